@@ -14,14 +14,22 @@ const isCluster = process.env.TEST_MODE === 'cluster';
 /** About what a cluster does not have, all of it: there such a file would have no test. */
 const embeddedAlone = isCluster ? ['\\.embedded\\.(test|spec)\\.ts$'] : [];
 /** About the Claude Agent SDK, which is an optional package. */
-const withClaudeAgent = existsSync('claude-agent/node_modules/@anthropic-ai/claude-agent-sdk') ? [] : ['\\.claude-agent\\.'];
+const withClaudeAgent = existsSync('claude-agent/node_modules/@anthropic-ai/claude-agent-sdk')
+  ? []
+  : ['\\.claude-agent\\.'];
 const testPathIgnorePatterns = [...embeddedAlone, ...withClaudeAgent];
 
 /** Three tiers: rules beside the source, guarantees through HTTP, and the shape of the code itself. */
 export default {
   reporters: isCluster || isBrowser ? ['default', '<rootDir>/tools/fail-on-skipped.mjs'] : ['default'],
   projects: [
-    { ...shared, displayName: 'unit', rootDir: '.', testPathIgnorePatterns, testMatch: ['<rootDir>/{src,widget/src}/**/*.spec.ts'] },
+    {
+      ...shared,
+      displayName: 'unit',
+      rootDir: '.',
+      testPathIgnorePatterns,
+      testMatch: ['<rootDir>/{src,widget/src}/**/*.spec.ts'],
+    },
     {
       ...shared,
       displayName: 'http',
@@ -31,7 +39,9 @@ export default {
     },
     { ...shared, displayName: 'architecture', rootDir: '.', testMatch: ['<rootDir>/test/architecture/**/*.test.ts'] },
     { ...shared, displayName: 'browser', rootDir: '.', testMatch: ['<rootDir>/test/browser/**/*.test.ts'] },
-  ].filter(({ displayName }) => (displayName === 'browser') === isBrowser && !(isCluster && displayName === 'architecture')),
+  ].filter(
+    ({ displayName }) => (displayName === 'browser') === isBrowser && !(isCluster && displayName === 'architecture'),
+  ),
   testTimeout: 60_000,
   // Jest leaves one core free by default; on two that would be half of them. On a cluster tests wait for other processes, the databases' among them.
   // A number, because jest takes a percentage above 100 for a number of workers.

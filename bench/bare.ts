@@ -40,7 +40,11 @@ async function authenticate(authorization: string | undefined): Promise<boolean>
 }
 
 async function store(threadId: string, role: 'user' | 'assistant', content: string): Promise<void> {
-  await database.query('insert into messages (thread_id, role, content) values ($1, $2, $3)', [threadId, role, content]);
+  await database.query('insert into messages (thread_id, role, content) values ($1, $2, $3)', [
+    threadId,
+    role,
+    content,
+  ]);
 }
 
 async function askUpstream(content: string): Promise<AsyncIterable<Buffer>> {

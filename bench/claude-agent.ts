@@ -19,7 +19,12 @@ const KINDS = {
 type Kind = keyof typeof KINDS;
 
 export interface ClaudeAgentFigures {
-  readonly kinds: readonly { readonly kind: Kind; readonly p50Ms: number; readonly p95Ms: number; readonly addedMs: number }[];
+  readonly kinds: readonly {
+    readonly kind: Kind;
+    readonly p50Ms: number;
+    readonly p95Ms: number;
+    readonly addedMs: number;
+  }[];
   /** Resident, of the process that carried the warm runs; null where the package is not installed. */
   readonly megabytes: { readonly first: number; readonly last: number; readonly runs: number } | null;
 }
@@ -44,7 +49,8 @@ async function firstText(origin: string, key: string, thread: string): Promise<n
     text += chunk;
     if (text.includes('TEXT_MESSAGE_CONTENT')) firstMs ??= performance.now() - began;
   }
-  if (firstMs === undefined || !text.includes('RUN_FINISHED')) throw new Error(`A run did not end well: ${text.slice(-300)}`);
+  if (firstMs === undefined || !text.includes('RUN_FINISHED'))
+    throw new Error(`A run did not end well: ${text.slice(-300)}`);
   return firstMs;
 }
 
@@ -52,8 +58,11 @@ async function firstText(origin: string, key: string, thread: string): Promise<n
 function sdkProcesses(dataDir: string): number[] {
   return readdirSync('/proc').flatMap((name) => {
     try {
-      const isOne = /^\d+$/.test(name) && readFileSync(`/proc/${name}/environ`, 'utf8').includes(`HOME=${dataDir}/claude-agent/`);
-      return isOne && readFileSync(`/proc/${name}/cmdline`, 'utf8').split('\0')[0]?.endsWith('/claude') === true ? [Number(name)] : [];
+      const isOne =
+        /^\d+$/.test(name) && readFileSync(`/proc/${name}/environ`, 'utf8').includes(`HOME=${dataDir}/claude-agent/`);
+      return isOne && readFileSync(`/proc/${name}/cmdline`, 'utf8').split('\0')[0]?.endsWith('/claude') === true
+        ? [Number(name)]
+        : [];
     } catch {
       return [];
     }
@@ -112,6 +121,8 @@ export async function runClaudeAgent(stage: Stage, { rounds }: ClaudeAgentPlan, 
 
 export function claudeAgentText({ kinds, megabytes: memory }: ClaudeAgentFigures): string {
   const rows = kinds.map(({ kind, p50Ms, p95Ms, addedMs }) => [KINDS[kind], p50Ms, p95Ms, addedMs]);
-  const told = memory ? `\n\nA process takes ${memory.first} MB after its first run and ${memory.last} MB after ${memory.runs}.` : '';
+  const told = memory
+    ? `\n\nA process takes ${memory.first} MB after its first run and ${memory.last} MB after ${memory.runs}.`
+    : '';
   return `${table(['First token on', 'ms (p50)', 'ms (p95)', 'added (p50)'], rows)}${told}`;
 }

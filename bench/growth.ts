@@ -28,9 +28,15 @@ export interface GrowthFigures {
   /** The same request sent straight to the upstream by the provider's official client. */
   readonly input: { readonly p50Ms: number; readonly processorMsPerRun: number };
   /** A run on a thread that the process has not talked on since its start. */
-  readonly first: { readonly p50Ms: number; readonly processorMsPerRun: number; readonly databaseMsPerRun: number | null };
+  readonly first: {
+    readonly p50Ms: number;
+    readonly processorMsPerRun: number;
+    readonly databaseMsPerRun: number | null;
+  };
   /** By the smallest threads of the same round. */
-  readonly growth: Readonly<Record<CostKind, { readonly raw: Spread; readonly input: Spread; readonly net: Spread } | null>>;
+  readonly growth: Readonly<
+    Record<CostKind, { readonly raw: Spread; readonly input: Spread; readonly net: Spread } | null>
+  >;
 }
 
 /** One round: the service's cost, and that of the input alone right after it. */
@@ -88,7 +94,10 @@ async function measureOnce(places: GrowthPlaces, messages: number, limits: Limit
   const { sdk } = places;
   // However often it is sent, no thread grows by it; the more, the better its small cost is known.
   const send = { kind: 'send', messages: measured.said, ...limits, maxRuns: Infinity } as const;
-  const input = await measureRound({ pid: sdk.pid, database: undefined }, async () => (await sdk.order(send, 'sent')).result);
+  const input = await measureRound(
+    { pid: sdk.pid, database: undefined },
+    async () => (await sdk.order(send, 'sent')).result,
+  );
   return { ...measured, input };
 }
 
@@ -128,7 +137,10 @@ async function receivedBy(upstreamOrigin: string): Promise<Received> {
 /** The messages of a request in Anthropic's protocol. */
 function saidIn(body: string): HistoryMessage[] {
   const request = JSON.parse(body) as {
-    readonly messages: readonly { readonly role: HistoryMessage['role']; readonly content: string | readonly { readonly text: string }[] }[];
+    readonly messages: readonly {
+      readonly role: HistoryMessage['role'];
+      readonly content: string | readonly { readonly text: string }[];
+    }[];
   };
   return request.messages.map(({ role, content }) => ({
     role,
@@ -169,7 +181,13 @@ function firstOf(round: Round | undefined): GrowthFigures['first'] {
 }
 
 function p50Of(rounds: readonly Round[]): number {
-  return round(percentile(rounds.flatMap(({ latencies }) => latencies), 0.5), 2);
+  return round(
+    percentile(
+      rounds.flatMap(({ latencies }) => latencies),
+      0.5,
+    ),
+    2,
+  );
 }
 
 function processorMsOf(rounds: readonly Round[]): number {

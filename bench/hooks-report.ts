@@ -10,5 +10,7 @@ const LANES: Readonly<Record<HookLaneName, string>> = {
 };
 
 export function hooksText({ lanes, endpoint: { calls, connections } }: HooksResult): string {
-  return [comparisonTable(LANES, lanes), `The ${calls} calls of the endpoint opened ${connections} sockets.`].join('\n\n');
+  return [comparisonTable(LANES, lanes), `The ${calls} calls of the endpoint opened ${connections} sockets.`].join(
+    '\n\n',
+  );
 }

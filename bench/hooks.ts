@@ -39,7 +39,13 @@ export interface HooksResult {
 }
 
 /** Starts an endpoint and a tool server, and in each mode the service twice on the same data: to fill it, and to measure. */
-export async function runHooks(stage: Stage, floor: Floor, clustered: ClusteredEnvironment, plan: HookRuns, say: Say): Promise<HooksResult[]> {
+export async function runHooks(
+  stage: Stage,
+  floor: Floor,
+  clustered: ClusteredEnvironment,
+  plan: HookRuns,
+  say: Say,
+): Promise<HooksResult[]> {
   const [endpoint, tools] = [await stage.startHookServer(), await stage.startToolServer()];
   const [hookOrigin, toolOrigin] = [endpoint, tools].map(({ port }) => `http://127.0.0.1:${port}`);
   const origins = { hookOrigin: hookOrigin ?? '', toolOrigin: toolOrigin ?? '' };
@@ -61,13 +67,22 @@ interface Grounds {
   readonly say: Say;
 }
 
-async function runMode(mode: HooksResult['mode'], start: () => Promise<RunningService>, env: Environment, on: Grounds): Promise<HooksResult> {
+async function runMode(
+  mode: HooksResult['mode'],
+  start: () => Promise<RunningService>,
+  env: Environment,
+  on: Grounds,
+): Promise<HooksResult> {
   const { floor, origins, plan, say } = on;
   const tell = (line: string): void => say(`hooks, ${mode}: ${line}`);
   tell('making agents with hooks');
   const filling = await start();
   const service = { origin: filling.service.origin, env, toolOrigin: origins.toolOrigin };
-  const made: { readonly kind: Kind; readonly equipped: Equipped; readonly threads: Awaited<ReturnType<typeof threadsOf>> }[] = [];
+  const made: {
+    readonly kind: Kind;
+    readonly equipped: Equipped;
+    readonly threads: Awaited<ReturnType<typeof threadsOf>>;
+  }[] = [];
   for (const kind of KINDS) {
     const equipped = await equipKind(service, kind, origins.hookOrigin, plan);
     made.push({ kind, equipped, threads: await threadsOf(equipped, plan.threads, plan.agents) });
@@ -93,7 +108,12 @@ interface Lane {
   readonly script: ReplyScript;
 }
 
-async function equipKind(service: EquippedService, kind: Kind, hookOrigin: string, { agents }: HookRuns): Promise<Equipped> {
+async function equipKind(
+  service: EquippedService,
+  kind: Kind,
+  hookOrigin: string,
+  { agents }: HookRuns,
+): Promise<Equipped> {
   const integrations = { count: kind.calls ? 1 : 0, shared: true };
   const equipped = await equip(service, { form: 'json', agents, integrations, toolsOfEach: 2 });
   if (kind.handlers === 0) return equipped;
@@ -121,7 +141,10 @@ async function measure(
   const calls = after.calls - before.calls;
   const expected = plan.rounds * KINDS.reduce((sum, { handlers, events }) => sum + handlers * events.length, 0);
   if (calls !== expected) throw new Error(`The endpoint was called ${calls} times, not ${expected}`);
-  const figures = compareLanes(lanes.map(({ kind }) => kind), latencies);
+  const figures = compareLanes(
+    lanes.map(({ kind }) => kind),
+    latencies,
+  );
   return { lanes: figures, endpoint: { calls, connections: after.connections - before.connections } };
 }
 

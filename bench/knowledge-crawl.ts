@@ -15,7 +15,12 @@ export interface CrawlFigures {
   /** From the request until every chunk is found by meaning too; null where search is by keywords alone. */
   readonly embeddedSeconds: number | null;
   /** First tokens of streamed runs, alone and while agents' sites are crawled; `p99Ratios` are those of each pair of slices. */
-  readonly firstToken: { readonly alone: Spread; readonly besideCrawls: Spread; readonly p99Ratio: number; readonly p99Ratios: readonly number[] };
+  readonly firstToken: {
+    readonly alone: Spread;
+    readonly besideCrawls: Spread;
+    readonly p99Ratio: number;
+    readonly p99Ratios: readonly number[];
+  };
 }
 
 interface Spread {
@@ -32,7 +37,11 @@ export interface CrawledService {
 }
 
 interface WebsiteRead {
-  readonly sync: { readonly state: string; readonly lastError: string | null; readonly pages: { readonly indexed: number } };
+  readonly sync: {
+    readonly state: string;
+    readonly lastError: string | null;
+    readonly pages: { readonly indexed: number };
+  };
   readonly chunks: number;
 }
 
@@ -72,12 +81,24 @@ export async function measureCrawls(
 
   const talking = async (name: string): Promise<() => Promise<SliceResult>> => {
     const assistant = await agent(name);
-    const threads = await inParallel(plan.threads, () => post(service.origin, key, '/v1/threads', { assistant_id: assistant }));
+    const threads = await inParallel(plan.threads, () =>
+      post(service.origin, key, '/v1/threads', { assistant_id: assistant }),
+    );
     const target = `crawl/${service.pid}/${name}`;
     await load.open(target, { kind: 'service', origin: service.origin, pid: service.pid, key, threads });
-    return () => load.slice({ target, form: 'streamed', script: INSTANT, concurrency: AT_ONCE, seconds: plan.seconds, maxRuns: plan.runsOfASlice });
+    return () =>
+      load.slice({
+        target,
+        form: 'streamed',
+        script: INSTANT,
+        concurrency: AT_ONCE,
+        seconds: plan.seconds,
+        maxRuns: plan.runsOfASlice,
+      });
   };
-  await (await talking('Warm-up'))();
+  await (
+    await talking('Warm-up')
+  )();
   const others = [await agent('Beside 1'), await agent('Beside 2')];
   const alone: SliceResult[] = [];
   const beside: SliceResult[] = [];
@@ -95,7 +116,10 @@ export async function measureCrawls(
   return {
     pages: plan.pages,
     chunks: crawls.at(-1)?.chunks ?? 0,
-    crawls: crawls.map(({ seconds }) => ({ seconds: round(seconds, 2), pagesPerSecond: round(plan.pages / seconds, 0) })),
+    crawls: crawls.map(({ seconds }) => ({
+      seconds: round(seconds, 2),
+      pagesPerSecond: round(plan.pages / seconds, 0),
+    })),
     embeddedSeconds,
     firstToken: { ...spreads, p99Ratio: ratioOf(spreads.alone, spreads.besideCrawls), p99Ratios },
   };
@@ -187,7 +211,11 @@ async function searchesByMeaning(origin: string): Promise<boolean> {
 function spreadOf(slices: readonly SliceResult[]): Spread {
   const firstTokens = slices.flatMap((slice) => slice.firstTokens);
   if (sum(firstTokens) === 0) throw new Error('No run was taken');
-  return { runs: firstTokens.length, p50Ms: round(percentile(firstTokens, 0.5), 2), p99Ms: round(percentile(firstTokens, 0.99), 2) };
+  return {
+    runs: firstTokens.length,
+    p50Ms: round(percentile(firstTokens, 0.5), 2),
+    p99Ms: round(percentile(firstTokens, 0.99), 2),
+  };
 }
 
 function ratioOf(alone: Spread, beside: Spread): number {

@@ -13,15 +13,29 @@ const CHUNKS_A_DOCUMENT = 4;
 const DOCUMENTS_AT_ONCE = 128;
 
 /** Writes chunks as `DocumentIndex` would have stored them, in a small part of its time: straight into the tables. */
-export async function fillKnowledge(database: SqlExecutor, organizationId: string, agents: readonly string[], chunks: number): Promise<void> {
+export async function fillKnowledge(
+  database: SqlExecutor,
+  organizationId: string,
+  agents: readonly string[],
+  chunks: number,
+): Promise<void> {
   for (const [seed, agentId] of agents.entries()) await fillAgent(database, organizationId, agentId, chunks, seed);
   await database.query('vacuum analyze');
 }
 
-async function fillAgent(database: SqlExecutor, organizationId: string, agentId: string, chunks: number, seed: number): Promise<void> {
+async function fillAgent(
+  database: SqlExecutor,
+  organizationId: string,
+  agentId: string,
+  chunks: number,
+  seed: number,
+): Promise<void> {
   const text = new ZipfText(seed);
   for (let first = 0; first < chunks / CHUNKS_A_DOCUMENT; first += DOCUMENTS_AT_ONCE) {
-    const documents = Array.from({ length: Math.min(DOCUMENTS_AT_ONCE, chunks / CHUNKS_A_DOCUMENT - first) }, (_, index) => documentOf(text, `${seed}-${first + index}`));
+    const documents = Array.from(
+      { length: Math.min(DOCUMENTS_AT_ONCE, chunks / CHUNKS_A_DOCUMENT - first) },
+      (_, index) => documentOf(text, `${seed}-${first + index}`),
+    );
     await insertDocuments(database, organizationId, agentId, documents);
   }
 }
@@ -30,25 +44,48 @@ type FilledDocument = ReturnType<typeof documentOf>;
 
 function documentOf(text: ZipfText, key: string) {
   const chunks = Array.from({ length: CHUNKS_A_DOCUMENT }, (_, position) => {
-    return { id: randomUUID(), position, heading: text.of(WORDS_A_HEADING).join(' '), text: text.of(WORDS_A_CHUNK).join(' ') };
+    return {
+      id: randomUUID(),
+      position,
+      heading: text.of(WORDS_A_HEADING).join(' '),
+      text: text.of(WORDS_A_CHUNK).join(' '),
+    };
   });
   return { id: randomUUID(), key, title: text.of(WORDS_A_HEADING).join(' '), chunks };
 }
 
-async function insertDocuments(database: SqlExecutor, organizationId: string, agentId: string, documents: readonly FilledDocument[]): Promise<void> {
+async function insertDocuments(
+  database: SqlExecutor,
+  organizationId: string,
+  agentId: string,
+  documents: readonly FilledDocument[],
+): Promise<void> {
   const { TermAnalyzer } = await built<typeof ChunkTermsModule>('knowledge/index/domain/chunk-terms.js');
   const { indexedScopeOf } = await built<typeof IndexedScopeModule>('knowledge/index/persistence/indexed-scope.js');
   const { statement } = await built<typeof DatabaseModule>('platform/database/index.js');
-  const { insertTerms, lockPartition, TERMS, termParameters } = await built<typeof PostingsModule>('knowledge/index/persistence/postings.sql.js');
+  const { insertTerms, lockPartition, TERMS, termParameters } = await built<typeof PostingsModule>(
+    'knowledge/index/persistence/postings.sql.js',
+  );
   await database.query(
     `insert into knowledge_documents (id, organization_id, agent_id, kind, key, key_digest, title, url, digest, revision, chunks, bytes, created_at, updated_at)
      select id, $1::uuid, $2::uuid, 'website', key, sha256(key::bytea), title, null, '', 1, $4::integer, 0, now(), now()
        from jsonb_to_recordset($3::text::jsonb) as t(id uuid, key text, title text)`,
-    [organizationId, agentId, JSON.stringify(documents.map(({ id, key, title }) => ({ id, key, title }))), CHUNKS_A_DOCUMENT],
+    [
+      organizationId,
+      agentId,
+      JSON.stringify(documents.map(({ id, key, title }) => ({ id, key, title }))),
+      CHUNKS_A_DOCUMENT,
+    ],
   );
   const analyzer = new TermAnalyzer('en');
-  const chunks = documents.flatMap(({ id, title, chunks: own }) => own.map((chunk) => ({ chunk: { ...chunk, document: id }, terms: analyzer.termsOf({ title, ...chunk }) })));
-  const partition = await lockPartition(database, { organizationId, agentId }, { scope: indexedScopeOf(null), chunks: chunks.length, language: 'en' });
+  const chunks = documents.flatMap(({ id, title, chunks: own }) =>
+    own.map((chunk) => ({ chunk: { ...chunk, document: id }, terms: analyzer.termsOf({ title, ...chunk }) })),
+  );
+  const partition = await lockPartition(
+    database,
+    { organizationId, agentId },
+    { scope: indexedScopeOf(null), chunks: chunks.length, language: 'en' },
+  );
   const numbered = chunks.map(({ chunk, terms }, index) => ({ number: partition.firstNumber + index, terms, chunk }));
   const rows = numbered.map(({ chunk, number, terms }) => ({ ...chunk, number, length: terms.length }));
   const insert = statement(
@@ -63,7 +100,10 @@ async function insertDocuments(database: SqlExecutor, organizationId: string, ag
 
 /** Gives every chunk a vector of the model that serves, each another one. */
 export async function fillVectors(database: SqlExecutor, dimensions: number): Promise<void> {
-  const [model] = await database.query<{ id: number }>("update knowledge_embedding_models set dimensions = $1::integer where state = 'serving' returning id", [dimensions]);
+  const [model] = await database.query<{ id: number }>(
+    "update knowledge_embedding_models set dimensions = $1::integer where state = 'serving' returning id",
+    [dimensions],
+  );
   await database.query(
     `insert into knowledge_vectors (chunk_id, model_id, organization_id, agent_id, digest, embedding)
      select c.id, $1::integer, c.organization_id, c.agent_id, c.digest,

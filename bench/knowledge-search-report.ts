@@ -23,9 +23,22 @@ export async function runSearch(stage: Stage, plan: SearchPlan, say: Say): Promi
 }
 
 export function searchText({ postgres, embedded }: SearchResult): string {
-  const rows = [...postgres.map((figures) => ({ on: 'PostgreSQL', ...figures })), ...embedded.map((figures) => ({ on: 'embedded', ...figures }))];
+  const rows = [
+    ...postgres.map((figures) => ({ on: 'PostgreSQL', ...figures })),
+    ...embedded.map((figures) => ({ on: 'embedded', ...figures })),
+  ];
   return table(
-    ['Search by', 'On', 'Chunks', "Of others", 'p50 ms', 'p95 ms', 'Longest ms', 'CPU ms', "PostgreSQL's"],
-    rows.map((row) => [row.by, row.on, row.chunks, row.beside, row.p50Ms, row.p95Ms, row.longestMs, row.processorMs, row.databaseMs ?? 'inside']),
+    ['Search by', 'On', 'Chunks', 'Of others', 'p50 ms', 'p95 ms', 'Longest ms', 'CPU ms', "PostgreSQL's"],
+    rows.map((row) => [
+      row.by,
+      row.on,
+      row.chunks,
+      row.beside,
+      row.p50Ms,
+      row.p95Ms,
+      row.longestMs,
+      row.processorMs,
+      row.databaseMs ?? 'inside',
+    ]),
   );
 }

@@ -42,7 +42,11 @@ const DIMENSIONS = 1_536;
 const WARM_UP = 30;
 
 /** In a database of its own, so that other parts of the bench are not measured beside it. */
-export async function searchOnPostgres(stage: Stage, plan: SearchPlan, say: (line: string) => void): Promise<SearchFigures[]> {
+export async function searchOnPostgres(
+  stage: Stage,
+  plan: SearchPlan,
+  say: (line: string) => void,
+): Promise<SearchFigures[]> {
   const environment: ClusteredEnvironment = await stage.clusteredEnvironment();
   const service = await stage.startApi(environment);
   try {
@@ -53,7 +57,14 @@ export async function searchOnPostgres(stage: Stage, plan: SearchPlan, say: (lin
     } finally {
       await open.close();
     }
-    const searched = { service, key, agentId: agents[0] ?? '', chunks: plan.postgresChunks, beside: plan.postgresChunks, postgres: await stage.databaseProcesses() };
+    const searched = {
+      service,
+      key,
+      agentId: agents[0] ?? '',
+      chunks: plan.postgresChunks,
+      beside: plan.postgresChunks,
+      postgres: await stage.databaseProcesses(),
+    };
     return [await measure(searched, plan.searches, 'keywords')];
   } finally {
     await service.stop();
@@ -61,11 +72,19 @@ export async function searchOnPostgres(stage: Stage, plan: SearchPlan, say: (lin
 }
 
 /** @param further what lets the service ask the embeddings endpoint, which answers vectors of 1,536 numbers */
-export async function searchEmbedded(stage: Stage, further: Environment, plan: SearchPlan, say: (line: string) => void): Promise<SearchFigures[]> {
+export async function searchEmbedded(
+  stage: Stage,
+  further: Environment,
+  plan: SearchPlan,
+  say: (line: string) => void,
+): Promise<SearchFigures[]> {
   const env = { ...stage.embeddedEnvironment(), ...further };
   let running = await stage.startEmbedded(env);
   const key = await createKey(env);
-  const agentId = await post(running.service.origin, key, '/v1/agents', { name: 'Searched', provider: { type: 'anthropic' } });
+  const agentId = await post(running.service.origin, key, '/v1/agents', {
+    name: 'Searched',
+    provider: { type: 'anthropic' },
+  });
   await running.stop();
   const open = await openDatabaseOf(env);
   try {
@@ -78,7 +97,14 @@ export async function searchEmbedded(stage: Stage, further: Environment, plan: S
   }
   running = await stage.startEmbedded(env);
   try {
-    const searched = { service: running.service, key, agentId, chunks: plan.embeddedChunks, beside: 0, postgres: undefined };
+    const searched = {
+      service: running.service,
+      key,
+      agentId,
+      chunks: plan.embeddedChunks,
+      beside: 0,
+      postgres: undefined,
+    };
     return [await measure(searched, plan.searches, 'keywords'), await measure(searched, plan.searches, 'hybrid')];
   } finally {
     await running.stop();
@@ -88,17 +114,27 @@ export async function searchEmbedded(stage: Stage, further: Environment, plan: S
 async function agentsOf(service: Service, env: Environment, count: number) {
   const key = await createKey(env);
   const agents: string[] = [];
-  for (let number = 0; number < count; number += 1) agents.push(await post(service.origin, key, '/v1/agents', { name: `Searched ${number}`, provider: { type: 'anthropic' } }));
+  for (let number = 0; number < count; number += 1)
+    agents.push(
+      await post(service.origin, key, '/v1/agents', { name: `Searched ${number}`, provider: { type: 'anthropic' } }),
+    );
   const open = await openDatabaseOf(env);
   return { key, agents, open, organizationId: await organizationOf(open.database, agents[0] ?? '') };
 }
 
 async function organizationOf(database: SqlExecutor, agentId: string): Promise<string> {
-  const [row] = await database.query<{ id: string }>('select organization_id::text as id from agents where id = $1::uuid', [agentId]);
+  const [row] = await database.query<{ id: string }>(
+    'select organization_id::text as id from agents where id = $1::uuid',
+    [agentId],
+  );
   return row?.id ?? '';
 }
 
-async function measure({ service, key, agentId, chunks, beside, postgres }: Searched, searches: number, by: SearchFigures['by']): Promise<SearchFigures> {
+async function measure(
+  { service, key, agentId, chunks, beside, postgres }: Searched,
+  searches: number,
+  by: SearchFigures['by'],
+): Promise<SearchFigures> {
   const text = new ZipfText(99);
   const ask = async (query: string): Promise<number> => {
     const began = performance.now();

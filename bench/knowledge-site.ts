@@ -61,7 +61,10 @@ function vector(text: string): number[] {
 async function embed(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const parts: Buffer[] = [];
   for await (const part of request) parts.push(part as Buffer);
-  const { input, model } = JSON.parse(Buffer.concat(parts).toString('utf8')) as { input: string | string[]; model: string };
+  const { input, model } = JSON.parse(Buffer.concat(parts).toString('utf8')) as {
+    input: string | string[];
+    model: string;
+  };
   const data = [input].flat().map((text, index) => ({ object: 'embedding', index, embedding: vector(text) }));
   response.setHeader('content-type', 'application/json');
   response.end(JSON.stringify({ object: 'list', model, data, usage: { prompt_tokens: 1, total_tokens: 1 } }));

@@ -19,7 +19,12 @@ export class ZipfText {
     this.random = randomNumbers(seed);
     const letters = randomNumbers(7);
     const syllable = (): string => 'bcdfghklmnprstvw'.charAt(letters() * 16) + 'aeiou'.charAt(letters() * 5);
-    this.words = Array.from({ length: VOCABULARY }, (_, rank) => Array.from({ length: 1 + Math.floor(Math.log(rank + 2) / 2.2 + letters() * 2) }, syllable).join('') + 'nrst'.charAt(letters() * 5));
+    this.words = Array.from(
+      { length: VOCABULARY },
+      (_, rank) =>
+        Array.from({ length: 1 + Math.floor(Math.log(rank + 2) / 2.2 + letters() * 2) }, syllable).join('') +
+        'nrst'.charAt(letters() * 5),
+    );
     let sum = 0;
     this.sums = this.words.map((_, rank) => (sum += 1 / (rank + 3)));
   }

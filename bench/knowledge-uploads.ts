@@ -28,7 +28,10 @@ export interface UploadFigures {
 const POLL_MS = 500;
 const GIVE_UP_MS = 15 * 60_000;
 
-const WORDS = 'harbour lantern meadow copper violin orchard granite ledger falcon saddle timber glacier pepper anchor canvas'.split(' ');
+const WORDS =
+  'harbour lantern meadow copper violin orchard granite ledger falcon saddle timber glacier pepper anchor canvas'.split(
+    ' ',
+  );
 
 interface BenchFile {
   readonly name: string;
@@ -39,19 +42,37 @@ interface BenchFile {
 /** Sentences that no other file has. */
 function prose(seed: number, sentences: number): string {
   const word = (at: number): string => WORDS[(seed * 31 + at * 17 + at * at) % WORDS.length] ?? '';
-  return Array.from({ length: sentences }, (_, at) => `The ${word(at)} of ${seed} meets the ${word(at + 3)} near ${word(at + 7)} number ${at}.`).join(' ');
+  return Array.from(
+    { length: sentences },
+    (_, at) => `The ${word(at)} of ${seed} meets the ${word(at + 3)} near ${word(at + 7)} number ${at}.`,
+  ).join(' ');
 }
 
 const KINDS: readonly ((seed: number, text: string) => BenchFile)[] = [
   (seed, text) => ({ name: `notes-${seed}.txt`, type: 'text/plain', content: text }),
-  (seed, text) => ({ name: `guide-${seed}.md`, type: 'text/markdown', content: `# Guide ${seed}\n\n## Part\n\n${text}\n` }),
+  (seed, text) => ({
+    name: `guide-${seed}.md`,
+    type: 'text/markdown',
+    content: `# Guide ${seed}\n\n## Part\n\n${text}\n`,
+  }),
   (seed, text) => ({
     name: `page-${seed}.html`,
     type: 'text/html',
     content: `<!doctype html><html><head><title>Page ${seed}</title></head><body><h1>Page ${seed}</h1><p>${text}</p></body></html>`,
   }),
-  (seed, text) => ({ name: `table-${seed}.csv`, type: 'text/csv', content: `number,sentence\n${text.split('. ').map((line, at) => `${at},${line}`).join('\n')}\n` }),
-  (seed, text) => ({ name: `data-${seed}.json`, type: 'application/json', content: JSON.stringify({ seed, sentences: text.split('. ') }) }),
+  (seed, text) => ({
+    name: `table-${seed}.csv`,
+    type: 'text/csv',
+    content: `number,sentence\n${text
+      .split('. ')
+      .map((line, at) => `${at},${line}`)
+      .join('\n')}\n`,
+  }),
+  (seed, text) => ({
+    name: `data-${seed}.json`,
+    type: 'application/json',
+    content: JSON.stringify({ seed, sentences: text.split('. ') }),
+  }),
 ];
 
 /** Most are of some 10 KiB; one in fifty is of a megabyte. */
@@ -93,7 +114,10 @@ interface Listed {
 }
 
 /** One process that does everything. */
-async function startOne(stage: Stage, embedded: boolean): Promise<{ readonly service: Service; readonly env: Environment }> {
+async function startOne(
+  stage: Stage,
+  embedded: boolean,
+): Promise<{ readonly service: Service; readonly env: Environment }> {
   if (!embedded) {
     const { REDIS_URL: _url, REDIS_PREFIX: _prefix, ...env } = (await stage.clusteredEnvironment()).env;
     const whole = { ...env, DATA_DIR: stage.makeFolder() };
@@ -112,7 +136,12 @@ export async function runUploads(stage: Stage, plan: UploadPlan, say: Say): Prom
 }
 
 /** @throws Error when an upload is refused, or one of the files cannot be read */
-async function measureUploads(stage: Stage, mode: UploadFigures['mode'], uploads: number, say: Say): Promise<UploadFigures> {
+async function measureUploads(
+  stage: Stage,
+  mode: UploadFigures['mode'],
+  uploads: number,
+  say: Say,
+): Promise<UploadFigures> {
   const { service, env } = await startOne(stage, mode === 'embedded');
   const { origin, pid } = service;
   const key = await createKey(env);
@@ -174,7 +203,16 @@ async function allRead(url: string, headers: Readonly<Record<string, string>>, b
 
 export function uploadsText(figures: readonly UploadFigures[]): string {
   return table(
-    ['Uploads at once', 'On', 'MiB', 'All accepted s', 'All read s', 'Resident before MiB', 'Peak MiB', 'Parsers at the peak MiB'],
+    [
+      'Uploads at once',
+      'On',
+      'MiB',
+      'All accepted s',
+      'All read s',
+      'Resident before MiB',
+      'Peak MiB',
+      'Parsers at the peak MiB',
+    ],
     figures.map((of) => [
       of.uploads,
       of.mode === 'postgres' ? 'PostgreSQL' : 'embedded',

@@ -20,7 +20,11 @@ export async function runKnowledge(
   const { port } = await stage.startSite(plan.pages);
   const address = `127.0.0.1:${port}`;
   const further = { EGRESS_ALLOW: address, EMBEDDINGS_BASE_URL: `http://${address}/v1`, EMBEDDINGS_MODEL: 'bench' };
-  const measure = async (mode: KnowledgeResult['mode'], env: Environment, start: () => Promise<RunningService>): Promise<KnowledgeResult> => {
+  const measure = async (
+    mode: KnowledgeResult['mode'],
+    env: Environment,
+    start: () => Promise<RunningService>,
+  ): Promise<KnowledgeResult> => {
     const running = await start();
     const { origin, pid } = running.service;
     const service = { origin, pid, env, siteOrigin: `http://${address}` };

@@ -39,7 +39,10 @@ export function compareLanes<Name extends string>(
   });
 }
 
-export function comparisonTable<Name extends string>(titles: Readonly<Record<Name, string>>, figures: readonly ComparedFigures<Name>[]): string {
+export function comparisonTable<Name extends string>(
+  titles: Readonly<Record<Name, string>>,
+  figures: readonly ComparedFigures<Name>[],
+): string {
   return table(
     ['Run, one at a time', 'Runs', 'p50 ms', 'p95 ms', 'Added to', 'p50 ms', 'p95 ms'],
     figures.map(({ lane, runs, p50Ms, p95Ms, added }) => [

@@ -100,7 +100,11 @@ async function hold({ target: name, streams, openAtOnce, script }: Hold): Promis
   await Promise.all(Array.from({ length: openAtOnce }, opener));
   await Promise.all(ended);
   await client.close();
-  opened.set(name, { target, client: new Pool(target.origin, { connections: MAX_AT_ONCE }), free: [...target.threads] });
+  opened.set(name, {
+    target,
+    client: new Pool(target.origin, { connections: MAX_AT_ONCE }),
+    free: [...target.threads],
+  });
   return { lost, peakOpen, allOpenAt: times.allOpen, firstEndAt: times.firstEnd };
 }
 

@@ -80,7 +80,8 @@ async function run(stage: Stage): Promise<Report> {
   const uploads = plan.uploads && (await runUploads(stage, plan.uploads, say));
   const traces = plan.traces && (await runTraces(stage, plan.traces, say));
   const starts = plan.starts && (await runStarts(stage, plan.starts, say));
-  const claudeAgent = plan.claudeAgent && hasClaudeAgentSdk() ? await runClaudeAgent(stage, plan.claudeAgent, say) : null;
+  const claudeAgent =
+    plan.claudeAgent && hasClaudeAgentSdk() ? await runClaudeAgent(stage, plan.claudeAgent, say) : null;
   return {
     startedAt: new Date(began).toISOString(),
     seconds: round((Date.now() - began) / 1000, 0),
@@ -133,13 +134,19 @@ try {
   process.stdout.write(`${sections.map(({ text }) => text).join('\n\n')}\n`);
   if (report.quality) writeFileSync(join(RESULTS, 'quality-missed.txt'), `${missedText(report.quality)}\n`);
   if (options.document) fillDocument(sections);
-  const lost = report.passes.flatMap(({ holds }) => holds).filter(({ lost, peakOpen, streams }) => lost > 0 || peakOpen < streams);
+  const lost = report.passes
+    .flatMap(({ holds }) => holds)
+    .filter(({ lost, peakOpen, streams }) => lost > 0 || peakOpen < streams);
   if (lost.length > 0) {
     say('Streams were lost, or never open all at once: the figures above do not stand');
     process.exitCode = 1;
   }
 } catch (error) {
-  say(clearing ? 'Stopped' : `The bench failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+  say(
+    clearing
+      ? 'Stopped'
+      : `The bench failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
+  );
   process.exitCode = 1;
 } finally {
   await clear();

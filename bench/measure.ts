@@ -145,7 +145,8 @@ export async function measureHold(
   const watching = watch(on.pid, on.connections);
   const held = await load.hold({ target: on.target, script, streams, openAtOnce: OPEN_AT_ONCE });
   const samples = await watching.stop();
-  const whileAllOpen = held.allOpenAt === 0 ? [] : samples.filter(({ at }) => at > held.allOpenAt && at < held.firstEndAt);
+  const whileAllOpen =
+    held.allOpenAt === 0 ? [] : samples.filter(({ at }) => at > held.allOpenAt && at < held.firstEndAt);
   return {
     streams,
     peakOpen: held.peakOpen,

@@ -15,7 +15,12 @@ const REKEYED_WITHIN_MS = 300_000;
  * age, so that those of one user are not neighbours on the disk. Writes bare keys, and returns once the running service has
  * re-keyed them, which takes up to a minute.
  */
-export async function fillMemories(database: SqlExecutor, agents: readonly string[], userId: string, count: number): Promise<void> {
+export async function fillMemories(
+  database: SqlExecutor,
+  agents: readonly string[],
+  userId: string,
+  count: number,
+): Promise<void> {
   const { bareUserKey } = await built<typeof UserKey>('conversations/domain/user-key.js');
   const { packTerms, toBytes } = await built<typeof Packed>('memory/domain/packed-terms.js');
   const { termsOf } = await built<typeof Terms>('memory/domain/terms.js');
@@ -23,7 +28,12 @@ export async function fillMemories(database: SqlExecutor, agents: readonly strin
   const now = Date.now();
   const memories = sentences(count).map((text, nth) => {
     const at = new Date(now - (count - nth) * HOURS_APART * 3_600_000);
-    return { text, terms: Buffer.from(toBytes(packTerms(termsOf(text)))).toString('base64'), usefulness: usefulnessOf(at), at: at.toISOString() };
+    return {
+      text,
+      terms: Buffer.from(toBytes(packTerms(termsOf(text)))).toString('base64'),
+      usefulness: usefulnessOf(at),
+      at: at.toISOString(),
+    };
   });
   await database.query(
     `insert into memories (id, organization_id, agent_id, user_key, text, terms, usefulness, created_at, updated_at)
@@ -32,10 +42,12 @@ export async function fillMemories(database: SqlExecutor, agents: readonly strin
       cross join agents where agents.id = any($1::uuid[]) order by at, agents.id`,
     [agents, bareUserKey(userId), JSON.stringify(memories)],
   );
-  const bare = async (): Promise<boolean> => (await database.query('select 1 from memories where user_key = $1 limit 1', [bareUserKey(userId)])).length > 0;
+  const bare = async (): Promise<boolean> =>
+    (await database.query('select 1 from memories where user_key = $1 limit 1', [bareUserKey(userId)])).length > 0;
   const deadline = Date.now() + REKEYED_WITHIN_MS;
   while (await bare()) {
-    if (Date.now() > deadline) throw new Error('The service has not re-keyed the memories; is a process running that runs jobs?');
+    if (Date.now() > deadline)
+      throw new Error('The service has not re-keyed the memories; is a process running that runs jobs?');
     await setTimeout(1_000);
   }
   await database.query('vacuum analyze memories');

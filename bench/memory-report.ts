@@ -10,5 +10,8 @@ export function memoryText({ memories, lanes, prompt: { shown, characters } }: M
     search: `${memories} memories, a search`,
     save: `${memories} memories, a save`,
   };
-  return [comparisonTable(titles, lanes), `The prompt showed ${shown} of the ${memories} memories, in ${characters} characters.`].join('\n\n');
+  return [
+    comparisonTable(titles, lanes),
+    `The prompt showed ${shown} of the ${memories} memories, in ${characters} characters.`,
+  ].join('\n\n');
 }

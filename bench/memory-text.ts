@@ -4,8 +4,12 @@ import { randomNumbers } from './knowledge-text.ts';
 export const UPSTREAM_SEED = 2;
 export const STORED_SEED = 1;
 
-const NAMES = words('Maria Tomasz Aylin Henrik Chiara Oleg Fatima Jonas Priya Mateo Sofia Kenji Amara Lukas Noor Pavel Greta Diego Hanna Samuel Leila Marek Yuki Elena');
-const PLACES = words('Hamburg Leeds Porto Gdansk Bergen Trieste Nantes Malmo Antwerp Riga Bilbao Cork Genoa Turku Split Ghent Rostock Varna Bremen Vigo');
+const NAMES = words(
+  'Maria Tomasz Aylin Henrik Chiara Oleg Fatima Jonas Priya Mateo Sofia Kenji Amara Lukas Noor Pavel Greta Diego Hanna Samuel Leila Marek Yuki Elena',
+);
+const PLACES = words(
+  'Hamburg Leeds Porto Gdansk Bergen Trieste Nantes Malmo Antwerp Riga Bilbao Cork Genoa Turku Split Ghent Rostock Varna Bremen Vigo',
+);
 const DAYS = words('Monday Tuesday Wednesday Thursday Friday Saturday Sunday weekends');
 const THINGS = words(
   'invoice budget garden bicycle contract kitchen ferry violin passport roof newsletter warehouse dentist orchard camera insurance balcony marathon boiler novel terrace piano visa ' +

@@ -33,8 +33,22 @@ const KINDS: readonly Kind[] = [
   { name: 'empty', over: 'off', enabled: true, filled: false },
   { name: 'full', over: 'off', enabled: true, filled: true },
   { name: 'no such tool', over: null, enabled: true, filled: true, tool: 'no_such_tool', answered: /no tool/i },
-  { name: 'search', over: 'no such tool', enabled: true, filled: true, tool: 'memory_search', answered: /⟦end of memories/ },
-  { name: 'save', over: 'no such tool', enabled: true, filled: true, tool: 'memory_save', answered: /^Saved as [0-9a-f]{8}\./ },
+  {
+    name: 'search',
+    over: 'no such tool',
+    enabled: true,
+    filled: true,
+    tool: 'memory_search',
+    answered: /⟦end of memories/,
+  },
+  {
+    name: 'save',
+    over: 'no such tool',
+    enabled: true,
+    filled: true,
+    tool: 'memory_save',
+    answered: /^Saved as [0-9a-f]{8}\./,
+  },
 ];
 
 export interface MemoryResult {
@@ -47,8 +61,16 @@ export interface MemoryResult {
 }
 
 /** In each mode starts the service twice on the same data, and fills the database between. */
-export async function runMemory(stage: Stage, floor: Floor, clustered: ClusteredEnvironment, plan: MemoryRuns, say: Say): Promise<MemoryResult[]> {
-  const results = [await runMode('postgres', () => stage.startClustered(clustered), clustered.env, { floor, plan, say })];
+export async function runMemory(
+  stage: Stage,
+  floor: Floor,
+  clustered: ClusteredEnvironment,
+  plan: MemoryRuns,
+  say: Say,
+): Promise<MemoryResult[]> {
+  const results = [
+    await runMode('postgres', () => stage.startClustered(clustered), clustered.env, { floor, plan, say }),
+  ];
   if (plan.embedded) {
     const env = stage.embeddedEnvironment();
     results.push(await runMode('embedded', () => stage.startEmbedded(env), env, { floor, plan, say }));
@@ -62,7 +84,12 @@ interface Grounds {
   readonly say: Say;
 }
 
-async function runMode(mode: MemoryResult['mode'], start: () => Promise<RunningService>, env: Environment, on: Grounds): Promise<MemoryResult> {
+async function runMode(
+  mode: MemoryResult['mode'],
+  start: () => Promise<RunningService>,
+  env: Environment,
+  on: Grounds,
+): Promise<MemoryResult> {
   const { floor, plan, say } = on;
   const tell = (line: string): void => say(`memory, ${mode}: ${line}`);
   tell('making agents and threads');
@@ -97,8 +124,12 @@ async function makeLanes(origin: string, key: string, plan: MemoryRuns): Promise
   const lanes: MadeLane[] = [];
   for (const kind of KINDS) {
     const body = { provider: { type: 'anthropic' }, longTermMemory: { enabled: kind.enabled } };
-    const agents = await inParallel(plan.agents, (index) => post(origin, key, '/v1/agents', { name: `Bench ${index}`, ...body }));
-    const threads = await inParallel(plan.threads, (index) => post(origin, key, '/v1/threads', { assistant_id: agents[index % agents.length] }));
+    const agents = await inParallel(plan.agents, (index) =>
+      post(origin, key, '/v1/agents', { name: `Bench ${index}`, ...body }),
+    );
+    const threads = await inParallel(plan.threads, (index) =>
+      post(origin, key, '/v1/threads', { assistant_id: agents[index % agents.length] }),
+    );
     lanes.push({ kind, agents, target: { kind: 'service', origin, pid: 0, key, threads, userId: USER } });
   }
   return lanes;
@@ -119,7 +150,12 @@ interface Lane {
   readonly script: ReplyScript;
 }
 
-async function measure({ load, direct }: Floor, lanes: readonly Lane[], plan: MemoryRuns, say: Say): Promise<Pick<MemoryResult, 'lanes' | 'prompt'>> {
+async function measure(
+  { load, direct }: Floor,
+  lanes: readonly Lane[],
+  plan: MemoryRuns,
+  say: Say,
+): Promise<Pick<MemoryResult, 'lanes' | 'prompt'>> {
   await checkLanes(load, direct.origin, lanes, plan.memories);
   say('warming up');
   await load.alternate({ lanes, rounds: plan.warmUpRounds });
@@ -138,7 +174,12 @@ async function measure({ load, direct }: Floor, lanes: readonly Lane[], plan: Me
  * Takes a run of each lane and looks at what the model was sent.
  * @throws Error where that is not what the lane is meant to measure
  */
-async function checkLanes(load: LoadClient, upstream: string, lanes: readonly Lane[], memories: number): Promise<ReadonlyMap<MemoryLaneName, SentMemory>> {
+async function checkLanes(
+  load: LoadClient,
+  upstream: string,
+  lanes: readonly Lane[],
+  memories: number,
+): Promise<ReadonlyMap<MemoryLaneName, SentMemory>> {
   const sent = new Map<MemoryLaneName, SentMemory>();
   for (const lane of lanes) {
     const { name, enabled, filled, answered } = lane.kind;

@@ -1,6 +1,14 @@
 import { median, percentile, round } from './figures.ts';
 import type { LoadClient } from './load-client.ts';
-import { type CellResult, type HoldFigures, measureCell, measureHold, type Place, type Places, warmUp } from './measure.ts';
+import {
+  type CellResult,
+  type HoldFigures,
+  measureCell,
+  measureHold,
+  type Place,
+  type Places,
+  warmUp,
+} from './measure.ts';
 import { maxRuns, type Pass } from './plan.ts';
 import { provision } from './provision.ts';
 import { watch } from './samples.ts';
@@ -113,7 +121,13 @@ async function measureRuns(
   return { throughput, firstToken };
 }
 
-async function measureHolds(load: LoadClient, mode: Mode, pass: Pass, before: Target, say: Say): Promise<HoldFigures[]> {
+async function measureHolds(
+  load: LoadClient,
+  mode: Mode,
+  pass: Pass,
+  before: Target,
+  say: Say,
+): Promise<HoldFigures[]> {
   const running = await mode.start();
   const { service, connections } = running;
   const name = `${mode.name}/holds`;

@@ -139,7 +139,23 @@ export interface TracesPlan {
   readonly purged: number;
 }
 
-export const PARTS = ['throughput', 'growth', 'rejoin', 'holds', 'tools', 'hooks', 'memory', 'sessions', 'knowledge', 'search', 'quality', 'uploads', 'traces', 'starts', 'claude-agent'] as const;
+export const PARTS = [
+  'throughput',
+  'growth',
+  'rejoin',
+  'holds',
+  'tools',
+  'hooks',
+  'memory',
+  'sessions',
+  'knowledge',
+  'search',
+  'quality',
+  'uploads',
+  'traces',
+  'starts',
+  'claude-agent',
+] as const;
 export type BenchPart = (typeof PARTS)[number];
 
 export interface Plan {
@@ -229,15 +245,37 @@ const HOOKS: HookRuns = { rounds: 400, warmUpRounds: 120, agents: 10, threads: 1
 
 const MEMORY: MemoryRuns = { rounds: 400, warmUpRounds: 120, agents: 10, threads: 200, memories: 500, embedded: true };
 
-const SESSIONS: SessionRuns = { rounds: 400, warmUpRounds: 120, agents: 10, threads: 200, requests: 200, embedded: true };
+const SESSIONS: SessionRuns = {
+  rounds: 400,
+  warmUpRounds: 120,
+  agents: 10,
+  threads: 200,
+  requests: 200,
+  embedded: true,
+};
 
-const KNOWLEDGE: CrawlPlan = { pages: 500, rounds: 3, slices: 6, seconds: 6, threads: 40, runsOfASlice: 280, embedded: true };
+const KNOWLEDGE: CrawlPlan = {
+  pages: 500,
+  rounds: 3,
+  slices: 6,
+  seconds: 6,
+  threads: 40,
+  runsOfASlice: 280,
+  embedded: true,
+};
 
 const SEARCH: SearchPlan = { postgresChunks: 100_000, embeddedChunks: 5_000, searches: 220 };
 
 const UPLOADS: UploadPlan = { uploads: 1_000, embedded: true };
 
-const TRACES: TracesPlan = { stored: 1_000_000, requests: 100, walkPages: 20, published: 30_000, embedded: 10_000, purged: 20_000 };
+const TRACES: TracesPlan = {
+  stored: 1_000_000,
+  requests: 100,
+  walkPages: 20,
+  published: 30_000,
+  embedded: 10_000,
+  purged: 20_000,
+};
 
 const FULL: Omit<Plan, 'quality'> = {
   postgres: {
@@ -299,7 +337,22 @@ const QUICK: Omit<Plan, 'quality'> = {
 
 /** @param options `only`: parts that are measured; none means all */
 export function planFor(options: { readonly quick: boolean; readonly only: readonly BenchPart[] }): Plan {
-  const { postgres, embedded, growth, rejoin, tools, hooks, memory, sessions, knowledge, search, uploads, traces, starts, claudeAgent } = options.quick ? QUICK : FULL;
+  const {
+    postgres,
+    embedded,
+    growth,
+    rejoin,
+    tools,
+    hooks,
+    memory,
+    sessions,
+    knowledge,
+    search,
+    uploads,
+    traces,
+    starts,
+    claudeAgent,
+  } = options.quick ? QUICK : FULL;
   const asked = (part: BenchPart): boolean => options.only.length === 0 || options.only.includes(part);
   const narrowed = (pass: Pass): Pass => ({
     ...pass,

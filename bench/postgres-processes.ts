@@ -74,7 +74,9 @@ export class PostgresProcesses {
   }
 
   private running(): number[] {
-    const all = readdirSync('/proc').filter((name) => /^\d+$/.test(name)).map(Number);
+    const all = readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name))
+      .map(Number);
     return all.filter((pid) => pid === this.postmaster || statOf(pid)?.parent === this.postmaster);
   }
 }

@@ -31,7 +31,9 @@ export class Processes {
   }
 
   startFork(file: string, args: readonly string[] = [], env: Environment = {}): ChildProcess {
-    return this.keep(fork(`${HERE}/${file}`, [...args], { env: { ...inherited(), ...env }, serialization: 'advanced' }));
+    return this.keep(
+      fork(`${HERE}/${file}`, [...args], { env: { ...inherited(), ...env }, serialization: 'advanced' }),
+    );
   }
 
   /** Starts the built service and waits until it says that it is ready. */
@@ -81,7 +83,10 @@ export interface Service {
 /** Runs an operator command and reads its answer. */
 export async function operatorCommand(line: readonly string[], env: Environment): Promise<Record<string, string>> {
   const run = promisify(execFile);
-  const { stdout } = await run(process.execPath, ['dist/cli.js', ...line], { cwd: ROOT, env: { ...inherited(), ...env } });
+  const { stdout } = await run(process.execPath, ['dist/cli.js', ...line], {
+    cwd: ROOT,
+    env: { ...inherited(), ...env },
+  });
   return JSON.parse(stdout) as Record<string, string>;
 }
 

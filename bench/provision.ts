@@ -25,7 +25,10 @@ export async function provision(
 
 /** The key of an organization made for it. @param options of `org create` */
 export async function createKey(env: Environment, ...options: readonly string[]): Promise<string> {
-  const organization = await operatorCommand(['org', 'create', '--name', 'bench', '--agent-limit', '1000', ...options], env);
+  const organization = await operatorCommand(
+    ['org', 'create', '--name', 'bench', '--agent-limit', '1000', ...options],
+    env,
+  );
   const created = await operatorCommand(
     ['key', 'create', '--org', organization['id'] ?? '', '--capabilities', 'chat,manageAgents'],
     env,

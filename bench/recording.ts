@@ -23,7 +23,10 @@ export async function measureRecording(): Promise<RecordingFigures[]> {
   const observers = await observersOf();
   return observers.map((observer) => {
     for (let round = 0; round < 2; round += 1) microsecondsOf(observer);
-    return { observer: observer.constructor.name, microseconds: round(median(Array.from({ length: ROUNDS }, () => microsecondsOf(observer))), 1) };
+    return {
+      observer: observer.constructor.name,
+      microseconds: round(median(Array.from({ length: ROUNDS }, () => microsecondsOf(observer))), 1),
+    };
   });
 }
 
@@ -59,7 +62,17 @@ const STEP = { id: ID, startedAt: STARTED, latencyMs: 40, error: null, usage: { 
 /** A run with two calls of the model and one of a tool. */
 const FINISHED: FinishedRun = {
   run: {
-    ...{ id: ID, organizationId: ID, threadId: ID, agentId: ID, status: 'completed', createdAt: STARTED, completedAt: STARTED, error: null, approvals: [] },
+    ...{
+      id: ID,
+      organizationId: ID,
+      threadId: ID,
+      agentId: ID,
+      status: 'completed',
+      createdAt: STARTED,
+      completedAt: STARTED,
+      error: null,
+      approvals: [],
+    },
     usage: { inputTokens: 1_800, outputTokens: 240, totalTokens: 2_040, credits: 0.78 },
   },
   agent: { provider: 'anthropic', model: 'claude', useOwnApiKey: false },
@@ -67,16 +80,35 @@ const FINISHED: FinishedRun = {
   userMessage: { id: ID, text: 'How do I change a tyre? '.repeat(10) },
   decisions: null,
   message: {
-    ...{ id: ID, threadId: ID, runId: ID, role: 'assistant', content: 'Lift the car. '.repeat(40), status: 'completed' },
+    ...{
+      id: ID,
+      threadId: ID,
+      runId: ID,
+      role: 'assistant',
+      content: 'Lift the car. '.repeat(40),
+      status: 'completed',
+    },
     ...{ blocked: false, reaction: null, toolCalls: [], components: [], transcript: [], createdAt: STARTED },
   },
   userContext: { userId: 'user-1', plan: 'free' },
   userKey: ID,
   callerSpan: null,
   steps: [
-    { ...STEP, type: 'model', name: 'claude', input: { last: 'How do I change a tyre?' }, output: { text: '', toolCalls: [{ id: 'c', name: 'search', input: { query: 'tyre' } }] } },
+    {
+      ...STEP,
+      type: 'model',
+      name: 'claude',
+      input: { last: 'How do I change a tyre?' },
+      output: { text: '', toolCalls: [{ id: 'c', name: 'search', input: { query: 'tyre' } }] },
+    },
     { ...STEP, type: 'tool', name: 'search', input: { query: 'tyre' }, output: 'A page about tyres. '.repeat(20) },
-    { ...STEP, type: 'model', name: 'claude', input: { last: 'A page about tyres.' }, output: { text: 'Lift the car. '.repeat(40), toolCalls: [] } },
+    {
+      ...STEP,
+      type: 'model',
+      name: 'claude',
+      input: { last: 'A page about tyres.' },
+      output: { text: 'Lift the car. '.repeat(40), toolCalls: [] },
+    },
   ],
   latencyMs: 1_200,
   timeToFirstTokenMs: 400,

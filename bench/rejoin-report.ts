@@ -15,7 +15,17 @@ export function rejoinText(result: RejoinResult, spread: (of: Spread) => string)
 
 function endedTable({ reads }: RejoinResult, spread: (of: Spread) => string): string {
   return table(
-    ['Read of an ended run', 'Replica', 'At a time', 'Reads/s', 'p50 ms', 'p99 ms', 'CPU ms a read', "PostgreSQL's", 'p50 / the run itself'],
+    [
+      'Read of an ended run',
+      'Replica',
+      'At a time',
+      'Reads/s',
+      'p50 ms',
+      'p99 ms',
+      'CPU ms a read',
+      "PostgreSQL's",
+      'p50 / the run itself',
+    ],
     reads.map((line) => [
       PARTS[line.part],
       line.replica,

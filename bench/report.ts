@@ -122,7 +122,17 @@ function runsText(pass: PassResult): string {
 
 function holdsText(holds: readonly HoldFigures[]): string {
   const figures = table(
-    ['Streams', 'Open at once', 'Lost', 'Opened in s', 'All open for s', 'Memory before MiB', 'Peak MiB', 'Connections', 'In use'],
+    [
+      'Streams',
+      'Open at once',
+      'Lost',
+      'Opened in s',
+      'All open for s',
+      'Memory before MiB',
+      'Peak MiB',
+      'Connections',
+      'In use',
+    ],
     holds.map((hold) => [
       hold.streams,
       hold.peakOpen,
@@ -148,9 +158,29 @@ export interface Section {
 const TITLES = { postgres: 'PostgreSQL and Redis', embedded: 'Embedded default' } as const;
 
 /** What was measured, each part with where and when, so that it can be repeated alone. */
-export function sectionsOf({ machine: on, passes, growth, rejoin, tools, hooks, memory, sessions, knowledge, search, quality, uploads, traces, starts, claudeAgent, ...run }: Report): Section[] {
+export function sectionsOf({
+  machine: on,
+  passes,
+  growth,
+  rejoin,
+  tools,
+  hooks,
+  memory,
+  sessions,
+  knowledge,
+  search,
+  quality,
+  uploads,
+  traces,
+  starts,
+  claudeAgent,
+  ...run
+}: Report): Section[] {
   const head = `${run.startedAt.slice(0, 16).replace('T', ' ')} UTC${run.quick ? ' (`--quick`)' : ''}, ${on.cores} cores (${on.processor}), ${on.memoryGiB} GiB, Node ${run.node.slice(1)}, PostgreSQL ${run.postgres}, ${run.seconds} s in all, load average before ${run.loadBefore}.`;
-  const section = (name: string, title: string, text: string): Section => ({ name, text: `### ${title}\n\n${head}\n\n${text}` });
+  const section = (name: string, title: string, text: string): Section => ({
+    name,
+    text: `### ${title}\n\n${head}\n\n${text}`,
+  });
   const runs = passes.filter(({ throughput }) => throughput.length > 0);
   const holding = passes.filter(({ holds }) => holds.length > 0);
   return [
@@ -158,11 +188,21 @@ export function sectionsOf({ machine: on, passes, growth, rejoin, tools, hooks, 
     ...holding.map(({ mode, holds }) => section(`holds, ${mode}`, `Open streams: ${TITLES[mode]}`, holdsText(holds))),
     ...(growth ? [section('growth', 'Growth of a run with its thread', growthText(growth, spread))] : []),
     ...(rejoin ? [section('rejoin', 'Rejoining a run', rejoinText(rejoin, spread))] : []),
-    ...(tools ?? []).map((result) => section(`tools, ${result.mode}`, `Runs with tools: ${TITLES[result.mode]}`, toolsText(result))),
-    ...(hooks ?? []).map((result) => section(`hooks, ${result.mode}`, `Runs with hooks: ${TITLES[result.mode]}`, hooksText(result))),
-    ...(memory ?? []).map((result) => section(`memory, ${result.mode}`, `Runs with memory: ${TITLES[result.mode]}`, memoryText(result))),
-    ...(sessions ?? []).map((result) => section(`sessions, ${result.mode}`, `Runs with session passes: ${TITLES[result.mode]}`, sessionsText(result))),
-    ...(knowledge ?? []).map((result) => section(`knowledge, ${result.mode}`, `Crawls: ${TITLES[result.mode]}`, knowledgeText(result))),
+    ...(tools ?? []).map((result) =>
+      section(`tools, ${result.mode}`, `Runs with tools: ${TITLES[result.mode]}`, toolsText(result)),
+    ),
+    ...(hooks ?? []).map((result) =>
+      section(`hooks, ${result.mode}`, `Runs with hooks: ${TITLES[result.mode]}`, hooksText(result)),
+    ),
+    ...(memory ?? []).map((result) =>
+      section(`memory, ${result.mode}`, `Runs with memory: ${TITLES[result.mode]}`, memoryText(result)),
+    ),
+    ...(sessions ?? []).map((result) =>
+      section(`sessions, ${result.mode}`, `Runs with session passes: ${TITLES[result.mode]}`, sessionsText(result)),
+    ),
+    ...(knowledge ?? []).map((result) =>
+      section(`knowledge, ${result.mode}`, `Crawls: ${TITLES[result.mode]}`, knowledgeText(result)),
+    ),
     ...(search ? [section('search', 'Searches of knowledge', searchText(search))] : []),
     ...(quality ? [section('quality', 'Questions over real documents', qualityText(quality))] : []),
     ...(traces ? [section('traces', 'Traces', tracesText(traces))] : []),

@@ -37,7 +37,8 @@ export async function readEvents(
     }
   }
   const last = events.at(-1);
-  if (!last?.data.includes('"RUN_FINISHED"')) throw new Error(`A stream ended without its last event: ${last?.data ?? 'nothing'}`);
+  if (!last?.data.includes('"RUN_FINISHED"'))
+    throw new Error(`A stream ended without its last event: ${last?.data ?? 'nothing'}`);
   return events;
 }
 
@@ -49,7 +50,8 @@ function parse(frame: string): { number: number; data: string } {
 
 /** @throws Error on any status but 200 */
 export async function answered(answer: Dispatcher.ResponseData): Promise<AsyncIterable<Buffer>> {
-  if (answer.statusCode !== 200) throw new Error(`Answered ${answer.statusCode}: ${(await answer.body.text()).slice(0, 200)}`);
+  if (answer.statusCode !== 200)
+    throw new Error(`Answered ${answer.statusCode}: ${(await answer.body.text()).slice(0, 200)}`);
   return answer.body as AsyncIterable<Buffer>;
 }
 
@@ -57,5 +59,6 @@ export async function answered(answer: Dispatcher.ResponseData): Promise<AsyncIt
 export function mustAgree(first: readonly ReadEvent[], second: readonly ReadEvent[]): void {
   const parted = second.find(({ number, data }) => first[number - 1]?.data !== data);
   if (parted) throw new Error(`Event ${parted.number} is not the same for two readers`);
-  if (second.at(-1)?.number !== first.length) throw new Error('Two readers of a run did not read the same number of events');
+  if (second.at(-1)?.number !== first.length)
+    throw new Error('Two readers of a run did not read the same number of events');
 }

@@ -22,11 +22,24 @@ const LANES: readonly ComparedLane<SessionLaneName>[] = [
 export interface SessionResult {
   readonly mode: 'postgres' | 'embedded';
   readonly lanes: readonly ComparedFigures<SessionLaneName>[];
-  readonly requests: readonly { readonly name: SessionRequestName; readonly count: number; readonly p50Ms: number; readonly p95Ms: number }[];
+  readonly requests: readonly {
+    readonly name: SessionRequestName;
+    readonly count: number;
+    readonly p50Ms: number;
+    readonly p95Ms: number;
+  }[];
 }
 
-export async function runSessions(stage: Stage, floor: Floor, clustered: ClusteredEnvironment, plan: SessionRuns, say: Say): Promise<SessionResult[]> {
-  const results = [await runMode('postgres', await stage.startClustered(clustered), clustered.env, { floor, plan, say })];
+export async function runSessions(
+  stage: Stage,
+  floor: Floor,
+  clustered: ClusteredEnvironment,
+  plan: SessionRuns,
+  say: Say,
+): Promise<SessionResult[]> {
+  const results = [
+    await runMode('postgres', await stage.startClustered(clustered), clustered.env, { floor, plan, say }),
+  ];
   if (plan.embedded) {
     const env = stage.embeddedEnvironment();
     results.push(await runMode('embedded', await stage.startEmbedded(env), env, { floor, plan, say }));
@@ -46,21 +59,37 @@ interface Minted {
   readonly resumeToken: { readonly token: string };
 }
 
-async function runMode(mode: SessionResult['mode'], running: RunningService, env: Environment, { floor, plan, say }: Grounds): Promise<SessionResult> {
+async function runMode(
+  mode: SessionResult['mode'],
+  running: RunningService,
+  env: Environment,
+  { floor, plan, say }: Grounds,
+): Promise<SessionResult> {
   const tell = (line: string): void => say(`sessions, ${mode}: ${line}`);
   const { origin, pid } = running.service;
   const key = await createKey(env);
   tell('making agents, threads and sessions');
-  const agents = await inParallel(plan.agents, (index) => post(origin, key, '/v1/agents', { name: `Bench ${index}`, provider: { type: 'anthropic' } }));
-  const ask = async <Body>(path: string, body: object): Promise<Body> => JSON.parse(await send('POST', origin, key, path, body)) as Body;
+  const agents = await inParallel(plan.agents, (index) =>
+    post(origin, key, '/v1/agents', { name: `Bench ${index}`, provider: { type: 'anthropic' } }),
+  );
+  const ask = async <Body>(path: string, body: object): Promise<Body> =>
+    JSON.parse(await send('POST', origin, key, path, body)) as Body;
   const agentOf = (index: number): string | undefined => agents[index % agents.length];
-  const threads = await inParallel(plan.threads, (index) => post(origin, key, '/v1/threads', { assistant_id: agentOf(index) }));
+  const threads = await inParallel(plan.threads, (index) =>
+    post(origin, key, '/v1/threads', { assistant_id: agentOf(index) }),
+  );
   // Without a user: the memories of one are looked for whoever runs, and are measured elsewhere.
-  const minted = await inParallel(plan.threads, (index) => ask<Minted>('/v1/sessions', { assistant_id: agentOf(index) }));
+  const minted = await inParallel(plan.threads, (index) =>
+    ask<Minted>('/v1/sessions', { assistant_id: agentOf(index) }),
+  );
   const passes = new Map(minted.map(({ session, pass }) => [session.thread_id, pass.token]));
   const target = { kind: 'service', origin, pid, key } as const;
   await floor.load.open(`sessions/${mode}/key`, { ...target, threads });
-  await floor.load.open(`sessions/${mode}/pass`, { ...target, threads: [...passes.keys()], passes: Object.fromEntries(passes) });
+  await floor.load.open(`sessions/${mode}/pass`, {
+    ...target,
+    threads: [...passes.keys()],
+    passes: Object.fromEntries(passes),
+  });
   const lanes = LANES.map(({ name }) => ({ target: `sessions/${mode}/${name}`, script: INSTANT }));
   tell('warming up');
   await floor.load.alternate({ lanes, rounds: plan.warmUpRounds });

@@ -41,7 +41,9 @@ async function program(words: readonly string[], env: Environment): Promise<Cost
   const began = performance.now();
   const preload = `data:text/javascript,${encodeURIComponent(TELL_TIME)}`;
   const { PATH = '', HOME = '' } = process.env;
-  const { stderr } = await promisify(execFile)(process.execPath, ['--import', preload, ...words], { env: { PATH, HOME, ...env } });
+  const { stderr } = await promisify(execFile)(process.execPath, ['--import', preload, ...words], {
+    env: { PATH, HOME, ...env },
+  });
   return { wallMs: performance.now() - began, processorMs: Number(stderr) };
 }
 
@@ -77,6 +79,11 @@ export async function runStarts(stage: Stage, { rounds }: StartPlan, say: Say): 
 }
 
 export function startsText(figures: readonly StartFigures[]): string {
-  const rows = figures.map(({ kind, wallMs, processorMs, multiple }) => [KINDS[kind], wallMs, processorMs, multiple.toFixed(1)]);
+  const rows = figures.map(({ kind, wallMs, processorMs, multiple }) => [
+    KINDS[kind],
+    wallMs,
+    processorMs,
+    multiple.toFixed(1),
+  ]);
   return table(['What', 'ms (p50)', 'CPU ms (p50)', 'CPU / a process that does nothing'], rows);
 }

@@ -25,7 +25,10 @@ export interface RunRequest {
 }
 
 export function runRequest(target: Target, form: RunForm, thread: string, script: ReplyScript): RunRequest {
-  const headers = { 'content-type': 'application/json', authorization: `Bearer ${target.passes?.[thread] ?? target.key}` };
+  const headers = {
+    'content-type': 'application/json',
+    authorization: `Bearer ${target.passes?.[thread] ?? target.key}`,
+  };
   const content = userText(script);
   if (target.kind === 'direct') {
     const messages = [{ role: 'user', content }];

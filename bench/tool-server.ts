@@ -32,8 +32,16 @@ function tool(index: number): object {
       properties: {
         query: text('What to look for, in a few words.'),
         workspace: text('Key of the workspace, as its address shows it.'),
-        labels: { type: 'array', items: { type: 'string' }, description: 'Names of labels; a record must have all of them.' },
-        priority: { type: 'string', enum: ['low', 'normal', 'high', 'urgent'], description: 'How soon it should be looked at.' },
+        labels: {
+          type: 'array',
+          items: { type: 'string' },
+          description: 'Names of labels; a record must have all of them.',
+        },
+        priority: {
+          type: 'string',
+          enum: ['low', 'normal', 'high', 'urgent'],
+          description: 'How soon it should be looked at.',
+        },
         after: text('Identifier of the last record of the page before; leave it out for the first page.'),
       },
       required: ['query'],

@@ -29,7 +29,9 @@ export async function runTools(
   const further = { EGRESS_ALLOW: address, MEMORY_PROBE_FILE: probeFile };
   const on = { floor, toolOrigin: `http://${address}`, probeFile, plan };
   const environment = { ...clustered, env: { ...clustered.env, ...further } };
-  const results = [await runMode('postgres', (args) => stage.startClustered(environment, args), environment.env, on, say)];
+  const results = [
+    await runMode('postgres', (args) => stage.startClustered(environment, args), environment.env, on, say),
+  ];
   if (plan.embedded) {
     const env = { ...stage.embeddedEnvironment(), ...further };
     results.push(await runMode('embedded', (args) => stage.startEmbedded(env, args), env, on, say));
@@ -57,7 +59,11 @@ async function runMode(
   await running.stop();
   tell('memory of idle connections');
   const idling = await start(['--expose-gc', '--import', new URL('memory-probe.ts', import.meta.url).href]);
-  const idle = await measureIdle({ ...idling.service, env, toolOrigin, probeFile: on.probeFile }, grounds.idle, plan.idle);
+  const idle = await measureIdle(
+    { ...idling.service, env, toolOrigin, probeFile: on.probeFile },
+    grounds.idle,
+    plan.idle,
+  );
   await idling.stop();
   return { mode, runs, idle };
 }

@@ -10,15 +10,7 @@ export interface Lane {
 }
 
 export type LaneName =
-  | 'without'
-  | 'offered'
-  | 'no such tool'
-  | 'json'
-  | 'sse'
-  | 'twenty'
-  | 'many'
-  | 'many, no such tool'
-  | 'find_tools';
+  'without' | 'offered' | 'no such tool' | 'json' | 'sse' | 'twenty' | 'many' | 'many, no such tool' | 'find_tools';
 
 /** Everything that runs with tools are taken on, made before the service is started anew. */
 export interface ToolGrounds {
@@ -53,13 +45,21 @@ export async function provisionTools(service: EquippedService, plan: ToolRuns): 
   const own = { integrations: { count: 1, shared: false }, toolsOfEach: 2 };
   const shared = { form: 'json', agents: plan.coldRuns, integrations: { count: SERVERS, shared: true } } as const;
   const of: Organizations = {
-    without: await equip(service, { form: 'json', agents: plan.called, integrations: { count: 0, shared: true }, toolsOfEach: 0 }),
+    without: await equip(service, {
+      form: 'json',
+      agents: plan.called,
+      integrations: { count: 0, shared: true },
+      toolsOfEach: 0,
+    }),
     json: await equip(service, { form: 'json', agents: plan.called, ...own }),
     sse: await equip(service, { form: 'sse', agents: plan.streaming, ...own }),
     twenty: await equip(service, { ...shared, toolsOfEach: 2 }),
     many: await equip(service, { ...shared, toolsOfEach: 20 }),
   };
-  const idle = { json: await others(service, 'json', plan.idle.json), told: await others(service, 'told', plan.idle.told) };
+  const idle = {
+    json: await others(service, 'json', plan.idle.json),
+    told: await others(service, 'told', plan.idle.told),
+  };
   const pooled = of.json.integrations.length + of.sse.integrations.length;
   return {
     pooled,
@@ -71,7 +71,11 @@ export async function provisionTools(service: EquippedService, plan: ToolRuns): 
 }
 
 /** As many as are open at most, in several organizations. */
-async function others(service: EquippedService, form: 'json' | 'told', steps: readonly number[]): Promise<IdleIntegration[]> {
+async function others(
+  service: EquippedService,
+  form: 'json' | 'told',
+  steps: readonly number[],
+): Promise<IdleIntegration[]> {
   const made: IdleIntegration[] = [];
   while (made.length < Math.max(...steps)) {
     const integrations = { count: OF_ORGANIZATION / 5, shared: false };
@@ -81,13 +85,28 @@ async function others(service: EquippedService, form: 'json' | 'told', steps: re
 }
 
 async function coldLanes({ without, json, twenty, many }: Organizations, { coldRuns }: ToolRuns): Promise<Lane[]> {
-  const lane = async (name: LaneName, of: Equipped): Promise<Lane> => ({ name, target: await threadsOf(of, coldRuns, coldRuns) });
-  return [await lane('without', without), await lane('offered', json), await lane('twenty', twenty), await lane('many', many)];
+  const lane = async (name: LaneName, of: Equipped): Promise<Lane> => ({
+    name,
+    target: await threadsOf(of, coldRuns, coldRuns),
+  });
+  return [
+    await lane('without', without),
+    await lane('offered', json),
+    await lane('twenty', twenty),
+    await lane('many', many),
+  ];
 }
 
-async function hotLanes({ without, json, sse, twenty, many }: Organizations, { threads, called }: ToolRuns): Promise<Lane[]> {
+async function hotLanes(
+  { without, json, sse, twenty, many }: Organizations,
+  { threads, called }: ToolRuns,
+): Promise<Lane[]> {
   // Three kinds of runs share the agents with an integration; those without must be used as often as one of those.
-  const inTurn = new Map([[without, Math.ceil(called / 3)], [twenty, HOT_AGENTS], [many, HOT_AGENTS]]);
+  const inTurn = new Map([
+    [without, Math.ceil(called / 3)],
+    [twenty, HOT_AGENTS],
+    [many, HOT_AGENTS],
+  ]);
   const lane = async (name: LaneName, of: Equipped, tool?: string): Promise<Lane> => {
     const target = await threadsOf(of, threads, inTurn.get(of) ?? of.agents.length);
     return { name, target, ...(tool !== undefined && { tool }) };

@@ -38,11 +38,18 @@ interface Probed extends EquippedService {
   readonly probeFile: string;
 }
 
-export async function measureIdle(service: Probed, idle: ToolGrounds['idle'], steps: ToolRuns['idle']): Promise<IdleFigures> {
+export async function measureIdle(
+  service: Probed,
+  idle: ToolGrounds['idle'],
+  steps: ToolRuns['idle'],
+): Promise<IdleFigures> {
   const without = await measureConnections(service, idle.json, steps.json);
   const withStreams = await measureConnections(service, idle.told, steps.told);
   return {
-    connections: [...without.map((of) => ({ ...of, streams: false })), ...withStreams.map((of) => ({ ...of, streams: true }))],
+    connections: [
+      ...without.map((of) => ({ ...of, streams: false })),
+      ...withStreams.map((of) => ({ ...of, streams: true })),
+    ],
     local: await measureLocal(service),
   };
 }
@@ -62,14 +69,21 @@ async function measureConnections(
   return more.map(({ connections, memory }) => {
     const each = (of: (memory: Memory) => number): number =>
       round((of(memory) - of(fewest.memory)) / KIB / (connections - fewest.connections), 1);
-    return { connections, heapKiB: each(({ heapUsed, external }) => heapUsed + external), residentKiB: each(({ rss }) => rss) };
+    return {
+      connections,
+      heapKiB: each(({ heapUsed, external }) => heapUsed + external),
+      residentKiB: each(({ rss }) => rss),
+    };
   });
 }
 
 async function open(origin: string, integrations: readonly IdleIntegration[]): Promise<void> {
   await inParallel(integrations.length, async (index) => {
     const { key, path } = integrations[index] ?? { key: '', path: '' };
-    const answer = await fetch(`${origin}${path}/test`, { method: 'POST', headers: { authorization: `Bearer ${key}` } });
+    const answer = await fetch(`${origin}${path}/test`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}` },
+    });
     const tested = (await answer.json()) as { readonly ok?: boolean };
     if (tested.ok !== true) throw new Error(`The connection test answered ${JSON.stringify(tested)}`);
   });
@@ -96,7 +110,14 @@ async function measureLocal({ origin, env, pid }: Probed): Promise<IdleFigures['
     await sleep(QUIET_MS);
     const started = childrenOf(pid).filter((child) => !before.includes(child));
     // An app that keeps a file is not started beside Redis.
-    if (started.length > 0) found.push({ app, residentMiB: round(started.reduce((sum, child) => sum + residentMiB(child), 0), 0) });
+    if (started.length > 0)
+      found.push({
+        app,
+        residentMiB: round(
+          started.reduce((sum, child) => sum + residentMiB(child), 0),
+          0,
+        ),
+      });
   }
   return found;
 }

@@ -58,7 +58,7 @@ function idleText({ connections, local }: IdleFigures): string {
     ['Idle connections', 'Open', 'Heap KiB each', 'Resident KiB each'],
     connections.map((line) => [
       line.streams ? 'each with a stream for changes' : 'without a stream',
-      line.connections, 
+      line.connections,
       line.heapKiB.toFixed(1),
       line.residentKiB.toFixed(1),
     ]),

@@ -41,7 +41,13 @@ export async function equip(service: EquippedService, equipment: Equipment): Pro
   );
   const attach = async (agentId: string | undefined, server: number): Promise<IdleIntegration> => {
     const url = `${toolOrigin}/${form}/${toolsOfEach}/${server}`;
-    const body = { type: 'custom-mcp', app: `Bench ${server}`, url, transportType: 'streamableHttp', auth: { type: 'none' } };
+    const body = {
+      type: 'custom-mcp',
+      app: `Bench ${server}`,
+      url,
+      transportType: 'streamableHttp',
+      auth: { type: 'none' },
+    };
     const path = `/v1/agents/${agentId ?? ''}/tool-integrations`;
     return { key, path: `${path}/${await post(origin, key, path, body)}` };
   };
@@ -54,7 +60,13 @@ export async function equip(service: EquippedService, equipment: Equipment): Pro
 }
 
 /** Threads of the first agents, on which runs take turns. */
-export async function threadsOf({ service: { origin }, key, agents }: Equipped, count: number, ofAgents: number): Promise<Target> {
-  const threads = await inParallel(count, (index) => post(origin, key, '/v1/threads', { assistant_id: agents[index % ofAgents] }));
+export async function threadsOf(
+  { service: { origin }, key, agents }: Equipped,
+  count: number,
+  ofAgents: number,
+): Promise<Target> {
+  const threads = await inParallel(count, (index) =>
+    post(origin, key, '/v1/threads', { assistant_id: agents[index % ofAgents] }),
+  );
   return { kind: 'service', origin, pid: 0, key, threads };
 }

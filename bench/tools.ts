@@ -71,7 +71,8 @@ export async function measureToolRuns(
   const before = await received(on.toolOrigin);
   const hotFigures = figuresOf(opened.hot, await load.alternate({ lanes: opened.hot, rounds: plan.rounds }));
   const after = await received(on.toolOrigin);
-  if (after.calls - before.calls !== 2 * plan.rounds) throw new Error('The tool server was not called once in each run that calls it');
+  if (after.calls - before.calls !== 2 * plan.rounds)
+    throw new Error('The tool server was not called once in each run that calls it');
   say('16 at a time');
   return {
     integrations,
@@ -110,14 +111,26 @@ function figuresOf(lanes: readonly Opened[], latencies: readonly (readonly numbe
   });
 }
 
-async function measureLoaded(load: LoadClient, lanes: readonly Opened[], place: Place, plan: ToolRuns): Promise<LoadedLane[]> {
+async function measureLoaded(
+  load: LoadClient,
+  lanes: readonly Opened[],
+  place: Place,
+  plan: ToolRuns,
+): Promise<LoadedLane[]> {
   const measured = lanes
     .filter(({ lane }) => ['without', 'no such tool', 'json', 'sse'].includes(lane))
     .map((opened) => ({ opened, rounds: [] as Awaited<ReturnType<typeof measureRound>>[] }));
   const { concurrency, seconds } = plan.loaded;
   for (let number = 0; number < plan.loaded.rounds; number += 1) {
     for (const { opened, rounds } of measured) {
-      const slice = { target: opened.target, script: opened.script, form: 'waiting', concurrency, seconds, maxRuns: Infinity } as const;
+      const slice = {
+        target: opened.target,
+        script: opened.script,
+        form: 'waiting',
+        concurrency,
+        seconds,
+        maxRuns: Infinity,
+      } as const;
       rounds.push(await measureRound(place, () => load.slice(slice)));
     }
   }

@@ -14,7 +14,12 @@ const DAY_SECONDS = 86_400;
  * Writes traces as runs leave them, in a small part of their time: each with two steps and about 1.5 KB of text.
  * @param spread over how many days back from two days ago, published since; or 0 for three minutes ago, not yet published
  */
-export async function fillTraces(database: SqlExecutor, { organizationId, agentId, threadId }: FilledAgent, count: number, spread: number): Promise<void> {
+export async function fillTraces(
+  database: SqlExecutor,
+  { organizationId, agentId, threadId }: FilledAgent,
+  count: number,
+  spread: number,
+): Promise<void> {
   const seconds = spread === 0 ? 0 : (spread * DAY_SECONDS) / count;
   for (let first = 0; first < count; first += AT_ONCE) {
     await database.query(
@@ -53,7 +58,8 @@ export async function countAll(database: SqlExecutor): Promise<void> {
 }
 
 const DAYS_AT_ONCE = 5;
-const published = 'from traces where published_at is not null and started_at >= $1::timestamptz and started_at < $2::timestamptz';
+const published =
+  'from traces where published_at is not null and started_at >= $1::timestamptz and started_at < $2::timestamptz';
 
 const USAGE_OF_DAYS = `
   with bucketed as (

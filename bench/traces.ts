@@ -38,7 +38,12 @@ export interface PublishFigures {
 export interface TracesResult {
   readonly stored: number;
   readonly reads: readonly ReadFigures[];
-  readonly walk: { readonly traces: number; readonly pages: number; readonly beforeMiB: number; readonly peakMiB: number };
+  readonly walk: {
+    readonly traces: number;
+    readonly pages: number;
+    readonly beforeMiB: number;
+    readonly peakMiB: number;
+  };
   readonly purge: { readonly traces: number; readonly perSecond: number };
   readonly publish: readonly PublishFigures[];
   readonly recording: readonly RecordingFigures[];
@@ -74,7 +79,10 @@ export async function runTraces(stage: Stage, plan: TracesPlan, say: Say): Promi
     tell('a walk');
     const walk = await measureWalk(reader, plan.walkPages);
     const purge = await measurePurge(open.database, reader, plan.purged);
-    const publish = [await publishOnPostgres(stage, plan, tell), ...(plan.embedded === 0 ? [] : [await publishEmbedded(stage, plan, tell)])];
+    const publish = [
+      await publishOnPostgres(stage, plan, tell),
+      ...(plan.embedded === 0 ? [] : [await publishEmbedded(stage, plan, tell)]),
+    ];
     return { stored: plan.stored, reads, walk, purge, publish, recording: await measureRecording() };
   } finally {
     await open.close();
@@ -86,7 +94,10 @@ async function readerOf(service: Service, env: Environment, database: SqlExecuto
   const key = await createKey(env);
   const agentId = await post(service.origin, key, '/v1/agents', { name: 'Traced', provider: { type: 'anthropic' } });
   const threadId = await post(service.origin, key, '/v1/threads', { assistant_id: agentId });
-  const [row] = await database.query<{ id: string }>('select organization_id::text as id from agents where id = $1::uuid', [agentId]);
+  const [row] = await database.query<{ id: string }>(
+    'select organization_id::text as id from agents where id = $1::uuid',
+    [agentId],
+  );
   return { service, key, agentId, threadId, organizationId: row?.id ?? '' };
 }
 
@@ -96,15 +107,29 @@ async function measureReads(reader: Reader, plan: TracesPlan): Promise<ReadFigur
   const limited = Math.min(plan.requests, LISTS_A_MINUTE - LIST_WARM_UP);
   const figures = [
     await measureRead(reader, 'a list of 50 and the count', 'traces', limited, LIST_WARM_UP),
-    await measureRead(reader, 'usage of 90 days by the hour', `analytics/usage?bucket=hour&from=${days(89.9)}`, plan.requests),
+    await measureRead(
+      reader,
+      'usage of 90 days by the hour',
+      `analytics/usage?bucket=hour&from=${days(89.9)}`,
+      plan.requests,
+    ),
     await measureRead(reader, 'usage of 90 days by the day', `analytics/usage?from=${days(89.9)}`, plan.requests),
     await measureRead(reader, 'feedback of 90 days', 'analytics/feedback', plan.requests),
   ];
   await sleep(MINUTE_MS);
-  return [...figures, await measureRead(reader, 'the last page of the list', `traces?page=${lastPage}`, limited, LIST_WARM_UP)];
+  return [
+    ...figures,
+    await measureRead(reader, 'the last page of the list', `traces?page=${lastPage}`, limited, LIST_WARM_UP),
+  ];
 }
 
-async function measureRead(reader: Reader, read: string, path: string, requests: number, warmUp = WARM_UP): Promise<ReadFigures> {
+async function measureRead(
+  reader: Reader,
+  read: string,
+  path: string,
+  requests: number,
+  warmUp = WARM_UP,
+): Promise<ReadFigures> {
   for (let count = 0; count < warmUp; count += 1) await ask(reader, path);
   const times: number[] = [];
   for (let count = 0; count < requests; count += 1) {
@@ -116,7 +141,9 @@ async function measureRead(reader: Reader, read: string, path: string, requests:
 }
 
 async function ask({ service, key, agentId }: Reader, path: string): Promise<string> {
-  const answer = await fetch(`${service.origin}/v1/agents/${agentId}/${path}`, { headers: { authorization: `Bearer ${key}` } });
+  const answer = await fetch(`${service.origin}/v1/agents/${agentId}/${path}`, {
+    headers: { authorization: `Bearer ${key}` },
+  });
   const body = await answer.text();
   if (!answer.ok) throw new Error(`${path} was answered ${answer.status}: ${body}`);
   return body;
@@ -129,7 +156,10 @@ async function measureWalk(reader: Reader, pages: number): Promise<TracesResult[
   const memory: number[] = [];
   for (; cursor !== null && read < pages; read += 1) {
     if (read > 0 && read % EXPORTS_A_MINUTE === 0) await sleep(MINUTE_MS);
-    const page = JSON.parse(await ask(reader, `traces/export${cursor === '' ? '' : `?cursor=${cursor}`}`)) as { traces: unknown[]; meta: { cursor: string | null } };
+    const page = JSON.parse(await ask(reader, `traces/export${cursor === '' ? '' : `?cursor=${cursor}`}`)) as {
+      traces: unknown[];
+      meta: { cursor: string | null };
+    };
     traces += page.traces.length;
     cursor = page.meta.cursor;
     memory.push(residentMiB(reader.service.pid));
@@ -140,10 +170,15 @@ async function measureWalk(reader: Reader, pages: number): Promise<TracesResult[
 async function measurePurge(database: SqlExecutor, agent: FilledAgent, count: number): Promise<TracesResult['purge']> {
   const path = new URL('../dist/observability/persistence/trace.repository.js', import.meta.url).href;
   const { TraceRepository } = (await import(path)) as typeof TraceRepositories;
-  const repository = new TraceRepository(database as ConstructorParameters<typeof TraceRepositories.TraceRepository>[0]);
+  const repository = new TraceRepository(
+    database as ConstructorParameters<typeof TraceRepositories.TraceRepository>[0],
+  );
   const cutoff = new Date(Date.now() - 89 * 86_400_000);
   await fillTraces(database, agent, count, 0);
-  await database.query(`update traces set started_at = started_at - interval '100 days', published_at = now() where id = any(array(select id from traces where published_at is null limit $1::int))`, [count]);
+  await database.query(
+    `update traces set started_at = started_at - interval '100 days', published_at = now() where id = any(array(select id from traces where published_at is null limit $1::int))`,
+    [count],
+  );
   const began = performance.now();
   let purged = 0;
   let batch;
@@ -163,7 +198,10 @@ async function publishOnPostgres(stage: Stage, plan: TracesPlan, say: Say): Prom
   try {
     await fillTraces(open.database, await readerOf(service, environment.env, open.database), plan.published, 0);
     say(`a worker publishes ${plan.published} traces`);
-    const worker = await stage.startWorker({ ...environment.env, OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` });
+    const worker = await stage.startWorker({
+      ...environment.env,
+      OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
+    });
     try {
       return { on: 'PostgreSQL', ...(await measurePublishing(worker, open.database, plan.published, postgres)) };
     } finally {
@@ -181,31 +219,51 @@ async function publishEmbedded(stage: Stage, plan: TracesPlan, say: Say): Promis
   const env = { ...stage.embeddedEnvironment(), OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` };
   let running = await stage.startEmbedded(env);
   const key = await createKey(env);
-  const agentId = await post(running.service.origin, key, '/v1/agents', { name: 'Traced', provider: { type: 'anthropic' } });
+  const agentId = await post(running.service.origin, key, '/v1/agents', {
+    name: 'Traced',
+    provider: { type: 'anthropic' },
+  });
   const threadId = await post(running.service.origin, key, '/v1/threads', { assistant_id: agentId });
   await running.stop();
   const open = await openDatabaseOf(env);
-  const [row] = await open.database.query<{ id: string }>('select organization_id::text as id from agents where id = $1::uuid', [agentId]);
+  const [row] = await open.database.query<{ id: string }>(
+    'select organization_id::text as id from agents where id = $1::uuid',
+    [agentId],
+  );
   await fillTraces(open.database, { organizationId: row?.id ?? '', agentId, threadId }, plan.embedded, 0);
   await open.close();
   running = await stage.startEmbedded(env);
   say(`the embedded default publishes ${plan.embedded} traces`);
   try {
     const { service } = running;
-    const exported = async (): Promise<number> => (JSON.parse(await (await fetch(`http://127.0.0.1:${port}`)).text()) as { requests: number }).requests;
+    const exported = async (): Promise<number> =>
+      (JSON.parse(await (await fetch(`http://127.0.0.1:${port}`)).text()) as { requests: number }).requests;
     const [idle] = [processorMs(service.pid)];
     const began = await until(async () => (await exported()) > 0);
     const requests = Math.ceil(plan.embedded / 100);
     const ended = await until(async () => (await exported()) >= requests);
     const perSecond = round(plan.embedded / ((ended - began) / 1_000), 0);
-    return { on: 'embedded', traces: plan.embedded, published: perSecond, pushed: perSecond, processorMs: round((processorMs(service.pid) - idle) / plan.embedded, 2), databaseMs: null };
+    return {
+      on: 'embedded',
+      traces: plan.embedded,
+      published: perSecond,
+      pushed: perSecond,
+      processorMs: round((processorMs(service.pid) - idle) / plan.embedded, 2),
+      databaseMs: null,
+    };
   } finally {
     await running.stop();
   }
 }
 
-async function measurePublishing(worker: Service, database: SqlExecutor, count: number, postgres: PostgresProcesses | undefined): Promise<Omit<PublishFigures, 'on'>> {
-  const left = async (what: string): Promise<number> => (await database.query<{ left: number }>(`select count(*)::int as left from ${what}`))[0]?.left ?? 0;
+async function measurePublishing(
+  worker: Service,
+  database: SqlExecutor,
+  count: number,
+  postgres: PostgresProcesses | undefined,
+): Promise<Omit<PublishFigures, 'on'>> {
+  const left = async (what: string): Promise<number> =>
+    (await database.query<{ left: number }>(`select count(*)::int as left from ${what}`))[0]?.left ?? 0;
   const began = await until(async () => (await left('traces where published_at is null')) < count);
   const [ours, theirs] = [processorMs(worker.pid), postgres?.processorMs()];
   const published = await until(async () => (await left('traces where published_at is null')) === 0);

@@ -25,8 +25,7 @@ const start = frame({
   },
 });
 
-const head =
-  start + frame({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } });
+const head = start + frame({ type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } });
 
 const deltas = Array.from({ length: DELTAS }, (_, index) =>
   frame({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: `word ${index} of the reply ` } }),

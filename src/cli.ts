@@ -1,5 +1,13 @@
 import { commands } from './commands.js';
-import { commandIn, helpOn, helpOnAll, helpTopic, readLine, unknownCommand, UsageError } from './platform/command-line/index.js';
+import {
+  commandIn,
+  helpOn,
+  helpOnAll,
+  helpTopic,
+  readLine,
+  unknownCommand,
+  UsageError,
+} from './platform/command-line/index.js';
 import { messageOf } from './platform/errors/index.js';
 import type { OperatorAnswer } from './platform/operator/index.js';
 

@@ -36,5 +36,6 @@ async function requireTables(open: OpenDatabase, { embedded }: Settings): Promis
     return;
   }
   const pending = await pendingMigrations(open);
-  if (pending.length > 0) throw new Error(`the database lacks ${pending.length} migrations; run the command migrate first`);
+  if (pending.length > 0)
+    throw new Error(`the database lacks ${pending.length} migrations; run the command migrate first`);
 }

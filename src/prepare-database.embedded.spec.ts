@@ -20,7 +20,9 @@ describe('the database that the build prepares', () => {
     expect(beginPrepared(target, preparedVersion(schemas), PREPARED_DATABASE)).toBe(true);
     const pglite = await startPglite({ dataDir: target });
     const { rows: done } = await pglite.query<{ name: string }>('select name from schema_migrations order by id');
-    expect(new Set(done.map(({ name }) => name))).toEqual(new Set(schemas.flatMap(({ migrations }) => migrations.map(({ name }) => name))));
+    expect(new Set(done.map(({ name }) => name))).toEqual(
+      new Set(schemas.flatMap(({ migrations }) => migrations.map(({ name }) => name))),
+    );
     const { rows: tables } = await pglite.query<{ name: string }>(
       `select oid::regclass::text as name from pg_class where relkind = 'r' and relnamespace in ('public'::regnamespace, 'bullmq'::regnamespace)`,
     );
@@ -29,7 +31,9 @@ describe('the database that the build prepares', () => {
       if ((await pglite.query(`select from ${name} limit 1`)).rows.length > 0) filled.push(name);
     }
     // `needed_until` is the time until which processes of the previous release may run; a new database has had none.
-    const { rows: salted } = await pglite.query<{ over: boolean }>('select needed_until <= now() as over from salted_end_users');
+    const { rows: salted } = await pglite.query<{ over: boolean }>(
+      'select needed_until <= now() as over from salted_end_users',
+    );
     await pglite.close();
     expect(filled.sort()).toEqual(['bullmq.migration', 'salted_end_users', 'schema_migrations']);
     expect(salted).toEqual([{ over: true }]);

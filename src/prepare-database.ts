@@ -3,7 +3,14 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { PGlite } from '@electric-sql/pglite';
-import { migrate, openPglite, PREPARED_DATABASE, prepareDatabase, preparedVersion, readPrepared } from './platform/database/index.js';
+import {
+  migrate,
+  openPglite,
+  PREPARED_DATABASE,
+  prepareDatabase,
+  preparedVersion,
+  readPrepared,
+} from './platform/database/index.js';
 import { migratePglite } from './platform/jobs/pglite-pool.js';
 import { schemas } from './schemas.js';
 

@@ -33,7 +33,9 @@ export async function start(settings: Settings): Promise<void> {
   const clock = new SystemClock();
   if (settings.role !== 'worker') await checkListenAddress(settings);
   const open = await openDatabase(settings, schemas);
-  const migrated = await migrate(open, () => logger.info({}, 'Waiting for another process that is migrating the database'));
+  const migrated = await migrate(open, () =>
+    logger.info({}, 'Waiting for another process that is migrating the database'),
+  );
   if (migrated.length > 0) logger.info({ migrations: migrated }, 'The database was brought up to date');
   const kernel: Kernel = { settings, open, clock, logger };
   if (settings.role === 'worker') await startWorker(kernel);
@@ -74,14 +76,22 @@ async function startHttp(kernel: Kernel): Promise<void> {
   app.get(JobWorkers).start();
   if (settings.demo) {
     // Not awaited: the demo's page works without the examples.
-    app.get(DemoExamples).make().catch((err: unknown) => logger.warn({ err }, 'The examples of the documentation could not be made'));
+    app
+      .get(DemoExamples)
+      .make()
+      .catch((err: unknown) => logger.warn({ err }, 'The examples of the documentation could not be made'));
   }
   logger.info({ host: settings.host, port: settings.port, role: settings.role, database: open.native.kind }, 'Ready');
 }
 
 /** Operator commands for an embedded service come through it: no other process may use its data folder. */
 async function serveOperator(app: INestApplicationContext, { settings, open, clock }: Kernel): Promise<void> {
-  const operator: OperatorKernel = { open, clock, events: app.get(EventBus), rotateSecrets: () => app.get(RotateSecrets) };
+  const operator: OperatorKernel = {
+    open,
+    clock,
+    events: app.get(EventBus),
+    rotateSecrets: () => app.get(RotateSecrets),
+  };
   const server = new OperatorServer(settings.dataDir, (line) => runCommand(commands, operator, line));
   await server.start();
   // Commands under way need the database, so they end before it closes.

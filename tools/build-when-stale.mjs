@@ -7,7 +7,16 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 const SOURCES = [
-  ...['src', 'nest-cli.json', '.swcrc', 'tools/build.mjs', 'tools/bundle.mjs', 'widget/src', 'widget/package.json', 'widget/build.mjs'],
+  ...[
+    'src',
+    'nest-cli.json',
+    '.swcrc',
+    'tools/build.mjs',
+    'tools/bundle.mjs',
+    'widget/src',
+    'widget/package.json',
+    'widget/build.mjs',
+  ],
   // The bundle contains dependencies, and npm writes this file when it changes them.
   'node_modules/.package-lock.json',
 ];
@@ -50,7 +59,7 @@ function holderHasDied() {
 /** Resolves with whether a build was cut off before this process came. */
 async function takeLock() {
   mkdirSync(dirname(LOCK), { recursive: true });
-  for (let cutOff = false; ; ) {
+  for (let cutOff = false; ;) {
     try {
       writeFileSync(LOCK, String(process.pid), { flag: 'wx' });
       return cutOff;

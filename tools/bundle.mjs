@@ -23,7 +23,17 @@ const PROGRAMS = [
 const LEFT_OUT = ['class-validator', 'class-transformer', 'class-transformer/*', 'https-proxy-agent'];
 
 /** Optional packages of the frameworks, which are not installed. */
-const ABSENT = ['@nestjs/microservices', '@nestjs/microservices/*', '@nestjs/websockets/*', '@nestjs/platform-express', '@fastify/view', '@fastify/static', 'pg-native', 'bufferutil', 'utf-8-validate'];
+const ABSENT = [
+  '@nestjs/microservices',
+  '@nestjs/microservices/*',
+  '@nestjs/websockets/*',
+  '@nestjs/platform-express',
+  '@fastify/view',
+  '@fastify/static',
+  'pg-native',
+  'bufferutil',
+  'utf-8-validate',
+];
 
 /** An empty source map, for packages: their maps would be most of what Node reads for the stack of an error. */
 const NO_MAP = '\n//# sourceMappingURL=data:application/json,{"version":3,"sources":[""],"mappings":"A"}';
@@ -51,14 +61,17 @@ if (major < ${MAJOR} || (major === ${MAJOR} && minor < ${MINOR})) {
 `;
 
 const NAME_ALL = 'var __name=(target,value)=>__defProp(target,"name",{value,configurable:true});';
-const NAME_CLASSES = 'var __name=(target,value)=>typeof target==="string"?__defProp(value,"name",{value:target,configurable:true}):target;';
+const NAME_CLASSES =
+  'var __name=(target,value)=>typeof target==="string"?__defProp(value,"name",{value:target,configurable:true}):target;';
 
 /**
  * Defining the name of a function each time that a closure is made takes 7 % of a run. Of a class the two arguments change places, by which
  * the helper knows it and no column of the source map moves.
  */
 function nameOnlyClasses(code) {
-  return code.replace(/static\{__name\(this,("(?:[^"\\]|\\.)*")\)\}/g, 'static{__name($1,this)}').replace(NAME_ALL, NAME_CLASSES);
+  return code
+    .replace(/static\{__name\(this,("(?:[^"\\]|\\.)*")\)\}/g, 'static{__name($1,this)}')
+    .replace(NAME_ALL, NAME_CLASSES);
 }
 
 rmSync(FOLDER, { recursive: true, force: true });
@@ -82,12 +95,16 @@ for (const entries of PROGRAMS) {
     logLevel: 'warning',
     external: [...ABSENT, ...LEFT_OUT],
     // For packages that are not ES modules.
-    banner: { js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);" },
+    banner: {
+      js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);",
+    },
     plugins: [fromItsPlace],
   });
   mkdirSync(FOLDER, { recursive: true });
-  if (!outputFiles.some(({ text }) => text.includes(NAME_ALL))) throw new Error('esbuild names functions in another way than `nameOnlyClasses` expects');
-  for (const { path, contents, text } of outputFiles) writeFileSync(path, path.endsWith('.js') ? nameOnlyClasses(text) : contents);
+  if (!outputFiles.some(({ text }) => text.includes(NAME_ALL)))
+    throw new Error('esbuild names functions in another way than `nameOnlyClasses` expects');
+  for (const { path, contents, text } of outputFiles)
+    writeFileSync(path, path.endsWith('.js') ? nameOnlyClasses(text) : contents);
 }
 for (const [name, entry] of Object.entries(Object.assign({}, ...PROGRAMS))) {
   const bundle = relative(dirname(resolve(entry)), resolve(FOLDER, `${name}.js`));

@@ -5,12 +5,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 
 // The longer spelling stands before one that is a part of it ('arm64' before 'arm').
-const SYSTEMS = [
-  'darwin', 'win32', 'android', 'freebsd', 'openharmony', 'aix', 'sunos', 'netbsd', 'openbsd', 'linux',
-];
-const PROCESSORS = [
-  'arm64', 'x64', 'ia32', 'ppc64', 's390x', 'riscv64', 'loong64', 'mips64el', 'wasm32', 'arm',
-];
+const SYSTEMS = ['darwin', 'win32', 'android', 'freebsd', 'openharmony', 'aix', 'sunos', 'netbsd', 'openbsd', 'linux'];
+const PROCESSORS = ['arm64', 'x64', 'ia32', 'ppc64', 's390x', 'riscv64', 'loong64', 'mips64el', 'wasm32', 'arm'];
 
 /** Whether `name`, asked for by the package at `location`, is found on Node's walk up the tree. */
 function isLocked(packages, location, name) {

@@ -53,7 +53,10 @@ async function requireCluster() {
 
 /** Replaces this process as far as Node can: jest's output, exit code and signals are its own. */
 function runJest(environment, jestArguments) {
-  const child = spawn(process.execPath, ['node_modules/jest/bin/jest.js', ...jestArguments], { stdio: 'inherit', env: environment });
+  const child = spawn(process.execPath, ['node_modules/jest/bin/jest.js', ...jestArguments], {
+    stdio: 'inherit',
+    env: environment,
+  });
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal));
   child.on('exit', (code) => (process.exitCode = code ?? 1));
 }

@@ -36,5 +36,7 @@ const { length } = gzipSync(readFileSync(file), { level: 9 });
 if (length >= MAX_BYTES) throw new Error(`${file} has ${length} bytes compressed; the most is ${MAX_BYTES - 1}`);
 
 if (values.outdir === undefined) {
-  execFileSync(process.execPath, [here('../node_modules/typescript/bin/tsc'), '-p', here('tsconfig.build.json')], { stdio: 'inherit' });
+  execFileSync(process.execPath, [here('../node_modules/typescript/bin/tsc'), '-p', here('tsconfig.build.json')], {
+    stdio: 'inherit',
+  });
 }

@@ -10,7 +10,11 @@ export interface Found {
 }
 
 interface WebsiteRead {
-  readonly sync: { readonly state: string; readonly lastError: string | null; readonly pages: Readonly<Record<string, number>> };
+  readonly sync: {
+    readonly state: string;
+    readonly lastError: string | null;
+    readonly pages: Readonly<Record<string, number>>;
+  };
   readonly chunks: number;
 }
 
@@ -47,11 +51,16 @@ export class Asker {
     for (const { key, name, content } of files) {
       const body = new FormData();
       const file = `${key.split('/')[0] ?? ''} ${name}`;
-      body.set('file', new File([new Uint8Array(content)], file, { type: name.endsWith('.pdf') ? 'application/pdf' : 'text/plain' }));
+      body.set(
+        'file',
+        new File([new Uint8Array(content)], file, { type: name.endsWith('.pdf') ? 'application/pdf' : 'text/plain' }),
+      );
       await this.ask('POST', 'uploaded-files', body);
     }
     await this.until(async () => {
-      const { files: read } = (await this.ask('GET', 'uploaded-files')) as { files: readonly { readonly name: string; readonly status: string; readonly error: string | null }[] };
+      const { files: read } = (await this.ask('GET', 'uploaded-files')) as {
+        files: readonly { readonly name: string; readonly status: string; readonly error: string | null }[];
+      };
       const failed = read.find(({ status }) => status === 'failed');
       if (failed) throw new Error(`${failed.name}: ${failed.error ?? ''}`);
       return read.every(({ status }) => status === 'ready') ? true : undefined;
@@ -68,7 +77,8 @@ export class Asker {
 
   /** The best five. */
   async search(query: string, settings: object): Promise<readonly Found[]> {
-    return ((await this.ask('POST', 'search', { query, maxResults: 5, ...settings })) as { results: readonly Found[] }).results;
+    return ((await this.ask('POST', 'search', { query, maxResults: 5, ...settings })) as { results: readonly Found[] })
+      .results;
   }
 
   private async until<Result>(look: () => Promise<Result | undefined>): Promise<Result> {
@@ -85,7 +95,10 @@ export class Asker {
     for (;;) {
       const answer = await fetch(`${this.origin}/v1/agents/${this.agentId}/knowledge-bases/${route}`, {
         method,
-        headers: { authorization: `Bearer ${this.key}`, ...(body && !(body instanceof FormData) && { 'content-type': 'application/json' }) },
+        headers: {
+          authorization: `Bearer ${this.key}`,
+          ...(body && !(body instanceof FormData) && { 'content-type': 'application/json' }),
+        },
         ...(body && { body: body instanceof FormData ? body : JSON.stringify(body) }),
       });
       const text = await answer.text();

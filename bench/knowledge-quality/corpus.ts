@@ -32,30 +32,44 @@ export function fetchCorpus(folder: string, say: (line: string) => void): void {
       const [archive = ''] = readdirSync(fetched);
       const tar = execFileSync('dpkg-deb', ['--fsys-tarfile', join(fetched, archive)], { maxBuffer: 2 ** 30 });
       mkdirSync(join(folder, name), { recursive: true });
-      execFileSync('tar', ['-x', '-C', join(folder, name), `./${inside}`], { input: tar, stdio: ['pipe', 'ignore', 'pipe'] });
+      execFileSync('tar', ['-x', '-C', join(folder, name), `./${inside}`], {
+        input: tar,
+        stdio: ['pipe', 'ignore', 'pipe'],
+      });
     } catch (error) {
       say(error instanceof Error ? error.message : String(error));
       missing.push(name);
     }
     rmSync(fetched, { recursive: true, force: true });
   }
-  if (missing.length > 0) throw new Error(`No corpus: apt-get cannot fetch ${missing.join(', ')} (has "apt-get update" been run on a Debian 12?)`);
+  if (missing.length > 0)
+    throw new Error(
+      `No corpus: apt-get cannot fetch ${missing.join(', ')} (has "apt-get update" been run on a Debian 12?)`,
+    );
 }
 
 /** The files of a package, in order of their paths. */
 export function filesOf({ name, folder: inside, taken, left }: Package, folder: string): CorpusFile[] {
   const root = join(folder, name, inside);
-  const paths = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter((path) => taken.test(path) && left?.test(path) !== true).sort();
+  const paths = readdirSync(root, { recursive: true, encoding: 'utf8' })
+    .filter((path) => taken.test(path) && left?.test(path) !== true)
+    .sort();
   return paths.map((path) => fileOf(name, path, readFileSync(join(root, path))));
 }
 
 export function markdownFiles(): CorpusFile[] {
-  return MARKDOWN_OF_MODULES.map((name) => fileOf(name, 'README.md', readFileSync(join(ROOT, 'node_modules', name, 'README.md'))));
+  return MARKDOWN_OF_MODULES.map((name) =>
+    fileOf(name, 'README.md', readFileSync(join(ROOT, 'node_modules', name, 'README.md'))),
+  );
 }
 
 function fileOf(source: string, path: string, content: Buffer): CorpusFile {
   const isPacked = path.endsWith('.gz');
-  return { key: `${source}/${path}`, name: isPacked ? path.slice(0, -'.gz'.length) : path, content: isPacked ? gunzipSync(content) : content };
+  return {
+    key: `${source}/${path}`,
+    name: isPacked ? path.slice(0, -'.gz'.length) : path,
+    content: isPacked ? gunzipSync(content) : content,
+  };
 }
 
 /** So many of them, evenly spread. */

@@ -24,16 +24,29 @@ export interface PageCoverage {
   readonly heldWords: number;
 }
 
-export function coverageOf(key: string, main: MainContent, chunks: readonly ChunkText[], title: string | null): PageCoverage {
-  const held = new Shingles(wordsOf([title ?? '', ...chunks.map(({ heading, text }) => `${heading ?? ''}\n${text}`)].join('\n')));
+export function coverageOf(
+  key: string,
+  main: MainContent,
+  chunks: readonly ChunkText[],
+  title: string | null,
+): PageCoverage {
+  const held = new Shingles(
+    wordsOf([title ?? '', ...chunks.map(({ heading, text }) => `${heading ?? ''}\n${text}`)].join('\n')),
+  );
   const allowed = new Shingles(wordsOf(main.text));
   const lost = main.units.filter((unit) => !isCovered(unit, held));
-  const boilerplate = chunks.map(({ text }) => text).filter((text) => {
-    const words = wordsOf(text);
-    return words.length > 0 && allowed.covered(words) < words.length / 2;
-  });
+  const boilerplate = chunks
+    .map(({ text }) => text)
+    .filter((text) => {
+      const words = wordsOf(text);
+      return words.length > 0 && allowed.covered(words) < words.length / 2;
+    });
   return {
-    key, units: main.units.length, lost, chunks: chunks.length, boilerplate,
+    key,
+    units: main.units.length,
+    lost,
+    chunks: chunks.length,
+    boilerplate,
     words: wordsOf(main.units.flatMap(({ parts }) => parts).join(' ')).length,
     heldWords: sum(chunks.map(({ text }) => wordsOf(text).length)),
   };
@@ -42,7 +55,10 @@ export function coverageOf(key: string, main: MainContent, chunks: readonly Chun
 function isCovered({ parts }: Unit, held: Shingles): boolean {
   const all = wordsOf(parts.join(' '));
   // A row may be told with the names of its columns between its cells.
-  return held.covered(all) >= ENOUGH * all.length || (parts.length > 1 && sum(parts.map((part) => held.covered(wordsOf(part)))) >= ENOUGH * all.length);
+  return (
+    held.covered(all) >= ENOUGH * all.length ||
+    (parts.length > 1 && sum(parts.map((part) => held.covered(wordsOf(part)))) >= ENOUGH * all.length)
+  );
 }
 
 function share(part: number, whole: number): string {
@@ -53,27 +69,59 @@ function share(part: number, whole: number): string {
 export function coverageText(pages: readonly PageCoverage[]): string {
   const groups = [...new Set(pages.map(({ key }) => key.split('/')[0] ?? ''))];
   const row = (name: string, of: readonly PageCoverage[]): (string | number)[] => {
-    const [units, lost, chunks] = [sum(of.map((page) => page.units)), sum(of.map((page) => page.lost.length)), sum(of.map((page) => page.chunks))];
+    const [units, lost, chunks] = [
+      sum(of.map((page) => page.units)),
+      sum(of.map((page) => page.lost.length)),
+      sum(of.map((page) => page.chunks)),
+    ];
     const whole = of.filter((page) => page.lost.length <= 0.01 * page.units).length;
     const boilerplate = sum(of.map((page) => page.boilerplate.length));
-    return [name, of.length, units, share(units - lost, units), share(whole, of.length), chunks, share(boilerplate, chunks), round(sum(of.map((page) => page.heldWords)) / (sum(of.map((page) => page.words)) || 1), 2)];
+    return [
+      name,
+      of.length,
+      units,
+      share(units - lost, units),
+      share(whole, of.length),
+      chunks,
+      share(boilerplate, chunks),
+      round(sum(of.map((page) => page.heldWords)) / (sum(of.map((page) => page.words)) || 1), 2),
+    ];
   };
   const figures = table(
     ['Pages of', 'Pages', 'Units', 'In a chunk', 'Pages with 99 %', 'Chunks', 'Boilerplate', 'Words held / of units'],
-    [...groups.map((name) => row(name, pages.filter(({ key }) => key.startsWith(`${name}/`)))), row('all', pages)],
+    [
+      ...groups.map((name) =>
+        row(
+          name,
+          pages.filter(({ key }) => key.startsWith(`${name}/`)),
+        ),
+      ),
+      row('all', pages),
+    ],
   );
   const lost = pages.flatMap((page) => page.lost);
-  return [figures, `Lost: ${UNIT_KINDS.map((kind) => `${lost.filter((unit) => unit.kind === kind).length} of kind "${kind}"`).join(', ')}.`].join('\n\n');
+  return [
+    figures,
+    `Lost: ${UNIT_KINDS.map((kind) => `${lost.filter((unit) => unit.kind === kind).length} of kind "${kind}"`).join(', ')}.`,
+  ].join('\n\n');
 }
 
 /** The pages that lose most and their first losses, for who works on the reader. */
 export function worstText(pages: readonly PageCoverage[], examples: number): string {
   const shorten = (text: string): string => text.replace(/\s+/g, ' ').trim().slice(0, 160);
-  const bad = (page: PageCoverage): number => page.lost.length / (page.units || 1) + page.boilerplate.length / (page.chunks || 1);
-  const worst = pages.filter((page) => bad(page) > 0).sort((left, right) => bad(right) - bad(left)).slice(0, WORST);
-  return worst.map((page) => [
-    `${page.key}: ${page.lost.length} of ${page.units} units lost, ${page.boilerplate.length} of ${page.chunks} chunks are boilerplate`,
-    ...page.lost.slice(0, examples).map(({ kind, parts }) => `  lost ${kind}: ${shorten(parts.join(' | '))}`),
-    ...page.boilerplate.slice(0, examples).map((text) => `  boilerplate: ${shorten(text)}`),
-  ].join('\n')).join('\n');
+  const bad = (page: PageCoverage): number =>
+    page.lost.length / (page.units || 1) + page.boilerplate.length / (page.chunks || 1);
+  const worst = pages
+    .filter((page) => bad(page) > 0)
+    .sort((left, right) => bad(right) - bad(left))
+    .slice(0, WORST);
+  return worst
+    .map((page) =>
+      [
+        `${page.key}: ${page.lost.length} of ${page.units} units lost, ${page.boilerplate.length} of ${page.chunks} chunks are boilerplate`,
+        ...page.lost.slice(0, examples).map(({ kind, parts }) => `  lost ${kind}: ${shorten(parts.join(' | '))}`),
+        ...page.boilerplate.slice(0, examples).map((text) => `  boilerplate: ${shorten(text)}`),
+      ].join('\n'),
+    )
+    .join('\n');
 }

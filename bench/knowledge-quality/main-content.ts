@@ -21,11 +21,41 @@ type Node = ReturnType<typeof parseDocument>['children'][number];
 type Tagged = Extract<Node, { attribs: Record<string, string> }>;
 
 const UNITS: Readonly<Partial<Record<string, UnitKind>>> = {
-  p: 'paragraph', li: 'list item', dt: 'list item', dd: 'list item', tr: 'table row', pre: 'code block',
+  p: 'paragraph',
+  li: 'list item',
+  dt: 'list item',
+  dd: 'list item',
+  tr: 'table row',
+  pre: 'code block',
 };
 const UNREAD: ReadonlySet<string> = new Set(['script', 'style', 'template', 'noscript', 'head', 'iframe', 'object']);
 /** Their texts do not touch what stands beside them. */
-const INLINE: ReadonlySet<string> = new Set(['a', 'abbr', 'b', 'bdi', 'big', 'cite', 'code', 'em', 'font', 'i', 'kbd', 'mark', 'q', 's', 'samp', 'small', 'span', 'strong', 'sub', 'sup', 'tt', 'u', 'var', 'wbr']);
+const INLINE: ReadonlySet<string> = new Set([
+  'a',
+  'abbr',
+  'b',
+  'bdi',
+  'big',
+  'cite',
+  'code',
+  'em',
+  'font',
+  'i',
+  'kbd',
+  'mark',
+  'q',
+  's',
+  'samp',
+  'small',
+  'span',
+  'strong',
+  'sub',
+  'sup',
+  'tt',
+  'u',
+  'var',
+  'wbr',
+]);
 
 function isTagged(node: Node): node is Tagged {
   return 'attribs' in node;
@@ -38,7 +68,12 @@ function seen({ name, attribs }: Tagged): Seen {
 export function mainContentOf(html: string, rules: PageRules): MainContent {
   const reader = new Reader(rules);
   for (const root of rootsOf(parseDocument(html).children, rules)) reader.read(root, null, false);
-  return { units: reader.units.map(({ kind, parts }) => ({ kind, parts: parts.filter((part) => part.trim() !== '') })).filter(({ parts }) => parts.length > 0), text: reader.text };
+  return {
+    units: reader.units
+      .map(({ kind, parts }) => ({ kind, parts: parts.filter((part) => part.trim() !== '') }))
+      .filter(({ parts }) => parts.length > 0),
+    text: reader.text,
+  };
 }
 
 function rootsOf(nodes: readonly Node[], rules: PageRules): Tagged[] {

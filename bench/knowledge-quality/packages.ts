@@ -32,12 +32,28 @@ export interface Package {
 }
 
 const none: Rule = () => false;
-const tag = (name: string): Rule => (element) => element.tag === name;
-const id = (...names: readonly string[]): Rule => (element) => names.includes(element.id);
-const classed = (...names: readonly string[]): Rule => (element) => names.some((name) => element.classes.includes(name));
-const either = (...rules: readonly Rule[]): Rule => (element) => rules.some((rule) => rule(element));
+const tag =
+  (name: string): Rule =>
+  (element) =>
+    element.tag === name;
+const id =
+  (...names: readonly string[]): Rule =>
+  (element) =>
+    names.includes(element.id);
+const classed =
+  (...names: readonly string[]): Rule =>
+  (element) =>
+    names.some((name) => element.classes.includes(name));
+const either =
+  (...rules: readonly Rule[]): Rule =>
+  (element) =>
+    rules.some((rule) => rule(element));
 
-const DOCBOOK: PageRules = { main: tag('body'), boilerplate: classed('navheader', 'navfooter'), neutral: classed('toc', 'titlepage') };
+const DOCBOOK: PageRules = {
+  main: tag('body'),
+  boilerplate: classed('navheader', 'navfooter'),
+  neutral: classed('toc', 'titlepage'),
+};
 const SPHINX: PageRules = {
   main: (element) => element.attributes['role'] === 'main' && element.classes.includes('body'),
   boilerplate: classed('headerlink', 'viewcode-link'),
@@ -46,17 +62,32 @@ const SPHINX: PageRules = {
 const ASCIIDOC: PageRules = { main: tag('body'), boilerplate: id('footer'), neutral: id('toc', 'header') };
 const SQLITE: PageRules = {
   main: tag('body'),
-  boilerplate: either(classed('nosearch'), (element) => element.tag === 'p' && element.attributes['align'] === 'center'),
+  boilerplate: either(
+    classed('nosearch'),
+    (element) => element.tag === 'p' && element.attributes['align'] === 'center',
+  ),
   neutral: either(classed('fancy_title', 'fancy_toc'), tag('svg')),
 };
 const MDBOOK: PageRules = { main: tag('main'), boilerplate: none, neutral: none };
-const EXIM: PageRules = { main: id('content'), boilerplate: classed('previous_page', 'next_page', 'toc_page'), neutral: none };
+const EXIM: PageRules = {
+  main: id('content'),
+  boilerplate: classed('previous_page', 'next_page', 'toc_page'),
+  neutral: none,
+};
 const POSTFIX: PageRules = { main: tag('body'), boilerplate: none, neutral: none };
 
 /** Lists of names without sentences, searches that a script makes, and whole books in one page. */
-const INDEXES = /(?:^|\/)(?:genindex|py-modindex|search|bookindex|print|developers-reference|ch-(?:concept|options|variables)_index)\.html$/;
+const INDEXES =
+  /(?:^|\/)(?:genindex|py-modindex|search|bookindex|print|developers-reference|ch-(?:concept|options|variables)_index)\.html$/;
 
-function pages(name: string, language: string, folder: string, covered: number, rules: PageRules, more: Partial<Package> = {}): Package {
+function pages(
+  name: string,
+  language: string,
+  folder: string,
+  covered: number,
+  rules: PageRules,
+  more: Partial<Package> = {},
+): Package {
   return { name, language, folder, covered, rules, taken: /^[^/]+\.html$/, left: INDEXES, ...more };
 }
 
@@ -67,9 +98,13 @@ function files(name: string, language: string, folder: string, taken: RegExp): P
 export const PACKAGES: readonly Package[] = [
   pages('postgresql-doc-15', 'en', 'usr/share/doc/postgresql-doc-15/html', 82, DOCBOOK),
   pages('python-flask-doc', 'en', 'usr/share/doc/python-flask-doc/html', 32, SPHINX, { taken: /^(?!_)[^.]+\.html$/ }),
-  pages('rust-doc', 'en', 'usr/share/doc/rust-doc/html/book', 40, MDBOOK, { taken: /^(?:ch\d\d|appendix-0|foreword|title)[^/]*\.html$/ }),
+  pages('rust-doc', 'en', 'usr/share/doc/rust-doc/html/book', 40, MDBOOK, {
+    taken: /^(?:ch\d\d|appendix-0|foreword|title)[^/]*\.html$/,
+  }),
   pages('git-doc', 'en', 'usr/share/doc/git-doc', 32, ASCIIDOC, { taken: /^git(?!web|-p4)[^/]*\.html$/ }),
-  pages('sqlite3-doc', 'en', 'usr/share/doc/sqlite3', 26, SQLITE, { left: /^(?:requirements|doc_.*|keyword_index|syntaxdiagrams|hlr.*|sitemap|docs|changes|news|chronology|capi3ref|lang_select|toc_db|search.*)\.html$/ }),
+  pages('sqlite3-doc', 'en', 'usr/share/doc/sqlite3', 26, SQLITE, {
+    left: /^(?:requirements|doc_.*|keyword_index|syntaxdiagrams|hlr.*|sitemap|docs|changes|news|chronology|capi3ref|lang_select|toc_db|search.*)\.html$/,
+  }),
   pages('postfix-doc', 'en', 'usr/share/doc/postfix/html', 12, POSTFIX, { taken: /^[A-Z_]+_README\.html$/ }),
   pages('exim4-doc-html', 'en', 'usr/share/doc/exim4-doc-html/spec_html', 12, EXIM, { taken: /^ch-[^/]+\.html$/ }),
   pages('debian-faq', 'en', 'usr/share/doc/debian/FAQ', 6, DOCBOOK, { taken: /^[^/]+\.en\.html$/ }),

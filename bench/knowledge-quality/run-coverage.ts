@@ -32,8 +32,16 @@ async function load(): Promise<{ readonly chunker: typeof Chunker; readonly read
   mkdirSync(outdir, { recursive: true });
   const entryPoints = { chunker: sourceOf('chunker.ts'), reader: sourceOf('parse-content.ts') };
   await build({
-    absWorkingDir: options.root, entryPoints, outdir, outExtension: { '.js': '.mjs' },
-    bundle: true, splitting: true, platform: 'node', format: 'esm', packages: 'external', logLevel: 'error',
+    absWorkingDir: options.root,
+    entryPoints,
+    outdir,
+    outExtension: { '.js': '.mjs' },
+    bundle: true,
+    splitting: true,
+    platform: 'node',
+    format: 'esm',
+    packages: 'external',
+    logLevel: 'error',
   });
   const from = async (name: string): Promise<unknown> => import(pathToFileURL(join(outdir, `${name}.mjs`)).href);
   return { chunker: (await from('chunker')) as typeof Chunker, reader: (await from('reader')) as typeof Reader };
@@ -41,7 +49,9 @@ async function load(): Promise<{ readonly chunker: typeof Chunker; readonly read
 
 /** Wherever it stands in the state that is measured. */
 function sourceOf(name: string): string {
-  const path = readdirSync(join(options.root, 'src/knowledge'), { recursive: true, encoding: 'utf8' }).find((path) => basename(path) === name);
+  const path = readdirSync(join(options.root, 'src/knowledge'), { recursive: true, encoding: 'utf8' }).find(
+    (path) => basename(path) === name,
+  );
   if (path === undefined) throw new Error(`${options.root} has no ${name} below src/knowledge`);
   return join('src/knowledge', path);
 }
@@ -49,11 +59,22 @@ function sourceOf(name: string): string {
 fetchCorpus(options.corpus, (line) => process.stderr.write(`${line}\n`));
 const { chunker, reader } = await load();
 const pages: PageCoverage[] = [];
-for (const source of PACKAGES.filter(({ name, covered }) => covered > 0 && (options.only === undefined || name === options.only))) {
+for (const source of PACKAGES.filter(
+  ({ name, covered }) => covered > 0 && (options.only === undefined || name === options.only),
+)) {
   const files = filesOf(source, options.corpus);
-  const chosen = options.page === undefined ? spread(files, options.all ? files.length : source.covered) : files.filter(({ key }) => key === options.page);
+  const chosen =
+    options.page === undefined
+      ? spread(files, options.all ? files.length : source.covered)
+      : files.filter(({ key }) => key === options.page);
   for (const { key, name, content } of chosen) {
-    const parsed = await reader.parseContent({ content, contentType: 'text/html', name: null, url: `https://${source.name}.test/${name}`, formats: ['html'] });
+    const parsed = await reader.parseContent({
+      content,
+      contentType: 'text/html',
+      name: null,
+      url: `https://${source.name}.test/${name}`,
+      formats: ['html'],
+    });
     const chunks = [...chunker.chunksOf(parsed)];
     pages.push(coverageOf(key, mainContentOf(content.toString('utf8'), source.rules), chunks, parsed.title));
     if (options.page === undefined) continue;

@@ -16,7 +16,13 @@ import { serveModel, serveSite } from './site.ts';
 import { StandInModel } from './stand-in-model.ts';
 
 /** The settings that a search is asked with; without any, those that an agent has. */
-const SEARCHES = { keywords: { semanticWeight: 0 }, 'keywords, no threshold': { semanticWeight: 0, scoreThreshold: 0 }, hybrid: {}, 'hybrid, no threshold': { scoreThreshold: 0 }, meaning: { semanticWeight: 1 } } as const;
+const SEARCHES = {
+  keywords: { semanticWeight: 0 },
+  'keywords, no threshold': { semanticWeight: 0, scoreThreshold: 0 },
+  hybrid: {},
+  'hybrid, no threshold': { scoreThreshold: 0 },
+  meaning: { semanticWeight: 1 },
+} as const;
 type SearchName = keyof typeof SEARCHES;
 
 export interface QualityResult {
@@ -39,10 +45,23 @@ export async function runQuality(stage: Stage, corpus: string | undefined, say: 
   const folder = corpus ?? CORPUS_FOLDER;
   const tell = (line: string): void => say(`quality: ${line}`);
   fetchCorpus(folder, tell);
-  const [html, others] = [PACKAGES.filter(({ covered }) => covered > 0), PACKAGES.filter(({ covered }) => covered === 0)];
-  const servers = await Promise.all(html.map(async (source) => ({ source, files: filesOf(source, folder), server: await serveSite(filesOf(source, folder)) })));
+  const [html, others] = [
+    PACKAGES.filter(({ covered }) => covered > 0),
+    PACKAGES.filter(({ covered }) => covered === 0),
+  ];
+  const servers = await Promise.all(
+    html.map(async (source) => ({
+      source,
+      files: filesOf(source, folder),
+      server: await serveSite(filesOf(source, folder)),
+    })),
+  );
   const sites: Site[] = servers.map(({ source, files, server }) => ({ source, files, address: server.address }));
-  const model = new StandInModel(sites.flatMap(({ source, files }) => files.map(({ content }) => mainContentOf(content.toString('utf8'), source.rules).text)));
+  const model = new StandInModel(
+    sites.flatMap(({ source, files }) =>
+      files.map(({ content }) => mainContentOf(content.toString('utf8'), source.rules).text),
+    ),
+  );
   const endpoint = await serveModel(model);
   const env = {
     ...stage.embeddedEnvironment(),
@@ -53,7 +72,11 @@ export async function runQuality(stage: Stage, corpus: string | undefined, say: 
   const running = await stage.startEmbedded(env);
   try {
     const key = await createKey(env, '--crawl-pages', '10000');
-    const asker = new Asker(running.service.origin, key, await post(running.service.origin, key, '/v1/agents', { name: 'Asked', provider: { type: 'anthropic' } }));
+    const asker = new Asker(
+      running.service.origin,
+      key,
+      await post(running.service.origin, key, '/v1/agents', { name: 'Asked', provider: { type: 'anthropic' } }),
+    );
     tell('crawling');
     const website = await asker.crawl(sites.map(({ address }) => `http://${address}/`));
     tell('uploading');
@@ -64,7 +87,13 @@ export async function runQuality(stage: Stage, corpus: string | undefined, say: 
     for (const question of QUESTIONS) ranks.push({ question, by: await ranksOf(question, asker) });
     await running.stop();
     tell('comparing pages with their chunks');
-    return { chunks: website.chunks, pages: sites.flatMap(({ files }) => files).length, crawl: website.sync.pages, ranks, coverage: await indexedCoverage(env, sites) };
+    return {
+      chunks: website.chunks,
+      pages: sites.flatMap(({ files }) => files).length,
+      crawl: website.sync.pages,
+      ranks,
+      coverage: await indexedCoverage(env, sites),
+    };
   } finally {
     for (const { server } of servers) server.close();
     endpoint.close();
@@ -74,9 +103,13 @@ export async function runQuality(stage: Stage, corpus: string | undefined, say: 
 async function ranksOf(question: Question, asker: Asker): Promise<Record<SearchName, number>> {
   const rank = async (settings: object): Promise<number> => {
     const found = await asker.search(question.question, settings);
-    return found.length === 0 ? -1 : found.findIndex(({ heading, text }) => answers(question, `${heading ?? ''}\n${text}`)) + 1;
+    return found.length === 0
+      ? -1
+      : found.findIndex(({ heading, text }) => answers(question, `${heading ?? ''}\n${text}`)) + 1;
   };
-  const ranks = await Promise.all(Object.entries(SEARCHES).map(async ([name, settings]) => [name, await rank(settings)] as const));
+  const ranks = await Promise.all(
+    Object.entries(SEARCHES).map(async ([name, settings]) => [name, await rank(settings)] as const),
+  );
   return Object.fromEntries(ranks) as Record<SearchName, number>;
 }
 
@@ -89,10 +122,17 @@ async function indexedCoverage(env: Environment, sites: readonly Site[]): Promis
         where d.kind = 'website' and d.revision >= c.valid_from and d.revision < c.valid_until order by d.url, c.position`,
     );
     const chunks = Map.groupBy(rows, ({ url }) => url);
-    return sites.flatMap(({ source, files, address }) => spread(files, source.covered).map((file) => {
-      const held = chunks.get(`http://${address}/${file.name}`) ?? [];
-      return coverageOf(file.key, mainContentOf(file.content.toString('utf8'), source.rules), held, held[0]?.title ?? null);
-    }));
+    return sites.flatMap(({ source, files, address }) =>
+      spread(files, source.covered).map((file) => {
+        const held = chunks.get(`http://${address}/${file.name}`) ?? [];
+        return coverageOf(
+          file.key,
+          mainContentOf(file.content.toString('utf8'), source.rules),
+          held,
+          held[0]?.title ?? null,
+        );
+      }),
+    );
   } finally {
     await open.close();
   }
@@ -102,15 +142,24 @@ const share = (part: number, whole: number): string => `${round((100 * part) / (
 
 export function qualityText({ ranks, coverage, chunks, pages, crawl }: QualityResult): string {
   const rows = (Object.keys(SEARCHES) as SearchName[]).flatMap((name) => {
-    const groups = ['all', ...new Set(ranks.map(({ question }) => question.language)), ...new Set(ranks.map(({ question }) => question.kind))];
+    const groups = [
+      'all',
+      ...new Set(ranks.map(({ question }) => question.language)),
+      ...new Set(ranks.map(({ question }) => question.kind)),
+    ];
     return (name === 'keywords' || name === 'hybrid' ? groups : ['all']).map((group) => {
-      const asked = ranks.filter(({ question }) => group === 'all' || question.language === group || question.kind === group).map(({ by }) => by[name]);
-      const within = (count: number): string => share(asked.filter((rank) => rank > 0 && rank <= count).length, asked.length);
+      const asked = ranks
+        .filter(({ question }) => group === 'all' || question.language === group || question.kind === group)
+        .map(({ by }) => by[name]);
+      const within = (count: number): string =>
+        share(asked.filter((rank) => rank > 0 && rank <= count).length, asked.length);
       return [`by ${name}`, group, asked.length, within(1), within(5), asked.filter((rank) => rank < 0).length];
     });
   });
   return [
-    `${pages} pages of ${PACKAGES.length} packages (${Object.entries(crawl).map(([name, count]) => `${count} ${name}`).join(', ')}) are ${chunks} chunks.`,
+    `${pages} pages of ${PACKAGES.length} packages (${Object.entries(crawl)
+      .map(([name, count]) => `${count} ${name}`)
+      .join(', ')}) are ${chunks} chunks.`,
     table(['Questions', 'Of', 'Asked', 'Answer first', 'Among the first five', 'Nothing found'], rows),
     coverageText(coverage),
   ].join('\n\n');
@@ -118,6 +167,11 @@ export function qualityText({ ranks, coverage, chunks, pages, crawl }: QualityRe
 
 /** What was missed, for who works on the search or the reader. */
 export function missedText({ ranks, coverage }: QualityResult): string {
-  const missed = ranks.filter(({ by }) => by.keywords < 1).map(({ question, by }) => `missed by keywords (${Object.values(by).join(' ')}): ${question.question} -> ${question.file}: ${question.passages.map((passage) => passage.join(' & ')).join(' or ')}`);
+  const missed = ranks
+    .filter(({ by }) => by.keywords < 1)
+    .map(
+      ({ question, by }) =>
+        `missed by keywords (${Object.values(by).join(' ')}): ${question.question} -> ${question.file}: ${question.passages.map((passage) => passage.join(' & ')).join(' or ')}`,
+    );
   return [...missed, worstText(coverage, 2)].join('\n');
 }

@@ -1,6 +1,7 @@
 const URL_TEXT = /\(?<?https?:\/\/[^\s)>\]]*[)>]?/g;
 /** A character of a script without spaces between words is a word of its own. */
-const WORD = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|[\p{L}\p{N}\p{M}]+?(?=[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|[^\p{L}\p{N}\p{M}]|$)/gu;
+const WORD =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|[\p{L}\p{N}\p{M}]+?(?=[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|[^\p{L}\p{N}\p{M}]|$)/gu;
 const LENGTH = 5;
 
 /** Words in their order, case kept; spaces, marks and addresses are nothing. */

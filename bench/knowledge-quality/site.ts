@@ -31,10 +31,17 @@ export function serveModel(model: StandInModel): Promise<Listening> {
 async function embed(model: StandInModel, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const parts: Buffer[] = [];
   for await (const part of request) parts.push(part as Buffer);
-  const body = JSON.parse(Buffer.concat(parts).toString('utf8')) as { readonly input: string | string[]; readonly model: string };
-  const data = [body.input].flat().map((text, index) => ({ object: 'embedding', index, embedding: model.vectorOf(text) }));
+  const body = JSON.parse(Buffer.concat(parts).toString('utf8')) as {
+    readonly input: string | string[];
+    readonly model: string;
+  };
+  const data = [body.input]
+    .flat()
+    .map((text, index) => ({ object: 'embedding', index, embedding: model.vectorOf(text) }));
   response.setHeader('content-type', 'application/json');
-  response.end(JSON.stringify({ object: 'list', model: body.model, data, usage: { prompt_tokens: 1, total_tokens: 1 } }));
+  response.end(
+    JSON.stringify({ object: 'list', model: body.model, data, usage: { prompt_tokens: 1, total_tokens: 1 } }),
+  );
 }
 
 async function listen(answer: (request: IncomingMessage, response: ServerResponse) => void): Promise<Listening> {

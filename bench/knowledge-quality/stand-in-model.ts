@@ -23,8 +23,13 @@ save keep store preserve speichern 保存
 choose select pick wählen 选择 選択
 undo restore recover reset wiederherstellen 恢复 復元
 mail email message nachricht 邮件 メール
-`.trim().split('\n').map((line) => line.split(' '));
-const CONCEPTS: ReadonlyMap<string, string> = new Map(SYNONYMS.flatMap((words) => words.map((word) => [word, `concept:${words[0] ?? ''}`] as const)));
+`
+  .trim()
+  .split('\n')
+  .map((line) => line.split(' '));
+const CONCEPTS: ReadonlyMap<string, string> = new Map(
+  SYNONYMS.flatMap((words) => words.map((word) => [word, `concept:${words[0] ?? ''}`] as const)),
+);
 
 export class StandInModel {
   private readonly seen = new Map<string, number>();
@@ -34,7 +39,8 @@ export class StandInModel {
   /** @param texts whose features say how rare each is */
   constructor(texts: readonly string[]) {
     this.texts = texts.length;
-    for (const text of texts) for (const feature of new Set(featuresOf(text))) this.seen.set(feature, (this.seen.get(feature) ?? 0) + 1);
+    for (const text of texts)
+      for (const feature of new Set(featuresOf(text))) this.seen.set(feature, (this.seen.get(feature) ?? 0) + 1);
   }
 
   /** Of length 1; the same for the same text, always. */
@@ -59,7 +65,10 @@ export class StandInModel {
 
 function featuresOf(given: string): string[] {
   const features: string[] = [];
-  for (const word of given.normalize('NFKC').toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []) {
+  for (const word of given
+    .normalize('NFKC')
+    .toLowerCase()
+    .match(/[\p{L}\p{N}]+/gu) ?? []) {
     if (CJK.test(word)) {
       const characters = [...word];
       for (const [at, character] of characters.entries()) {

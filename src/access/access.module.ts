@@ -35,7 +35,10 @@ import { OrganizationRepository } from './persistence/organization.repository.js
 /** Who may do what. Global: every context declares its routes here and registers its look-ups. */
 @Global()
 @Module({
-  imports: [DiscoveryModule, ThrottlerModule.forRootAsync({ inject: [MemoryWindows, RedisWindows], useFactory: budgets })],
+  imports: [
+    DiscoveryModule,
+    ThrottlerModule.forRootAsync({ inject: [MemoryWindows, RedisWindows], useFactory: budgets }),
+  ],
   controllers: [ApiKeysController],
   providers: [
     // In the order that the interface promises.

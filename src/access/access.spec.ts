@@ -94,7 +94,9 @@ describe('the first start', () => {
   it('makes the organization Default and one working key with every capability, though several processes start at once', async () => {
     const empty = await openTestDatabase([accessSchema]);
     const processes = [startProcess(empty), startProcess(empty), startProcess(empty)];
-    const keys = (await Promise.all(processes.map(({ bootstrap }) => bootstrap.execute()))).filter((key) => key !== null);
+    const keys = (await Promise.all(processes.map(({ bootstrap }) => bootstrap.execute()))).filter(
+      (key) => key !== null,
+    );
     expect(keys).toHaveLength(1);
     const { organizationId, key } = keys[0]!;
     const principal = await startProcess(empty).authenticate.execute(key);
@@ -214,9 +216,9 @@ describe('a key', () => {
     const process = startProcess();
     const { organizationId, ownerId, keyId } = await withKey(process);
     const caller = principal(organizationId, ownerId, keyId, ['chat', 'manageApiKeys']);
-    await expect(process.issueApiKey.byCaller(caller, { name: 'k', capabilities: ['chat', 'manageAgents'] })).rejects.toMatchObject(
-      { code: 'forbidden_by_key_role' },
-    );
+    await expect(
+      process.issueApiKey.byCaller(caller, { name: 'k', capabilities: ['chat', 'manageAgents'] }),
+    ).rejects.toMatchObject({ code: 'forbidden_by_key_role' });
     const { record } = await process.issueApiKey.byCaller(caller, { name: 'k', capabilities: ['chat'] });
     expect(record).toMatchObject({ memberId: ownerId, organizationId, capabilities: ['chat'] });
   });
@@ -224,7 +226,10 @@ describe('a key', () => {
   it('is issued by an owner or an admin', async () => {
     const process = startProcess();
     const { organizationId, keyId } = await withKey(process);
-    for (const [role, allowed] of [['admin', true], ['member', false]] as const) {
+    for (const [role, allowed] of [
+      ['admin', true],
+      ['member', false],
+    ] as const) {
       const { id } = await process.addMember.execute(organizationId, { email: `${role}@acme.test`, role });
       const issue = process.issueApiKey.byCaller(principal(organizationId, id, keyId, ['chat', 'manageApiKeys']), {
         name: 'k',
@@ -251,7 +256,9 @@ describe('a member', () => {
     const { organization } = await process.createOrganization.execute({ name: 'Acme' });
     const { organization: other } = await process.createOrganization.execute({ name: 'Other' });
     await process.addMember.execute(organization.id, { email: 'Ann@acme.test', role: 'admin' });
-    await expect(process.addMember.execute(organization.id, { email: 'ann@ACME.test', role: 'member' })).rejects.toMatchObject({
+    await expect(
+      process.addMember.execute(organization.id, { email: 'ann@ACME.test', role: 'member' }),
+    ).rejects.toMatchObject({
       code: 'member_exists',
     });
     await process.addMember.execute(other.id, { email: 'ann@acme.test', role: 'admin' });
@@ -269,7 +276,11 @@ describe('a member', () => {
 describe('an organization', () => {
   it('is seen with its features and limit, and a change at once where it was made', async () => {
     const process = startProcess();
-    const { organization } = await process.createOrganization.execute({ name: 'Acme', plan: 'enterprise', agentLimit: 3 });
+    const { organization } = await process.createOrganization.execute({
+      name: 'Acme',
+      plan: 'enterprise',
+      agentLimit: 3,
+    });
     expect(await process.directory.find(organization.id)).toEqual({
       id: organization.id,
       name: 'Acme',

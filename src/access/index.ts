@@ -12,10 +12,27 @@ export { AccessModule, accessSchema };
 export { CAPABILITIES, type Capability } from './domain/capability.js';
 export { FEATURES, type Feature } from './domain/feature.js';
 export { type Plan } from './domain/plan.js';
-export { type ApiKeyPrincipal, hasCapability, mayUseAgent, type Principal, type SessionPassPrincipal } from './domain/principal.js';
+export {
+  type ApiKeyPrincipal,
+  hasCapability,
+  mayUseAgent,
+  type Principal,
+  type SessionPassPrincipal,
+} from './domain/principal.js';
 export { ApiKeyRevoked, OrganizationChanged } from './domain/access.events.js';
-export { ForbiddenByAgentAllowlist, ForbiddenForSessionPass, PassExpired, PassInvalid } from './domain/access.errors.js';
-export { Access, type AccessDeclaration, bodyResource, pathResource, type ResourceReference } from './http/access.decorator.js';
+export {
+  ForbiddenByAgentAllowlist,
+  ForbiddenForSessionPass,
+  PassExpired,
+  PassInvalid,
+} from './domain/access.errors.js';
+export {
+  Access,
+  type AccessDeclaration,
+  bodyResource,
+  pathResource,
+  type ResourceReference,
+} from './http/access.decorator.js';
 export { AnyCaller, Caller, principalOf, Resource } from './http/request-access.js';
 export { accessHooks } from './http/access-hooks.js';
 export { RouteDeclarations } from './http/route-declarations.js';

@@ -10,7 +10,12 @@ export const agentsContext = {
 
 export { AgentsModule, agentsSchema };
 export { type AgentDataHolder, AgentDataHolders, type DeletedAgent } from './application/agent-data-holders.js';
-export { AgentDirectory, type CurrentAgent, type RunnableAgent, type VisibleAgent } from './application/agent-directory.js';
+export {
+  AgentDirectory,
+  type CurrentAgent,
+  type RunnableAgent,
+  type VisibleAgent,
+} from './application/agent-directory.js';
 export { AgentRouting } from './application/agent-routing.js';
 export { KnowledgeTuning } from './application/knowledge-tuning.js';
 export { AgentWrites, type LockedAgent } from './application/agent-writes.js';
@@ -23,7 +28,13 @@ export type { ChangedBy } from './domain/agent-version.js';
 export { type FieldChange, secretChange } from './domain/field-change.js';
 export type { ToolSettings } from './domain/agent-settings.js';
 export { DEFAULT_KNOWLEDGE_SEARCH, type KnowledgeSearch } from './domain/knowledge-search.js';
-export { type ComponentMap, type ComponentSwitch, emittedBy, type Frequency, type ResponseComponents } from './domain/response-components.js';
+export {
+  type ComponentMap,
+  type ComponentSwitch,
+  emittedBy,
+  type Frequency,
+  type ResponseComponents,
+} from './domain/response-components.js';
 export { etagOf } from './http/if-match.js';
 export { ApiVersionHeader } from './http/version-header.js';
 export { ApiIfMatchHeader, writeTargetOf } from './http/write-target.js';

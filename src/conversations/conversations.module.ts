@@ -87,7 +87,14 @@ const controllers = [
 ];
 
 @Module({
-  imports: [AccessModule, AgentsModule, ModelsModule, FilesModule, UserKeysModule, JobsModule.define(purgeIdempotencyKeys, removeDeletedThreads, removeEmptyThreads)],
+  imports: [
+    AccessModule,
+    AgentsModule,
+    ModelsModule,
+    FilesModule,
+    UserKeysModule,
+    JobsModule.define(purgeIdempotencyKeys, removeDeletedThreads, removeEmptyThreads),
+  ],
   controllers,
   providers: [
     ThreadRepository,

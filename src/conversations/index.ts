@@ -20,5 +20,13 @@ export { UserKeysModule } from './user-keys.module.js';
 export * from './ports/index.js';
 export { REACTION_NAMES, type ReactionName } from './domain/message.js';
 export type { Message, ToolCallRecord } from './domain/message.js';
-export { type Run, RUN_ERROR_CODES, runError, type RunError, type RunErrorCode, type RunStatus, type RunUsage } from './domain/run.js';
+export {
+  type Run,
+  RUN_ERROR_CODES,
+  runError,
+  type RunError,
+  type RunErrorCode,
+  type RunStatus,
+  type RunUsage,
+} from './domain/run.js';
 export type { Channel } from './domain/thread.js';

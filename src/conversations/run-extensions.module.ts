@@ -28,7 +28,8 @@ export class RunExtensionsModule {
   /** @param contributors in the order in which they are asked */
   static forRoot(contributors: readonly RunContributor[]): DynamicModule {
     const contributing = contributors.filter(({ runs }) => runs !== undefined);
-    const all = (role: keyof RunExtensions): readonly Type[] => contributing.flatMap(({ runs }) => [...(runs?.[role] ?? [])]);
+    const all = (role: keyof RunExtensions): readonly Type[] =>
+      contributing.flatMap(({ runs }) => [...(runs?.[role] ?? [])]);
     return {
       module: RunExtensionsModule,
       imports: contributing.flatMap(({ modules }) => [...modules]),

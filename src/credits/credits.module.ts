@@ -13,7 +13,15 @@ import { CreditPeriodRepository } from './persistence/credit-period.repository.j
 @Module({
   imports: [JobsModule.define(countCredits)],
   controllers: [CreditsController],
-  providers: [CreditEntryRepository, CreditPeriodRepository, RecordUsage, RefuseExhausted, ListPeriods, ListEntries, CountCredits],
+  providers: [
+    CreditEntryRepository,
+    CreditPeriodRepository,
+    RecordUsage,
+    RefuseExhausted,
+    ListPeriods,
+    ListEntries,
+    CountCredits,
+  ],
   exports: [RecordUsage, RefuseExhausted],
 })
 export class CreditsModule {}

@@ -7,5 +7,9 @@ import { ServiceClient } from './application/service-client.js';
 import { DemoController } from './http/demo.controller.js';
 
 /** A page to chat on, part of the service in demo mode alone, with the server of a customer behind it: all that does goes over `/v1`. */
-@Module({ imports: [AccessModule], controllers: [DemoController], providers: [DemoAgents, DemoExamples, DemoVisitors, ServiceClient] })
+@Module({
+  imports: [AccessModule],
+  controllers: [DemoController],
+  providers: [DemoAgents, DemoExamples, DemoVisitors, ServiceClient],
+})
 export class DemoModule {}

@@ -64,7 +64,11 @@ const tools = [
   ...[AgentTools, NameAgentTools, AppTools, CallTool, HiddenTools, OfferIntegrationTools],
 ];
 
-const signIn = [...oauthProviders, ProtectedServers, { provide: OAuthIntegrations, useClass: AuthorizableIntegrations }];
+const signIn = [
+  ...oauthProviders,
+  ProtectedServers,
+  { provide: OAuthIntegrations, useClass: AuthorizableIntegrations },
+];
 
 /** The tool servers that agents may use: their records, connections, tools and sign-ins. */
 @Module({

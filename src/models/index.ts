@@ -3,7 +3,11 @@ import { GatewaysModule } from './gateways.module.js';
 import { ModelsModule } from './models.module.js';
 import { modelsSchema } from './persistence/models.schema.js';
 
-export const modelsContext = { name: 'models', modules: [ModelsModule, GatewaysModule], schema: modelsSchema } satisfies Context;
+export const modelsContext = {
+  name: 'models',
+  modules: [ModelsModule, GatewaysModule],
+  schema: modelsSchema,
+} satisfies Context;
 
 export { GatewaysModule, ModelsModule, modelsSchema };
 export { AgentLoops } from './application/agent-loops.js';

@@ -45,7 +45,8 @@ function randomFraction(): number {
     { provide: MODEL_RUNTIMES, useFactory: modelRuntimes, inject: [Settings, ModelTransport, Clock] },
     {
       provide: EmbeddingModel,
-      useFactory: ({ embeddings }: Settings, transport: ModelTransport, clock: Clock) => new OpenAiEmbeddings(embeddings, transport, clock),
+      useFactory: ({ embeddings }: Settings, transport: ModelTransport, clock: Clock) =>
+        new OpenAiEmbeddings(embeddings, transport, clock),
       inject: [Settings, ModelTransport, Clock],
     },
     ...[EmbedTexts, QueryEmbeddings],

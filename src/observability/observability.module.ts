@@ -26,9 +26,24 @@ import { TraceExportRepository } from './persistence/trace-export.repository.js'
 import { TraceListRepository } from './persistence/trace-list.repository.js';
 import { TraceRepository } from './persistence/trace.repository.js';
 
-const traces = [TraceRepository, TraceListRepository, RecordTrace, ReadTraces, TraceAccessGuard, HoldTracesOfThreads, PurgeTraces];
+const traces = [
+  TraceRepository,
+  TraceListRepository,
+  RecordTrace,
+  ReadTraces,
+  TraceAccessGuard,
+  HoldTracesOfThreads,
+  PurgeTraces,
+];
 
-const publishing = [PublishTracesRepository, PublishTraces, PublishTracesJob, PushTraces, TraceExportRepository, ExportTraces];
+const publishing = [
+  PublishTracesRepository,
+  PublishTraces,
+  PublishTracesJob,
+  PushTraces,
+  TraceExportRepository,
+  ExportTraces,
+];
 
 const analytics = [AnalyticsRepository, ReadFeedback, ReadUsage, KeptCountsRepository, RemoveLeftBehindCounts];
 
@@ -41,6 +56,9 @@ const analytics = [AnalyticsRepository, ReadFeedback, ReadUsage, KeptCountsRepos
 })
 export class ObservabilityModule {
   constructor(users: UserColumns) {
-    users.register({ table: 'traces', column: 'user_key' }, { table: 'agent_users', column: 'user_key', uniqueWith: ['agent_id', 'day'] });
+    users.register(
+      { table: 'traces', column: 'user_key' },
+      { table: 'agent_users', column: 'user_key', uniqueWith: ['agent_id', 'day'] },
+    );
   }
 }

@@ -22,7 +22,6 @@ const DAY_MS = 86_400_000;
 const NOW = new Date('2026-11-01T12:00:00.000Z');
 const ANY_TIME: TraceQuery = { page: 1, limit: 50, threadId: null, from: null, to: null };
 
-
 interface Conversation {
   readonly organizationId: string;
   readonly agentId: string;
@@ -35,7 +34,12 @@ let record: RecordTrace;
 let read: ReadTraces;
 
 beforeAll(async () => {
-  open = await openTestDatabase([accessContext.schema, agentsContext.schema, conversationsContext.schema, tracesSchema]);
+  open = await openTestDatabase([
+    accessContext.schema,
+    agentsContext.schema,
+    conversationsContext.schema,
+    tracesSchema,
+  ]);
   traces = new TraceRepository(open.database);
   record = new RecordTrace();
   read = new ReadTraces(traces, new TraceListRepository(open.database), new ManualClock(NOW));
@@ -114,7 +118,10 @@ function finishedRun(on: Conversation, more: RunChanges = {}): FinishedRun {
 /** As the end of a run does: the record is a part of its statement. */
 async function store(executor: SqlExecutor, finished: FinishedRun): Promise<void> {
   for (const kept of rowsByTable(open.database.orm, record.record(finished))) {
-    const insert = statement({ rows: 'jsonb' }, (p) => `with ended_run as (select 1) ${insertRows(kept, p.rows, 'ended_run')}`);
+    const insert = statement(
+      { rows: 'jsonb' },
+      (p) => `with ended_run as (select 1) ${insertRows(kept, p.rows, 'ended_run')}`,
+    );
     await insert.run(executor, { rows: kept.rows });
   }
 }
@@ -137,8 +144,15 @@ describe('a trace', () => {
       userContext: { userId: 'u-1', premium: true },
       steps: [
         {
-          id: 'step-1', type: 'tool', name: 'weather', startedAt, latencyMs: 12,
-          input: { city: 'Oslo' }, output: 'rain', error: null, usage: { inputTokens: 1, outputTokens: null },
+          id: 'step-1',
+          type: 'tool',
+          name: 'weather',
+          startedAt,
+          latencyMs: 12,
+          input: { city: 'Oslo' },
+          output: 'rain',
+          error: null,
+          usage: { inputTokens: 1, outputTokens: null },
         },
       ],
     });
@@ -160,8 +174,15 @@ describe('a trace', () => {
       timeToFirstTokenMs: 40,
       steps: [
         {
-          id: 'step-1', type: 'tool', name: 'weather', startedAt: startedAt.toISOString(), latencyMs: 12,
-          input: { city: 'Oslo' }, output: 'rain', error: null, usage: { inputTokens: 1, outputTokens: null },
+          id: 'step-1',
+          type: 'tool',
+          name: 'weather',
+          startedAt: startedAt.toISOString(),
+          latencyMs: 12,
+          input: { city: 'Oslo' },
+          output: 'rain',
+          error: null,
+          usage: { inputTokens: 1, outputTokens: null },
         },
       ],
       error: null,
@@ -196,7 +217,12 @@ describe('a trace', () => {
     const usage = { inputTokens: null, outputTokens: 7, totalTokens: null, credits: 0 };
     await keep({ ...rest, run: { ...run, status: 'failed', error, usage }, message: null, timeToFirstTokenMs: null });
     expect(await read.byId(on.organizationId, on.agentId, run.id)).toMatchObject({
-      status: 'failed', messageId: null, output: '', usage, error, timeToFirstTokenMs: null,
+      status: 'failed',
+      messageId: null,
+      output: '',
+      usage,
+      error,
+      timeToFirstTokenMs: null,
     });
   });
 
@@ -206,8 +232,14 @@ describe('a trace', () => {
       reply: 'a\u0000b\ud800c',
       steps: [
         {
-          id: 's', type: 'tool', name: 't', startedAt: NOW, latencyMs: 1,
-          input: { ['k\u0000']: 'v\u0000' }, output: undefined, error: 'e\u0000',
+          id: 's',
+          type: 'tool',
+          name: 't',
+          startedAt: NOW,
+          latencyMs: 1,
+          input: { ['k\u0000']: 'v\u0000' },
+          output: undefined,
+          error: 'e\u0000',
         },
       ],
     });
@@ -243,7 +275,9 @@ describe('reading traces', () => {
   it('pages newest first over every trace once, also those that began at one instant', async () => {
     const on = await conversation();
     const minutesAgo = [3, 1, 1, 1, 2];
-    const runs = minutesAgo.map((minutes) => finishedRun(on, { startedAt: new Date(NOW.getTime() - minutes * 60_000) }));
+    const runs = minutesAgo.map((minutes) =>
+      finishedRun(on, { startedAt: new Date(NOW.getTime() - minutes * 60_000) }),
+    );
     await keep(...runs);
     const pages = await Promise.all([1, 2, 3, 4].map((page) => list(on, { page, limit: 2 })));
     expect(pages.map(({ totalItems }) => totalItems)).toEqual([5, 5, 5, 5]);
@@ -262,7 +296,11 @@ describe('reading traces', () => {
     const on = await conversation();
     const other = await conversation({ organizationId: on.organizationId, agentId: on.agentId });
     const at = (day: number): Date => new Date(NOW.getTime() - day * DAY_MS);
-    await keep(finishedRun(on, { startedAt: at(1) }), finishedRun(on, { startedAt: at(2) }), finishedRun(other, { startedAt: at(3) }));
+    await keep(
+      finishedRun(on, { startedAt: at(1) }),
+      finishedRun(on, { startedAt: at(2) }),
+      finishedRun(other, { startedAt: at(3) }),
+    );
     expect((await list(on, { threadId: on.threadId })).totalItems).toBe(2);
     expect((await list(on, { from: at(2), to: at(1) })).totalItems).toBe(2);
     expect((await list(on, { from: new Date(at(2).getTime() + 1) })).totalItems).toBe(1);
@@ -313,9 +351,19 @@ describe('reading traces', () => {
 });
 
 describe('the purge', () => {
-  const purge = (): PurgeTraces => new PurgeTraces(traces, new KeptCountsRepository(open.database), new ManualClock(NOW), createLogger({ logLevel: 'silent' }));
+  const purge = (): PurgeTraces =>
+    new PurgeTraces(
+      traces,
+      new KeptCountsRepository(open.database),
+      new ManualClock(NOW),
+      createLogger({ logLevel: 'silent' }),
+    );
   const keepOld = (on: Conversation, count: number): Promise<void> =>
-    keep(...Array.from({ length: count }, () => finishedRun(on, { startedAt: new Date(NOW.getTime() - RETENTION_MS - 1) })));
+    keep(
+      ...Array.from({ length: count }, () =>
+        finishedRun(on, { startedAt: new Date(NOW.getTime() - RETENTION_MS - 1) }),
+      ),
+    );
   const stored = async (on: Conversation): Promise<string[]> => {
     const rows = await open.database.query<{ id: string }>('select id from traces where agent_id = $1', [on.agentId]);
     return rows.map(({ id }) => id);

@@ -15,9 +15,11 @@ const PROVIDERS = 'src/models/providers/';
 const ALLOWED: Readonly<Record<string, string>> = {
   'src/access/domain/feature.ts: claude-agent-sdk':
     'A feature of organizations, which operators set by this name; the provider names it as the one that it needs.',
-  'src/agents/http/agents.controller.ts: anthropic': 'An example in the OpenAPI document, which has to name some provider.',
+  'src/agents/http/agents.controller.ts: anthropic':
+    'An example in the OpenAPI document, which has to name some provider.',
   'src/demo/application/demo-examples.ts: anthropic': 'The agents that the examples of the OpenAPI document are about.',
-  'src/demo/application/demo-examples.ts: claude-agent-sdk': 'The demo switches on every feature of its organization, this one by its name.',
+  'src/demo/application/demo-examples.ts: claude-agent-sdk':
+    'The demo switches on every feature of its organization, this one by its name.',
 };
 
 const spelled = (text: string): string => text.toLowerCase().replace(/[^a-z0-9]/g, '');
@@ -28,7 +30,9 @@ function namesIn(source: string): string[] {
   const types = PROVIDER_TYPES.filter((type) => letters.includes(spelled(type)));
   // Most files have none, in comments neither; parsing them all takes seconds.
   if (types.length === 0) return [];
-  const { tokens } = tseslint.parser.parseForESLint(source).ast as { readonly tokens: readonly { readonly value: string }[] };
+  const { tokens } = tseslint.parser.parseForESLint(source).ast as {
+    readonly tokens: readonly { readonly value: string }[];
+  };
   return types.filter((type) => tokens.some(({ value }) => spelled(value).includes(spelled(type))));
 }
 

@@ -32,23 +32,44 @@ async function siteWith(attributes = ''): Promise<CustomerSite> {
 /** What axe finds wrong, in the whole page. */
 async function violations(page: Page): Promise<string[]> {
   // What fades in has less contrast on its way.
-  await page.locator('agent-chat .panel').evaluate((panel) => Promise.all((panel as unknown as { getAnimations(): { finished: Promise<unknown> }[] }).getAnimations().map(({ finished }) => finished.then(() => undefined))));
+  await page
+    .locator('agent-chat .panel')
+    .evaluate((panel) =>
+      Promise.all(
+        (panel as unknown as { getAnimations(): { finished: Promise<unknown> }[] })
+          .getAnimations()
+          .map(({ finished }) => finished.then(() => undefined)),
+      ),
+    );
   // As an extension of the browser would: the page's policy lets nobody else's script in.
   const session = await page.context().newCDPSession(page);
   await session.send('Runtime.evaluate', { expression: AXE });
-  const found = await page.evaluate(() => (globalThis as unknown as { axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> } }).axe.run());
+  const found = await page.evaluate(() =>
+    (
+      globalThis as unknown as { axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> } }
+    ).axe.run(),
+  );
   return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`);
 }
 
 /** A conversation with something of everything in it. */
 async function fillConversation(widget: WidgetPage): Promise<void> {
-  const text = '# Title\n\nSome **bold** text with `code`, a [link](https://example.com) and an ![image](https://example.com/i.png).\n\n- one\n  - two\n\n| A | B |\n| --- | --- |\n| 1 | 2 |\n\n```js\nconst long = "a line of code that is far too long for a small screen, so that it has to scroll";\n```\n\n> Quoted';
+  const text =
+    '# Title\n\nSome **bold** text with `code`, a [link](https://example.com) and an ![image](https://example.com/i.png).\n\n- one\n  - two\n\n| A | B |\n| --- | --- |\n| 1 | 2 |\n\n```js\nconst long = "a line of code that is far too long for a small screen, so that it has to scroll";\n```\n\n> Quoted';
   service.models.next(says(text));
   await widget.say('Show me everything');
   await widget.status('ready');
   service.models.next(
-    calls('present_card', { title: 'A card', fields: [{ label: 'Price', value: '1 €' }], links: [{ label: 'See', url: 'https://example.com' }] }),
-    calls('present_select', { question: 'Which one?', options: [{ label: 'This', description: 'The first' }, { label: 'That' }] }, 'call_2'),
+    calls('present_card', {
+      title: 'A card',
+      fields: [{ label: 'Price', value: '1 €' }],
+      links: [{ label: 'See', url: 'https://example.com' }],
+    }),
+    calls(
+      'present_select',
+      { question: 'Which one?', options: [{ label: 'This', description: 'The first' }, { label: 'That' }] },
+      'call_2',
+    ),
     says('Choose.'),
   );
   await widget.say('And more');
@@ -85,7 +106,9 @@ describe.each([
     held.finish();
     await widget.status('ready');
     const width = await widget.page.evaluate(() => {
-      const { scrollWidth, clientWidth } = (globalThis as unknown as { document: { documentElement: { scrollWidth: number; clientWidth: number } } }).document.documentElement;
+      const { scrollWidth, clientWidth } = (
+        globalThis as unknown as { document: { documentElement: { scrollWidth: number; clientWidth: number } } }
+      ).document.documentElement;
       return scrollWidth - clientWidth;
     });
     expect(width).toBe(0);
@@ -101,7 +124,11 @@ describe('with the keyboard alone', () => {
     const { keyboard } = widget.page;
     const focused = () =>
       widget.page.locator('agent-chat').evaluate((element) => {
-        const active = (element as unknown as { shadowRoot: { activeElement: { getAttribute(name: string): string | null; textContent: string } | null } }).shadowRoot.activeElement;
+        const active = (
+          element as unknown as {
+            shadowRoot: { activeElement: { getAttribute(name: string): string | null; textContent: string } | null };
+          }
+        ).shadowRoot.activeElement;
         return active && (active.getAttribute('aria-label') ?? active.textContent);
       });
     await widget.launcher.waitFor();

@@ -28,7 +28,10 @@ const visit = async (): Promise<WidgetPage> => {
 describe('a component', () => {
   it('asks with buttons; the choice is the next message, and the buttons are answered', async () => {
     const widget = await visit();
-    service.models.next(calls('present_confirm', { question: 'Shall I book it?', confirmLabel: 'Book it', cancelLabel: 'Wait' }), says('Well?'));
+    service.models.next(
+      calls('present_confirm', { question: 'Shall I book it?', confirmLabel: 'Book it', cancelLabel: 'Wait' }),
+      says('Well?'),
+    );
     await widget.say('A table for two');
     const group = widget.page.getByRole('group', { name: 'Shall I book it?' });
     await group.waitFor();
@@ -63,7 +66,13 @@ describe('a component', () => {
     const image = { url: 'https://pictures.example/bicycle.png', alt: 'A bicycle' };
     const links = [{ label: 'See it', url: 'https://shop.example/1' }];
     service.models.next(
-      calls('present_card', { title: 'Climber', subtitle: 'Touring', fields: [{ label: 'Price', value: '1,200 €' }], image, links }),
+      calls('present_card', {
+        title: 'Climber',
+        subtitle: 'Touring',
+        fields: [{ label: 'Price', value: '1,200 €' }],
+        image,
+        links,
+      }),
       calls('present_list', { title: 'Others', items: [{ title: 'City', text: 'For bags', links }] }, 'call_2'),
       says('These.'),
     );
@@ -73,7 +82,10 @@ describe('a component', () => {
     await picture(widget.page, 'card-and-list');
     expect(widget.requests.filter((request) => request.includes('pictures.example'))).toEqual([]);
     await widget.page.getByRole('button', { name: 'Show image from pictures.example' }).click();
-    await until(() => widget.requests.filter((request) => request.includes('pictures.example')).length === 1, 'the picture is fetched');
+    await until(
+      () => widget.requests.filter((request) => request.includes('pictures.example')).length === 1,
+      'the picture is fetched',
+    );
     const link = widget.page.getByRole('link', { name: 'See it' }).first();
     expect(await link.getAttribute('rel')).toBe('noopener noreferrer nofollow');
     expect(widget.problems).toEqual([]);
@@ -99,7 +111,11 @@ describe('a hostile reply', () => {
     await widget.status('ready');
     await picture(widget.page, 'hostile');
     const inside = await widget.page.locator('agent-chat').evaluate((element) => {
-      const root = (element as unknown as { shadowRoot: { querySelectorAll(selector: string): Iterable<{ getAttribute(name: string): string | null }> } }).shadowRoot;
+      const root = (
+        element as unknown as {
+          shadowRoot: { querySelectorAll(selector: string): Iterable<{ getAttribute(name: string): string | null }> };
+        }
+      ).shadowRoot;
       return {
         forbidden: [...root.querySelectorAll('script, iframe, img, style, object, embed, form:not(.composer)')].length,
         links: [...root.querySelectorAll('a')].map((link) => link.getAttribute('href')),
@@ -109,7 +125,9 @@ describe('a hostile reply', () => {
     // Those that are there are followed by a click alone, and to nowhere but where they say.
     expect(inside).toEqual({ forbidden: 0, links: expect.any(Array), pwned: undefined });
     for (const link of inside.links) expect(link).toMatch(/^https:\/\/tracker\.example\//);
-    expect(widget.requests.filter((request) => !request.includes(site.origin) && !request.includes(service.baseUrl))).toEqual([]);
+    expect(
+      widget.requests.filter((request) => !request.includes(site.origin) && !request.includes(service.baseUrl)),
+    ).toEqual([]);
     expect(widget.problems).toEqual([]);
   });
 
@@ -122,7 +140,9 @@ describe('a hostile reply', () => {
       // It answers at once whatever it shows.
       await widget.input.fill('');
     }
-    expect((await widget.state()).messages.filter(({ role, status }) => role === 'assistant' && status === 'completed')).toHaveLength(10);
+    expect(
+      (await widget.state()).messages.filter(({ role, status }) => role === 'assistant' && status === 'completed'),
+    ).toHaveLength(10);
     expect(widget.problems).toEqual([]);
   });
 });
@@ -137,8 +157,14 @@ describe('a thumb', () => {
     await up.click();
     await until(async () => (await up.getAttribute('aria-pressed')) === 'true', 'the thumb is up');
     await up.click();
-    await until(async () => (await up.getAttribute('aria-pressed')) === 'false' && site.reactions.length === 2, 'the thumb is taken back');
-    expect(site.reactions).toMatchObject([{ reaction: 'thumbs_up', messageId: expect.any(String) }, { reaction: null }]);
+    await until(
+      async () => (await up.getAttribute('aria-pressed')) === 'false' && site.reactions.length === 2,
+      'the thumb is taken back',
+    );
+    expect(site.reactions).toMatchObject([
+      { reaction: 'thumbs_up', messageId: expect.any(String) },
+      { reaction: null },
+    ]);
   });
 });
 

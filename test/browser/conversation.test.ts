@@ -21,7 +21,8 @@ beforeAll(async () => {
 });
 afterAll(() => site.close());
 
-const visit = async (on: CustomerSite = site): Promise<WidgetPage> => WidgetPage.visit(await browser.visitor(), on.origin);
+const visit = async (on: CustomerSite = site): Promise<WidgetPage> =>
+  WidgetPage.visit(await browser.visitor(), on.origin);
 
 describe('a visitor', () => {
   it('opens the chat, sends a first message and reads the reply; nothing is asked of anybody before', async () => {
@@ -35,7 +36,9 @@ describe('a visitor', () => {
     await widget.status('ready');
     await picture(widget.page, 'first-message');
     // Two origins: the page's own and the service's, and nobody else's.
-    expect(new Set(widget.requests.map((request) => new URL(request.split(' ')[1]!).origin))).toEqual(new Set([site.origin, service.baseUrl]));
+    expect(new Set(widget.requests.map((request) => new URL(request.split(' ')[1]!).origin))).toEqual(
+      new Set([site.origin, service.baseUrl]),
+    );
     expect(widget.problems).toEqual([]);
   });
 
@@ -68,7 +71,10 @@ describe('a visitor', () => {
     await widget.messages.getByText('Before').waitFor();
     reply.finish();
     await widget.messages.getByText('Before and after.').waitFor();
-    expect((await widget.state()).messages.map(({ text }) => text)).toEqual(['A long story, please', 'Before and after.']);
+    expect((await widget.state()).messages.map(({ text }) => text)).toEqual([
+      'A long story, please',
+      'Before and after.',
+    ]);
     // The pass was still good, so nobody had to give a new one.
     expect(site.asked).toHaveLength(minted);
     expect(widget.problems).toEqual([]);
@@ -79,11 +85,19 @@ describe('a visitor', () => {
     await widget.open();
     service.models.next(says('Answered.'));
     const left = await widget.input.evaluate((element) => {
-      const input = element as unknown as { value: string; getRootNode(): { host: { chat: { send(text: string): Promise<void> } } } };
+      const input = element as unknown as {
+        value: string;
+        getRootNode(): { host: { chat: { send(text: string): Promise<void> } } };
+      };
       void input.getRootNode().host.chat.send('First');
       // Nothing has been drawn in between.
       input.value = 'Second';
-      element.dispatchEvent(new (globalThis as unknown as { KeyboardEvent: new (type: string, init: object) => Event }).KeyboardEvent('keydown', { key: 'Enter' }));
+      element.dispatchEvent(
+        new (globalThis as unknown as { KeyboardEvent: new (type: string, init: object) => Event }).KeyboardEvent(
+          'keydown',
+          { key: 'Enter' },
+        ),
+      );
       return input.value;
     });
     expect(left).toBe('Second');
@@ -123,12 +137,16 @@ describe('a pass', () => {
     try {
       const widget = await visit(own);
       await widget.open();
-      await until(async () => {
-        service.models.next(says('Yes'));
-        await widget.say('Hello');
-        await widget.status('ready');
-        return own.asked.some(({ resumeToken }) => resumeToken !== undefined);
-      }, 'a renewal', { everyMs: 200 });
+      await until(
+        async () => {
+          service.models.next(says('Yes'));
+          await widget.say('Hello');
+          await widget.status('ready');
+          return own.asked.some(({ resumeToken }) => resumeToken !== undefined);
+        },
+        'a renewal',
+        { everyMs: 200 },
+      );
     } finally {
       await own.close();
     }
@@ -139,7 +157,9 @@ describe('a session that is over', () => {
   it('is told to the page and to the visitor, who begins a new one', async () => {
     const widget = await visit();
     await widget.page.locator('agent-chat').evaluate((element) => {
-      element.addEventListener('sessionFailed', (event: unknown) => Reflect.set(element, 'failed', (event as { detail: object }).detail));
+      element.addEventListener('sessionFailed', (event: unknown) =>
+        Reflect.set(element, 'failed', (event as { detail: object }).detail),
+      );
     });
     await widget.open();
     clock.moveOn(901_000);
@@ -148,7 +168,9 @@ describe('a session that is over', () => {
     await widget.status('failed');
     await picture(widget.page, 'failed');
     site.isClosed = false;
-    expect(await widget.page.locator('agent-chat').evaluate((element) => Reflect.get(element, 'failed') as object)).toMatchObject({
+    expect(
+      await widget.page.locator('agent-chat').evaluate((element) => Reflect.get(element, 'failed') as object),
+    ).toMatchObject({
       code: 'credentials',
       terminal: true,
     });
@@ -191,7 +213,11 @@ describe('a connection that is lost', () => {
   it('before the message was taken leaves it to be sent again, once', async () => {
     const { hostname, port } = new URL(service.baseUrl);
     const proxy = await CuttableProxy.start({ host: hostname, port: Number(port) });
-    const own = await CustomerSite.start(service, { key: organization.key, agentId, apiOrigin: `http://127.0.0.1:${proxy.port}` });
+    const own = await CustomerSite.start(service, {
+      key: organization.key,
+      agentId,
+      apiOrigin: `http://127.0.0.1:${proxy.port}`,
+    });
     try {
       const widget = await visit(own);
       await widget.open();

@@ -41,7 +41,10 @@ export class CustomerSite {
     const json = (status: number, body: object): void => {
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
     };
-    const body = request.method === 'POST' ? (JSON.parse(Buffer.concat(await Array.fromAsync(request)).toString()) as Record<string, string>) : {};
+    const body =
+      request.method === 'POST'
+        ? (JSON.parse(Buffer.concat(await Array.fromAsync(request)).toString()) as Record<string, string>)
+        : {};
     if (request.url === '/session') {
       this.asked.push(body);
       if (this.isClosed) json(403, { message: 'Not today.' });
@@ -50,7 +53,9 @@ export class CustomerSite {
       this.reactions.push(body);
       json(200, {});
     } else {
-      response.writeHead(200, { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': this.policy() }).end(this.page());
+      response
+        .writeHead(200, { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': this.policy() })
+        .end(this.page());
     }
   }
 
@@ -59,12 +64,20 @@ export class CustomerSite {
     const { key, agentId } = this.options;
     const renew = { resumeToken, endUser: 'visitor-1' };
     const mint = { assistant_id: agentId, endUser: 'visitor-1', ...(threadId ? { thread_id: threadId } : {}) };
-    const answer = await this.service.http<Record<string, never>>('POST', resumeToken ? '/v1/sessions/refresh' : '/v1/sessions', {
-      key,
-      body: resumeToken ? renew : mint,
-    });
+    const answer = await this.service.http<Record<string, never>>(
+      'POST',
+      resumeToken ? '/v1/sessions/refresh' : '/v1/sessions',
+      {
+        key,
+        body: resumeToken ? renew : mint,
+      },
+    );
     if (answer.status >= 300) throw new Error(`${answer.status} ${answer.text}`);
-    const { session, pass, resumeToken: resume } = answer.body as unknown as {
+    const {
+      session,
+      pass,
+      resumeToken: resume,
+    } = answer.body as unknown as {
       session: { id: string; thread_id: string };
       pass: { token: string; expiresInSeconds: number };
       resumeToken?: { token: string };

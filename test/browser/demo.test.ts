@@ -20,7 +20,10 @@ afterAll(async () => {
 
 describe('the page of npm run demo', () => {
   it('opens with an agent that has tools and components ready, and no key in sight', async () => {
-    const widget = await WidgetPage.visit(await browser.visitor({ viewport: { width: 1200, height: 760 } }), `${demo.url}/demo`);
+    const widget = await WidgetPage.visit(
+      await browser.visitor({ viewport: { width: 1200, height: 760 } }),
+      `${demo.url}/demo`,
+    );
     await widget.status('ready');
     const say = async (name: string): Promise<void> => {
       await widget.page.getByRole('button', { name, exact: true }).click();
@@ -48,27 +51,52 @@ describe('the page of npm run demo', () => {
   it('knows its visitor again, and gives nobody another’s conversation', async () => {
     const widget = await WidgetPage.visit(await browser.visitor(), `${demo.url}/demo`);
     await widget.status('ready');
-    const { threadId } = JSON.parse((await widget.page.evaluate(() => (globalThis as unknown as { sessionStorage: { getItem(key: string): string } }).sessionStorage.getItem('agent-chat:session:default')))) as { threadId: string };
-    const ask = (body: object) => fetch(`${demo.url}/demo/session`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+    const { threadId } = JSON.parse(
+      await widget.page.evaluate(() =>
+        (globalThis as unknown as { sessionStorage: { getItem(key: string): string } }).sessionStorage.getItem(
+          'agent-chat:session:default',
+        ),
+      ),
+    ) as { threadId: string };
+    const ask = (body: object) =>
+      fetch(`${demo.url}/demo/session`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
     const stranger = (await (await ask({ threadId })).json()) as { threadId: string };
     expect(stranger.threadId).not.toBe(threadId);
     const reaction = { sessionId: threadId, threadId, messageId: threadId, reaction: 'thumbs_up' };
-    const refused = await fetch(`${demo.url}/demo/reaction`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(reaction) });
+    const refused = await fetch(`${demo.url}/demo/reaction`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(reaction),
+    });
     expect(refused.status).toBe(404);
   });
 
   it('is there again after its agent and then its key were deleted', async () => {
-    const ask = (method: string, path: string) => fetch(`${demo.url}${path}`, { method, headers: { authorization: `Bearer ${demo.firstKey ?? ''}` } });
+    const ask = (method: string, path: string) =>
+      fetch(`${demo.url}${path}`, { method, headers: { authorization: `Bearer ${demo.firstKey ?? ''}` } });
     const visit = (cookie: string, threadId?: string) =>
-      fetch(`${demo.url}/demo/session`, { method: 'POST', headers: { 'content-type': 'application/json', cookie }, body: JSON.stringify({ threadId }) });
+      fetch(`${demo.url}/demo/session`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', cookie },
+        body: JSON.stringify({ threadId }),
+      });
     const first = await visit('');
     const cookie = first.headers.get('set-cookie')?.split(';')[0] ?? '';
     const { threadId } = (await first.json()) as { threadId: string };
-    const { assistants } = (await (await ask('GET', '/v1/assistants')).json()) as { assistants: { id: string; name: string }[] };
+    const { assistants } = (await (await ask('GET', '/v1/assistants')).json()) as {
+      assistants: { id: string; name: string }[];
+    };
     for (const { id } of assistants) expect((await ask('DELETE', `/v1/agents/${id}`)).status).toBe(200);
     const together = await Promise.all([visit(cookie, threadId), visit(cookie, threadId), visit('')]);
     expect(together.map(({ status }) => status)).toEqual([200, 200, 200]);
-    const keys = async () => ((await (await ask('GET', '/v1/api-keys')).json()) as { apiKeys: { id: string; name: string }[] }).apiKeys.filter(({ name }) => name === 'Demo page');
+    const keys = async () =>
+      ((await (await ask('GET', '/v1/api-keys')).json()) as { apiKeys: { id: string; name: string }[] }).apiKeys.filter(
+        ({ name }) => name === 'Demo page',
+      );
     const [key, ...more] = await keys();
     expect(more).toEqual([]);
     expect((await ask('DELETE', `/v1/api-keys/${key?.id ?? ''}`)).ok).toBe(true);

@@ -53,7 +53,13 @@ export class WidgetPage {
     return until(async () => (await this.state()).status === status, `the chat is ${status}`, { everyMs: 20 });
   }
 
-  state(): Promise<{ status: string; failure: { code: string } | null; messages: { role: string; text: string; status: string }[] }> {
-    return this.page.locator('agent-chat').evaluate((element) => (element as unknown as { chat: { state: never } }).chat.state);
+  state(): Promise<{
+    status: string;
+    failure: { code: string } | null;
+    messages: { role: string; text: string; status: string }[];
+  }> {
+    return this.page
+      .locator('agent-chat')
+      .evaluate((element) => (element as unknown as { chat: { state: never } }).chat.state);
   }
 }

@@ -10,9 +10,16 @@ import { ServiceProcess } from '../support/service-process.js';
 // Starts processes.
 jest.setTimeout(120_000);
 
-const COMMANDS = ['agent set', 'jobs list', 'jobs retry', 'key create', 'key list', 'key revoke', 'member add', 'member list'].concat(
-  ['migrate', 'org create', 'org list', 'org set', 'org show', 'secrets rotate', 'website select'],
-);
+const COMMANDS = [
+  'agent set',
+  'jobs list',
+  'jobs retry',
+  'key create',
+  'key list',
+  'key revoke',
+  'member add',
+  'member list',
+].concat(['migrate', 'org create', 'org list', 'org set', 'org show', 'secrets rotate', 'website select']);
 const root = mkdtempSync(join(tmpdir(), 'command-line-'));
 const untouched = join(root, 'untouched');
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -21,9 +28,16 @@ afterAll(() => rmSync(root, { recursive: true, force: true }));
 const CODE = { help: 40_000, 'with the service running': 1_500_000, 'without a service': 4_000_000 };
 
 /** What the process of one line has loaded when it ends. */
-async function loadedBy(line: string, environment: Readonly<Record<string, string>>): Promise<{ modules: number; bytes: number }> {
+async function loadedBy(
+  line: string,
+  environment: Readonly<Record<string, string>>,
+): Promise<{ modules: number; bytes: number }> {
   const file = join(root, 'loaded.json');
-  const recorded = { ...environment, LOADED_CODE: file, NODE_OPTIONS: `--import ${resolve('test/support/record-loaded-code.mjs')}` };
+  const recorded = {
+    ...environment,
+    LOADED_CODE: file,
+    NODE_OPTIONS: `--import ${resolve('test/support/record-loaded-code.mjs')}`,
+  };
   expect((await written(words(line), recorded)).code).toBe(0);
   return JSON.parse(readFileSync(file, 'utf8')) as { modules: number; bytes: number };
 }
@@ -82,7 +96,8 @@ describe.each(['with the service running', 'without a service'] as const)('the c
 
   beforeAll(async () => {
     data = await dataFolder();
-    if (mode === 'with the service running') service = await ServiceProcess.start({ environment: { DATA_DIR: data.path } });
+    if (mode === 'with the service running')
+      service = await ServiceProcess.start({ environment: { DATA_DIR: data.path } });
   });
   afterAll(async () => {
     await service?.kill();
@@ -92,9 +107,17 @@ describe.each(['with the service running', 'without a service'] as const)('the c
   const run = (line: string): Promise<OperatorOutcome> => operate(words(line), { DATA_DIR: data.path });
 
   it('lists and shows organizations, their members and keys', async () => {
-    const { id, ownerId } = (await run('org create --name Acme --plan enterprise --features hipaa --agent-limit 3 --owner-email o@acme.test')).answer ?? {};
+    const { id, ownerId } =
+      (await run('org create --name Acme --plan enterprise --features hipaa --agent-limit 3 --owner-email o@acme.test'))
+        .answer ?? {};
     const acme = {
-      ...{ id, name: 'Acme', plan: 'enterprise', features: ['ai_gateway', 'session_start_hook', 'hipaa'], agentLimit: 3 },
+      ...{
+        id,
+        name: 'Acme',
+        plan: 'enterprise',
+        features: ['ai_gateway', 'session_start_hook', 'hipaa'],
+        agentLimit: 3,
+      },
       createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
     };
     const { organizations } = (await run('org list')).answer as { organizations: { name: string }[] };
@@ -109,12 +132,19 @@ describe.each(['with the service running', 'without a service'] as const)('the c
       ],
     });
 
-    const { id: keyId, key } = (await run(`key create --org ${String(id)} --capabilities chat,manageApiKeys --name First`)).answer ?? {};
+    const { id: keyId, key } =
+      (await run(`key create --org ${String(id)} --capabilities chat,manageApiKeys --name First`)).answer ?? {};
     const listed = (await run(`key list --org ${String(id)}`)).answer;
     expect(listed).toEqual({
       apiKeys: [
         {
-          ...{ id: keyId, name: 'First', last4: String(key).slice(-4), capabilities: ['chat', 'manageApiKeys'], agentIds: null },
+          ...{
+            id: keyId,
+            name: 'First',
+            last4: String(key).slice(-4),
+            capabilities: ['chat', 'manageApiKeys'],
+            agentIds: null,
+          },
           ...{ createdAt: expect.any(String), expiresAt: null, lastUsedAt: null },
         },
       ],
@@ -124,12 +154,19 @@ describe.each(['with the service running', 'without a service'] as const)('the c
     expect(await answer.json()).toEqual(listed);
   });
 
-  it.each(['org show', 'key list --org', 'member list --org'])('says that an organization is not there: %s', async (command) => {
-    const unknown = newId();
-    expect(await run(`${command} ${unknown}`)).toEqual({ code: 1, answer: undefined, complaint: `There is no organization ${unknown}.\n` });
-    const { code, complaint } = await run(`${command} acme`);
-    expect([code, complaint]).toEqual([1, expect.stringContaining("'acme' is not an id (a UUID)")]);
-  });
+  it.each(['org show', 'key list --org', 'member list --org'])(
+    'says that an organization is not there: %s',
+    async (command) => {
+      const unknown = newId();
+      expect(await run(`${command} ${unknown}`)).toEqual({
+        code: 1,
+        answer: undefined,
+        complaint: `There is no organization ${unknown}.\n`,
+      });
+      const { code, complaint } = await run(`${command} acme`);
+      expect([code, complaint]).toEqual([1, expect.stringContaining("'acme' is not an id (a UUID)")]);
+    },
+  );
 
   it('loads what the command needs and no more', async () => {
     const { modules, bytes } = await loadedBy('org list', { DATA_DIR: data.path });

@@ -46,7 +46,12 @@ beforeEach(() => {
 
 /** The embedded database cannot go away under a running process; what it can do is refuse, as with a full disk. */
 function refuseEnds(): Promise<BringBack> {
-  return refuseRows(service.database, { change: 'update', on: 'runs', when: "new.status <> 'running'", error: 'disk_full' });
+  return refuseRows(service.database, {
+    change: 'update',
+    on: 'runs',
+    when: "new.status <> 'running'",
+    error: 'disk_full',
+  });
 }
 
 type BringBack = () => Promise<unknown>;
@@ -83,10 +88,14 @@ async function passing<Value>(work: Promise<Value>): Promise<Value> {
     settled = true;
   };
   work.then(settle, settle);
-  await until(async () => {
-    if (!settled) await clock.advance(STORE_PAUSE_MS);
-    return settled;
-  }, 'the run ends', { everyMs: 25 });
+  await until(
+    async () => {
+      if (!settled) await clock.advance(STORE_PAUSE_MS);
+      return settled;
+    },
+    'the run ends',
+    { everyMs: 25 },
+  );
   return work;
 }
 
@@ -145,7 +154,8 @@ describe('an end that the database has stored, and whose answer was lost', () =>
       await finish(...end);
       throw new DatabaseUnavailable(new Error('The answer was lost'));
     });
-    for (let tries = 0; tries < more; tries += 1) lost.mockRejectedValueOnce(new DatabaseUnavailable(new Error('Away')));
+    for (let tries = 0; tries < more; tries += 1)
+      lost.mockRejectedValueOnce(new DatabaseUnavailable(new Error('Away')));
   }
 
   afterEach(() => {
@@ -160,7 +170,10 @@ describe('an end that the database has stored, and whose answer was lost', () =>
 
     loseAnswer();
     const waited = await passing(talk.run('two'));
-    expect(waited).toMatchObject({ status: 200, body: { run: { status: 'completed' }, message: { content: 'Second' } } });
+    expect(waited).toMatchObject({
+      status: 200,
+      body: { run: { status: 'completed' }, message: { content: 'Second' } },
+    });
     loseAnswer();
     const events = await passing(talk.streamed('three'));
 
@@ -185,7 +198,10 @@ describe('an end that the database has stored, and whose answer was lost', () =>
     loseAnswer();
     const asked = await passing(talk.run('Pay'));
 
-    expect(asked).toMatchObject({ status: 200, body: { run: { status: 'requires_action' }, interrupts: [{ toolCallId: 'call_pay' }] } });
+    expect(asked).toMatchObject({
+      status: 200,
+      body: { run: { status: 'requires_action' }, interrupts: [{ toolCallId: 'call_pay' }] },
+    });
     service.models.next(says('Paid.'));
     expect(await talk.resume(...asked.body.interrupts.map(approve))).toMatchObject({ status: 200 });
     expect(pay.inputs).toEqual([{ sum: 5 }]);
@@ -196,7 +212,10 @@ describe('an end that the database has stored, and whose answer was lost', () =>
     const talk = await Talk.start(service);
     service.models.next(refuses(401));
     loseAnswer();
-    expect(await passing(talk.run<{ code: string }>('Hi'))).toMatchObject({ status: 502, body: { code: 'provider_auth' } });
+    expect(await passing(talk.run<{ code: string }>('Hi'))).toMatchObject({
+      status: 502,
+      body: { code: 'provider_auth' },
+    });
     expect(await talk.storedRun()).toMatchObject({ status: 'failed', error: { code: 'provider_auth' } });
   });
 
@@ -219,31 +238,34 @@ describe('an end that the database has stored, and whose answer was lost', () =>
 });
 
 clusterOnly('a database that is away', () => {
-  it.each(['cut', 'stalled'] as const)('(the way to it %s) answers 503 within two seconds, and serves as before once it is back', async (how) => {
-    const talk = await Talk.start(service);
-    service.models.always(says('Hello'));
-    await talk.run('Warm');
-    const bringBack = await softDelete(how);
+  it.each(['cut', 'stalled'] as const)(
+    '(the way to it %s) answers 503 within two seconds, and serves as before once it is back',
+    async (how) => {
+      const talk = await Talk.start(service);
+      service.models.always(says('Hello'));
+      await talk.run('Warm');
+      const bringBack = await softDelete(how);
 
-    const send = (method: string, path: string, body?: object): Promise<Answer> =>
-      service.http(method, path, { key: talk.key, ...(body ? { body } : {}) });
-    const began = Date.now();
-    const answers = await Promise.all([
-      send('POST', `${talk.path}/runs`, message('Hi')),
-      send('POST', `${talk.path}/runs/stream`, message('Hi')),
-      send('GET', `${talk.path}/messages`),
-      send('POST', '/v1/threads', { assistant_id: talk.agentId }),
-    ]);
-    // Room for a busy machine; what this tells apart is the limit of the longest statement, thirty seconds.
-    expect(Date.now() - began).toBeLessThan(12_000);
-    for (const { status, body, headers } of answers) {
-      expect({ status, error: body['error'] }).toEqual({ status: 503, error: 'service_unavailable' });
-      expect(headers.get('retry-after')).toBe('2');
-    }
-    await bringBack();
-    expect(await talk.run('Again')).toMatchObject({ status: 200 });
-    expect(await talk.lines()).toEqual(['user: Warm', 'assistant: Hello', 'user: Again', 'assistant: Hello']);
-  });
+      const send = (method: string, path: string, body?: object): Promise<Answer> =>
+        service.http(method, path, { key: talk.key, ...(body ? { body } : {}) });
+      const began = Date.now();
+      const answers = await Promise.all([
+        send('POST', `${talk.path}/runs`, message('Hi')),
+        send('POST', `${talk.path}/runs/stream`, message('Hi')),
+        send('GET', `${talk.path}/messages`),
+        send('POST', '/v1/threads', { assistant_id: talk.agentId }),
+      ]);
+      // Room for a busy machine; what this tells apart is the limit of the longest statement, thirty seconds.
+      expect(Date.now() - began).toBeLessThan(12_000);
+      for (const { status, body, headers } of answers) {
+        expect({ status, error: body['error'] }).toEqual({ status: 503, error: 'service_unavailable' });
+        expect(headers.get('retry-after')).toBe('2');
+      }
+      await bringBack();
+      expect(await talk.run('Again')).toMatchObject({ status: 200 });
+      expect(await talk.lines()).toEqual(['user: Warm', 'assistant: Hello', 'user: Again', 'assistant: Hello']);
+    },
+  );
 
   it('takes no connection with it for good: the service outlives more breaks than it has connections', async () => {
     const talk = await Talk.start(service);
@@ -266,22 +288,30 @@ clusterOnly('what the service measures', () => {
   }
 
   function connections(families: ReadonlyMap<string, MetricFamily>): readonly (number | undefined)[] {
-    return ['total', 'idle', 'waiting'].map((state) => sampleOf(families, 'agent_service_database_connections', { state }));
+    return ['total', 'idle', 'waiting'].map((state) =>
+      sampleOf(families, 'agent_service_database_connections', { state }),
+    );
   }
 
-  it.each(['cut', 'stalled'] as const)('is told without the jobs while the database is away (%s), and with them once it is back', async (how) => {
-    await clock.advance(COUNT_KEPT_MS);
-    const bringBack = await softDelete(how);
-    const away = await passing(scraped());
-    await bringBack();
-    expect([sampleOf(away, 'agent_service_jobs_up'), sampleOf(away, 'agent_service_outbox_lag_seconds')]).toEqual([0, undefined]);
-    expect(away.get('agent_service_jobs')?.samples).toEqual([]);
-    expect(sampleOf(away, 'agent_service_active_runs')).toBe(0);
-    await until(async () => {
+  it.each(['cut', 'stalled'] as const)(
+    'is told without the jobs while the database is away (%s), and with them once it is back',
+    async (how) => {
       await clock.advance(COUNT_KEPT_MS);
-      return sampleOf(await passing(scraped()), 'agent_service_jobs_up') === 1;
-    }, 'the jobs are counted again');
-  });
+      const bringBack = await softDelete(how);
+      const away = await passing(scraped());
+      await bringBack();
+      expect([sampleOf(away, 'agent_service_jobs_up'), sampleOf(away, 'agent_service_outbox_lag_seconds')]).toEqual([
+        0,
+        undefined,
+      ]);
+      expect(away.get('agent_service_jobs')?.samples).toEqual([]);
+      expect(sampleOf(away, 'agent_service_active_runs')).toBe(0);
+      await until(async () => {
+        await clock.advance(COUNT_KEPT_MS);
+        return sampleOf(await passing(scraped()), 'agent_service_jobs_up') === 1;
+      }, 'the jobs are counted again');
+    },
+  );
 
   it('has the pool: the connections in use, and who waits for one', async () => {
     // Counted now, so that the answer below waits for no connection.
@@ -319,7 +349,9 @@ clusterOnly('a way to the database that loses an answer', () => {
     proxy?.stall('answers');
     held.finish();
     await until(async () => {
-      const { rows } = await beside.query<{ status: string }>('select status from runs where thread_id = $1', [talk.threadId]);
+      const { rows } = await beside.query<{ status: string }>('select status from runs where thread_id = $1', [
+        talk.threadId,
+      ]);
       return rows[0]?.status === 'completed';
     }, 'the end is stored');
     proxy?.cut();

@@ -38,7 +38,10 @@ describe('a service that is killed in a sync of a drive', () => {
   it('ends it when it is started again, with each file once', async () => {
     const key = (await start()).firstKey ?? '';
     let client = new ServiceClient(service, key);
-    const { id } = await client.call<{ id: string }>('POST', '/v1/agents', { name: 'A', provider: { type: 'anthropic' } });
+    const { id } = await client.call<{ id: string }>('POST', '/v1/agents', {
+      name: 'A',
+      provider: { type: 'anthropic' },
+    });
     await client.call('POST', '/v1/integrations/drive/service-accounts', { keyFileContent: keyFile() });
     const top = drive.folder('Top');
     for (let index = 0; index < FILES; index += 1) drive.text(`${index}.txt`, `text number ${index}`, top);
@@ -52,7 +55,10 @@ describe('a service that is killed in a sync of a drive', () => {
     drive.clockToleranceSeconds = LATER_MS / 1_000;
     client = new ServiceClient(await start({ LATER_MS: String(LATER_MS) }), key);
     const read = (): Promise<DriveView> => client.call('GET', `/v1/agents/${id}/knowledge-bases/drive-service-account`);
-    await until(async () => (await read()).sync.state !== 'IN_PROGRESS', 'the end of the sync', { withinMs: 120_000, everyMs: 100 });
+    await until(async () => (await read()).sync.state !== 'IN_PROGRESS', 'the end of the sync', {
+      withinMs: 120_000,
+      everyMs: 100,
+    });
     expect(await read()).toMatchObject({ sync: { state: 'SUCCESS', lastError: null }, chunks: FILES });
     // The file that was being read is read again.
     expect(new Set(drive.fetched).size).toBe(FILES);

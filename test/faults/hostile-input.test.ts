@@ -7,7 +7,14 @@ import { bodyLimitOf, ROUTE_TABLE, routeCase } from '../contexts/tenants/route-t
 import { createWorld, type World, WORLD_ENVIRONMENT } from '../contexts/tenants/world.js';
 import { type DataFolder, dataFolder } from '../support/data-folder.js';
 import { RunningService } from '../support/harness.js';
-import { bodiesWith, ENVELOPE_BYTES, HOSTILE_SHAPES, type HostileBody, type HostileShape, longLists } from '../support/hostile-json.js';
+import {
+  bodiesWith,
+  ENVELOPE_BYTES,
+  HOSTILE_SHAPES,
+  type HostileBody,
+  type HostileShape,
+  longLists,
+} from '../support/hostile-json.js';
 import { operateOn } from '../support/operate-on.js';
 import { type ModeEnvironment, modeEnvironment } from '../support/mode-environment.js';
 import { says, ScriptedModels } from '../support/scripted-models.js';
@@ -41,9 +48,12 @@ afterAll(async () => {
 const watched = (request: () => Promise<number>): ReturnType<typeof watchedCost<number>> => watchedCost(child, request);
 
 function post(name: string, request: RouteRequest, body: string | Buffer<ArrayBuffer>): Promise<number> {
-  return send(service, name, { ...request, headers: { 'content-type': 'application/json' }, unreadable: body }, world.key).then(
-    ({ status }) => status,
-  );
+  return send(
+    service,
+    name,
+    { ...request, headers: { 'content-type': 'application/json' }, unreadable: body },
+    world.key,
+  ).then(({ status }) => status);
 }
 
 const sample = new Proxy({}, { get: (_world, name) => String(name) }) as World;
@@ -86,7 +96,10 @@ function* hostileBodies(shape: HostileShape): Generator<{ target: Target; body: 
 describe.each(HOSTILE_SHAPES)('$name', (shape) => {
   it('hold up no other request and take little memory, on any route and in any place', async () => {
     const texts = new Map<number, Buffer<ArrayBuffer>>();
-    for (const { target: { name, request, limit }, body: { what, inField, around } } of hostileBodies(shape)) {
+    for (const {
+      target: { name, request, limit },
+      body: { what, inField, around },
+    } of hostileBodies(shape)) {
       const most = (inField ? shape.enoughBytesInField : undefined) ?? shape.enoughBytes ?? Infinity;
       const bytes = Math.min(limit - ENVELOPE_BYTES, most);
       const hostile = texts.get(bytes) ?? Buffer.from(shape.make(bytes));
@@ -131,7 +144,10 @@ describe('the largest bodies that are accepted', () => {
   });
 
   it('hold nobody up either: ten megabytes of conversation that a thread begins with', async () => {
-    const messages = Array.from({ length: 51 }, (_, index) => ({ role: index % 2 === 0 ? 'user' : 'assistant', content: noise(200_000) }));
+    const messages = Array.from({ length: 51 }, (_, index) => ({
+      role: index % 2 === 0 ? 'user' : 'assistant',
+      content: noise(200_000),
+    }));
     const body = { assistant_id: await agent(), messages };
     const seen = await watched(() => post('POST /v1/chat/completions', {}, JSON.stringify(body)));
     expect(seen.result).toBe(200);

@@ -43,7 +43,10 @@ const KEPT: Readonly<Record<Step['kept'], readonly object[]>> = {
   ],
 };
 
-const RUN = { completed: { status: 'completed', error: null }, failed: { status: 'failed', error: { code: 'internal' } } };
+const RUN = {
+  completed: { status: 'completed', error: null },
+  failed: { status: 'failed', error: { code: 'internal' } },
+};
 
 let models: ScriptedModels;
 let environment: ModeEnvironment;
@@ -61,14 +64,18 @@ async function start(more: Readonly<Record<string, string>>): Promise<void> {
   client = new ServiceClient(service, key);
 }
 
-const payments = (file: string): number => (existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n').length : 0);
+const payments = (file: string): number =>
+  existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n').length : 0;
 
 /** One turn in a process that dies in it. @returns the thread, and the events that arrived before */
 async function runThatDies({ at }: Step, file: string): Promise<{ threadId: string; events: ReceivedEvent[] }> {
   await start({ DIE_AT: at, PAYMENTS: file });
   const { threadId } = await client.thread();
   models.reset();
-  const script: ModelScript[] = [answers({ text: 'Paying.', calls: [{ id: 'payment', name: 'pay', input: {} }] }), says('Paid.')];
+  const script: ModelScript[] = [
+    answers({ text: 'Paying.', calls: [{ id: 'payment', name: 'pay', input: {} }] }),
+    says('Paid.'),
+  ];
   models.next(...script);
   const events: ReceivedEvent[] = [];
   try {

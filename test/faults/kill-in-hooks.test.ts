@@ -32,13 +32,20 @@ function waitForTheEnd(threadId: unknown): typeof LEFT_OPEN {
 
 async function start(): Promise<void> {
   const allowed = { EGRESS_ALLOW: `${hooks.host},${tools.host}` };
-  service = await ServiceProcess.start({ environment: { DATA_DIR: data.path, ...models.environment, ...environment.variables, ...allowed } });
+  service = await ServiceProcess.start({
+    environment: { DATA_DIR: data.path, ...models.environment, ...environment.variables, ...allowed },
+  });
   key ||= service.firstKey ?? '';
   client = new ServiceClient(service, key);
 }
 
 beforeAll(async () => {
-  [models, environment, data, hooks] = await Promise.all([ScriptedModels.start(), modeEnvironment(), dataFolder(), HookServer.start()]);
+  [models, environment, data, hooks] = await Promise.all([
+    ScriptedModels.start(),
+    modeEnvironment(),
+    dataFolder(),
+    HookServer.start(),
+  ]);
   tools = await ToolServer.start('streamableHttp', { name: 'pay' });
   await start();
 }, 120_000);
@@ -52,14 +59,22 @@ afterAll(async () => {
 /** An agent that asks the endpoint at every event, with a thread. */
 async function guardedThread(): Promise<string> {
   const { agentId, threadId } = await client.thread();
-  const server = { type: 'custom-mcp', app: 'Bank', url: tools.url, transportType: tools.transportType, auth: { type: 'none' } };
+  const server = {
+    type: 'custom-mcp',
+    app: 'Bank',
+    url: tools.url,
+    transportType: tools.transportType,
+    auth: { type: 'none' },
+  };
   await client.call('POST', `/v1/agents/${agentId}/tool-integrations`, server);
   const url = hooks.url('/hook', ({ input }) => {
     const { session_id: thread, hook_event_name: event } = input;
     return fatal.get(thread) === event ? waitForTheEnd(thread) : { additionalContext: `At ${String(event)}.` };
   });
   const groups = [{ hooks: [{ type: 'http', url, timeout: 10 }] }];
-  await client.call('PUT', `/v1/agents/${agentId}/hooks`, { hooks: Object.fromEntries(EVENTS.map((event) => [event, groups])) });
+  await client.call('PUT', `/v1/agents/${agentId}/hooks`, {
+    hooks: Object.fromEntries(EVENTS.map((event) => [event, groups])),
+  });
   return threadId;
 }
 
@@ -96,7 +111,9 @@ describe('a process that is killed (SIGKILL) while hooks are asked', () => {
       expect(events.at(-1)).toMatchObject({ type: 'RUN_FINISHED' });
       expect(asked(threadId).filter((name) => name === 'SessionStart')).toHaveLength(1);
       const [first] = await client.messages(threadId);
-      expect(await client.call('GET', `/v1/threads/${threadId}/runs/${first?.runId ?? ''}`)).toMatchObject({ run: { status: 'failed' } });
+      expect(await client.call('GET', `/v1/threads/${threadId}/runs/${first?.runId ?? ''}`)).toMatchObject({
+        run: { status: 'failed' },
+      });
       const { body } = models.requests.find((request) => JSON.stringify(request.body).includes(question)) ?? {};
       // What the endpoint had said before is still said; a start that nobody ended brought nothing.
       expect(body?.['system'] ?? '').toBe(event === 'SessionStart' ? '' : 'At SessionStart.');

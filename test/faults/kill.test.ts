@@ -57,7 +57,8 @@ async function turn(conversation: Conversation): Promise<void> {
   for await (const { data } of readEvents(response.body)) {
     const event = JSON.parse(data) as { type: string; result?: { message: { content: string } } };
     if (event.type === 'RUN_STARTED') conversation.acknowledged.push(`user: ${content}`);
-    if (event.type === 'RUN_FINISHED') conversation.acknowledged.push(`assistant: ${event.result?.message.content ?? ''}`);
+    if (event.type === 'RUN_FINISHED')
+      conversation.acknowledged.push(`assistant: ${event.result?.message.content ?? ''}`);
   }
 }
 
@@ -125,7 +126,9 @@ describe('a service that is killed (SIGKILL) while it streams', () => {
       for (const conversation of conversations) {
         const { messages } = await call<Listed>('GET', `/v1/threads/${conversation.threadId}/messages`);
         const stored = messages.map(({ role, content }) => `${role}: ${content}`);
-        expect(stored.filter((line) => conversation.acknowledged.includes(line) || line.startsWith('user'))).toEqual(stored);
+        expect(stored.filter((line) => conversation.acknowledged.includes(line) || line.startsWith('user'))).toEqual(
+          stored,
+        );
         expect(withoutUnacknowledged(stored, conversation.acknowledged)).toEqual(conversation.acknowledged);
         const asked = stored.filter((line) => line.startsWith('user'));
         expect(new Set(asked).size).toBe(asked.length);
@@ -202,13 +205,23 @@ describe('a service that is killed (SIGKILL) while it makes a call that was appr
     const entry = resolve('test/support/service-with-tool.mjs');
     service = await start(entry, { PAYMENTS });
     const tools = { requireApprovalForResourceChanges: true };
-    const agent = await call<{ id: string }>('POST', '/v1/agents', { name: 'C', provider: { type: 'anthropic' }, tools });
+    const agent = await call<{ id: string }>('POST', '/v1/agents', {
+      name: 'C',
+      provider: { type: 'anthropic' },
+      tools,
+    });
     const { id: threadId } = await call<{ id: string }>('POST', '/v1/threads', { assistant_id: agent.id });
     const runs = `/v1/threads/${threadId}/runs`;
     models.reset();
     models.next(answers({ text: 'Shall I?', calls: [{ id: 'payment', name: 'pay', input: { sum: 5 } }] }));
-    const asked = await call<{ interrupts: { id: string }[] }>('POST', runs, { message: { role: 'user', content: 'Pay' } });
-    const resume = asked.interrupts.map(({ id }) => ({ interruptId: id, status: 'resolved', payload: { approved: true } }));
+    const asked = await call<{ interrupts: { id: string }[] }>('POST', runs, {
+      message: { role: 'user', content: 'Pay' },
+    });
+    const resume = asked.interrupts.map(({ id }) => ({
+      interruptId: id,
+      status: 'resolved',
+      payload: { approved: true },
+    }));
 
     await service.kill();
     service = await start(entry, { PAYMENTS });

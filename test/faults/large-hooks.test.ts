@@ -28,7 +28,13 @@ beforeAll(async () => {
   agentId = await service.agent(key);
   await service.http('POST', `/v1/agents/${agentId}/tool-integrations`, {
     key,
-    body: { type: 'custom-mcp', app: 'tickets', url: 'https://tickets.example/mcp', transportType: 'streamableHttp', auth: { type: 'none' } },
+    body: {
+      type: 'custom-mcp',
+      app: 'tickets',
+      url: 'https://tickets.example/mcp',
+      transportType: 'streamableHttp',
+      auth: { type: 'none' },
+    },
   });
 }, 60_000);
 
@@ -45,7 +51,11 @@ let documents = 0;
 
 /** Eight groups of one handler for each event. */
 function documentOf(matcher: string, handler: MakeHandler): string {
-  const groups = (event: number): object[] => Array.from({ length: 8 }, (_, n) => ({ matcher: `${matcher}${event}${n}${documents % 10}`, hooks: [handler(8 * event + n)] }));
+  const groups = (event: number): object[] =>
+    Array.from({ length: 8 }, (_, n) => ({
+      matcher: `${matcher}${event}${n}${documents % 10}`,
+      hooks: [handler(8 * event + n)],
+    }));
   return JSON.stringify({ hooks: Object.fromEntries(EVENTS.map((event, index) => [event, groups(index)])) });
 }
 
@@ -59,7 +69,8 @@ const headers = (index: number): object => ({
   headers: Object.fromEntries(Array.from({ length: 16 }, (_, n) => [`X-${n}`, `${index}${'v'.repeat(VALUE_LENGTH)}`])),
 });
 const tool = (input: object): object => ({ type: 'mcp_tool', server: 'tickets', tool: 't', input });
-const texts = (index: number): object => tool({ index, list: Array(2).fill('x'.repeat(10_000)), rest: 'x'.repeat(4_900) });
+const texts = (index: number): object =>
+  tool({ index, list: Array(2).fill('x'.repeat(10_000)), rest: 'x'.repeat(4_900) });
 
 /** The only input, nested everywhere. */
 function nested(index: number): object {
@@ -76,7 +87,8 @@ const BODIES: readonly (readonly [string, () => string])[] = [
 
 describe('the largest documents', () => {
   const path = (): string => `/v1/agents/${agentId}/hooks`;
-  const ask = async (method: string, body?: string): Promise<number> => (await service.http(method, path(), { key, body })).status;
+  const ask = async (method: string, body?: string): Promise<number> =>
+    (await service.http(method, path(), { key, body })).status;
 
   it('are as large as a body may be', () => {
     const size = Buffer.byteLength(documentOf(names, headers));

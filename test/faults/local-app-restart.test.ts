@@ -44,11 +44,19 @@ async function answerOf(agentId: string, tool: string, input: object): Promise<s
 }
 
 it('what a local app has been told is there after the service was stopped, and after it was killed', async () => {
-  const agent = await client.call<{ id: string }>('POST', '/v1/agents', { name: 'Helper', provider: { type: 'anthropic' } });
-  const made = await client.call<{ status: string }>('POST', `/v1/agents/${agent.id}/tool-integrations`, { type: 'managed-mcp', app: 'memory' });
+  const agent = await client.call<{ id: string }>('POST', '/v1/agents', {
+    name: 'Helper',
+    provider: { type: 'anthropic' },
+  });
+  const made = await client.call<{ status: string }>('POST', `/v1/agents/${agent.id}/tool-integrations`, {
+    type: 'managed-mcp',
+    app: 'memory',
+  });
   expect(made.status).toBe('connected');
   const remember = (name: string): Promise<string> =>
-    answerOf(agent.id, 'mcp__memory__create_entities', { entities: [{ name, entityType: 'person', observations: [] }] });
+    answerOf(agent.id, 'mcp__memory__create_entities', {
+      entities: [{ name, entityType: 'person', observations: [] }],
+    });
   await remember('Ada');
 
   service.signal('SIGTERM');

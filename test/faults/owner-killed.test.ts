@@ -32,11 +32,14 @@ function isRunning(pid: number): boolean {
 }
 
 describe('a process of the service that is killed', () => {
-  it.each(['SIGKILL', 'SIGTERM'] as const)('by %s takes its local servers with it, and what they started', async (signal) => {
-    owner = spawn(process.execPath, [resolve('test/support/owner-of-processes.mjs'), folder], { stdio: 'ignore' });
-    await until(() => pids().length === 3, 'child, grandchild and orphan run');
-    expect(pids().every(isRunning)).toBe(true);
-    owner.kill(signal);
-    await until(() => !pids().some(isRunning), 'all of them have ended');
-  });
+  it.each(['SIGKILL', 'SIGTERM'] as const)(
+    'by %s takes its local servers with it, and what they started',
+    async (signal) => {
+      owner = spawn(process.execPath, [resolve('test/support/owner-of-processes.mjs'), folder], { stdio: 'ignore' });
+      await until(() => pids().length === 3, 'child, grandchild and orphan run');
+      expect(pids().every(isRunning)).toBe(true);
+      owner.kill(signal);
+      await until(() => !pids().some(isRunning), 'all of them have ended');
+    },
+  );
 });

@@ -14,7 +14,12 @@ let environment: ModeEnvironment;
 let data: DataFolder;
 const started: ServiceProcess[] = [];
 beforeAll(async () => {
-  [backend, models, environment, data] = await Promise.all([OtlpReceiver.start(), ScriptedModels.start(), modeEnvironment(), dataFolder()]);
+  [backend, models, environment, data] = await Promise.all([
+    OtlpReceiver.start(),
+    ScriptedModels.start(),
+    modeEnvironment(),
+    dataFolder(),
+  ]);
 });
 afterAll(async () => {
   await Promise.all(started.map((service) => service.kill()));
@@ -27,7 +32,8 @@ async function start(): Promise<ServiceProcess> {
     entry: resolve('test/support/service-that-pushes.mjs'),
     environment: {
       ...{ DATA_DIR: data.path, OTEL_EXPORTER_OTLP_ENDPOINT: backend.url, EGRESS_ALLOW: new URL(backend.url).host },
-      ...models.environment, ...environment.variables,
+      ...models.environment,
+      ...environment.variables,
     },
   });
   started.push(service);

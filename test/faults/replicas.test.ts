@@ -98,7 +98,10 @@ clusterOnly('two replicas of the service', () => {
     const { threadId } = await owner.thread();
     const [{ runId = '' } = {}] = await owner.streamed(threadId, 'Hello');
     const path = `/v1/threads/${threadId}/runs/${runId}/stream`;
-    const joined = (): Promise<string | undefined> => join(path, 0).outcome().catch(() => 'refused');
+    const joined = (): Promise<string | undefined> =>
+      join(path, 0)
+        .outcome()
+        .catch(() => 'refused');
     await until(async () => (await joined()) === 'RUN_FINISHED', 'Redis carries events', { everyMs: 50 });
     models.reset();
   }
@@ -142,7 +145,10 @@ clusterOnly('two replicas of the service', () => {
 
     await here.ended;
     network.restore();
-    const rejoined = (): Promise<string | undefined> => join(path, 0).outcome().catch(() => 'refused');
+    const rejoined = (): Promise<string | undefined> =>
+      join(path, 0)
+        .outcome()
+        .catch(() => 'refused');
     await until(async () => (await rejoined()) === 'RUN_FINISHED', 'Redis carries the events again', { everyMs: 50 });
     expect(here.last?.type).toBe('RUN_FINISHED');
     expect(here.events.map(({ id }) => id)).toEqual(here.events.map((_, index) => index + 1));
@@ -154,7 +160,12 @@ clusterOnly('two replicas of the service', () => {
     const { threadId } = await owner.thread();
     const headers = { 'idempotency-key': `lost-${threadId}` };
     const send = (client: ServiceClient): Promise<Response> =>
-      client.fetch('POST', `/v1/threads/${threadId}/runs/stream`, { message: { role: 'user', content: 'Hello' } }, headers);
+      client.fetch(
+        'POST',
+        `/v1/threads/${threadId}/runs/stream`,
+        { message: { role: 'user', content: 'Hello' } },
+        headers,
+      );
     const here = new Listener(send(owner));
     await held.asked;
     await here.has(5);

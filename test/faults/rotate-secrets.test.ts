@@ -55,7 +55,11 @@ async function start(more: Variables = {}, entry?: string): Promise<ServiceProce
 
 /** Works on the database with a vault of its own, while no service has the folder. */
 async function withVault<Result>(
-  work: (vault: Vault, database: Awaited<ReturnType<typeof openDatabase>>['database'], keys: MasterKeys) => Promise<Result>,
+  work: (
+    vault: Vault,
+    database: Awaited<ReturnType<typeof openDatabase>>['database'],
+    keys: MasterKeys,
+  ) => Promise<Result>,
   more: Variables = {},
 ): Promise<Result> {
   const settings = readSettings({ ...variables(), ...more }, { role: 'all', demo: false });
@@ -91,14 +95,20 @@ async function expectAllUnderOneKey(refs: readonly SecretRef[], more: Variables 
 }
 
 /** An agent on a key of its own, with a thread. */
-async function agentWith(client: ServiceClient, apiKey: string): Promise<{ id: string; threadId: string; apiKey: string }> {
+async function agentWith(
+  client: ServiceClient,
+  apiKey: string,
+): Promise<{ id: string; threadId: string; apiKey: string }> {
   const provider = { type: 'anthropic', useOwnApiKey: true, apiKey };
   const { id } = await client.call<{ id: string }>('POST', '/v1/agents', { name: 'A', provider });
   const thread = await client.call<{ id: string }>('POST', '/v1/threads', { assistant_id: id });
   return { id, threadId: thread.id, apiKey };
 }
 
-async function expectKeySent(client: ServiceClient, { threadId, apiKey }: { threadId: string; apiKey: string }): Promise<void> {
+async function expectKeySent(
+  client: ServiceClient,
+  { threadId, apiKey }: { threadId: string; apiKey: string },
+): Promise<void> {
   const before = models.requests.length;
   await client.call('POST', `/v1/threads/${threadId}/runs`, { message: { role: 'user', content: 'Hi' } });
   expect(models.requests.slice(before).map(({ headers }) => anthropicWire.keyOf(headers))).toEqual([apiKey]);
@@ -184,7 +194,9 @@ clusterOnly('two processes whose keys are settings', () => {
     }
 
     const state = { done: false };
-    const rotations = Promise.all([1, 2].map(() => operate(['secrets', 'rotate'], { ...variables(), ...bothNewFirst() })));
+    const rotations = Promise.all(
+      [1, 2].map(() => operate(['secrets', 'rotate'], { ...variables(), ...bothNewFirst() })),
+    );
     void rotations.finally(() => (state.done = true));
     for (let round = 0; !state.done; round += 1) await expectBothRead(clients(), `meanwhile-${round}`);
     const outcomes = await rotations;

@@ -16,7 +16,10 @@ export interface ReceivedEvent {
   readonly runId?: string;
   readonly type: string;
   readonly code?: string;
-  readonly result?: { readonly run: { readonly status: string }; readonly message: { readonly content: string } | null };
+  readonly result?: {
+    readonly run: { readonly status: string };
+    readonly message: { readonly content: string } | null;
+  };
 }
 
 /** A customer of a service in a process of its own. */
@@ -26,10 +29,19 @@ export class ServiceClient {
     private readonly key: string,
   ) {}
 
-  fetch(method: string, path: string, body?: object, headers: Readonly<Record<string, string>> = {}): Promise<Response> {
+  fetch(
+    method: string,
+    path: string,
+    body?: object,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<Response> {
     return fetch(this.service.url + path, {
       method,
-      headers: { authorization: `Bearer ${this.key}`, ...(body ? { 'content-type': 'application/json' } : {}), ...headers },
+      headers: {
+        authorization: `Bearer ${this.key}`,
+        ...(body ? { 'content-type': 'application/json' } : {}),
+        ...headers,
+      },
       ...(body ? { body: JSON.stringify(body) } : {}),
     });
   }

@@ -16,7 +16,6 @@ import { ServiceClient } from './service-client.js';
 // Each test starts processes.
 jest.setTimeout(120_000);
 
-
 let environment: ModeEnvironment;
 const folders: string[] = [];
 const started: ServiceProcess[] = [];
@@ -69,7 +68,10 @@ describe('a wrong setting', () => {
     ['PORT', { PORT: canary }],
     ['ANTHROPIC_BASE_URL', { ANTHROPIC_BASE_URL: `ftp://${canary}` }],
     ['SECRETS_KEY', { SECRETS_KEY: canary }],
-    ['WORKFLOW_PLATFORM_TOKEN', { WORKFLOW_PLATFORM_URL: 'https://flows.example/{nameSlug}/mcp', WORKFLOW_PLATFORM_TOKEN: `${canary} ` }],
+    [
+      'WORKFLOW_PLATFORM_TOKEN',
+      { WORKFLOW_PLATFORM_URL: 'https://flows.example/{nameSlug}/mcp', WORKFLOW_PLATFORM_TOKEN: `${canary} ` },
+    ],
     ['SECRETS_KEY', { DATABASE_URL: `postgresql://u:${canary}@127.0.0.1/x`, SECRETS_KEY: '', REDIS_URL: '' }],
   ])('(%s) stops the start with one line that names it, not its value; exit code 1', async (name, wrong) => {
     const { code, said } = await refusedStart({ environment: { DATA_DIR: folder(), ...wrong } });
@@ -95,8 +97,14 @@ clusterOnly('a database that another process is migrating', () => {
     const service = ServiceProcess.spawn({ environment: variables });
     const command = ServiceProcess.spawn({ environment: variables, entry: resolve('dist/cli.js'), role: 'migrate' });
     started.push(service);
-    await until(() => service.written.includes('Waiting for another process that is migrating the database'), 'the log says so');
-    await until(() => command.written === 'waiting for another process that is migrating the database\n', 'the command says so');
+    await until(
+      () => service.written.includes('Waiting for another process that is migrating the database'),
+      'the log says so',
+    );
+    await until(
+      () => command.written === 'waiting for another process that is migrating the database\n',
+      'the command says so',
+    );
     expect(service.exited || command.exited).toBe(false);
     await other.end();
     expect(await command.ended()).toBe(0);
@@ -117,8 +125,16 @@ describe('a start that a setting makes impossible', () => {
   }
 
   it.each([
-    ['an address of another machine', /^HOST: 203\.0\.113\.9 is not an address of this machine$/m, { HOST: '203.0.113.9' }],
-    ['a host without an address', /^HOST: no\.such\.host\.invalid cannot be resolved/, { HOST: 'no.such.host.invalid' }],
+    [
+      'an address of another machine',
+      /^HOST: 203\.0\.113\.9 is not an address of this machine$/m,
+      { HOST: '203.0.113.9' },
+    ],
+    [
+      'a host without an address',
+      /^HOST: no\.such\.host\.invalid cannot be resolved/,
+      { HOST: 'no.such.host.invalid' },
+    ],
     [
       'a database server that is not there',
       /^DATABASE_URL: nothing listens at 127\.0\.0\.1:1$/m,
@@ -143,7 +159,9 @@ describe('a start that a setting makes impossible', () => {
     const database = join(folder(), 'database');
     mkdirSync(database);
     writeFileSync(join(database, 'PG_VERSION'), 'damaged');
-    await expectOneLine(/^DATA_DIR: the database in .* does not start \(.*\); it is damaged, or is none\. Restore/, { DATA_DIR: dirname(database) });
+    await expectOneLine(/^DATA_DIR: the database in .* does not start \(.*\); it is damaged, or is none\. Restore/, {
+      DATA_DIR: dirname(database),
+    });
     expect(readdirSync(database)).toEqual(['PG_VERSION']);
   });
 
@@ -175,16 +193,25 @@ describe('a start that a setting makes impossible', () => {
       const missing = { DATABASE_URL: url.href, SECRETS_KEY: key };
       for (const _time of [1, 2]) await expectOneLine(/^DATABASE_URL: database "missing_\d+" does not exist/, missing);
       url.username = 'no_such_user';
-      await expectOneLine(/^DATABASE_URL: the server does not let this user in: /, { ...missing, DATABASE_URL: url.href });
+      await expectOneLine(/^DATABASE_URL: the server does not let this user in: /, {
+        ...missing,
+        DATABASE_URL: url.href,
+      });
     });
 
     it('leaves out a Redis that is not there: the service starts, and says so once', async () => {
       const own = await modeEnvironment();
-      const service = await start({ environment: { ...own.variables, REDIS_URL: 'redis://127.0.0.1:1', DATA_DIR: folder() } });
+      const service = await start({
+        environment: { ...own.variables, REDIS_URL: 'redis://127.0.0.1:1', DATA_DIR: folder() },
+      });
       const ready = await fetch(`${service.url}/health/ready`);
       expect(ready.status).toBe(503);
       const { checks } = (await ready.json()) as { checks: Record<string, string> };
-      expect(Object.keys(checks).filter((part) => checks[part] !== 'ok').sort()).toEqual(['jobs', 'redis']);
+      expect(
+        Object.keys(checks)
+          .filter((part) => checks[part] !== 'ok')
+          .sort(),
+      ).toEqual(['jobs', 'redis']);
       for (const line of ['Redis cannot be reached', 'The job queue cannot be reached']) {
         await until(() => service.written.includes(line), 'the log says so');
         expect(service.written.split(line)).toHaveLength(2);
@@ -243,6 +270,7 @@ describe('what the process writes', () => {
     const later = first.written.slice(welcomed) + second.written;
     expect(later).not.toContain(key);
     expect(first.written + second.written).not.toMatch(/canary|managed-\w+-key/);
-    if (environment.variables['SECRETS_KEY']) expect(first.written + second.written).not.toContain(environment.variables['SECRETS_KEY']);
+    if (environment.variables['SECRETS_KEY'])
+      expect(first.written + second.written).not.toContain(environment.variables['SECRETS_KEY']);
   });
 });

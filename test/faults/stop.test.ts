@@ -16,7 +16,9 @@ let service: ServiceProcess;
 let key = '';
 
 function start(more: Readonly<Record<string, string>> = {}): Promise<ServiceProcess> {
-  return ServiceProcess.start({ environment: { DATA_DIR: data.path, ...models.environment, ...environment.variables, ...more } });
+  return ServiceProcess.start({
+    environment: { DATA_DIR: data.path, ...models.environment, ...environment.variables, ...more },
+  });
 }
 
 beforeAll(async () => {
@@ -58,7 +60,7 @@ describe('a service that is told to stop (SIGTERM)', () => {
     service = await start();
     const again = new ServiceClient(service, key);
     expect((await again.messages(first.threadId)).map(({ content }) => content)).toEqual(['Hi', 'Half and half']);
-    expect((await again.messages(second.threadId))).toEqual([]);
+    expect(await again.messages(second.threadId)).toEqual([]);
   });
 
   it('ends a run that takes too long: RUN_ERROR server_shutdown, its text stored; exits with 0', async () => {
@@ -74,7 +76,9 @@ describe('a service that is told to stop (SIGTERM)', () => {
     }
 
     expect(events.at(-1)).toMatchObject({ type: 'RUN_ERROR', code: 'server_shutdown' });
-    await (await held.asked).disconnected;
+    await (
+      await held.asked
+    ).disconnected;
     held.finish();
     expect(await service.ended()).toBe(0);
     service = await start();

@@ -40,7 +40,10 @@ afterAll(async () => {
   data.remove();
 });
 
-async function start(more: Readonly<Record<string, string>> = {}, by = (environment: Readonly<Record<string, string>>) => ServiceProcess.start({ environment })): Promise<void> {
+async function start(
+  more: Readonly<Record<string, string>> = {},
+  by = (environment: Readonly<Record<string, string>>) => ServiceProcess.start({ environment }),
+): Promise<void> {
   const allowed = { EGRESS_ALLOW: `127.0.0.1:${server.port}`, ...catalogueOf(data.path, 'local') };
   service = await by({ DATA_DIR: data.path, ...models.environment, ...mode.variables, ...allowed, ...more });
   key ||= service.firstKey ?? '';
@@ -62,7 +65,10 @@ interface Conversation {
 /** An agent with the server and a local one, both of them connected to. */
 async function conversation(): Promise<Conversation> {
   const { agentId, threadId } = await client.thread();
-  for (const body of [customServer({ url: server.url, app: app(), secretHeaders: { 'X-Key': SECRET } }), localApp('local', SECRET)]) {
+  for (const body of [
+    customServer({ url: server.url, app: app(), secretHeaders: { 'X-Key': SECRET } }),
+    localApp('local', SECRET),
+  ]) {
     expect(await client.call('POST', integrationsPath({ agentId }), body)).toMatchObject({ status: 'connected' });
   }
   models.next(...usesTools('mcp__local__pid', echoOf(app())));
@@ -143,13 +149,17 @@ describe('what a lying server costs the service', () => {
   it('is no stall of its event loop, and no memory', async () => {
     await start({}, startWatched);
     const { agentId, threadId } = await conversation();
-    const { integrations } = await client.call<{ integrations: { id: string; type: string }[] }>('GET', integrationsPath({ agentId }));
+    const { integrations } = await client.call<{ integrations: { id: string; type: string }[] }>(
+      'GET',
+      integrationsPath({ agentId }),
+    );
     const id = integrations.find(({ type }) => type === 'custom-mcp')?.id ?? '';
     const call = async (): Promise<string> => {
       models.next(...usesTools(echoOf(app())));
       return (await client.streamed(threadId, 'Go')).at(-1)?.type ?? '';
     };
-    const test = async (): Promise<string> => JSON.stringify(await client.call('POST', `${integrationsPath({ agentId })}/${id}/test`));
+    const test = async (): Promise<string> =>
+      JSON.stringify(await client.call('POST', `${integrationsPath({ agentId })}/${id}/test`));
     const cases: [Lie, () => Promise<string>, RegExp][] = [
       ['huge_answer', call, /RUN_FINISHED/],
       ['endless_event', call, /RUN_FINISHED/],
@@ -173,7 +183,11 @@ describe('the log of a service', () => {
     const { threadId } = await conversation();
     for (const status of [200, 400, 401, 403, 404, 500]) {
       server.answer('tools/call', ({ id, request, response }) =>
-        answerJson(response, status, { jsonrpc: '2.0', id, error: { code: -1, message: JSON.stringify(request.headers) } }),
+        answerJson(response, status, {
+          jsonrpc: '2.0',
+          id,
+          error: { code: -1, message: JSON.stringify(request.headers) },
+        }),
       );
       models.next(...usesTools(echoOf(app()), 'mcp__local__environment', 'mcp__local__crash'));
       await client.streamed(threadId, 'Go');

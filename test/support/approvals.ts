@@ -12,7 +12,11 @@ export function approve({ id }: Pick<InterruptView, 'id'>): ResumeEntry {
 }
 
 export function decline({ id }: Pick<InterruptView, 'id'>, reason?: string): ResumeEntry {
-  return { interruptId: id, status: 'resolved', payload: { approved: false, ...(reason === undefined ? {} : { reason }) } };
+  return {
+    interruptId: id,
+    status: 'resolved',
+    payload: { approved: false, ...(reason === undefined ? {} : { reason }) },
+  };
 }
 
 /** A tool that notes what it is called with. */

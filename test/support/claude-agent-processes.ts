@@ -14,7 +14,9 @@ export function claudeAgentProcesses(dataDir: string): ClaudeAgentProcess[] {
     try {
       const [command = ''] = readFileSync(join('/proc', name, 'cmdline'), 'utf8').split('\0');
       const environment = environmentOf(readFileSync(join('/proc', name, 'environ'), 'utf8'));
-      return command.endsWith('/claude') && environment['HOME']?.startsWith(home) === true ? [{ pid: Number(name), environment }] : [];
+      return command.endsWith('/claude') && environment['HOME']?.startsWith(home) === true
+        ? [{ pid: Number(name), environment }]
+        : [];
     } catch {
       // It has ended meanwhile.
       return [];

@@ -44,10 +44,18 @@ interface Concept {
 }
 
 const CHINESE = /\p{Script=Han}/u;
-const CONCEPTS: readonly Concept[] = THESAURUS.trim().split('\n').map((line) => {
-  const words = line.split(/[\s|]+/).filter((word) => word !== '').map((word) => word.normalize('NFC'));
-  return { beginnings: words.filter((word) => !CHINESE.test(word)), parts: words.filter((word) => CHINESE.test(word)) };
-});
+const CONCEPTS: readonly Concept[] = THESAURUS.trim()
+  .split('\n')
+  .map((line) => {
+    const words = line
+      .split(/[\s|]+/)
+      .filter((word) => word !== '')
+      .map((word) => word.normalize('NFC'));
+    return {
+      beginnings: words.filter((word) => !CHINESE.test(word)),
+      parts: words.filter((word) => CHINESE.test(word)),
+    };
+  });
 /** What the words themselves say, beside the concepts. */
 const WORD_DIMENSIONS = 192;
 const WORD_WEIGHT = 0.25;
@@ -59,7 +67,9 @@ export function conceptVector(given: string): number[] {
   const words = text.match(/[\p{L}\p{N}]+/gu) ?? [];
   const vector = new Array<number>(CONCEPT_DIMENSIONS).fill(0);
   for (const [place, { beginnings, parts }] of CONCEPTS.entries()) {
-    const times = words.filter((word) => beginnings.some((beginning) => word.startsWith(beginning))).length + parts.filter((part) => text.includes(part)).length;
+    const times =
+      words.filter((word) => beginnings.some((beginning) => word.startsWith(beginning))).length +
+      parts.filter((part) => text.includes(part)).length;
     vector[place] = Math.sqrt(times);
   }
   for (const word of words) {

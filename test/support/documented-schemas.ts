@@ -76,7 +76,9 @@ export class DocumentedSchemas {
   wrongAnswer(route: string, status: number, headers: Headers, text: string): string | undefined {
     const answer = this.operation(route)?.responses[String(status)];
     if (!answer) return `the status ${status} is not documented`;
-    return wrongHeaders(answer, headers, status) ?? this.wrongBody(route, status, answer, headers.get('content-type'), text);
+    return (
+      wrongHeaders(answer, headers, status) ?? this.wrongBody(route, status, answer, headers.get('content-type'), text)
+    );
   }
 
   private wrongBody(
@@ -99,7 +101,10 @@ export class DocumentedSchemas {
 
   /** What is wrong with the body of an answer in JSON; undefined when it is as documented. */
   wrongBodyOf(route: string, status: number, body: unknown): string | undefined {
-    return this.complaint([...pathOf(route), 'responses', String(status), 'content', 'application/json', 'schema'], body);
+    return this.complaint(
+      [...pathOf(route), 'responses', String(status), 'content', 'application/json', 'schema'],
+      body,
+    );
   }
 
   /** What is wrong with the data of one event of a stream; undefined when it is as documented. */

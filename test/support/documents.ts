@@ -1,4 +1,8 @@
-import { DOCUMENT_FORMATS, type DocumentFormat, type ParsedDocument } from '../../src/knowledge/parsing/domain/parsed-document.js';
+import {
+  DOCUMENT_FORMATS,
+  type DocumentFormat,
+  type ParsedDocument,
+} from '../../src/knowledge/parsing/domain/parsed-document.js';
 import type { DocumentInput } from '../../src/knowledge/parsing/application/document-parser.js';
 import { parseContent } from '../../src/knowledge/parsing/application/formats/parse-content.js';
 
@@ -11,7 +15,10 @@ export interface Said {
 }
 
 /** What is read of a document, in this process. */
-export function read(content: string | Buffer, { contentType = null, name = null, url = null, formats = DOCUMENT_FORMATS }: Said = {}): Promise<ParsedDocument> {
+export function read(
+  content: string | Buffer,
+  { contentType = null, name = null, url = null, formats = DOCUMENT_FORMATS }: Said = {},
+): Promise<ParsedDocument> {
   return parseContent({ content: Buffer.from(content as string), contentType, name, url, formats });
 }
 
@@ -20,7 +27,16 @@ async function* partsOf(content: Buffer): AsyncGenerator<Buffer> {
 }
 
 /** A document as the port takes it. */
-export function documentOf(text: string | Buffer, { contentType = null, name = null, url = null, formats = DOCUMENT_FORMATS, organizationId = 'an organization' }: Said = {}): DocumentInput {
+export function documentOf(
+  text: string | Buffer,
+  {
+    contentType = null,
+    name = null,
+    url = null,
+    formats = DOCUMENT_FORMATS,
+    organizationId = 'an organization',
+  }: Said = {},
+): DocumentInput {
   const content = Buffer.from(text as string);
   return { organizationId, content: () => partsOf(content), size: content.length, contentType, name, url, formats };
 }
@@ -34,6 +50,7 @@ export function encode(text: string, encoding: string): Buffer {
     if ([...character].length === 1 && character !== '\ufffd' && !bytes.has(character)) bytes.set(character, sequence);
   };
   for (let first = 0; first < 256; first += 1) learn(Buffer.from([first]));
-  for (let first = 0x81; first < 0xff; first += 1) for (let second = 0x40; second < 0xff; second += 1) learn(Buffer.from([first, second]));
+  for (let first = 0x81; first < 0xff; first += 1)
+    for (let second = 0x40; second < 0xff; second += 1) learn(Buffer.from([first, second]));
   return Buffer.concat([...text].map((character) => bytes.get(character) ?? Buffer.from('?')));
 }

@@ -2,9 +2,19 @@ import { type Answer, type RunningService, type TestOrganization, until } from '
 import { keyFile } from './drive-server.js';
 
 export interface DriveView {
-  readonly files: readonly { readonly id: string; readonly name: string; readonly mimeType: string; readonly kind: string }[];
+  readonly files: readonly {
+    readonly id: string;
+    readonly name: string;
+    readonly mimeType: string;
+    readonly kind: string;
+  }[];
   readonly integrationId: string;
-  readonly sync: { readonly state: string; readonly lastSuccessfulSyncAt: string | null; readonly lastError: string | null; readonly startedAt: string | null };
+  readonly sync: {
+    readonly state: string;
+    readonly lastSuccessfulSyncAt: string | null;
+    readonly lastError: string | null;
+    readonly startedAt: string | null;
+  };
   readonly chunks: number;
   readonly bytes: number;
 }
@@ -48,8 +58,14 @@ export class DriveKnowledge {
     return this.service.http('DELETE', `/v1/integrations/drive/service-accounts/${id}`, { key });
   }
 
-  put(fileIds: unknown, { integrationId, key = this.key }: { integrationId?: string; key?: string } = {}): Promise<Answer<DriveView>> {
-    return this.service.http('PUT', this.path('drive'), { key, body: { fileIds, ...(integrationId !== undefined && { integrationId }) } });
+  put(
+    fileIds: unknown,
+    { integrationId, key = this.key }: { integrationId?: string; key?: string } = {},
+  ): Promise<Answer<DriveView>> {
+    return this.service.http('PUT', this.path('drive'), {
+      key,
+      body: { fileIds, ...(integrationId !== undefined && { integrationId }) },
+    });
   }
 
   read(source: DriveSource = 'drive-service-account', key = this.key): Promise<Answer<DriveView>> {
@@ -60,8 +76,14 @@ export class DriveKnowledge {
     return this.service.http('DELETE', this.path(source), { key: this.key });
   }
 
-  authorize(fileIds: readonly string[], redirectUrl = 'https://app.example/done'): Promise<Answer<{ authorizationUrl: string }>> {
-    return this.service.http('POST', `${this.path('drive-oauth')}/authorize`, { key: this.key, body: { fileIds, redirectUrl } });
+  authorize(
+    fileIds: readonly string[],
+    redirectUrl = 'https://app.example/done',
+  ): Promise<Answer<{ authorizationUrl: string }>> {
+    return this.service.http('POST', `${this.path('drive-oauth')}/authorize`, {
+      key: this.key,
+      body: { fileIds, redirectUrl },
+    });
   }
 
   /** Selects the files, and waits for the end of their sync. */

@@ -23,7 +23,10 @@ export interface StoredFile {
   told?: Record<string, unknown>;
 }
 
-type Handler = (request: { readonly path: string; readonly query: URLSearchParams }, response: ServerResponse) => boolean | Promise<boolean>;
+type Handler = (
+  request: { readonly path: string; readonly query: URLSearchParams },
+  response: ServerResponse,
+) => boolean | Promise<boolean>;
 
 export interface RecordedRequest {
   readonly path: string;
@@ -97,7 +100,11 @@ export class DriveServer {
   }
 
   get environmentWithClient(): Record<string, string> {
-    return { ...this.environment, DRIVE_OAUTH_CLIENT_ID: 'client-id', DRIVE_OAUTH_CLIENT_SECRET: 'client-secret-value' };
+    return {
+      ...this.environment,
+      DRIVE_OAUTH_CLIENT_ID: 'client-id',
+      DRIVE_OAUTH_CLIENT_SECRET: 'client-secret-value',
+    };
   }
 
   async close(): Promise<void> {
@@ -164,7 +171,9 @@ export class DriveServer {
 
   /** How often files were read: downloads and exports. */
   get fetched(): string[] {
-    return this.requests.filter(({ path, query }) => query['alt'] === 'media' || path.endsWith('/export')).map(({ path }) => path.split('/')[4] ?? '');
+    return this.requests
+      .filter(({ path, query }) => query['alt'] === 'media' || path.endsWith('/export'))
+      .map(({ path }) => path.split('/')[4] ?? '');
   }
 
   /** What a person does who agrees. @returns where the browser is sent */
@@ -201,17 +210,24 @@ export class DriveServer {
     if (encoded === undefined) return this.list(query, response);
     const file = this.files.get(decodeURIComponent(encoded));
     if (!file) return json(response, 404, refusal('notFound'));
-    if (action === 'export' || query.get('alt') === 'media') response.writeHead(200, { 'content-type': 'application/octet-stream' }).end(file.content);
+    if (action === 'export' || query.get('alt') === 'media')
+      response.writeHead(200, { 'content-type': 'application/octet-stream' }).end(file.content);
     else json(response, 200, told(file));
   }
 
   private list(query: URLSearchParams, response: ServerResponse): void {
-    const parent = /^'(.*)' in parents and trashed = false$/.exec(query.get('q') ?? '')?.[1]?.replaceAll(/\\(.)/g, '$1');
-    if (parent === undefined || query.get('includeItemsFromAllDrives') !== 'true') return json(response, 400, refusal('invalid'));
+    const parent = /^'(.*)' in parents and trashed = false$/
+      .exec(query.get('q') ?? '')?.[1]
+      ?.replaceAll(/\\(.)/g, '$1');
+    if (parent === undefined || query.get('includeItemsFromAllDrives') !== 'true')
+      return json(response, 400, refusal('invalid'));
     const all = [...this.files.values()].filter(({ parents, trashed }) => parents.includes(parent) && !trashed);
     const from = Number(query.get('pageToken') ?? 0);
     const to = from + this.pageSize;
-    json(response, 200, { files: all.slice(from, to).map(told), ...(to < all.length && { nextPageToken: String(to) }) });
+    json(response, 200, {
+      files: all.slice(from, to).map(told),
+      ...(to < all.length && { nextPageToken: String(to) }),
+    });
   }
 
   private sendChanges(action: string | undefined, query: URLSearchParams, response: ServerResponse): void {
@@ -222,7 +238,10 @@ export class DriveServer {
       const file = this.files.get(fileId);
       return { fileId, removed: !file, ...(file && { file: told(file) }) };
     });
-    json(response, 200, { changes, ...(to < this.changes.length ? { nextPageToken: String(to) } : { newStartPageToken: String(to) }) });
+    json(response, 200, {
+      changes,
+      ...(to < this.changes.length ? { nextPageToken: String(to) } : { newStartPageToken: String(to) }),
+    });
   }
 
   private async token(form: URLSearchParams, response: ServerResponse): Promise<void> {
@@ -251,14 +270,18 @@ export class DriveServer {
       case 'urn:ietf:params:oauth:grant-type:jwt-bearer':
         return this.isAssertion(form.get('assertion') ?? '');
       case 'authorization_code': {
-        const challenge = createHash('sha256').update(form.get('code_verifier') ?? '').digest('base64url');
+        const challenge = createHash('sha256')
+          .update(form.get('code_verifier') ?? '')
+          .digest('base64url');
         const known = this.codes.get(form.get('code') ?? '');
         this.codes.delete(form.get('code') ?? '');
         return known === challenge && isClient(form) ? undefined : 'invalid_grant';
       }
       case 'refresh_token':
         // One that comes twice ends the grant.
-        return isClient(form) && this.refreshTokens.delete(form.get('refresh_token') ?? '') ? undefined : 'invalid_grant';
+        return isClient(form) && this.refreshTokens.delete(form.get('refresh_token') ?? '')
+          ? undefined
+          : 'invalid_grant';
       default:
         return 'unsupported_grant_type';
     }
@@ -266,7 +289,12 @@ export class DriveServer {
 
   private async isAssertion(assertion: string): Promise<string | undefined> {
     try {
-      const { payload } = await jwtVerify(assertion, this.key, { audience: `${this.url}/token`, algorithms: ['RS256'], maxTokenAge: '1h', clockTolerance: this.clockToleranceSeconds });
+      const { payload } = await jwtVerify(assertion, this.key, {
+        audience: `${this.url}/token`,
+        algorithms: ['RS256'],
+        maxTokenAge: '1h',
+        clockTolerance: this.clockToleranceSeconds,
+      });
       return payload['scope'] === READ_ONLY && payload.iss?.includes('@') === true ? undefined : 'invalid_scope';
     } catch {
       return 'invalid_grant';
@@ -279,7 +307,9 @@ function told({ id, name, mimeType, parents, trashed, content, targetId, told: i
   const digest = createHash('md5').update(content).digest('hex');
   return {
     ...{ id, name, mimeType, parents, trashed, webViewLink: `https://drive.example/${id}`, version: '1' },
-    ...(isOwn ? { modifiedTime: `2026-01-01T00:00:00.000Z/${digest}` } : { md5Checksum: digest, size: String(Buffer.byteLength(content)) }),
+    ...(isOwn
+      ? { modifiedTime: `2026-01-01T00:00:00.000Z/${digest}` }
+      : { md5Checksum: digest, size: String(Buffer.byteLength(content)) }),
     ...(targetId !== undefined && { shortcutDetails: { targetId } }),
     ...instead,
   };
@@ -289,7 +319,12 @@ export function refusal(reason: string): object {
   return { error: { code: 403, message: 'words of the drive', errors: [{ domain: 'global', reason }] } };
 }
 
-export function json(response: ServerResponse, status: number, body: object, headers: Readonly<Record<string, string>> = {}): void {
+export function json(
+  response: ServerResponse,
+  status: number,
+  body: object,
+  headers: Readonly<Record<string, string>> = {},
+): void {
   response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
 }
 

@@ -6,7 +6,12 @@ import { Canary } from './canary.js';
 
 /** An address on the public internet; nothing here ever connects to it. */
 export const PUBLIC = '93.184.215.14';
-export const REQUEST: EgressRequest & { readonly maxBytes: number } = { purpose: 'crawl', maxBytes: 1_000_000, timeoutMs: 10_000, redirects: 'none' };
+export const REQUEST: EgressRequest & { readonly maxBytes: number } = {
+  purpose: 'crawl',
+  maxBytes: 1_000_000,
+  timeoutMs: 10_000,
+  redirects: 'none',
+};
 
 /** Answers as a test says, and remembers what it was asked. */
 export class ScriptedResolver extends NameResolver {

@@ -1,6 +1,10 @@
 import { AgentDirectory } from '../../src/agents/index.js';
 import { DocumentIndex } from '../../src/knowledge/index/application/indexing/document-index.js';
-import { type KnowledgeQuery, type KnowledgeResult, SearchKnowledge } from '../../src/knowledge/index/application/search/search-knowledge.js';
+import {
+  type KnowledgeQuery,
+  type KnowledgeResult,
+  SearchKnowledge,
+} from '../../src/knowledge/index/application/search/search-knowledge.js';
 import { toDate } from '../../src/platform/database/index.js';
 import { OutboxRelay } from '../../src/platform/jobs/outbox-relay.js';
 import type { TestOrganization, TestService } from './harness.js';
@@ -23,10 +27,12 @@ export async function putDocument(
   { key, title = 'Handbook', texts, scope = null }: TestDocument,
 ): Promise<void> {
   const blocks = texts.flatMap((text, index) => [...partOf(texts, index), { kind: 'text' as const, text }]);
-  await app.get(DocumentIndex, { strict: false }).put(
-    { organizationId: organization.id, agentId, kind: 'upload', key, title, url: null, scope },
-    { format: 'text', title: null, language: null, blocks, page: null },
-  );
+  await app
+    .get(DocumentIndex, { strict: false })
+    .put(
+      { organizationId: organization.id, agentId, kind: 'upload', key, title, url: null, scope },
+      { format: 'text', title: null, language: null, blocks, page: null },
+    );
 }
 
 /** A heading of its own keeps each of several texts in a chunk of its own, however short it is. */
@@ -49,7 +55,10 @@ export async function search(
 }
 
 /** Chunks of an agent, and how many of them have a vector, or a mark that they cannot have one, of each serving or coming model. */
-export async function vectorsOf({ database }: TestService, agentId: string): Promise<{ chunks: number; models: Record<string, number>; unembeddable: number }> {
+export async function vectorsOf(
+  { database }: TestService,
+  agentId: string,
+): Promise<{ chunks: number; models: Record<string, number>; unembeddable: number }> {
   const [row] = await database.query<{ chunks: number; unembeddable: number }>(
     `select (select count(*)::int from knowledge_chunks where agent_id = $1::uuid) as chunks,
             (select count(*)::int from knowledge_vectors where agent_id = $1::uuid and embedding is null) as unembeddable`,
@@ -60,11 +69,19 @@ export async function vectorsOf({ database }: TestService, agentId: string): Pro
        join knowledge_embedding_models m on m.id = v.model_id where v.agent_id = $1::uuid group by 1`,
     [agentId],
   );
-  return { chunks: row?.chunks ?? 0, unembeddable: row?.unembeddable ?? 0, models: Object.fromEntries(models.map(({ name, count }) => [name, count])) };
+  return {
+    chunks: row?.chunks ?? 0,
+    unembeddable: row?.unembeddable ?? 0,
+    models: Object.fromEntries(models.map(({ name, count }) => [name, count])),
+  };
 }
 
 /** Resolves when every chunk of the agent has its vector of the model, or the mark. */
-export async function untilEmbedded(service: TestService, agentId: string, { model = 'test-1 serving', clock }: { model?: string; clock?: ShiftedClock } = {}): Promise<void> {
+export async function untilEmbedded(
+  service: TestService,
+  agentId: string,
+  { model = 'test-1 serving', clock }: { model?: string; clock?: ShiftedClock } = {},
+): Promise<void> {
   await until(async () => {
     if (clock) await skipPause(service, agentId, clock);
     const { chunks, models } = await vectorsOf(service, agentId);

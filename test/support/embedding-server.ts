@@ -64,7 +64,10 @@ export class EmbeddingServer {
     this.requests.push(request);
     if (this.fault(exchange, request)) return;
     this.embedded.push(...input);
-    exchange.refuse(200, answerOf(input.map((text) => this.meaningOf?.(text) ?? vectorOf(text, this.dimensions, model))));
+    exchange.refuse(
+      200,
+      answerOf(input.map((text) => this.meaningOf?.(text) ?? vectorOf(text, this.dimensions, model))),
+    );
   }
 }
 

@@ -1,4 +1,13 @@
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -38,7 +47,12 @@ export class FakeClaudeAgent {
   constructor() {
     mkdirSync(this.package, { recursive: true });
     writeFileSync(join(this.folder, 'package.json'), '{}');
-    const description = { name: '@anthropic-ai/claude-agent-sdk', version: SDK_VERSION, type: 'module', main: 'sdk.mjs' };
+    const description = {
+      name: '@anthropic-ai/claude-agent-sdk',
+      version: SDK_VERSION,
+      type: 'module',
+      main: 'sdk.mjs',
+    };
     writeFileSync(join(this.package, 'package.json'), JSON.stringify(description));
     for (const name of ['sdk.mjs', 'process.mjs']) copyFileSync(new URL(name, SOURCE), join(this.package, name));
   }

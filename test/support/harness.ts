@@ -98,8 +98,17 @@ export class RunningService {
   /** A fresh organization: nothing is shared between tests. It may have agents of every provider unless its features say otherwise. */
   async organization(...options: string[]): Promise<TestOrganization> {
     this.organizations += 1;
-    const { id } = await this.cli<{ id: string }>('org', 'create', '--name', `Test ${this.organizations}`, ...withEveryProvider(options));
-    const keyWith = (capabilities: readonly string[], agentIds?: readonly string[]): Promise<{ id: string; key: string }> =>
+    const { id } = await this.cli<{ id: string }>(
+      'org',
+      'create',
+      '--name',
+      `Test ${this.organizations}`,
+      ...withEveryProvider(options),
+    );
+    const keyWith = (
+      capabilities: readonly string[],
+      agentIds?: readonly string[],
+    ): Promise<{ id: string; key: string }> =>
       this.cli(
         ...['key', 'create', '--org', id, '--capabilities', capabilities.join(',')],
         ...(agentIds ? ['--agents', agentIds.join(',')] : []),
@@ -179,7 +188,14 @@ export class TestService extends RunningService {
     const dataDir = mkdtempSync(join(tmpdir(), 'service-test-'));
     const clock = options.clock ?? new SystemClock();
     const settings = readSettings(
-      { PORT: '0', DATA_DIR: dataDir, LOG_LEVEL: 'silent', ...models.environment, ...(open.url === undefined ? {} : clusterVariables(open.url)), ...options.environment },
+      {
+        PORT: '0',
+        DATA_DIR: dataDir,
+        LOG_LEVEL: 'silent',
+        ...models.environment,
+        ...(open.url === undefined ? {} : clusterVariables(open.url)),
+        ...options.environment,
+      },
       { role: 'all', demo: false },
     );
     if (options.egressAllow) Object.assign(settings, { egressAllow: options.egressAllow });
@@ -200,7 +216,12 @@ export class TestService extends RunningService {
       return app;
     };
     const app = await boot(open);
-    const kernel: OperatorKernel = { open, clock, events: app.get(EventBus), rotateSecrets: () => app.get(RotateSecrets) };
+    const kernel: OperatorKernel = {
+      open,
+      clock,
+      events: app.get(EventBus),
+      rotateSecrets: () => app.get(RotateSecrets),
+    };
     const operate = (line: readonly string[]): Promise<object> => runCommand(commands, kernel, line);
     const of = async (app: NestFastifyApplication, dispose: () => Promise<void>): Promise<TestService> => {
       const url = await app.getUrl();
@@ -262,5 +283,7 @@ export function message(content: string, more: Readonly<Record<string, unknown>>
 function withEveryProvider(options: readonly string[]): string[] {
   const at = options.indexOf('--features');
   if (at === -1) return [...options, '--features', 'claude_agent_sdk'];
-  return options.map((option, index) => (index === at + 1 && !option.includes('claude_agent_sdk') ? `${option},claude_agent_sdk` : option));
+  return options.map((option, index) =>
+    index === at + 1 && !option.includes('claude_agent_sdk') ? `${option},claude_agent_sdk` : option,
+  );
 }

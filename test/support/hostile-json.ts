@@ -53,8 +53,18 @@ const REFUSED: readonly HostileShape[] = [
   { name: 'empty arrays', refused: true, enoughBytes: ENOUGH_BYTES, make: (bytes) => list('[]', bytes) },
   { name: 'empty objects', refused: true, enoughBytes: ENOUGH_BYTES, make: (bytes) => list('{}', bytes) },
   { name: 'numbers', refused: true, enoughBytes: ENOUGH_BYTES, make: (bytes) => list('1', bytes) },
-  { name: '300,000 field names', refused: true, enoughBytes: ENOUGH_BYTES, make: (bytes) => fields(300_000, bytes, String) },
-  { name: 'field names that are integers', refused: true, enoughBytes: ENOUGH_BYTES, make: (bytes) => fields(150_000, bytes, (index) => String(4_294_967_294 - index)) },
+  {
+    name: '300,000 field names',
+    refused: true,
+    enoughBytes: ENOUGH_BYTES,
+    make: (bytes) => fields(300_000, bytes, String),
+  },
+  {
+    name: 'field names that are integers',
+    refused: true,
+    enoughBytes: ENOUGH_BYTES,
+    make: (bytes) => fields(150_000, bytes, (index) => String(4_294_967_294 - index)),
+  },
   {
     name: 'few field names in many combinations',
     refused: true,
@@ -62,9 +72,19 @@ const REFUSED: readonly HostileShape[] = [
     make: (bytes) =>
       `[${Array.from({ length: Math.min(66_000, Math.floor(bytes / 26)) }, (_, index) => `{"k${index % 250}":1,"j${Math.floor(index / 250)}":2}`).join(',')}]`,
   },
-  { name: '300,000 messages', refused: true, enoughBytes: 3 * ENOUGH_BYTES, make: (bytes) => list(MESSAGE, bytes, 300_000) },
+  {
+    name: '300,000 messages',
+    refused: true,
+    enoughBytes: 3 * ENOUGH_BYTES,
+    make: (bytes) => list(MESSAGE, bytes, 300_000),
+  },
   { name: '5,000,000 levels', refused: true, make: (bytes) => '['.repeat(Math.min(bytes, 5_000_000)) },
-  { name: 'levels of objects', refused: true, enoughBytes: ENOUGH_BYTES, make: (bytes) => '{"a":'.repeat(Math.floor(bytes / 5)) },
+  {
+    name: 'levels of objects',
+    refused: true,
+    enoughBytes: ENOUGH_BYTES,
+    make: (bytes) => '{"a":'.repeat(Math.floor(bytes / 5)),
+  },
   { name: 'commas', refused: true, make: (bytes) => `[${','.repeat(bytes - 2)}]` },
 ];
 
@@ -73,7 +93,10 @@ const ARRAYS: readonly HostileShape[] = [
   { name: 'allowed messages', make: (bytes) => list(MESSAGE, bytes, ALLOWED_VALUES / 3) },
 ];
 const OBJECTS: readonly HostileShape[] = [
-  { name: 'allowed field names', make: (bytes) => fields(9_500, bytes, (index) => `field-${index}-${'x'.repeat(100)}`) },
+  {
+    name: 'allowed field names',
+    make: (bytes) => fields(9_500, bytes, (index) => `field-${index}-${'x'.repeat(100)}`),
+  },
   { name: 'one field name over and over', make: (bytes) => fields(ALLOWED_VALUES, bytes, () => 'a') },
 ];
 const STRINGS: readonly HostileShape[] = [

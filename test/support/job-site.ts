@@ -9,10 +9,22 @@ import { z } from 'zod';
 import { Clock } from '../../src/platform/clock/index.js';
 import { type ProcessRole, readSettings, type Settings } from '../../src/platform/config/index.js';
 import {
-  type ContextSchema, Database, migrate, OPEN_DATABASE, openDatabase, type OpenDatabase,
+  type ContextSchema,
+  Database,
+  migrate,
+  OPEN_DATABASE,
+  openDatabase,
+  type OpenDatabase,
 } from '../../src/platform/database/index.js';
 import { newId } from '../../src/platform/ids/index.js';
-import { type ActiveJob, type JobDefinition, JobsModule, JobWorkers, Processor, WorkerHost } from '../../src/platform/jobs/index.js';
+import {
+  type ActiveJob,
+  type JobDefinition,
+  JobsModule,
+  JobWorkers,
+  Processor,
+  WorkerHost,
+} from '../../src/platform/jobs/index.js';
 import { ShutdownState } from '../../src/platform/lifecycle/index.js';
 import { createLogger, Logger } from '../../src/platform/telemetry/index.js';
 import { ManualClock } from './manual-clock.js';

@@ -1,6 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { PGlite } from '@electric-sql/pglite';
-import { type ContextSchema, type OpenDatabase, openRunningPglite, startPglite } from '../../src/platform/database/index.js';
+import {
+  type ContextSchema,
+  type OpenDatabase,
+  openRunningPglite,
+  startPglite,
+} from '../../src/platform/database/index.js';
 import { type Cluster, inMemory, preparedCluster } from './prepared-cluster.js';
 
 /** One that runs in this process, with what it was before the first test. */
@@ -50,7 +55,13 @@ export async function openKeptDatabase(schemas: readonly ContextSchema[]): Promi
 async function start(cluster: Cluster): Promise<KeptDatabase> {
   const pglite = await startPglite(inMemory(cluster));
   const filled = await pglite.query<{ name: string }>(FILLED);
-  const fresh = { shape: await shapeOf(pglite), rows: await rowsOf(pglite, filled.rows.map(({ name }) => name)) };
+  const fresh = {
+    shape: await shapeOf(pglite),
+    rows: await rowsOf(
+      pglite,
+      filled.rows.map(({ name }) => name),
+    ),
+  };
   return { pglite, fresh, uses: 0 };
 }
 
@@ -95,16 +106,16 @@ const digest = (row: string, from: string): string =>
   `(select md5(coalesce(string_agg(${row}, ',' order by ${row}), '')) from ${from})`;
 
 const SHAPE = `select ${[
-  digest('concat_ws(\' \', oid, relname, reloptions)', `pg_class where oid >= ${FIRST_OWN}`),
+  digest("concat_ws(' ', oid, relname, reloptions)", `pg_class where oid >= ${FIRST_OWN}`),
   digest(
-    'concat_ws(\' \', attrelid, attnum, attname, atttypid, attnotnull, attstorage)',
+    "concat_ws(' ', attrelid, attnum, attname, atttypid, attnotnull, attstorage)",
     `pg_attribute where attrelid >= ${FIRST_OWN}`,
   ),
-  digest('concat_ws(\' \', indexrelid, indisvalid)', `pg_index where indexrelid >= ${FIRST_OWN}`),
-  digest('concat_ws(\' \', oid, tgenabled)', 'pg_trigger'),
-  digest('concat_ws(\' \', oid, convalidated)', 'pg_constraint'),
-  digest('concat_ws(\' \', oid, prosrc)', `pg_proc where oid >= ${FIRST_OWN}`),
-  digest('concat_ws(\' \', setdatabase, setrole, setconfig)', 'pg_db_role_setting'),
+  digest("concat_ws(' ', indexrelid, indisvalid)", `pg_index where indexrelid >= ${FIRST_OWN}`),
+  digest("concat_ws(' ', oid, tgenabled)", 'pg_trigger'),
+  digest("concat_ws(' ', oid, convalidated)", 'pg_constraint'),
+  digest("concat_ws(' ', oid, prosrc)", `pg_proc where oid >= ${FIRST_OWN}`),
+  digest("concat_ws(' ', setdatabase, setrole, setconfig)", 'pg_db_role_setting'),
 ].join(" || ' ' || ")} as shape`;
 
 async function shapeOf(pglite: PGlite): Promise<string> {
@@ -113,8 +124,13 @@ async function shapeOf(pglite: PGlite): Promise<string> {
 }
 
 async function rowsOf(pglite: PGlite, tables: readonly string[]): Promise<Record<string, string>> {
-  const digests = tables.map((name) => [name, `select ${digest('filled::text', `(select * from ${name}) filled`)} as rows`] as const);
-  const found = digests.map(async ([name, sql]) => [name, (await pglite.query<{ rows: string }>(sql)).rows[0]?.rows ?? '']);
+  const digests = tables.map(
+    (name) => [name, `select ${digest('filled::text', `(select * from ${name}) filled`)} as rows`] as const,
+  );
+  const found = digests.map(async ([name, sql]) => [
+    name,
+    (await pglite.query<{ rows: string }>(sql)).rows[0]?.rows ?? '',
+  ]);
   return Object.fromEntries(await Promise.all(found)) as Record<string, string>;
 }
 

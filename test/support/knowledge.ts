@@ -58,8 +58,17 @@ export interface FileToUpload {
 }
 
 /** Uploads a file, which is then being processed. */
-export async function addFile(service: RunningService, owner: Owner, file: FileToUpload | string): Promise<KnowledgeFile> {
-  const { content, name = 'notes.txt', contentType = 'text/plain', scope } = typeof file === 'string' ? { content: file } : file;
+export async function addFile(
+  service: RunningService,
+  owner: Owner,
+  file: FileToUpload | string,
+): Promise<KnowledgeFile> {
+  const {
+    content,
+    name = 'notes.txt',
+    contentType = 'text/plain',
+    scope,
+  } = typeof file === 'string' ? { content: file } : file;
   const scopes = scope === undefined ? [] : [{ name: 'scope', value: JSON.stringify(scope) }];
   const answer = await postKnowledge(service, owner, filePart(content, contentType, name), ...scopes);
   if (answer.status !== 201) throw new Error(`upload: ${answer.status} ${answer.text}`);
@@ -84,7 +93,11 @@ export async function settledFiles(service: RunningService, owner: Owner): Promi
 }
 
 /** Uploads files and waits until the agent knows them. */
-export async function learn(service: RunningService, owner: Owner, ...files: readonly (FileToUpload | string)[]): Promise<readonly KnowledgeFile[]> {
+export async function learn(
+  service: RunningService,
+  owner: Owner,
+  ...files: readonly (FileToUpload | string)[]
+): Promise<readonly KnowledgeFile[]> {
   for (const file of files) await addFile(service, owner, file);
   const settled = await settledFiles(service, owner);
   const failed = settled.find(({ status }) => status === 'failed');
@@ -93,9 +106,17 @@ export async function learn(service: RunningService, owner: Owner, ...files: rea
 }
 
 /** By the route. */
-export async function searchKnowledge(service: RunningService, owner: Owner, query: string, more: object = {}): Promise<readonly FoundPassage[]> {
+export async function searchKnowledge(
+  service: RunningService,
+  owner: Owner,
+  query: string,
+  more: object = {},
+): Promise<readonly FoundPassage[]> {
   const path = `/v1/agents/${owner.agentId}/knowledge-bases/search`;
-  const answer = await service.http<{ results: FoundPassage[] }>('POST', path, { key: owner.key, body: { query, scoreThreshold: 0, ...more } });
+  const answer = await service.http<{ results: FoundPassage[] }>('POST', path, {
+    key: owner.key,
+    body: { query, scoreThreshold: 0, ...more },
+  });
   if (answer.status !== 200) throw new Error(`search: ${answer.status} ${answer.text}`);
   return answer.body.results;
 }

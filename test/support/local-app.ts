@@ -4,7 +4,14 @@ import { join, resolve } from 'node:path';
 /** Writes a catalogue whose apps of these slugs are `stdio-server.mjs`. @returns the setting that names it */
 export function catalogueOf(folder: string, ...slugs: readonly string[]): { readonly MCP_CATALOGUE: string } {
   const args = ['--max-old-space-size=2048', resolve('test/support/stdio-server.mjs'), 'good'];
-  const apps = slugs.map((slug) => ({ slug, name: slug, transport: 'local', command: process.execPath, args, envNames: ['KEY'] }));
+  const apps = slugs.map((slug) => ({
+    slug,
+    name: slug,
+    transport: 'local',
+    command: process.execPath,
+    args,
+    envNames: ['KEY'],
+  }));
   const file = join(folder, 'catalogue.json');
   writeFileSync(file, JSON.stringify({ apps }));
   return { MCP_CATALOGUE: file };

@@ -18,7 +18,8 @@ export const SERVER = resolve('test/support/stdio-server.mjs');
 /** Keeps what is logged. */
 class TestLogger extends Logger {
   readonly lines: string[] = [];
-  private readonly note = (fields: object, message: string): void => void this.lines.push(JSON.stringify({ ...fields, message }));
+  private readonly note = (fields: object, message: string): void =>
+    void this.lines.push(JSON.stringify({ ...fields, message }));
   debug = this.note;
   info = this.note;
   warn = this.note;
@@ -58,7 +59,9 @@ export class TestLocalServers {
 }
 
 /** Begins anew for each test, and ends what is left after it. */
-export function useLocalServers(): { begin(clock?: Clock, environment?: Readonly<Record<string, string>>): TestLocalServers } {
+export function useLocalServers(): {
+  begin(clock?: Clock, environment?: Readonly<Record<string, string>>): TestLocalServers;
+} {
   const begun: TestLocalServers[] = [];
   let dataDir: string;
   beforeEach(() => {
@@ -84,10 +87,22 @@ export const signal = new AbortController().signal;
 /** An integration's server, which does what `stdio-server.mjs` calls so. */
 export function endpoint(behaviour = 'good', changes: Partial<ProcessEndpoint> = {}): ProcessEndpoint {
   const args = ['--max-old-space-size=2048', SERVER, behaviour];
-  return { kind: 'process', organizationId: newId(), integrationId: newId(), command: process.execPath, args, env: {}, ...changes };
+  return {
+    kind: 'process',
+    organizationId: newId(),
+    integrationId: newId(),
+    command: process.execPath,
+    args,
+    env: {},
+    ...changes,
+  };
 }
 
-export async function callTool(connection: McpConnection, name: string, input: Readonly<Record<string, unknown>> = {}): Promise<string> {
+export async function callTool(
+  connection: McpConnection,
+  name: string,
+  input: Readonly<Record<string, unknown>> = {},
+): Promise<string> {
   return (await connection.callTool({ name, input, meta: {} }, signal)).output;
 }
 

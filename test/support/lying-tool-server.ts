@@ -61,7 +61,11 @@ type Handler = LyingHandler;
 export type LyingPlace = 'initialize' | 'tools/list' | 'tools/call';
 
 const MEGABYTE = 1_048_576;
-const TOOL = { name: 'echo', description: 'Echoes', inputSchema: { type: 'object', properties: { text: { type: 'string' } } } };
+const TOOL = {
+  name: 'echo',
+  description: 'Echoes',
+  inputSchema: { type: 'object', properties: { text: { type: 'string' } } },
+};
 
 /** An MCP server by hand, honest until told to lie: over streamable HTTP, of the revision 2025-06-18, with sessions. */
 export class LyingToolServer {
@@ -156,7 +160,11 @@ export class LyingToolServer {
   }
 
   private handlerOf(method = ''): Handler {
-    return this.handlers.get(method) ?? (method === this.lieAt ? this.lyingHandler() : undefined) ?? this.honestHandler(method);
+    return (
+      this.handlers.get(method) ??
+      (method === this.lieAt ? this.lyingHandler() : undefined) ??
+      this.honestHandler(method)
+    );
   }
 
   private honestHandler(method: string): Handler {
@@ -168,7 +176,8 @@ export class LyingToolServer {
       case 'tools/call':
         return (call) => answerText(call, 'done');
       default:
-        return ({ id, response }) => answerJson(response, 404, { jsonrpc: '2.0', id, error: { code: -32601, message: 'No such method' } });
+        return ({ id, response }) =>
+          answerJson(response, 404, { jsonrpc: '2.0', id, error: { code: -32601, message: 'No such method' } });
     }
   }
 
@@ -206,7 +215,9 @@ export class LyingToolServer {
 
   private answerAfterEvents({ id, response }: Call): void {
     const answer = { jsonrpc: '2.0', id, result: { content: [{ type: 'text', text: 'done' }] } };
-    response.writeHead(200, { 'content-type': 'text/event-stream' }).end(`${this.flood}data: ${JSON.stringify(answer)}\n\n`);
+    response
+      .writeHead(200, { 'content-type': 'text/event-stream' })
+      .end(`${this.flood}data: ${JSON.stringify(answer)}\n\n`);
   }
 
   private answerBatch({ id, response }: Call): void {
@@ -218,7 +229,8 @@ export class LyingToolServer {
   /** 200 a second, for a second; then the answer. */
   private reportProgress({ id, response }: Call): void {
     response.writeHead(200, { 'content-type': 'text/event-stream' });
-    const event = (message: object): string => `event: message\ndata: ${JSON.stringify({ jsonrpc: '2.0', ...message })}\n\n`;
+    const event = (message: object): string =>
+      `event: message\ndata: ${JSON.stringify({ jsonrpc: '2.0', ...message })}\n\n`;
     const report = setInterval(() => {
       this.drops += 1;
       response.write(event({ method: 'notifications/progress', params: { progressToken: 1, progress: this.drops } }));
@@ -251,12 +263,21 @@ const LIST_LIES: Partial<Record<Lie, Handler>> = {
         ...['', 'two words', 'line\n', 'x'.repeat(129), 7].map((name) => ({ ...TOOL, name })),
         { name: 'no-schema' },
         { name: 'of-a-string', inputSchema: { type: 'string' } },
-        { name: 'long', description: 'x'.repeat(20_000), inputSchema: { properties: {} }, annotations: { readOnlyHint: 'yes' } },
+        {
+          name: 'long',
+          description: 'x'.repeat(20_000),
+          inputSchema: { properties: {} },
+          annotations: { readOnlyHint: 'yes' },
+        },
         null,
       ],
     }),
-  very_many_tools: (call) => answerResult(call, { tools: Array.from({ length: 501 }, (_, index) => ({ ...TOOL, name: `echo${index}` })) }),
-  huge_schema: (call) => answerResult(call, { tools: [{ ...TOOL, inputSchema: { type: 'object', description: 'x'.repeat(5 * MEGABYTE) } }] }),
+  very_many_tools: (call) =>
+    answerResult(call, { tools: Array.from({ length: 501 }, (_, index) => ({ ...TOOL, name: `echo${index}` })) }),
+  huge_schema: (call) =>
+    answerResult(call, {
+      tools: [{ ...TOOL, inputSchema: { type: 'object', description: 'x'.repeat(5 * MEGABYTE) } }],
+    }),
   cyclic_pages: (call) => answerResult(call, { tools: [TOOL], nextCursor: call.params['cursor'] === 'a' ? 'b' : 'a' }),
   endless_pages: (call) => answerResult(call, { tools: [], nextCursor: `${Number(call.params['cursor'] ?? 0) + 1}` }),
 };
@@ -265,7 +286,8 @@ const ANYWHERE: Partial<Record<Lie, Handler>> = {
   hangs_at_call: () => undefined,
   resets: ({ request }) => request.socket.resetAndDestroy(),
   answers_500: ({ response }) => answerJson(response, 500, { error: 'stack trace of 10.0.0.7' }),
-  invalid_json: ({ response }) => response.writeHead(200, { 'content-type': 'application/json' }).end('{"jsonrpc": "2.0", '),
+  invalid_json: ({ response }) =>
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{"jsonrpc": "2.0", '),
   no_json_rpc: ({ response }) => answerJson(response, 200, { hello: 'world' }),
   huge_answer: ({ response }) => {
     response.writeHead(200, { 'content-type': 'application/json' });
@@ -276,13 +298,18 @@ const ANYWHERE: Partial<Record<Lie, Handler>> = {
     response.write('id: 1\ndata: "');
     pump(response, Buffer.alloc(65_536, 'x'), Infinity);
   },
-  stream_without_answer: ({ response }) => response.writeHead(200, { 'content-type': 'text/event-stream' }).end(': nothing\n\n'),
+  stream_without_answer: ({ response }) =>
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).end(': nothing\n\n'),
   gzip_bomb: ({ response }) => {
     response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
     response.end(gzipSync(Buffer.alloc(64 * MEGABYTE)));
   },
   repeats_headers: (call) =>
-    answerJson(call.response, 200, { jsonrpc: '2.0', id: call.id, error: { code: -1, message: JSON.stringify(call.request.headers) } }),
+    answerJson(call.response, 200, {
+      jsonrpc: '2.0',
+      id: call.id,
+      error: { code: -1, message: JSON.stringify(call.request.headers) },
+    }),
 };
 
 /** Asks to come back at once. */

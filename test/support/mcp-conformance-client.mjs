@@ -29,7 +29,9 @@ async function request(method, path, body) {
 
 /** A person who grants what is asked. */
 async function signIn(integration) {
-  const { authorizationUrl } = await request('POST', `${integration}/authorize`, { redirectUrl: `${SERVICE_URL}/docs` });
+  const { authorizationUrl } = await request('POST', `${integration}/authorize`, {
+    redirectUrl: `${SERVICE_URL}/docs`,
+  });
   const consent = await fetch(authorizationUrl, { redirect: 'manual' });
   const callback = consent.headers.get('location');
   if (callback === null) throw new Error(`The authorization server answered ${consent.status}`);

@@ -20,7 +20,10 @@ export interface ModernToolServer {
 /** A server of the revision 2026-07-28 alone, whose tools `define` registers. */
 export async function startModernServer(define: (server: McpServer) => void): Promise<ModernToolServer> {
   const factory: McpServerFactory = () => {
-    const server = new McpServer({ name: 'modern', version: '1.0.0' }, { capabilities: { tools: { listChanged: true } } });
+    const server = new McpServer(
+      { name: 'modern', version: '1.0.0' },
+      { capabilities: { tools: { listChanged: true } } },
+    );
     define(server);
     return server;
   };
@@ -33,7 +36,9 @@ export async function startModernServer(define: (server: McpServer) => void): Pr
     const listens = request.headers['mcp-method'] === 'subscriptions/listen';
     if (listens) listeners.add(response);
     const isRefused = refusal !== undefined && listens;
-    const answered = isRefused ? refuse(request, response, refusal?.(request) ?? '') : handler.fetch(webRequest(request, response)).then((answer) => send(answer, response));
+    const answered = isRefused
+      ? refuse(request, response, refusal?.(request) ?? '')
+      : handler.fetch(webRequest(request, response)).then((answer) => send(answer, response));
     answered.catch(() => response.destroy());
   });
   server.listen(0, '127.0.0.1');

@@ -20,7 +20,11 @@ export interface NewOAuthIntegration {
 }
 
 /** An integration of a new agent of a new organization. */
-export async function newOAuthIntegration(service: RunningService, url: string, auth?: 'oauth' | 'none'): Promise<OAuthIntegration> {
+export async function newOAuthIntegration(
+  service: RunningService,
+  url: string,
+  auth?: 'oauth' | 'none',
+): Promise<OAuthIntegration> {
   const { id: organizationId, key } = await service.organization();
   const agentId = await service.agent(key);
   return addIntegration(service, { key, organizationId, agentIds: [agentId], url, ...(auth && { auth }) });
@@ -39,13 +43,20 @@ export async function addIntegration(service: RunningService, added: NewOAuthInt
 }
 
 /** Changes the address of one. @returns the server as it is now */
-export async function moveIntegration(service: RunningService, { key, agentId, server }: OAuthIntegration, url: string): Promise<ProtectedServer> {
+export async function moveIntegration(
+  service: RunningService,
+  { key, agentId, server }: OAuthIntegration,
+  url: string,
+): Promise<ProtectedServer> {
   const path = pathOf(agentId, server.integrationId);
   succeeded(await service.http('PUT', path, { key, body: bodyOf(url, 'oauth') }), 200);
   return { ...server, url };
 }
 
-export async function removeIntegration(service: RunningService, { key, agentId, server }: OAuthIntegration): Promise<void> {
+export async function removeIntegration(
+  service: RunningService,
+  { key, agentId, server }: OAuthIntegration,
+): Promise<void> {
   succeeded(await service.http('DELETE', pathOf(agentId, server.integrationId), { key }), 204);
 }
 
@@ -70,7 +81,10 @@ export async function readIntegration<View = Record<string, unknown>>(
 }
 
 /** Whether a connection to it would get a token now, and if not, what somebody has to sign in for. */
-export async function grantStateOf({ app }: Pick<TestService, 'app'>, server: ProtectedServer): Promise<'authorized' | 'none' | 'gone'> {
+export async function grantStateOf(
+  { app }: Pick<TestService, 'app'>,
+  server: ProtectedServer,
+): Promise<'authorized' | 'none' | 'gone'> {
   try {
     await app.get(OAuthGrants, { strict: false }).tokensFor(server).current(new AbortController().signal);
     return 'authorized';

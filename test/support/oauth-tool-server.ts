@@ -98,7 +98,8 @@ export class OAuthToolServer {
   /** Behaves as before the first change, and forgets what was asked. */
   reset(): void {
     this.behaviour = { ...NORMAL };
-    for (const list of [this.requests, this.presented, this.calls, this.tokenRequests, this.registrations]) list.length = 0;
+    for (const list of [this.requests, this.presented, this.calls, this.tokenRequests, this.registrations])
+      list.length = 0;
     this.release();
   }
 
@@ -141,20 +142,32 @@ export class OAuthToolServer {
     const body = await bodyOf(request);
     await this.behaviour.meanwhile?.(url.pathname);
     switch (url.pathname) {
-      case '/.well-known/oauth-protected-resource/mcp':
-        { this.sendResourceMetadata(response); return; }
-      case '/.well-known/oauth-authorization-server':
-        { json(response, 200, this.metadata()); return; }
-      case '/register':
-        { this.register(response, body); return; }
-      case '/authorize':
-        { this.authorize(response, url.searchParams); return; }
-      case '/token':
-        { this.token(request, response, new URLSearchParams(body)); return; }
+      case '/.well-known/oauth-protected-resource/mcp': {
+        this.sendResourceMetadata(response);
+        return;
+      }
+      case '/.well-known/oauth-authorization-server': {
+        json(response, 200, this.metadata());
+        return;
+      }
+      case '/register': {
+        this.register(response, body);
+        return;
+      }
+      case '/authorize': {
+        this.authorize(response, url.searchParams);
+        return;
+      }
+      case '/token': {
+        this.token(request, response, new URLSearchParams(body));
+        return;
+      }
       case '/mcp':
         return this.tool(request, response, body);
-      default:
-        { json(response, 404, { error: 'not_found' }); return; }
+      default: {
+        json(response, 404, { error: 'not_found' });
+        return;
+      }
     }
   }
 
@@ -192,7 +205,8 @@ export class OAuthToolServer {
 
   private authorize(response: ServerResponse, query: URLSearchParams): void {
     const clientId = query.get('client_id') ?? '';
-    if (!this.clients.has(clientId) && !clientId.startsWith('https://')) return json(response, 400, { error: 'unknown client' });
+    if (!this.clients.has(clientId) && !clientId.startsWith('https://'))
+      return json(response, 400, { error: 'unknown client' });
     const code = `code-${randomUUID()}`;
     this.codes.set(code, { challenge: query.get('code_challenge') ?? '', scope: query.get('scope') ?? '', clientId });
     const back = new URL(query.get('redirect_uri') ?? '');
@@ -226,7 +240,9 @@ export class OAuthToolServer {
   }
 
   private isClient({ headers: { authorization } }: IncomingMessage, form: URLSearchParams): boolean {
-    const [id, secret] = Buffer.from(authorization?.replace('Basic ', '') ?? '', 'base64').toString().split(':');
+    const [id, secret] = Buffer.from(authorization?.replace('Basic ', '') ?? '', 'base64')
+      .toString()
+      .split(':');
     const clientId = form.get('client_id') ?? id ?? '';
     return clientId.startsWith('https://') || this.clients.get(clientId) === (secret === '' ? undefined : secret);
   }
@@ -236,7 +252,9 @@ export class OAuthToolServer {
     const code = form.get('code') ?? '';
     const known = this.codes.get(code);
     this.codes.delete(code);
-    const challenge = createHash('sha256').update(form.get('code_verifier') ?? '').digest('base64url');
+    const challenge = createHash('sha256')
+      .update(form.get('code_verifier') ?? '')
+      .digest('base64url');
     if (known?.challenge !== challenge || form.get('resource') !== this.expectedResource()) return undefined;
     return { scope: known.scope, revoked: false };
   }
@@ -274,10 +292,17 @@ export class OAuthToolServer {
     this.presented.push(authorization);
     const grant = this.accessTokens.get(authorization?.replace('Bearer ', '') ?? '');
     const { requiredScope, tool } = this.behaviour;
-    if (!grant || grant.revoked || tool === 'unauthorized') { this.refuse(response, 401, this.behaviour.challengedScope); return; }
-    if (tool === 'hangs') { this.hanging.push({ response, grant: () => response.destroy() }); return; }
+    if (!grant || grant.revoked || tool === 'unauthorized') {
+      this.refuse(response, 401, this.behaviour.challengedScope);
+      return;
+    }
+    if (tool === 'hangs') {
+      this.hanging.push({ response, grant: () => response.destroy() });
+      return;
+    }
     if (body.includes('tools/call') && requiredScope !== undefined && !grant.scope.split(' ').includes(requiredScope)) {
-      this.refuse(response, 403, requiredScope, 'insufficient_scope'); return;
+      this.refuse(response, 403, requiredScope, 'insufficient_scope');
+      return;
     }
     this.calls.push(...methodsOf(body));
     const server = new McpServer({ name: 'who', version: '1.0.0' });

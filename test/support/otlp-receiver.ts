@@ -1,5 +1,11 @@
 import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import { createRequire } from 'node:module';
 import { buffer } from 'node:stream/consumers';
 import { gunzipSync } from 'node:zlib';
@@ -111,7 +117,8 @@ export function refuseWith(status: number, text = ''): BackendAnswer {
 
 /** Accepts all but some. */
 export function acceptWithout(rejectedSpans: number): BackendAnswer {
-  return (response) => response.writeHead(200).end(encodeResponse({ partialSuccess: { rejectedSpans, errorMessage: 'too old' } }));
+  return (response) =>
+    response.writeHead(200).end(encodeResponse({ partialSuccess: { rejectedSpans, errorMessage: 'too old' } }));
 }
 
 function encodeResponse(answer: object): Uint8Array {
@@ -151,7 +158,9 @@ interface WireResourceSpans {
 }
 
 function spansIn(body: Buffer): ReceivedSpan[] {
-  const { resourceSpans } = ExportTraceServiceRequest.decode(body) as { readonly resourceSpans: readonly WireResourceSpans[] };
+  const { resourceSpans } = ExportTraceServiceRequest.decode(body) as {
+    readonly resourceSpans: readonly WireResourceSpans[];
+  };
   return resourceSpans.flatMap(({ resource, scopeSpans }) =>
     scopeSpans.flatMap(({ spans }) => spans.map((span) => spanOf(span, attributesOf(resource.attributes)))),
   );

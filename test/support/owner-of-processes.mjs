@@ -8,5 +8,10 @@ echo $$ >> pids
 sh -c 'trap "" TERM; echo $$ >> pids; while :; do sleep 1; done' &
 sh -c 'sh -c "echo \\$\\$ >> pids; while :; do sleep 1; done" & exit' 
 while :; do sleep 1; done`;
-await new ChildProcesses({ programPath: process.env.PATH }).start({ command: 'sh', args: ['-c', script], env: {}, folder });
+await new ChildProcesses({ programPath: process.env.PATH }).start({
+  command: 'sh',
+  args: ['-c', script],
+  env: {},
+  folder,
+});
 setInterval(() => undefined, 60_000);

@@ -19,7 +19,10 @@ export interface PdfLine {
 const escaped = (text: string): string => text.replace(/[\\()]/g, '\\$&');
 
 /** A PDF with these lines on its pages. */
-export function pdfOf(pages: readonly (readonly PdfLine[])[], { title = '', stream = '', encrypted = false } = {}): Buffer {
+export function pdfOf(
+  pages: readonly (readonly PdfLine[])[],
+  { title = '', stream = '', encrypted = false } = {},
+): Buffer {
   const objects: string[] = [];
   const add = (content: string): number => objects.push(content);
   const kids = pages.map((_, index) => `${4 + index * 2} 0 R`).join(' ');
@@ -28,13 +31,24 @@ export function pdfOf(pages: readonly (readonly PdfLine[])[], { title = '', stre
   const fonts = Object.entries(FONTS).map(([name, font]) => `/${name} << /Type /Font /Subtype /Type1 ${font} >>`);
   add(`<< ${fonts.join(' ')} >>`);
   for (const [index, lines] of pages.entries()) {
-    const content = stream + lines.map(({ text, size = 10, x = 50, y, font = 'text' }) => `BT /${font} ${size} Tf 1 0 0 1 ${x} ${y} Tm (${escaped(text)}) Tj ET`).join('\n');
-    add(`<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Resources << /Font 3 0 R >> /Contents ${5 + index * 2} 0 R >>`);
+    const content =
+      stream +
+      lines
+        .map(
+          ({ text, size = 10, x = 50, y, font = 'text' }) =>
+            `BT /${font} ${size} Tf 1 0 0 1 ${x} ${y} Tm (${escaped(text)}) Tj ET`,
+        )
+        .join('\n');
+    add(
+      `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Resources << /Font 3 0 R >> /Contents ${5 + index * 2} 0 R >>`,
+    );
     add(`<< /Length ${content.length} >>\nstream\n${content}\nendstream`);
   }
   const info = add(`<< /Title (${escaped(title)}) >>`);
   const hash = `<${'ab'.repeat(32)}>`;
-  const encryption = encrypted ? ` /Encrypt << /Filter /Standard /V 2 /R 3 /Length 128 /P -4 /O ${hash} /U ${hash} >> /ID [${hash} ${hash}]` : '';
+  const encryption = encrypted
+    ? ` /Encrypt << /Filter /Standard /V 2 /R 3 /Length 128 /P -4 /O ${hash} /U ${hash} >> /ID [${hash} ${hash}]`
+    : '';
   let pdf = '%PDF-1.4\n';
   const offsets = objects.map((content, index) => {
     const offset = pdf.length;

@@ -49,7 +49,9 @@ function readSample(line: string): Sample {
   const [, name = '', labels = '', ...rest] = SAMPLE.exec(line) ?? [];
   const value = rest.at(-1);
   if (value === undefined || !NUMBER.test(value)) throw new Error(`No line of a metric: ${line}`);
-  const pairs = [...labels.matchAll(new RegExp(LABEL, 'g'))].map(([, label = '', text = '']) => [label, unescaped(text)] as const);
+  const pairs = [...labels.matchAll(new RegExp(LABEL, 'g'))].map(
+    ([, label = '', text = '']) => [label, unescaped(text)] as const,
+  );
   if (new Set(pairs.map(([label]) => label)).size !== pairs.length) throw new Error(`A label is there twice: ${line}`);
   return { name, labels: Object.fromEntries(pairs), value: Number(value.replace('Inf', 'Infinity')) };
 }
@@ -71,7 +73,11 @@ function requireUnlike({ name, samples }: MetricFamily): void {
 }
 
 function requireAddingUp({ name, samples }: MetricFamily): void {
-  const counts = new Map(samples.filter((sample) => sample.name === `${name}_count`).map(({ labels, value }) => [seriesOf('', labels), value]));
+  const counts = new Map(
+    samples
+      .filter((sample) => sample.name === `${name}_count`)
+      .map(({ labels, value }) => [seriesOf('', labels), value]),
+  );
   const last = new Map<string, { readonly bound: number; readonly value: number }>();
   for (const { labels, value } of samples.filter((sample) => sample.name === `${name}_bucket`)) {
     const { le = '', ...others } = labels;
@@ -82,7 +88,8 @@ function requireAddingUp({ name, samples }: MetricFamily): void {
     last.set(series, { bound, value });
   }
   const ends = [...last].map(([series, { bound, value }]) => bound === Infinity && counts.get(series) === value);
-  if (ends.length !== counts.size || ends.includes(false)) throw new Error(`The buckets of ${name} do not hold its count`);
+  if (ends.length !== counts.size || ends.includes(false))
+    throw new Error(`The buckets of ${name} do not hold its count`);
 }
 
 function seriesOf(name: string, labels: Sample['labels']): string {

@@ -185,12 +185,19 @@ function openaiDone(output_index: number, item: object): string {
   return openaiFrame({ type: 'response.output_item.done', output_index, item });
 }
 
-function openaiCall(output_index: number, { id, name, input = {} }: { id: string; name: string; input?: object }): string[] {
+function openaiCall(
+  output_index: number,
+  { id, name, input = {} }: { id: string; name: string; input?: object },
+): string[] {
   const itemId = `fc_${id}`;
   const text = JSON.stringify(input);
   const item = { type: 'function_call', id: itemId, call_id: id, name };
   return [
-    openaiFrame({ type: 'response.output_item.added', output_index, item: { ...item, arguments: '', status: 'in_progress' } }),
+    openaiFrame({
+      type: 'response.output_item.added',
+      output_index,
+      item: { ...item, arguments: '', status: 'in_progress' },
+    }),
     openaiFrame({ type: 'response.function_call_arguments.delta', item_id: itemId, output_index, delta: text }),
     openaiDone(output_index, { ...item, arguments: text, status: 'completed' }),
   ];
@@ -201,7 +208,8 @@ function openaiAnswer({ thinking, opaque, text, calls = [] }: WireAnswer): strin
   if (thinking !== undefined || opaque !== undefined) {
     const at = { item_id: 'rs_1', output_index: 0, summary_index: 0 };
     const summary = thinking === undefined ? [] : [{ type: 'summary_text', text: thinking }];
-    if (thinking !== undefined) frames.push(openaiFrame({ type: 'response.reasoning_summary_text.delta', ...at, delta: thinking }));
+    if (thinking !== undefined)
+      frames.push(openaiFrame({ type: 'response.reasoning_summary_text.delta', ...at, delta: thinking }));
     frames.push(openaiDone(0, { type: 'reasoning', id: 'rs_1', summary, encrypted_content: opaque }));
   }
   if (text !== undefined) {
@@ -282,11 +290,7 @@ export const openaiWire: ProviderWire = {
   },
 };
 
-function geminiFrame(
-  parts: readonly unknown[],
-  finishReason?: string,
-  usage?: WireUsage,
-): string {
+function geminiFrame(parts: readonly unknown[], finishReason?: string, usage?: WireUsage): string {
   return sse({
     // What is undefined stays off the wire.
     candidates: [{ content: { role: 'model', parts }, index: 0, finishReason }],
@@ -313,7 +317,10 @@ function geminiAnswer({ thinking, opaque, text, calls = [] }: WireAnswer): strin
 }
 
 interface GeminiPart {
-  readonly functionResponse?: { readonly id: string; readonly response: { readonly output?: string; readonly error?: string } };
+  readonly functionResponse?: {
+    readonly id: string;
+    readonly response: { readonly output?: string; readonly error?: string };
+  };
 }
 
 export const geminiWire: ProviderWire = {
@@ -382,4 +389,7 @@ export const HAS_CLAUDE_AGENT_SDK = existsSync('claude-agent/node_modules/@anthr
 const PLAYS_CLAUDE_AGENT = HAS_CLAUDE_AGENT_SDK && process.env['TEST_MODE'] !== 'cluster';
 
 /** How runs of every type of agent are played that can run here. */
-export const AGENT_WIRES: readonly ProviderWire[] = [...PROVIDER_WIRES, ...(PLAYS_CLAUDE_AGENT ? CLAUDE_AGENT_WIRES.slice(0, 1) : [])];
+export const AGENT_WIRES: readonly ProviderWire[] = [
+  ...PROVIDER_WIRES,
+  ...(PLAYS_CLAUDE_AGENT ? CLAUDE_AGENT_WIRES.slice(0, 1) : []),
+];

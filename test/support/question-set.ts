@@ -35,15 +35,21 @@ export function answerOf(documentKey: string, heading: string | null): string {
 
 /** Each file is a document whose sections are followed by their questions: `?`, or `~` for those in other words. */
 export function readQualitySet(): QualitySet {
-  const files = readdirSync(FOLDER).filter((name) => name.endsWith('.md')).sort();
+  const files = readdirSync(FOLDER)
+    .filter((name) => name.endsWith('.md'))
+    .sort();
   const read = files.map((name) => readDocument(name, readFileSync(join(FOLDER, name), 'utf8').split('\n')));
   return { documents: read.map(({ document }) => document), questions: read.flatMap(({ questions }) => questions) };
 }
 
-function readDocument(key: string, lines: readonly string[]): { readonly document: QualityDocument; readonly questions: readonly Question[] } {
+function readDocument(
+  key: string,
+  lines: readonly string[],
+): { readonly document: QualityDocument; readonly questions: readonly Question[] } {
   const blocks: Block[] = [];
   const questions: Question[] = [];
-  const told = (name: string): string => lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2) ?? '';
+  const told = (name: string): string =>
+    lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2) ?? '';
   const language = told('language');
   let heading: string | null = null;
   for (const line of lines) {
@@ -51,7 +57,8 @@ function readDocument(key: string, lines: readonly string[]): { readonly documen
     if (mark === '# ') {
       heading = text;
       blocks.push({ kind: 'heading', level: 1, text });
-    } else if (mark === '? ' || mark === '~ ') questions.push({ language, text, isParaphrase: mark === '~ ', answer: answerOf(key, heading) });
+    } else if (mark === '? ' || mark === '~ ')
+      questions.push({ language, text, isParaphrase: mark === '~ ', answer: answerOf(key, heading) });
     else if (heading !== null && line !== '') blocks.push({ kind: 'text', text: line });
   }
   return { document: { key, language, title: told('title'), blocks }, questions };
@@ -65,8 +72,13 @@ export async function recallAt(count: number, questions: readonly Question[], se
 }
 
 /** Those whose answer is not among the first `count`. */
-export async function missedAt(count: number, questions: readonly Question[], search: AskedSearch): Promise<Question[]> {
+export async function missedAt(
+  count: number,
+  questions: readonly Question[],
+  search: AskedSearch,
+): Promise<Question[]> {
   const missed: Question[] = [];
-  for (const question of questions) if (!(await search(question.text)).slice(0, count).includes(question.answer)) missed.push(question);
+  for (const question of questions)
+    if (!(await search(question.text)).slice(0, count).includes(question.answer)) missed.push(question);
   return missed;
 }

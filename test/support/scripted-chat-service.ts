@@ -25,7 +25,12 @@ export class ScriptedChatService {
       void (async () => {
         const text = Buffer.concat(await Array.fromAsync(incoming as AsyncIterable<Buffer>)).toString();
         const { method = '', url = '', headers } = incoming;
-        const request = { method, path: url, headers, body: text === '' ? {} : (JSON.parse(text) as Record<string, unknown>) };
+        const request = {
+          method,
+          path: url,
+          headers,
+          body: text === '' ? {} : (JSON.parse(text) as Record<string, unknown>),
+        };
         service.requests.push(request);
         const answer = service.answers.get(`${method} ${url}`)?.shift();
         if (answer) await answer(response, request);

@@ -38,7 +38,10 @@ export function tool(
 }
 
 /** A tool `slow` that never answers. */
-export function endlessTool(effect?: OfferedTool['effect']): { readonly offered: OfferedTool; readonly called: Promise<AbortSignal> } {
+export function endlessTool(effect?: OfferedTool['effect']): {
+  readonly offered: OfferedTool;
+  readonly called: Promise<AbortSignal>;
+} {
   let begin: (signal: AbortSignal) => void = () => undefined;
   const called = new Promise<AbortSignal>((resolve) => (begin = resolve));
   const call: OfferedTool['call'] = (_input, signal) => {

@@ -11,7 +11,9 @@ export type SentPart =
 export function anthropicParts({ messages }: Body): SentPart[][] {
   return (messages as { role: string; content: string | AnthropicPart[] }[])
     .filter(({ role, content }) => role === 'user' && !(Array.isArray(content) && content[0]?.type === 'tool_result'))
-    .map(({ content }) => (typeof content === 'string' ? [{ kind: 'text', text: content }] : content.map(anthropicPart)));
+    .map(({ content }) =>
+      typeof content === 'string' ? [{ kind: 'text', text: content }] : content.map(anthropicPart),
+    );
 }
 
 export function openaiParts({ input }: Body): SentPart[][] {

@@ -56,7 +56,12 @@ export class ServiceProcess {
   }
 
   /** Starts it without waiting for it: for starts that are expected to fail. */
-  static spawn({ role = 'all', environment, entry = ENTRY, nodeOptions = SHORT_LIVED }: ProcessOptions): ServiceProcess {
+  static spawn({
+    role = 'all',
+    environment,
+    entry = ENTRY,
+    nodeOptions = SHORT_LIVED,
+  }: ProcessOptions): ServiceProcess {
     const { PATH = '', HOME = '', TMPDIR = '/tmp' } = process.env;
     return new ServiceProcess(
       spawn(process.execPath, [...nodeOptions, entry, role], {

@@ -9,7 +9,13 @@ const { PublishTraces } = await built('observability/application/publish-traces.
 
 BullModule.workerClass = class extends Worker {
   constructor(name, processor, options) {
-    super(name, processor, { ...options, lockDuration: 3_000, stalledInterval: 500, maxStalledCount: 1_000, drainDelay: 1 });
+    super(name, processor, {
+      ...options,
+      lockDuration: 3_000,
+      stalledInterval: 500,
+      maxStalledCount: 1_000,
+      drainDelay: 1,
+    });
   }
 };
 

@@ -1,5 +1,11 @@
 import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll } from '@jest/globals';
 
@@ -83,7 +89,10 @@ export class SiteServer {
   /** An HTML page with a heading, a paragraph and links. */
   article(path: string, { title, text, links = [] }: { title: string; text: string; links?: readonly string[] }): void {
     const anchors = links.map((href) => `<li><a href="${href}">${href}</a></li>`).join('');
-    this.page(path, `<!doctype html><html><head><title>${title}</title></head><body><main><h1>${title}</h1><p>${text}</p><ul>${anchors}</ul></main></body></html>`);
+    this.page(
+      path,
+      `<!doctype html><html><head><title>${title}</title></head><body><main><h1>${title}</h1><p>${text}</p><ul>${anchors}</ul></main></body></html>`,
+    );
   }
 
   remove(path: string): void {
@@ -96,8 +105,13 @@ export class SiteServer {
 
   /** @param locations paths of this site, or absolute URLs */
   sitemap(locations: readonly string[], path = '/sitemap.xml'): void {
-    const urls = locations.map((location) => `<url><loc>${location.startsWith('/') ? this.url(location) : location}</loc></url>`);
-    this.page(path, { type: 'application/xml', body: `<?xml version="1.0"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">${urls.join('')}</urlset>` });
+    const urls = locations.map(
+      (location) => `<url><loc>${location.startsWith('/') ? this.url(location) : location}</loc></url>`,
+    );
+    this.page(path, {
+      type: 'application/xml',
+      body: `<?xml version="1.0"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">${urls.join('')}</urlset>`,
+    });
   }
 
   /** How often a path was asked for. */
@@ -127,7 +141,10 @@ export class SiteServer {
 async function send(page: SitePage, asked: IncomingHttpHeaders, response: ServerResponse): Promise<void> {
   await page.before?.();
   const { etag, lastModified, status = 200, type = 'text/html; charset=utf-8', body = '' } = page;
-  const validators = { ...(etag !== undefined && { etag }), ...(lastModified !== undefined && { 'last-modified': lastModified }) };
+  const validators = {
+    ...(etag !== undefined && { etag }),
+    ...(lastModified !== undefined && { 'last-modified': lastModified }),
+  };
   if (isAsBefore(page, asked)) response.writeHead(304, validators).end();
   else response.writeHead(status, { 'content-type': type, ...validators, ...page.headers }).end(body);
 }

@@ -17,7 +17,8 @@ const TOOLS = {
   silent: () => writeFileSync('silent', ''),
   slow: (id) => void setTimeout(() => write({ id, result: text('slow') }), 200),
   crash: () => process.exit(3),
-  last_words: (id) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id, result: text('bye') })}\n`, () => process.exit(0)),
+  last_words: (id) =>
+    process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id, result: text('bye') })}\n`, () => process.exit(0)),
   mute: () => closeSync(1),
   large: () => text('x'.repeat(1_048_576)),
   nearly_large: () => text('x'.repeat(1_000_000)),
@@ -62,14 +63,18 @@ function answer({ id, method, params }) {
     return write({ id, result: { protocolVersion: params.protocolVersion, capabilities, serverInfo } });
   }
   if (method === 'tools/list') {
-    return write({ id, result: { tools: Object.keys(TOOLS).map((name) => ({ name, inputSchema: { type: 'object' } })) } });
+    return write({
+      id,
+      result: { tools: Object.keys(TOOLS).map((name) => ({ name, inputSchema: { type: 'object' } })) },
+    });
   }
   if (method === 'tools/call') {
     const result = TOOLS[params.name]?.(id);
     if (typeof result === 'object') write({ id, result });
     return undefined;
   }
-  if (id !== undefined) write({ id, error: { code: -32601, message: `No ${method} with ${process.env.KEY ?? 'nothing'}` } });
+  if (id !== undefined)
+    write({ id, error: { code: -32601, message: `No ${method} with ${process.env.KEY ?? 'nothing'}` } });
 }
 
 if (behaviour === 'exits') process.exit(1);

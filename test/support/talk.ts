@@ -78,7 +78,11 @@ export class Talk {
   ) {}
 
   /** @param options of the organization, as the operator writes them */
-  static async start(service: TestService, agent: Readonly<Record<string, unknown>> = {}, ...options: string[]): Promise<Talk> {
+  static async start(
+    service: TestService,
+    agent: Readonly<Record<string, unknown>> = {},
+    ...options: string[]
+  ): Promise<Talk> {
     const organization = await service.organization(...options);
     const agentId = await service.agent(organization.key, agent);
     return new Talk(service, organization, agentId, await service.thread(organization.key, agentId));

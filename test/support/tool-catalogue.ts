@@ -1,7 +1,18 @@
 import type { OfferedTool } from '../../src/conversations/index.js';
 import { output } from './scripted-runs.js';
 
-const SERVERS = ['code_host', 'tickets', 'crm', 'billing', 'calendar', 'mail', 'files', 'analytics', 'payroll', 'warehouse'];
+const SERVERS = [
+  'code_host',
+  'tickets',
+  'crm',
+  'billing',
+  'calendar',
+  'mail',
+  'files',
+  'analytics',
+  'payroll',
+  'warehouse',
+];
 const VERBS = ['create', 'update', 'delete', 'list', 'search', 'archive', 'export', 'assign'];
 const NOUNS = ['record', 'comment', 'report', 'member', 'schedule'];
 
@@ -40,7 +51,11 @@ function schemaOf(server: string, noun: string): Record<string, unknown> {
       title: text('A short title, at most 200 characters.'),
       body: text('The content as Markdown. Mentions and links are resolved.'),
       labels: { type: 'array', items: { type: 'string' }, description: 'Names of labels; unknown ones are made.' },
-      priority: { type: 'string', enum: ['low', 'normal', 'high', 'urgent'], description: 'How soon it should be looked at.' },
+      priority: {
+        type: 'string',
+        enum: ['low', 'normal', 'high', 'urgent'],
+        description: 'How soon it should be looked at.',
+      },
       dry_run: { type: 'boolean', description: 'Checks the input and changes nothing.' },
     },
     required: ['workspace'],

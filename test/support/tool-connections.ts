@@ -21,7 +21,10 @@ export class ToolConnections {
   private readonly clients: UndiciSafeHttp[] = [];
   private readonly connections: McpConnection[] = [];
 
-  async open(partly: Partly, { clock = new ManualClock(), signal, onToolsChanged, onListenFailed }: Connecting = {}): Promise<McpConnection> {
+  async open(
+    partly: Partly,
+    { clock = new ManualClock(), signal, onToolsChanged, onListenFailed }: Connecting = {},
+  ): Promise<McpConnection> {
     const connection = await this.connector(partly.url, clock).connect(endpoint(partly), {
       signal: signal ?? new AbortController().signal,
       onToolsChanged: onToolsChanged ?? (() => undefined),

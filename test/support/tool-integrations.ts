@@ -12,7 +12,11 @@ export interface IntegrationView {
 }
 
 /** A custom server without credentials; `more` is what else the request has. */
-export function customServer(app: string, { url, transportType }: Pick<ToolServer, 'url' | 'transportType'>, more: Body = {}): Body {
+export function customServer(
+  app: string,
+  { url, transportType }: Pick<ToolServer, 'url' | 'transportType'>,
+  more: Body = {},
+): Body {
   return { type: 'custom-mcp', app, url, transportType, auth: { type: 'none' }, ...more };
 }
 
@@ -40,9 +44,20 @@ export function removeIntegration(service: TestService, talk: Talk, id: string):
   return request(service, talk, 'DELETE', `/${id}`, 204);
 }
 
-async function request(service: TestService, talk: Talk, method: string, path: string, status: number, body?: Body): Promise<IntegrationView> {
+async function request(
+  service: TestService,
+  talk: Talk,
+  method: string,
+  path: string,
+  status: number,
+  body?: Body,
+): Promise<IntegrationView> {
   const options = { key: talk.key, ...(body && { body }) };
-  const answer = await service.http<IntegrationView>(method, `/v1/agents/${talk.agentId}/tool-integrations${path}`, options);
+  const answer = await service.http<IntegrationView>(
+    method,
+    `/v1/agents/${talk.agentId}/tool-integrations${path}`,
+    options,
+  );
   if (answer.status !== status) throw new Error(`${method} integration: ${answer.status} ${answer.text}`);
   return answer.body;
 }

@@ -17,10 +17,17 @@ export interface ToolServer {
   readonly secretHeaders?: Readonly<Record<string, string>>;
 }
 
-export function customServer({ url, app = 'tickets', transportType = 'streamableHttp', secretHeaders = {} }: ToolServer): object {
+export function customServer({
+  url,
+  app = 'tickets',
+  transportType = 'streamableHttp',
+  secretHeaders = {},
+}: ToolServer): object {
   const [headerKey] = Object.keys(secretHeaders);
   const auth = headerKey === undefined ? { type: 'none' } : { type: 'static', headerKey };
-  const httpHeaders = Object.fromEntries(Object.entries(secretHeaders).map(([name, value]) => [name, { type: 'secret', value }]));
+  const httpHeaders = Object.fromEntries(
+    Object.entries(secretHeaders).map(([name, value]) => [name, { type: 'secret', value }]),
+  );
   return { type: 'custom-mcp', app, url, transportType, auth, httpHeaders };
 }
 
@@ -28,7 +35,10 @@ type Owner = Pick<Talk, 'key' | 'agentId'>;
 
 /** Gives the agent a tool server. */
 export async function attach(service: RunningService, owner: Owner, server: ToolServer): Promise<IntegrationView> {
-  const answer = await service.http<IntegrationView>('POST', integrationsPath(owner), { key: owner.key, body: customServer(server) });
+  const answer = await service.http<IntegrationView>('POST', integrationsPath(owner), {
+    key: owner.key,
+    body: customServer(server),
+  });
   if (answer.status !== 201) throw new Error(`integration: ${answer.status} ${answer.text}`);
   return answer.body;
 }

@@ -51,7 +51,8 @@ export class ToolServer {
   /** The status that a request is refused with. */
   refusal: (request: IncomingMessage) => number | undefined = () => undefined;
   /** What is done with the call of a tool that is not there. */
-  unknown: NonNullable<ServedTool['run']> = ({ name }) => said(`MCP error -32602: Tool ${String(name)} not found`, true);
+  unknown: NonNullable<ServedTool['run']> = ({ name }) =>
+    said(`MCP error -32602: Tool ${String(name)} not found`, true);
   private readonly sessions = new Map<string, Session>();
   private readonly modern = createMcpHandler(() => this.server(), { legacy: 'reject' });
 
@@ -110,7 +111,11 @@ export class ToolServer {
     const mcp = new McpServer({ name: 'test', version: '1.0.0' }, { capabilities: { tools: { listChanged: true } } });
     const { server } = mcp;
     server.setRequestHandler('tools/list', () => ({
-      tools: this.tools.map(({ run: _run, ...tool }) => ({ description: `Does ${tool.name}.`, inputSchema: { type: 'object' as const }, ...tool })),
+      tools: this.tools.map(({ run: _run, ...tool }) => ({
+        description: `Does ${tool.name}.`,
+        inputSchema: { type: 'object' as const },
+        ...tool,
+      })),
     }));
     server.setRequestHandler('tools/call', async ({ params: { name, arguments: input = {} } }) => {
       const tool = this.tools.find((each) => each.name === name);
@@ -141,13 +146,18 @@ export class ToolServer {
     if (method === (this.kind === 'modern' ? 'server/discover' : 'initialize')) this.connections += 1;
     if (method === 'tools/list') this.listings += 1;
     if (method !== 'tools/call') return;
-    this.calls.push({ name: String(params['name']), input: params['arguments'], meta: (params['_meta'] ?? {}) as ReceivedCall['meta'] });
+    this.calls.push({
+      name: String(params['name']),
+      input: params['arguments'],
+      meta: (params['_meta'] ?? {}) as ReceivedCall['meta'],
+    });
   }
 
   private async answerInSession(request: Request, body: string): Promise<Response> {
     const known = this.sessions.get(request.headers.get('mcp-session-id') ?? '');
     if (known?.handle) return known.handle(request);
-    if (!body.includes('"initialize"')) return new Response(null, { status: body.includes('server/discover') ? 400 : 404 });
+    if (!body.includes('"initialize"'))
+      return new Response(null, { status: body.includes('server/discover') ? 400 : 404 });
     const server = this.server();
     const transport = new WebStandardStreamableHTTPServerTransport({
       sessionIdGenerator: () => randomUUID(),
@@ -159,7 +169,11 @@ export class ToolServer {
     return transport.handleRequest(request);
   }
 
-  private async answerOverSse({ method, url = '' }: IncomingMessage, response: ServerResponse, body: string): Promise<void> {
+  private async answerOverSse(
+    { method, url = '' }: IncomingMessage,
+    response: ServerResponse,
+    body: string,
+  ): Promise<void> {
     if (method === 'POST') {
       const session = this.sessions.get(url.split('?')[1] ?? '');
       response.writeHead(session ? 202 : 404).end();
@@ -191,7 +205,11 @@ export function said(words: string, isError = false): CallToolResult {
   return { content: [{ type: 'text', text: words }], isError };
 }
 
-function webRequest({ method = 'GET', headers, url }: IncomingMessage, response: ServerResponse, body: string): Request {
+function webRequest(
+  { method = 'GET', headers, url }: IncomingMessage,
+  response: ServerResponse,
+  body: string,
+): Request {
   const gone = new AbortController();
   response.on('close', () => gone.abort());
   return new Request(`http://127.0.0.1${url}`, {

@@ -23,7 +23,10 @@ export function startWatched(environment: Readonly<Record<string, string>>): Pro
  * one core slow each other's computing down all the same, so that only what is too much each time, and at the pace that
  * the process has then, counts as too much.
  */
-export async function watchedCost<Result>(child: ServiceProcess, request: () => Promise<Result>): Promise<Cost & { readonly result: Result }> {
+export async function watchedCost<Result>(
+  child: ServiceProcess,
+  request: () => Promise<Result>,
+): Promise<Cost & { readonly result: Result }> {
   let best: Cost = { stallMs: Infinity, maxStallMs: MAX_STALL_MS, memoryMiB: Infinity };
   for (let attempt = 1; ; attempt += 1) {
     await child.ask('watch');

@@ -25,7 +25,9 @@ function peakMemory() {
   return Number(peak) * 1024;
 }
 
-const REFERENCE = JSON.stringify(Array.from({ length: 100_000 }, (_, index) => ({ [`field-${index % 100}`]: 'x'.repeat(40) })));
+const REFERENCE = JSON.stringify(
+  Array.from({ length: 100_000 }, (_, index) => ({ [`field-${index % 100}`]: 'x'.repeat(40) })),
+);
 
 /** Reads and writes 5.6 MB of JSON five times. @returns the median, in milliseconds of computing time */
 function pace() {

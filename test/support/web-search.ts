@@ -22,16 +22,26 @@ export function searchBlock(id: string, input: object): AnswerBlock {
 
 /** What the search has found; the text of the pages is for the model alone. */
 export function foundBlock(id: string, pages: readonly FoundPage[]): AnswerBlock {
-  const content = pages.map((page) => ({ type: 'web_search_result', ...page, encrypted_content: SEALED_PAGE, page_age: null }));
+  const content = pages.map((page) => ({
+    type: 'web_search_result',
+    ...page,
+    encrypted_content: SEALED_PAGE,
+    page_age: null,
+  }));
   return [{ type: 'web_search_tool_result', tool_use_id: id, content }];
 }
 
 export function searchErrorBlock(id: string, error_code: string): AnswerBlock {
-  return [{ type: 'web_search_tool_result', tool_use_id: id, content: { type: 'web_search_tool_result_error', error_code } }];
+  return [
+    { type: 'web_search_tool_result', tool_use_id: id, content: { type: 'web_search_tool_result_error', error_code } },
+  ];
 }
 
 export function toolBlock(id: string, name: string, input: object): AnswerBlock {
-  return [{ type: 'tool_use', id, name, input: {} }, { type: 'input_json_delta', partial_json: JSON.stringify(input) }];
+  return [
+    { type: 'tool_use', id, name, input: {} },
+    { type: 'input_json_delta', partial_json: JSON.stringify(input) },
+  ];
 }
 
 /** In every page that is found. */

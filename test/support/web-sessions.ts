@@ -8,13 +8,22 @@ export interface Token {
 
 /** What the mint answers; a renewal answers it without the resume token. */
 export interface Credentials {
-  readonly session: { readonly id: string; readonly assistant_id: string; readonly thread_id: string; readonly expiresAt: string };
+  readonly session: {
+    readonly id: string;
+    readonly assistant_id: string;
+    readonly thread_id: string;
+    readonly expiresAt: string;
+  };
   readonly pass: Token;
   readonly resumeToken: Token;
 }
 
 /** A web session as the customer's server begins it. */
-export async function mintSession(service: RunningService, key: string, body: Readonly<Record<string, unknown>>): Promise<Credentials> {
+export async function mintSession(
+  service: RunningService,
+  key: string,
+  body: Readonly<Record<string, unknown>>,
+): Promise<Credentials> {
   const answer = await service.http<Credentials>('POST', '/v1/sessions', { key, body });
   if (answer.status !== 201) throw new Error(`session: ${answer.status} ${answer.text}`);
   return answer.body;

@@ -2,13 +2,22 @@ import type { Answer, RunningService } from './harness.js';
 import { until } from './until.js';
 
 export interface WebsiteBody {
-  readonly configs: readonly { readonly rootUrl: string; readonly excludedUrls: readonly string[]; readonly selectedUrls: readonly string[] }[];
+  readonly configs: readonly {
+    readonly rootUrl: string;
+    readonly excludedUrls: readonly string[];
+    readonly selectedUrls: readonly string[];
+  }[];
   readonly sync: {
     readonly state: string;
     readonly lastSuccessfulSyncAt: string | null;
     readonly lastError: string | null;
     readonly startedAt: string | null;
-    readonly pages: { readonly found: number; readonly indexed: number; readonly failed: number; readonly skipped: number };
+    readonly pages: {
+      readonly found: number;
+      readonly indexed: number;
+      readonly failed: number;
+      readonly skipped: number;
+    };
   };
   readonly chunks: number;
   readonly bytes: number;
@@ -42,10 +51,14 @@ export class AgentWebsite {
   /** As it reads once the crawl has ended. */
   async crawled(withinMs = 30_000): Promise<WebsiteBody> {
     let { body } = await this.read();
-    await until(async () => {
-      ({ body } = await this.read());
-      return body.sync.state !== 'IN_PROGRESS';
-    }, 'the crawl ends', { everyMs: 25, withinMs });
+    await until(
+      async () => {
+        ({ body } = await this.read());
+        return body.sync.state !== 'IN_PROGRESS';
+      },
+      'the crawl ends',
+      { everyMs: 25, withinMs },
+    );
     return body;
   }
 

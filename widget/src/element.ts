@@ -107,7 +107,9 @@ export class AgentChatElement extends HTMLElement {
       this.running = AgentChatElement.createChat(options);
     } catch (error) {
       // Whoever builds the page sees it where the chat would be, and in the console.
-      this.root.replaceChildren(make('p', { className: 'note', text: error instanceof Error ? error.message : 'agent-chat cannot start' }));
+      this.root.replaceChildren(
+        make('p', { className: 'note', text: error instanceof Error ? error.message : 'agent-chat cannot start' }),
+      );
       throw error;
     }
     this.running.onSessionFailed((failure) => this.tell('sessionFailed', failure));
@@ -134,7 +136,11 @@ export class AgentChatElement extends HTMLElement {
       heading: text('heading', strings.heading),
       greeting: text('greeting', strings.greeting),
       placeholder: text('placeholder', strings.placeholder),
-      imageOrigins: new Set(text('image-origins', '').split(/\s+/).filter((origin) => origin !== '')),
+      imageOrigins: new Set(
+        text('image-origins', '')
+          .split(/\s+/)
+          .filter((origin) => origin !== ''),
+      ),
       onSent: () => this.tell('messageSent'),
       ...(this.isInline ? {} : { onClose: () => this.close() }),
     });

@@ -45,7 +45,8 @@ describe('the look-up of keys that this process does not know', () => {
       await clock.advance(1_000);
       while (at.length < statements.length) at.push(clock.monotonic());
     }
-    for (const end of at) expect(at.filter((time) => time > end - 60_000 && time <= end).length).toBeLessThanOrEqual(60);
+    for (const end of at)
+      expect(at.filter((time) => time > end - 60_000 && time <= end).length).toBeLessThanOrEqual(60);
     expect(waits.length).toBeGreaterThan(65);
     expect(Math.max(...waits)).toBeLessThanOrEqual(2_000);
     await clock.advance(10_000);
@@ -68,7 +69,12 @@ describe('the look-up of keys that this process does not know', () => {
 
   it('takes no more than it can hold', async () => {
     const { clock, lookup, statements } = start();
-    const all = Array.from({ length: 51_000 }, () => lookup.find(invented()).then(() => 'answered', () => 'refused'));
+    const all = Array.from({ length: 51_000 }, () =>
+      lookup.find(invented()).then(
+        () => 'answered',
+        () => 'refused',
+      ),
+    );
     await clock.advance(60_000);
     const results = await Promise.all(all);
     expect(results.filter((result) => result === 'refused').length).toBeGreaterThan(900);

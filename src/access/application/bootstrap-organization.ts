@@ -26,7 +26,10 @@ export class BootstrapOrganization {
     return this.database.transaction(async (transaction) => {
       if (await this.organizations.existsAny(transaction)) return null;
       const { organization, owner } = await this.createOrganization.within(transaction, { name: 'Default' });
-      const { key } = await this.issueApiKey.within(transaction, owner, { name: 'First key', capabilities: CAPABILITIES });
+      const { key } = await this.issueApiKey.within(transaction, owner, {
+        name: 'First key',
+        capabilities: CAPABILITIES,
+      });
       return { organizationId: organization.id, key };
     });
   }

@@ -58,7 +58,11 @@ export class IssueApiKey {
    * allowlist is taken as it is: an id in it that is no agent of the organization reaches nothing.
    * @throws OrganizationNotFound, MemberNotFound, ValidationFailed
    */
-  async byOperator(organizationId: string, memberId: string | undefined, request: ApiKeyRequest): Promise<IssuedApiKey> {
+  async byOperator(
+    organizationId: string,
+    memberId: string | undefined,
+    request: ApiKeyRequest,
+  ): Promise<IssuedApiKey> {
     const owner = await this.members.findOwner(organizationId);
     if (!owner) throw new OrganizationNotFound(organizationId);
     const member = memberId === undefined ? owner : await this.members.find(organizationId, memberId);

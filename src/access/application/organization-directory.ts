@@ -54,7 +54,8 @@ export class OrganizationDirectory {
   private async load(organizationId: string): Promise<OrganizationView | undefined> {
     const organization = await this.organizations.find(organizationId);
     if (!organization) return undefined;
-    const { id, name, plan, agentLimit, crawlPages, creditsIncluded, creditsExhausted, hipaaUntil, createdAt } = organization;
+    const { id, name, plan, agentLimit, crawlPages, creditsIncluded, creditsExhausted, hipaaUntil, createdAt } =
+      organization;
     const limits = { agentLimit, crawlPages, creditsIncluded, creditsExhausted };
     return { id, name, plan, ...limits, hipaaUntil, createdAt, features: organization.effectiveFeatures() };
   }

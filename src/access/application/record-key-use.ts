@@ -25,7 +25,8 @@ export class RecordKeyUse implements BeforeApplicationShutdown {
 
   record(keyId: string): void {
     const written = this.written.get(keyId);
-    if (written === undefined || this.clock.monotonic() - written >= PRECISION_MS) this.pending.set(keyId, this.clock.now());
+    if (written === undefined || this.clock.monotonic() - written >= PRECISION_MS)
+      this.pending.set(keyId, this.clock.now());
   }
 
   /** Writes what has been gathered; what cannot be written is tried again the next time. */

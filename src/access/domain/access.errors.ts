@@ -52,7 +52,9 @@ export class PassInvalid extends DomainError {
 /** Whoever holds the resume token of the session gets a new one. */
 export class PassExpired extends DomainError {
   constructor() {
-    super('unauthenticated', 'The session pass has expired. Renew it, then send the request again.', { code: 'pass_expired' });
+    super('unauthenticated', 'The session pass has expired. Renew it, then send the request again.', {
+      code: 'pass_expired',
+    });
   }
 }
 
@@ -62,7 +64,9 @@ export class ForbiddenForSessionPass extends DomainError {
   }
 
   static route(): ForbiddenForSessionPass {
-    return new ForbiddenForSessionPass('A session pass opens the messages and the runs of its own conversation, and nothing else.');
+    return new ForbiddenForSessionPass(
+      'A session pass opens the messages and the runs of its own conversation, and nothing else.',
+    );
   }
 }
 
@@ -75,7 +79,9 @@ export class ForbiddenAgentNotInPass extends DomainError {
 /** The route says nothing about who may call it, so nobody may. */
 export class UndeclaredRoute extends DomainError {
   constructor(route: string) {
-    super('forbidden', 'This route cannot be called.', { detail: `${route} declares neither @Access nor @PublicRoute` });
+    super('forbidden', 'This route cannot be called.', {
+      detail: `${route} declares neither @Access nor @PublicRoute`,
+    });
   }
 }
 

@@ -43,7 +43,15 @@ describe('an API key', () => {
 
   it('is refused when cut, lengthened, or of another prefix', () => {
     const key = formatApiKey(new Uint8Array(32).fill(7));
-    for (const wrong of [key.slice(0, -1), `${key}0`, ` ${key}`, `${key}\n`, key.replace('ak_', 'sk_'), key.slice(3), '']) {
+    for (const wrong of [
+      key.slice(0, -1),
+      `${key}0`,
+      ` ${key}`,
+      `${key}\n`,
+      key.replace('ak_', 'sk_'),
+      key.slice(3),
+      '',
+    ]) {
       expect(isWellFormedApiKey(wrong)).toBe(false);
     }
   });

@@ -24,6 +24,7 @@ export function includedBefore(allowances: readonly CreditAllowance[], moment: D
 /** @throws ValidationFailed */
 export function parseCreditsExhausted(name: string): CreditsExhausted {
   const found = CREDITS_EXHAUSTED.find((known) => known === name);
-  if (found === undefined) throw new ValidationFailed(`creditsExhausted: must be one of ${CREDITS_EXHAUSTED.join(', ')}`);
+  if (found === undefined)
+    throw new ValidationFailed(`creditsExhausted: must be one of ${CREDITS_EXHAUSTED.join(', ')}`);
   return found;
 }

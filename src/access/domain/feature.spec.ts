@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { effectiveFeatures, parseFeatureChoices } from './feature.js';
 
-const on = (...arguments_: Parameters<typeof effectiveFeatures>): string[] => [...effectiveFeatures(...arguments_)].sort();
+const on = (...arguments_: Parameters<typeof effectiveFeatures>): string[] =>
+  [...effectiveFeatures(...arguments_)].sort();
 
 describe('the features of an organization', () => {
   it('are by default the session-start hook, and the gateway with plan enterprise', () => {

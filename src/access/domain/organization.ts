@@ -62,9 +62,15 @@ export class Organization {
     const hadHipaa = this.effectiveFeatures().has('hipaa');
     const plan = settings.plan === undefined ? this.plan : parsePlan(settings.plan);
     const features = settings.features === undefined ? this.features : parseFeatureChoices(settings.features);
-    const { agentLimit = this.agentLimit, crawlPages = this.crawlPages, creditsIncluded = this.creditsIncluded } = settings;
+    const {
+      agentLimit = this.agentLimit,
+      crawlPages = this.crawlPages,
+      creditsIncluded = this.creditsIncluded,
+    } = settings;
     const creditsExhausted =
-      settings.creditsExhausted === undefined ? this.creditsExhausted : parseCreditsExhausted(settings.creditsExhausted);
+      settings.creditsExhausted === undefined
+        ? this.creditsExhausted
+        : parseCreditsExhausted(settings.creditsExhausted);
     checkLimit('agentLimit', agentLimit);
     checkLimit('creditsIncluded', creditsIncluded);
     if (!Number.isInteger(crawlPages) || crawlPages < 1 || crawlPages > MAX_CRAWL_PAGES) {

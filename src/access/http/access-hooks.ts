@@ -6,5 +6,8 @@ import { TellBudget } from './tell-budget.js';
 
 /** What access does with a request outside of its guards. */
 export function accessHooks(app: INestApplicationContext): RequestHooks {
-  return { onRequest: [app.get(AuthenticateRequest).hook, app.get(RefusePass).hook], onSend: [app.get(TellBudget).hook] };
+  return {
+    onRequest: [app.get(AuthenticateRequest).hook, app.get(RefusePass).hook],
+    onSend: [app.get(TellBudget).hook],
+  };
 }

@@ -1,7 +1,13 @@
 import { applyDecorators, SetMetadata } from '@nestjs/common';
 import { ApiExtension } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
-import { AddRouteConfig, type AnswerHeader, ApiAnswerHeader, ApiUuidParam, RATE_LIMIT_HEADERS } from '../../platform/http/index.js';
+import {
+  AddRouteConfig,
+  type AnswerHeader,
+  ApiAnswerHeader,
+  ApiUuidParam,
+  RATE_LIMIT_HEADERS,
+} from '../../platform/http/index.js';
 import type { Capability } from '../domain/capability.js';
 import type { Principal } from '../domain/principal.js';
 
@@ -50,9 +56,7 @@ export function Access(declaration: AccessDeclaration): MethodDecorator {
     ...budgetHeaders(declaration).map(ApiAnswerHeader),
     ...(declaration.sessionPass ? [ApiExtension('x-session-pass', true)] : []),
     // A handler that takes the resource itself names no parameter, and the document would lack it.
-    ...resources.flatMap(({ in: place, field: name }) =>
-      place === 'path' ? [ApiUuidParam(name)] : [],
-    ),
+    ...resources.flatMap(({ in: place, field: name }) => (place === 'path' ? [ApiUuidParam(name)] : [])),
   );
 }
 

@@ -49,7 +49,11 @@ export class ApiKeysController {
   @HttpCode(204)
   @Access({ scope: 'manageApiKeys', level: 'organization' })
   @ApiExample({ path: { id: EXAMPLE_IDS.apiKey } })
-  @ApiOperation({ operationId: 'revokeApiKey', summary: 'Revoke an API key', description: 'It is refused within 5 seconds.' })
+  @ApiOperation({
+    operationId: 'revokeApiKey',
+    summary: 'Revoke an API key',
+    description: 'It is refused within 5 seconds.',
+  })
   @ApiNoContentResponse()
   @ApiErrors(400, 401, 403, 404)
   async revoke(@Caller() caller: ApiKeyPrincipal, @UuidParam('id') id: string): Promise<void> {

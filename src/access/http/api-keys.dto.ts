@@ -18,7 +18,12 @@ export class CreateApiKeyBody {
   @EnumListField(CAPABILITIES, { description: 'What the key may do; at most what the calling key may do.' })
   readonly capabilities!: Capability[];
 
-  @UuidListField({ min: 1, max: MAX_ALLOWED_AGENTS, optional: true, description: 'The only agents the key may use; absent means every agent.' })
+  @UuidListField({
+    min: 1,
+    max: MAX_ALLOWED_AGENTS,
+    optional: true,
+    description: 'The only agents the key may use; absent means every agent.',
+  })
   readonly agentIds?: string[];
 
   @TimestampField({ optional: true, description: 'When the key stops working, in the future; absent means never.' })
@@ -26,13 +31,17 @@ export class CreateApiKeyBody {
 }
 
 class ApiKeyFields {
-  @UuidField({ description: 'Names the key in `DELETE /v1/api-keys/{id}` and in the history of agents; it is no secret.' })
+  @UuidField({
+    description: 'Names the key in `DELETE /v1/api-keys/{id}` and in the history of agents; it is no secret.',
+  })
   readonly id!: string;
   @StringField({ description: 'As it was given at creation.' })
   readonly name!: string;
   @StringField({ description: 'The last four characters of the key, to tell keys apart.' })
   readonly last4!: string;
-  @EnumListField(CAPABILITIES, { description: 'What the key may do. Reads that need no capability are open to every key.' })
+  @EnumListField(CAPABILITIES, {
+    description: 'What the key may do. Reads that need no capability are open to every key.',
+  })
   readonly capabilities!: Capability[];
   @UuidListField({ nullable: true, description: ALLOWLIST })
   readonly agentIds!: string[] | null;
@@ -53,6 +62,8 @@ export class ApiKeyResponse extends ApiKeyFields {
 }
 
 export class ApiKeyListResponse {
-  @ObjectListField(() => ApiKeyResponse, { description: 'Every key of the organization that is not deleted, expired ones included.' })
+  @ObjectListField(() => ApiKeyResponse, {
+    description: 'Every key of the organization that is not deleted, expired ones included.',
+  })
   readonly apiKeys!: ApiKeyResponse[];
 }

@@ -32,7 +32,8 @@ export class AuthenticateRequest {
    */
   readonly hook = async (request: FastifyRequest): Promise<void> => {
     if (request.is404 || isPublicRequest(request)) return;
-    if (!requestDeclarationOf(request)) throw new UndeclaredRoute(`${request.method} ${request.routeOptions.url ?? ''}`);
+    if (!requestDeclarationOf(request))
+      throw new UndeclaredRoute(`${request.method} ${request.routeOptions.url ?? ''}`);
     const token = BEARER.exec(request.headers.authorization ?? '')?.[1];
     if (token === undefined) throw new ApiKeyMissing();
     admit(request, await this.authenticate(request, token));

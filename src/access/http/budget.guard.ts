@@ -33,14 +33,12 @@ const WITHOUT_CODE: ReadonlySet<string> = new Set(PER_PROCESS);
 
 /** The throttler's settings: counted by `<budget>:<who is counted>`. */
 export function budgets(own: MemoryWindows, shared: RedisWindows | null): ThrottlerModuleOptions {
-  const throttlers = Object.entries(LIMITS).map(
-    ([name, limit]): FixedThrottler => ({
-      name,
-      limit,
-      ttl: WINDOW_SECONDS * 1000,
-      skipIf: (context) => !isCountedAgainst(name as Budget, context.switchToHttp().getRequest<FastifyRequest>()),
-    }),
-  );
+  const throttlers = Object.entries(LIMITS).map(([name, limit]): FixedThrottler => ({
+    name,
+    limit,
+    ttl: WINDOW_SECONDS * 1000,
+    skipIf: (context) => !isCountedAgainst(name as Budget, context.switchToHttp().getRequest<FastifyRequest>()),
+  }));
   return { throttlers, storage: new LimitStorage(own, shared, new Set(PER_PROCESS)) };
 }
 
@@ -87,7 +85,8 @@ export class BudgetGuard extends RateLimitGuard {
       case 'chat':
       case 'sessions': {
         // A look-up that fails is told by whoever needs what it finds; the request counts all the same.
-        const agentId = principal.kind === 'session_pass' ? principal.agentId : await resources.agentId().catch(() => null);
+        const agentId =
+          principal.kind === 'session_pass' ? principal.agentId : await resources.agentId().catch(() => null);
         return `${budget}:${principal.organizationId}:${agentId ?? 'none'}`;
       }
       case 'sessionRefresh':

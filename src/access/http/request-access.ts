@@ -37,12 +37,15 @@ function accessOf(context: ExecutionContext): RequestAccess {
 /** Handler parameter: the API key that calls, as `ApiKeyPrincipal`; of a route that is closed to session passes. */
 export const Caller = createParamDecorator((_data: unknown, context: ExecutionContext): ApiKeyPrincipal => {
   const { principal } = accessOf(context);
-  if (principal.kind !== 'api_key') throw new Error('A route that takes its caller for an API key is open to session passes');
+  if (principal.kind !== 'api_key')
+    throw new Error('A route that takes its caller for an API key is open to session passes');
   return principal;
 });
 
 /** Handler parameter: whoever calls, as `Principal`; of a route that is open to session passes. */
-export const AnyCaller = createParamDecorator((_data: unknown, context: ExecutionContext): Principal => accessOf(context).principal);
+export const AnyCaller = createParamDecorator(
+  (_data: unknown, context: ExecutionContext): Principal => accessOf(context).principal,
+);
 
 /**
  * Handler parameter: what the look-up of this kind found. A path resource is always there; a body

@@ -3,7 +3,12 @@ import { ValidationFailed } from '../../platform/errors/index.js';
 import { isUuid } from '../../platform/ids/index.js';
 import type { ResourceLookups, ResourceOfAgent } from '../application/resource-lookup.js';
 import type { Principal } from '../domain/principal.js';
-import { type AccessDeclaration, requestDeclarationOf, type ResourceReference, resourcesOf } from './access.decorator.js';
+import {
+  type AccessDeclaration,
+  requestDeclarationOf,
+  type ResourceReference,
+  resourcesOf,
+} from './access.decorator.js';
 import { requestAccess } from './request-access.js';
 
 interface FoundResource {
@@ -51,7 +56,10 @@ export class RequestedResources {
   async headersOfRefusal(): Promise<Readonly<Record<string, string>>> {
     const headers = this.references.map(async (reference) => this.headersOf(reference, await this.find(reference)));
     const settled = await Promise.allSettled(headers);
-    return Object.assign({}, ...settled.map((each) => (each.status === 'fulfilled' ? each.value : {}))) as Record<string, string>;
+    return Object.assign({}, ...settled.map((each) => (each.status === 'fulfilled' ? each.value : {}))) as Record<
+      string,
+      string
+    >;
   }
 
   /**

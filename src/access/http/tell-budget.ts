@@ -40,5 +40,7 @@ export class TellBudget {
 
 function isLimited(request: FastifyRequest): boolean {
   if (request.method === 'OPTIONS' || request.is404) return false;
-  return requestDeclarationOf(request)?.rateLimit !== undefined || requestAccess(request)?.principal.kind === 'session_pass';
+  return (
+    requestDeclarationOf(request)?.rateLimit !== undefined || requestAccess(request)?.principal.kind === 'session_pass'
+  );
 }

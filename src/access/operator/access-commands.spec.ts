@@ -34,19 +34,28 @@ afterAll(async () => {
 });
 
 async function run(line: string): Promise<Record<string, string>> {
-  return (await runCommand(accessCommands, operatorKernel(open, clock, events), line.split(' '))) as Record<string, string>;
+  return (await runCommand(accessCommands, operatorKernel(open, clock, events), line.split(' '))) as Record<
+    string,
+    string
+  >;
 }
 
 describe('the operator', () => {
   it('makes an organization with its owner, a member, and keys that work', async () => {
-    const { id, name, ownerId } = await run('org create --name Acme --plan enterprise --features hipaa,-ai_gateway --agent-limit 5');
+    const { id, name, ownerId } = await run(
+      'org create --name Acme --plan enterprise --features hipaa,-ai_gateway --agent-limit 5',
+    );
     expect(name).toBe('Acme');
     const view = await directory.find(id!);
     expect(view).toMatchObject({ plan: 'enterprise', agentLimit: 5, crawlPages: 500 });
     expect(view!.features).toEqual(new Set(['hipaa', 'session_start_hook']));
 
     const owners = await run(`key create --org ${id} --capabilities chat,manageAgents`);
-    expect(await authenticate.execute(owners.key!)).toMatchObject({ keyId: owners.id, organizationId: id, memberId: ownerId });
+    expect(await authenticate.execute(owners.key!)).toMatchObject({
+      keyId: owners.id,
+      organizationId: id,
+      memberId: ownerId,
+    });
 
     const member = await run(`member add ${id} --email ann@acme.test --role member`);
     const agentId = newId();
@@ -61,13 +70,21 @@ describe('the operator', () => {
     await run(`org set ${id} --plan team --features -session_start_hook --agent-limit 2`);
     expect(await directory.find(id!)).toMatchObject({ plan: 'team', agentLimit: 2, features: new Set() });
     await run(`org set ${id} --agent-limit none --crawl-pages 20`);
-    expect(await directory.find(id!)).toMatchObject({ plan: 'team', agentLimit: null, crawlPages: 20, features: new Set() });
+    expect(await directory.find(id!)).toMatchObject({
+      plan: 'team',
+      agentLimit: null,
+      crawlPages: 20,
+      features: new Set(),
+    });
   });
 
   it('sets the credits of a month, and what happens once they are used up', async () => {
     const { id } = await run('org create --name Acme --credits 500');
     expect(await directory.find(id!)).toMatchObject({ creditsIncluded: 500, creditsExhausted: 'allow' });
-    expect(await run(`org set ${id} --credits-exhausted block`)).toMatchObject({ creditsIncluded: 500, creditsExhausted: 'block' });
+    expect(await run(`org set ${id} --credits-exhausted block`)).toMatchObject({
+      creditsIncluded: 500,
+      creditsExhausted: 'block',
+    });
     await run(`org set ${id} --credits none`);
     expect(await directory.find(id!)).toMatchObject({ creditsIncluded: null, creditsExhausted: 'block' });
     const allowances = await new OrganizationRepository(open.database).allowances(id!);

@@ -1,5 +1,10 @@
 import { ValidationFailed } from '../../platform/errors/index.js';
-import { type CommandArguments, type CommandHandler, listOption, requiredOption } from '../../platform/command-line/index.js';
+import {
+  type CommandArguments,
+  type CommandHandler,
+  listOption,
+  requiredOption,
+} from '../../platform/command-line/index.js';
 import { CreateOrganization } from '../application/create-organization.js';
 import { ReadOrganizations } from '../application/read-organizations.js';
 import { UpdateOrganization } from '../application/update-organization.js';
@@ -9,7 +14,12 @@ import { OrganizationRepository } from '../persistence/organization.repository.j
 import { positionalId } from './ids.js';
 
 export const createOrganization: CommandHandler = async ({ open: { database }, clock }, given) => {
-  const useCase = new CreateOrganization(database, clock, new OrganizationRepository(database), new MemberRepository(database));
+  const useCase = new CreateOrganization(
+    database,
+    clock,
+    new OrganizationRepository(database),
+    new MemberRepository(database),
+  );
   const name = requiredOption(given, 'name');
   const ownerEmail = given.options['owner-email'];
   const { organization, owner } = await useCase.execute({ name, ownerEmail, ...settingsOf(given) });

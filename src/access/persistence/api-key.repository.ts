@@ -2,7 +2,14 @@ import { LockMode } from '@mikro-orm/core';
 import { Injectable } from '@nestjs/common';
 import { Database, type Transaction } from '../../platform/database/index.js';
 import { ApiKey } from '../domain/api-key.js';
-import { selectCredential, selectCredentials, selectKeyState, type StoredCredential, type StoredKeyState, updateLastUses } from './credentials.sql.js';
+import {
+  selectCredential,
+  selectCredentials,
+  selectKeyState,
+  type StoredCredential,
+  type StoredKeyState,
+  updateLastUses,
+} from './credentials.sql.js';
 
 @Injectable()
 export class ApiKeyRepository {
@@ -14,9 +21,7 @@ export class ApiKeyRepository {
 
   /** The organization's keys that are not revoked, oldest first. */
   list(organizationId: string): Promise<ApiKey[]> {
-    return this.database.read((em) =>
-      em.find(ApiKey, { organizationId, revokedAt: null }, { orderBy: { id: 'asc' } }),
-    );
+    return this.database.read((em) => em.find(ApiKey, { organizationId, revokedAt: null }, { orderBy: { id: 'asc' } }));
   }
 
   /** @param organizationId undefined for the operator, who may name a key of any organization */

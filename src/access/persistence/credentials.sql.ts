@@ -80,7 +80,11 @@ export interface StoredKeyState {
 }
 
 /** Undefined when there is no such key or it is revoked. */
-export async function selectKeyState(source: SqlExecutor, organizationId: string, id: string): Promise<StoredKeyState | undefined> {
+export async function selectKeyState(
+  source: SqlExecutor,
+  organizationId: string,
+  id: string,
+): Promise<StoredKeyState | undefined> {
   const [row] = await KEY_STATE.run<Pick<CredentialRow, 'expires_at'>>(source, { organizationId, id });
   return row && { expiresAt: row.expires_at === null ? null : toDate(row.expires_at) };
 }

@@ -38,7 +38,9 @@ export class OrganizationRepository {
   }
 
   findOldest(): Promise<Organization | null> {
-    return this.database.read(async (em) => (await em.find(Organization, {}, { orderBy: { id: 'asc' }, limit: 1 }))[0] ?? null);
+    return this.database.read(
+      async (em) => (await em.find(Organization, {}, { orderBy: { id: 'asc' }, limit: 1 }))[0] ?? null,
+    );
   }
 
   /** The organization, which no other transaction changes until this one ends. */

@@ -80,7 +80,10 @@ beforeEach(async () => {
 });
 
 async function agentWithKey(apiKey: string): Promise<Agent> {
-  return here.create.execute(organizationId, changedBy, { name: 'Ada', provider: { type: 'gemini', useOwnApiKey: true, apiKey } });
+  return here.create.execute(organizationId, changedBy, {
+    name: 'Ada',
+    provider: { type: 'gemini', useOwnApiKey: true, apiKey },
+  });
 }
 
 describe('an agent that a run needs', () => {
@@ -124,7 +127,9 @@ describe('an agent of another organization', () => {
   it('can be neither changed nor deleted, also where no guard stands before it', async () => {
     const { id } = await agentWithKey('sk-own');
     const stranger = newId();
-    await expect(here.change.execute({ organizationId: stranger, agentId: id, changedBy }, { name: 'Mine' })).rejects.toThrow(AgentNotFound);
+    await expect(
+      here.change.execute({ organizationId: stranger, agentId: id, changedBy }, { name: 'Mine' }),
+    ).rejects.toThrow(AgentNotFound);
     await expect(here.remove.execute(stranger, id)).rejects.toThrow(AgentNotFound);
     expect(await here.agents.findMany(stranger, [id])).toEqual([]);
     expect(await here.agents.list(stranger, new Set([id]))).toEqual([]);

@@ -29,7 +29,10 @@ export class ChangeAgent {
       requireProvider(organization, agent.settings.provider.options.type);
       const token = await this.storeGatewayToken(transaction, agent, change);
       const changes = agent.change(change, CATALOGUE_CHOICES);
-      return { result: undefined, changes: [...changes, ...(await this.storeKey(transaction, agent, change)), ...token] };
+      return {
+        result: undefined,
+        changes: [...changes, ...(await this.storeKey(transaction, agent, change)), ...token],
+      };
     });
     return agent;
   }
@@ -37,7 +40,12 @@ export class ChangeAgent {
   /** As `storeGatewayToken`. The agent is changed by then, and takes the key. */
   private async storeKey(transaction: Transaction, agent: Agent, { provider }: AgentChange): Promise<FieldChange[]> {
     if (provider?.apiKey === undefined) return [];
-    const replaced = await replaceSecret(this.vault, transaction, providerKeyOf(agent.organizationId, agent.id), provider.apiKey);
+    const replaced = await replaceSecret(
+      this.vault,
+      transaction,
+      providerKeyOf(agent.organizationId, agent.id),
+      provider.apiKey,
+    );
     return replaced ? [secretChange('provider.apiKey')] : [];
   }
 

@@ -20,7 +20,8 @@ export class PlanLimits {
    */
   async requirePermitted(organizationId: string, request: Gated): Promise<OrganizationView> {
     const organization = await this.of(organizationId);
-    if (request.aiGateway !== undefined && request.aiGateway !== null && !organization.features.has('ai_gateway')) throw new GatewayNotPermitted();
+    if (request.aiGateway !== undefined && request.aiGateway !== null && !organization.features.has('ai_gateway'))
+      throw new GatewayNotPermitted();
     if (request.knowledgeSearch !== undefined && !organization.features.has('knowledge_search')) {
       throw new AgentRefused(
         'knowledge_search_not_permitted',

@@ -47,7 +47,11 @@ export type AgentSettings = Stored<typeof agentSettings>;
 export const agentSnapshot = storedObject({ name: z.string(), systemPrompt: z.string(), settings: agentSettings });
 export type AgentSnapshot = Stored<typeof agentSnapshot>;
 
-type Sent<Value> = Value extends boolean ? { readonly enabled: boolean } : Value extends object ? Partial<Value> : Value;
+type Sent<Value> = Value extends boolean
+  ? { readonly enabled: boolean }
+  : Value extends object
+    ? Partial<Value>
+    : Value;
 type Shown<Value> = Value extends boolean ? { readonly enabled: boolean } : Value;
 
 /** The settings as requests have them; absent and undefined ones were not sent. */
@@ -58,7 +62,9 @@ export type ShownSettings = { readonly [Name in keyof PlainSettings]: Shown<Plai
 const PLAIN = Object.keys(plainSettings.shape) as readonly (keyof PlainSettings)[];
 
 export function changedPlain(current: PlainSettings, sent: SentSettings): PlainSettings {
-  return Object.fromEntries(PLAIN.map((name) => [name, changed(current[name], sent[name])])) as unknown as PlainSettings;
+  return Object.fromEntries(
+    PLAIN.map((name) => [name, changed(current[name], sent[name])]),
+  ) as unknown as PlainSettings;
 }
 
 function changed(current: unknown, sent: unknown): unknown {

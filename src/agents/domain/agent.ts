@@ -5,7 +5,14 @@ import { gatewayOf, type GatewayRequest } from './agent-gateway.js';
 import type { AgentType } from './agent-type.js';
 import { AgentRefused, VersionNotRestorable } from './agents.errors.js';
 import { type AgentDescription, describeAgent } from './agent-description.js';
-import { agentSettings, type AgentSettings, type AgentSnapshot, changedPlain, type SentSettings, TIMEOUT_MINUTES } from './agent-settings.js';
+import {
+  agentSettings,
+  type AgentSettings,
+  type AgentSnapshot,
+  changedPlain,
+  type SentSettings,
+  TIMEOUT_MINUTES,
+} from './agent-settings.js';
 import type { FieldChange } from './field-change.js';
 import {
   changedProvider,
@@ -141,11 +148,16 @@ export class Agent {
     const settings = { ...this.settings, ...kept, scoreThresholdSet, provider: { ...kept.provider, useOwnApiKey } };
     const offered = choices.of(settings.provider.options.type);
     const { model } = settings.provider;
-    if (model !== provider.model && !offered.some(({ id, ownKeyOnly }) => id === model && (useOwnApiKey || !ownKeyOnly))) {
+    if (
+      model !== provider.model &&
+      !offered.some(({ id, ownKeyOnly }) => id === model && (useOwnApiKey || !ownKeyOnly))
+    ) {
       throw new VersionNotRestorable(`its model ${model} is no longer available to this agent.`);
     }
     if (useOwnApiKey && !hasSameApi(settings.provider.options.type, model, provider.model)) {
-      throw new VersionNotRestorable(`its model ${model} needs a key of another family than the agent's own key for ${provider.model}.`);
+      throw new VersionNotRestorable(
+        `its model ${model} needs a key of another family than the agent's own key for ${provider.model}.`,
+      );
     }
     return this.become({ name, systemPrompt, settings: { ...settings, disableInteractivePrompts } });
   }
@@ -214,9 +226,7 @@ function lengthOf(text: string): number {
 }
 
 /** The types whose provider searches the web itself. */
-export const WEB_SEARCH_TYPES = PROVIDERS.filter(({ settings }) => 'withWebSearch' in settings).map(
-  ({ type }) => type,
-);
+export const WEB_SEARCH_TYPES = PROVIDERS.filter(({ settings }) => 'withWebSearch' in settings).map(({ type }) => type);
 
 function providerWithIntegrations(provider: ProviderSettings, integrations: readonly 'webSearch'[]): ProviderSettings {
   if (integrations.length === 0) return provider;

@@ -54,8 +54,12 @@ export class VersionNotRestorable extends DomainError {
 /** There is no key to rotate. */
 export class AgentOnManagedKey extends DomainError {
   constructor() {
-    super('unprocessable', 'The agent runs on the managed key; only agents with useOwnApiKey have a key of their own.', {
-      code: 'agent_on_managed_key',
-    });
+    super(
+      'unprocessable',
+      'The agent runs on the managed key; only agents with useOwnApiKey have a key of their own.',
+      {
+        code: 'agent_on_managed_key',
+      },
+    );
   }
 }

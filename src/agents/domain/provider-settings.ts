@@ -88,7 +88,9 @@ export function requireKeyOf(type: ProviderType, model: string, apiKey: string, 
   const api = apiOf(type, model).type;
   const owner = keyOwner(apiKey);
   if (api === type || owner === undefined || owner === api) return;
-  throw new ValidationFailed(`${field} must be a key of the model's family: ${model} is called through ${api}, and this is a key for ${owner}`);
+  throw new ValidationFailed(
+    `${field} must be a key of the model's family: ${model} is called through ${api}, and this is a key for ${owner}`,
+  );
 }
 
 function mismatch(type: ProviderType, sent: ProviderType): AgentRefused {

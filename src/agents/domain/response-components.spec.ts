@@ -50,7 +50,9 @@ describe('turning the dial', () => {
 
   it('names every switch that the type cannot emit, and only those', () => {
     const components = { choiceButtons: true, card: true, list: true, chart: true };
-    expect(() => updateComponents('claude-agent-sdk', dial, { frequency: 'low', components })).toThrow(/emit list, chart;/);
+    expect(() => updateComponents('claude-agent-sdk', dial, { frequency: 'low', components })).toThrow(
+      /emit list, chart;/,
+    );
     expect(updateComponents('claude-agent-sdk', dial, { frequency: 'low' }).frequency).toBe('low');
   });
 

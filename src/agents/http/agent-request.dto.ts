@@ -65,12 +65,16 @@ export class AgentGatewayBody {
   @BooleanField({ description: 'false: the agent calls its provider directly, whatever the organization has set.' })
   readonly enabled!: boolean;
   @StringField({
-    ...WHEN_ENABLED, max: MAX_GATEWAY_NAME, pattern: PATH_PART,
+    ...WHEN_ENABLED,
+    max: MAX_GATEWAY_NAME,
+    pattern: PATH_PART,
     description: 'Your account at the gateway. Required with `enabled` true, and refused otherwise.',
   })
   readonly edgeAccountId?: string;
   @StringField({
-    ...WHEN_ENABLED, max: MAX_GATEWAY_NAME, pattern: PATH_PART,
+    ...WHEN_ENABLED,
+    max: MAX_GATEWAY_NAME,
+    pattern: PATH_PART,
     description: 'Name of the gateway within that account. Required with `enabled` true, and refused otherwise.',
   })
   readonly gatewayName?: string;
@@ -107,13 +111,19 @@ export class CreateAgentBody extends AgentBody {
   @StringField({ ...NAME_LENGTH, description: 'For people; it need not be unique.' })
   readonly name!: string;
   @StringField({
-    max: SYSTEM_PROMPT_LENGTH, optional: true,
+    max: SYSTEM_PROMPT_LENGTH,
+    optional: true,
     description: 'Instructions for the model in every conversation; empty by default. The sections follow them.',
   })
   readonly systemPrompt?: string;
-  @UnionField('type', providerVariants('create'), { description: 'Whose model answers. The type cannot be changed later.' })
+  @UnionField('type', providerVariants('create'), {
+    description: 'Whose model answers. The type cannot be changed later.',
+  })
   readonly provider!: ProviderRequest;
-  @ObjectField(() => ToolsBody, { ...OPTIONAL, description: 'Which calls of tools a person has to approve, and which managed tools the agent has.' })
+  @ObjectField(() => ToolsBody, {
+    ...OPTIONAL,
+    description: 'Which calls of tools a person has to approve, and which managed tools the agent has.',
+  })
   readonly tools?: ToolsBody;
   @ObjectField(() => AgentGatewayBody, { optional: true, description: 'Needs the gateway in the plan.' })
   readonly aiGateway?: AgentGatewayBody;
@@ -129,11 +139,10 @@ export class ChangeAgentBody extends AgentBody {
     description: `At most ${SYSTEM_PROMPT_LENGTH} characters, or as many as a longer stored one has. Empty clears it.`,
   })
   readonly systemPrompt?: string;
-  @UnionField(
-    'type',
-    providerVariants('change'),
-    { optional: true, description: 'The type must be that of the agent.' },
-  )
+  @UnionField('type', providerVariants('change'), {
+    optional: true,
+    description: 'The type must be that of the agent.',
+  })
   readonly provider?: ProviderChange;
   @ObjectField(() => ToolsChangeBody, { ...OPTIONAL, description: 'Which calls of tools a person has to approve.' })
   readonly tools?: ToolsChangeBody;

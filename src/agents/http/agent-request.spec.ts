@@ -13,6 +13,7 @@ describe.each(PROVIDERS)('the bodies of an agent of type $type', ({ type, respon
   });
 
   it('may switch response components on that there are', () => {
-    for (const name of responseComponents === 'all' ? [] : responseComponents) expect(COMPONENT_SWITCHES).toContain(name);
+    for (const name of responseComponents === 'all' ? [] : responseComponents)
+      expect(COMPONENT_SWITCHES).toContain(name);
   });
 });

@@ -19,7 +19,10 @@ import { providerVariants } from './provider-variants.js';
 /* The answers of `agent-view.ts` as the OpenAPI document describes them. */
 
 export class ClassicProviderResponse extends ProviderResponse {
-  @LiteralField('classic', { description: 'An agent that the API does not manage; of the routes under `/v1/agents` only traces and `DELETE` work for it.' })
+  @LiteralField('classic', {
+    description:
+      'An agent that the API does not manage; of the routes under `/v1/agents` only traces and `DELETE` work for it.',
+  })
   readonly type!: 'classic';
 }
 
@@ -53,12 +56,16 @@ export class ComponentsResponse {
   readonly chart!: boolean;
 }
 for (const name of COMPONENT_SWITCHES) {
-  BooleanField({ description: `Whether components of this kind may be offered: ${COVERED[name]}.` })(ComponentsResponse.prototype, name);
+  BooleanField({ description: `Whether components of this kind may be offered: ${COVERED[name]}.` })(
+    ComponentsResponse.prototype,
+    name,
+  );
 }
 
 export class ResponseComponentsResponse {
   @EnumField(FREQUENCIES, {
-    description: 'How readily the agent offers components: `off` never, `low` where the next reply is one of a few options, `medium` where that is likely, `high` at every opportunity.',
+    description:
+      'How readily the agent offers components: `off` never, `low` where the next reply is one of a few options, `medium` where that is likely, `high` at every opportunity.',
   })
   readonly frequency!: (typeof FREQUENCIES)[number];
   @ObjectField(() => ComponentsResponse, { description: 'The complete map; an unknown key is one more switch.' })
@@ -75,13 +82,18 @@ export class KnowledgeSearchResponse {
 }
 
 export class AgentGatewayResponse {
-  @EnumField(['agent', 'organization'], { description: "Whose setting it is: the agent's own, or the organization's default." })
+  @EnumField(['agent', 'organization'], {
+    description: "Whose setting it is: the agent's own, or the organization's default.",
+  })
   readonly source!: 'agent' | 'organization';
   @BooleanField({ description: "Whether the agent's model traffic goes through the gateway." })
   readonly enabled!: boolean;
   @StringField({ optional: true, description: 'The account at the gateway; absent where no gateway is used.' })
   readonly edgeAccountId?: string;
-  @StringField({ optional: true, description: 'Name of the gateway within the account; absent where no gateway is used.' })
+  @StringField({
+    optional: true,
+    description: 'Name of the gateway within the account; absent where no gateway is used.',
+  })
   readonly gatewayName?: string;
 }
 
@@ -92,14 +104,19 @@ class AgentFields {
   readonly name!: string;
   @ObjectField(() => ToolsResponse, { description: 'Which calls of tools a person has to approve.' })
   readonly tools!: ToolsResponse;
-  @ObjectField(() => EnabledResponse, { description: 'Whether the agent remembers what users tell it from one conversation to the next.' })
+  @ObjectField(() => EnabledResponse, {
+    description: 'Whether the agent remembers what users tell it from one conversation to the next.',
+  })
   readonly longTermMemory!: EnabledResponse;
   @ObjectField(() => EnabledResponse, { description: 'Whether tool activity is shown to the person chatting.' })
   readonly toolProgress!: EnabledResponse;
-  @ObjectField(() => ResponseComponentsResponse, { description: 'Which interactive components the agent offers in the widget, and how often.' })
+  @ObjectField(() => ResponseComponentsResponse, {
+    description: 'Which interactive components the agent offers in the widget, and how often.',
+  })
   readonly responseComponents!: ResponseComponentsResponse;
   @ObjectField(() => KnowledgeSearchResponse, {
-    description: 'How the agent searches its knowledge; the defaults where the organization lacks the feature `knowledge_search`.',
+    description:
+      'How the agent searches its knowledge; the defaults where the organization lacks the feature `knowledge_search`.',
   })
   readonly knowledgeSearch!: KnowledgeSearchResponse;
   @ObjectField(() => AgentGatewayResponse, {
@@ -118,19 +135,27 @@ class AgentFields {
 }
 
 export class AgentResponse extends AgentFields {
-  @StringField({ description: 'Instructions for the model in every conversation; may be empty. The sections follow them.' })
+  @StringField({
+    description: 'Instructions for the model in every conversation; may be empty. The sections follow them.',
+  })
   readonly systemPrompt!: string;
   @UnionField('type', MANAGED, { description: 'Whose model answers, and how.' })
   readonly provider!: ProviderDescription;
 }
 
 export class AssistantResponse extends AgentFields {
-  @UnionField('type', { ...MANAGED, classic: () => ClassicProviderResponse }, { description: 'Whose model answers, and how.' })
+  @UnionField(
+    'type',
+    { ...MANAGED, classic: () => ClassicProviderResponse },
+    { description: 'Whose model answers, and how.' },
+  )
   readonly provider!: ProviderDescription;
 }
 
 export class AgentListResponse {
-  @ObjectListField(() => AgentResponse, { description: 'In the order of `ids`; those that the key cannot see are left out.' })
+  @ObjectListField(() => AgentResponse, {
+    description: 'In the order of `ids`; those that the key cannot see are left out.',
+  })
   readonly agents!: AgentResponse[];
 }
 

@@ -69,7 +69,14 @@ export class AgentVersionsController {
   @ApiIfMatchHeader()
   @ApiVersionHeader()
   @ApiOkResponse({ type: AgentResponse })
-  @ApiErrors(400, 401, 403, 404, new VersionConflict(4), new VersionNotRestorable('a tool integration that its hooks name is gone.'))
+  @ApiErrors(
+    400,
+    401,
+    403,
+    404,
+    new VersionConflict(4),
+    new VersionNotRestorable('a tool integration that its hooks name is gone.'),
+  )
   async restore(
     @Caller() caller: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,

@@ -56,7 +56,11 @@ export class AgentVersionResponse {
   readonly version!: number;
   @TimestampField({ description: 'When the change was made.' })
   readonly createdAt!: string;
-  @UnionField('type', { api_key: () => ChangedByKeyResponse, operator: () => ChangedByOperatorResponse }, { description: 'Who made the change.' })
+  @UnionField(
+    'type',
+    { api_key: () => ChangedByKeyResponse, operator: () => ChangedByOperatorResponse },
+    { description: 'Who made the change.' },
+  )
   readonly changedBy!: ChangedByKeyResponse | ChangedByOperatorResponse;
   @ObjectListField(() => FieldChangeResponse, { description: 'Empty for version 1, the creation.' })
   readonly changes!: FieldChangeResponse[];

@@ -35,7 +35,9 @@ export class AgentViews {
     const inherits = agents.some(({ settings }) => inheritsGateway(settings));
     const gateway = inherits ? await this.gateways.effective(organizationId) : null;
     // Most agents have no setting that depends on the plan, so reading them needs no look-up of the organization.
-    const organization = agents.some(({ settings }) => isGated(settings)) ? await this.organizations.find(organizationId) : null;
+    const organization = agents.some(({ settings }) => isGated(settings))
+      ? await this.organizations.find(organizationId)
+      : null;
     return { gateway, features: organization?.features ?? new Set() };
   }
 }

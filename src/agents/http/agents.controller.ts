@@ -3,7 +3,14 @@ import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiParam, ApiTags } fr
 import type { FastifyReply } from 'fastify';
 import { Access, Caller, pathResource, type ApiKeyPrincipal, Resource } from '../../access/index.js';
 import { PROVIDERS } from '../../models/index.js';
-import { ApiCauses, ApiErrors, ApiExample, EXAMPLE_IDS, QueryUuidListField, UuidParam } from '../../platform/http/index.js';
+import {
+  ApiCauses,
+  ApiErrors,
+  ApiExample,
+  EXAMPLE_IDS,
+  QueryUuidListField,
+  UuidParam,
+} from '../../platform/http/index.js';
 import { changedByOf } from '../application/changed-by.js';
 import { ChangeAgent } from '../application/change-agent.js';
 import { CreateAgent } from '../application/create-agent.js';
@@ -103,7 +110,10 @@ export class AgentsController {
   @Patch(':agentId')
   @Access({ scope: 'manageAgents', resource: pathResource('agent', 'agentId') })
   @ApiExample({
-    body: { systemPrompt: 'You answer briefly.', responseComponents: { frequency: 'medium', components: { list: true } } },
+    body: {
+      systemPrompt: 'You answer briefly.',
+      responseComponents: { frequency: 'medium', components: { list: true } },
+    },
   })
   @ApiOperation({
     operationId: 'updateAgent',
@@ -115,7 +125,14 @@ export class AgentsController {
   @ApiIfMatchHeader()
   @ApiVersionHeader()
   @ApiOkResponse({ type: AgentResponse })
-  @ApiErrors(400, 401, 403, 404, new VersionConflict(4), new UnsupportedForAgentType('Agents of this type cannot emit the component list.'))
+  @ApiErrors(
+    400,
+    401,
+    403,
+    404,
+    new VersionConflict(4),
+    new UnsupportedForAgentType('Agents of this type cannot emit the component list.'),
+  )
   @ApiCauses(400, 'bad_request', 'provider_type_mismatch', 'system_prompt_too_long', ...SETTINGS_REFUSED)
   async change(
     @Caller() caller: ApiKeyPrincipal,

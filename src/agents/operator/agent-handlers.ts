@@ -23,7 +23,8 @@ function operateAgent({ open: { database }, clock, events }: OperatorKernel): Op
 }
 
 function settingsOf(type: string | undefined, disable: string | undefined): OperatorSettings {
-  if (type !== undefined && type !== 'classic' && type !== 'standard') throw new ValidationFailed('--type: must be classic or standard');
+  if (type !== undefined && type !== 'classic' && type !== 'standard')
+    throw new ValidationFailed('--type: must be classic or standard');
   if (disable !== undefined && disable !== 'true' && disable !== 'false') {
     throw new ValidationFailed('--disable-interactive-prompts: must be true or false');
   }

@@ -25,7 +25,10 @@ interface Owner {
 
 type Tables = InferKyselyDB<typeof StoredVersion | typeof StoredPart>;
 
-const builder = queryBuilder<{ agent_versions: ColumnsOf<typeof StoredVersion>; agent_version_parts: ColumnsOf<typeof StoredPart> }>();
+const builder = queryBuilder<{
+  agent_versions: ColumnsOf<typeof StoredVersion>;
+  agent_version_parts: ColumnsOf<typeof StoredPart>;
+}>();
 
 /** The parts of an agent at a version. */
 export interface PartsAt {
@@ -52,7 +55,12 @@ export class AgentVersionsRepository {
     const of = { organizationId, agentId };
     for (const batch of inBatches(texts.all, ({ content }) => Buffer.byteLength(content))) {
       const rows = batch.map((text) => ({ ...of, ...text }));
-      await transaction.em.createQueryBuilder(StoredText).insert(rows).onConflict(['agentId', 'digest']).ignore().execute();
+      await transaction.em
+        .createQueryBuilder(StoredText)
+        .insert(rows)
+        .onConflict(['agentId', 'digest'])
+        .ignore()
+        .execute();
     }
     // As texts: the ORM looks through every value in a row several times, and there may be hundreds of thousands.
     const row = { organization_id: organizationId, agent_id: agentId, version: version.version };
@@ -65,7 +73,10 @@ export class AgentVersionsRepository {
     });
     await rowsOf(transaction, stored);
     for (const { part, content } of parts) {
-      await rowsOf(transaction, builder.insertInto('agent_version_parts').values({ ...row, part, content: jsonb(content) }));
+      await rowsOf(
+        transaction,
+        builder.insertInto('agent_version_parts').values({ ...row, part, content: jsonb(content) }),
+      );
     }
   }
 
@@ -79,21 +90,30 @@ export class AgentVersionsRepository {
     agentId: string,
     page: { readonly before: number | undefined; readonly most: number; readonly mostBytes: number },
   ): Promise<AgentVersion[]> {
-    const rows = await this.database.read((em) => tables(em)
-      .selectFrom((from) => from
-        .selectFrom('agent_versions')
-        .select(['version', 'created_at', 'changed_by', 'changes', 'changes_bytes'])
-        .select(({ fn }) => fn.sum<number>('changes_bytes').over((over) => over.orderBy('version', 'desc')).as('bytes'))
-        .where('organization_id', '=', organizationId)
-        .where('agent_id', '=', agentId)
-        .$if(page.before !== undefined, (query) => query.where('version', '<', page.before ?? 0))
+    const rows = await this.database.read((em) =>
+      tables(em)
+        .selectFrom((from) =>
+          from
+            .selectFrom('agent_versions')
+            .select(['version', 'created_at', 'changed_by', 'changes', 'changes_bytes'])
+            .select(({ fn }) =>
+              fn
+                .sum<number>('changes_bytes')
+                .over((over) => over.orderBy('version', 'desc'))
+                .as('bytes'),
+            )
+            .where('organization_id', '=', organizationId)
+            .where('agent_id', '=', agentId)
+            .$if(page.before !== undefined, (query) => query.where('version', '<', page.before ?? 0))
+            .orderBy('version', 'desc')
+            .limit(page.most)
+            .as('page'),
+        )
+        .select(['version', 'created_at', 'changed_by', 'changes'])
+        .where((is) => is.or([is('bytes', '<=', page.mostBytes), is('bytes', '=', is.ref('changes_bytes'))]))
         .orderBy('version', 'desc')
-        .limit(page.most)
-        .as('page'))
-      .select(['version', 'created_at', 'changed_by', 'changes'])
-      .where((is) => is.or([is('bytes', '<=', page.mostBytes), is('bytes', '=', is.ref('changes_bytes'))]))
-      .orderBy('version', 'desc')
-      .execute());
+        .execute(),
+    );
     const texts = await this.textsIn(this.database, { id: agentId, organizationId }, rows);
     return rows.map((row) => ({
       version: row.version,
@@ -104,31 +124,30 @@ export class AgentVersionsRepository {
   }
 
   /** @returns the parts of the agent at a version; null when the agent has no such version */
-  async partsAt(
-    source: EntityReader,
-    { id, organizationId }: Owner,
-    version: number,
-  ): Promise<PartsAt | null> {
-    const rows = await source.read((em) => tables(em)
-      .selectFrom('agent_versions as v')
-      .leftJoinLateral(
-        (from) => from
-          .selectFrom('agent_version_parts as p')
-          .distinctOn('p.part')
-          .select(['p.part', 'p.content'])
-          .whereRef('p.agent_id', '=', 'v.agent_id')
-          .whereRef('p.organization_id', '=', 'v.organization_id')
-          .whereRef('p.version', '<=', 'v.version')
-          .orderBy('p.part')
-          .orderBy('p.version', 'desc')
-          .as('held'),
-        (join) => join.onTrue(),
-      )
-      .select(['held.part', 'held.content'])
-      .where('v.organization_id', '=', organizationId)
-      .where('v.agent_id', '=', id)
-      .where('v.version', '=', version)
-      .execute());
+  async partsAt(source: EntityReader, { id, organizationId }: Owner, version: number): Promise<PartsAt | null> {
+    const rows = await source.read((em) =>
+      tables(em)
+        .selectFrom('agent_versions as v')
+        .leftJoinLateral(
+          (from) =>
+            from
+              .selectFrom('agent_version_parts as p')
+              .distinctOn('p.part')
+              .select(['p.part', 'p.content'])
+              .whereRef('p.agent_id', '=', 'v.agent_id')
+              .whereRef('p.organization_id', '=', 'v.organization_id')
+              .whereRef('p.version', '<=', 'v.version')
+              .orderBy('p.part')
+              .orderBy('p.version', 'desc')
+              .as('held'),
+          (join) => join.onTrue(),
+        )
+        .select(['held.part', 'held.content'])
+        .where('v.organization_id', '=', organizationId)
+        .where('v.agent_id', '=', id)
+        .where('v.version', '=', version)
+        .execute(),
+    );
     if (rows.length === 0) return null;
     const texts = await this.textsIn(source, { id, organizationId }, rows);
     const parts = new Map(rows.map(({ part, content }) => [part, putBack(content, texts)]));

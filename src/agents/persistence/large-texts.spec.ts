@@ -20,7 +20,15 @@ it('takes a text out once, wherever it stands, and counts it each time', () => {
 });
 
 it('gives back what it was given, texts that look like its own marks included', () => {
-  const odd = fc.constantFrom('\u0001', '\u0001\u0001', '\u0001text:', '\u0001text:abc', '\u0001\u0001text:abc', LONG, `\u0001${LONG}`);
+  const odd = fc.constantFrom(
+    '\u0001',
+    '\u0001\u0001',
+    '\u0001text:',
+    '\u0001text:abc',
+    '\u0001\u0001text:abc',
+    LONG,
+    `\u0001${LONG}`,
+  );
   fc.assert(
     fc.property(fc.jsonValue({ stringUnit: 'grapheme' }), odd, odd, (value, one, other) => {
       const whole = JSON.parse(JSON.stringify({ value, one, list: [other, { one, other }] })) as unknown;

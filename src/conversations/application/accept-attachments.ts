@@ -125,7 +125,11 @@ export class AcceptAttachments {
     }
   }
 
-  private async keep(organizationId: string, { reference, content }: Read, copies: string[]): Promise<MessageAttachment> {
+  private async keep(
+    organizationId: string,
+    { reference, content }: Read,
+    copies: string[],
+  ): Promise<MessageAttachment> {
     const { name, url } = reference;
     const { kind, mediaType: contentType, data } = content;
     const facts = { name, contentType, kind, size: data.length };
@@ -138,7 +142,11 @@ export class AcceptAttachments {
 }
 
 /** @throws DomainError `unprocessable` naming the attachment */
-function acceptable({ name }: AttachmentReference, content: FetchedAttachment, { type, model }: AcceptCommand['provider']): ReadAttachment {
+function acceptable(
+  { name }: AttachmentReference,
+  content: FetchedAttachment,
+  { type, model }: AcceptCommand['provider'],
+): ReadAttachment {
   if (content.kind === 'refused') throw attachmentRefused(name, content.message);
   if (takesMediaType(type, model, content.mediaType)) return content;
   throw attachmentRefused(name, `The model ${model} does not take ${content.mediaType}.`);

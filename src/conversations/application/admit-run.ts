@@ -24,7 +24,9 @@ export class AdmitRun {
     if (this.shutdown.isStopping) throw serviceStopping();
     const { type, model, useOwnApiKey } = agent.provider;
     if (!this.models.canRun({ provider: type, model, hasOwnKey: useOwnApiKey })) {
-      throw agentCannotRun(`The agent cannot run: neither it nor this service has a key for the provider ${apiOf(type, model).type}.`);
+      throw agentCannotRun(
+        `The agent cannot run: neither it nor this service has a key for the provider ${apiOf(type, model).type}.`,
+      );
     }
     const missing = this.loops.missing(type);
     if (missing !== null) throw agentCannotRun(missing);

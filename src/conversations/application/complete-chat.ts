@@ -52,7 +52,10 @@ export class CompleteChat {
       idempotency,
     };
     if (command.thread) return this.startRun.execute({ ...run, thread: command.thread });
-    const newThread = createNewThread({ organizationId, agentId: agent.id }, conversation, { now: this.clock.now(), newId });
+    const newThread = createNewThread({ organizationId, agentId: agent.id }, conversation, {
+      now: this.clock.now(),
+      newId,
+    });
     const { thread } = newThread;
     const active = await this.startRun.open({ ...run, agent, newThread });
     if (active.threadId === thread.id) this.lookup.remember(thread);

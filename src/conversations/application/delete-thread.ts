@@ -29,7 +29,10 @@ export class DeleteThread {
   async execute(organizationId: string, threadId: string): Promise<void> {
     const removed = await this.remove(organizationId, threadId);
     this.lookup.forget(organizationId, threadId);
-    this.supervisor.abortAll('thread_deleted', (run) => run.organizationId === organizationId && run.threadId === threadId);
+    this.supervisor.abortAll(
+      'thread_deleted',
+      (run) => run.organizationId === organizationId && run.threadId === threadId,
+    );
     if (!removed) throw threadNotFound();
   }
 
@@ -37,7 +40,8 @@ export class DeleteThread {
     return this.database.transaction(async (transaction) => {
       const bounds = { most: REMOVED_AT_ONCE, now: this.clock.now() };
       const outcome = await this.threads.remove(transaction, organizationId, threadId, bounds);
-      if (outcome === 'marked') await this.outbox.enqueue(transaction, removeDeletedThreads, {}, { dedupeKey: ONE_WAITS });
+      if (outcome === 'marked')
+        await this.outbox.enqueue(transaction, removeDeletedThreads, {}, { dedupeKey: ONE_WAITS });
       return outcome !== 'absent';
     });
   }

@@ -31,7 +31,9 @@ export class ListMessages {
     const page = await this.messages.page(organizationId, threadId, bounds);
     // The guard's answer may be seconds old; an empty list would tell a deleted thread from an absent one.
     if (page.messages.length === 0 && !(await this.threads.find(organizationId, threadId))) throw threadNotFound();
-    const messages = await Promise.all(page.messages.map((message) => this.expiredCalls.execute(organizationId, message)));
+    const messages = await Promise.all(
+      page.messages.map((message) => this.expiredCalls.execute(organizationId, message)),
+    );
     return { ...page, messages };
   }
 }

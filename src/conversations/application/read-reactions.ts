@@ -25,7 +25,11 @@ export class ReadReactions {
    * How many replies of an agent have each reaction; those that none has are left out.
    * @param range in which the runs of the replies started, `to` not included
    */
-  count(organizationId: string, agentId: string, range: { readonly from: Date; readonly to: Date }): Promise<ReactionCount[]> {
+  count(
+    organizationId: string,
+    agentId: string,
+    range: { readonly from: Date; readonly to: Date },
+  ): Promise<ReactionCount[]> {
     return this.reactions.count(organizationId, agentId, range);
   }
 }

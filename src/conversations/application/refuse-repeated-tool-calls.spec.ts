@@ -12,7 +12,9 @@ async function decisionsOn(answers: readonly Answer[]): Promise<string[][]> {
   const decisions: string[][] = [];
   for (const [index, answer] of answers.entries()) {
     steps.push({ id: `step-${index}`, type: 'model' } as RunStep);
-    const verdicts = answer.map((input, place) => hooks.beforeToolCall(run, { id: `c${index}-${place}`, name: 'look_up', input: { ...input } }));
+    const verdicts = answer.map((input, place) =>
+      hooks.beforeToolCall(run, { id: `c${index}-${place}`, name: 'look_up', input: { ...input } }),
+    );
     decisions.push((await Promise.all(verdicts)).map(({ decision }) => decision));
   }
   return decisions;

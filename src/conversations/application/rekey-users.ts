@@ -64,11 +64,15 @@ export class RekeyUsers {
       const { organizationId, bare } = user;
       try {
         if (without.has(organizationId)) continue;
-        if (await this.organizations.find(organizationId)) keyed.push({ ...user, keyed: await this.users.current(organizationId, bare) });
+        if (await this.organizations.find(organizationId))
+          keyed.push({ ...user, keyed: await this.users.current(organizationId, bare) });
         else without.add(organizationId);
       } catch (error) {
         if (!(error instanceof SecretUnreadable)) throw error;
-        this.logger.error({ err: error, organizationId }, 'Users of an organization cannot be re-keyed: its key of users cannot be read');
+        this.logger.error(
+          { err: error, organizationId },
+          'Users of an organization cannot be re-keyed: its key of users cannot be read',
+        );
         without.add(organizationId);
       }
     }

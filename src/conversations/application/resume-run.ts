@@ -4,7 +4,13 @@ import { AttachmentMemory } from '../../files/index.js';
 import { Clock } from '../../platform/clock/index.js';
 import { storableJson } from '../../platform/database/index.js';
 import { type ApprovalAnswer, decide, hasExpired, type ResumeInput, validateAnswers } from '../domain/approval.js';
-import { answersUnfit, askedForAnother, refusedRun, threadBusy, threadNotFound } from '../domain/conversations.errors.js';
+import {
+  answersUnfit,
+  askedForAnother,
+  refusedRun,
+  threadBusy,
+  threadNotFound,
+} from '../domain/conversations.errors.js';
 import { AttachedFiles } from '../engine/attached-files.js';
 import { RunReader } from '../persistence/run-reader.repository.js';
 import { RunRepository } from '../persistence/run.repository.js';

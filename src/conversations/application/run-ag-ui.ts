@@ -53,7 +53,17 @@ export class RunAgUi {
    * @throws what `StartRun.execute` and `ResumeRun.execute` throw; nothing is stored then
    */
   async execute(command: RunAgUiCommand): Promise<ActiveRun> {
-    const { organizationId, conversation, answers, userContext, callerSpan, widget, showReasoning, idempotency, disconnected } = command;
+    const {
+      organizationId,
+      conversation,
+      answers,
+      userContext,
+      callerSpan,
+      widget,
+      showReasoning,
+      idempotency,
+      disconnected,
+    } = command;
     const goingOn = {
       organizationId,
       disconnected,
@@ -67,7 +77,12 @@ export class RunAgUi {
     const thread = await this.find(command);
     if (answers.length > 0) {
       if (!thread) throw noThreadToResume();
-      return this.resumeRun.execute({ ...goingOn, thread, answers, userContextField: 'body/forwardedProps/userContext' });
+      return this.resumeRun.execute({
+        ...goingOn,
+        thread,
+        answers,
+        userContextField: 'body/forwardedProps/userContext',
+      });
     }
     const { text, clientId, attachments } = conversation;
     const run = { ...goingOn, text, clientId, attachments };

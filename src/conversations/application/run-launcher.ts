@@ -56,8 +56,7 @@ export interface RunInput {
 export type Refusal = Extract<StartResult, { started: false }>['because'] | 'stopping';
 
 export type LaunchResult =
-  | { readonly started: true; readonly run: ActiveRun }
-  | { readonly started: false; readonly because: Refusal };
+  { readonly started: true; readonly run: ActiveRun } | { readonly started: false; readonly because: Refusal };
 
 /** Stores a run with what it answers, then lets it begin. */
 @Injectable()
@@ -76,7 +75,16 @@ export class RunLauncher {
     { threadId, userMessage, attached, resumeInput, sentHistory = [] }: RunInput,
     store: (run: NewRun) => Promise<StartResult>,
   ): Promise<LaunchResult> {
-    const { organizationId, agent, session = null, callerSpan = null, widget = null, callerPrompt, showReasoning, nonInteractive = false } = request;
+    const {
+      organizationId,
+      agent,
+      session = null,
+      callerSpan = null,
+      widget = null,
+      callerPrompt,
+      showReasoning,
+      nonInteractive = false,
+    } = request;
     const user = resumeInput?.user ?? { userContext: request.userContext, session };
     const { userContext } = user;
     const release = (error: unknown): never => {
@@ -91,7 +99,16 @@ export class RunLauncher {
     const runId = newId();
     const messageId = newId();
     const started = await store({
-      ...{ id: runId, messageId, threadId, userMessage, resumeInput, userContext, userKey, sessionId: session?.id ?? null },
+      ...{
+        id: runId,
+        messageId,
+        threadId,
+        userMessage,
+        resumeInput,
+        userContext,
+        userKey,
+        sessionId: session?.id ?? null,
+      },
       ownerId: this.owner.id,
       createdAt: stopwatch.startedAt,
       model: { provider, model, useOwnApiKey },
@@ -103,7 +120,17 @@ export class RunLauncher {
       {
         ...{ organizationId, agent, threadId, runId, messageId, channel, userMessage, attached },
         ...{ decisions: resumeInput?.decisions ?? null, sentHistory: [...sentHistory] },
-        ...{ userContext, userKey, callerSpan, widget, callerPrompt, isFirstRun, nonInteractive, showReasoning, stopwatch },
+        ...{
+          userContext,
+          userKey,
+          callerSpan,
+          widget,
+          callerPrompt,
+          isFirstRun,
+          nonInteractive,
+          showReasoning,
+          stopwatch,
+        },
       },
       revision,
     );

@@ -100,7 +100,10 @@ export class RunReconciler implements OnApplicationBootstrap, OnModuleDestroy {
       const orphan = await this.runs.takeOrphan(transaction, silentSeconds, this.own(contact));
       if (!orphan) return null;
       for (const error of orphan.unreadable) {
-        this.logger.error({ err: error, runId: orphan.run.id }, 'Stored JSON of an orphaned run cannot be read; the run ends without it');
+        this.logger.error(
+          { err: error, runId: orphan.run.id },
+          'Stored JSON of an orphaned run cannot be read; the run ends without it',
+        );
       }
       const userKey = await this.users.ofRun(orphan.run.organizationId, orphan.user, transaction);
       const finished = this.finishedRun(orphan, userKey);
@@ -116,7 +119,10 @@ export class RunReconciler implements OnApplicationBootstrap, OnModuleDestroy {
     return { ownerId, known, before, contact };
   }
 
-  private finishedRun({ run, channel, user, userMessage, decisions, message, agent }: OrphanedRun, userKey: string | null): FinishedRun {
+  private finishedRun(
+    { run, channel, user, userMessage, decisions, message, agent }: OrphanedRun,
+    userKey: string | null,
+  ): FinishedRun {
     const completedAt = this.clock.now();
     return {
       run: {

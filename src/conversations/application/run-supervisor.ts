@@ -35,9 +35,10 @@ export class RunSupervisor {
     private readonly logger: Logger,
     metrics: Metrics,
   ) {
-    metrics.gauge({ name: 'agent_service_active_runs', help: 'Runs that are under way in this process.', labels: {} }, () => [
-      { labels: {}, value: this.active.size },
-    ]);
+    metrics.gauge(
+      { name: 'agent_service_active_runs', help: 'Runs that are under way in this process.', labels: {} },
+      () => [{ labels: {}, value: this.active.size }],
+    );
   }
 
   get runs(): ActiveRun[] {
@@ -63,7 +64,11 @@ export class RunSupervisor {
       abort('timeout');
     });
     const writer = this.log.open(input.runId);
-    const ended = this.drive({ ...input, steps: [], earlierCalls: [], signal: controller.signal }, revision, writer).finally(() => {
+    const ended = this.drive(
+      { ...input, steps: [], earlierCalls: [], signal: controller.signal },
+      revision,
+      writer,
+    ).finally(() => {
       cancelTimeout();
       input.attached.release();
       writer.end();
@@ -98,7 +103,10 @@ export class RunSupervisor {
     } catch (error) {
       // A defect: the engine promises to end every run itself. The stream still gets its terminal event.
       this.logger.error({ err: error, runId: context.runId }, 'The run engine threw');
-      writer.append(PLAIN, JSON.stringify(runError({ code: 'internal', message: 'The run failed inside the service.' })));
+      writer.append(
+        PLAIN,
+        JSON.stringify(runError({ code: 'internal', message: 'The run failed inside the service.' })),
+      );
       throw error;
     }
   }

@@ -76,7 +76,12 @@ export class StartRun {
     return this.idempotentRuns.execute({ ...message, threadId: null }, start, hasAttachments);
   }
 
-  private async launch(message: RunMessage, threadId: string, store: Store, history: NewThread['history'] = []): Promise<LaunchResult> {
+  private async launch(
+    message: RunMessage,
+    threadId: string,
+    store: Store,
+    history: NewThread['history'] = [],
+  ): Promise<LaunchResult> {
     const { organizationId, agent, text, clientId, attachments = [], disconnected } = message;
     const accepted = await this.attachments.execute({
       ...{ organizationId, provider: agent.provider, attachments, history, disconnected },

@@ -34,10 +34,9 @@ export interface SuggestionPrompt {
 
 /** The one question the model is asked: the conversation is quoted, so that no model takes it for its own. */
 export function suggestionPrompt(agentPrompt: string, messages: readonly InputMessage[]): SuggestionPrompt {
-  const said = messages
-    .slice(-NEWEST_MESSAGES)
-    .map(({ role, content }) => ({ role, content: shortened(content) }));
-  const assistant = agentPrompt === '' ? '' : `The assistant is described as: ${JSON.stringify(shortened(agentPrompt))}\n\n`;
+  const said = messages.slice(-NEWEST_MESSAGES).map(({ role, content }) => ({ role, content: shortened(content) }));
+  const assistant =
+    agentPrompt === '' ? '' : `The assistant is described as: ${JSON.stringify(shortened(agentPrompt))}\n\n`;
   const conversation = said.length === 0 ? 'Nothing has been said yet.' : `The conversation: ${JSON.stringify(said)}`;
   return { system: INSTRUCTION, text: `${assistant}${conversation}\n\nWhat could the user say next?` };
 }

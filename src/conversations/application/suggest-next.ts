@@ -45,7 +45,10 @@ export class SuggestNext {
    * @throws DomainError `unprocessable`, `unavailable`, `bad_gateway` or `gateway_timeout`, as a waiting run
    * @throws the signal's reason after `gone`
    */
-  async execute({ organizationId, agentId, messages }: SuggestNextCommand, disconnected: AbortSignal): Promise<string[]> {
+  async execute(
+    { organizationId, agentId, messages }: SuggestNextCommand,
+    disconnected: AbortSignal,
+  ): Promise<string[]> {
     const agent = await this.agents.find(organizationId, agentId);
     if (!agent) throw agentAbsent();
     await this.admitRun.execute(organizationId, agent);
@@ -64,16 +67,27 @@ export class SuggestNext {
     } finally {
       cancelLimit();
     }
-    throw runFailed({ code: 'provider_error', message: 'The model did not answer with suggestions.' }, { ownKey: false });
+    throw runFailed(
+      { code: 'provider_error', message: 'The model did not answer with suggestions.' },
+      { ownKey: false },
+    );
   }
 
-  private async isBlocked(agent: RunnableAgent, messages: readonly InputMessage[], signal: AbortSignal): Promise<boolean> {
+  private async isBlocked(
+    agent: RunnableAgent,
+    messages: readonly InputMessage[],
+    signal: AbortSignal,
+  ): Promise<boolean> {
     const newest = messages.findLast(({ role }) => role === 'user');
     if (!newest) return false;
     return (await this.hooks.beforeSuggestions({ agent, prompt: newest.content, signal })) === 'block';
   }
 
-  private async ask(agent: RunnableAgent, messages: readonly InputMessage[], signal: AbortSignal): Promise<string[] | null> {
+  private async ask(
+    agent: RunnableAgent,
+    messages: readonly InputMessage[],
+    signal: AbortSignal,
+  ): Promise<string[] | null> {
     const calls: ModelUsage[] = [];
     try {
       const request = await this.request(agent, messages);

@@ -60,13 +60,19 @@ export class UserKeys {
       return key === undefined ? null : keyedUser(key, bare);
     } catch (error) {
       if (!(error instanceof SecretUnreadable)) throw error;
-      this.logger.error({ err: error, organizationId }, 'The key of the users of an organization cannot be read; runs go on without memory');
+      this.logger.error(
+        { err: error, organizationId },
+        'The key of the users of an organization cannot be read; runs go on without memory',
+      );
       return null;
     }
   }
 
   private async keyOf(organizationId: string): Promise<Buffer> {
-    const key = await this.keys.get(organizationId, async () => (await this.stored(organizationId)) ?? this.make(organizationId));
+    const key = await this.keys.get(
+      organizationId,
+      async () => (await this.stored(organizationId)) ?? this.make(organizationId),
+    );
     if (!key) throw new Error('A key of users was neither found nor made');
     return key;
   }

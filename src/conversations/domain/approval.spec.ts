@@ -1,8 +1,20 @@
 import { describe, expect, it } from '@jest/globals';
-import { approvalExpiry, decide, declinedOutput, hasExpired, needsApproval, type ToolEffect, validateAnswers } from './approval.js';
+import {
+  approvalExpiry,
+  decide,
+  declinedOutput,
+  hasExpired,
+  needsApproval,
+  type ToolEffect,
+  validateAnswers,
+} from './approval.js';
 
 const request = (id: string) => ({ id, toolCallId: `call-${id}`, tool: 'pay', input: { id } });
-const answer = (interruptId: string, approved = true, reason: string | null = null) => ({ interruptId, approved, reason });
+const answer = (interruptId: string, approved = true, reason: string | null = null) => ({
+  interruptId,
+  approved,
+  reason,
+});
 
 describe('a tool call', () => {
   const cases: readonly [ToolEffect, readonly [boolean, boolean, boolean, boolean]][] = [
@@ -11,7 +23,12 @@ describe('a tool call', () => {
     ['changes_resources', [false, true, true, true]],
   ];
   it.each(cases)('of a tool that is %s asks as the two flags say', (effect, expected) => {
-    const flags = [[false, false], [true, false], [false, true], [true, true]] as const;
+    const flags = [
+      [false, false],
+      [true, false],
+      [false, true],
+      [true, true],
+    ] as const;
 
     const asks = flags.map(([requireApprovalForResourceChanges, requireApprovalBeforeToolCalls]) =>
       needsApproval(effect, { requireApprovalForResourceChanges, requireApprovalBeforeToolCalls }),
@@ -38,7 +55,11 @@ describe('answers', () => {
   });
 
   it('do not fit requests that have expired; those that are unknown stay so', () => {
-    expect(validateAnswers(requests, [answer('b'), answer('a')], true)).toEqual({ problem: 'expired', index: 0, interruptId: 'b' });
+    expect(validateAnswers(requests, [answer('b'), answer('a')], true)).toEqual({
+      problem: 'expired',
+      index: 0,
+      interruptId: 'b',
+    });
     expect(validateAnswers(requests, [answer('c')], true)).toMatchObject({ problem: 'unknown' });
   });
 

@@ -114,10 +114,7 @@ export function validateAnswers(
 }
 
 /** @param answers that fit the requests */
-export function decide(
-  requests: readonly ApprovalRequest[],
-  answers: readonly ApprovalAnswer[],
-): ApprovalDecision[] {
+export function decide(requests: readonly ApprovalRequest[], answers: readonly ApprovalAnswer[]): ApprovalDecision[] {
   const byId = new Map(answers.map((answer) => [answer.interruptId, answer]));
   return requests.map(({ id, ...call }) => {
     const answer = byId.get(id);
@@ -135,8 +132,7 @@ export function declinedOutput({ reason }: Pick<ApprovalDecision, 'reason'>): st
 export const CHANGED_SINCE_APPROVED =
   'This call was not made: the tool has changed since it was asked for. Ask for it again if it is still needed.';
 
-export const DECLINED_BY_MESSAGE =
-  'This call was not made: instead of approving it, the user sent the next message.';
+export const DECLINED_BY_MESSAGE = 'This call was not made: instead of approving it, the user sent the next message.';
 
 export const EXPIRED_UNANSWERED = `This call was not made: nobody approved it within ${APPROVAL_HOURS} hours, so the request expired without an answer.`;
 

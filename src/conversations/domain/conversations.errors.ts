@@ -39,9 +39,13 @@ export function serviceStopping(): DomainError {
 
 /** One run at a time on a thread. */
 export function threadBusy(): DomainError {
-  return new DomainError('conflict', 'A run is already under way on this thread. Wait until it has ended, then send the message again.', {
-    code: 'thread_busy',
-  });
+  return new DomainError(
+    'conflict',
+    'A run is already under way on this thread. Wait until it has ended, then send the message again.',
+    {
+      code: 'thread_busy',
+    },
+  );
 }
 
 /** The request's first sending has taken its key, and its run is no longer there to be joined. */
@@ -51,13 +55,19 @@ function requestRepeated(): DomainError {
 
 /** A cap for the whole life of the session: waiting does not help. */
 function sessionTurnsUsed(): DomainError {
-  return new DomainError('rate_limited', `The session has used all its ${MAX_SESSION_TURNS} turns. Start a new session.`, {
-    code: 'session_turn_cap_exhausted',
-  });
+  return new DomainError(
+    'rate_limited',
+    `The session has used all its ${MAX_SESSION_TURNS} turns. Start a new session.`,
+    {
+      code: 'session_turn_cap_exhausted',
+    },
+  );
 }
 
 /** Why the thread did not take a run. */
-export function refusedRun(because: 'thread_busy' | 'repeated' | 'answered' | 'session_capped' | 'stopping'): DomainError {
+export function refusedRun(
+  because: 'thread_busy' | 'repeated' | 'answered' | 'session_capped' | 'stopping',
+): DomainError {
   switch (because) {
     case 'thread_busy':
       return threadBusy();
@@ -81,7 +91,9 @@ export function noThreadToResume(): DomainError {
 
 /** @param field the path of `userContext` in the request */
 export function askedForAnother(field: string): DomainError {
-  return new ValidationFailed(`${field} differs from the userContext of the run that asked. Leave it out, or send the same`);
+  return new ValidationFailed(
+    `${field} differs from the userContext of the run that asked. Leave it out, or send the same`,
+  );
 }
 
 /** Another request has answered since these answers were found to fit. */
@@ -94,9 +106,13 @@ export function answersUnfit(unfit: UnfitAnswers): DomainError {
   const { problem, interruptId } = unfit;
   switch (problem) {
     case 'missing':
-      return new ValidationFailed(`body/resume must answer every open interrupt of the thread; missing: ${interruptId}`);
+      return new ValidationFailed(
+        `body/resume must answer every open interrupt of the thread; missing: ${interruptId}`,
+      );
     case 'unknown':
-      return new ValidationFailed(`body/resume/${unfit.index}/interruptId ${interruptId} is no open interrupt of the thread`);
+      return new ValidationFailed(
+        `body/resume/${unfit.index}/interruptId ${interruptId} is no open interrupt of the thread`,
+      );
     case 'expired':
       return new ValidationFailed(
         `body/resume/${unfit.index}/interruptId ${interruptId} has expired: it could be answered for ${APPROVAL_HOURS} hours. Send a message instead`,
@@ -119,7 +135,9 @@ export function attachmentRefused(name: string, why: string): DomainError {
 }
 
 export function attachmentsTooLarge(mostBytes: number): DomainError {
-  return unprocessable(`The images and PDFs of a request may take at most ${mostBytes} bytes in base64, and these take more.`);
+  return unprocessable(
+    `The images and PDFs of a request may take at most ${mostBytes} bytes in base64, and these take more.`,
+  );
 }
 
 /** Answered to a connection that is closed already, so it shows in the log alone. */
@@ -133,7 +151,9 @@ export function runFailed(error: RunError, facts: FailureFacts): DomainError {
     case 'context_too_long':
       return unprocessable(error.message);
     case 'provider_auth':
-      return facts.ownKey ? unprocessable(error.message) : new DomainError('bad_gateway', error.message, { code: error.code });
+      return facts.ownKey
+        ? unprocessable(error.message)
+        : new DomainError('bad_gateway', error.message, { code: error.code });
     case 'provider_rate_limited':
     case 'provider_overloaded':
       return new DomainError('unavailable', error.message, {
@@ -145,7 +165,10 @@ export function runFailed(error: RunError, facts: FailureFacts): DomainError {
     case 'run_timeout':
       return new DomainError('gateway_timeout', error.message, { code: error.code });
     case 'server_shutdown':
-      return new DomainError('unavailable', error.message, { code: error.code, retryAfterSeconds: DEFAULT_RETRY_SECONDS });
+      return new DomainError('unavailable', error.message, {
+        code: error.code,
+        retryAfterSeconds: DEFAULT_RETRY_SECONDS,
+      });
     case 'internal':
       return new DomainError('internal', error.message);
     default:

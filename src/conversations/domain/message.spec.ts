@@ -45,7 +45,8 @@ describe('the conversation as a model reads it', () => {
 
   describe('of a run that asked and the run that went on', () => {
     const call = (id: string) => ({ id, name: 'pay', input: {} });
-    const result = (id: string, output: string) => ({ role: 'tool', toolCallId: id, toolName: 'pay', output, isError: false }) as const;
+    const result = (id: string, output: string) =>
+      ({ role: 'tool', toolCallId: id, toolName: 'pay', output, isError: false }) as const;
     const state = { provider: 'anthropic', data: 'sealed' } as const;
     const asks = { role: 'assistant', text: '', toolCalls: [call('c1'), call('c2')], state } as const;
     const before = stored({ role: 'user', content: 'Pay', runId: 'r1' });
@@ -61,7 +62,10 @@ describe('the conversation as a model reads it', () => {
       entries.flatMap((entry) => (entry.role === 'tool' ? [entry.toolCallId] : []));
 
     it('has each result behind its call, in the order of the calls, though they stand in two messages', () => {
-      const goesOn = stored({ runId: 'r2', transcript: [result('c1', 'one'), { role: 'assistant', text: 'Done', toolCalls: [] }] });
+      const goesOn = stored({
+        runId: 'r2',
+        transcript: [result('c1', 'one'), { role: 'assistant', text: 'Done', toolCalls: [] }],
+      });
 
       const read = toModelMessages([before, asking, goesOn]);
 
@@ -82,7 +86,9 @@ describe('the conversation as a model reads it', () => {
     it('says of a call that was declined what was said then, and of a lost one that its outcome is unknown', () => {
       const denied = { ...asking, toolCalls: [{ ...call('c1'), status: 'denied' as const, output: 'No.' }] };
 
-      expect(toModelMessages([before, denied])).toContainEqual(expect.objectContaining({ toolCallId: 'c1', output: 'No.', isError: true }));
+      expect(toModelMessages([before, denied])).toContainEqual(
+        expect.objectContaining({ toolCallId: 'c1', output: 'No.', isError: true }),
+      );
       expect(toModelMessages([before, asking])).toContainEqual(
         expect.objectContaining({ toolCallId: 'c1', output: expect.stringContaining('unknown'), isError: true }),
       );
@@ -95,7 +101,14 @@ describe('the conversation as a model reads it', () => {
 
   it('tells the model that the outcome of an interrupted tool call is unknown: providers refuse a call without a result', () => {
     const transcript = [
-      { role: 'assistant', text: '', toolCalls: [{ id: 'c1', name: 'pay', input: {} }, { id: 'c2', name: 'log', input: {} }] },
+      {
+        role: 'assistant',
+        text: '',
+        toolCalls: [
+          { id: 'c1', name: 'pay', input: {} },
+          { id: 'c2', name: 'log', input: {} },
+        ],
+      },
       { role: 'tool', toolCallId: 'c2', toolName: 'log', output: 'ok', isError: false },
     ] as const;
 
@@ -103,7 +116,12 @@ describe('the conversation as a model reads it', () => {
 
     expect(replayed).toHaveLength(3);
     expect(replayed).toContainEqual(
-      expect.objectContaining({ role: 'tool', toolCallId: 'c1', isError: true, output: expect.stringContaining('unknown') }),
+      expect.objectContaining({
+        role: 'tool',
+        toolCallId: 'c1',
+        isError: true,
+        output: expect.stringContaining('unknown'),
+      }),
     );
   });
 });

@@ -142,7 +142,10 @@ export function blockedAmong(messages: readonly HistoryMessage[]): (message: His
  * @param end `open` when a run goes on where the last message ended: its calls still get their results, and
  * what the provider wants back with its own answers is kept since the user's last message
  */
-export function toModelMessages(messages: readonly HistoryMessage[], end: 'closed' | 'open' = 'closed'): HistoryEntry[] {
+export function toModelMessages(
+  messages: readonly HistoryMessage[],
+  end: 'closed' | 'open' = 'closed',
+): HistoryEntry[] {
   const isBlocked = blockedAmong(messages);
   const conversation = new ToolResultMatcher<UserEntry>(substitute);
   for (const message of messages) {
@@ -229,5 +232,11 @@ class ToolResultMatcher<Asked extends { readonly role: 'user' }> {
 /** For a call that was not made, or whose outcome is unknown. */
 function substitute({ id, name }: Call, records: readonly ToolCallRecord[]): ResultEntry {
   const denied = records.find((record) => record.id === id && record.status === 'denied');
-  return { role: 'tool', toolCallId: id, toolName: name, output: denied?.output ?? unknownOutcome('server_shutdown'), isError: true };
+  return {
+    role: 'tool',
+    toolCallId: id,
+    toolName: name,
+    output: denied?.output ?? unknownOutcome('server_shutdown'),
+    isError: true,
+  };
 }

@@ -19,10 +19,12 @@ describe('the key of a user', () => {
     expect(isKeyedUser(bareOf('ann'))).toBe(false);
   });
 
-  it.each([['an empty id', ''], ['an id that is too long', 'a'.repeat(MAX_USER_ID + 1)], ['half a character', 'a\ud800'], ['none', undefined]])(
-    'is none for %s',
-    (_, id) => {
-      expect(bareUserKey(id)).toBeNull();
-    },
-  );
+  it.each([
+    ['an empty id', ''],
+    ['an id that is too long', 'a'.repeat(MAX_USER_ID + 1)],
+    ['half a character', 'a\ud800'],
+    ['none', undefined],
+  ])('is none for %s', (_, id) => {
+    expect(bareUserKey(id)).toBeNull();
+  });
 });

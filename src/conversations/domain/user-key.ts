@@ -29,7 +29,9 @@ export function bareUserKey(userId: string | number | boolean | undefined): stri
  * before the 88 bits of the HMAC shows that a stored key is keyed.
  */
 export function keyedUser(organizationKey: Buffer, bare: string): string {
-  const digest = createHmac('sha256', organizationKey).update(Buffer.from(bare.replaceAll('-', ''), 'hex')).digest();
+  const digest = createHmac('sha256', organizationKey)
+    .update(Buffer.from(bare.replaceAll('-', ''), 'hex'))
+    .digest();
   return toUuid(Buffer.concat([TAG, digest]));
 }
 
@@ -50,5 +52,13 @@ export function isBareUser(column: string): string {
 
 function toUuid(bytes: Buffer): string {
   const hex = bytes.toString('hex');
-  return [[0, 8], [8, 12], [12, 16], [16, 20], [20, 2 * KEY_BYTES]].map(([from, to]) => hex.slice(from, to)).join('-');
+  return [
+    [0, 8],
+    [8, 12],
+    [12, 16],
+    [16, 20],
+    [20, 2 * KEY_BYTES],
+  ]
+    .map(([from, to]) => hex.slice(from, to))
+    .join('-');
 }

@@ -60,7 +60,8 @@ export class CallModel {
     } catch (error) {
       providerCalls.breakOff();
       this.record(state, request, answer, stopwatch, publicFailure(error).error.message);
-      const again = !answered(answer) && (withPlainSchemas(state, request, error) || shortened(state.conversation, error));
+      const again =
+        !answered(answer) && (withPlainSchemas(state, request, error) || shortened(state.conversation, error));
       // A request that was refused as a whole used nothing; it must not make the run's sum unknown.
       if (!again || answer.usage.inputTokens !== null) state.count(answer.usage);
       if (again) return { kind: 'call_model' };
@@ -157,7 +158,13 @@ export class CallModel {
     };
   }
 
-  private record(state: RunState, request: ModelRequest, answer: Answer, stopwatch: Stopwatch, error: string | null): void {
+  private record(
+    state: RunState,
+    request: ModelRequest,
+    answer: Answer,
+    stopwatch: Stopwatch,
+    error: string | null,
+  ): void {
     const attachments = attachmentFacts(request.messages);
     state.steps.push({
       id: newId(),
@@ -186,7 +193,11 @@ function askAgain(state: RunState, written: string): NextStep {
   state.unreadableAnswers += 1;
   if (state.unreadableAnswers > MAX_UNREADABLE_ANSWERS) {
     const message = 'The model keeps calling tools in a way that cannot be read.';
-    throw new ModelFailure('provider_error', message, { retryable: false, ownKey: state.apiKey !== undefined, detail: UNREADABLE_CALL });
+    throw new ModelFailure('provider_error', message, {
+      retryable: false,
+      ownKey: state.apiKey !== undefined,
+      detail: UNREADABLE_CALL,
+    });
   }
   state.conversation.transcript.push({ role: 'user', text: unreadableCallNote(written), guidance: 'unreadable_call' });
   return { kind: 'call_model' };

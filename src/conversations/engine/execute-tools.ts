@@ -128,7 +128,8 @@ export class ExecuteTools {
     if (malformed !== undefined) return this.refuseMalformed(state, call, malformed);
     const verdict = await this.hooks.beforeToolCall(state, call, tool.definition);
     const { additionalContext = [] } = verdict;
-    if (verdict.decision === 'deny') return refused(call, this.withTexts(state, verdict.reason, additionalContext), 'denied');
+    if (verdict.decision === 'deny')
+      return refused(call, this.withTexts(state, verdict.reason, additionalContext), 'denied');
     const asked = verdict.input === undefined ? call : { ...call, input: verdict.input };
     const { agent, nonInteractive } = state.context;
     if (!needsApproval(tool.effect, agent.tools)) return this.execute(state, asked, additionalContext);
@@ -143,7 +144,11 @@ export class ExecuteTools {
     return refused(call, output, 'failed');
   }
 
-  private async executeApproved(state: RunState, call: ModelToolCall, approval: ApprovalDecision | undefined): Promise<Outcome> {
+  private async executeApproved(
+    state: RunState,
+    call: ModelToolCall,
+    approval: ApprovalDecision | undefined,
+  ): Promise<Outcome> {
     const tool = state.tools.use(call.name);
     if (tool && tool.target !== approval?.target) return refused(call, CHANGED_SINCE_APPROVED, 'denied');
     return this.execute(state, call, approval?.additionalContext ?? []);
@@ -156,14 +161,24 @@ export class ExecuteTools {
     const { result, latencyMs } = await this.call(state, tool, call);
     const after = result.isError ? [] : await this.hooks.afterToolCall(state, call, result);
     const output = this.withTexts(state, result.output, [...before, ...after]);
-    return { kind: 'settled', call, result: { ...result, output }, status: result.isError ? 'failed' : 'completed', latencyMs };
+    return {
+      kind: 'settled',
+      call,
+      result: { ...result, output },
+      status: result.isError ? 'failed' : 'completed',
+      latencyMs,
+    };
   }
 
   private withTexts(state: RunState, output: string, texts: readonly string[]): string {
     return [output, ...texts.map((text) => state.outputs.take(text))].join('\n\n');
   }
 
-  private async call(state: RunState, tool: OfferedTool, call: ModelToolCall): Promise<{ result: ToolResult; latencyMs: number }> {
+  private async call(
+    state: RunState,
+    tool: OfferedTool,
+    call: ModelToolCall,
+  ): Promise<{ result: ToolResult; latencyMs: number }> {
     const { startedAt, elapsedMs } = this.clock.stopwatch();
     let result: ToolResult;
     try {
@@ -210,7 +225,11 @@ export class ExecuteTools {
     yield* state.showResult({ id, name, input, output, status: 'denied' });
   }
 
-  private ask(state: RunState, index: number, { call, additionalContext }: Extract<Outcome, { kind: 'waits' }>): ApprovalRequest {
+  private ask(
+    state: RunState,
+    index: number,
+    { call, additionalContext }: Extract<Outcome, { kind: 'waits' }>,
+  ): ApprovalRequest {
     const { id: toolCallId, name: tool, input } = call;
     state.toolCalls[index] = { ...call, status: 'awaiting_approval' };
     const target = state.tools.use(tool)?.target;
@@ -225,9 +244,15 @@ export class ExecuteTools {
   }
 
   /** The run ends within a round: what is known of its calls is kept, the rest may or may not have happened. */
-  private *breakOff(state: RunState, first: number, outcomes: readonly (Outcome | undefined)[], told: number): Generator<RunEvent> {
+  private *breakOff(
+    state: RunState,
+    first: number,
+    outcomes: readonly (Outcome | undefined)[],
+    told: number,
+  ): Generator<RunEvent> {
     for (const [index, outcome] of outcomes.entries()) {
-      if (outcome?.kind === 'waits') yield* this.settle(state, first + index, refused(outcome.call, NEVER_ASKED, 'denied'));
+      if (outcome?.kind === 'waits')
+        yield* this.settle(state, first + index, refused(outcome.call, NEVER_ASKED, 'denied'));
       else if (outcome && index >= told) yield* this.settle(state, first + index, outcome);
     }
     this.markUnknown(state);
@@ -246,7 +271,14 @@ export class ExecuteTools {
   }
 
   private keepResult(state: RunState, { id, name }: ModelToolCall, { output, isError, media }: ToolResult): void {
-    state.conversation.keepResult({ role: 'tool', toolCallId: id, toolName: name, output, isError, ...(media ? { media } : {}) });
+    state.conversation.keepResult({
+      role: 'tool',
+      toolCallId: id,
+      toolName: name,
+      output,
+      isError,
+      ...(media ? { media } : {}),
+    });
   }
 
   /** A step of a call that was not made. */
@@ -255,7 +287,11 @@ export class ExecuteTools {
   }
 }
 
-function refused(call: ModelToolCall, output: string, status: 'failed' | 'denied'): Extract<Outcome, { kind: 'settled' }> {
+function refused(
+  call: ModelToolCall,
+  output: string,
+  status: 'failed' | 'denied',
+): Extract<Outcome, { kind: 'settled' }> {
   return { kind: 'settled', call, result: { output, isError: true }, status };
 }
 

@@ -8,7 +8,9 @@ export const FIND_TOOLS = 'find_tools';
 
 const INPUT_SCHEMA = {
   type: 'object',
-  properties: { query: { type: 'string', description: 'What the tool should do, in a few words, such as "create invoice".' } },
+  properties: {
+    query: { type: 'string', description: 'What the tool should do, in a few words, such as "create invoice".' },
+  },
   required: ['query'],
 };
 
@@ -25,7 +27,10 @@ export function findTools(
 ): OfferedTool {
   const search = (query: string): ToolResult => {
     const results = offer(indexOf(tools).search(query, MAX_FOUND_TOOLS));
-    return { output: results.length > 0 ? [FOUND, ...results.map(lineOf)].join('\n') : nothingFound(query, tools), isError: false };
+    return {
+      output: results.length > 0 ? [FOUND, ...results.map(lineOf)].join('\n') : nothingFound(query, tools),
+      isError: false,
+    };
   };
   return {
     definition: { name: FIND_TOOLS, description: descriptionOf(tools), inputSchema: INPUT_SCHEMA },

@@ -32,7 +32,11 @@ export class HookDispatcher {
   ) {}
 
   async beforePrompt(state: RunState, prompt: UserPrompt): Promise<PromptVerdict> {
-    const verdicts = await this.ask(state.context, (hooks) => hooks.beforePrompt(state.context, prompt), BROKEN_PROMPT_HOOK);
+    const verdicts = await this.ask(
+      state.context,
+      (hooks) => hooks.beforePrompt(state.context, prompt),
+      BROKEN_PROMPT_HOOK,
+    );
     const block = verdicts.find((verdict) => verdict.decision === 'block');
     if (block) {
       this.record(state, 'UserPromptSubmit', prompt.text, block);
@@ -53,7 +57,11 @@ export class HookDispatcher {
   }
 
   async beforeToolCall(state: RunState, call: ModelToolCall, tool: ToolDefinition): Promise<ToolCallVerdict> {
-    const verdicts = await this.ask(state.context, (hooks) => hooks.beforeToolCall(state.context, call, tool), BROKEN_CALL_HOOK);
+    const verdicts = await this.ask(
+      state.context,
+      (hooks) => hooks.beforeToolCall(state.context, call, tool),
+      BROKEN_CALL_HOOK,
+    );
     const additionalContext = verdicts.flatMap((verdict) => verdict.additionalContext ?? []);
     const denial = verdicts.find((verdict) => verdict.decision === 'deny');
     if (denial) {
@@ -97,7 +105,12 @@ export class HookDispatcher {
   }
 
   /** What a hook changed is a step of the trace, unless it has told of that itself. */
-  private record(state: RunState, name: string, input: unknown, verdict: PromptVerdict | ToolCallVerdict | StopVerdict): void {
+  private record(
+    state: RunState,
+    name: string,
+    input: unknown,
+    verdict: PromptVerdict | ToolCallVerdict | StopVerdict,
+  ): void {
     const { recorded = false, ...output } = verdict;
     if (recorded) return;
     state.steps.push({

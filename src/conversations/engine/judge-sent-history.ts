@@ -43,7 +43,10 @@ export class JudgeSentHistory {
     return { decision: 'continue', additionalContext: [] };
   }
 
-  private async keep({ context: { organizationId, runId: id } }: RunState, judged: readonly JudgedMessage[]): Promise<void> {
+  private async keep(
+    { context: { organizationId, runId: id } }: RunState,
+    judged: readonly JudgedMessage[],
+  ): Promise<void> {
     if (judged.length === 0) return;
     const stored = await this.runs.keepJudgments({ id, organizationId, ownerId: this.owner.id }, judged);
     if (!stored) throw new RunAborted('lost_ownership');

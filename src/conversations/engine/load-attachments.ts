@@ -20,7 +20,10 @@ export class LoadAttachments {
   ) {}
 
   /** @param exchanges with no more attachments than a request may have */
-  async run(context: RunContext, exchanges: readonly (readonly HistoryEntry[])[]): Promise<(readonly ModelMessage[])[]> {
+  async run(
+    context: RunContext,
+    exchanges: readonly (readonly HistoryEntry[])[],
+  ): Promise<(readonly ModelMessage[])[]> {
     // The newest are the first to be read, and to find room.
     const loaded = exchanges.toReversed().map((entries) => this.loadExchange(context, entries));
     return (await Promise.all(loaded)).reverse();

@@ -8,7 +8,11 @@ export function malformedCallOutput({ malformedInput }: ModelToolCall): string |
 
 /** The note for the model after an answer that ended in a call whose tool is not known. */
 export function unreadableCallNote(written: string): string {
-  return ['Your last answer ended in a tool call that could not be read, so no tool was called.', quoted(written), MEND].join(' ');
+  return [
+    'Your last answer ended in a tool call that could not be read, so no tool was called.',
+    quoted(written),
+    MEND,
+  ].join(' ');
 }
 
 export const UNREADABLE_CALL = 'The model wrote a tool call that cannot be read.';

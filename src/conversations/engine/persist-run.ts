@@ -198,7 +198,11 @@ function messageOf(state: RunState, outcome: RunOutcome): Message | null {
 }
 
 /** The thread as the run leaves it. */
-function extended({ messages, before, bytes }: CachedHistory, state: RunState, { message }: FinishedRun): CachedHistory {
+function extended(
+  { messages, before, bytes }: CachedHistory,
+  state: RunState,
+  { message }: FinishedRun,
+): CachedHistory {
   const added = [...questionOf(state), ...(message === null ? [] : [message])];
   return { messages: [...messages, ...added], before, bytes: bytes + bytesOf(added) };
 }

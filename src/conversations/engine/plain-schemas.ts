@@ -12,7 +12,10 @@ export class PlainSchemas {
   /** How often in a row the provider refused the request because of a schema. */
   private refusals = 0;
 
-  applied(definitions: readonly ToolDefinition[], find: (name: string) => OfferedTool | undefined): readonly ToolDefinition[] {
+  applied(
+    definitions: readonly ToolDefinition[],
+    find: (name: string) => OfferedTool | undefined,
+  ): readonly ToolDefinition[] {
     return definitions.map((definition) => {
       const { name } = definition;
       if (!this.names.has(name) && find(name)?.schemaRefused !== true) return definition;

@@ -80,7 +80,11 @@ export class PrepareRun {
   private async keepContext(state: RunState, messageId: string, promptContext: readonly string[]): Promise<void> {
     if (promptContext.length === 0) return;
     const { organizationId, runId } = state.context;
-    const stored = await this.runs.keepContext({ id: runId, organizationId, ownerId: this.owner.id }, messageId, promptContext);
+    const stored = await this.runs.keepContext(
+      { id: runId, organizationId, ownerId: this.owner.id },
+      messageId,
+      promptContext,
+    );
     if (!stored) throw new RunAborted('lost_ownership');
     state.promptContext = promptContext;
   }

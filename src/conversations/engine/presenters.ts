@@ -1,6 +1,14 @@
 import type { Interrupt, RunFinishedOutcome } from '@ag-ui/core';
 import { approvalExpiry, type ApprovalRequest } from '../domain/approval.js';
-import type { MessageComponent, MessageRole, MessageStatus, Reaction, ReactionName, ShownMessage, ToolCallRecord } from '../domain/message.js';
+import type {
+  MessageComponent,
+  MessageRole,
+  MessageStatus,
+  Reaction,
+  ReactionName,
+  ShownMessage,
+  ToolCallRecord,
+} from '../domain/message.js';
 import type { Run, RunError, RunStatus, RunUsage } from '../domain/run.js';
 import type { Thread } from '../domain/thread.js';
 

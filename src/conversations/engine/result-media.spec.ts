@@ -19,18 +19,25 @@ function said(...attachments: ModelAttachment[]): ModelMessage {
 
 const many = (count: number, of: string) => Array.from({ length: count }, (_, index) => image(`${of}${index}`));
 const names = (entries: readonly ModelMessage[]) => mediaOf(entries).map(({ name }) => name);
-const attachedTo = (entry: ModelMessage | undefined) => (entry?.role === 'user' ? (entry.attachments ?? []).map(({ name }) => name) : []);
+const attachedTo = (entry: ModelMessage | undefined) =>
+  entry?.role === 'user' ? (entry.attachments ?? []).map(({ name }) => name) : [];
 
 describe('one request', () => {
   it('has room for so many files; the newest stay, a note stands for each of the others', () => {
     const history = [[said(image('old'))], [said(image('less-old'))]];
-    const entries = [said(image('asked')), result('1', ...many(3, 'a')), result('2', ...many(REQUEST_ATTACHMENTS - 3, 'b'))];
+    const entries = [
+      said(image('asked')),
+      result('1', ...many(3, 'a')),
+      result('2', ...many(REQUEST_ATTACHMENTS - 3, 'b')),
+    ];
 
     const fitted = fitIntoRequest(history, entries);
 
     expect(attachedTo(fitted.entries[0])).toEqual(['asked']);
     expect(names(fitted.entries)).toEqual(['a0', 'a1', ...many(REQUEST_ATTACHMENTS - 3, 'b').map(({ name }) => name)]);
-    expect(fitted.entries[1]).toMatchObject({ output: expect.stringMatching(/^output 1\n\n\[The file "a2" \(image\/png\) .*not shown again/) });
+    expect(fitted.entries[1]).toMatchObject({
+      output: expect.stringMatching(/^output 1\n\n\[The file "a2" \(image\/png\) .*not shown again/),
+    });
     for (const [exchange] of fitted.history) {
       expect(attachedTo(exchange)).toEqual([]);
       expect(exchange).toMatchObject({ text: expect.stringMatching(/^Hi\n\n\[The file .*not shown again/) });
@@ -46,7 +53,10 @@ describe('one request', () => {
 
     expect(names(fitted.entries)).toEqual(['first', 'second']);
     expect(fitted.history.map(([exchange]) => attachedTo(exchange))).toEqual([[], ['fits']]);
-    expect(names(fitIntoRequest([], [...entries, result('3', image('third', half))]).entries)).toEqual(['second', 'third']);
+    expect(names(fitIntoRequest([], [...entries, result('3', image('third', half))]).entries)).toEqual([
+      'second',
+      'third',
+    ]);
   });
 
   it('is left as it is where no tool has shown anything', () => {
@@ -69,7 +79,9 @@ describe('what a tool has shown', () => {
     const kept = withReservedMedia(shown, memory);
 
     expect(names([kept])).toEqual(['one']);
-    expect(kept.output).toMatch(/^output 1\n\n\[The file "empty".* It is empty\.\]\n\n\[The file "more".*cannot be shown at the moment\.\]$/);
+    expect(kept.output).toMatch(
+      /^output 1\n\n\[The file "empty".* It is empty\.\]\n\n\[The file "more".*cannot be shown at the moment\.\]$/,
+    );
     expect(pool.bytes).toBe(taken + memoryOf(300));
     giveBack(mediaOf([kept]), memory);
     expect(pool.bytes).toBe(taken);
@@ -77,7 +89,12 @@ describe('what a tool has shown', () => {
 
   it('is kept for the run that goes on, the newest up to a bound', () => {
     const whole = image('whole', KEPT_MEDIA_BASE64_BYTES);
-    const entries = [said(image('asked')), result('1', image('first')), { ...result('2'), media: undefined } as ModelMessage, result('3', whole)];
+    const entries = [
+      said(image('asked')),
+      result('1', image('first')),
+      { ...result('2'), media: undefined } as ModelMessage,
+      result('3', whole),
+    ];
     expect(resultsToKeep(entries)).toEqual([result('3', whole)]);
     expect(names(resultsToKeep(entries.slice(0, 2)))).toEqual(['first']);
   });

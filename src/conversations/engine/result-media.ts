@@ -32,17 +32,30 @@ export function giveBack(media: readonly ModelMedia[], memory: MemoryReservation
 /** The results of the run that goes on with this one's calls, those with media: they are stored without them elsewhere. */
 export function resultsToKeep(entries: readonly ModelMessage[]): ResultEntry[] {
   const room = { count: REQUEST_ATTACHMENTS, base64Bytes: KEPT_MEDIA_BASE64_BYTES };
-  return withChosenMedia(entries, room).filter((entry) => entry.role === 'tool').filter(({ media }) => media !== undefined);
+  return withChosenMedia(entries, room)
+    .filter((entry) => entry.role === 'tool')
+    .filter(({ media }) => media !== undefined);
 }
 
 /** One request's history and newer entries with what it has room for: what is newer stays, notes stand for the rest. */
-export function fitIntoRequest(history: Exchanges, entries: readonly ModelMessage[]): { history: Exchanges; entries: readonly ModelMessage[] } {
+export function fitIntoRequest(
+  history: Exchanges,
+  entries: readonly ModelMessage[],
+): { history: Exchanges; entries: readonly ModelMessage[] } {
   // Fast path: most runs' tools show nothing, and the attachments were chosen when the history was loaded.
   if (mediaOf(entries).length === 0) return { history, entries };
   const given = entries.flatMap((entry) => (entry.role === 'user' ? (entry.attachments ?? []) : []));
-  const room = { count: REQUEST_ATTACHMENTS - given.length, base64Bytes: REQUEST_BASE64_BYTES - sum(given.map(base64BytesOf)) };
+  const room = {
+    count: REQUEST_ATTACHMENTS - given.length,
+    base64Bytes: REQUEST_BASE64_BYTES - sum(given.map(base64BytesOf)),
+  };
   const chosen = withChosenMedia(entries, room);
-  const exchanges = history.toReversed().map((exchange) => exchange.toReversed().map((entry) => chooseAttachments(entry, room)).reverse());
+  const exchanges = history.toReversed().map((exchange) =>
+    exchange
+      .toReversed()
+      .map((entry) => chooseAttachments(entry, room))
+      .reverse(),
+  );
   return { history: exchanges.reverse(), entries: chosen };
 }
 

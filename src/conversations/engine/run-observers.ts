@@ -27,7 +27,10 @@ export class RunObservers {
       try {
         observer.ended(finished);
       } catch (error) {
-        this.logger.error({ err: error, runId: finished.run.id, observer: observer.constructor.name }, 'An observer of runs threw');
+        this.logger.error(
+          { err: error, runId: finished.run.id, observer: observer.constructor.name },
+          'An observer of runs threw',
+        );
       }
     }
   }

@@ -1,6 +1,20 @@
-import { addKnownUsage, addUsage, type ModelRoute, type ModelToolCall, type ModelUsage, NO_USAGE, type StopReason } from '../../models/index.js';
+import {
+  addKnownUsage,
+  addUsage,
+  type ModelRoute,
+  type ModelToolCall,
+  type ModelUsage,
+  NO_USAGE,
+  type StopReason,
+} from '../../models/index.js';
 import type { Stopwatch } from '../../platform/clock/index.js';
-import { SEGMENT_BREAK, type Message, type MessageComponent, type MessageStatus, type ToolCallRecord } from '../domain/message.js';
+import {
+  SEGMENT_BREAK,
+  type Message,
+  type MessageComponent,
+  type MessageStatus,
+  type ToolCallRecord,
+} from '../domain/message.js';
 import type { ApprovalDecision } from '../domain/approval.js';
 import type { RunOutcome } from '../domain/run.js';
 import type { RunContext, RunStep, ShownComponent } from '../ports/index.js';
@@ -238,7 +252,6 @@ export class RunState {
       createdAt: (this.beganAt ??= this.now()),
     };
   }
-
 }
 
 /** Once the run is over nothing is under way any more. */

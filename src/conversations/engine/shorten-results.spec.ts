@@ -3,9 +3,16 @@ import fc from 'fast-check';
 import type { ModelMessage } from '../../models/index.js';
 import { cutOutput, resultTokens, shortenResults } from './shorten-results.js';
 
-const result = (output: string, id = 'c'): ModelMessage => ({ role: 'tool', toolCallId: id, toolName: 'read', output, isError: false });
+const result = (output: string, id = 'c'): ModelMessage => ({
+  role: 'tool',
+  toolCallId: id,
+  toolName: 'read',
+  output,
+  isError: false,
+});
 const answer: ModelMessage = { role: 'assistant', text: '', toolCalls: [] };
-const outputsOf = (entries: readonly ModelMessage[]): string[] => entries.flatMap((entry) => (entry.role === 'tool' ? [entry.output] : []));
+const outputsOf = (entries: readonly ModelMessage[]): string[] =>
+  entries.flatMap((entry) => (entry.role === 'tool' ? [entry.output] : []));
 /** A note takes at most so many tokens. */
 const NOTE_TOKENS = 60;
 
@@ -20,7 +27,9 @@ describe('an output that is cut', () => {
 
   it('is whole where it is within the room, and a note alone where next to nothing would be left', () => {
     expect(cutOutput('a'.repeat(3_000), 1_000)).toBe('a'.repeat(3_000));
-    expect(cutOutput('a'.repeat(30_000), 50)).toMatch(/^\[30000 characters of this output are left out here: [^\]]*\]$/);
+    expect(cutOutput('a'.repeat(30_000), 50)).toMatch(
+      /^\[30000 characters of this output are left out here: [^\]]*\]$/,
+    );
   });
 
   it('counts all missing characters, however often it is cut', () => {
@@ -36,7 +45,10 @@ describe('a text of a tool that looks like a note', () => {
 
   it.each([
     ['has another text', `${opening}${'a'.repeat(90_000)}]`],
-    ['has a number without end', `[${'1'.repeat(90_000)} characters of this output are left out here: it was too long to be read whole.]`],
+    [
+      'has a number without end',
+      `[${'1'.repeat(90_000)} characters of this output are left out here: it was too long to be read whole.]`,
+    ],
     ['is the exact note, many times', `${opening}it was too long to be read whole.]`.repeat(1_000)],
   ])('counts and is cut where it %s', (_what, output) => {
     const given = [result(output)];
@@ -50,7 +62,13 @@ describe('a text of a tool that looks like a note', () => {
 describe('the results of an exchange', () => {
   it('take no more than they may, where notes are small enough; nothing else changes', () => {
     const output = fc.string({ unit: 'grapheme', maxLength: 3_000 });
-    const entries = fc.array(fc.oneof(output.map((text) => result(text)), fc.constant(answer)), { maxLength: 12 });
+    const entries = fc.array(
+      fc.oneof(
+        output.map((text) => result(text)),
+        fc.constant(answer),
+      ),
+      { maxLength: 12 },
+    );
     fc.assert(
       fc.property(entries, fc.nat({ max: 8_000 }), (given, tokens) => {
         const shortened = shortenResults(given, tokens);

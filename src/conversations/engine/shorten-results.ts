@@ -61,7 +61,9 @@ function inOrderOfWeight(entries: readonly ModelMessage[]): { readonly entry: Re
   let age = 1;
   const weighed = entries.toReversed().flatMap((entry, fromEnd) => {
     if (entry.role === 'assistant') age += 1;
-    return entry.role === 'tool' ? [{ entry, index: entries.length - 1 - fromEnd, weight: tokensOfResult(entry) * age }] : [];
+    return entry.role === 'tool'
+      ? [{ entry, index: entries.length - 1 - fromEnd, weight: tokensOfResult(entry) * age }]
+      : [];
   });
   return weighed.sort((left, right) => right.weight - left.weight || left.index - right.index);
 }

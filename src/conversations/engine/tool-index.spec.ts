@@ -5,12 +5,19 @@ import { indexOf, ToolIndex, wordsOf } from './tool-index.js';
 const tool = (name: string, description = '', ...parameters: string[]) => ({
   name,
   description,
-  inputSchema: { type: 'object', properties: Object.fromEntries(parameters.map((parameter) => [parameter, { type: 'string' }])) },
+  inputSchema: {
+    type: 'object',
+    properties: Object.fromEntries(parameters.map((parameter) => [parameter, { type: 'string' }])),
+  },
 });
 
 const TOOLS = [
   tool('mcp__git_host__create_issue', 'Opens a new issue in a repository.', 'repository', 'title', 'assigneeLogin'),
-  tool('mcp__git_host__list_pull_requests', 'Lists the pull requests of a repository, which may close an issue.', 'repository'),
+  tool(
+    'mcp__git_host__list_pull_requests',
+    'Lists the pull requests of a repository, which may close an issue.',
+    'repository',
+  ),
   tool('mcp__billing__createInvoice', 'Bills a customer.', 'customer_id', 'amount'),
   tool('mcp__wetter__vorhersage', 'Liefert die Vorhersage für eine Stadt, auf Straßenebene.', 'stadt'),
   tool('mcp__kyoto__search', '京都の天気予報をPDFで取得する。'),
@@ -54,13 +61,19 @@ describe('tools are found', () => {
 
 describe('an index', () => {
   it('takes schemas as servers send them', () => {
-    const odd = [{ ...tool('plain'), inputSchema: {} }, { ...tool('null'), inputSchema: { properties: null } }, { ...tool('text'), inputSchema: { properties: 'x' } }];
+    const odd = [
+      { ...tool('plain'), inputSchema: {} },
+      { ...tool('null'), inputSchema: { properties: null } },
+      { ...tool('text'), inputSchema: { properties: 'x' } },
+    ];
     expect(new ToolIndex(odd).search('plain', 8)).toHaveLength(1);
     expect(new ToolIndex([]).search('plain', 8)).toEqual([]);
   });
 
   it('grows with what is indexed and not faster, however long descriptions and queries are', () => {
-    const long = Array.from({ length: 400 }, (_, nth) => tool(`tool_${nth}`, `word${nth} `.repeat(100_000), 'parameter'));
+    const long = Array.from({ length: 400 }, (_, nth) =>
+      tool(`tool_${nth}`, `word${nth} `.repeat(100_000), 'parameter'),
+    );
     const takes = computingMs(() => {
       const large = new ToolIndex(long);
       expect(large.search('x'.repeat(1_000_000), 8)).toEqual([]);

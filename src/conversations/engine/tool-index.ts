@@ -91,7 +91,10 @@ export class ToolIndex {
 }
 
 /** By their first tools: what sources offer is the same run after run, and everything else waits while an index is made. */
-const indexes = new LRUCache<ToolDefinition, ToolIndex>({ maxSize: MAX_INDEXED_WORDS, sizeCalculation: ({ words }) => words + 1 });
+const indexes = new LRUCache<ToolDefinition, ToolIndex>({
+  maxSize: MAX_INDEXED_WORDS,
+  sizeCalculation: ({ words }) => words + 1,
+});
 
 /** The index of these tools, which is kept for later runs with the same definitions. */
 export function indexOf(tools: readonly ToolDefinition[]): ToolIndex {

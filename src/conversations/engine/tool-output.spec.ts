@@ -2,7 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { ToolOutputs } from './tool-output.js';
 import { MAX_TOOL_OUTPUT, MAX_TOOL_OUTPUTS } from './limits.js';
 
-const note = (kept: number, whole: number): string => `[The output was cut: ${kept} of its ${whole} characters are kept.]`;
+const note = (kept: number, whole: number): string =>
+  `[The output was cut: ${kept} of its ${whole} characters are kept.]`;
 
 describe('the outputs of tools that a run keeps', () => {
   it('are whole up to the limit of one', () => {

@@ -19,13 +19,19 @@ export class ToolSet {
   /** @param contextCharacters what the model takes */
   constructor(offered: readonly OfferedTool[], contextCharacters: number) {
     for (const tool of offered) if (!this.byName.has(tool.definition.name)) this.byName.set(tool.definition.name, tool);
-    const searchable = [...this.byName.values()].filter((tool) => tool.searchable === true).map(({ definition }) => definition);
+    const searchable = [...this.byName.values()]
+      .filter((tool) => tool.searchable === true)
+      .map(({ definition }) => definition);
     if (areTooMany(searchable, contextCharacters)) {
       for (const definition of searchable) this.searched.set(definition.name, definition);
-      this.byName.set(FIND_TOOLS, findTools(searchable, (results) => this.offer(results)));
+      this.byName.set(
+        FIND_TOOLS,
+        findTools(searchable, (results) => this.offer(results)),
+      );
       this.searched.delete(FIND_TOOLS);
     }
-    for (const [name, { definition }] of this.byName) if (!this.searched.has(name)) this.listed.push(offeredDefinition(definition));
+    for (const [name, { definition }] of this.byName)
+      if (!this.searched.has(name)) this.listed.push(offeredDefinition(definition));
   }
 
   /** The definitions for the next request. */
@@ -47,13 +53,16 @@ export class ToolSet {
   useAgain(exchange: readonly ModelMessage[]): void {
     for (const entry of exchange) {
       if (entry.role === 'assistant') for (const { name } of entry.toolCalls) this.list(name);
-      if (entry.role === 'tool' && entry.toolName === FIND_TOOLS) for (const name of namesFoundIn(entry.output).toReversed()) this.list(name);
+      if (entry.role === 'tool' && entry.toolName === FIND_TOOLS)
+        for (const name of namesFoundIn(entry.output).toReversed()) this.list(name);
     }
   }
 
   /** Some names, to be told to a model that has called what there is not. */
   names(): string {
-    const some = this.definitions().slice(0, MAX_NAMED_TOOLS).map(({ name }) => name);
+    const some = this.definitions()
+      .slice(0, MAX_NAMED_TOOLS)
+      .map(({ name }) => name);
     const more = this.byName.size - some.length;
     if (more === 0) return some.join(', ') || 'none';
     const searched = this.searched.size > this.found.size ? `, to be found with ${FIND_TOOLS}` : '';

@@ -5,8 +5,18 @@ import { exchangesOf, newestThatFit, sizeOf } from './truncate-history.js';
 
 const user = (text: string): ModelMessage => ({ role: 'user', text });
 const says = (text: string): ModelMessage => ({ role: 'assistant', text, toolCalls: [] });
-const calls = (id: string): ModelMessage => ({ role: 'assistant', text: '', toolCalls: [{ id, name: 'look_up', input: {} }] });
-const result = (id: string): ModelMessage => ({ role: 'tool', toolCallId: id, toolName: 'look_up', output: 'found', isError: false });
+const calls = (id: string): ModelMessage => ({
+  role: 'assistant',
+  text: '',
+  toolCalls: [{ id, name: 'look_up', input: {} }],
+});
+const result = (id: string): ModelMessage => ({
+  role: 'tool',
+  toolCallId: id,
+  toolName: 'look_up',
+  output: 'found',
+  isError: false,
+});
 
 const exchange = fc
   .tuple(fc.string({ maxLength: 40 }), fc.nat({ max: 3 }), fc.string({ maxLength: 40 }))
@@ -31,6 +41,8 @@ describe('the history that a model reads', () => {
   });
 
   it('never begins with an answer whose question was left out', () => {
-    expect(exchangesOf([result('c0'), says('cut off'), user('Hi'), says('Hello')])).toEqual([[user('Hi'), says('Hello')]]);
+    expect(exchangesOf([result('c0'), says('cut off'), user('Hi'), says('Hello')])).toEqual([
+      [user('Hi'), says('Hello')],
+    ]);
   });
 });

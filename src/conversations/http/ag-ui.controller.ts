@@ -90,7 +90,9 @@ export class AgUiController {
 /** The events under the client's ids for the thread and the run. */
 async function* named(entries: RunEntries, run: ActiveRun, input: AgUiRequest): RunEntries {
   for await (const batch of entries) {
-    yield batch.map((entry) => (NAMES_THE_RUN.test(entry.data) ? { ...entry, data: renamed(entry.data, run, input) } : entry));
+    yield batch.map((entry) =>
+      NAMES_THE_RUN.test(entry.data) ? { ...entry, data: renamed(entry.data, run, input) } : entry,
+    );
   }
 }
 

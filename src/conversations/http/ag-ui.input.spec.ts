@@ -27,7 +27,10 @@ const shapes = Object.entries(lists).flatMap(([of, list]): [string, object][] =>
   [`forwardedProps of ${of}`, { forwardedProps: list }],
   [`parts of ${of}`, { messages: [{ id: 'm', role: 'user', content: list }] }],
   [`calls of ${of}`, { messages: [{ id: 'm', role: 'assistant', toolCalls: list }] }],
-  [`1,000 messages with parts of ${of}`, { messages: Array.from({ length: 1_000 }, () => ({ id: 'm', role: 'user', content: list.slice(0, 200) })) }],
+  [
+    `1,000 messages with parts of ${of}`,
+    { messages: Array.from({ length: 1_000 }, () => ({ id: 'm', role: 'user', content: list.slice(0, 200) })) },
+  ],
 ]);
 
 /** Refused or taken, it has to be quick. */
@@ -47,7 +50,10 @@ describe('a run input of as many values as a body may have', () => {
   it.each([
     ['unknown fields', named],
     ['a message of unknown fields', { messages: [{ ...base.messages[0], ...named }] }],
-    ['a part of unknown fields', { messages: [{ id: 'm', role: 'user', content: [{ type: 'text', text: 'Hi', ...named }] }] }],
+    [
+      'a part of unknown fields',
+      { messages: [{ id: 'm', role: 'user', content: [{ type: 'text', text: 'Hi', ...named }] }] },
+    ],
     ['a user context of so many entries', { forwardedProps: { userContext: named } }],
   ])('that are named is read at once: %s', (_what, changes) => {
     expect(computingUnits(() => read({ ...base, ...changes }))).toBeLessThan(MAX_NAMES_UNITS);

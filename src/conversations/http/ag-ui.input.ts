@@ -10,7 +10,16 @@ import {
   parseAgUiInput,
 } from './ag-ui.schema.js';
 import { AttachmentCount, MAX_ATTACHMENTS } from './attachments.dto.js';
-import { checkContent, checkInstructions, checkSaysSomething, MAX_CONTENT, MAX_ID, MAX_INSTRUCTIONS, MAX_MESSAGES, MAX_PARTS } from './content-limits.js';
+import {
+  checkContent,
+  checkInstructions,
+  checkSaysSomething,
+  MAX_CONTENT,
+  MAX_ID,
+  MAX_INSTRUCTIONS,
+  MAX_MESSAGES,
+  MAX_PARTS,
+} from './content-limits.js';
 import { type Content, contentOf, type Part } from './content-parts.js';
 import type { UserContext, Widget } from '../ports/index.js';
 import { MAX_REASON, readAnswers, ResumeListBody, RunCallerBody } from './runs.dto.js';
@@ -81,7 +90,12 @@ export const AG_UI_INPUT_SCHEMA = {
         },
       },
     },
-    tools: { type: 'array', maxItems: MAX_ENTRIES, items: { type: 'object' }, description: 'Not called: the agent has its own tools.' },
+    tools: {
+      type: 'array',
+      maxItems: MAX_ENTRIES,
+      items: { type: 'object' },
+      description: 'Not called: the agent has its own tools.',
+    },
     state: { description: 'Not used.' },
     resume: {
       type: 'array',
@@ -90,7 +104,11 @@ export const AG_UI_INPUT_SCHEMA = {
         type: 'object',
         required: ['interruptId', 'status'],
         properties: {
-          interruptId: { type: 'string', format: 'uuid', description: 'Id of an interrupt with which the last run of the thread ended.' },
+          interruptId: {
+            type: 'string',
+            format: 'uuid',
+            description: 'Id of an interrupt with which the last run of the thread ended.',
+          },
           status: { type: 'string', enum: ['resolved', 'cancelled'], description: '`cancelled` declines the call.' },
           payload: {
             type: 'object',
@@ -98,7 +116,11 @@ export const AG_UI_INPUT_SCHEMA = {
             required: ['approved'],
             properties: {
               approved: { type: 'boolean', description: 'Whether the call is made.' },
-              reason: { type: 'string', maxLength: MAX_REASON, description: 'The model reads it when the call is declined.' },
+              reason: {
+                type: 'string',
+                maxLength: MAX_REASON,
+                description: 'The model reads it when the call is declined.',
+              },
             },
           },
         },
@@ -144,7 +166,9 @@ function checkId(id: string, field: string): void {
   }
 }
 
-function readMessages(messages: readonly AgUiMessage[]): Pick<Conversation, 'history' | 'text' | 'clientId' | 'attachments'> {
+function readMessages(
+  messages: readonly AgUiMessage[],
+): Pick<Conversation, 'history' | 'text' | 'clientId' | 'attachments'> {
   const attached = new AttachmentCount();
   const said = messages.flatMap((message, index) => {
     const inputMessages = toInputMessage(message, `body/messages/${index}`);
@@ -156,7 +180,12 @@ function readMessages(messages: readonly AgUiMessage[]): Pick<Conversation, 'his
   if (last?.role !== 'user' || answered?.role !== 'user') {
     throw new ValidationFailed('body/messages must end with a message of the role user');
   }
-  return { history: said.slice(0, -1), text: last.content, clientId: last.clientId, attachments: last.attachments ?? [] };
+  return {
+    history: said.slice(0, -1),
+    text: last.content,
+    clientId: last.clientId,
+    attachments: last.attachments ?? [],
+  };
 }
 
 function toInputMessage(message: AgUiMessage, path: string): InputMessage[] {
@@ -234,7 +263,9 @@ function instructionsOf(messages: readonly AgUiMessage[], context: readonly AgUi
 function readCaller(forwardedProps: unknown): Pick<AgUiRequest, 'userContext' | 'widget'> {
   if (typeof forwardedProps !== 'object' || forwardedProps === null) return { userContext: null };
   const sent = CALLER_FIELDS.filter((field) => Object.hasOwn(forwardedProps, field));
-  const fields = Object.fromEntries(sent.map((field) => [field, (forwardedProps as Readonly<Record<string, unknown>>)[field]]));
+  const fields = Object.fromEntries(
+    sent.map((field) => [field, (forwardedProps as Readonly<Record<string, unknown>>)[field]]),
+  );
   const { userContext = null, widget } = validated(RunCallerBody, fields, 'body/forwardedProps');
   return { userContext, widget };
 }

@@ -40,7 +40,11 @@ const inputSchema = RunAgentInputSchema.pick({ threadId: true, runId: true, forw
   .extend({ messages: list, context: list.optional(), tools: list.optional(), resume: list.optional() })
   .strip();
 
-const sourceSchema = z.discriminatedUnion('type', [DataSourceSchema.strip(), UrlSourceSchema.strip(), FileSourceSchema.strip()]);
+const sourceSchema = z.discriminatedUnion('type', [
+  DataSourceSchema.strip(),
+  UrlSourceSchema.strip(),
+  FileSourceSchema.strip(),
+]);
 
 const partSchema = z.discriminatedUnion('type', [
   TextPartSchema.strip(),
@@ -99,7 +103,10 @@ export function parseAgUiInput(body: unknown): AgUiInput {
 
 function parsedMessage(message: unknown, path: string): AgUiMessage {
   if (typeof message === 'object' && message !== null) {
-    const { content: parts, toolCalls: calls } = message as { readonly content?: unknown; readonly toolCalls?: unknown };
+    const { content: parts, toolCalls: calls } = message as {
+      readonly content?: unknown;
+      readonly toolCalls?: unknown;
+    };
     if (Array.isArray(parts)) checkCount(parts, MAX_PARTS, `${path}/content`);
     if (Array.isArray(calls)) checkCount(calls, MAX_PARTS, `${path}/toolCalls`);
   }

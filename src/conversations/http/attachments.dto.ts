@@ -1,6 +1,14 @@
 import type { AttachmentReference } from '../../files/index.js';
 import { ValidationFailed } from '../../platform/errors/index.js';
-import { field, type FieldOptions, ObjectListField, rule, says, StringField, validated } from '../../platform/http/index.js';
+import {
+  field,
+  type FieldOptions,
+  ObjectListField,
+  rule,
+  says,
+  StringField,
+  validated,
+} from '../../platform/http/index.js';
 import { REQUEST_ATTACHMENTS } from '../engine/limits.js';
 
 /** Signed URLs of file stores can be long; content in a data URL is bounded by the body it comes in. */
@@ -15,7 +23,11 @@ export const MAX_ATTACHMENTS_OF_REQUEST = 50;
 
 function AttachmentUrlField(options: FieldOptions): PropertyDecorator {
   const wanted = says(`must be an absolute URL of at most ${MAX_URL_LENGTH} characters, or a data URL`);
-  return field(options, { type: 'string', format: 'uri' }, rule('isUri', (value) => typeof value === 'string' && isUri(value), wanted));
+  return field(
+    options,
+    { type: 'string', format: 'uri' },
+    rule('isUri', (value) => typeof value === 'string' && isUri(value), wanted),
+  );
 }
 
 /** Data URLs are read where they are used; the parser would copy their content twice. */
@@ -35,7 +47,8 @@ export class AttachmentBody {
   @StringField({
     min: 1,
     max: 255,
-    description: 'Images (PNG, JPEG, GIF, WebP) and PDFs must be what they are declared to be; all else is read as text.',
+    description:
+      'Images (PNG, JPEG, GIF, WebP) and PDFs must be what they are declared to be; all else is read as text.',
   })
   readonly contentType!: string;
 }

@@ -4,7 +4,15 @@ import type { FastifyReply } from 'fastify';
 import { Access, bodyResource, Caller, type ApiKeyPrincipal, Resource } from '../../access/index.js';
 import type { RunnableAgent } from '../../agents/index.js';
 import { ValidationFailed } from '../../platform/errors/index.js';
-import { ApiCauses, ApiErrors, ApiExample, disconnectSignal, EXAMPLE_IDS, LargeBody, noteOn } from '../../platform/http/index.js';
+import {
+  ApiCauses,
+  ApiErrors,
+  ApiExample,
+  disconnectSignal,
+  EXAMPLE_IDS,
+  LargeBody,
+  noteOn,
+} from '../../platform/http/index.js';
 import { CompleteChat } from '../application/complete-chat.js';
 import type { ActiveRun } from '../application/run-supervisor.js';
 import { THREAD_HEADER, type ThreadReference } from '../application/thread-lookup.js';
@@ -39,7 +47,11 @@ export class ChatCompletionsController {
   @ApiExample({
     bodies: {
       'Wait for the reply': { assistant_id: EXAMPLE_IDS.agent, messages: [{ role: 'user', content: 'Hello!' }] },
-      'Stream the reply': { assistant_id: EXAMPLE_IDS.agent, messages: [{ role: 'user', content: 'Hello!' }], stream: true },
+      'Stream the reply': {
+        assistant_id: EXAMPLE_IDS.agent,
+        messages: [{ role: 'user', content: 'Hello!' }],
+        stream: true,
+      },
       'As a client of the OpenAI API asks': {
         model: EXAMPLE_IDS.agent,
         messages: [
@@ -78,7 +90,14 @@ export class ChatCompletionsController {
       void reply.removeHeader(THREAD_HEADER);
       throw threadNotFound();
     }
-    const run = await this.start(caller, { agent, thread, body, callerSpan, idempotency, disconnected: () => disconnectSignal(reply) });
+    const run = await this.start(caller, {
+      agent,
+      thread,
+      body,
+      callerSpan,
+      idempotency,
+      disconnected: () => disconnectSignal(reply),
+    });
     void reply.header(THREAD_HEADER, run.threadId);
     noteOn(reply.request, { runId: run.runId, agentId: run.agentId });
     if (body.stream === true) {

@@ -1,8 +1,21 @@
 import { type ApiPropertyOptions, getSchemaPath } from '@nestjs/swagger';
 import { Allow, ArrayMaxSize, ArrayMinSize, IsArray, isObject, IsObject } from 'class-validator';
-import { eachSays, EnumField, field, type FieldOptions, IgnoreUnknownFields, IntegerField, says } from '../../platform/http/index.js';
+import {
+  eachSays,
+  EnumField,
+  field,
+  type FieldOptions,
+  IgnoreUnknownFields,
+  IntegerField,
+  says,
+} from '../../platform/http/index.js';
 import { BooleanField, ObjectField, ObjectListField, StringField, UuidField } from '../../platform/http/index.js';
-import { ATTACHMENTS_DESCRIPTION, AttachmentBody, MAX_ATTACHMENTS, MAX_ATTACHMENTS_OF_REQUEST } from './attachments.dto.js';
+import {
+  ATTACHMENTS_DESCRIPTION,
+  AttachmentBody,
+  MAX_ATTACHMENTS,
+  MAX_ATTACHMENTS_OF_REQUEST,
+} from './attachments.dto.js';
 import { MAX_CONTENT, MAX_ID, MAX_INSTRUCTIONS, MAX_MESSAGES, MAX_PARTS } from './content-limits.js';
 import { RUN_ERROR_CODES } from '../domain/run.js';
 import { RunConfigBody } from './runs.dto.js';
@@ -77,7 +90,12 @@ function ChatMessagesField(options: FieldOptions): PropertyDecorator {
             { type: 'array', maxItems: MAX_PARTS, items: { oneOf: [TEXT_PART, IMAGE_PART, FILE_PART] } },
           ],
         } as object,
-        id: { type: 'string', minLength: 1, maxLength: MAX_ID, description: "The client's own id. A user's message is read back with it as `clientId`." },
+        id: {
+          type: 'string',
+          minLength: 1,
+          maxLength: MAX_ID,
+          description: "The client's own id. A user's message is read back with it as `clientId`.",
+        },
         attachments: {
           type: 'array',
           maxItems: MAX_ATTACHMENTS,
@@ -134,7 +152,8 @@ export class ChatCompletionBody {
   readonly stream?: boolean | null;
 
   @ObjectField(() => StreamOptionsBody, {
-    optional: true, nullable: true,
+    optional: true,
+    nullable: true,
     description: 'Settings of the stream; without effect unless `stream` is true.',
   })
   readonly stream_options?: StreamOptionsBody | null;
@@ -163,7 +182,8 @@ export class CompletionChoiceResponse {
   @StringField({ nullable: true, description: 'Always null.' })
   readonly logprobs!: null;
   @EnumField(FINISH_REASONS, {
-    description: '`length`: cut, by the model’s limit or because the run was cancelled. `content_filter`: the model refused.',
+    description:
+      '`length`: cut, by the model’s limit or because the run was cancelled. `content_filter`: the model refused.',
   })
   readonly finish_reason!: FinishReason;
 }
@@ -193,14 +213,20 @@ export class ChatCompletionResponse extends CompletionFields {
   readonly object!: 'chat.completion';
   @ObjectListField(() => CompletionChoiceResponse, { description: 'One choice.' })
   readonly choices!: readonly CompletionChoiceResponse[];
-  @ObjectField(() => CompletionUsageResponse, { optional: true, description: 'Absent where the provider did not tell.' })
+  @ObjectField(() => CompletionUsageResponse, {
+    optional: true,
+    description: 'Absent where the provider did not tell.',
+  })
   readonly usage?: CompletionUsageResponse;
 }
 
 export class CompletionDeltaResponse {
   @EnumField(['assistant'], { optional: true, description: 'Always the agent; in the first chunk alone.' })
   readonly role?: 'assistant';
-  @StringField({ optional: true, description: 'To be appended to the text so far; absent in the chunk that says why the text ends.' })
+  @StringField({
+    optional: true,
+    description: 'To be appended to the text so far; absent in the chunk that says why the text ends.',
+  })
   readonly content?: string;
   @StringField({ optional: true, nullable: true, description: 'Always null; in the first chunk alone.' })
   readonly refusal?: null;
@@ -213,7 +239,10 @@ export class ChunkChoiceResponse {
   readonly delta!: CompletionDeltaResponse;
   @StringField({ nullable: true, description: 'Always null.' })
   readonly logprobs!: null;
-  @EnumField(FINISH_REASONS, { nullable: true, description: 'Why the text ends; null in all chunks but the last that has a choice.' })
+  @EnumField(FINISH_REASONS, {
+    nullable: true,
+    description: 'Why the text ends; null in all chunks but the last that has a choice.',
+  })
   readonly finish_reason!: FinishReason | null;
 }
 
@@ -233,13 +262,17 @@ export class ChatCompletionChunkResponse extends CompletionFields {
 export class CompletionErrorResponse {
   @StringField({ description: 'What went wrong, for people.' })
   readonly message!: string;
-  @EnumField(['invalid_request_error', 'rate_limit_error', 'server_error'], { description: 'The kind of error, as clients of the OpenAI API tell them apart.' })
+  @EnumField(['invalid_request_error', 'rate_limit_error', 'server_error'], {
+    description: 'The kind of error, as clients of the OpenAI API tell them apart.',
+  })
   readonly type!: string;
   @EnumField(RUN_ERROR_CODES, { description: 'What to branch on.' })
   readonly code!: string;
 }
 
 export class StreamErrorResponse {
-  @ObjectField(() => CompletionErrorResponse, { description: 'Why the run failed after the stream had begun; `[DONE]` follows.' })
+  @ObjectField(() => CompletionErrorResponse, {
+    description: 'Why the run failed after the stream had begun; `[DONE]` follows.',
+  })
   readonly error!: CompletionErrorResponse;
 }

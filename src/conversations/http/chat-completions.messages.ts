@@ -43,7 +43,10 @@ export function readConversation(messages: readonly Fields[], form: RequestForm)
   if (last?.role !== 'user') {
     throw new ValidationFailed(`body/messages/${entries.length - 1}/role must be user: the last message is answered`);
   }
-  const instructions = entries.filter(isInstruction).map(({ text }) => text).join('\n\n');
+  const instructions = entries
+    .filter(isInstruction)
+    .map(({ text }) => text)
+    .join('\n\n');
   checkInstructions(instructions, 'body/messages');
   return {
     instructions,
@@ -62,7 +65,8 @@ function readEntry(message: Fields, form: RequestForm, path: string): Entry {
   checkContent(text, `${path}/content`);
   const attachments = [...parts, ...readAttachments(message['attachments'], path)];
   // Better refused than silently left out of the answer.
-  if (attachments.length > 0 && role !== 'user') throw new ValidationFailed(`${path} may have attachments only as a user’s`);
+  if (attachments.length > 0 && role !== 'user')
+    throw new ValidationFailed(`${path} may have attachments only as a user’s`);
   // A reply that stayed empty may be in the history of any client; a question may not.
   if (role === 'user') checkSaysSomething(text, attachments, `${path}/content`);
   return { role, clientId: isClientId(message['id']) ? message['id'] : undefined, text, attachments };
@@ -109,7 +113,8 @@ function readPart(part: unknown, path: string): Part {
 
 /** Clients send a data URL, or the base64 of one alone. */
 function fileIn(file: Fields, path: string): { url: string; name: string | undefined } {
-  if (file['file_data'] === undefined) throw new ValidationFailed(`${path}/file_data is required: files are sent whole`);
+  if (file['file_data'] === undefined)
+    throw new ValidationFailed(`${path}/file_data is required: files are sent whole`);
   const data = textIn(file, 'file_data', path);
   const name = file['filename'] === undefined ? undefined : textIn(file, 'filename', path);
   return { url: /^data:/i.test(data) ? data : `data:;base64,${data}`, name };

@@ -20,7 +20,11 @@ interface Delta {
   readonly refusal?: null;
 }
 
-export function headOf(run: { readonly runId: string; readonly agentId: string; readonly threadId: string }): CompletionHead {
+export function headOf(run: {
+  readonly runId: string;
+  readonly agentId: string;
+  readonly threadId: string;
+}): CompletionHead {
   return { id: `chatcmpl-${run.runId}`, created: secondsOf(run.runId), model: run.agentId, thread_id: run.threadId };
 }
 

@@ -34,7 +34,11 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
 };
 
 /** Puts the parts of a message together. @throws ValidationFailed naming the part */
-export function contentOf<Item>(parts: readonly Item[], path: string, read: (part: Item, path: string) => Part): Content {
+export function contentOf<Item>(
+  parts: readonly Item[],
+  path: string,
+  read: (part: Item, path: string) => Part,
+): Content {
   if (parts.length > MAX_PARTS) throw new ValidationFailed(`${path} must have at most ${MAX_PARTS} parts`);
   const texts: string[] = [];
   const attachments: AttachmentReference[] = [];

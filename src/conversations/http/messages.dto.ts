@@ -42,7 +42,10 @@ export class ToolCallResponse {
   readonly name!: string;
   @JsonObjectField({ description: 'The arguments, a JSON object.' })
   readonly input!: Readonly<Record<string, unknown>>;
-  @StringField({ optional: true, description: 'The text of the result or error, with what hooks added; absent before there is one.' })
+  @StringField({
+    optional: true,
+    description: 'The text of the result or error, with what hooks added; absent before there is one.',
+  })
   readonly output?: string;
   @EnumField(TOOL_CALL_STATUSES, {
     description:
@@ -70,7 +73,10 @@ export class MessageResponse {
   readonly id!: string;
   @UuidField({ description: 'The conversation that it is part of.' })
   readonly thread_id!: string;
-  @StringField({ nullable: true, description: 'Of a user’s message: the `id` that was sent with it; null where none was sent.' })
+  @StringField({
+    nullable: true,
+    description: 'Of a user’s message: the `id` that was sent with it; null where none was sent.',
+  })
   readonly clientId!: string | null;
   @EnumField(ROLES, { description: 'Who said it: the person, or the agent.' })
   readonly role!: MessageRole;
@@ -80,16 +86,25 @@ export class MessageResponse {
   readonly attachments!: readonly AttachmentResponse[];
   @TimestampField({ description: 'When the message was stored.' })
   readonly createdAt!: string;
-  @UuidField({ nullable: true, description: 'The run that the message began or that wrote it; null for history that a client sent.' })
+  @UuidField({
+    nullable: true,
+    description: 'The run that the message began or that wrote it; null for history that a client sent.',
+  })
   readonly runId!: string | null;
   @EnumField(MESSAGE_STATUSES, {
-    description: '`incomplete`: the reply ended early and has the text so far. `failed`: the run failed before the model wrote text.',
+    description:
+      '`incomplete`: the reply ended early and has the text so far. `failed`: the run failed before the model wrote text.',
   })
   readonly status!: MessageStatus;
-  @BooleanField({ optional: true, description: 'Of a reply: a hook blocked the prompt, and the text is the reason. Of a message in a history that the request sent: a hook keeps it from the model.' })
+  @BooleanField({
+    optional: true,
+    description:
+      'Of a reply: a hook blocked the prompt, and the text is the reason. Of a message in a history that the request sent: a hook keeps it from the model.',
+  })
   readonly blocked?: boolean;
   @ObjectListField(() => ComponentResponse, {
-    description: 'Response components of a reply, in their order. What the user chooses there comes back as the next message.',
+    description:
+      'Response components of a reply, in their order. What the user chooses there comes back as the next message.',
   })
   readonly components!: readonly ComponentResponse[];
   @ObjectListField(() => ToolCallResponse, {
@@ -97,7 +112,9 @@ export class MessageResponse {
     description: 'Present where the agent shows its tool activity (`toolProgress`).',
   })
   readonly toolCalls?: readonly ToolCallResponse[];
-  @JsonObjectField({ description: 'What the user thinks of the reply: at most one entry, by its name, with `comment` and `createdAt`.' })
+  @JsonObjectField({
+    description: 'What the user thinks of the reply: at most one entry, by its name, with `comment` and `createdAt`.',
+  })
   readonly reactions!: Readonly<Record<string, unknown>>;
 }
 
@@ -134,7 +151,8 @@ export class RunResponse {
   @UuidField({ description: 'The agent that ran.' })
   readonly assistant_id!: string;
   @EnumField(RUN_STATUSES, {
-    description: '`requires_action`: calls of tools wait for approval. `cancelled` and `timed_out` runs keep the text they have.',
+    description:
+      '`requires_action`: calls of tools wait for approval. `cancelled` and `timed_out` runs keep the text they have.',
   })
   readonly status!: RunStatus;
   @TimestampField({ description: 'When the run was accepted.' })
@@ -143,7 +161,10 @@ export class RunResponse {
   readonly completedAt!: string | null;
   @ObjectField(() => RunUsageResponse, { description: 'What the run used, over all its calls of the model.' })
   readonly usage!: RunUsageResponse;
-  @ObjectField(() => RunErrorResponse, { nullable: true, description: 'Why the run failed or timed out; null otherwise.' })
+  @ObjectField(() => RunErrorResponse, {
+    nullable: true,
+    description: 'Why the run failed or timed out; null otherwise.',
+  })
   readonly error!: RunErrorResponse | null;
 }
 
@@ -165,7 +186,9 @@ export class InterruptResponse {
   readonly toolCallId!: string;
   @JsonObjectField({ description: 'A JSON Schema of the `payload` that answers it.' })
   readonly responseSchema!: Readonly<Record<string, unknown>>;
-  @TimestampField({ description: `From then on it can no longer be answered: ${APPROVAL_HOURS} hours after the end of the run.` })
+  @TimestampField({
+    description: `From then on it can no longer be answered: ${APPROVAL_HOURS} hours after the end of the run.`,
+  })
   readonly expiresAt!: string;
   @ObjectField(() => ApprovalMetadataResponse, { description: 'What is to be approved.' })
   readonly metadata!: ApprovalMetadataResponse;
@@ -174,7 +197,10 @@ export class InterruptResponse {
 export class RunResultResponse {
   @ObjectField(() => RunResponse, { description: 'How the run stands.' })
   readonly run!: RunResponse;
-  @ObjectField(() => MessageResponse, { nullable: true, description: 'The reply; null where the run has not written one.' })
+  @ObjectField(() => MessageResponse, {
+    nullable: true,
+    description: 'The reply; null where the run has not written one.',
+  })
   readonly message!: MessageResponse | null;
   @ObjectListField(() => InterruptResponse, {
     description:

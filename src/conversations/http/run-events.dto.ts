@@ -40,7 +40,10 @@ export class RunStartedEvent extends NamesRunEvent {
   readonly type!: 'RUN_STARTED';
   @StringField({ description: 'The version of AG-UI that the stream follows.' })
   readonly protocolVersion!: string;
-  @ObjectField(() => OwnIdsResponse, { optional: true, description: 'On the AG-UI route alone: the service’s own ids.' })
+  @ObjectField(() => OwnIdsResponse, {
+    optional: true,
+    description: 'On the AG-UI route alone: the service’s own ids.',
+  })
   readonly metadata?: OwnIdsResponse;
 }
 
@@ -70,7 +73,9 @@ export class TextMessageEndEvent {
 }
 
 export class ReasoningStartEvent {
-  @LiteralField('REASONING_START', { description: 'The model begins to think. Sent with `?reasoning=true` alone, as all events of thinking.' })
+  @LiteralField('REASONING_START', {
+    description: 'The model begins to think. Sent with `?reasoning=true` alone, as all events of thinking.',
+  })
   readonly type!: 'REASONING_START';
   @StringField(THOUGHT_ID)
   readonly messageId!: string;
@@ -109,7 +114,10 @@ export class ReasoningEndEvent {
 }
 
 export class ToolCallStartEvent {
-  @LiteralField('TOOL_CALL_START', { description: 'A tool is called. Sent where the agent shows its tool activity (`toolProgress`), as all events of tool calls.' })
+  @LiteralField('TOOL_CALL_START', {
+    description:
+      'A tool is called. Sent where the agent shows its tool activity (`toolProgress`), as all events of tool calls.',
+  })
   readonly type!: 'TOOL_CALL_START';
   @StringField(TOOL_CALL_ID)
   readonly toolCallId!: string;
@@ -165,7 +173,9 @@ export class SuccessOutcome {
 export class InterruptOutcome {
   @LiteralField('interrupt', { description: 'Calls of tools wait for approval.' })
   readonly type!: 'interrupt';
-  @ObjectListField(() => InterruptResponse, { description: 'What is to be approved; the next run’s `resume` answers all of them.' })
+  @ObjectListField(() => InterruptResponse, {
+    description: 'What is to be approved; the next run’s `resume` answers all of them.',
+  })
   readonly interrupts!: readonly InterruptResponse[];
 }
 
@@ -181,7 +191,10 @@ export class ModelUsage {
   readonly model!: string;
   @IntegerField({ optional: true, description: 'What the model read; absent where the provider did not tell.' })
   readonly inputTokens?: number;
-  @IntegerField({ optional: true, description: 'What the model wrote, thinking included; absent where the provider did not tell.' })
+  @IntegerField({
+    optional: true,
+    description: 'What the model wrote, thinking included; absent where the provider did not tell.',
+  })
   readonly outputTokens?: number;
   @IntegerField({ optional: true, description: 'The sum of both; absent where the provider did not tell.' })
   readonly totalTokens?: number;
@@ -190,11 +203,18 @@ export class ModelUsage {
 export class FinishedRun {
   @ObjectField(() => RunResponse, { description: 'The run as it ended.' })
   readonly run!: RunResponse;
-  @ObjectField(() => MessageResponse, { nullable: true, description: 'The reply; null where the run has not written one.' })
+  @ObjectField(() => MessageResponse, {
+    nullable: true,
+    description: 'The reply; null where the run has not written one.',
+  })
   readonly message!: MessageResponse | null;
 }
 
-const OUTCOMES: Variants = { success: () => SuccessOutcome, interrupt: () => InterruptOutcome, cancelled: () => CancelledOutcome };
+const OUTCOMES: Variants = {
+  success: () => SuccessOutcome,
+  interrupt: () => InterruptOutcome,
+  cancelled: () => CancelledOutcome,
+};
 
 export class RunFinishedEvent extends NamesRunEvent {
   @LiteralField('RUN_FINISHED', { description: 'The run has ended and did not fail; nothing follows.' })
@@ -254,12 +274,18 @@ export function ApiRunEvents(): MethodDecorator {
 export function ApiChatCompletion(completion: new () => object): MethodDecorator {
   const chunks = [ChatCompletionChunkResponse, StreamErrorResponse].map((type) => ({ $ref: getSchemaPath(type) }));
   const done = { type: 'string', const: '[DONE]', description: 'The end of the stream; nothing follows.' };
-  const data = { description: 'The `data` of one event: JSON, or the text `[DONE]`.', oneOf: [...chunks, done as object] };
+  const data = {
+    description: 'The `data` of one event: JSON, or the text `[DONE]`.',
+    oneOf: [...chunks, done as object],
+  };
   return applyDecorators(
     ApiExtraModels(completion, ChatCompletionChunkResponse, StreamErrorResponse),
     ApiOkResponse({
       description: 'The completion, or with `stream` its chunks as server-sent events, the last of them `[DONE]`.',
-      content: { 'application/json': { schema: { $ref: getSchemaPath(completion) } }, 'text/event-stream': { schema: data } },
+      content: {
+        'application/json': { schema: { $ref: getSchemaPath(completion) } },
+        'text/event-stream': { schema: data },
+      },
     }),
   );
 }

@@ -58,9 +58,13 @@ interface RunResult {
 /** What a new run needs of either route's body. */
 type RunBody = Pick<CreateRunBody, 'message' | 'resume' | 'config' | 'widget'>;
 
-const SAY_HELLO = { 'Send a message': { message: { role: 'user', content: 'Hello!' }, config: { userContext: { userId: 'user-42' } } } };
+const SAY_HELLO = {
+  'Send a message': { message: { role: 'user', content: 'Hello!' }, config: { userContext: { userId: 'user-42' } } },
+};
 const ANSWER_APPROVALS = {
-  'Answer what the last run asked': { resume: [{ interruptId: EXAMPLE_IDS.interrupt, status: 'resolved', payload: { approved: true } }] },
+  'Answer what the last run asked': {
+    resume: [{ interruptId: EXAMPLE_IDS.interrupt, status: 'resolved', payload: { approved: true } }],
+  },
 };
 
 const APPROVALS =
@@ -102,7 +106,12 @@ export class RunsController {
   ): Promise<RunResult> {
     checkOneOf(body, ['message', 'resume']);
     const disconnected = (): AbortSignal => disconnectSignal(reply);
-    const active = await this.start(caller, thread, body, { showReasoning: false, callerSpan, idempotency, disconnected });
+    const active = await this.start(caller, thread, body, {
+      showReasoning: false,
+      callerSpan,
+      idempotency,
+      disconnected,
+    });
     noteOn(reply.request, { runId: active.runId });
     if (body.onDisconnect === 'cancel') cancelOnDisconnect(active, reply);
     const { run, message, failure } = await active.ended;
@@ -115,7 +124,11 @@ export class RunsController {
   @LargeBody()
   @Access({ scope: 'chat', resource: pathResource('thread', 'threadId'), rateLimit: 'chat', sessionPass: true })
   @ApiExample({
-    bodies: { ...SAY_HELLO, ...ANSWER_APPROVALS, 'Go on with the stream of a run': { rejoin: { runId: EXAMPLE_IDS.run, startingAfter: 0 } } },
+    bodies: {
+      ...SAY_HELLO,
+      ...ANSWER_APPROVALS,
+      'Go on with the stream of a run': { rejoin: { runId: EXAMPLE_IDS.run, startingAfter: 0 } },
+    },
   })
   @ApiOperation({
     operationId: 'streamRun',
@@ -184,7 +197,8 @@ export class RunsController {
   @ApiOperation({
     operationId: 'cancelRun',
     summary: 'End a run under way',
-    description: 'Answers the run as it ended; the text so far is kept. A run that has ended is answered as it is read.',
+    description:
+      'Answers the run as it ended; the text so far is kept. A run that has ended is answered as it is read.',
   })
   @ApiThreadHeader()
   @ApiOkResponse({ type: RunResultResponse })
@@ -239,9 +253,19 @@ export class RunsController {
     const userContext = config?.userContext ?? null;
     if (caller.kind === 'session_pass') checkVisitor(userContext, message);
     const run = { organizationId, thread, userContext, ...visitorOf(caller, widget), ...options };
-    if (!message) return this.resumeRun.execute({ ...run, answers: readAnswers(resume ?? []), userContextField: 'body/config/userContext' });
+    if (!message)
+      return this.resumeRun.execute({
+        ...run,
+        answers: readAnswers(resume ?? []),
+        userContextField: 'body/config/userContext',
+      });
     checkSaysSomething(message.content, message.attachments ?? [], 'body/message/content');
-    return this.startRun.execute({ ...run, text: message.content, clientId: message.id, attachments: message.attachments });
+    return this.startRun.execute({
+      ...run,
+      text: message.content,
+      clientId: message.id,
+      attachments: message.attachments,
+    });
   }
 
   /** What stands in the way (an unknown run, events that are gone) is known before the stream begins. */
@@ -303,7 +327,9 @@ function checkVisitor(userContext: UserContext | null, message: RunBody['message
 function checkOneOf(body: object, fields: readonly string[]): void {
   const sent = fields.filter((field) => (body as Readonly<Record<string, unknown>>)[field] !== undefined);
   if (sent.length === 1) return;
-  throw new ValidationFailed(`body must have exactly one of ${fields.slice(0, -1).join(', ')} and ${fields.at(-1) ?? ''}`);
+  throw new ValidationFailed(
+    `body must have exactly one of ${fields.slice(0, -1).join(', ')} and ${fields.at(-1) ?? ''}`,
+  );
 }
 
 function referenceOf({ organizationId }: Principal, thread: ThreadReference, runId: string): RunReference {

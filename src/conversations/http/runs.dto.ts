@@ -22,11 +22,24 @@ const ON_DISCONNECT = ['continue', 'cancel'] as const;
 export class RunMessageBody {
   @EnumField(ROLES, { description: "Only the user's messages begin a run." })
   readonly role!: 'user';
-  @StringField({ min: 1, max: MAX_CONTENT, description: 'What the user says. Not blank, unless something is attached.' })
+  @StringField({
+    min: 1,
+    max: MAX_CONTENT,
+    description: 'What the user says. Not blank, unless something is attached.',
+  })
   readonly content!: string;
-  @StringField({ min: 1, max: MAX_ID, optional: true, description: "The client's own id, read back as `clientId`; the stored message has an `id` of the service besides." })
+  @StringField({
+    min: 1,
+    max: MAX_ID,
+    optional: true,
+    description: "The client's own id, read back as `clientId`; the stored message has an `id` of the service besides.",
+  })
   readonly id?: string;
-  @ObjectListField(() => AttachmentBody, { optional: true, max: MAX_ATTACHMENTS, description: `${ATTACHMENTS_DESCRIPTION} With a session pass there are none (\`403\`).` })
+  @ObjectListField(() => AttachmentBody, {
+    optional: true,
+    max: MAX_ATTACHMENTS,
+    description: `${ATTACHMENTS_DESCRIPTION} With a session pass there are none (\`403\`).`,
+  })
   readonly attachments?: readonly AttachmentBody[];
 }
 
@@ -41,13 +54,20 @@ export class RunConfigBody {
 }
 
 export class RunWidgetBody {
-  @StringField({ min: 1, max: 64, description: 'Version of the widget SDK, such as `0.5.0`; what is no version counts as an old one.' })
+  @StringField({
+    min: 1,
+    max: 64,
+    description: 'Version of the widget SDK, such as `0.5.0`; what is no version counts as an old one.',
+  })
   readonly version!: string;
 }
 
 /** What other bodies have of a run's. */
 export class RunCallerBody extends RunConfigBody {
-  @ObjectField(() => RunWidgetBody, { optional: true, description: 'The widget in which a person waits for the reply.' })
+  @ObjectField(() => RunWidgetBody, {
+    optional: true,
+    description: 'The widget in which a person waits for the reply.',
+  })
   readonly widget?: RunWidgetBody;
 }
 
@@ -73,23 +93,32 @@ export class ResumeBody {
 
 /** What other bodies have of a run's. */
 export class ResumeListBody {
-  @ObjectListField(() => ResumeBody, { min: 1, max: MAX_ANSWERS, description: 'Answers to all open interrupts of the thread.' })
+  @ObjectListField(() => ResumeBody, {
+    min: 1,
+    max: MAX_ANSWERS,
+    description: 'Answers to all open interrupts of the thread.',
+  })
   readonly resume!: readonly ResumeBody[];
 }
 
-const MESSAGE_DESCRIPTION = 'Answered by a new run. Where the last run of the thread waits for approval, it declines all that was asked.';
+const MESSAGE_DESCRIPTION =
+  'Answered by a new run. Where the last run of the thread waits for approval, it declines all that was asked.';
 const RESUME_DESCRIPTION =
   'Goes on with the run that ended as `requires_action`: answers every open interrupt of the thread, each exactly once. ' +
   'One that has expired is answered no more.';
 
-const ON_DISCONNECT_DESCRIPTION = 'What becomes of the run when the caller goes away; `continue` unless said otherwise.';
+const ON_DISCONNECT_DESCRIPTION =
+  'What becomes of the run when the caller goes away; `continue` unless said otherwise.';
 
 const WIDGET_DESCRIPTION =
   'Somebody waits for the reply in the widget: the agent may offer response components. One that needs a newer widget comes ' +
   'as prose in the text too.';
 
 export class CreateRunBody {
-  @ObjectField(() => RunMessageBody, { optional: true, description: `Exactly one of \`message\` and \`resume\`. ${MESSAGE_DESCRIPTION}` })
+  @ObjectField(() => RunMessageBody, {
+    optional: true,
+    description: `Exactly one of \`message\` and \`resume\`. ${MESSAGE_DESCRIPTION}`,
+  })
   readonly message?: RunMessageBody;
   @ObjectListField(() => ResumeBody, { optional: true, min: 1, max: MAX_ANSWERS, description: RESUME_DESCRIPTION })
   readonly resume?: readonly ResumeBody[];
@@ -109,7 +138,10 @@ export class RejoinBody {
 }
 
 export class StreamRunBody {
-  @ObjectField(() => RunMessageBody, { optional: true, description: `Exactly one of \`message\`, \`resume\` and \`rejoin\`. ${MESSAGE_DESCRIPTION}` })
+  @ObjectField(() => RunMessageBody, {
+    optional: true,
+    description: `Exactly one of \`message\`, \`resume\` and \`rejoin\`. ${MESSAGE_DESCRIPTION}`,
+  })
   readonly message?: RunMessageBody;
   @ObjectListField(() => ResumeBody, { optional: true, min: 1, max: MAX_ANSWERS, description: RESUME_DESCRIPTION })
   readonly resume?: readonly ResumeBody[];

@@ -2,7 +2,14 @@ import { Body, Controller, HttpCode, Post, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Access, bodyResource, Caller, type ApiKeyPrincipal } from '../../access/index.js';
-import { ApiCauses, ApiErrors, ApiExample, disconnectSignal, EXAMPLE_IDS, LargeBody } from '../../platform/http/index.js';
+import {
+  ApiCauses,
+  ApiErrors,
+  ApiExample,
+  disconnectSignal,
+  EXAMPLE_IDS,
+  LargeBody,
+} from '../../platform/http/index.js';
 import { SuggestNext } from '../application/suggest-next.js';
 import { SuggestionsBody, SuggestionsResponse } from './suggestions.dto.js';
 

@@ -23,6 +23,9 @@ export class SuggestionsBody {
 }
 
 export class SuggestionsResponse {
-  @StringListField({ max: 3, description: 'Three short things that the user could say next; none when a hook blocks the newest user message.' })
+  @StringListField({
+    max: 3,
+    description: 'Three short things that the user could say next; none when a hook blocks the newest user message.',
+  })
   readonly suggestions!: readonly string[];
 }

@@ -1,7 +1,16 @@
 import { Body, Controller, Delete, Get, HttpCode, Post, Put, Query, Req } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
-import { Access, AnyCaller, type ApiKeyPrincipal, bodyResource, Caller, pathResource, type Principal, Resource } from '../../access/index.js';
+import {
+  Access,
+  AnyCaller,
+  type ApiKeyPrincipal,
+  bodyResource,
+  Caller,
+  pathResource,
+  type Principal,
+  Resource,
+} from '../../access/index.js';
 import { AgentDirectory } from '../../agents/index.js';
 import { FileDirectory } from '../../files/index.js';
 import { ApiCauses, ApiErrors, ApiExample, EXAMPLE_IDS, UuidParam } from '../../platform/http/index.js';
@@ -14,7 +23,13 @@ import { ReadThread } from '../application/read-thread.js';
 import type { ThreadReference } from '../application/thread-lookup.js';
 import type { IdempotentRequest } from '../domain/idempotency.js';
 import type { ShownMessage } from '../domain/message.js';
-import { type AttachmentView, messageView, type MessageView, threadView, type ThreadView } from '../engine/presenters.js';
+import {
+  type AttachmentView,
+  messageView,
+  type MessageView,
+  threadView,
+  type ThreadView,
+} from '../engine/presenters.js';
 import { ApiIdempotencyKey, Idempotency } from './idempotency-key.js';
 import { MessageListResponse, MessageResponse } from './messages.dto.js';
 import { ApiThreadHeader } from './thread-header.js';

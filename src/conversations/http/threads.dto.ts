@@ -35,7 +35,10 @@ export class ThreadResponse {
   readonly id!: string;
   @UuidField({ description: 'The agent that the conversation is with.' })
   readonly assistant_id!: string;
-  @StringField({ nullable: true, description: 'The beginning of the first message, for lists; null before there is one.' })
+  @StringField({
+    nullable: true,
+    description: 'The beginning of the first message, for lists; null before there is one.',
+  })
   readonly title!: string | null;
   @EnumField(CHANNELS, { description: '`widget` for conversations that a web session opened.' })
   readonly channel!: Channel;
@@ -48,7 +51,6 @@ export class ThreadResponse {
   @TimestampField({ nullable: true, description: 'When its newest message was stored; null before there is one.' })
   readonly lastMessageAt!: string | null;
 }
-
 
 export class ThreadListResponse {
   @ObjectListField(() => ThreadResponse, { description: 'The one with the newest activity first.' })
@@ -74,8 +76,15 @@ export class DeletedResponse {
 }
 
 export class ReactionBody {
-  @EnumField(REACTION_NAMES, { nullable: true, description: 'What the user thinks of the reply; null takes the reaction back.' })
+  @EnumField(REACTION_NAMES, {
+    nullable: true,
+    description: 'What the user thinks of the reply; null takes the reaction back.',
+  })
   readonly reaction!: ReactionName | null;
-  @StringField({ optional: true, max: MAX_COMMENT, description: 'What the user says about it, read back with the message and in its trace.' })
+  @StringField({
+    optional: true,
+    max: MAX_COMMENT,
+    description: 'What the user says about it, read back with the message and in its trace.',
+  })
   readonly comment?: string;
 }

@@ -4,11 +4,13 @@ import type { FastifyRequest } from 'fastify';
 import type { CallerSpan } from '../ports/index.js';
 
 /** W3C Trace Context: version, trace id, parent span id, flags. Later versions may add fields after them. */
-const TRACE_PARENT = /^(?!ff)(?<version>[\da-f]{2})-(?<traceId>(?!0{32})[\da-f]{32})-(?<spanId>(?!0{16})[\da-f]{16})-[\da-f]{2}(?<more>-.*)?$/;
+const TRACE_PARENT =
+  /^(?!ff)(?<version>[\da-f]{2})-(?<traceId>(?!0{32})[\da-f]{32})-(?<spanId>(?!0{16})[\da-f]{16})-[\da-f]{2}(?<more>-.*)?$/;
 
 /** @returns null for a header that is absent or malformed; the run then starts a trace of its own */
 export function readTraceParent(header: string | readonly string[] | undefined): CallerSpan | null {
-  const { version, traceId, spanId, more } = (typeof header === 'string' ? TRACE_PARENT.exec(header)?.groups : undefined) ?? {};
+  const { version, traceId, spanId, more } =
+    (typeof header === 'string' ? TRACE_PARENT.exec(header)?.groups : undefined) ?? {};
   if (traceId === undefined || spanId === undefined) return null;
   return version === '00' && more !== undefined ? null : { traceId, spanId };
 }

@@ -5,7 +5,11 @@ import { RekeyUsers } from '../application/rekey-users.js';
 const payload = z.object({});
 
 /** Re-keys the columns that a start does not re-key, and rows that processes of the previous release write meanwhile. */
-export const rekeyUsers = defineJob({ name: 'conversations.rekey-users', payload, schedule: { everyMinutes: 1, payload: {} } });
+export const rekeyUsers = defineJob({
+  name: 'conversations.rekey-users',
+  payload,
+  schedule: { everyMinutes: 1, payload: {} },
+});
 
 @Processor(rekeyUsers.name)
 export class RekeyUsersJob extends WorkerHost {

@@ -109,7 +109,12 @@ export const idempotencyKeys = defineEntity({
 /** With what the database keeps of a row by itself, and what a conversation depends on of an agent: that it is there. */
 interface ConversationTables {
   threads: ColumnsOf<typeof threads> & { activity_at: string; awaiting_run_id: string | null };
-  messages: ColumnsOf<typeof messages> & { seq: number; shown_bytes: number; tool_bytes: number; component_bytes: number };
+  messages: ColumnsOf<typeof messages> & {
+    seq: number;
+    shown_bytes: number;
+    tool_bytes: number;
+    component_bytes: number;
+  };
   runs: ColumnsOf<typeof runs> & { session_id: string | null; session_user_key: string | null };
   idempotency_keys: ColumnsOf<typeof idempotencyKeys>;
   agents: { id: string; organization_id: string };

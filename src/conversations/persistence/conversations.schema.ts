@@ -1,6 +1,13 @@
 import { migration, type ContextSchema } from '../../platform/database/index.js';
 import { isBareUser } from '../domain/user-key.js';
-import { ADDITIONAL_CONTEXT, idempotencyKeys, KEPT_RESULTS, messages, runs, threads } from './conversations.entities.js';
+import {
+  ADDITIONAL_CONTEXT,
+  idempotencyKeys,
+  KEPT_RESULTS,
+  messages,
+  runs,
+  threads,
+} from './conversations.entities.js';
 
 /**
  * Messages and runs go with their thread.
@@ -136,7 +143,9 @@ const deletion = migration('2026112117_conversations_deletion', [
  * Results with what tools have shown, images and files in base64: for the run that goes on with the calls of this one,
  * which takes them. Apart from the messages, so that no history is read with them.
  */
-const keptResults = migration('2026112218_conversations_kept_results', ['alter table runs add column kept_results jsonb']);
+const keptResults = migration('2026112218_conversations_kept_results', [
+  'alter table runs add column kept_results jsonb',
+]);
 
 /** For the job that removes those which nobody can ask for any more: few runs have any, and only those are in it. */
 const keptResultsByAge = migration('2026112219_conversations_kept_results_by_age', [
@@ -186,5 +195,22 @@ const clientIds = migration('2026112725_conversations_client_ids', ['alter table
 export const conversationsSchema: ContextSchema = {
   entities: [threads, messages, runs, idempotencyKeys],
   documents: [ADDITIONAL_CONTEXT, KEPT_RESULTS],
-  migrations: [init, approvals, attachments, revision, sizes, deletion, keptResults, keptResultsByAge, ownerContact, additionalContext, reactions, components, sessions, emptyThreads, bareUsers, clientIds],
+  migrations: [
+    init,
+    approvals,
+    attachments,
+    revision,
+    sizes,
+    deletion,
+    keptResults,
+    keptResultsByAge,
+    ownerContact,
+    additionalContext,
+    reactions,
+    components,
+    sessions,
+    emptyThreads,
+    bareUsers,
+    clientIds,
+  ],
 };

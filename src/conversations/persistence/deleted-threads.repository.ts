@@ -8,7 +8,9 @@ import { tables } from './conversations.entities.js';
 const LEFT_BEHIND = tables
   .withRecursive('owners', (query) =>
     query
-      .selectFrom(query.selectFrom('threads').select(['agent_id', 'organization_id']).orderBy('agent_id').limit(1).as('first'))
+      .selectFrom(
+        query.selectFrom('threads').select(['agent_id', 'organization_id']).orderBy('agent_id').limit(1).as('first'),
+      )
       .selectAll()
       .unionAll((part) =>
         part
@@ -53,9 +55,7 @@ export class DeletedThreads {
         .select('id')
         .where('organization_id', '=', organizationId)
         .where('agent_id', '=', agentId)
-        .where((eb) =>
-          eb.not(eb.exists(eb.selectFrom('agents').select('agents.id').where('agents.id', '=', agentId))),
-        )
+        .where((eb) => eb.not(eb.exists(eb.selectFrom('agents').select('agents.id').where('agents.id', '=', agentId))))
         .limit(limit),
     );
   }

@@ -150,7 +150,9 @@ export function finishRun(kept: readonly TableRows[]): FinishStatement {
   const rows: Rows = Object.fromEntries(kept.map((_rows, index) => [rowsName(index), 'jsonb'] as const));
   const types: typeof FINISH_PARAMETERS & Rows = { ...FINISH_PARAMETERS, ...rows };
   const made = statement(types, (p) => {
-    const inserts = kept.map((table, index) => `kept_${index} as (${insertRows(table, p[rowsName(index)] ?? '', 'ended_run')})`);
+    const inserts = kept.map(
+      (table, index) => `kept_${index} as (${insertRows(table, p[rowsName(index)] ?? '', 'ended_run')})`,
+    );
     return `
   with ${[ENDED_RUN(p), upsertMessage(p, 'ended_run'), TOUCHED(p), ...inserts].join(',')}
   select touched.revision from ended_run, touched`;
@@ -180,7 +182,11 @@ export function messageParameters(message: Message | null): Omit<ParametersOf<ty
 
 export function endParameters(
   run: Run,
-  { facts, title, keptResults }: { facts: FailureFacts | undefined; title: string | null; keptResults: readonly ResultEntry[] },
+  {
+    facts,
+    title,
+    keptResults,
+  }: { facts: FailureFacts | undefined; title: string | null; keptResults: readonly ResultEntry[] },
 ): ParametersOf<typeof END_PARAMETERS> {
   return {
     status: run.status,

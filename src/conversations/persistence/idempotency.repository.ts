@@ -22,7 +22,11 @@ export class IdempotencyRepository {
    * What the first request has made, unless it is so old that a repeat would be a new request.
    * @param now the time of the repeat
    */
-  findCurrent(organizationId: string, { operation, key }: IdempotentRequest, now: Date): Promise<IdempotencyRecord | null> {
+  findCurrent(
+    organizationId: string,
+    { operation, key }: IdempotentRequest,
+    now: Date,
+  ): Promise<IdempotencyRecord | null> {
     const createdAt = { $gte: oldest(now) };
     return this.database.read((em) => em.findOne(idempotencyKeys, { organizationId, operation, key, createdAt }));
   }

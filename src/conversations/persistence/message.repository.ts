@@ -76,7 +76,9 @@ export class MessageRepository {
     threadId: string,
     { limit, maxBytes, toolCalls }: PageBounds & { readonly toolCalls: boolean },
   ): Promise<Page<ShownMessage>> {
-    const bytes = toolCalls ? sql<number>`shown_bytes + component_bytes + tool_bytes` : sql<number>`shown_bytes + component_bytes`;
+    const bytes = toolCalls
+      ? sql<number>`shown_bytes + component_bytes + tool_bytes`
+      : sql<number>`shown_bytes + component_bytes`;
     const calls = toolCalls ? sql`tool_calls` : sql`'[]'::jsonb`;
     const page = newestWithin(organizationId, threadId, limit, bytes)
       .selectFrom('newest')
@@ -165,7 +167,9 @@ function toHistoryMessage(row: SaidRow): HistoryMessage {
     toolCalls: TOOL_CALLS.readNullable(row.tool_calls, row.id) ?? NO_CALLS,
     transcript: TRANSCRIPT.readNullable(row.transcript, row.id) ?? NO_TRANSCRIPT,
     ...(row.attachments === null ? {} : { attachments: ATTACHMENTS.read(row.attachments, row.id) }),
-    ...(row.additional_context === null ? {} : { additionalContext: ADDITIONAL_CONTEXT.read(row.additional_context, row.id) }),
+    ...(row.additional_context === null
+      ? {}
+      : { additionalContext: ADDITIONAL_CONTEXT.read(row.additional_context, row.id) }),
   };
 }
 

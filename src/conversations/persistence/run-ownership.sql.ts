@@ -11,7 +11,8 @@ export const START_HEARTBEAT = statement(
 );
 
 /** Either way: a heartbeat from the future is one from before the database's clock was set back. */
-const heardWithin = (seconds: string): string => `abs(extract(epoch from now() - run_owners.heartbeat_at)) < ${seconds}`;
+const heardWithin = (seconds: string): string =>
+  `abs(extract(epoch from now() - run_owners.heartbeat_at)) < ${seconds}`;
 
 /**
  * The contact is another one where the heartbeat before is too long ago, or unknown. It is judged here, by the row as

@@ -69,13 +69,15 @@ export class RunReader {
         .select(['asked.id as run_id', 'asked.approvals', 'asked.completed_at as asked_at'])
         .select(['asked.user_context', 'asked.session_id', 'asked.session_user_key'])
         .select((eb) =>
-          eb.exists(
-            eb
-              .selectFrom('runs')
-              .select('runs.id')
-              .whereRef('runs.thread_id', '=', 'threads.id')
-              .where('runs.status', '=', 'running'),
-          ).as('busy'),
+          eb
+            .exists(
+              eb
+                .selectFrom('runs')
+                .select('runs.id')
+                .whereRef('runs.thread_id', '=', 'threads.id')
+                .where('runs.status', '=', 'running'),
+            )
+            .as('busy'),
         )
         .where('threads.organization_id', '=', organizationId)
         .where('threads.id', '=', threadId)
@@ -83,7 +85,13 @@ export class RunReader {
     );
     if (!row) return null;
     const askedAt = row.asked_at === null ? null : toDate(row.asked_at);
-    return { runId: row.run_id, requests: APPROVALS.readNullable(row.approvals, row.run_id ?? threadId) ?? [], user: toRunUser(row), askedAt, busy: row.busy === true };
+    return {
+      runId: row.run_id,
+      requests: APPROVALS.readNullable(row.approvals, row.run_id ?? threadId) ?? [],
+      user: toRunUser(row),
+      askedAt,
+      busy: row.busy === true,
+    };
   }
 
   /** When the run ended; null while it is under way, and for one that is not there. */
@@ -108,7 +116,9 @@ function runOf(organizationId: string, threadId: string, runId: string) {
     .select([
       sql<number | null>`input_tokens::float8`.as('input_tokens'),
       sql<number | null>`output_tokens::float8`.as('output_tokens'),
-      sql<boolean>`exists (select 1 from threads where threads.awaiting_run_id = runs.id and threads.id = runs.thread_id)`.as('unanswered'),
+      sql<boolean>`exists (select 1 from threads where threads.awaiting_run_id = runs.id and threads.id = runs.thread_id)`.as(
+        'unanswered',
+      ),
     ])
     .where('organization_id', '=', organizationId)
     .where('thread_id', '=', threadId)

@@ -11,6 +11,13 @@ export interface RunUserRow {
  * A run is stored with the key of its user. Earlier releases store it only for runs with a session; for any other run of
  * theirs `user_context` names the user.
  */
-export function toRunUser({ user_context: userContext, session_id: sessionId, session_user_key: userKey }: RunUserRow): RunUser {
-  return { userContext: userContext as UserContext | null, session: sessionId === null && userKey === null ? null : { userKey } };
+export function toRunUser({
+  user_context: userContext,
+  session_id: sessionId,
+  session_user_key: userKey,
+}: RunUserRow): RunUser {
+  return {
+    userContext: userContext as UserContext | null,
+    session: sessionId === null && userKey === null ? null : { userKey },
+  };
 }

@@ -3,7 +3,15 @@ import type { Database } from '../../platform/database/index.js';
 import { newId } from '../../platform/ids/index.js';
 import { type NewRun, RunRepository } from './run.repository.js';
 
-const OUTDATED = { channel: 'api', is_first: false, answers: false, revision: null, started: false, open: false, current: false };
+const OUTDATED = {
+  channel: 'api',
+  is_first: false,
+  answers: false,
+  revision: null,
+  started: false,
+  open: false,
+  current: false,
+};
 const STARTED = { ...OUTDATED, revision: 8, started: true, open: true, current: true };
 
 const run: NewRun = {
@@ -20,7 +28,10 @@ const run: NewRun = {
 };
 
 /** A repository whose database answers these, one after the other, and the last of them from then on. */
-function answering(...answers: readonly object[]): { start: () => ReturnType<RunRepository['start']>; asked: () => number } {
+function answering(...answers: readonly object[]): {
+  start: () => ReturnType<RunRepository['start']>;
+  asked: () => number;
+} {
   let asked = 0;
   const query = (): Promise<object[]> => Promise.resolve([answers[Math.min(asked++, answers.length - 1)] ?? {}]);
   const runs = new RunRepository({ query } as Partial<Database> as Database);

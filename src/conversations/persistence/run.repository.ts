@@ -1,5 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { Database, isUniqueViolation, rowsByTable, type SqlExecutor, type TableRow, toDate } from '../../platform/database/index.js';
+import {
+  Database,
+  isUniqueViolation,
+  rowsByTable,
+  type SqlExecutor,
+  type TableRow,
+  toDate,
+} from '../../platform/database/index.js';
 import { UnreadableJson } from '../../platform/stored-json/index.js';
 import type { ProviderType } from '../../models/index.js';
 import type { ApprovalDecision } from '../domain/approval.js';
@@ -8,7 +15,15 @@ import type { FailureFacts, Run } from '../domain/run.js';
 import type { RunUser } from '../domain/user-key.js';
 import type { Channel } from '../domain/thread.js';
 import { CONTACT_GAP_SECONDS } from '../engine/limits.js';
-import { CHECKPOINT, endParameters, finishRun, KEEP_CONTEXT, KEEP_JUDGMENTS, keptRows, messageParameters } from './end-run.sql.js';
+import {
+  CHECKPOINT,
+  endParameters,
+  finishRun,
+  KEEP_CONTEXT,
+  KEEP_JUDGMENTS,
+  keptRows,
+  messageParameters,
+} from './end-run.sql.js';
 import { FORGET_KEPT_RESULTS, TAKE_KEPT_RESULTS } from './kept-results.sql.js';
 import { findMessage } from './message.repository.js';
 import { type RunUserRow, toRunUser } from './run-user.js';
@@ -48,9 +63,17 @@ export interface EndNotes {
 
 /** `revision`: of the thread before the run, null where its messages were changed by the start itself. */
 export type StartResult =
-  | { readonly started: true; readonly channel: Channel; readonly isFirstRun: boolean; readonly revision: number | null }
+  | {
+      readonly started: true;
+      readonly channel: Channel;
+      readonly isFirstRun: boolean;
+      readonly revision: number | null;
+    }
   /** `answered`: what the run was to go on with is no longer open. */
-  | { readonly started: false; readonly because: 'thread_absent' | 'thread_busy' | 'repeated' | 'answered' | 'session_capped' };
+  | {
+      readonly started: false;
+      readonly because: 'thread_absent' | 'thread_busy' | 'repeated' | 'answered' | 'session_capped';
+    };
 
 /** What a process is told at its heartbeat. */
 export interface Heartbeat {
@@ -171,7 +194,10 @@ export class RunRepository {
   }
 
   /** Stores the verdicts of hooks on the history that the request sent. @returns whether the run is still this owner's */
-  async keepJudgments(run: { id: string; organizationId: string; ownerId: string }, judged: readonly JudgedMessage[]): Promise<boolean> {
+  async keepJudgments(
+    run: { id: string; organizationId: string; ownerId: string },
+    judged: readonly JudgedMessage[],
+  ): Promise<boolean> {
     const { id: runId, organizationId, ownerId } = run;
     return (await KEEP_JUDGMENTS.run(this.database, { organizationId, runId, ownerId, judged })).length > 0;
   }

@@ -3,7 +3,13 @@
  * the request's key, stores run and message and answers what waited in one round trip, with a plan made once.
  */
 import { type ParametersOf, statement } from '../../platform/database/index.js';
-import { APPROVAL_HOURS, type ApprovalDecision, DECLINED_BY_MESSAGE, declinedOutput, EXPIRED_UNANSWERED } from '../domain/approval.js';
+import {
+  APPROVAL_HOURS,
+  type ApprovalDecision,
+  DECLINED_BY_MESSAGE,
+  declinedOutput,
+  EXPIRED_UNANSWERED,
+} from '../domain/approval.js';
 import { IDEMPOTENCY_HOURS } from '../domain/idempotency.js';
 import type { ToolCallRecord } from '../domain/message.js';
 import { MAX_SESSION_TURNS } from '../domain/session-turns.js';

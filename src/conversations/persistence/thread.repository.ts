@@ -41,7 +41,8 @@ export class ThreadRepository {
       const there = agent.where('organization_id', '=', organizationId).where('id', '=', thread.agentId);
       if ((await rowsOf(transaction, there)).length === 0) return 'agent_absent';
       const { id, createdAt } = thread;
-      if (idempotency && !(await this.keys.claim(transaction, organizationId, idempotency, { id, createdAt }))) return 'repeated';
+      if (idempotency && !(await this.keys.claim(transaction, organizationId, idempotency, { id, createdAt })))
+        return 'repeated';
       transaction.em.persist(transaction.em.create(threads, { ...thread, externalId: null, deletedAt: null }));
       return 'inserted';
     });
@@ -73,7 +74,8 @@ export class ThreadRepository {
       .orderBy('id', 'desc')
       .limit(limit);
     if (agentIds) page = page.where(sql<boolean>`agent_id = any(${agentIds}::uuid[])`);
-    if (after) page = page.where((eb) => eb(eb.refTuple('activity_at', 'id'), '<', eb.tuple(after.activityAt, after.id)));
+    if (after)
+      page = page.where((eb) => eb(eb.refTuple('activity_at', 'id'), '<', eb.tuple(after.activityAt, after.id)));
     const rows = await rowsOf(this.database, page);
     return rows.map((row) => ({
       thread: {
@@ -106,7 +108,10 @@ export class ThreadRepository {
     const lock = { lockMode: LockMode.PESSIMISTIC_WRITE } as const;
     const thread = await em.findOne(threads, { organizationId, id, ...there() }, lock);
     if (!thread) return 'absent';
-    const held = await rowsOf(transaction, tables.selectFrom('messages').select('id').where('thread_id', '=', id).limit(most));
+    const held = await rowsOf(
+      transaction,
+      tables.selectFrom('messages').select('id').where('thread_id', '=', id).limit(most),
+    );
     if (held.length < most) {
       em.remove(thread);
       return 'removed';

@@ -31,7 +31,11 @@ export class UserColumnsRepository {
    * Replaces bare users by keyed ones, in up to `rows` rows, in one transaction. A bare row is deleted when its unique key
    * already exists with the keyed user, which a process of this release may have written.
    */
-  async rekey({ table, column, uniqueWith }: UserColumn, users: readonly (BareUser & { readonly keyed: string })[], rows: number): Promise<void> {
+  async rekey(
+    { table, column, uniqueWith }: UserColumn,
+    users: readonly (BareUser & { readonly keyed: string })[],
+    rows: number,
+  ): Promise<void> {
     const mapping = `jsonb_to_recordset($1::jsonb) as users ("organizationId" uuid, bare uuid, keyed uuid)`;
     const isOfUser = `${table}.organization_id = users."organizationId" and ${table}.${column} = users.bare`;
     await this.database.transaction(async (transaction) => {

@@ -41,6 +41,9 @@ export class ListEntries {
     const page = found.slice(0, limit);
     const last = page.at(-1);
     const more = found.length > limit && last !== undefined;
-    return { entries: page, nextCursor: more ? this.cursors.issue(scope, [last.createdAt.toISOString(), last.id]) : null };
+    return {
+      entries: page,
+      nextCursor: more ? this.cursors.issue(scope, [last.createdAt.toISOString(), last.id]) : null,
+    };
   }
 }

@@ -30,6 +30,7 @@ export class RefuseExhausted extends RunAdmission {
     if (organization?.creditsExhausted !== 'block' || organization.creditsIncluded === null) return;
     const month = monthOf(this.clock.now());
     const used = await this.periods.usedIn(organizationId, month);
-    if (used >= organization.creditsIncluded) throw new CreditsExhausted(organization.creditsIncluded, monthAfter(month));
+    if (used >= organization.creditsIncluded)
+      throw new CreditsExhausted(organization.creditsIncluded, monthAfter(month));
   }
 }

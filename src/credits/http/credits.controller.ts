@@ -53,7 +53,10 @@ export class CreditsController {
   })
   @ApiOkResponse({ type: EntryListResponse })
   @ApiErrors(400, 401, 403)
-  async entries(@Caller() { organizationId }: ApiKeyPrincipal, @Query() query: ListEntriesQuery): Promise<EntryListResponse> {
+  async entries(
+    @Caller() { organizationId }: ApiKeyPrincipal,
+    @Query() query: ListEntriesQuery,
+  ): Promise<EntryListResponse> {
     const { cursor, limit, periodId } = query;
     const { entries, nextCursor } = await this.listEntries.execute(organizationId, { cursor, limit, periodId });
     return { entries: entries.map(entryView), nextCursor };
@@ -67,7 +70,13 @@ function periodView({ id, startsAt, endsAt, creditsUsed, creditsIncluded }: Peri
 function entryView({ id, createdAt, agentId, threadId, ...usage }: CreditEntry): EntryResponse {
   const { provider, model, inputTokens, outputTokens, credits } = usage;
   return {
-    ...{ id, createdAt: createdAt.toISOString(), assistant_id: agentId, thread_id: threadId, runId: threadId === null ? null : id },
+    ...{
+      id,
+      createdAt: createdAt.toISOString(),
+      assistant_id: agentId,
+      thread_id: threadId,
+      runId: threadId === null ? null : id,
+    },
     ...{ provider, model, inputTokens, outputTokens, credits },
   };
 }

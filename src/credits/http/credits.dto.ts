@@ -17,18 +17,29 @@ const NEXT_CURSOR = { nullable: true, description: 'Opaque; null at the end.' };
 export class ListPeriodsQuery {
   @QueryStringField(CURSOR)
   readonly cursor?: string;
-  @QueryIntegerField({ optional: true, min: 1, max: PERIODS.max, description: `${PERIODS.default} unless said otherwise.` })
+  @QueryIntegerField({
+    optional: true,
+    min: 1,
+    max: PERIODS.max,
+    description: `${PERIODS.default} unless said otherwise.`,
+  })
   readonly limit: number = PERIODS.default;
 }
 
 export class ListEntriesQuery {
   @QueryStringField(CURSOR)
   readonly cursor?: string;
-  @QueryIntegerField({ optional: true, min: 1, max: ENTRIES.max, description: `${ENTRIES.default} unless said otherwise.` })
+  @QueryIntegerField({
+    optional: true,
+    min: 1,
+    max: ENTRIES.max,
+    description: `${ENTRIES.default} unless said otherwise.`,
+  })
   readonly limit: number = ENTRIES.default;
   @QueryUuidField({
     optional: true,
-    description: 'Only entries of this period; none for a period that the organization does not have. A cursor belongs to the period it was answered for.',
+    description:
+      'Only entries of this period; none for a period that the organization does not have. A cursor belongs to the period it was answered for.',
   })
   readonly periodId?: string;
 }
@@ -63,7 +74,10 @@ export class EntryResponse {
   readonly createdAt!: string;
   @UuidField({ description: 'The agent that ran; it may have been deleted since.' })
   readonly assistant_id!: string;
-  @UuidField({ nullable: true, description: 'The conversation of the run, which may have been deleted since; null for suggestions.' })
+  @UuidField({
+    nullable: true,
+    description: 'The conversation of the run, which may have been deleted since; null for suggestions.',
+  })
   readonly thread_id!: string | null;
   @UuidField({ nullable: true, description: 'The run that is paid for; null for suggestions.' })
   readonly runId!: string | null;
@@ -73,7 +87,10 @@ export class EntryResponse {
   readonly model!: string;
   @IntegerField({ nullable: true, description: 'Null where the provider did not tell.' })
   readonly inputTokens!: number | null;
-  @IntegerField({ nullable: true, description: 'What the model wrote, thinking included; null where the provider did not tell.' })
+  @IntegerField({
+    nullable: true,
+    description: 'What the model wrote, thinking included; null where the provider did not tell.',
+  })
   readonly outputTokens!: number | null;
   @NumberField({ description: 'To four decimals; 0 on an API key of the agent’s own.' })
   readonly credits!: number;

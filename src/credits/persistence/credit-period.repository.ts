@@ -24,8 +24,14 @@ export class CreditPeriodRepository {
 
   /** The newest first. */
   async list(organizationId: string, filter: MonthFilter): Promise<MonthUsage[]> {
-    const rows = await LIST_PERIODS.run<{ month: string; credits: string }>(this.database, { organizationId, ...filter });
-    return rows.map(({ month, credits }) => ({ month: new Date(`${month}T00:00:00.000Z`), creditsUsed: Number(credits) }));
+    const rows = await LIST_PERIODS.run<{ month: string; credits: string }>(this.database, {
+      organizationId,
+      ...filter,
+    });
+    return rows.map(({ month, credits }) => ({
+      month: new Date(`${month}T00:00:00.000Z`),
+      creditsUsed: Number(credits),
+    }));
   }
 
   async usedIn(organizationId: string, month: Month): Promise<number> {

@@ -11,7 +11,14 @@ const TOOLS = {
   type: 'managed-mcp',
   app: 'everything',
   excludedTools: [
-    ...['get-annotated-message', 'get-env', 'get-resource-links', 'get-resource-reference', 'get-structured-content', 'get-tiny-image'],
+    ...[
+      'get-annotated-message',
+      'get-env',
+      'get-resource-links',
+      'get-resource-reference',
+      'get-structured-content',
+      'get-tiny-image',
+    ],
     ...['gzip-file-as-resource', 'toggle-subscriber-updates', 'simulate-research-query'],
   ],
 };
@@ -50,10 +57,15 @@ export class DemoAgents {
 
   private async prepare(): Promise<DemoAgent> {
     const organizationId = await this.organization.id();
-    if (organizationId === null) throw new DomainError('unavailable', 'The service is still starting.', { retryAfterSeconds: 1 });
+    if (organizationId === null)
+      throw new DomainError('unavailable', 'The service is still starting.', { retryAfterSeconds: 1 });
     await this.organization.enable(organizationId, ['response_components']);
     const key = await this.organization.newKey(organizationId, KEY);
-    const { assistants } = await this.service.ask<{ assistants: { id: string; name: string }[] }>(key, 'GET', `/v1/assistants?name=${encodeURIComponent(NAME)}`);
+    const { assistants } = await this.service.ask<{ assistants: { id: string; name: string }[] }>(
+      key,
+      'GET',
+      `/v1/assistants?name=${encodeURIComponent(NAME)}`,
+    );
     const known = assistants.find(({ name }) => name === NAME);
     return { agentId: known?.id ?? (await this.make(key)), key };
   }

@@ -7,10 +7,22 @@ import { ServiceClient, ServiceRefusal } from './service-client.js';
 
 const KEY = { name: 'Demo examples', capabilities: ['chat', 'manageAgents', 'manageApiKeys'] } as const;
 /** Features that the examples use and that an organization lacks by default. */
-const FEATURES = ['response_components', 'knowledge_search', 'ai_gateway', 'claude_agent_sdk', 'session_start_hook'] as const;
+const FEATURES = [
+  'response_components',
+  'knowledge_search',
+  'ai_gateway',
+  'claude_agent_sdk',
+  'session_start_hook',
+] as const;
 const EVERYTHING = { type: 'managed-mcp', app: 'everything', excludedTools: ['get-env'] };
 /** Names under `.invalid` do not resolve, so the demo sends no request to the network. */
-const SHOP = { type: 'custom-mcp', app: 'shop', url: 'https://tools.shop.invalid/mcp', transportType: 'streamableHttp', auth: { type: 'none' } };
+const SHOP = {
+  type: 'custom-mcp',
+  app: 'shop',
+  url: 'https://tools.shop.invalid/mcp',
+  transportType: 'streamableHttp',
+  auth: { type: 'none' },
+};
 const SESSION_START = { app: 'shop', toolName: 'customer', timeoutMs: 1_000 };
 const MANUAL = 'Frames have a warranty of ten years, everything else one of two years.';
 
@@ -45,7 +57,12 @@ export class DemoExamples {
     const path = agentPath(agent);
     await this.ensureAgent(agent, { name: 'Example agent', provider: { type: 'anthropic' } });
     await this.ensure(`${path}/sections`, [section], { name: 'Tone', content: 'Be friendly and brief.' }, section);
-    await this.ensure(`${path}/sections`, [deletedSection], { name: 'Opening hours', content: 'Monday to Friday, 9 to 18.' }, deletedSection);
+    await this.ensure(
+      `${path}/sections`,
+      [deletedSection],
+      { name: 'Opening hours', content: 'Monday to Friday, 9 to 18.' },
+      deletedSection,
+    );
     await this.ensure(`${path}/tool-integrations`, [integration], EVERYTHING, integration);
   }
 
@@ -64,7 +81,14 @@ export class DemoExamples {
   private async makeRest(): Promise<void> {
     const { agent, apiKey, knowledgeFile } = EXAMPLE_IDS;
     await this.ensure('/v1/api-keys', [apiKey], { name: 'Example key', capabilities: ['chat'] }, apiKey);
-    await this.attempt(() => this.ask('PUT', '/v1/ai-gateway', { enabled: true, edgeAccountId: 'account-1', gatewayName: 'agents', edgeApiToken: 'the-token' }));
+    await this.attempt(() =>
+      this.ask('PUT', '/v1/ai-gateway', {
+        enabled: true,
+        edgeAccountId: 'account-1',
+        gatewayName: 'agents',
+        edgeApiToken: 'the-token',
+      }),
+    );
     const knowledge = `${agentPath(agent)}/knowledge-bases`;
     // Without a site: the demo sends no request to the network.
     await this.attempt(() => this.ask('PUT', `${knowledge}/website`, { configs: [] }));
@@ -72,7 +96,9 @@ export class DemoExamples {
       const files = `${knowledge}/uploaded-files`;
       if ((await this.ask('GET', files)).includes(knowledgeFile)) return;
       // Null: the service makes the id of the temporary file before that of the knowledge file.
-      await withIds([null, knowledgeFile], () => this.service.upload(this.key, files, { name: 'warranty.txt', text: MANUAL }));
+      await withIds([null, knowledgeFile], () =>
+        this.service.upload(this.key, files, { name: 'warranty.txt', text: MANUAL }),
+      );
     });
   }
 
@@ -82,7 +108,12 @@ export class DemoExamples {
     await this.ensureAgent(deletedAgent, { name: 'Example agent to delete', provider: { type: 'anthropic' } });
     await this.ensureAgent(hookedAgent, { name: 'Example agent with a hook', provider: ownKey });
     await this.ensureAgent(spareAgent, { name: 'Example agent to change', provider: { type: 'anthropic' } });
-    await this.ensure(`${agentPath(spareAgent)}/tool-integrations`, [deletedIntegration], EVERYTHING, deletedIntegration);
+    await this.ensure(
+      `${agentPath(spareAgent)}/tool-integrations`,
+      [deletedIntegration],
+      EVERYTHING,
+      deletedIntegration,
+    );
     for (const id of [hookedAgent, spareAgent]) {
       await this.ensure(`${agentPath(id)}/tool-integrations`, [], SHOP, '"shop"');
       await this.attempt(() => this.ask('PUT', `${agentPath(id)}/session-start-hook`, SESSION_START));

@@ -43,7 +43,8 @@ export class DemoVisitors {
   /** A browser may name any conversation, so it is given its own ones alone. */
   async session(visitor: string, { resumeToken, threadId }: SessionRequest): Promise<FlatCredentials> {
     const endUser = `demo-${visitor}`;
-    const minted = resumeToken === undefined ? await this.mint(visitor, endUser, threadId) : await this.renew(resumeToken, endUser);
+    const minted =
+      resumeToken === undefined ? await this.mint(visitor, endUser, threadId) : await this.renew(resumeToken, endUser);
     const { session, pass } = minted;
     this.note(visitor, session.thread_id);
     return {
@@ -77,7 +78,10 @@ export class DemoVisitors {
     }
   }
 
-  private mintWith({ agentId, key }: DemoAgent, visit: { readonly endUser: string; readonly thread_id?: string }): Promise<MintedSession> {
+  private mintWith(
+    { agentId, key }: DemoAgent,
+    visit: { readonly endUser: string; readonly thread_id?: string },
+  ): Promise<MintedSession> {
     return this.service.ask(key, 'POST', '/v1/sessions', { assistant_id: agentId, ...visit });
   }
 

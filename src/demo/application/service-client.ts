@@ -27,11 +27,17 @@ export class ServiceClient {
   async ask<Body>(key: string, method: 'GET' | 'POST' | 'PUT' | 'PATCH', url: string, body?: object): Promise<Body> {
     const fastify = this.host.httpAdapter.getInstance<FastifyInstance>();
     const headers = { ...headersOf(key), 'content-type': 'application/json' };
-    return bodyOf(await fastify.inject({ method, url, headers, ...(body ? { payload: JSON.stringify(body) } : {}) })) as Body;
+    return bodyOf(
+      await fastify.inject({ method, url, headers, ...(body ? { payload: JSON.stringify(body) } : {}) }),
+    ) as Body;
   }
 
   /** Uploads a text file. @throws ServiceRefusal for an answer that is no success */
-  async upload(key: string, url: string, { name, text }: { readonly name: string; readonly text: string }): Promise<void> {
+  async upload(
+    key: string,
+    url: string,
+    { name, text }: { readonly name: string; readonly text: string },
+  ): Promise<void> {
     const fastify = this.host.httpAdapter.getInstance<FastifyInstance>();
     const headers = { ...headersOf(key), 'content-type': 'multipart/form-data; boundary=file' };
     const part = `--file\r\ncontent-disposition: form-data; name="file"; filename="${name}"\r\ncontent-type: text/plain\r\n\r\n${text}\r\n--file--\r\n`;

@@ -44,9 +44,12 @@ const TRIES = [
   ['Remember something', 'Please use memory_save {"text": "I ride in the mountains"}'],
 ] as const;
 
-const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
+const escaped = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('"', '&quot;').replaceAll('<', '&lt;');
 
-const tries = TRIES.map(([label, say]) => `<li><button type="button" data-say="${escaped(say)}">${escaped(label)}</button></li>`).join('\n');
+const tries = TRIES.map(
+  ([label, say]) => `<li><button type="button" data-say="${escaped(say)}">${escaped(label)}</button></li>`,
+).join('\n');
 
 const SNIPPET = escaped(`<script type="module" src="/widget.js"></script>
 <agent-chat session-endpoint="/your/session"></agent-chat>`);

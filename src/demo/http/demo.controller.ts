@@ -43,7 +43,11 @@ export class DemoController {
   @HttpCode(200)
   @PublicRoute()
   @Header('cache-control', 'no-store')
-  session(@Body() body: DemoSessionBody, @Req() request: FastifyRequest, @Res({ passthrough: true }) reply: FastifyReply): Promise<FlatCredentials> {
+  session(
+    @Body() body: DemoSessionBody,
+    @Req() request: FastifyRequest,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<FlatCredentials> {
     let visitor = visitorOf(request);
     if (visitor === undefined) {
       visitor = this.visitors.newVisitor();
@@ -55,9 +59,13 @@ export class DemoController {
   @Post('reaction')
   @HttpCode(204)
   @PublicRoute()
-  async react(@Body() { threadId, messageId, reaction }: DemoReactionBody, @Req() request: FastifyRequest): Promise<void> {
+  async react(
+    @Body() { threadId, messageId, reaction }: DemoReactionBody,
+    @Req() request: FastifyRequest,
+  ): Promise<void> {
     const visitor = visitorOf(request);
-    if (visitor === undefined || !this.visitors.owns(visitor, threadId)) throw new DomainError('not_found', 'No such conversation of yours.');
+    if (visitor === undefined || !this.visitors.owns(visitor, threadId))
+      throw new DomainError('not_found', 'No such conversation of yours.');
     await this.visitors.react(threadId, messageId, reaction);
   }
 }

@@ -70,5 +70,7 @@ export class FileUrls {
 }
 
 function signatureOf(key: Buffer, fileId: string, expires: string): string {
-  return createHmac('sha256', key).update(JSON.stringify([fileId, expires])).digest('base64url');
+  return createHmac('sha256', key)
+    .update(JSON.stringify([fileId, expires]))
+    .digest('base64url');
 }

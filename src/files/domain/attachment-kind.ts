@@ -8,7 +8,8 @@ export const MAX_TEXT_BYTES = 1024 * 1024;
 /** As which kind a model gets this content. */
 export function asAttachment(declared: string, data: Buffer): FetchedAttachment {
   const type = typeOf(declared, data);
-  if (type === undefined) return refusedAttachment('unsupported', `It is declared as ${declared}, but is something else.`);
+  if (type === undefined)
+    return refusedAttachment('unsupported', `It is declared as ${declared}, but is something else.`);
   if (isImageType(type)) return { kind: 'image', mediaType: type, data };
   if (type === PDF_TYPE) return { kind: 'pdf', mediaType: type, data };
   const text = isTextType(type) || type === UNKNOWN_TYPE ? decodedText(data) : undefined;
@@ -19,7 +20,8 @@ export function asAttachment(declared: string, data: Buffer): FetchedAttachment 
     );
   }
   // Decoded it may show a mark that its encoding hid, and would not be taken for text when it is read again.
-  if (typeOf(type, text) !== type) return refusedAttachment('unsupported', `It is declared as ${declared}, but is something else.`);
+  if (typeOf(type, text) !== type)
+    return refusedAttachment('unsupported', `It is declared as ${declared}, but is something else.`);
   if (text.length > MAX_TEXT_BYTES) {
     return refusedAttachment('too_large', `Its text is larger than ${MAX_TEXT_BYTES} bytes.`);
   }
@@ -37,7 +39,8 @@ function typeOf(declared: string, data: Buffer): string | undefined {
 
 /** As UTF-8; undefined for what is no text. */
 function decodedText(data: Buffer): Buffer | undefined {
-  const encoding = data[0] === 0xff && data[1] === 0xfe ? 'utf-16le' : data[0] === 0xfe && data[1] === 0xff ? 'utf-16be' : 'utf-8';
+  const encoding =
+    data[0] === 0xff && data[1] === 0xfe ? 'utf-16le' : data[0] === 0xfe && data[1] === 0xff ? 'utf-16be' : 'utf-8';
   try {
     const text = new TextDecoder(encoding, { fatal: true }).decode(data);
     return text.includes('\0') ? undefined : Buffer.from(text, 'utf8');

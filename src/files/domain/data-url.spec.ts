@@ -14,10 +14,13 @@ describe('a data URL', () => {
     expect(readDataUrl(url)).toEqual({ mediaType, data });
   });
 
-  it.each(['data:image/png;base64,a?b', 'data:image/png;base64,a=b', 'data:image/png;base64', 'data:,%E0%A4%A', 'https://a.example/,b'])(
-    '%s is refused rather than read as something else',
-    (url) => {
-      expect(readDataUrl(url)).toBeNull();
-    },
-  );
+  it.each([
+    'data:image/png;base64,a?b',
+    'data:image/png;base64,a=b',
+    'data:image/png;base64',
+    'data:,%E0%A4%A',
+    'https://a.example/,b',
+  ])('%s is refused rather than read as something else', (url) => {
+    expect(readDataUrl(url)).toBeNull();
+  });
 });

@@ -10,9 +10,13 @@ export class ContentTypeMismatch extends DomainError {
 /** The process holds as many attachments as it may. */
 export class AttachmentMemoryFull extends DomainError {
   constructor() {
-    super('unavailable', 'The service holds as many attachments as it has memory for. Send the message again in a moment.', {
-      retryAfterSeconds: 5,
-    });
+    super(
+      'unavailable',
+      'The service holds as many attachments as it has memory for. Send the message again in a moment.',
+      {
+        retryAfterSeconds: 5,
+      },
+    );
   }
 }
 

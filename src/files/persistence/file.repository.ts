@@ -90,7 +90,11 @@ export class FileRepository {
 
 function mayGo(unusedSince: Date, unfinishedSince: Date) {
   return {
-    $or: [{ usedAt: { $lt: unusedSince } }, { status: 'removing' as const }, { status: 'pending' as const, usedAt: { $lt: unfinishedSince } }],
+    $or: [
+      { usedAt: { $lt: unusedSince } },
+      { status: 'removing' as const },
+      { status: 'pending' as const, usedAt: { $lt: unfinishedSince } },
+    ],
   };
 }
 

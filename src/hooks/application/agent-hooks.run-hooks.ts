@@ -47,7 +47,12 @@ export class AgentRunHooks extends RunHooks {
     const hooks = await this.hooksOfAgents.of(agent.organizationId, agent.id, agent.version);
     const event = 'UserPromptSubmit';
     const input = hookInput({ threadId: null, runId: null, agentId: agent.id, userContext: null }, { event, prompt });
-    const calls = await this.handlers.execute(hooks, hooks.handlers[event], { event, input, userContext: null, signal });
+    const calls = await this.handlers.execute(hooks, hooks.handlers[event], {
+      event,
+      input,
+      userContext: null,
+      signal,
+    });
     return calls.some(blocks) ? 'block' : 'continue';
   }
 
@@ -65,14 +70,27 @@ export class AgentRunHooks extends RunHooks {
     return { decision: 'deny', reason: unfit(fault), additionalContext };
   }
 
-  override async afterToolCall(run: RunContext, call: ModelToolCall, { output }: ToolResult): Promise<readonly string[]> {
-    const fields = { event: 'PostToolUse', tool_name: call.name, tool_input: call.input, tool_response: output } as const;
+  override async afterToolCall(
+    run: RunContext,
+    call: ModelToolCall,
+    { output }: ToolResult,
+  ): Promise<readonly string[]> {
+    const fields = {
+      event: 'PostToolUse',
+      tool_name: call.name,
+      tool_input: call.input,
+      tool_response: output,
+    } as const;
     const calls = await this.ask(run, fields, aboutOf(call));
     return calls.flatMap(guidanceOf);
   }
 
   override async beforeStop(run: RunContext, lastAssistantMessage: string, continued: boolean): Promise<StopVerdict> {
-    const fields = { event: 'Stop', last_assistant_message: lastAssistantMessage, stop_hook_active: continued } as const;
+    const fields = {
+      event: 'Stop',
+      last_assistant_message: lastAssistantMessage,
+      stop_hook_active: continued,
+    } as const;
     const calls = await this.ask(run, fields);
     const blocking = calls.filter(blocks);
     if (blocking.length === 0) return { decision: 'stop' };
@@ -81,7 +99,11 @@ export class AgentRunHooks extends RunHooks {
     return { decision: 'continue', reason: texts.join('\n\n'), recorded: true };
   }
 
-  private async ask(run: RunContext, fields: EventFields, about: Readonly<Record<string, unknown>> = {}): Promise<HookCall[]> {
+  private async ask(
+    run: RunContext,
+    fields: EventFields,
+    about: Readonly<Record<string, unknown>> = {},
+  ): Promise<HookCall[]> {
     const { event } = fields;
     const { userContext, signal } = run;
     const hooks = await this.hooks.of(run);

@@ -50,7 +50,11 @@ interface Options {
 }
 
 /** For which every public address leads to the server. */
-function handlers({ clock = new SystemClock(), resolver = publicResolver(), ca = CERTIFICATE.cert }: Options = {}): CallHttpHandler {
+function handlers({
+  clock = new SystemClock(),
+  resolver = publicResolver(),
+  ca = CERTIFICATE.cert,
+}: Options = {}): CallHttpHandler {
   const dial = (address: string): ReturnType<typeof connect> => {
     dialled.push(address);
     return connect({ host: '127.0.0.1', port: (server.address() as AddressInfo).port });
@@ -80,7 +84,9 @@ describe('an endpoint over https', () => {
   it('is called by its name, at the address that the name resolves to', async () => {
     const resolver = publicResolver();
     expect(await handlers({ resolver }).execute(placed('/hook?a=b'), NO_SECRETS, '{}', never)).toEqual(OUTPUT);
-    expect(requests.map(({ method, url, headers }) => [method, url, headers.host])).toEqual([['POST', '/hook?a=b', 'hooks.example']]);
+    expect(requests.map(({ method, url, headers }) => [method, url, headers.host])).toEqual([
+      ['POST', '/hook?a=b', 'hooks.example'],
+    ]);
     expect([resolver.asked, dialled]).toEqual([['hooks.example'], [PUBLIC]]);
   });
 
@@ -99,9 +105,11 @@ describe('an endpoint over https', () => {
     // Nobody is answered before all are asked.
     respond = (_request, response) => {
       waiting.push(response);
-      if (waiting.length === 5) for (const each of waiting.splice(0)) each.end('{"additionalContext": "It is Monday."}');
+      if (waiting.length === 5)
+        for (const each of waiting.splice(0)) each.end('{"additionalContext": "It is Monday."}');
     };
-    const five = (): Promise<unknown[]> => Promise.all([1, 2, 3, 4, 5].map((path) => call.execute(placed(`/${path}`), NO_SECRETS, '{}', never)));
+    const five = (): Promise<unknown[]> =>
+      Promise.all([1, 2, 3, 4, 5].map((path) => call.execute(placed(`/${path}`), NO_SECRETS, '{}', never)));
     expect(await five()).toEqual([OUTPUT, OUTPUT, OUTPUT, OUTPUT, OUTPUT]);
     await freed();
     expect(await five()).toEqual([OUTPUT, OUTPUT, OUTPUT, OUTPUT, OUTPUT]);
@@ -111,14 +119,19 @@ describe('an endpoint over https', () => {
   it('that answers with an error is called again over a connection that works', async () => {
     const call = handlers();
     respond = (_request, response) => response.writeHead(500).end('x'.repeat(100_000));
-    expect((await failure(call.execute(placed(), NO_SECRETS, '{}', never))).message).toBe('The endpoint answered with the status 500.');
+    expect((await failure(call.execute(placed(), NO_SECRETS, '{}', never))).message).toBe(
+      'The endpoint answered with the status 500.',
+    );
     respond = (_request, response) => response.end('{}');
     expect(await call.execute(placed(), NO_SECRETS, '{}', never)).toEqual({});
   });
 
   it('with a certificate that nobody vouches for, or of another name, is told nothing', async () => {
     const other = placed('/', { url: 'https://other.example/' });
-    for (const [call, to] of [[handlers({ ca: '' }), placed()], [handlers(), other]] as const) {
+    for (const [call, to] of [
+      [handlers({ ca: '' }), placed()],
+      [handlers(), other],
+    ] as const) {
       const error = await failure(call.execute(to, NO_SECRETS, '{"prompt": "secret"}', never));
       expect(error).toBeInstanceOf(HandlerFailed);
       expect(error.message).toBe('The host of the URL cannot be reached.');
@@ -128,17 +141,20 @@ describe('an endpoint over https', () => {
 });
 
 describe('a name that leads somewhere else at the second look', () => {
-  it.each([['127.0.0.1'], ['::1'], ['169.254.169.254'], ['10.0.0.1', PUBLIC]])('to %s: nothing reaches the server', async (...second) => {
-    const resolver = new ScriptedResolver((_name, count) => (count === 1 ? [PUBLIC] : second));
-    const call = handlers({ resolver });
-    // With the connection gone, the next call needs another one.
-    respond = (_request, response) => response.writeHead(200, { connection: 'close' }).end('{}');
-    expect(await call.execute(placed(), NO_SECRETS, '{}', never)).toEqual({});
-    const error = await failure(call.execute(placed(), NO_SECRETS, '{}', never));
-    expect(error).toBeInstanceOf(HandlerFailed);
-    expect(error.message).toBe('The host of the URL does not resolve to public addresses.');
-    expect([resolver.asked.length, dialled, connections, requests.length]).toEqual([2, [PUBLIC], 1, 1]);
-  });
+  it.each([['127.0.0.1'], ['::1'], ['169.254.169.254'], ['10.0.0.1', PUBLIC]])(
+    'to %s: nothing reaches the server',
+    async (...second) => {
+      const resolver = new ScriptedResolver((_name, count) => (count === 1 ? [PUBLIC] : second));
+      const call = handlers({ resolver });
+      // With the connection gone, the next call needs another one.
+      respond = (_request, response) => response.writeHead(200, { connection: 'close' }).end('{}');
+      expect(await call.execute(placed(), NO_SECRETS, '{}', never)).toEqual({});
+      const error = await failure(call.execute(placed(), NO_SECRETS, '{}', never));
+      expect(error).toBeInstanceOf(HandlerFailed);
+      expect(error.message).toBe('The host of the URL does not resolve to public addresses.');
+      expect([resolver.asked.length, dialled, connections, requests.length]).toEqual([2, [PUBLIC], 1, 1]);
+    },
+  );
 });
 
 describe('the time of a handler', () => {
@@ -151,7 +167,9 @@ describe('the time of a handler', () => {
     respond = (_request, given) => (response = given);
 
     let error: Error | undefined;
-    void failure(handlers({ clock, resolver }).execute(placed('/', { timeout: 1 }), NO_SECRETS, '{}', never)).then((given) => (error = given));
+    void failure(handlers({ clock, resolver }).execute(placed('/', { timeout: 1 }), NO_SECRETS, '{}', never)).then(
+      (given) => (error = given),
+    );
     await clock.advance(400);
     resolved([PUBLIC]);
     await until(() => response !== undefined, 'the request to arrive');

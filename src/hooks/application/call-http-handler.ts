@@ -11,7 +11,8 @@ import { HandlerFailed } from './handler-failed.js';
 import type { SigningSecret } from './hook-secrets.js';
 import type { HttpCredentials } from './hooks-of-agents.js';
 
-const UNREADABLE = 'The stored headers or the signing secret cannot be read any more: set the hooks again, and rotate the secret.';
+const UNREADABLE =
+  'The stored headers or the signing secret cannot be read any more: set the hooks again, and rotate the secret.';
 
 /** Characters that are read in no time; larger answers are read one a turn, as those to one event come together. */
 const SMALL_ANSWER = 10_000;

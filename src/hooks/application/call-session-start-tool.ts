@@ -5,7 +5,13 @@ import { Clock, type Stopwatch, withinTime } from '../../platform/clock/index.js
 import { newId } from '../../platform/ids/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
 import { declaredOf } from '../domain/placeholders.js';
-import { contextsIn, MalformedContexts, type NamedContext, type SessionStartHook, type SessionStartOutcome } from '../domain/session-start.js';
+import {
+  contextsIn,
+  MalformedContexts,
+  type NamedContext,
+  type SessionStartHook,
+  type SessionStartOutcome,
+} from '../domain/session-start.js';
 import { inSeconds } from '../domain/text.js';
 import { MAX_SESSION_START_TIMEOUT_MS, SESSION_START_TIMEOUT_MS } from '../limits.js';
 import { HandlerFailed, textOf } from './handler-failed.js';
@@ -46,18 +52,25 @@ export class CallSessionStartTool {
     const ms = sessionStartTimeoutOf(hook);
     const late = (): HandlerFailed => new HandlerFailed(`The tool did not answer within ${inSeconds(ms)}.`);
     try {
-      const contexts = await withinTime({ clock: this.clock, ms, signal, late }, (within) => this.call(run, hook, within));
+      const contexts = await withinTime({ clock: this.clock, ms, signal, late }, (within) =>
+        this.call(run, hook, within),
+      );
       return { contexts, error: null };
     } catch (error) {
       signal.throwIfAborted();
-      const isExpected = error instanceof HandlerFailed || error instanceof MalformedContexts || error instanceof AppToolMissing;
+      const isExpected =
+        error instanceof HandlerFailed || error instanceof MalformedContexts || error instanceof AppToolMissing;
       if (isExpected) return { contexts: [], error: error.message };
       this.logger.error({ err: error, agentId: run.agent.id }, 'A session-start hook could not be called');
       return { contexts: [], error: BROKEN };
     }
   }
 
-  private async call(run: RunContext, { app, toolName, staticArgs = {} }: SessionStartHook, signal: AbortSignal): Promise<readonly NamedContext[]> {
+  private async call(
+    run: RunContext,
+    { app, toolName, staticArgs = {} }: SessionStartHook,
+    signal: AbortSignal,
+  ): Promise<readonly NamedContext[]> {
     const tool = await this.tools.find(run.organizationId, run.agent.id, { app, tool: toolName }, signal);
     const answer = await tool.call(declaredOf(staticArgs, tool.inputSchema), run.userContext, signal);
     return contextsIn(textOf(answer), toolName);

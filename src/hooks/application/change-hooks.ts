@@ -56,9 +56,17 @@ export class ChangeHooks {
   }
 
   /** @returns what differs now; empty when it was so already, and nothing is written then */
-  async put(transaction: Transaction, owner: HooksOwner, wanted: HooksWithHeaders, missing: MissingHeader): Promise<FieldChange[]> {
+  async put(
+    transaction: Transaction,
+    owner: HooksOwner,
+    wanted: HooksWithHeaders,
+    missing: MissingHeader,
+  ): Promise<FieldChange[]> {
     const current = (await this.settings.find(transaction, owner)) ?? NO_HOOKS;
-    const stored = { document: current.document, headers: await this.secrets.readableHeaders(owner, current.headers, transaction) };
+    const stored = {
+      document: current.document,
+      headers: await this.secrets.readableHeaders(owner, current.headers, transaction),
+    };
     const headers = keptHeaders(wanted, stored, missing);
     const { document } = wanted;
     const changes = changesBetween(stored, { document, headers });
@@ -70,8 +78,14 @@ export class ChangeHooks {
   }
 
   /** The path of a handler whose server the agent does not have; undefined where there is none. */
-  async missingServer(transaction: Transaction, { organizationId, agentId }: HooksOwner, document: HooksDocument): Promise<{ path: string; server: string } | undefined> {
-    const servers = allHandlers(document).flatMap(({ handler, path }) => (handler.type === 'mcp_tool' ? [{ path, server: handler.server }] : []));
+  async missingServer(
+    transaction: Transaction,
+    { organizationId, agentId }: HooksOwner,
+    document: HooksDocument,
+  ): Promise<{ path: string; server: string } | undefined> {
+    const servers = allHandlers(document).flatMap(({ handler, path }) =>
+      handler.type === 'mcp_tool' ? [{ path, server: handler.server }] : [],
+    );
     if (servers.length === 0) return undefined;
     const apps = await this.tools.appsOf(transaction, organizationId, agentId);
     return servers.find(({ server }) => !apps.has(server));
@@ -81,7 +95,9 @@ export class ChangeHooks {
     return this.writes.change(target, async (transaction): Promise<Written<HooksDocument>> => {
       const missing = await this.missingServer(transaction, target, wanted.document);
       if (missing) {
-        throw new ValidationFailed(`${missing.path}.server must be the app of one of the agent's custom-mcp integrations; '${missing.server}' is none of them`);
+        throw new ValidationFailed(
+          `${missing.path}.server must be the app of one of the agent's custom-mcp integrations; '${missing.server}' is none of them`,
+        );
       }
       return { result: wanted.document, changes: await this.put(transaction, target, wanted, missingInRequest) };
     });
@@ -125,5 +141,7 @@ function changesBetween(before: HooksWithHeaders, after: HooksWithHeaders): Fiel
 
 /** Without handlers that have none: where none has any, nothing is stored. */
 function valuesOf({ headers }: HooksWithHeaders, event: HookEvent): readonly unknown[] {
-  return (headers[event] ?? []).flatMap((values, index) => (Object.keys(values ?? {}).length === 0 ? [] : [[index, values]]));
+  return (headers[event] ?? []).flatMap((values, index) =>
+    Object.keys(values ?? {}).length === 0 ? [] : [[index, values]],
+  );
 }

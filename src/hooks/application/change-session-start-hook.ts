@@ -1,6 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { AgentWrites, type FieldChange, type VersionedPart, VersionedParts, VersionNotRestorable, type WriteTarget } from '../../agents/index.js';
+import {
+  AgentWrites,
+  type FieldChange,
+  type VersionedPart,
+  VersionedParts,
+  VersionNotRestorable,
+  type WriteTarget,
+} from '../../agents/index.js';
 import { AppTools } from '../../integrations/index.js';
 import type { Transaction } from '../../platform/database/index.js';
 import { ValidationFailed } from '../../platform/errors/index.js';
@@ -48,7 +55,12 @@ export class ChangeSessionStartHook implements VersionedPart<typeof snapshotSche
   }
 
   /** @throws VersionNotRestorable where the agent no longer has the app */
-  async restore(transaction: Transaction, organizationId: string, agentId: string, snapshot: Snapshot | null): Promise<readonly FieldChange[]> {
+  async restore(
+    transaction: Transaction,
+    organizationId: string,
+    agentId: string,
+    snapshot: Snapshot | null,
+  ): Promise<readonly FieldChange[]> {
     const owner = { organizationId, agentId };
     const hook = snapshot?.hook ?? null;
     const changes = await this.put(transaction, owner, hook);
@@ -60,14 +72,24 @@ export class ChangeSessionStartHook implements VersionedPart<typeof snapshotSche
 
   private async requireApp(transaction: Transaction, owner: HooksOwner, app: string): Promise<void> {
     if (await this.hasApp(transaction, owner, app)) return;
-    throw new ValidationFailed(`body/app must be the app of one of the agent's custom-mcp integrations; '${app}' is none of them`);
+    throw new ValidationFailed(
+      `body/app must be the app of one of the agent's custom-mcp integrations; '${app}' is none of them`,
+    );
   }
 
-  private async hasApp(transaction: Transaction, { organizationId, agentId }: HooksOwner, app: string): Promise<boolean> {
+  private async hasApp(
+    transaction: Transaction,
+    { organizationId, agentId }: HooksOwner,
+    app: string,
+  ): Promise<boolean> {
     return (await this.tools.appsOf(transaction, organizationId, agentId)).has(app);
   }
 
-  private async put(transaction: Transaction, owner: HooksOwner, sessionStart: SessionStartHook | null): Promise<FieldChange[]> {
+  private async put(
+    transaction: Transaction,
+    owner: HooksOwner,
+    sessionStart: SessionStartHook | null,
+  ): Promise<FieldChange[]> {
     const current = (await this.settings.find(transaction, owner)) ?? NO_HOOKS;
     if (isDeepStrictEqual(current.sessionStart, sessionStart)) return [];
     await this.settings.store(transaction, owner, { ...current, sessionStart });

@@ -11,7 +11,8 @@ export class HandlerFailed extends Error {}
  * of it was understood, which may have been a block
  */
 export function textOf({ text, isError, isRepaired }: AppToolAnswer): string {
-  if (isError) throw new HandlerFailed(text.trim() === '' ? 'The tool answered with an error.' : cutTo(text, MAX_STRING));
+  if (isError)
+    throw new HandlerFailed(text.trim() === '' ? 'The tool answered with an error.' : cutTo(text, MAX_STRING));
   if (isRepaired) throw new HandlerFailed("The tool's answer is not valid MCP.");
   return text;
 }

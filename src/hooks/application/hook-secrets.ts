@@ -70,7 +70,8 @@ export class HookSecretStore {
     if (headers === undefined) return null;
     const pieces = piecesOf(JSON.stringify(headers), MAX_SECRET_CHARACTERS);
     const stored = { id: newId(), pieces: pieces.length };
-    for (const [index, ref] of headerRefs(owner, stored).entries()) await this.vault.put(transaction, ref, pieces[index] ?? '');
+    for (const [index, ref] of headerRefs(owner, stored).entries())
+      await this.vault.put(transaction, ref, pieces[index] ?? '');
     return stored;
   }
 
@@ -78,7 +79,11 @@ export class HookSecretStore {
     return this.vault.put(transaction, signingRef(owner), JSON.stringify(signing));
   }
 
-  private async joined(first: string | undefined, others: readonly SecretRef[], source?: SqlExecutor): Promise<HeaderValues | undefined> {
+  private async joined(
+    first: string | undefined,
+    others: readonly SecretRef[],
+    source?: SqlExecutor,
+  ): Promise<HeaderValues | undefined> {
     const pieces = [first];
     // One statement each: between two of them others have their turn.
     for (const ref of others) pieces.push(await this.one(ref, source));
@@ -109,5 +114,9 @@ function signingRef({ organizationId, agentId }: HooksOwner): SecretRef {
 }
 
 function headerRefs({ organizationId, agentId }: HooksOwner, { id, pieces }: StoredHeaders): SecretRef[] {
-  return Array.from({ length: pieces }, (_, index) => ({ organizationId, recordId: agentId, field: `hooks.headers.${id}.${index}` }));
+  return Array.from({ length: pieces }, (_, index) => ({
+    organizationId,
+    recordId: agentId,
+    field: `hooks.headers.${id}.${index}`,
+  }));
 }

@@ -12,19 +12,26 @@ const owner = { organizationId: 'o', agentId: 'a' };
 
 /** One handler with a header whose value is the name of the document. */
 function settingsOf(name: string): HookSettings {
-  const document: HooksDocument = { Stop: [{ hooks: [{ type: 'http', url: `https://${name}.example/`, headers: { 'X-Key': name } }] }] };
+  const document: HooksDocument = {
+    Stop: [{ hooks: [{ type: 'http', url: `https://${name}.example/`, headers: { 'X-Key': name } }] }],
+  };
   return { ...NO_HOOKS, document, headers: { id: name, pieces: 1 } };
 }
 
 /** @param settings what is read, one after the other; the last stays. @param kept the document whose values are stored */
 function hooksOfAgents(settings: readonly (HookSettings | null)[], kept: HookSettings): HooksOfAgents {
   let reads = 0;
-  const find = (): Promise<HookSettings | null> => Promise.resolve(settings[Math.min(reads++, settings.length - 1)] ?? null);
+  const find = (): Promise<HookSettings | null> =>
+    Promise.resolve(settings[Math.min(reads++, settings.length - 1)] ?? null);
   const read = (_owner: unknown, stored: StoredHeaders | null): Promise<HookSecrets> => {
     const isKept = stored?.id === kept.headers?.id;
     return Promise.resolve({ headers: isKept ? headersIn(kept.document) : undefined, signing: null });
   };
-  return new HooksOfAgents({} as Database, { find } as unknown as AgentHooksRepository, { read } as unknown as HookSecretStore);
+  return new HooksOfAgents(
+    {} as Database,
+    { find } as unknown as AgentHooksRepository,
+    { read } as unknown as HookSecretStore,
+  );
 }
 
 describe('the hooks of an agent', () => {

@@ -7,7 +7,12 @@ import { handlersOf, type PlacedHandler } from '../domain/hooks-document.js';
 import type { HeaderValues } from '../domain/header-values.js';
 import type { SessionStartHook } from '../domain/session-start.js';
 import { HOOKS_CACHE_CHARACTERS, NO_HOOKS_CHARACTERS } from '../limits.js';
-import { AgentHooksRepository, type HooksOwner, type HookSettings, NO_HOOKS } from '../persistence/agent-hooks.repository.js';
+import {
+  AgentHooksRepository,
+  type HooksOwner,
+  type HookSettings,
+  NO_HOOKS,
+} from '../persistence/agent-hooks.repository.js';
 import { HookSecretStore, type SigningSecret } from './hook-secrets.js';
 
 /** What http handlers are sent besides the input, secrets in clear. */
@@ -67,7 +72,10 @@ export class HooksOfAgents {
   }
 
   /** @returns null where they cannot be read any more; undefined where a write has come since the settings were read */
-  private async credentialsOf(owner: HooksOwner, stored: HookSettings | null): Promise<HttpCredentials | null | undefined> {
+  private async credentialsOf(
+    owner: HooksOwner,
+    stored: HookSettings | null,
+  ): Promise<HttpCredentials | null | undefined> {
     if (!stored || (stored.secretCreatedAt === null && stored.headers === null)) return NO_SECRETS;
     try {
       const { headers, signing } = await this.secrets.read(owner, stored.headers);
@@ -82,7 +90,13 @@ export class HooksOfAgents {
 function agentHooks(owner: HooksOwner, stored: HookSettings | null, credentials: HttpCredentials | null): AgentHooks {
   const { document, sessionStart } = stored ?? NO_HOOKS;
   const handlers = Object.fromEntries(HOOK_EVENTS.map((event) => [event, handlersOf(document, event)]));
-  return { ...owner, isConfigured: stored !== null, handlers: handlers as Record<HookEvent, PlacedHandler[]>, sessionStart, credentials };
+  return {
+    ...owner,
+    isConfigured: stored !== null,
+    handlers: handlers as Record<HookEvent, PlacedHandler[]>,
+    sessionStart,
+    credentials,
+  };
 }
 
 function sizeOf({ isConfigured, handlers, sessionStart, credentials }: AgentHooks): number {

@@ -35,7 +35,12 @@ export class HooksVersionedPart implements VersionedPart<typeof hooksDocument>, 
   ): Promise<readonly FieldChange[]> {
     const owner = { organizationId, agentId };
     const document = snapshot ?? {};
-    const changes = await this.changes.put(transaction, owner, { document, headers: headersIn(document) }, missingInVersion);
+    const changes = await this.changes.put(
+      transaction,
+      owner,
+      { document, headers: headersIn(document) },
+      missingInVersion,
+    );
     if (changes.length === 0) return [];
     const missing = await this.changes.missingServer(transaction, owner, document);
     if (!missing) return changes;

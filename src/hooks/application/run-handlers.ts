@@ -65,7 +65,12 @@ export class RunHandlers {
     return Promise.all(handlers.map((placed) => this.call(hooks, placed, question, body)));
   }
 
-  private async call(hooks: AgentHooks, placed: PlacedHandler, question: HookQuestion, body: string): Promise<HookCall> {
+  private async call(
+    hooks: AgentHooks,
+    placed: PlacedHandler,
+    question: HookQuestion,
+    body: string,
+  ): Promise<HookCall> {
     const { startedAt, elapsedMs } = this.clock.stopwatch();
     const answer = await this.answer(hooks, placed, question, body);
     const call = { placed, startedAt, latencyMs: elapsedMs(), ...answer };
@@ -83,17 +88,26 @@ export class RunHandlers {
     const ms = timeoutMsOf(placed);
     const late = (): HandlerFailed => new HandlerFailed(`The handler did not answer within ${inSeconds(ms)}.`);
     try {
-      const output = await withinTime({ clock: this.clock, ms, signal, late }, (within) => this.ask(hooks, placed, question, body, within));
+      const output = await withinTime({ clock: this.clock, ms, signal, late }, (within) =>
+        this.ask(hooks, placed, question, body, within),
+      );
       return { output, error: null };
     } catch (error) {
       signal.throwIfAborted();
-      if (error instanceof HandlerFailed || error instanceof MalformedOutput) return { output: null, error: error.message };
+      if (error instanceof HandlerFailed || error instanceof MalformedOutput)
+        return { output: null, error: error.message };
       this.logger.error({ err: error, agentId: hooks.agentId, hook: placed.path }, 'A hook could not be called');
       return { output: null, error: BROKEN };
     }
   }
 
-  private ask(hooks: AgentHooks, placed: PlacedHandler, question: HookQuestion, body: string, signal: AbortSignal): Promise<HookOutput> {
+  private ask(
+    hooks: AgentHooks,
+    placed: PlacedHandler,
+    question: HookQuestion,
+    body: string,
+    signal: AbortSignal,
+  ): Promise<HookOutput> {
     if (isHttp(placed)) return this.http.execute(placed, hooks.credentials, body, signal);
     if (isTool(placed)) return this.tool.execute(placed, hooks, question, signal);
     throw new Error('A hook of an unknown type');

@@ -105,7 +105,12 @@ export class StartSession {
     const signal = new AbortController().signal;
     const input = hookInput(inputBaseOf(run), { event: 'SessionStart', source: 'startup' });
     const [calls, outcome] = await Promise.all([
-      this.handlers.execute(hooks, plan?.handlers ?? [], { event: 'SessionStart', input, userContext: run.userContext, signal }),
+      this.handlers.execute(hooks, plan?.handlers ?? [], {
+        event: 'SessionStart',
+        input,
+        userContext: run.userContext,
+        signal,
+      }),
       plan?.hook ? this.tool.execute(run, plan.hook, signal) : null,
     ]);
     run.steps.push(...stepsOf(calls));

@@ -42,10 +42,12 @@ export class Expression {
   }
 
   private static compileAnew(source: string): Expression {
-    if (source.length > MAX_EXPRESSION_LENGTH) throw new RefusedExpression(`is too complex: it has more than ${MAX_EXPRESSION_LENGTH} characters`);
+    if (source.length > MAX_EXPRESSION_LENGTH)
+      throw new RefusedExpression(`is too complex: it has more than ${MAX_EXPRESSION_LENGTH} characters`);
     if (NAMES.test(source)) return new Expression(Math.ceil(source.length * NAME_CHARACTER_COST), namesSearch(source));
     const cost = expressionCost(source);
-    if (cost > MAX_EXPRESSION_COST) throw new RefusedExpression('is too complex: its repetitions and classes come to too many steps');
+    if (cost > MAX_EXPRESSION_COST)
+      throw new RefusedExpression('is too complex: its repetitions and classes come to too many steps');
     const program = RE2JS.compile(source);
     // Not `test`, which builds automaton states as it goes: for a text that is seen once they take ten times as long, and memory.
     return new Expression(cost, (text) => program.matcher(text).find());
@@ -74,7 +76,8 @@ export class RefusedExpression extends Error {}
 const kept = new LRUCache<string, Expression | RefusedExpression>({
   max: MAX_KEPT,
   maxSize: MAX_KEPT_COST,
-  sizeCalculation: (outcome, source) => Math.ceil(1 + source.length / 100 + (outcome instanceof Expression ? outcome.cost : 0)),
+  sizeCalculation: (outcome, source) =>
+    Math.ceil(1 + source.length / 100 + (outcome instanceof Expression ? outcome.cost : 0)),
 });
 
 function outcomeOf(compile: () => Expression): Expression | RefusedExpression {
@@ -145,7 +148,11 @@ function isIn(points: readonly number[], name: Name): boolean {
   const end = name.fromStart ? Math.min(last, 0) : last;
   for (let start = name.toEnd ? Math.max(last, 0) : 0; start <= end; start += 1) {
     let index = 0;
-    while (index < wanted.length && (wanted[index] === points[start + index] || (wanted[index] === ANY && points[start + index] !== NEWLINE))) index += 1;
+    while (
+      index < wanted.length &&
+      (wanted[index] === points[start + index] || (wanted[index] === ANY && points[start + index] !== NEWLINE))
+    )
+      index += 1;
     if (index === wanted.length) return true;
   }
   return false;
@@ -242,7 +249,13 @@ function classCost(token: string, foldsCase: boolean): number {
   const posix = token.match(/\[:/gu)?.length ?? 0;
   const ranges = foldsCase ? [...token.matchAll(RANGE)] : [];
   const folded = ranges.reduce((sum, [, low = '', high = '']) => sum + Math.max(0, endOf(high) - endOf(low)), 0);
-  return 1 + token.length / CLASS_CHARACTERS_PER_STEP + properties * PROPERTY_COST + posix * POSIX_COST + folded / FOLDED_CHARACTERS_PER_STEP;
+  return (
+    1 +
+    token.length / CLASS_CHARACTERS_PER_STEP +
+    properties * PROPERTY_COST +
+    posix * POSIX_COST +
+    folded / FOLDED_CHARACTERS_PER_STEP
+  );
 }
 
 function endOf(range: string): number {

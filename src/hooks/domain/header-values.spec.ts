@@ -6,7 +6,11 @@ const KEEP = REDACTED;
 const ONE = 'https://one.example/';
 const TWO = 'https://two.example/';
 
-const http = (url: string, headers?: Readonly<Record<string, string>>): HttpHandler => ({ type: 'http', url, ...(headers && { headers }) });
+const http = (url: string, headers?: Readonly<Record<string, string>>): HttpHandler => ({
+  type: 'http',
+  url,
+  ...(headers && { headers }),
+});
 const tool = { type: 'mcp_tool', server: 's', tool: 't' } as const;
 
 /** With the values as they stand in the document. */
@@ -50,18 +54,34 @@ describe('a redacted value', () => {
     ['in another event', { PreToolUse: [{ hooks: [http(ONE, { 'X-Key': KEEP })] }] }],
     ['in another order', { Stop: [{ hooks: [http(TWO, { 'X-Key': 'other' }), http(ONE, { 'X-Key': KEEP })] }] }],
     ['in another spelling of the name', { Stop: [{ hooks: [http(ONE, { 'x-KEY': KEEP })] }] }],
-    ['in several places', { Stop: [{ hooks: [http(ONE, { 'X-Key': KEEP }), http(ONE, { 'x-key': KEEP })] }], PreToolUse: [{ hooks: [http(ONE, { 'X-Key': KEEP })] }] }],
+    [
+      'in several places',
+      {
+        Stop: [{ hooks: [http(ONE, { 'X-Key': KEEP }), http(ONE, { 'x-key': KEEP })] }],
+        PreToolUse: [{ hooks: [http(ONE, { 'X-Key': KEEP })] }],
+      },
+    ],
   ])('keeps it %s', (_what, wanted) => {
-    const values = Object.values(kept(wanted, stored)).flat().flatMap((headers) => Object.values(headers ?? {}));
+    const values = Object.values(kept(wanted, stored))
+      .flat()
+      .flatMap((headers) => Object.values(headers ?? {}));
     expect(values.filter((value) => value !== 'other')).toEqual(values.filter((value) => value === 'old'));
     expect(values).toContain('old');
   });
 
   it.each<[string, HooksDocument, string]>([
     ['another URL', { Stop: [{ hooks: [http(TWO, { 'X-Key': KEEP })] }] }, 'hooks.Stop[0].hooks[0].headers.X-Key'],
-    ['another query', { Stop: [{ hooks: [http(`${ONE}?a`, { 'X-Key': KEEP })] }] }, 'hooks.Stop[0].hooks[0].headers.X-Key'],
+    [
+      'another query',
+      { Stop: [{ hooks: [http(`${ONE}?a`, { 'X-Key': KEEP })] }] },
+      'hooks.Stop[0].hooks[0].headers.X-Key',
+    ],
     ['another name', { Stop: [{ hooks: [http(ONE, { 'X-Keys': KEEP })] }] }, 'hooks.Stop[0].hooks[0].headers.X-Keys'],
-    ['one of two', { PreToolUse: [{ hooks: [tool, http(ONE, { 'X-Key': KEEP, Y: KEEP })] }] }, 'hooks.PreToolUse[0].hooks[1].headers.Y'],
+    [
+      'one of two',
+      { PreToolUse: [{ hooks: [tool, http(ONE, { 'X-Key': KEEP, Y: KEEP })] }] },
+      'hooks.PreToolUse[0].hooks[1].headers.Y',
+    ],
   ])('has none for %s', (_what, wanted, path) => {
     expect(() => kept(wanted, stored)).toThrow(`missing ${path}`);
   });

@@ -1,5 +1,13 @@
 import { HOOK_EVENTS, type HookEvent } from './hook-event.js';
-import { allHandlers, handlersOf, type HooksDocument, type HttpHandler, isHttp, type PlacedHandler, REDACTED } from './hooks-document.js';
+import {
+  allHandlers,
+  handlersOf,
+  type HooksDocument,
+  type HttpHandler,
+  isHttp,
+  type PlacedHandler,
+  REDACTED,
+} from './hooks-document.js';
 
 type Values = Readonly<Record<string, string>>;
 
@@ -27,7 +35,9 @@ export function headersIn(document: HooksDocument): HeaderValues {
 
 /** Whether any handler sends headers. */
 export function hasHeaders(document: HooksDocument): boolean {
-  return allHandlers(document).some(({ handler }) => handler.type === 'http' && Object.keys(handler.headers ?? {}).length > 0);
+  return allHandlers(document).some(
+    ({ handler }) => handler.type === 'http' && Object.keys(handler.headers ?? {}).length > 0,
+  );
 }
 
 /**
@@ -37,7 +47,11 @@ export function hasHeaders(document: HooksDocument): boolean {
  * @param missing is called for a header without a stored value
  * @throws what `missing` throws
  */
-export function keptHeaders(wanted: HooksWithHeaders, stored: HooksWithHeaders, missing: (path: string) => never): HeaderValues {
+export function keptHeaders(
+  wanted: HooksWithHeaders,
+  stored: HooksWithHeaders,
+  missing: (path: string) => never,
+): HeaderValues {
   const known = storedHeaders(stored);
   const uses = new Map<string, number>();
   return mapHttp(wanted.document, (placed) => {
@@ -65,11 +79,19 @@ function storedHeaders({ document, headers }: HooksWithHeaders): StoredHeader[] 
   return allHandlers(document)
     .filter(isHttp)
     .flatMap(({ event, index, handler: { url } }) =>
-      Object.entries(headers[event]?.[index] ?? {}).map(([name, value]) => ({ event, url, name: name.toLowerCase(), value })),
+      Object.entries(headers[event]?.[index] ?? {}).map(([name, value]) => ({
+        event,
+        url,
+        name: name.toLowerCase(),
+        value,
+      })),
     );
 }
 
-function mapHttp(document: HooksDocument, valuesOf: (placed: PlacedHandler<HttpHandler>) => Values | null): HeaderValues {
+function mapHttp(
+  document: HooksDocument,
+  valuesOf: (placed: PlacedHandler<HttpHandler>) => Values | null,
+): HeaderValues {
   const events = HOOK_EVENTS.map((event) => {
     return [event, handlersOf(document, event).map((placed) => (isHttp(placed) ? valuesOf(placed) : null))] as const;
   });

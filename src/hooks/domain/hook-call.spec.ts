@@ -9,7 +9,11 @@ interface About {
 }
 
 function call(output: HookOutput | null, { event = 'PreToolUse', failClosed }: About = {}): HookCall {
-  const handler = { type: 'http', url: 'https://example.com/', ...(failClosed === undefined ? {} : { failClosed }) } as const;
+  const handler = {
+    type: 'http',
+    url: 'https://example.com/',
+    ...(failClosed === undefined ? {} : { failClosed }),
+  } as const;
   const placed = { event, index: 0, matcher: undefined, handler, path: `hooks.${event}[0].hooks[0]` };
   return { placed, startedAt: new Date(0), latencyMs: 1, output, error: output === null ? 'It failed.' : null };
 }
@@ -21,8 +25,18 @@ describe('what came of a call', () => {
     ['that denies', call({ permissionDecision: 'deny' }), 'blocked', { permissionDecision: 'deny' }],
     ['that wants to be asked', call({ permissionDecision: 'ask' }), 'blocked', { permissionDecision: 'ask' }],
     ['that allows', call({ permissionDecision: 'allow' }), 'ok', { permissionDecision: 'allow' }],
-    ['that allows and blocks', call({ permissionDecision: 'allow', decision: 'block' }), 'blocked', { permissionDecision: 'allow', decision: 'block' }],
-    ['that denies where nothing is permitted', call({ permissionDecision: 'deny' }, { event: 'Stop' }), 'ok', { permissionDecision: 'deny' }],
+    [
+      'that allows and blocks',
+      call({ permissionDecision: 'allow', decision: 'block' }),
+      'blocked',
+      { permissionDecision: 'allow', decision: 'block' },
+    ],
+    [
+      'that denies where nothing is permitted',
+      call({ permissionDecision: 'deny' }, { event: 'Stop' }),
+      'ok',
+      { permissionDecision: 'deny' },
+    ],
     ['that failed', call(null), 'failed', null],
     ['that failed open', call(null, { failClosed: false }), 'failed', null],
     ['that failed closed', call(null, { failClosed: true }), 'failed', { decision: 'block' }],
@@ -34,7 +48,12 @@ describe('what came of a call', () => {
 
 describe('contexts', () => {
   it('are kept in handler order, of handlers that block too', () => {
-    const calls = [call({ additionalContext: ['a', 'b'] }), call(null), call({ decision: 'block', additionalContext: ['c'] }), call({})];
+    const calls = [
+      call({ additionalContext: ['a', 'b'] }),
+      call(null),
+      call({ decision: 'block', additionalContext: ['c'] }),
+      call({}),
+    ];
     expect(contextsOf(calls)).toEqual(['a', 'b', 'c']);
   });
 });
@@ -44,8 +63,20 @@ describe('the reason of a block', () => {
     ['nobody blocks', [call({}), call(null), call({ reason: 'only said' })], undefined],
     ['nobody is asked', [], undefined],
     ['one blocks', [call({ reason: 'only said' }), call({ decision: 'block', reason: 'No' })], 'No'],
-    ['the first that says why counts', [call({ decision: 'block' }), call({ permissionDecision: 'deny', permissionDecisionReason: 'B' }), call({ decision: 'block', reason: 'C' })], 'B'],
-    ['a permission has its own', [call({ permissionDecision: 'deny', permissionDecisionReason: 'B', reason: 'A' })], 'B'],
+    [
+      'the first that says why counts',
+      [
+        call({ decision: 'block' }),
+        call({ permissionDecision: 'deny', permissionDecisionReason: 'B' }),
+        call({ decision: 'block', reason: 'C' }),
+      ],
+      'B',
+    ],
+    [
+      'a permission has its own',
+      [call({ permissionDecision: 'deny', permissionDecisionReason: 'B', reason: 'A' })],
+      'B',
+    ],
     ['nobody says why', [call({ decision: 'block' }), call({ decision: 'block', reason: ' ' })], null],
     ['a failure blocks', [call(null, { failClosed: true })], null],
   ])('%s', (_what, calls, expected) => {

@@ -52,6 +52,8 @@ export function blockReason(calls: readonly HookCall[]): string | null | undefin
 
 /** What a block is said to be for. */
 export function reasonOf(output: HookOutput | null): string | null {
-  const said = [output?.permissionDecisionReason, output?.reason].find((text) => text !== undefined && text.trim() !== '');
+  const said = [output?.permissionDecisionReason, output?.reason].find(
+    (text) => text !== undefined && text.trim() !== '',
+  );
   return said ?? null;
 }

@@ -16,11 +16,19 @@ export type EventFields =
   | { readonly event: 'SessionStart'; readonly source: 'startup' }
   | { readonly event: 'UserPromptSubmit'; readonly prompt: string }
   | { readonly event: 'PreToolUse'; readonly tool_name: string; readonly tool_input: JsonObject }
-  | { readonly event: 'PostToolUse'; readonly tool_name: string; readonly tool_input: JsonObject; readonly tool_response: string }
+  | {
+      readonly event: 'PostToolUse';
+      readonly tool_name: string;
+      readonly tool_input: JsonObject;
+      readonly tool_response: string;
+    }
   | { readonly event: 'Stop'; readonly last_assistant_message: string; readonly stop_hook_active: boolean };
 
 /** What handlers are given. */
-export function hookInput({ threadId, agentId, runId, userContext }: InputBase, { event, ...fields }: EventFields): JsonObject {
+export function hookInput(
+  { threadId, agentId, runId, userContext }: InputBase,
+  { event, ...fields }: EventFields,
+): JsonObject {
   return {
     session_id: threadId,
     hook_event_name: event,
@@ -36,6 +44,11 @@ export const SAMPLE_FIELDS: { readonly [Event in HookEvent]: Extract<EventFields
   SessionStart: { event: 'SessionStart', source: 'startup' },
   UserPromptSubmit: { event: 'UserPromptSubmit', prompt: 'This is a test of the hooks.' },
   PreToolUse: { event: 'PreToolUse', tool_name: 'sample_tool', tool_input: {} },
-  PostToolUse: { event: 'PostToolUse', tool_name: 'sample_tool', tool_input: {}, tool_response: 'This is a test of the hooks.' },
+  PostToolUse: {
+    event: 'PostToolUse',
+    tool_name: 'sample_tool',
+    tool_input: {},
+    tool_response: 'This is a test of the hooks.',
+  },
   Stop: { event: 'Stop', last_assistant_message: 'This is a test of the hooks.', stop_hook_active: false },
 };

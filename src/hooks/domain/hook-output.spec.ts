@@ -34,20 +34,47 @@ describe('what a handler answers', () => {
   it.each<[string, unknown, HookOutput]>([
     ['an empty object', {}, {}],
     ['other keys alone', { continue: false, systemMessage: 7, hookSpecificOutput: { more: [] } }, {}],
-    ['null in place of everything', { decision: null, reason: null, hookSpecificOutput: null, additionalContext: null }, {}],
-    ['null inside', { hookSpecificOutput: { hookEventName: null, additionalContext: null, permissionDecision: null, permissionDecisionReason: null, updatedInput: null } }, {}],
+    [
+      'null in place of everything',
+      { decision: null, reason: null, hookSpecificOutput: null, additionalContext: null },
+      {},
+    ],
+    [
+      'null inside',
+      {
+        hookSpecificOutput: {
+          hookEventName: null,
+          additionalContext: null,
+          permissionDecision: null,
+          permissionDecisionReason: null,
+          updatedInput: null,
+        },
+      },
+      {},
+    ],
     ['an empty context', { additionalContext: '', hookSpecificOutput: { additionalContext: '' } }, {}],
-    ['the same context twice', { additionalContext: 'x', hookSpecificOutput: { additionalContext: 'x' } }, { additionalContext: ['x'] }],
-    ['the name of another event', { hookSpecificOutput: { hookEventName: 'Unheard', permissionDecision: 'allow' } }, { permissionDecision: 'allow' }],
+    [
+      'the same context twice',
+      { additionalContext: 'x', hookSpecificOutput: { additionalContext: 'x' } },
+      { additionalContext: ['x'] },
+    ],
+    [
+      'the name of another event',
+      { hookSpecificOutput: { hookEventName: 'Unheard', permissionDecision: 'allow' } },
+      { permissionDecision: 'allow' },
+    ],
     ['an empty reason', { reason: '' }, { reason: '' }],
     ['empty arguments', { hookSpecificOutput: { updatedInput: {} } }, { updatedInput: {} }],
   ])('is read: %s', (_what, value, expected) => {
     expect(read(value)).toEqual(expected);
   });
 
-  it.each(['plain', '{', '{"a":1}{}', 'null', '[]', '7', '"x"', 'true', '{"a":1}\u0000'])('is malformed where it is no JSON object: %j', (text) => {
-    expect(() => readOutput(text)).toThrow(MalformedOutput);
-  });
+  it.each(['plain', '{', '{"a":1}{}', 'null', '[]', '7', '"x"', 'true', '{"a":1}\u0000'])(
+    'is malformed where it is no JSON object: %j',
+    (text) => {
+      expect(() => readOutput(text)).toThrow(MalformedOutput);
+    },
+  );
 
   it.each<[string, unknown]>([
     ['decision approve', { decision: 'approve' }],
@@ -141,9 +168,12 @@ describe('the text of a tool', () => {
     expect(readToolOutput(text)).toEqual(expected);
   });
 
-  it.each(['{"decision":', '{not json}', '[]', '[{"decision":"block"}]', '{"decision":"approve"}'])('is malformed where it looks like JSON and is no output: %j', (text) => {
-    expect(() => readToolOutput(text)).toThrow(MalformedOutput);
-  });
+  it.each(['{"decision":', '{not json}', '[]', '[{"decision":"block"}]', '{"decision":"approve"}'])(
+    'is malformed where it looks like JSON and is no output: %j',
+    (text) => {
+      expect(() => readToolOutput(text)).toThrow(MalformedOutput);
+    },
+  );
 });
 
 describe('what an answer may hold', () => {
@@ -151,7 +181,10 @@ describe('what an answer may hold', () => {
 
   it.each([
     ['20000 values', { list: Array.from({ length: 20_001 }, () => 1) }],
-    ['2000 different combinations of field names', Object.fromEntries(Array.from({ length: 2_001 }, (_, index) => [`k${index}`, 1]))],
+    [
+      '2000 different combinations of field names',
+      Object.fromEntries(Array.from({ length: 2_001 }, (_, index) => [`k${index}`, 1])),
+    ],
   ])('is at most %s, so that no reader of eight of them holds up everything else', (what, input) => {
     expect(() => readOutput(updated(input))).toThrow(MalformedOutput);
     expect(() => readOutput(updated(input))).toThrow(what);

@@ -59,8 +59,15 @@ export function readOutput(text: string, clean: CleanText = asItIs): HookOutput 
     decision: oneOf('decision', output['decision'], ['block']),
     reason: textIn('reason', output['reason']),
     additionalContext: distinct(contexts),
-    permissionDecision: oneOf('hookSpecificOutput.permissionDecision', specific['permissionDecision'], PERMISSION_DECISIONS),
-    permissionDecisionReason: textIn('hookSpecificOutput.permissionDecisionReason', specific['permissionDecisionReason']),
+    permissionDecision: oneOf(
+      'hookSpecificOutput.permissionDecision',
+      specific['permissionDecision'],
+      PERMISSION_DECISIONS,
+    ),
+    permissionDecisionReason: textIn(
+      'hookSpecificOutput.permissionDecisionReason',
+      specific['permissionDecisionReason'],
+    ),
     updatedInput: updatedInput && (withCutStrings(updatedInput) as JsonObject),
   });
 }

@@ -66,7 +66,13 @@ export function handlersOf(document: HooksDocument, event: HookEvent): PlacedHan
   const placed: PlacedHandler[] = [];
   for (const [group, { matcher, hooks }] of (document[event] ?? []).entries()) {
     for (const [position, handler] of hooks.entries()) {
-      placed.push({ event, index: placed.length, matcher, handler, path: `hooks.${event}[${group}].hooks[${position}]` });
+      placed.push({
+        event,
+        index: placed.length,
+        matcher,
+        handler,
+        path: `hooks.${event}[${group}].hooks[${position}]`,
+      });
     }
   }
   return placed;

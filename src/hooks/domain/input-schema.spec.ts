@@ -35,16 +35,56 @@ describe('the arguments of a tool', () => {
     ['required', { required: ['a', 'b'] }, { a: 1 }, '/b is required'],
     ['required', { required: ['toString'] }, {}, '/toString is required'],
     ['additionalProperties', a(true, { additionalProperties: false }), { a: 1, b: 2 }, '/b is not allowed'],
-    ['additionalProperties', a(true, { additionalProperties: { type: 'number' } }), { a: 'x', b: 'x' }, '/b must be a number'],
+    [
+      'additionalProperties',
+      a(true, { additionalProperties: { type: 'number' } }),
+      { a: 'x', b: 'x' },
+      '/b must be a number',
+    ],
     ['additionalProperties', { additionalProperties: false }, parsed('{"__proto__": 1}'), '/__proto__ is not allowed'],
-    ['additionalProperties', a(true, { additionalProperties: false }), parsed('{"constructor": 1}'), '/constructor is not allowed'],
-    ['properties', parsed('{"properties": {"__proto__": {"type": "string"}}}'), parsed('{"__proto__": 1}'), '/__proto__ must be a string'],
-    ['patternProperties', { patternProperties: { '^x-': { type: 'number' } } }, { 'x-1': 'x' }, '/x-1 must be a number'],
-    ['patternProperties', { patternProperties: { '^x-': true }, additionalProperties: false }, { 'x-1': 1, y: 1 }, '/y is not allowed'],
-    ['patternProperties, undecidable', { patternProperties: { '(?=x)': true }, additionalProperties: false }, { x: 1 }, null],
-    ['items', a({ items: { type: 'object', properties: { name: { type: 'string' } } } }), { a: [{ name: 1 }] }, '/a/0/name must be a string'],
+    [
+      'additionalProperties',
+      a(true, { additionalProperties: false }),
+      parsed('{"constructor": 1}'),
+      '/constructor is not allowed',
+    ],
+    [
+      'properties',
+      parsed('{"properties": {"__proto__": {"type": "string"}}}'),
+      parsed('{"__proto__": 1}'),
+      '/__proto__ must be a string',
+    ],
+    [
+      'patternProperties',
+      { patternProperties: { '^x-': { type: 'number' } } },
+      { 'x-1': 'x' },
+      '/x-1 must be a number',
+    ],
+    [
+      'patternProperties',
+      { patternProperties: { '^x-': true }, additionalProperties: false },
+      { 'x-1': 1, y: 1 },
+      '/y is not allowed',
+    ],
+    [
+      'patternProperties, undecidable',
+      { patternProperties: { '(?=x)': true }, additionalProperties: false },
+      { x: 1 },
+      null,
+    ],
+    [
+      'items',
+      a({ items: { type: 'object', properties: { name: { type: 'string' } } } }),
+      { a: [{ name: 1 }] },
+      '/a/0/name must be a string',
+    ],
     ['items, a list', a({ items: [{ type: 'string' }] }), { a: [1] }, '/a/0 must be a string'],
-    ['prefixItems', a({ prefixItems: [true, { type: 'string' }], items: false }), { a: [1, 2] }, '/a/1 must be a string'],
+    [
+      'prefixItems',
+      a({ prefixItems: [true, { type: 'string' }], items: false }),
+      { a: [1, 2] },
+      '/a/1 must be a string',
+    ],
     ['prefixItems', a({ prefixItems: [true], items: false }), { a: [1, 2] }, '/a/1 is not allowed'],
     ['minItems', a({ minItems: 1 }), { a: [] }, '/a must have at least 1 items'],
     ['maxItems', a({ maxItems: 1 }), { a: [1, 2] }, '/a must have at most 1 items'],
@@ -67,23 +107,71 @@ describe('the arguments of a tool', () => {
     ['minProperties', { minProperties: 1 }, {}, 'the input must have at least 1 properties'],
     ['maxProperties', { maxProperties: 0 }, { a: 1 }, 'the input must have at most 0 properties'],
     ['allOf', a({ allOf: [true, { type: 'string' }] }), { a: 1 }, '/a must be a string'],
-    ['anyOf', a({ anyOf: [{ type: 'string' }, { minimum: 2 }] }), { a: 1 }, '/a must fit at least one of the alternatives of its schema'],
+    [
+      'anyOf',
+      a({ anyOf: [{ type: 'string' }, { minimum: 2 }] }),
+      { a: 1 },
+      '/a must fit at least one of the alternatives of its schema',
+    ],
     ['anyOf, undecided', a({ anyOf: [{ type: 'string' }, { pattern: '(?=)', type: ['odd'] }] }), { a: 1 }, null],
-    ['oneOf', a({ oneOf: [true, { minimum: 1 }] }), { a: 1 }, '/a must fit exactly one of the alternatives of its schema'],
+    [
+      'oneOf',
+      a({ oneOf: [true, { minimum: 1 }] }),
+      { a: 1 },
+      '/a must fit exactly one of the alternatives of its schema',
+    ],
     ['oneOf, undecided', a({ oneOf: [{ minimum: 1 }, { format: 'even' }] }), { a: 1 }, null],
-    ['oneOf, undecided beside two', a({ oneOf: [{ format: 'even' }, true, true] }), { a: 1 }, '/a must fit exactly one of the alternatives of its schema'],
+    [
+      'oneOf, undecided beside two',
+      a({ oneOf: [{ format: 'even' }, true, true] }),
+      { a: 1 },
+      '/a must fit exactly one of the alternatives of its schema',
+    ],
     ['not', a({ not: { type: 'number' } }), { a: 1 }, '/a must not be what its schema rules out'],
     ['not, undecided', a({ not: { format: 'even' } }), { a: 1 }, null],
     ['not, undecided', a({ not: { minLength: 'many' } }), { a: 'x' }, null],
     ['not, without an end', a({ not: { $ref: '#/properties/a' } }), { a: 'x' }, null],
-    ['if', a({ if: { type: 'number' }, then: { minimum: 2 }, else: { minLength: 2 } }), { a: 1 }, '/a must be at least 2'],
-    ['if', a({ if: { type: 'number' }, then: { minimum: 2 }, else: { minLength: 2 } }), { a: 'x' }, '/a must have at least 2 characters'],
+    [
+      'if',
+      a({ if: { type: 'number' }, then: { minimum: 2 }, else: { minLength: 2 } }),
+      { a: 1 },
+      '/a must be at least 2',
+    ],
+    [
+      'if',
+      a({ if: { type: 'number' }, then: { minimum: 2 }, else: { minLength: 2 } }),
+      { a: 'x' },
+      '/a must have at least 2 characters',
+    ],
     ['if, undecided', a({ if: { format: 'even' }, then: false, else: false }), { a: 'x' }, null],
-    ['$ref', a({ $ref: '#/$defs/a~1b%20~0c' }, { $defs: { 'a/b ~c': { type: 'string' } } }), { a: 1 }, '/a must be a string'],
+    [
+      '$ref',
+      a({ $ref: '#/$defs/a~1b%20~0c' }, { $defs: { 'a/b ~c': { type: 'string' } } }),
+      { a: 1 },
+      '/a must be a string',
+    ],
     ['$ref', a({ $ref: '#/allOf/0' }, { allOf: [{ required: ['a'] }] }), { a: {} }, '/a/a is required'],
-    ['$ref to itself', { properties: { a: { $ref: '#' } }, additionalProperties: false }, { a: { a: { b: 1 } } }, '/a/a/b is not allowed'],
-    ['$ref and what stands beside it', a({ $ref: '#/$defs/n', minimum: 2 }, { $defs: { n: {} } }), { a: 1 }, '/a must be at least 2'],
-    ['$ref in an older dialect', { $schema: 'http://json-schema.org/draft-07/schema#', ...a({ $ref: '#/$defs/n', minimum: 2 }, { $defs: { n: {} } }) }, { a: 1 }, null],
+    [
+      '$ref to itself',
+      { properties: { a: { $ref: '#' } }, additionalProperties: false },
+      { a: { a: { b: 1 } } },
+      '/a/a/b is not allowed',
+    ],
+    [
+      '$ref and what stands beside it',
+      a({ $ref: '#/$defs/n', minimum: 2 }, { $defs: { n: {} } }),
+      { a: 1 },
+      '/a must be at least 2',
+    ],
+    [
+      '$ref in an older dialect',
+      {
+        $schema: 'http://json-schema.org/draft-07/schema#',
+        ...a({ $ref: '#/$defs/n', minimum: 2 }, { $defs: { n: {} } }),
+      },
+      { a: 1 },
+      null,
+    ],
     ['$ref to nothing', a({ $ref: '#/$defs/constructor' }, { $defs: {} }), { a: 1 }, null],
     ['$ref to elsewhere', a({ $ref: 'https://example.com/schema' }), { a: 1 }, null],
     ['$ref on another base', a({ $id: 'other', $ref: '#/$defs/n' }, { $defs: { n: false } }), { a: 1 }, null],
@@ -121,21 +209,70 @@ describe('the arguments of a tool', () => {
       return fc.array(fc.oneof(...each), { minLength: 1, maxLength: 4 }).map((said) => Object.fromEntries(said));
     };
     const { schema } = fc.letrec<{ schema: unknown; keywords: JsonObject }>((tie) => ({
-      schema: fc.oneof({ depthSize: 'small' }, fc.boolean(), fc.constantFrom({ $ref: '#/$defs/a' }, { $ref: '#/$defs/b' }), tie('keywords')),
+      schema: fc.oneof(
+        { depthSize: 'small' },
+        fc.boolean(),
+        fc.constantFrom({ $ref: '#/$defs/a' }, { $ref: '#/$defs/b' }),
+        tie('keywords'),
+      ),
       keywords: fewOf({
         type: fc.oneof(type, fc.uniqueArray(type, { minLength: 1, maxLength: 3 })),
         ...{ enum: fc.array(value, { minLength: 1, maxLength: 3 }), const: value, pattern, uniqueItems: fc.boolean() },
-        ...{ minLength: count, maxLength: count, minItems: count, maxItems: count, minProperties: count, maxProperties: count },
-        ...{ minimum: number, maximum: number, exclusiveMinimum: number, exclusiveMaximum: number, multipleOf: fc.constantFrom(1, 2, 0.5) },
-        ...{ required: fc.uniqueArray(name, { maxLength: 2 }), properties: fc.dictionary(name, tie('schema'), { maxKeys: 3, noNullPrototype: true }) },
-        ...{ patternProperties: fc.dictionary(fc.constantFrom('a', '[bc]', '^$'), tie('schema'), { maxKeys: 2, noNullPrototype: true }), additionalProperties: tie('schema') },
-        ...{ items: tie('schema'), prefixItems: fc.array(tie('schema'), { minLength: 1, maxLength: 2 }), not: tie('schema') },
+        ...{
+          minLength: count,
+          maxLength: count,
+          minItems: count,
+          maxItems: count,
+          minProperties: count,
+          maxProperties: count,
+        },
+        ...{
+          minimum: number,
+          maximum: number,
+          exclusiveMinimum: number,
+          exclusiveMaximum: number,
+          multipleOf: fc.constantFrom(1, 2, 0.5),
+        },
+        ...{
+          required: fc.uniqueArray(name, { maxLength: 2 }),
+          properties: fc.dictionary(name, tie('schema'), { maxKeys: 3, noNullPrototype: true }),
+        },
+        ...{
+          patternProperties: fc.dictionary(fc.constantFrom('a', '[bc]', '^$'), tie('schema'), {
+            maxKeys: 2,
+            noNullPrototype: true,
+          }),
+          additionalProperties: tie('schema'),
+        },
+        ...{
+          items: tie('schema'),
+          prefixItems: fc.array(tie('schema'), { minLength: 1, maxLength: 2 }),
+          not: tie('schema'),
+        },
         ...{ if: tie('schema'), then: tie('schema'), else: tie('schema') },
-        ...Object.fromEntries(['allOf', 'anyOf', 'oneOf'].map((keyword) => [keyword, fc.array(tie('schema'), { minLength: 1, maxLength: 3 })])),
+        ...Object.fromEntries(
+          ['allOf', 'anyOf', 'oneOf'].map((keyword) => [
+            keyword,
+            fc.array(tie('schema'), { minLength: 1, maxLength: 3 }),
+          ]),
+        ),
       }),
     }));
-    const plain = fc.constantFrom({}, { type: 'string' }, { required: ['a'] }, { minimum: 1 }, { items: { type: 'number' } });
-    const root = fc.record({ $defs: fc.record({ a: plain, b: plain }), additionalProperties: schema, properties: fc.dictionary(name, schema, { noNullPrototype: true }) }, { requiredKeys: ['$defs'], noNullPrototype: true });
+    const plain = fc.constantFrom(
+      {},
+      { type: 'string' },
+      { required: ['a'] },
+      { minimum: 1 },
+      { items: { type: 'number' } },
+    );
+    const root = fc.record(
+      {
+        $defs: fc.record({ a: plain, b: plain }),
+        additionalProperties: schema,
+        properties: fc.dictionary(name, schema, { noNullPrototype: true }),
+      },
+      { requiredKeys: ['$defs'], noNullPrototype: true },
+    );
     const input = fc.dictionary(name, value, { maxKeys: 3, noNullPrototype: true });
     let refused = 0;
     fc.assert(
@@ -151,30 +288,79 @@ describe('the arguments of a tool', () => {
     expect(refused).toBeGreaterThan(100);
   });
 
-  const bush = Object.fromEntries(Array.from({ length: 60 }, (_, level) => [`d${level}`, { anyOf: [{ $ref: `#/$defs/d${level + 1}` }, { $ref: `#/$defs/d${level + 1}` }] }]));
+  const bush = Object.fromEntries(
+    Array.from({ length: 60 }, (_, level) => [
+      `d${level}`,
+      { anyOf: [{ $ref: `#/$defs/d${level + 1}` }, { $ref: `#/$defs/d${level + 1}` }] },
+    ]),
+  );
   const LONG = 'x'.repeat(50_000);
   it.each<[string, JsonObject, JsonObject]>([
     ['a reference in a circle', { $ref: '#' }, {}],
     ['a circle of two', { $ref: '#/$defs/a', $defs: { a: { $ref: '#/$defs/b' }, b: { $ref: '#/$defs/a' } } }, {}],
-    ['a circle that doubles', { $defs: { a: { allOf: [{ $ref: '#/$defs/a' }, { $ref: '#/$defs/a' }] } }, $ref: '#/$defs/a' }, {}],
+    [
+      'a circle that doubles',
+      { $defs: { a: { allOf: [{ $ref: '#/$defs/a' }, { $ref: '#/$defs/a' }] } }, $ref: '#/$defs/a' },
+      {},
+    ],
     ['alternatives that double', { $defs: { ...bush, d60: { type: 'string' } }, $ref: '#/$defs/d0' }, {}],
-    ['alternatives in alternatives', repeated(5_000, (inner) => ({ anyOf: [inner, inner] }), { type: 'null' }) as JsonObject, {}],
+    [
+      'alternatives in alternatives',
+      repeated(5_000, (inner) => ({ anyOf: [inner, inner] }), { type: 'null' }) as JsonObject,
+      {},
+    ],
     ['a deep schema', repeated(100_000, (inner) => ({ not: inner }), true) as JsonObject, {}],
     ['a deep input', a({ $ref: '#' }), repeated(100_000, (inner) => ({ a: inner }), {}) as JsonObject],
-    ['deep constants', { const: repeated(50_000, (inner) => [inner], 1) }, { a: repeated(50_000, (inner) => [inner], 1) }],
-    ['many items', a({ items: { required: ['b'], properties: { b: { minLength: 1 } }, additionalProperties: false } }), { a: Array(60_000).fill({ b: 'x' }) }],
+    [
+      'deep constants',
+      { const: repeated(50_000, (inner) => [inner], 1) },
+      { a: repeated(50_000, (inner) => [inner], 1) },
+    ],
+    [
+      'many items',
+      a({ items: { required: ['b'], properties: { b: { minLength: 1 } }, additionalProperties: false } }),
+      { a: Array(60_000).fill({ b: 'x' }) },
+    ],
     ['many equal items', a({ uniqueItems: true }), { a: Array.from({ length: 200_000 }, (_, index) => index) }],
     ['many objects', a({ uniqueItems: true }), { a: Array.from({ length: 60_000 }, (_, index) => ({ index })) }],
     ['many alternatives', { oneOf: Array(50_000).fill({ type: 'string' }) }, {}],
-    ['many values', a({ items: { enum: Array.from({ length: 40_000 }, (_, index) => `v${index}`) } }), { a: Array(40_000).fill('w') }],
-    ['long values', a({ items: { enum: Array.from({ length: 20 }, (_, index) => `${LONG}${index}`) } }), { a: Array.from({ length: 20 }, () => `${LONG}y`) }],
-    ['long texts', a({ items: { allOf: Array(50).fill({ maxLength: 300_000 }) } }), { a: Array(50).fill('😀'.repeat(250_000)) }],
+    [
+      'many values',
+      a({ items: { enum: Array.from({ length: 40_000 }, (_, index) => `v${index}`) } }),
+      { a: Array(40_000).fill('w') },
+    ],
+    [
+      'long values',
+      a({ items: { enum: Array.from({ length: 20 }, (_, index) => `${LONG}${index}`) } }),
+      { a: Array.from({ length: 20 }, () => `${LONG}y`) },
+    ],
+    [
+      'long texts',
+      a({ items: { allOf: Array(50).fill({ maxLength: 300_000 }) } }),
+      { a: Array(50).fill('😀'.repeat(250_000)) },
+    ],
     ['required names', { required: Array(150_000).fill('r') }, { r: 1 }],
     ['long references', { allOf: Array(20_000).fill({ $ref: `#/${'~1'.repeat(400)}` }) }, {}],
-    ['hostile patterns', a({ allOf: Array.from({ length: 500 }, (_, index) => ({ pattern: `^(a|aa)+${index}$` })) }), { a: 'a'.repeat(5_000) }],
-    ['repeated patterns', a({ allOf: Array.from({ length: 100 }, (_, index) => ({ pattern: `((a{1,30}){1,30})${index}b` })) }), { a: 'a'.repeat(70) }],
-    ['patterns of Unicode', a({ allOf: Array.from({ length: 500 }, (_, index) => ({ pattern: `${'\\p{L}'.repeat(20)}${index}` })) }), { a: 'a'.repeat(700) }],
-    ['patterns of many names', { patternProperties: Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`^(a|aa)+${index}$`, true])) }, Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`${'a'.repeat(60)}${index}`, 1]))],
+    [
+      'hostile patterns',
+      a({ allOf: Array.from({ length: 500 }, (_, index) => ({ pattern: `^(a|aa)+${index}$` })) }),
+      { a: 'a'.repeat(5_000) },
+    ],
+    [
+      'repeated patterns',
+      a({ allOf: Array.from({ length: 100 }, (_, index) => ({ pattern: `((a{1,30}){1,30})${index}b` })) }),
+      { a: 'a'.repeat(70) },
+    ],
+    [
+      'patterns of Unicode',
+      a({ allOf: Array.from({ length: 500 }, (_, index) => ({ pattern: `${'\\p{L}'.repeat(20)}${index}` })) }),
+      { a: 'a'.repeat(700) },
+    ],
+    [
+      'patterns of many names',
+      { patternProperties: Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`^(a|aa)+${index}$`, true])) },
+      Object.fromEntries(Array.from({ length: 300 }, (_, index) => [`${'a'.repeat(60)}${index}`, 1])),
+    ],
   ])('take no long step: %s', (_what, schema, input) => {
     let written = 0;
     expect(computingMs(() => inputFault({ ...schema, title: (written += 1) }, input))).toBeLessThan(MAX_CALL_MS);

@@ -44,7 +44,16 @@ type Verdict = 'fits' | 'unknown' | Fault;
 /** They assert something, or may: what they say is not known here. */
 const UNDECIDED_KEYWORDS = [
   ...['contains', 'propertyNames', 'dependentRequired', 'dependentSchemas', 'dependencies', 'additionalItems'],
-  ...['unevaluatedItems', 'unevaluatedProperties', 'format', '$dynamicRef', '$recursiveRef', 'extends', 'disallow', 'divisibleBy'],
+  ...[
+    'unevaluatedItems',
+    'unevaluatedProperties',
+    'format',
+    '$dynamicRef',
+    '$recursiveRef',
+    'extends',
+    'disallow',
+    'divisibleBy',
+  ],
 ];
 
 const OLDER_DIALECT = /draft-0[3-7]/;
@@ -94,7 +103,8 @@ class SchemaCheck {
     yield this.anyFault(own(schema, 'anyOf'), value, place, depth);
     yield this.oneFault(own(schema, 'oneOf'), value, place, depth);
     const not = own(schema, 'not');
-    if (not !== undefined) yield opposite(this.check(not, value, place, depth), { place, problem: 'must not be what its schema rules out' });
+    if (not !== undefined)
+      yield opposite(this.check(not, value, place, depth), { place, problem: 'must not be what its schema rules out' });
     const condition = own(schema, 'if');
     if (condition === undefined) return;
     const holds = this.check(condition, value, place, depth);
@@ -134,17 +144,22 @@ class SchemaCheck {
   }
 
   private constantFault(schema: JsonObject, value: unknown, place: Place, depth: number): Verdict {
-    if (Object.hasOwn(schema, 'const') && !this.budget.areEqual(value, schema['const'], depth)) return { place, problem: 'must be the constant of its schema' };
+    if (Object.hasOwn(schema, 'const') && !this.budget.areEqual(value, schema['const'], depth))
+      return { place, problem: 'must be the constant of its schema' };
     const values = own(schema, 'enum');
     if (values === undefined) return 'fits';
     if (!Array.isArray(values)) return 'unknown';
-    return values.some((each) => this.budget.areEqual(value, each, depth)) ? 'fits' : { place, problem: 'must be one of the values that its schema lists' };
+    return values.some((each) => this.budget.areEqual(value, each, depth))
+      ? 'fits'
+      : { place, problem: 'must be one of the values that its schema lists' };
   }
 
   private *stringFaults(text: string, schema: JsonObject, place: Place): Iterable<Verdict> {
     const { min, max } = bounds(schema, 'minLength', 'maxLength');
-    if (min > 0 && !this.budget.isLongerThan(text, min - 1)) yield { place, problem: `must have at least ${min} characters` };
-    if (max < Infinity && this.budget.isLongerThan(text, max)) yield { place, problem: `must have at most ${max} characters` };
+    if (min > 0 && !this.budget.isLongerThan(text, min - 1))
+      yield { place, problem: `must have at least ${min} characters` };
+    if (max < Infinity && this.budget.isLongerThan(text, max))
+      yield { place, problem: `must have at most ${max} characters` };
     yield boundsVerdict(schema, 'minLength', 'maxLength');
     const pattern = own(schema, 'pattern');
     if (pattern === undefined) return;
@@ -180,7 +195,9 @@ class SchemaCheck {
     const compound = items.filter((item) => typeof item === 'object' && item !== null);
     const isRepeated =
       new Set(items).size < items.length ||
-      compound.some((item, index) => compound.slice(0, index).some((other) => this.budget.areEqual(item, other, depth)));
+      compound.some((item, index) =>
+        compound.slice(0, index).some((other) => this.budget.areEqual(item, other, depth)),
+      );
     return isRepeated ? { place, problem: 'must not have two equal items' } : 'fits';
   }
 
@@ -189,15 +206,20 @@ class SchemaCheck {
     if (Array.isArray(required)) yield* this.missingFaults(value, required, place);
     else if (required !== undefined) yield 'unknown';
     const { min, max } = bounds(schema, 'minProperties', 'maxProperties');
-    if (min > 0 && this.budget.keysOf(value).length < min) yield { place, problem: `must have at least ${min} properties` };
-    if (max < Infinity && this.budget.keysOf(value).length > max) yield { place, problem: `must have at most ${max} properties` };
+    if (min > 0 && this.budget.keysOf(value).length < min)
+      yield { place, problem: `must have at least ${min} properties` };
+    if (max < Infinity && this.budget.keysOf(value).length > max)
+      yield { place, problem: `must have at most ${max} properties` };
     yield boundsVerdict(schema, 'minProperties', 'maxProperties');
     const properties = own(schema, 'properties') ?? {};
     const patterns = own(schema, 'patternProperties') ?? {};
     const others = own(schema, 'additionalProperties');
     if (!isObject(properties) || !isObject(patterns)) yield 'unknown';
-    else if (['properties', 'patternProperties', 'additionalProperties'].some((keyword) => Object.hasOwn(schema, keyword))) {
-      for (const key of this.budget.keysOf(value)) yield* this.propertyFaults(key, value[key], { properties, patterns, others }, place, depth);
+    else if (
+      ['properties', 'patternProperties', 'additionalProperties'].some((keyword) => Object.hasOwn(schema, keyword))
+    ) {
+      for (const key of this.budget.keysOf(value))
+        yield* this.propertyFaults(key, value[key], { properties, patterns, others }, place, depth);
     }
   }
 
@@ -237,7 +259,8 @@ class SchemaCheck {
     if (!reference.startsWith('#/')) return undefined;
     let part: unknown = this.root;
     for (const name of reference.slice(2).split('/').map(pointerPart)) {
-      if (name === undefined || !(isObject(part) || Array.isArray(part)) || !Object.hasOwn(part, name)) return undefined;
+      if (name === undefined || !(isObject(part) || Array.isArray(part)) || !Object.hasOwn(part, name))
+        return undefined;
       part = (part as JsonObject)[name];
       // What is below another base is not this document's.
       if (isObject(part) && Object.hasOwn(part, '$id')) return undefined;
@@ -326,7 +349,8 @@ const ROUNDING = 1e-6;
 function multipleVerdict(value: number, step: unknown, place: Place): Verdict {
   if (typeof step !== 'number' || !(step > 0)) return 'unknown';
   const quotient = value / step;
-  if (Number.isSafeInteger(value) && Number.isSafeInteger(step) ? value % step === 0 : Number.isInteger(quotient)) return 'fits';
+  if (Number.isSafeInteger(value) && Number.isSafeInteger(step) ? value % step === 0 : Number.isInteger(quotient))
+    return 'fits';
   const isNear = Math.abs(quotient) > 1 / ROUNDING || Math.abs(quotient - Math.round(quotient)) < ROUNDING;
   if (isNear && !(Number.isSafeInteger(value) && Number.isSafeInteger(step))) return 'unknown';
   return { place, problem: `must be a multiple of ${step}` };
@@ -347,7 +371,8 @@ function isCount(value: unknown): value is number {
 
 function shown(place: Place): string {
   const names: string[] = [];
-  for (let at = place; at; at = at.in) names.unshift(shortened(String(at.name), MAX_SHOWN_NAME).replaceAll('~', '~0').replaceAll('/', '~1'));
+  for (let at = place; at; at = at.in)
+    names.unshift(shortened(String(at.name), MAX_SHOWN_NAME).replaceAll('~', '~0').replaceAll('/', '~1'));
   return names.length === 0 ? 'the input' : shortened(`/${names.join('/')}`, MAX_SHOWN_PATH);
 }
 

@@ -11,33 +11,126 @@ const matches = (matcher: string | undefined, name: string): boolean => Matcher.
 const MAX_STEP_MS = 40;
 const MAX_LENGTH = 10_000;
 const filled = (part: string, separator = ''): string =>
-  Array(Math.floor(MAX_LENGTH / (part.length + separator.length))).fill(part).join(separator);
+  Array(Math.floor(MAX_LENGTH / (part.length + separator.length)))
+    .fill(part)
+    .join(separator);
 const each = (count: number, part: (index: number) => string, separator = ''): string =>
-  Array.from({ length: count }, (_, index) => part(index)).join(separator).slice(0, MAX_LENGTH);
+  Array.from({ length: count }, (_, index) => part(index))
+    .join(separator)
+    .slice(0, MAX_LENGTH);
 const ideograph = (index: number): string => String.fromCodePoint(0x4e00 + index);
 
 const DOTTED_NAMES = each(700, (index) => `mcp__app.tool_${index}`, '|').replace(/\|[^|]*$/, '');
-const escaped = (names: string): string => names.replaceAll('.', '\\.').slice(0, MAX_LENGTH).replace(/\|[^|]*$/, '');
+const escaped = (names: string): string =>
+  names
+    .replaceAll('.', '\\.')
+    .slice(0, MAX_LENGTH)
+    .replace(/\|[^|]*$/, '');
 
 const CATASTROPHIC = [
-  ...['(a+)+$', '^(a|aa)+$', '(.*)*x', '([a-zA-Z]+)*$', '(a|a?)+$', '(.*a){30}', '^(([a-z])+.)+[A-Z]([a-z])+$', '(x+x+)+y', '(a*)*(a*)*(a*)*b'],
-  ...['((a{1,100}){1,100}){1,10}', '((a{1,10}){1,10}){1,10}', '(((a?){10}){10}){10}', `(?:${'a?'.repeat(100)}){100}`, '(?:.{1,1000})x', '.{1000}'],
-  ...[`(?:${'ab'.repeat(490)}){1000}`, `(?:${'ab'.repeat(4_900)}){1000}`, '[ab]*a[ab]{1000}', '(a{0,1000}){0,1000}', '(?:(?:){1000}){1000}', '(a{5,}){200,}'],
+  ...[
+    '(a+)+$',
+    '^(a|aa)+$',
+    '(.*)*x',
+    '([a-zA-Z]+)*$',
+    '(a|a?)+$',
+    '(.*a){30}',
+    '^(([a-z])+.)+[A-Z]([a-z])+$',
+    '(x+x+)+y',
+    '(a*)*(a*)*(a*)*b',
+  ],
+  ...[
+    '((a{1,100}){1,100}){1,10}',
+    '((a{1,10}){1,10}){1,10}',
+    '(((a?){10}){10}){10}',
+    `(?:${'a?'.repeat(100)}){100}`,
+    '(?:.{1,1000})x',
+    '.{1000}',
+  ],
+  ...[
+    `(?:${'ab'.repeat(490)}){1000}`,
+    `(?:${'ab'.repeat(4_900)}){1000}`,
+    '[ab]*a[ab]{1000}',
+    '(a{0,1000}){0,1000}',
+    '(?:(?:){1000}){1000}',
+    '(a{5,}){200,}',
+  ],
   ...['a{1000}', '.{100}', '.{30}', '(a{3}){3}', '(?:a{1000}){1}'].map((part) => filled(part)),
-  ...['.*', '.*x', 'a*', 'a?', 'a?b?', '(a)', '(a)*', '(\\b|a)*', '(a?)*?', '\\b', '[^a]', 'a.?', '(?:a|b?)', '\\w+', '\\d{1,9}'].map((part) => filled(part)),
+  ...[
+    '.*',
+    '.*x',
+    'a*',
+    'a?',
+    'a?b?',
+    '(a)',
+    '(a)*',
+    '(\\b|a)*',
+    '(a?)*?',
+    '\\b',
+    '[^a]',
+    'a.?',
+    '(?:a|b?)',
+    '\\w+',
+    '\\d{1,9}',
+  ].map((part) => filled(part)),
   ...['.', 'ab.', '^|$', '.*a', 'a?', '(a|b)', '[ab]', 'a+?', '\\w'].map((part) => filled(part, '|')),
-  ...['\\pL', '\\PL', '[^\\pL]', '\\pL*', '\\pL+?', '[\\pL\\d]', '\\p{Greek}', '\\p{Han}?', '[[:alpha:]]', '[^\\PL]'].map((part) => filled(part)),
+  ...[
+    '\\pL',
+    '\\PL',
+    '[^\\pL]',
+    '\\pL*',
+    '\\pL+?',
+    '[\\pL\\d]',
+    '\\p{Greek}',
+    '\\p{Han}?',
+    '[[:alpha:]]',
+    '[^\\PL]',
+  ].map((part) => filled(part)),
   ...['\\pL', '[\\pL]', '\\pL.'].map((part) => filled(part, '|')),
-  ...['\\pL', '[!-\\x{1E942}]', '[!-𞥀]', 'k', '[a-z]+', '[^\\pL]', '(?:[à-ÿ]|s)', '[^!-\\x{FFFF}]'].map((part) => `(?i)${filled(part)}`.slice(0, MAX_LENGTH)),
-  ...[`(?i)[${filled('!-𞥀')}`.slice(0, MAX_LENGTH - 1) + ']', `(?i)[${'^\\pL'.repeat(2_000)}]`, '(?i)[!-\\x{1E942}]', '(?i:[!-\\x{1E900}]{30})'],
-  ...['a', '.', '|', '(', '[', '\\', '*', '{', '?', '(?:', '[[:', '(?i)', '\\Q', '[\\', 'a{'].map((part) => part.repeat(MAX_LENGTH / part.length)),
-  ...[`${'('.repeat(500)}a${')'.repeat(500)}`, `${'('.repeat(900)}a${')*'.repeat(900)}`, `${'('.repeat(4_900)}a${')'.repeat(4_900)}`, `${'(a|b|'.repeat(999)}${')'.repeat(999)}`],
-  ...[`[${each(4_900, (index) => ideograph(2 * index))}]`, `[${each(95, (index) => ideograph(2 * index))}]`.repeat(100), each(1_600, (index) => `${ideograph(index)}.b`, '|')],
-  ...[each(3_300, (index) => `${ideograph(index)}.*`), each(2_500, (index) => `${ideograph(index)}.*`, '|'), each(5_000, (index) => `${ideograph(index)}?`), each(5_000, ideograph, '|')],
-  ...[DOTTED_NAMES, escaped(DOTTED_NAMES), DOTTED_NAMES.replaceAll('.', '.*').slice(0, MAX_LENGTH), `^(?:${DOTTED_NAMES})$`, `(?i)${DOTTED_NAMES}`.slice(0, MAX_LENGTH)],
-  ...[each(156, () => `${'.'.repeat(62)}x`, '|'), each(300, (index) => `${'a'.repeat(index % 30)}.${'a'.repeat(30 - (index % 30))}b`, '|')],
+  ...['\\pL', '[!-\\x{1E942}]', '[!-𞥀]', 'k', '[a-z]+', '[^\\pL]', '(?:[à-ÿ]|s)', '[^!-\\x{FFFF}]'].map((part) =>
+    `(?i)${filled(part)}`.slice(0, MAX_LENGTH),
+  ),
+  ...[
+    `(?i)[${filled('!-𞥀')}`.slice(0, MAX_LENGTH - 1) + ']',
+    `(?i)[${'^\\pL'.repeat(2_000)}]`,
+    '(?i)[!-\\x{1E942}]',
+    '(?i:[!-\\x{1E900}]{30})',
+  ],
+  ...['a', '.', '|', '(', '[', '\\', '*', '{', '?', '(?:', '[[:', '(?i)', '\\Q', '[\\', 'a{'].map((part) =>
+    part.repeat(MAX_LENGTH / part.length),
+  ),
+  ...[
+    `${'('.repeat(500)}a${')'.repeat(500)}`,
+    `${'('.repeat(900)}a${')*'.repeat(900)}`,
+    `${'('.repeat(4_900)}a${')'.repeat(4_900)}`,
+    `${'(a|b|'.repeat(999)}${')'.repeat(999)}`,
+  ],
+  ...[
+    `[${each(4_900, (index) => ideograph(2 * index))}]`,
+    `[${each(95, (index) => ideograph(2 * index))}]`.repeat(100),
+    each(1_600, (index) => `${ideograph(index)}.b`, '|'),
+  ],
+  ...[
+    each(3_300, (index) => `${ideograph(index)}.*`),
+    each(2_500, (index) => `${ideograph(index)}.*`, '|'),
+    each(5_000, (index) => `${ideograph(index)}?`),
+    each(5_000, ideograph, '|'),
+  ],
+  ...[
+    DOTTED_NAMES,
+    escaped(DOTTED_NAMES),
+    DOTTED_NAMES.replaceAll('.', '.*').slice(0, MAX_LENGTH),
+    `^(?:${DOTTED_NAMES})$`,
+    `(?i)${DOTTED_NAMES}`.slice(0, MAX_LENGTH),
+  ],
+  ...[
+    each(156, () => `${'.'.repeat(62)}x`, '|'),
+    each(300, (index) => `${'a'.repeat(index % 30)}.${'a'.repeat(30 - (index % 30))}b`, '|'),
+  ],
 ];
-const NAMES = ['a', 'ab', 'x', '_', 'é', '😀'].flatMap((part) => [64, 128, 1_000, 100_000].map((length) => part.repeat(length / part.length)));
+const NAMES = ['a', 'ab', 'x', '_', 'é', '😀'].flatMap((part) =>
+  [64, 128, 1_000, 100_000].map((length) => part.repeat(length / part.length)),
+);
 
 /** Never the same twice, so that it is compiled anew. */
 let written = 0;
@@ -141,7 +234,22 @@ describe('a matcher', () => {
   });
 
   it('is never estimated to be less than its program', () => {
-    const atom = fc.constantFrom('a', '.', '\\pL', '[a-z]', '[[:alpha:]][]x]', '\\Qa(\\E', '(?i)', '\\b', '^', '\\x{1000}', '\\x41', '[\\]]', '(?s:.)', '(?P<n>a)');
+    const atom = fc.constantFrom(
+      'a',
+      '.',
+      '\\pL',
+      '[a-z]',
+      '[[:alpha:]][]x]',
+      '\\Qa(\\E',
+      '(?i)',
+      '\\b',
+      '^',
+      '\\x{1000}',
+      '\\x41',
+      '[\\]]',
+      '(?s:.)',
+      '(?P<n>a)',
+    );
     const repetition = fc.constantFrom('', '', '*', '+?', '{3}', '{2,5}', '{0,9}', '{4,}');
     const { expression } = fc.letrec<{ expression: string }>((tie) => ({
       expression: fc.oneof(
@@ -168,12 +276,16 @@ describe('a matcher', () => {
     );
   });
 
-  it.each(CATASTROPHIC.map((source) => [source.slice(0, 30), source] as const))('takes no long step, whatever it is (%s)', (_shown, source) => {
-    expect(source.length).toBeLessThanOrEqual(MAX_LENGTH);
-    expect(computingMs(() => matcherFault(another(source)))).toBeLessThan(MAX_STEP_MS);
-    expect(computingMs(() => matches(another(source), 'ab'.repeat(32)))).toBeLessThan(MAX_STEP_MS);
-    for (const name of NAMES) expect(computingMs(() => matches(source, `${name}${(written += 1)}`))).toBeLessThan(MAX_STEP_MS);
-  });
+  it.each(CATASTROPHIC.map((source) => [source.slice(0, 30), source] as const))(
+    'takes no long step, whatever it is (%s)',
+    (_shown, source) => {
+      expect(source.length).toBeLessThanOrEqual(MAX_LENGTH);
+      expect(computingMs(() => matcherFault(another(source)))).toBeLessThan(MAX_STEP_MS);
+      expect(computingMs(() => matches(another(source), 'ab'.repeat(32)))).toBeLessThan(MAX_STEP_MS);
+      for (const name of NAMES)
+        expect(computingMs(() => matches(source, `${name}${(written += 1)}`))).toBeLessThan(MAX_STEP_MS);
+    },
+  );
 
   it('answers again from memory', () => {
     const guard = 'a?'.repeat(900) + '!';

@@ -30,8 +30,23 @@ describe('a value that is exactly one placeholder', () => {
   });
 
   it.each([
-    ...['${missing}', '${tool_input.missing}', '${prompt.length}', '${nothing.x}', '${tool_input.items.1}', '${tool_input.a.b}'],
-    ...['${constructor}', '${__proto__}', '${tool_input.toString}', '${tool_input.items.length.x}', '${ prompt }', '${.}', '${prompt.}'],
+    ...[
+      '${missing}',
+      '${tool_input.missing}',
+      '${prompt.length}',
+      '${nothing.x}',
+      '${tool_input.items.1}',
+      '${tool_input.a.b}',
+    ],
+    ...[
+      '${constructor}',
+      '${__proto__}',
+      '${tool_input.toString}',
+      '${tool_input.items.length.x}',
+      '${ prompt }',
+      '${.}',
+      '${prompt.}',
+    ],
   ])('drops its key where it leads to nothing: %s', (text) => {
     expect(filledIn({ kept: 1, key: text }, input)).toEqual({ kept: 1 });
   });

@@ -82,7 +82,8 @@ class Filling {
 function fieldAt(path: string, input: JsonObject): Field | typeof DROPPED {
   let value: unknown = input;
   for (const name of path.split('.')) {
-    if (typeof value !== 'object' || value === null || !Object.prototype.propertyIsEnumerable.call(value, name)) return DROPPED;
+    if (typeof value !== 'object' || value === null || !Object.prototype.propertyIsEnumerable.call(value, name))
+      return DROPPED;
     value = (value as Readonly<Record<string, unknown>>)[name];
   }
   return { value, text: typeof value === 'string' ? value : JSON.stringify(value) };

@@ -30,21 +30,33 @@ describe('a document', () => {
   it('is read as it was sent, in its order, without the values of headers', () => {
     const sent = {
       Stop: [{ hooks: [http()] }],
-      PreToolUse: [{ matcher: 'a|b', hooks: [http({ headers: { 'X-Key': 'secret' }, timeout: 10, failClosed: true }), tool({ input: { a: '${prompt}' } })] }],
+      PreToolUse: [
+        {
+          matcher: 'a|b',
+          hooks: [
+            http({ headers: { 'X-Key': 'secret' }, timeout: 10, failClosed: true }),
+            tool({ input: { a: '${prompt}' } }),
+          ],
+        },
+      ],
     };
     const { document, headers } = read(sent);
     const redacted = structuredClone(sent);
     Object.assign(redacted.PreToolUse[0]?.hooks[0] ?? {}, { headers: { 'X-Key': '<redacted>' } });
-    expect(JSON.stringify(document)).toBe(JSON.stringify({
-      Stop: redacted.Stop,
-      PreToolUse: [{
-        matcher: 'a|b',
-        hooks: [
-          { type: 'http', url: ACCEPTED, headers: { 'X-Key': '<redacted>' }, timeout: 10, failClosed: true },
-          { type: 'mcp_tool', server: 's', tool: 't', input: { a: '${prompt}' } },
+    expect(JSON.stringify(document)).toBe(
+      JSON.stringify({
+        Stop: redacted.Stop,
+        PreToolUse: [
+          {
+            matcher: 'a|b',
+            hooks: [
+              { type: 'http', url: ACCEPTED, headers: { 'X-Key': '<redacted>' }, timeout: 10, failClosed: true },
+              { type: 'mcp_tool', server: 's', tool: 't', input: { a: '${prompt}' } },
+            ],
+          },
         ],
-      }],
-    }));
+      }),
+    );
     expect(headers.PreToolUse).toEqual([{ 'X-Key': 'secret' }, null]);
   });
 
@@ -88,20 +100,38 @@ describe('what is wrong is named by its path', () => {
     ['a header of a bad name', headers({ 'A B': 'x' }), 'hooks.PreToolUse[0].hooks[0].headers.A B '],
     ['a header without a name', headers({ '': 'x' }), 'hooks.PreToolUse[0].hooks[0].headers. '],
     ['an input that is a list', pre(tool({ input: [] })), 'hooks.PreToolUse[0].hooks[0].input '],
-    ['a long string in a list of the input', pre(tool({ input: { a: ['x', 'y'.repeat(10_001)] } })), 'hooks.PreToolUse[0].hooks[0].input.a[1] '],
-    ['a long name in the input', pre(tool({ input: { a: { ['y'.repeat(10_001)]: 1 } } })), 'hooks.PreToolUse[0].hooks[0].input.a '],
+    [
+      'a long string in a list of the input',
+      pre(tool({ input: { a: ['x', 'y'.repeat(10_001)] } })),
+      'hooks.PreToolUse[0].hooks[0].input.a[1] ',
+    ],
+    [
+      'a long name in the input',
+      pre(tool({ input: { a: { ['y'.repeat(10_001)]: 1 } } })),
+      'hooks.PreToolUse[0].hooks[0].input.a ',
+    ],
     ['a server that is empty', pre(tool({ server: '' })), 'hooks.PreToolUse[0].hooks[0].server '],
     ['a tool that is too long', pre(tool({ tool: 'x'.repeat(10_001) })), 'hooks.PreToolUse[0].hooks[0].tool '],
     ['a timeout of text', pre(tool({ timeout: '3' })), 'hooks.PreToolUse[0].hooks[0].timeout '],
     ['a timeout of null', pre(tool({ timeout: null })), 'hooks.PreToolUse[0].hooks[0].timeout '],
-    ['failClosed false where it means nothing', { Stop: [{ hooks: [tool({ failClosed: false })] }] }, 'hooks.Stop[0].hooks[0].failClosed '],
+    [
+      'failClosed false where it means nothing',
+      { Stop: [{ hooks: [tool({ failClosed: false })] }] },
+      'hooks.Stop[0].hooks[0].failClosed ',
+    ],
   ])('%s', (_what, value, path) => {
     expect(complaint(value).startsWith(path)).toBe(true);
   });
 
   it('and the message is no longer than a page, whatever was sent', () => {
     const long = 'x'.repeat(100_000);
-    for (const value of [{ [long]: [] }, { Stop: [{ [long]: 1 }] }, pre(http({ [long]: 1 })), headers({ [long]: 'x' }), pre(tool({ input: { [long.slice(0, 9_999)]: long } }))]) {
+    for (const value of [
+      { [long]: [] },
+      { Stop: [{ [long]: 1 }] },
+      pre(http({ [long]: 1 })),
+      headers({ [long]: 'x' }),
+      pre(tool({ input: { [long.slice(0, 9_999)]: long } })),
+    ]) {
       expect(complaint(value)).not.toBe('none');
       expect(complaint(value).length).toBeLessThan(500);
     }
@@ -117,17 +147,21 @@ describe('the input of a tool', () => {
 
 describe('the inputs of a document', () => {
   const list = (count: number): object => tool({ input: { list: Array.from({ length: count }, () => 1) } });
-  const texts = (count: number): object => tool({ input: { list: Array.from({ length: count }, () => 'x'.repeat(10_000)) } });
+  const texts = (count: number): object =>
+    tool({ input: { list: Array.from({ length: count }, () => 'x'.repeat(10_000)) } });
   // Each input, and the list in it, is a value too.
   it('have at most 10000 values together', () => {
     expect(complaint({ PreToolUse: [{ hooks: [list(4_998)] }], Stop: [{ hooks: [list(4_998)] }] })).toBe('none');
-    expect(complaint({ PreToolUse: [{ hooks: [list(4_998)] }], Stop: [{ hooks: [http(), list(4_999)] }] }))
-      .toMatch(/^hooks\.Stop\[0\]\.hooks\[1\]\.input must not have more than 10000 values/);
+    expect(complaint({ PreToolUse: [{ hooks: [list(4_998)] }], Stop: [{ hooks: [http(), list(4_999)] }] })).toMatch(
+      /^hooks\.Stop\[0\]\.hooks\[1\]\.input must not have more than 10000 values/,
+    );
   });
 
   it('have at most 1000000 characters together, those of names included', () => {
     expect(complaint(pre(texts(50), texts(49)))).toBe('none');
-    expect(complaint(pre(texts(50), texts(50)))).toMatch(/^hooks\.PreToolUse\[0\]\.hooks\[1\]\.input must not have more than 1000000 characters/);
+    expect(complaint(pre(texts(50), texts(50)))).toMatch(
+      /^hooks\.PreToolUse\[0\]\.hooks\[1\]\.input must not have more than 1000000 characters/,
+    );
     expect(complaint(pre(tool({ input: { ['n'.repeat(1_000_001)]: 1 } })))).toMatch(/1000000 characters/);
   });
 

@@ -1,9 +1,23 @@
 import { isConnectionHeader, isHeaderFieldValue, isHeaderName, repeatedHeader } from '../../platform/egress/index.js';
 import { ValidationFailed } from '../../platform/errors/index.js';
 import { shown } from '../../platform/json/index.js';
-import { MAX_HANDLERS, MAX_HEADERS, MAX_INPUT_CHARACTERS, MAX_INPUT_VALUES, MAX_STRING, MAX_TIMEOUT_SECONDS } from '../limits.js';
+import {
+  MAX_HANDLERS,
+  MAX_HEADERS,
+  MAX_INPUT_CHARACTERS,
+  MAX_INPUT_VALUES,
+  MAX_STRING,
+  MAX_TIMEOUT_SECONDS,
+} from '../limits.js';
 import { EVENT_RULES, HOOK_EVENTS, type HookEvent, isHookEvent } from './hook-event.js';
-import { type Handler, type HooksDocument, type HttpHandler, type MatcherGroup, REDACTED, type ToolHandler } from './hooks-document.js';
+import {
+  type Handler,
+  type HooksDocument,
+  type HttpHandler,
+  type MatcherGroup,
+  REDACTED,
+  type ToolHandler,
+} from './hooks-document.js';
 import { headersIn, type HooksWithHeaders } from './header-values.js';
 import { isLongerThan } from './text.js';
 
@@ -34,8 +48,10 @@ class InputBudget {
         this.take(path, item);
       }
     }
-    if (this.values < 0) refuse(path, `must not have more than ${MAX_INPUT_VALUES} values, all inputs of the document together`);
-    if (this.characters < 0) refuse(path, `must not have more than ${MAX_INPUT_CHARACTERS} characters, all inputs of the document together`);
+    if (this.values < 0)
+      refuse(path, `must not have more than ${MAX_INPUT_VALUES} values, all inputs of the document together`);
+    if (this.characters < 0)
+      refuse(path, `must not have more than ${MAX_INPUT_CHARACTERS} characters, all inputs of the document together`);
   }
 }
 
@@ -54,9 +70,12 @@ const URI = /^https?:\/\/(?:[\w.~!$&'()*+,;=:@[\]-]|%[\da-f]{2})+(?:[/?#](?:[\w.
 export function readDocument(value: unknown, urlCheck: UrlCheck): HooksWithHeaders {
   const events = objectAt('hooks', value);
   const unknown = Object.keys(events).find((name) => !isHookEvent(name));
-  if (unknown !== undefined) refuse(`hooks.${shown(unknown)}`, `is not allowed: the events are ${HOOK_EVENTS.join(', ')}`);
+  if (unknown !== undefined)
+    refuse(`hooks.${shown(unknown)}`, `is not allowed: the events are ${HOOK_EVENTS.join(', ')}`);
   const checks = { urlCheck, inputs: new InputBudget() };
-  const read = Object.keys(events).filter(isHookEvent).map((event) => [event, groupsAt(event, events[event], checks)] as const);
+  const read = Object.keys(events)
+    .filter(isHookEvent)
+    .map((event) => [event, groupsAt(event, events[event], checks)] as const);
   const sent: HooksDocument = Object.fromEntries(read);
   return { document: mapHandlers(sent, redacted), headers: headersIn(sent) };
 }
@@ -68,7 +87,8 @@ function groupsAt(event: HookEvent, value: unknown, checks: Checks): MatcherGrou
   if (value.length > MAX_HANDLERS) return refuse(path, `must have at most ${MAX_HANDLERS} handlers`);
   const groups = value.map((group: unknown, index) => groupAt(event, `${path}[${index}]`, group, checks));
   const handlers = groups.reduce((count, { hooks }) => count + hooks.length, 0);
-  if (handlers > MAX_HANDLERS) refuse(path, `must have at most ${MAX_HANDLERS} handlers over all its groups, and has ${handlers}`);
+  if (handlers > MAX_HANDLERS)
+    refuse(path, `must have at most ${MAX_HANDLERS} handlers over all its groups, and has ${handlers}`);
   return groups;
 }
 
@@ -76,7 +96,8 @@ function groupAt(event: HookEvent, path: string, value: unknown, checks: Checks)
   const group = objectAt(path, value);
   requireKnown(path, group, ['matcher', 'hooks']);
   const { matcher, hooks } = group;
-  if (!Array.isArray(hooks) || hooks.length === 0) return refuse(`${path}.hooks`, 'must be an array of at least 1 handler');
+  if (!Array.isArray(hooks) || hooks.length === 0)
+    return refuse(`${path}.hooks`, 'must be an array of at least 1 handler');
   if (hooks.length > MAX_HANDLERS) return refuse(`hooks.${event}`, `must have at most ${MAX_HANDLERS} handlers`);
   return {
     ...(matcher === undefined ? {} : { matcher: stringAt(`${path}.matcher`, matcher, 0) }),
@@ -102,13 +123,18 @@ function httpAt(path: string, { url: sent, headers }: Fields, { urlCheck }: Chec
   const url = stringAt(`${path}.url`, sent, 1);
   const fault = urlCheck(url);
   if (fault !== undefined) refuse(`${path}.url`, `cannot be called: ${fault}`);
-  if (!URI.test(url)) refuse(`${path}.url`, 'must be a URI: its other characters percent-encoded, an international name in Punycode');
+  if (!URI.test(url))
+    refuse(`${path}.url`, 'must be a URI: its other characters percent-encoded, an international name in Punycode');
   if (headers === undefined) return { type: 'http', url };
   return { type: 'http', url, headers: headersAt(`${path}.headers`, headers) };
 }
 
 function toolAt(path: string, { server, tool, input }: Fields, { inputs }: Checks): ToolHandler {
-  const named = { type: 'mcp_tool', server: stringAt(`${path}.server`, server, 1), tool: stringAt(`${path}.tool`, tool, 1) } as const;
+  const named = {
+    type: 'mcp_tool',
+    server: stringAt(`${path}.server`, server, 1),
+    tool: stringAt(`${path}.tool`, tool, 1),
+  } as const;
   if (input === undefined) return named;
   const sent = objectAt(`${path}.input`, input);
   inputs.take(`${path}.input`, sent);
@@ -116,8 +142,15 @@ function toolAt(path: string, { server, tool, input }: Fields, { inputs }: Check
   return { ...named, input: sent };
 }
 
-function settingsAt(event: HookEvent, path: string, { timeout, failClosed }: Fields): Pick<Handler, 'timeout' | 'failClosed'> {
-  if (timeout !== undefined && !(Number.isInteger(timeout) && Number(timeout) >= 1 && Number(timeout) <= MAX_TIMEOUT_SECONDS)) {
+function settingsAt(
+  event: HookEvent,
+  path: string,
+  { timeout, failClosed }: Fields,
+): Pick<Handler, 'timeout' | 'failClosed'> {
+  if (
+    timeout !== undefined &&
+    !(Number.isInteger(timeout) && Number(timeout) >= 1 && Number(timeout) <= MAX_TIMEOUT_SECONDS)
+  ) {
     refuse(`${path}.timeout`, `must be an integer from 1 to ${MAX_TIMEOUT_SECONDS}, in seconds`);
   }
   if (failClosed !== undefined && typeof failClosed !== 'boolean') refuse(`${path}.failClosed`, 'must be a boolean');
@@ -143,17 +176,20 @@ function headersAt(path: string, value: unknown): Readonly<Record<string, string
     if (text !== REDACTED && !isHeaderFieldValue(text)) refuse(at, 'must be a string that an HTTP header can carry');
   }
   const repeated = repeatedHeader(names);
-  if (repeated !== undefined) refuse(`${path}.${shown(repeated)}`, 'must not be there twice: names of headers do not differ by case');
+  if (repeated !== undefined)
+    refuse(`${path}.${shown(repeated)}`, 'must not be there twice: names of headers do not differ by case');
   return headers as Readonly<Record<string, string>>;
 }
 
 /** The parser has bounded the depth by now. */
 function requireShortStrings(path: string, value: unknown): void {
   if (typeof value === 'string') stringAt(path, value, 0);
-  else if (Array.isArray(value)) for (const [index, item] of value.entries()) requireShortStrings(`${path}[${index}]`, item);
+  else if (Array.isArray(value))
+    for (const [index, item] of value.entries()) requireShortStrings(`${path}[${index}]`, item);
   else if (typeof value === 'object' && value !== null) {
     for (const [name, item] of Object.entries(value)) {
-      if (isLongerThan(name, MAX_STRING)) refuse(path, `must not have a field whose name is longer than ${MAX_STRING} characters`);
+      if (isLongerThan(name, MAX_STRING))
+        refuse(path, `must not have a field whose name is longer than ${MAX_STRING} characters`);
       requireShortStrings(`${path}.${shown(name)}`, item);
     }
   }

@@ -7,12 +7,20 @@ const context = { name: 'Plan', context: 'Gold' };
 describe('the contexts in an answer', () => {
   it.each<[string, string, readonly object[]]>([
     ['one', json({ contexts: [context] }), [context]],
-    ['several, in their order', json({ contexts: [context, { name: 'A', context: 'B' }] }), [context, { name: 'A', context: 'B' }]],
+    [
+      'several, in their order',
+      json({ contexts: [context, { name: 'A', context: 'B' }] }),
+      [context, { name: 'A', context: 'B' }],
+    ],
     ['none', json({ contexts: [] }), []],
     ['an empty answer', '', []],
     ['blanks', ' \n', []],
     ['with other fields', json({ contexts: [{ ...context, more: 1 }], more: 1 }), [context]],
-    ['an empty name and an empty context', json({ contexts: [{ name: '', context: '' }] }), [{ name: '', context: '' }]],
+    [
+      'an empty name and an empty context',
+      json({ contexts: [{ name: '', context: '' }] }),
+      [{ name: '', context: '' }],
+    ],
     ['plain text', 'Gold plan', [{ name: 'get_plan', context: 'Gold plan' }]],
     ['text that begins like JSON', '{"contexts": [', [{ name: 'get_plan', context: '{"contexts": [' }]],
     ['JSON without contexts', json({ plan: 'gold' }), [{ name: 'get_plan', context: '{"plan":"gold"}' }]],
@@ -40,7 +48,9 @@ describe('the contexts in an answer', () => {
   it('have strings of at most 10000 characters', () => {
     const long = '\u{1f600}'.repeat(10_001);
     const cut = '\u{1f600}'.repeat(10_000);
-    expect(contextsIn(json({ contexts: [{ name: long, context: long }] }), 'get_plan')).toEqual([{ name: cut, context: cut }]);
+    expect(contextsIn(json({ contexts: [{ name: long, context: long }] }), 'get_plan')).toEqual([
+      { name: cut, context: cut },
+    ]);
     expect(contextsIn('x'.repeat(10_001), 'get_plan')).toEqual([{ name: 'get_plan', context: 'x'.repeat(10_000) }]);
   });
 
@@ -55,7 +65,11 @@ describe('the contexts in an answer', () => {
 
 describe('the prompt', () => {
   it('has the contexts of the hook under their names, and then those of the handlers', () => {
-    const hook = { fetchedAt: '2026-01-01T00:00:00.000Z', status: 'ok', contexts: [context, { name: '', context: 'Bare' }] } as const;
+    const hook = {
+      fetchedAt: '2026-01-01T00:00:00.000Z',
+      status: 'ok',
+      contexts: [context, { name: '', context: 'Bare' }],
+    } as const;
     expect(promptParts({ additionalContext: ['It rains.'], hook })).toEqual(['## Plan\n\nGold', 'Bare', 'It rains.']);
     expect(promptParts({ additionalContext: [], hook: null })).toEqual([]);
   });

@@ -50,7 +50,8 @@ export class MalformedContexts extends Error {}
 export function contextsIn(text: string, toolName: string): readonly NamedContext[] {
   if (text.trim() === '') return [];
   const given = givenContexts(text);
-  const contexts = given === undefined ? [{ name: toolName, context: cutTo(text, MAX_STRING) }] : given.map(namedContext);
+  const contexts =
+    given === undefined ? [{ name: toolName, context: cutTo(text, MAX_STRING) }] : given.map(namedContext);
   const characters = contexts.reduce((sum, { name, context }) => sum + name.length + context.length, 0);
   if (contexts.length <= MAX_SESSION_CONTEXTS && characters <= MAX_SESSION_CONTEXT_CHARACTERS) return contexts;
   throw new MalformedContexts(
@@ -90,7 +91,9 @@ function parsed(text: string): unknown {
 function namedContext(value: unknown): NamedContext {
   const { name, context } = (typeof value === 'object' ? (value ?? {}) : {}) as { name?: unknown; context?: unknown };
   if (typeof name !== 'string' || typeof context !== 'string') {
-    throw new MalformedContexts('A context that the tool answered is not an object of a name and a context, both strings.');
+    throw new MalformedContexts(
+      'A context that the tool answered is not an object of a name and a context, both strings.',
+    );
   }
   return { name: cutTo(name, MAX_STRING), context: cutTo(context, MAX_STRING) };
 }

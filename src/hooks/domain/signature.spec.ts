@@ -21,7 +21,9 @@ describe('the signature', () => {
   });
 
   it('has the time in whole seconds, which are never ahead', () => {
-    const headers = signatureHeaders({ id: 'msg_1', at: new Date('2026-01-01T00:00:00.999Z'), body }, [newSigningSecret()]);
+    const headers = signatureHeaders({ id: 'msg_1', at: new Date('2026-01-01T00:00:00.999Z'), body }, [
+      newSigningSecret(),
+    ]);
     expect(headers).toMatchObject({ 'webhook-id': 'msg_1', 'webhook-timestamp': '1767225600' });
   });
 

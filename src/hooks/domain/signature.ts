@@ -16,7 +16,10 @@ export interface SignedMessage {
 }
 
 /** The headers of Standard Webhooks: one signature for each secret, the current one's first; none without secrets. */
-export function signatureHeaders({ id, at, body }: SignedMessage, secrets: readonly string[]): Readonly<Record<string, string>> {
+export function signatureHeaders(
+  { id, at, body }: SignedMessage,
+  secrets: readonly string[],
+): Readonly<Record<string, string>> {
   if (secrets.length === 0) return {};
   const timestamp = Math.floor(at.getTime() / 1_000).toString();
   const signatures = secrets.map((secret) => {

@@ -1,6 +1,13 @@
 import { field, type FieldOptions, rule } from '../../platform/http/index.js';
 import { EVENT_RULES, HOOK_EVENTS } from '../domain/hook-event.js';
-import { MAX_HANDLERS, MAX_HEADERS, MAX_INPUT_CHARACTERS, MAX_INPUT_VALUES, MAX_STRING, MAX_TIMEOUT_SECONDS } from '../limits.js';
+import {
+  MAX_HANDLERS,
+  MAX_HEADERS,
+  MAX_INPUT_CHARACTERS,
+  MAX_INPUT_VALUES,
+  MAX_STRING,
+  MAX_TIMEOUT_SECONDS,
+} from '../limits.js';
 
 const TEXT = { type: 'string', maxLength: MAX_STRING };
 const NAME = { ...TEXT, minLength: 1 };
@@ -25,11 +32,16 @@ const HTTP_HANDLER = {
   required: ['type', 'url'],
   additionalProperties: false,
   properties: {
-    type: { type: 'string', enum: ['http'], description: 'The input of the hook is posted to a URL; a JSON answer is its output.' },
+    type: {
+      type: 'string',
+      enum: ['http'],
+      description: 'The input of the hook is posted to a URL; a JSON answer is its output.',
+    },
     url: {
       ...NAME,
       format: 'uri',
-      description: 'An https URL without user information. It must not lead to a private address, which is seen at each call.',
+      description:
+        'An https URL without user information. It must not lead to a private address, which is seen at each call.',
     },
     headers: {
       type: 'object',
@@ -48,9 +60,16 @@ const TOOL_HANDLER = {
   required: ['type', 'server', 'tool'],
   additionalProperties: false,
   properties: {
-    type: { type: 'string', enum: ['mcp_tool'], description: 'A tool is called; a result that looks like JSON is the output, any other is additional context.' },
+    type: {
+      type: 'string',
+      enum: ['mcp_tool'],
+      description: 'A tool is called; a result that looks like JSON is the output, any other is additional context.',
+    },
     server: { ...NAME, description: "The app of one of the agent's custom-mcp integrations." },
-    tool: { ...NAME, description: "The server's own name of the tool; one that the model is not offered can be called too." },
+    tool: {
+      ...NAME,
+      description: "The server's own name of the tool; one that the model is not offered can be called too.",
+    },
     input: {
       type: 'object',
       additionalProperties: true,

@@ -8,7 +8,14 @@ import { ChangeHooks } from '../application/change-hooks.js';
 import { ReadHooks } from '../application/read-hooks.js';
 import { RotateSigningSecret } from '../application/rotate-signing-secret.js';
 import { TestHooks } from '../application/test-hooks.js';
-import { HooksBody, HooksResponse, SigningSecretResponse, TestHooksBody, TestHooksResponse, testResultView } from './hooks.dto.js';
+import {
+  HooksBody,
+  HooksResponse,
+  SigningSecretResponse,
+  TestHooksBody,
+  TestHooksResponse,
+  testResultView,
+} from './hooks.dto.js';
 
 const AGENT = pathResource('agent', 'agentId');
 
@@ -27,7 +34,10 @@ export class HooksController {
   @ApiOperation({ operationId: 'getHooks', summary: "Read an agent's hooks" })
   @ApiOkResponse({ type: HooksResponse })
   @ApiErrors(400, 401, 403, 404)
-  async read(@Caller() { organizationId }: ApiKeyPrincipal, @UuidParam('agentId') agentId: string): Promise<HooksResponse> {
+  async read(
+    @Caller() { organizationId }: ApiKeyPrincipal,
+    @UuidParam('agentId') agentId: string,
+  ): Promise<HooksResponse> {
     return { hooks: await this.readHooks.document({ organizationId, agentId }) };
   }
 
@@ -36,7 +46,12 @@ export class HooksController {
   @ApiExample({
     body: {
       hooks: {
-        PreToolUse: [{ matcher: 'mcp__shop__.*', hooks: [{ type: 'http', url: 'https://example.com/hooks/check', timeout: 3, failClosed: true }] }],
+        PreToolUse: [
+          {
+            matcher: 'mcp__shop__.*',
+            hooks: [{ type: 'http', url: 'https://example.com/hooks/check', timeout: 3, failClosed: true }],
+          },
+        ],
       },
     },
   })
@@ -71,7 +86,11 @@ export class HooksController {
   @HttpCode(204)
   @Access({ scope: 'manageAgents', resource: AGENT })
   @ApiExample({ path: { agentId: EXAMPLE_IDS.spareAgent } })
-  @ApiOperation({ operationId: 'deleteHooks', summary: "Remove an agent's hooks and the values of their headers", description: 'The signing secret stays.' })
+  @ApiOperation({
+    operationId: 'deleteHooks',
+    summary: "Remove an agent's hooks and the values of their headers",
+    description: 'The signing secret stays.',
+  })
   @ApiIfMatchHeader()
   @ApiNoContentResponse()
   @ApiErrors(400, 401, 403, 404, 409)
@@ -108,11 +127,14 @@ export class HooksController {
   @Post('test')
   @HttpCode(200)
   @Access({ scope: 'manageAgents', resource: AGENT })
-  @ApiExample({ body: { event: 'PreToolUse', input: { tool_name: 'mcp__everything__echo', tool_input: { message: 'Hello!' } } } })
+  @ApiExample({
+    body: { event: 'PreToolUse', input: { tool_name: 'mcp__everything__echo', tool_input: { message: 'Hello!' } } },
+  })
   @ApiOperation({
     operationId: 'testHooks',
     summary: 'Ask the stored handlers of one event about a sample',
-    description: 'The handlers are called as in a run. Nothing of it reaches a thread or a trace. Takes as long as the slowest handler.',
+    description:
+      'The handlers are called as in a run. Nothing of it reaches a thread or a trace. Takes as long as the slowest handler.',
   })
   @ApiOkResponse({ type: TestHooksResponse })
   @ApiErrors(400, 401, 403, 404)

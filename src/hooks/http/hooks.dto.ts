@@ -81,7 +81,9 @@ export class HookTestResultResponse {
   readonly handler!: number;
   @EnumField(HANDLER_TYPES, { description: 'What kind of handler it is.' })
   readonly type!: (typeof HANDLER_TYPES)[number];
-  @EnumField(OUTCOMES, { description: '`blocked`: the handler, or its failure, would have stopped what the event is about.' })
+  @EnumField(OUTCOMES, {
+    description: '`blocked`: the handler, or its failure, would have stopped what the event is about.',
+  })
   readonly outcome!: HookOutcome;
   @JsonObjectField({
     nullable: true,
@@ -103,7 +105,11 @@ export class TestHooksResponse {
 
 export function testResultView(call: HookCall): HookTestResultResponse {
   const { placed, latencyMs, error } = call;
-  const { event, index: handler, handler: { type } } = placed;
+  const {
+    event,
+    index: handler,
+    handler: { type },
+  } = placed;
   const verdict = verdictOf(call);
   return { event, handler, type, outcome: outcomeOf(call), verdict: verdict && { ...verdict }, latencyMs, error };
 }

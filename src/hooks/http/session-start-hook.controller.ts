@@ -21,10 +21,17 @@ export class SessionStartHookController {
   @Get()
   @Access({ scope: 'none', resource: AGENT })
   @ApiExample({ path: { agentId: EXAMPLE_IDS.hookedAgent } })
-  @ApiOperation({ operationId: 'getSessionStartHook', summary: "Read an agent's session-start hook", description: 'With none the answer is 404.' })
+  @ApiOperation({
+    operationId: 'getSessionStartHook',
+    summary: "Read an agent's session-start hook",
+    description: 'With none the answer is 404.',
+  })
   @ApiOkResponse({ type: SessionStartHookResponse })
   @ApiErrors(400, 401, 403, 404)
-  read(@Caller() { organizationId }: ApiKeyPrincipal, @UuidParam('agentId') agentId: string): Promise<SessionStartHookResponse> {
+  read(
+    @Caller() { organizationId }: ApiKeyPrincipal,
+    @UuidParam('agentId') agentId: string,
+  ): Promise<SessionStartHookResponse> {
     return this.readHooks.sessionStart({ organizationId, agentId });
   }
 
@@ -53,7 +60,10 @@ export class SessionStartHookController {
     @Headers('if-match') ifMatch: string | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<SessionStartHookResponse> {
-    const { result, version } = await this.changeHook.execute(writeTargetOf(caller, agentId, ifMatch), sessionStartHookOf(body));
+    const { result, version } = await this.changeHook.execute(
+      writeTargetOf(caller, agentId, ifMatch),
+      sessionStartHookOf(body),
+    );
     void reply.header('etag', etagOf(version));
     return result;
   }

@@ -37,7 +37,11 @@ export class AgentHooksRepository {
   }
 
   /** Not by the ORM's `upsert`: its copy of a row takes the square of the number of objects in it. */
-  async store(transaction: Transaction, { organizationId, agentId }: HooksOwner, settings: HookSettings): Promise<void> {
+  async store(
+    transaction: Transaction,
+    { organizationId, agentId }: HooksOwner,
+    settings: HookSettings,
+  ): Promise<void> {
     const query = tables
       .insertInto('agent_hooks')
       .values({

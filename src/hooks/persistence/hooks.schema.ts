@@ -1,6 +1,12 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { z } from 'zod';
-import { type ColumnsOf, type ContextSchema, JsonDocument, migration, queryBuilder } from '../../platform/database/index.js';
+import {
+  type ColumnsOf,
+  type ContextSchema,
+  JsonDocument,
+  migration,
+  queryBuilder,
+} from '../../platform/database/index.js';
 import type { Stored } from '../../platform/stored-json/index.js';
 import { hooksDocument } from '../domain/hooks-document.js';
 import { sessionStartHook, threadSession } from '../domain/session-start.js';

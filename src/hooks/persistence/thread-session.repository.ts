@@ -27,7 +27,10 @@ export class ThreadSessionRepository {
    * @returns null where the thread began without, and a run has replied since
    */
   async claim({ threadId, organizationId, runId }: ThreadOfRun, allowedMs: number): Promise<StoredSession | null> {
-    return stored(threadId, await CLAIM_SESSION.run<SessionRow>(this.database, { threadId, organizationId, runId, allowedMs }));
+    return stored(
+      threadId,
+      await CLAIM_SESSION.run<SessionRow>(this.database, { threadId, organizationId, runId, allowedMs }),
+    );
   }
 
   async find({ threadId, organizationId }: Omit<ThreadOfRun, 'runId'>): Promise<StoredSession | null> {

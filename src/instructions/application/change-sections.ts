@@ -41,9 +41,7 @@ export class ChangeSections {
 
   /** @throws SectionNotFound, SectionNameTaken */
   async change(target: WriteTarget, id: string, change: Partial<SectionText>): Promise<Changed<Section>> {
-    const { result, version } = await this.write(target, (current, { now }) =>
-      changeSection(current, id, change, now),
-    );
+    const { result, version } = await this.write(target, (current, { now }) => changeSection(current, id, change, now));
     return { result: sectionOf(result, id), version };
   }
 

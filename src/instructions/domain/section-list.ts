@@ -132,7 +132,6 @@ function made(id: string, { name, content }: SectionText, position: number, now:
 
 function changed(section: Section, change: Partial<SectionText> & { readonly position?: number }, now: Date): Section {
   const next = { ...section, ...change };
-  const same =
-    next.name === section.name && next.content === section.content && next.position === section.position;
+  const same = next.name === section.name && next.content === section.content && next.position === section.position;
   return same ? section : { ...next, updatedAt: now };
 }

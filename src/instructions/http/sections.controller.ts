@@ -1,11 +1,5 @@
 import { Body, Controller, Delete, Get, Headers, HttpCode, Patch, Post, Put, Res } from '@nestjs/common';
-import {
-  ApiCreatedResponse,
-  ApiNoContentResponse,
-  ApiOkResponse,
-  ApiOperation,
-  ApiTags,
-} from '@nestjs/swagger';
+import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Access, Caller, pathResource, type ApiKeyPrincipal, Resource } from '../../access/index.js';
 import { ApiIfMatchHeader, ApiVersionHeader, type CurrentAgent, etagOf, writeTargetOf } from '../../agents/index.js';
@@ -24,7 +18,12 @@ import {
   SectionResponse,
   sectionView,
 } from './sections.dto.js';
-import { AgentWithSectionsNotFound, ExistingDuplicateSectionNames, SectionNameTaken, SectionNotFound } from '../domain/instructions.errors.js';
+import {
+  AgentWithSectionsNotFound,
+  ExistingDuplicateSectionNames,
+  SectionNameTaken,
+  SectionNotFound,
+} from '../domain/instructions.errors.js';
 
 const AGENT = pathResource(SECTIONS_AGENT, 'agentId');
 

@@ -1,10 +1,4 @@
-import {
-  IntegerField,
-  ObjectListField,
-  StringField,
-  TimestampField,
-  UuidField,
-} from '../../platform/http/index.js';
+import { IntegerField, ObjectListField, StringField, TimestampField, UuidField } from '../../platform/http/index.js';
 import { CONTENT_LENGTH, MAX_SECTIONS, NAME_LENGTH, type Section } from '../domain/section.js';
 
 const NAME = 'Matched exactly, as it was sent.';
@@ -27,7 +21,11 @@ export class ReplaceSectionsBody {
 export class ChangeSectionBody {
   @StringField({ ...NAME_LENGTH, optional: true, description: NAME })
   readonly name?: string;
-  @StringField({ ...CONTENT_LENGTH, optional: true, description: 'What the model reads under the name; unchanged when omitted.' })
+  @StringField({
+    ...CONTENT_LENGTH,
+    optional: true,
+    description: 'What the model reads under the name; unchanged when omitted.',
+  })
   readonly content?: string;
 }
 

@@ -39,7 +39,10 @@ export class SectionRepository {
     }
     // Not through the unit of work, which would compare megabytes again with every flush that follows.
     for (const batch of inBatches(added, bytesOf)) {
-      await em.insertMany(StoredSection, batch.map((section) => ({ ...section, organizationId, agentId })));
+      await em.insertMany(
+        StoredSection,
+        batch.map((section) => ({ ...section, organizationId, agentId })),
+      );
     }
     for (const batch of inBatches(rewritten, bytesOf)) {
       for (const { id, name, content, position, updatedAt } of batch) {

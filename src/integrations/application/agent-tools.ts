@@ -16,7 +16,11 @@ import {
   MAX_AGENT_TOOLS,
   TOOL_LISTS_CACHE_BYTES,
 } from '../limits.js';
-import { type IntegrationOfAgent, IntegrationStateRepository, type StoredList } from '../persistence/integration-state.repository.js';
+import {
+  type IntegrationOfAgent,
+  IntegrationStateRepository,
+  type StoredList,
+} from '../persistence/integration-state.repository.js';
 import { NameAgentTools } from './name-agent-tools.js';
 
 /** A tool of a server under the name that the model sees. */
@@ -92,17 +96,26 @@ export class AgentTools {
     const integrations = await this.states.ofAgent(organizationId, agentId);
     const offered = withinLimits(integrations).length;
     if (offered < integrations.length) {
-      this.logger.warn({ agentId, integrations: integrations.length, offered }, 'An agent has more tools than it can be offered');
+      this.logger.warn(
+        { agentId, integrations: integrations.length, offered },
+        'An agent has more tools than it can be offered',
+      );
     }
     return integrations;
   }
 
-  private async toolsOf(organizationId: string, agentId: string, integrations: readonly IntegrationOfAgent[]): Promise<readonly AgentTool[]> {
+  private async toolsOf(
+    organizationId: string,
+    agentId: string,
+    integrations: readonly IntegrationOfAgent[],
+  ): Promise<readonly AgentTool[]> {
     const version = versionOf(integrations.map((checked) => [checked, checked.state?.toolsDigest]));
     const known = this.named.get(agentId);
     if (known?.version === version) return known.tools;
     const lists = await Promise.all(integrations.map((checked) => this.listOf(checked)));
-    const offered = offeredTools(integrations.map(({ integration }, index) => ({ integration, tools: lists[index]?.tools ?? [] })));
+    const offered = offeredTools(
+      integrations.map(({ integration }, index) => ({ integration, tools: lists[index]?.tools ?? [] })),
+    );
     const tools = withNames(offered, await this.nameTools.execute(organizationId, agentId, offered.map(toServerTool)));
     // A list may have changed while it was read, and is another version then.
     const read = versionOf(integrations.map((checked, index) => [checked, lists[index]?.toolsDigest]));
@@ -113,7 +126,17 @@ export class AgentTools {
 
 /** Includes the time of the attachment: after an integration was detached and attached again, its tools may have other names. */
 function versionOf(parts: readonly (readonly [IntegrationOfAgent, string | undefined])[]): string {
-  return JSON.stringify(parts.map(([{ integration: { id, revision }, attachedAt }, digest]) => [id, attachedAt, revision, digest]));
+  return JSON.stringify(
+    parts.map(
+      ([
+        {
+          integration: { id, revision },
+          attachedAt,
+        },
+        digest,
+      ]) => [id, attachedAt, revision, digest],
+    ),
+  );
 }
 
 function bytesOf({ state }: IntegrationOfAgent): number {

@@ -50,17 +50,29 @@ export class AppTools {
    * Waits where nothing is known yet of the integration's server.
    * @throws AppToolMissing; the reason of `signal` when it aborts
    */
-  async find(organizationId: string, agentId: string, { app, tool }: AppToolName, signal: AbortSignal): Promise<AppTool> {
+  async find(
+    organizationId: string,
+    agentId: string,
+    { app, tool }: AppToolName,
+    signal: AbortSignal,
+  ): Promise<AppTool> {
     let checked = await this.integrationOf(organizationId, agentId, app);
     if (await this.lists.refresh([checked], signal)) checked = await this.integrationOf(organizationId, agentId, app);
     const list = await this.agentTools.listOf(checked);
     const listed = list?.tools.find(({ name }) => name === tool);
-    if (!listed) throw new AppToolMissing(serverErrorOf(checked) ?? `The server of the tool integration '${app}' lists no tool '${tool}'.`);
+    if (!listed)
+      throw new AppToolMissing(
+        serverErrorOf(checked) ?? `The server of the tool integration '${app}' lists no tool '${tool}'.`,
+      );
     const { integration } = checked;
     return {
       inputSchema: listed.inputSchema,
       call: async (input, userContext, until) => {
-        const { output, isError, isRepaired = false } = await this.callTool.execute({ integration, tool, input, userContext }, until);
+        const {
+          output,
+          isError,
+          isRepaired = false,
+        } = await this.callTool.execute({ integration, tool, input, userContext }, until);
         return { text: output === NOTHING_RETURNED ? '' : output, isError, isRepaired };
       },
     };

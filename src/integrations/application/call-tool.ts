@@ -37,12 +37,16 @@ export class CallTool {
    * @returns what the tool answered; a server that does not do its part is an error that the model reads
    * @throws the reason of `signal` when it aborts
    */
-  async execute({ integration, tool: name, input, userContext }: ToolCallCommand, signal: AbortSignal): Promise<McpToolResult> {
+  async execute(
+    { integration, tool: name, input, userContext }: ToolCallCommand,
+    signal: AbortSignal,
+  ): Promise<McpToolResult> {
     const meta = userContext === null ? {} : { userContext };
     try {
       const call = { name, input, meta };
       const result = await this.connections.use(integration, (connection) => connection.callTool(call, signal), signal);
-      if (result.isError && NO_SUCH_TOOL.test(result.output.slice(0, 1_000))) this.events.publish(new CallFailed(integration));
+      if (result.isError && NO_SUCH_TOOL.test(result.output.slice(0, 1_000)))
+        this.events.publish(new CallFailed(integration));
       return result;
     } catch (error) {
       if (!(error instanceof McpFailure)) throw error;

@@ -41,7 +41,12 @@ export class ChangeIntegration {
    * that is so already stays as it is, and nobody is asked.
    * @throws IntegrationNotFound, ForbiddenByAgentAllowlist, IntegrationIdentityMismatch, ValidationFailed
    */
-  async execute(caller: ApiKeyPrincipal, agentId: string, id: string, request: IntegrationRequest): Promise<IntegrationWithState> {
+  async execute(
+    caller: ApiKeyPrincipal,
+    agentId: string,
+    id: string,
+    request: IntegrationRequest,
+  ): Promise<IntegrationWithState> {
     const { organizationId } = caller;
     const { integration, isChanged, agentIds } = await this.database.transaction(async (transaction) => {
       const current = await this.integrations.lock(transaction, organizationId, id);

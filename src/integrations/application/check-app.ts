@@ -13,7 +13,9 @@ export class CheckApp {
     if (settings.type !== 'managed-mcp') return;
     const app = this.catalogue.find(settings.app);
     if (!app) {
-      throw new ValidationFailed('body/app must be the slug of an app of the catalogue; GET /v1/integrations/apps lists them');
+      throw new ValidationFailed(
+        'body/app must be the slug of an app of the catalogue; GET /v1/integrations/apps lists them',
+      );
     }
     if (isRemoteOAuth(app) && !keepsEnvironment) {
       throw new ValidationFailed(`body/secrets is not allowed: ${app.name} is signed in to with OAuth`);

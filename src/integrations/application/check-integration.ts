@@ -56,7 +56,9 @@ export class CheckIntegration {
           : this.connections.look(integration, (connection) => connection.listTools(signal), signal),
       );
       const missing = await this.connections.missingPermissions(integration);
-      return missing ? { status: 'needs_authorization', error: missing.message, tools } : { status: 'connected', error: null, tools };
+      return missing
+        ? { status: 'needs_authorization', error: missing.message, tools }
+        : { status: 'connected', error: null, tools };
     } catch (error) {
       if (!(error instanceof McpFailure)) throw error;
       const { reason, detail, message } = error;

@@ -17,7 +17,9 @@ export class CheckWhenGrantChanges {
     private readonly logger: Logger,
     events: EventBus,
   ) {
-    events.subscribe(OAuthGrantChanged, ({ organizationId, integrationId }) => this.begin(organizationId, integrationId));
+    events.subscribe(OAuthGrantChanged, ({ organizationId, integrationId }) =>
+      this.begin(organizationId, integrationId),
+    );
   }
 
   /** Resolves when the change that was told of last has been checked. Never rejects. */

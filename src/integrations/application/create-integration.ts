@@ -69,7 +69,15 @@ export class CreateIntegration {
     const { organizationId } = caller;
     const now = this.clock.now();
     const { settings, excludedTools } = request;
-    const wanted = { id: newId(), organizationId, settings, excludedTools, revision: 1, createdAt: now, updatedAt: now };
+    const wanted = {
+      id: newId(),
+      organizationId,
+      settings,
+      excludedTools,
+      revision: 1,
+      createdAt: now,
+      updatedAt: now,
+    };
     let integration = await this.integrations.insertOrLock(transaction, wanted, agentId);
     const agentIds = await this.integrations.agentsOf(transaction, organizationId, integration.id);
     if (integration.id !== wanted.id && agentIds.length === 0) {

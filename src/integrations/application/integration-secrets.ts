@@ -55,7 +55,10 @@ export class IntegrationSecrets {
     }
     const dropped = secretFieldsOf(current.settings).filter((field) => !fields.includes(field));
     const changed = [...request.newSecrets].filter(([field, value]) => !sameSecret(stored.get(field), value));
-    await this.vault.remove(transaction, dropped.map((field) => refOf(current, field)));
+    await this.vault.remove(
+      transaction,
+      dropped.map((field) => refOf(current, field)),
+    );
     await this.store(transaction, current, new Map(changed));
     return dropped.length + changed.length > 0;
   }
@@ -65,7 +68,9 @@ export class IntegrationSecrets {
     const fields = secretFieldsOf(integration.settings);
     const refs = fields.map((field) => refOf(integration, field));
     const values = await this.readable(transaction, refs);
-    return new Map(fields.flatMap((field, index) => (values[index] === undefined ? [] : [[field, values[index]] as const])));
+    return new Map(
+      fields.flatMap((field, index) => (values[index] === undefined ? [] : [[field, values[index]] as const])),
+    );
   }
 
   private async readable(transaction: Transaction, refs: readonly SecretRef[]): Promise<(string | undefined)[]> {

@@ -14,7 +14,10 @@ export class NameAgentTools {
   /** @returns the names in the order of the tools; new names are stored before this returns */
   async execute(organizationId: string, agentId: string, tools: readonly ServerTool[]): Promise<readonly string[]> {
     if (tools.length === 0) return [];
-    const { names, changed } = nameTools(await this.integrations.toolNames(this.database, organizationId, agentId), tools);
+    const { names, changed } = nameTools(
+      await this.integrations.toolNames(this.database, organizationId, agentId),
+      tools,
+    );
     return changed.size === 0 ? names : this.store(organizationId, agentId, tools);
   }
 
@@ -22,7 +25,10 @@ export class NameAgentTools {
   private store(organizationId: string, agentId: string, tools: readonly ServerTool[]): Promise<readonly string[]> {
     return this.database.transaction(async (transaction) => {
       await this.integrations.lockAgent(transaction, organizationId, agentId);
-      const { names, changed } = nameTools(await this.integrations.toolNames(transaction, organizationId, agentId), tools);
+      const { names, changed } = nameTools(
+        await this.integrations.toolNames(transaction, organizationId, agentId),
+        tools,
+      );
       await this.integrations.keepToolNames(transaction, organizationId, agentId, changed);
       return names;
     });

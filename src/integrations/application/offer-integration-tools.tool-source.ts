@@ -8,7 +8,10 @@ import { KeepToolLists } from './keep-tool-lists.js';
 import { RefusedSchemas } from './refused-schemas.js';
 import type { IntegrationOfAgent } from '../persistence/integration-state.repository.js';
 
-const GONE: ToolResult = { output: 'This tool is not available any more: its integration was changed or removed.', isError: true };
+const GONE: ToolResult = {
+  output: 'This tool is not available any more: its integration was changed or removed.',
+  isError: true,
+};
 
 /** The tools of the agent's integrations, as runs take them. */
 @Injectable()
@@ -31,19 +34,32 @@ export class OfferIntegrationTools extends ToolSource {
     }
     const hidden = await this.hiddenTools.of(run);
     const checked = new Map(known.integrations.map((each) => [each.integration.id, each]));
-    return known.tools.filter((tool) => !isOneOf(hidden, tool)).map((tool) => this.offered(tool, checked.get(tool.integration.id), run));
+    return known.tools
+      .filter((tool) => !isOneOf(hidden, tool))
+      .map((tool) => this.offered(tool, checked.get(tool.integration.id), run));
   }
 
-  private offered({ integration, tool, definition }: AgentTool, checked: IntegrationOfAgent | undefined, run: RunContext): OfferedTool {
+  private offered(
+    { integration, tool, definition }: AgentTool,
+    checked: IntegrationOfAgent | undefined,
+    run: RunContext,
+  ): OfferedTool {
     const call: OfferedTool['call'] = async (input, signal) => {
       const current = await this.current(integration.id, tool.name, run);
       // What was approved, or needed no approval because it only reads, goes where it was to go then, or nowhere.
       if (!current || targetOf(current) !== targetOf(integration)) return GONE;
-      return this.callTool.execute({ integration: current, tool: tool.name, input, userContext: run.userContext }, signal);
+      return this.callTool.execute(
+        { integration: current, tool: tool.name, input, userContext: run.userContext },
+        signal,
+      );
     };
     const effect = tool.readOnly ? 'read_only' : 'changes_resources';
     const target = `${targetOf(integration)} ${tool.name}`;
-    const judged = { checked: checked ?? { integration, state: null }, tool: tool.name, provider: run.agent.provider.type };
+    const judged = {
+      checked: checked ?? { integration, state: null },
+      tool: tool.name,
+      provider: run.agent.provider.type,
+    };
     return {
       ...{ definition, step: 'tool', effect, searchable: true, target, call },
       schemaRefused: this.refusedSchemas.isRefused(judged),
@@ -52,7 +68,11 @@ export class OfferIntegrationTools extends ToolSource {
   }
 
   /** As it is now: a run may take longer than an integration stays what it is, or the agent's. */
-  private async current(id: string, tool: string, { organizationId, agent }: RunContext): Promise<Integration | undefined> {
+  private async current(
+    id: string,
+    tool: string,
+    { organizationId, agent }: RunContext,
+  ): Promise<Integration | undefined> {
     const integrations = await this.agentTools.integrationsOf(organizationId, agent.id);
     const current = integrations.find(({ integration }) => integration.id === id)?.integration;
     return current?.excludedTools.includes(tool) === true ? undefined : current;

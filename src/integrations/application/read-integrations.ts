@@ -20,7 +20,10 @@ export class ReadIntegrations {
     const read: IntegrationWithState[] = [];
     for (let from = 0; from < integrations.length; from += READ_AT_ONCE) {
       const some = integrations.slice(from, from + READ_AT_ONCE);
-      const states = await this.states.overviews(organizationId, some.map(({ id }) => id));
+      const states = await this.states.overviews(
+        organizationId,
+        some.map(({ id }) => id),
+      );
       read.push(...some.map((integration) => ({ integration, state: states.get(integration.id) ?? null })));
     }
     return read;

@@ -56,7 +56,10 @@ export class RefusedSchemas {
     const isNoted = this.isKnown(integration, noted);
     for (const what of [noted, toolKey(provider, tool)]) this.remember(integration, what);
     if (isNoted) return;
-    this.logger.warn({ integrationId: integration.id, provider, reason: verdict.reason }, "A model provider refused a tool's schema");
+    this.logger.warn(
+      { integrationId: integration.id, provider, reason: verdict.reason },
+      "A model provider refused a tool's schema",
+    );
     this.store(integration, undefined, refusalError(provider, tool, verdict));
   }
 
@@ -79,7 +82,10 @@ export class RefusedSchemas {
   /** @param known the error that must still be stored; undefined replaces any */
   private store(integration: Integration, known: string | undefined, error: string | null): void {
     this.note(integration, known, error).catch((failure: unknown) => {
-      this.logger.warn({ err: failure, integrationId: integration.id }, "What a provider says of a tool's schema could not be stored");
+      this.logger.warn(
+        { err: failure, integrationId: integration.id },
+        "What a provider says of a tool's schema could not be stored",
+      );
     });
   }
 

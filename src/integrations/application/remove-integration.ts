@@ -35,7 +35,12 @@ export class RemoveIntegration {
   }
 
   /** @returns the agents that used it before */
-  private async detach(transaction: Transaction, organizationId: string, agentId: string, id: string): Promise<string[]> {
+  private async detach(
+    transaction: Transaction,
+    organizationId: string,
+    agentId: string,
+    id: string,
+  ): Promise<string[]> {
     const integration = await this.integrations.lock(transaction, organizationId, id);
     if (!integration) return [];
     const before = await this.integrations.agentsOf(transaction, organizationId, id);

@@ -18,7 +18,9 @@ class KnownIntegrations extends LeftBehindIntegrations {
 
   override absentOf(ids: readonly string[]): Promise<string[]> {
     this.asked.push(ids.length);
-    return this.isDown ? Promise.reject(new Error('The database is down')) : Promise.resolve(ids.filter((id) => !this.present.has(id)));
+    return this.isDown
+      ? Promise.reject(new Error('The database is down'))
+      : Promise.resolve(ids.filter((id) => !this.present.has(id)));
   }
 }
 

@@ -20,7 +20,12 @@ export class RequireChangeable {
    * @returns all agents that use it
    * @throws IntegrationNotFound, ForbiddenByAgentAllowlist
    */
-  async execute(caller: ApiKeyPrincipal, agentId: string, id: string, source: SqlExecutor = this.database): Promise<readonly string[]> {
+  async execute(
+    caller: ApiKeyPrincipal,
+    agentId: string,
+    id: string,
+    source: SqlExecutor = this.database,
+  ): Promise<readonly string[]> {
     const agentIds = await this.integrations.agentsOf(source, caller.organizationId, id);
     if (!agentIds.includes(agentId)) throw new IntegrationNotFound();
     if (!agentIds.every((each) => mayUseAgent(caller, each))) throw new ForbiddenByAgentAllowlist(NOT_FOR_OTHERS);

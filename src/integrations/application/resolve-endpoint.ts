@@ -20,7 +20,8 @@ import { OAuthGrants } from '../oauth/oauth-grants.js';
 import { IntegrationRepository } from '../persistence/integration.repository.js';
 import { ProtectedServers } from './protected-servers.js';
 
-const UNREADABLE = 'The secrets of the integration cannot be read any more. Store them again by a change of the integration.';
+const UNREADABLE =
+  'The secrets of the integration cannot be read any more. Store them again by a change of the integration.';
 
 /** Where an integration's server is and what it is sent, secrets in clear: for opening a connection and nothing else. */
 @Injectable()
@@ -71,18 +72,31 @@ export class ResolveEndpoint {
     }
   }
 
-  private async custom(integration: Integration, { url, transportType, headers }: CustomMcpSettings): Promise<HttpEndpoint> {
+  private async custom(
+    integration: Integration,
+    { url, transportType, headers }: CustomMcpSettings,
+  ): Promise<HttpEndpoint> {
     const named = Object.entries(headers);
     const secretNames = named.flatMap(([name, { type }]) => (type === 'secret' ? [name] : []));
     const secrets = await this.secrets(integration, secretNames, headerField);
-    const values = named.map(([name, header]) => [name, header.type === 'plain_text' ? header.value : secrets.get(name)] as const);
+    const values = named.map(
+      ([name, header]) => [name, header.type === 'plain_text' ? header.value : secrets.get(name)] as const,
+    );
     const present = values.filter((entry): entry is [string, string] => entry[1] !== undefined);
-    return { kind: 'http', transport: transportType, url, headers: Object.fromEntries(present), chosenBy: 'customer', secrets: [...secrets.values()] };
+    return {
+      kind: 'http',
+      transport: transportType,
+      url,
+      headers: Object.fromEntries(present),
+      chosenBy: 'customer',
+      secrets: [...secrets.values()],
+    };
   }
 
   private workflowPlatform({ organizationId }: Integration, { nameSlug }: WorkflowPlatformSettings): HttpEndpoint {
     const platform = this.settings.workflowPlatform;
-    if (!platform) throw new McpFailure('refused', 'This service has no workflow platform: its operator has not set one.');
+    if (!platform)
+      throw new McpFailure('refused', 'This service has no workflow platform: its operator has not set one.');
     return {
       kind: 'http',
       transport: 'streamableHttp',
@@ -107,14 +121,17 @@ export class ResolveEndpoint {
     fieldOf: (name: string) => string,
   ): Promise<ReadonlyMap<string, string>> {
     const values = await this.readable(names.map((name) => ({ organizationId, recordId, field: fieldOf(name) })));
-    return new Map(names.flatMap((name, index) => (values[index] === undefined ? [] : [[name, values[index]] as const])));
+    return new Map(
+      names.flatMap((name, index) => (values[index] === undefined ? [] : [[name, values[index]] as const])),
+    );
   }
 
   private async readable(refs: readonly SecretRef[]): Promise<(string | undefined)[]> {
     try {
       return await this.vault.readMany(refs);
     } catch (error) {
-      if (error instanceof SecretUnreadable) throw new McpFailure('refused', UNREADABLE, { detail: error.message, cause: error });
+      if (error instanceof SecretUnreadable)
+        throw new McpFailure('refused', UNREADABLE, { detail: error.message, cause: error });
       throw error;
     }
   }

@@ -73,7 +73,10 @@ export class ServerConnections {
     const endpoint = await this.endpoints.execute(integration);
     const { organizationId, id: integrationId } = integration;
     const onListenFailed = ({ message, detail }: McpFailure): void => {
-      this.logger.info({ organizationId, integrationId, reason: message, detail }, 'A tool server will not tell of changes of its tools');
+      this.logger.info(
+        { organizationId, integrationId, reason: message, detail },
+        'A tool server will not tell of changes of its tools',
+      );
     };
     const onToolsChanged = (): void => this.events.publish(new ToolsChanged(integration));
     return this.connector.connect(endpoint, { signal, onToolsChanged, onListenFailed, anew });

@@ -52,7 +52,16 @@ export const builtInApps: readonly CatalogueEntry[] = [
 
 /** Anybody may use it. */
 function open(slug: string, name: string, url: string): RemoteApp {
-  return { slug, name, transport: 'remote', url, transportType: 'streamableHttp', oauth: false, headers: {}, envNames: [] };
+  return {
+    slug,
+    name,
+    transport: 'remote',
+    url,
+    transportType: 'streamableHttp',
+    oauth: false,
+    headers: {},
+    envNames: [],
+  };
 }
 
 function authorized(slug: string, name: string, url: string): RemoteApp {
@@ -72,5 +81,14 @@ function installed(slug: string, name: string, module: string): LocalApp {
     ...['--max-old-space-size=256', '--permission'],
     ...[`--allow-fs-read=${packages}`, '--allow-fs-read=.', '--allow-fs-write=.', program],
   ];
-  return { slug, name, transport: 'local', oauth: false, command: process.execPath, args, env: PLAIN_ENVIRONMENT, envNames: [] };
+  return {
+    slug,
+    name,
+    transport: 'local',
+    oauth: false,
+    command: process.execPath,
+    args,
+    env: PLAIN_ENVIRONMENT,
+    envNames: [],
+  };
 }

@@ -71,7 +71,9 @@ describe('the endpoint of an app', () => {
         return error;
       }
     };
-    expect(thrown('notes', {})).toEqual(failure('process', 'The app needs values for NOTES_KEY, NOTES_USER (secrets.envMap)'));
+    expect(thrown('notes', {})).toEqual(
+      failure('process', 'The app needs values for NOTES_KEY, NOTES_USER (secrets.envMap)'),
+    );
     expect(thrown('crm', {})).toEqual(failure('refused', 'The app needs values for CRM_KEY (secrets.envMap)'));
     expect(thrown('notes', { NOTES_KEY: 'a\0b', NOTES_USER: '' })).toEqual(
       failure('process', 'The values for NOTES_KEY have characters that cannot be passed on'),
@@ -90,7 +92,11 @@ describe('the endpoint of an app', () => {
 
   it('is none where several processes would each have a server that keeps something', () => {
     const several = readSettings(
-      { DATABASE_URL: 'postgresql://host/db', REDIS_URL: 'redis://host', SECRETS_KEY: Buffer.alloc(32).toString('base64') },
+      {
+        DATABASE_URL: 'postgresql://host/db',
+        REDIS_URL: 'redis://host',
+        SECRETS_KEY: Buffer.alloc(32).toString('base64'),
+      },
       { role: 'all', demo: false },
     );
     const clustered = new CatalogueEndpoints(catalogue, several);

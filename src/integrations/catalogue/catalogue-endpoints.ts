@@ -44,7 +44,10 @@ export class CatalogueEndpoints {
   /** Each process has servers of its own: what one is told the others would not know, or would overwrite. */
   private requireOneProcess({ name, stateFile }: LocalApp): void {
     if (stateFile === undefined || this.settings.redisUrl === undefined) return;
-    throw new McpFailure('process', `${name} keeps what it is told in one place, and this service runs as several processes.`);
+    throw new McpFailure(
+      'process',
+      `${name} keeps what it is told in one place, and this service runs as several processes.`,
+    );
   }
 }
 
@@ -69,15 +72,31 @@ function processEndpoint(entry: LocalApp, { id, organizationId }: Integration, s
   const { command, args, stateFile } = entry;
   // No variable can hold a NUL character.
   const values = valuesOf(entry, secrets, 'process', /^[^\0]*$/);
-  return { kind: 'process', organizationId, integrationId: id, command, args, env: { ...entry.env, ...values }, stateFile, secrets: Object.values(values) };
+  return {
+    kind: 'process',
+    organizationId,
+    integrationId: id,
+    command,
+    args,
+    env: { ...entry.env, ...values },
+    stateFile,
+    secrets: Object.values(values),
+  };
 }
 
 /** Those of the names that the app declares, and of no other. */
-function valuesOf({ envNames }: CatalogueApp, secrets: AppSecrets, reason: 'process' | 'refused', usable: RegExp): AppSecrets {
+function valuesOf(
+  { envNames }: CatalogueApp,
+  secrets: AppSecrets,
+  reason: 'process' | 'refused',
+  usable: RegExp,
+): AppSecrets {
   const values = Object.entries(secrets).filter(([name]) => envNames.includes(name));
   const missing = envNames.filter((name) => !Object.hasOwn(secrets, name));
-  if (missing.length > 0) throw new McpFailure(reason, `The app needs values for ${missing.join(', ')} (secrets.envMap)`);
+  if (missing.length > 0)
+    throw new McpFailure(reason, `The app needs values for ${missing.join(', ')} (secrets.envMap)`);
   const unusable = values.filter(([, value]) => !usable.test(value)).map(([name]) => name);
-  if (unusable.length > 0) throw new McpFailure(reason, `The values for ${unusable.join(', ')} have characters that cannot be passed on`);
+  if (unusable.length > 0)
+    throw new McpFailure(reason, `The values for ${unusable.join(', ')} have characters that cannot be passed on`);
   return Object.fromEntries(values);
 }

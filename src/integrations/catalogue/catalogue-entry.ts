@@ -27,16 +27,23 @@ export type CatalogueEntry = RemoteApp | LocalApp;
 const TEMPLATE = /\$\{([^}]*)\}/g;
 
 /** With these a customer's value would decide which program runs, or what it does before it begins. */
-const UNSAFE_NAME = /^(PATH|HOME|TMPDIR|ENV|BASH_ENV|IFS|LD_.*|DYLD_.*|NODE_OPTIONS|NODE_PATH|PYTHONPATH|PYTHONHOME|PYTHONSTARTUP)$/;
+const UNSAFE_NAME =
+  /^(PATH|HOME|TMPDIR|ENV|BASH_ENV|IFS|LD_.*|DYLD_.*|NODE_OPTIONS|NODE_PATH|PYTHONPATH|PYTHONHOME|PYTHONSTARTUP)$/;
 
 const slug = z
   .string()
   .max(64)
   .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/, { message: 'must be lower case letters and digits, in words joined by dashes' });
 const name = z.string().min(1).max(100);
-const variable = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, { message: 'must be the name of an environment variable' });
+const variable = z
+  .string()
+  .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, { message: 'must be the name of an environment variable' });
 const envNames = z
-  .array(variable.refine((given) => !UNSAFE_NAME.test(given), { message: 'must not be a variable that programs or shells obey' }))
+  .array(
+    variable.refine((given) => !UNSAFE_NAME.test(given), {
+      message: 'must not be a variable that programs or shells obey',
+    }),
+  )
   .max(50)
   .refine((names) => new Set(names).size === names.length, { message: 'must not hold a name twice' })
   .default([]);

@@ -4,7 +4,11 @@ import { CatalogueEndpoints } from './catalogue-endpoints.js';
 import { ConfiguredAppCatalogue } from './configured-app-catalogue.js';
 
 @Module({
-  providers: [ConfiguredAppCatalogue, { provide: AppCatalogue, useExisting: ConfiguredAppCatalogue }, CatalogueEndpoints],
+  providers: [
+    ConfiguredAppCatalogue,
+    { provide: AppCatalogue, useExisting: ConfiguredAppCatalogue },
+    CatalogueEndpoints,
+  ],
   exports: [AppCatalogue, ConfiguredAppCatalogue, CatalogueEndpoints],
 })
 export class CatalogueModule {}

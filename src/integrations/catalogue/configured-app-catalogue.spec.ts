@@ -42,7 +42,8 @@ describe("the project's catalogue", () => {
     for (const { url } of remote) expect(url).toMatch(/^https:\/\//);
     const local = builtInApps.filter((entry) => entry.transport === 'local');
     expect(local.map(({ slug }) => slug)).toEqual(['everything', 'memory']);
-    for (const { command, args } of local) expect([existsSync(command), existsSync(args.at(-1) ?? '')]).toEqual([true, true]);
+    for (const { command, args } of local)
+      expect([existsSync(command), existsSync(args.at(-1) ?? '')]).toEqual([true, true]);
   });
 });
 
@@ -63,14 +64,30 @@ describe('MCP_CATALOGUE', () => {
     ['a slug twice', [LOCAL, REMOTE, LOCAL], 'entry 3 (notes): slug: is the slug of an earlier entry'],
     ['no name', [LOCAL, { ...REMOTE, name: undefined }], 'entry 2 (crm): name: '],
     ['another transport', [{ ...REMOTE, transport: canary }], 'entry 1 (crm): transport: '],
-    ['a URL of another kind', [{ ...REMOTE, url: `ftp://${canary}` }], 'entry 1 (crm): url: must be an http or https URL'],
+    [
+      'a URL of another kind',
+      [{ ...REMOTE, url: `ftp://${canary}` }],
+      'entry 1 (crm): url: must be an http or https URL',
+    ],
     ['a field that nobody knows', [{ ...REMOTE, more: canary }], 'entry 1 (crm): '],
-    ['names for an app that people authorize', [{ ...REMOTE, oauth: true, envNames: ['KEY'] }], 'entry 1 (crm): envNames: must be empty'],
-    ['a name that is not declared', [{ ...REMOTE, headers: { 'x-key': '${KEY}' } }], 'entry 1 (crm): headers: must not use'],
+    [
+      'names for an app that people authorize',
+      [{ ...REMOTE, oauth: true, envNames: ['KEY'] }],
+      'entry 1 (crm): envNames: must be empty',
+    ],
+    [
+      'a name that is not declared',
+      [{ ...REMOTE, headers: { 'x-key': '${KEY}' } }],
+      'entry 1 (crm): headers: must not use',
+    ],
     ['a name that is not used', [{ ...REMOTE, envNames: ['KEY'] }], 'entry 1 (crm): envNames: must not hold'],
     ['a header that is none', [{ ...REMOTE, headers: { 'x key': canary } }], 'entry 1 (crm): headers: '],
     ['a relative program', [{ ...LOCAL, command: './notes' }], 'entry 1 (notes): command: must be the name'],
-    ['a variable that programs obey', [{ ...LOCAL, envNames: ['LD_PRELOAD'] }], 'entry 1 (notes): envNames: 0: must not be'],
+    [
+      'a variable that programs obey',
+      [{ ...LOCAL, envNames: ['LD_PRELOAD'] }],
+      'entry 1 (notes): envNames: 0: must not be',
+    ],
     ['no object', ['text'], 'entry 1: '],
   ])('stops the start in one line that names the entry with %s', (_what, apps, said) => {
     expect(() => catalogueWith({ apps })).toThrow(InvalidSetting);
@@ -89,6 +106,8 @@ describe('MCP_CATALOGUE', () => {
 
   it('stops the start where there is no such file', () => {
     const path = join(folder, 'missing.json');
-    expect(() => catalogueOf({ MCP_CATALOGUE: path })).toThrow(`MCP_CATALOGUE: the file "${path}" cannot be read (ENOENT)`);
+    expect(() => catalogueOf({ MCP_CATALOGUE: path })).toThrow(
+      `MCP_CATALOGUE: the file "${path}" cannot be read (ENOENT)`,
+    );
   });
 });

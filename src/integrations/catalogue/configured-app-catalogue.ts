@@ -38,7 +38,8 @@ export function checkCatalogueSetting(settings: Settings): void {
 /** @throws InvalidSetting that names the first wrong entry, never a value of it */
 function readApps(path: string): readonly CatalogueEntry[] {
   const file = catalogueFile.safeParse(readJsonFile(SETTING, path));
-  if (!file.success) throw new InvalidSetting(`${SETTING}: the file must be an object with the list apps, and nothing else`);
+  if (!file.success)
+    throw new InvalidSetting(`${SETTING}: the file must be an object with the list apps, and nothing else`);
   const apps = file.data.apps.map(readApp);
   const slugs = apps.map(({ slug }) => slug);
   const repeated = slugs.findIndex((slug, index) => slugs.indexOf(slug) < index);

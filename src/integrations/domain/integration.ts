@@ -53,7 +53,11 @@ const customMcpSettings = storedObject({
 export type CustomMcpSettings = Stored<typeof customMcpSettings>;
 
 /** What a customer decides about an integration besides `excludedTools`; secrets are in the vault. */
-export const integrationSettings = z.discriminatedUnion('type', [managedMcpSettings, workflowPlatformSettings, customMcpSettings]);
+export const integrationSettings = z.discriminatedUnion('type', [
+  managedMcpSettings,
+  workflowPlatformSettings,
+  customMcpSettings,
+]);
 export type IntegrationSettings = Stored<typeof integrationSettings>;
 export type IntegrationType = IntegrationSettings['type'];
 
@@ -101,7 +105,9 @@ export function secretFieldsOf(settings: IntegrationSettings): string[] {
     case 'managed-mcp':
       return settings.envNames.map(environmentField);
     case 'custom-mcp':
-      return Object.entries(settings.headers).flatMap(([name, { type }]) => (type === 'secret' ? [headerField(name)] : []));
+      return Object.entries(settings.headers).flatMap(([name, { type }]) =>
+        type === 'secret' ? [headerField(name)] : [],
+      );
     case 'workflow-platform':
       return [];
     default:

@@ -6,8 +6,14 @@ const PROVIDER_NAME = /^[A-Za-z0-9_-]{1,64}$/;
 const id = '0198f5c4-0000-7000-8000-000000000001';
 const other = '0198f5c4-0000-7000-8000-000000000002';
 
-const NONE_KEPT: NamesOfAgent = new Map([[id, []], [other, []]]);
-const BEFORE_NAMES_WERE_KEPT: NamesOfAgent = new Map([[id, null], [other, null]]);
+const NONE_KEPT: NamesOfAgent = new Map([
+  [id, []],
+  [other, []],
+]);
+const BEFORE_NAMES_WERE_KEPT: NamesOfAgent = new Map([
+  [id, null],
+  [other, null],
+]);
 
 function namesOf(tools: readonly ServerTool[], kept = NONE_KEPT): readonly string[] {
   return nameTools(kept, tools).names;
@@ -65,7 +71,10 @@ describe('the name that the model sees', () => {
   });
 
   it('is unique within one server, also when a tool has the name of another one with its hash', () => {
-    const [dotted, plain] = [{ ...mine, tool: 'rows.read' }, { ...mine, tool: 'rows_read' }];
+    const [dotted, plain] = [
+      { ...mine, tool: 'rows.read' },
+      { ...mine, tool: 'rows_read' },
+    ];
     const [, hashed = ''] = namesOf([dotted, plain]);
     expect(hashed).toMatch(/^mcp__my-app__rows_read_[0-9a-f]{8}$/);
     const impostor = { ...mine, tool: hashed.replace('mcp__my-app__', '') };
@@ -75,14 +84,27 @@ describe('the name that the model sees', () => {
   it('follows the rule of earlier releases, a hash for both of two alike, for attachments without stored names', () => {
     const hashes = [mine, theirs].map(() => expect.stringMatching(/^mcp__my-app__run_[0-9a-f]{8}$/));
     expect(namesOf([mine, theirs], BEFORE_NAMES_WERE_KEPT)).toEqual(hashes);
-    expect(namesOf([theirs, mine], new Map<string, KeptNames | null>([[id, null], [other, []]]))).toEqual([hashes[0], 'mcp__my-app__run']);
+    expect(
+      namesOf(
+        [theirs, mine],
+        new Map<string, KeptNames | null>([
+          [id, null],
+          [other, []],
+        ]),
+      ),
+    ).toEqual([hashes[0], 'mcp__my-app__run']);
   });
 
   it('is dropped for tools that are not offered, the oldest first, beyond a thousand of one attachment', () => {
     const many = Array.from({ length: 1_002 }, (_, index) => ({ ...mine, tool: `t${index}` }));
     const kept = keptAfter(NONE_KEPT, many.slice(0, 1_000));
-    const names = nameTools(kept, [many[0], ...many.slice(1_000)].filter((tool) => tool !== undefined)).changed.get(id);
-    expect(names?.map(([tool]) => tool)).toEqual(many.map(({ tool }) => tool).filter((tool) => tool !== 't1' && tool !== 't2'));
+    const names = nameTools(
+      kept,
+      [many[0], ...many.slice(1_000)].filter((tool) => tool !== undefined),
+    ).changed.get(id);
+    expect(names?.map(([tool]) => tool)).toEqual(
+      many.map(({ tool }) => tool).filter((tool) => tool !== 't1' && tool !== 't2'),
+    );
   });
 
   it('is one that every provider takes, and never shared', () => {

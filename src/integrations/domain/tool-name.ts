@@ -41,7 +41,11 @@ export interface NamedTools {
  * that matches a tool by its name therefore still matches it after other tools are added or removed.
  */
 export function nameTools(kept: NamesOfAgent, tools: readonly ServerTool[]): NamedTools {
-  const names = new Map([...kept].flatMap(([id, pairs]) => (pairs ?? []).map(([tool, name]) => [keyOf({ integrationId: id, tool }), name] as const)));
+  const names = new Map(
+    [...kept].flatMap(([id, pairs]) =>
+      (pairs ?? []).map(([tool, name]) => [keyOf({ integrationId: id, tool }), name] as const),
+    ),
+  );
   const taken = new Set(names.values());
   const added = new Map<string, [string, string][]>();
   for (const [tool, wanted] of wantedNames(kept, tools)) {
@@ -54,7 +58,9 @@ export function nameTools(kept: NamesOfAgent, tools: readonly ServerTool[]): Nam
     added.set(tool.integrationId, pairs);
   }
   const offered = new Set(tools.map(keyOf));
-  const changed = [...added].map(([id, pairs]) => [id, withinLimit(id, [...(kept.get(id) ?? []), ...pairs], offered)] as const);
+  const changed = [...added].map(
+    ([id, pairs]) => [id, withinLimit(id, [...(kept.get(id) ?? []), ...pairs], offered)] as const,
+  );
   return { names: tools.map((tool) => names.get(keyOf(tool)) ?? ''), changed: new Map(changed) };
 }
 
@@ -83,7 +89,9 @@ function freeName(wanted: string, tool: ServerTool, taken: ReadonlySet<string>):
 
 function withinLimit(id: string, names: KeptNames, offered: ReadonlySet<string>): KeptNames {
   let excess = names.length - MAX_KEPT_NAMES;
-  return excess <= 0 ? names : names.filter(([tool]) => offered.has(keyOf({ integrationId: id, tool })) || excess-- <= 0);
+  return excess <= 0
+    ? names
+    : names.filter(([tool]) => offered.has(keyOf({ integrationId: id, tool })) || excess-- <= 0);
 }
 
 function keyOf({ integrationId, tool }: Pick<ServerTool, 'integrationId' | 'tool'>): string {

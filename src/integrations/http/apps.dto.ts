@@ -5,7 +5,9 @@ export class AppResponse {
   readonly slug!: string;
   @StringField({ example: 'Linear', description: 'For people.' })
   readonly name!: string;
-  @EnumField(['remote', 'local'], { description: '`local`: a process that the service runs for this integration alone.' })
+  @EnumField(['remote', 'local'], {
+    description: '`local`: a process that the service runs for this integration alone.',
+  })
   readonly transport!: 'remote' | 'local';
   @BooleanField({ description: 'A person has to authorize the connection. Such an app takes no `secrets.envMap`.' })
   readonly oauth!: boolean;

@@ -1,6 +1,12 @@
 import { repeatedHeader } from '../../platform/egress/index.js';
 import { field, type FieldOptions, isText, oneOf, rule } from '../../platform/http/index.js';
-import { HEADER_NAME_LENGTH, HEADER_VALUE_LENGTH, headerNameFault, isHeaderValue, MAX_HEADERS } from '../domain/http-header.js';
+import {
+  HEADER_NAME_LENGTH,
+  HEADER_VALUE_LENGTH,
+  headerNameFault,
+  isHeaderValue,
+  MAX_HEADERS,
+} from '../domain/http-header.js';
 
 export interface PlainHeaderBody {
   readonly type: 'plain_text';
@@ -33,7 +39,11 @@ export function HttpHeadersField(kinds: readonly HeaderKind[], options: FieldOpt
   };
   const fault = (value: unknown): string | undefined => headersFault(value, kinds);
   const message = ({ value }: { value: unknown }): string => fault(value) ?? '';
-  return field(options, schema, rule('isHeaders', (value) => fault(value) === undefined, { message }));
+  return field(
+    options,
+    schema,
+    rule('isHeaders', (value) => fault(value) === undefined, { message }),
+  );
 }
 
 const VALUE = {
@@ -53,7 +63,18 @@ const SCHEMAS = {
   plain_text: headerSchema('plain_text', { value: VALUE }, ['value']),
   secret: headerSchema('secret', { value: VALUE }, ['value']),
   vault: {
-    ...headerSchema('vault', { keyName: { type: 'string', minLength: KEY_NAME_LENGTH.min, maxLength: KEY_NAME_LENGTH.max, description: 'As it was read; it may be left out.' } }, []),
+    ...headerSchema(
+      'vault',
+      {
+        keyName: {
+          type: 'string',
+          minLength: KEY_NAME_LENGTH.min,
+          maxLength: KEY_NAME_LENGTH.max,
+          description: 'As it was read; it may be left out.',
+        },
+      },
+      [],
+    ),
     description: 'Keeps the secret that is stored.',
   },
 } satisfies Record<HeaderKind, object>;
@@ -76,7 +97,8 @@ function headersFault(value: unknown, kinds: readonly HeaderKind[]): string | un
     if (fault !== undefined) return `/${name.slice(0, MAX_SHOWN)} ${fault}`;
   }
   const repeated = repeatedHeader(names);
-  if (repeated !== undefined) return `/${repeated.slice(0, MAX_SHOWN)} must not be there twice: names of headers do not differ by case`;
+  if (repeated !== undefined)
+    return `/${repeated.slice(0, MAX_SHOWN)} must not be there twice: names of headers do not differ by case`;
   for (const name of names) {
     const fault = headerFault(value[name], kinds);
     if (fault !== undefined) return `/${name.slice(0, MAX_SHOWN)}${fault}`;
@@ -94,7 +116,9 @@ function headerFault(header: unknown, kinds: readonly HeaderKind[]): string | un
   if (unknown !== undefined) return `/${unknown.slice(0, MAX_SHOWN)} is not allowed`;
   if (type === 'vault') {
     const isRight = rest['keyName'] === undefined || isText(rest['keyName'], KEY_NAME_LENGTH);
-    return isRight ? undefined : `/keyName must be a string of ${KEY_NAME_LENGTH.min} to ${KEY_NAME_LENGTH.max} characters`;
+    return isRight
+      ? undefined
+      : `/keyName must be a string of ${KEY_NAME_LENGTH.min} to ${KEY_NAME_LENGTH.max} characters`;
   }
   if (isHeaderValue(rest['value'])) return undefined;
   const { min, max } = HEADER_VALUE_LENGTH;

@@ -2,7 +2,13 @@ import { Controller, Get, Header, Req, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '../../platform/errors/index.js';
-import { answerSignInCallback, ApiErrors, ApiExample, ApiSignInCallback, PublicRoute } from '../../platform/http/index.js';
+import {
+  answerSignInCallback,
+  ApiErrors,
+  ApiExample,
+  ApiSignInCallback,
+  PublicRoute,
+} from '../../platform/http/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
 import { ClientIdentity } from '../oauth/client-identity.js';
 import { CompleteSignIn } from '../oauth/complete-sign-in.js';
@@ -19,11 +25,15 @@ export class OAuthCallbackController {
 
   @Get('callback')
   @PublicRoute()
-  @ApiSignInCallback('the authorization server', {
-    operationId: 'completeToolIntegrationSignIn',
-    summary: "Complete a sign-in to a tool integration's server",
-    description: 'Browsers come here from the authorization server. A state is good for one visit.',
-  }, { iss: 'The authorization server, where it says so.' })
+  @ApiSignInCallback(
+    'the authorization server',
+    {
+      operationId: 'completeToolIntegrationSignIn',
+      summary: "Complete a sign-in to a tool integration's server",
+      description: 'Browsers come here from the authorization server. A state is good for one visit.',
+    },
+    { iss: 'The authorization server, where it says so.' },
+  )
   async callback(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     await answerSignInCallback(request, reply, {
       complete: (response) => this.completeSignIn.execute(response),

@@ -16,7 +16,10 @@ export class OAuthSignInsController {
   @UseGuards(ChangeableIntegrationGuard)
   @HttpCode(200)
   @Access({ scope: 'manageAgents', resource: pathResource('agent', 'agentId') })
-  @ApiExample({ body: { redirectUrl: 'https://example.com/connected' }, needs: 'a tool server with an authorization server' })
+  @ApiExample({
+    body: { redirectUrl: 'https://example.com/connected' },
+    needs: 'a tool server with an authorization server',
+  })
   @ApiOperation({
     operationId: 'authorizeToolIntegration',
     summary: "Begin a sign-in to a tool integration's server",

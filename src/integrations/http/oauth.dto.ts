@@ -1,7 +1,11 @@
 import { StringField, UrlField } from '../../platform/http/index.js';
 
 export class AuthorizeBody {
-  @UrlField({ plain: true, description: 'Where the browser goes once the sign-in is completed; without user information, spaces and control characters.' })
+  @UrlField({
+    plain: true,
+    description:
+      'Where the browser goes once the sign-in is completed; without user information, spaces and control characters.',
+  })
   readonly redirectUrl!: string;
 }
 

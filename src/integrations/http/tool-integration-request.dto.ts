@@ -12,7 +12,12 @@ import {
   type Variants,
 } from '../../platform/http/index.js';
 import type { IntegrationAuth, TransportType, WorkflowAuthType } from '../domain/integration.js';
-import { HttpHeadersField, type PlainHeaderBody, type SecretHeaderBody, type VaultHeaderBody } from './http-headers.field.js';
+import {
+  HttpHeadersField,
+  type PlainHeaderBody,
+  type SecretHeaderBody,
+  type VaultHeaderBody,
+} from './http-headers.field.js';
 
 const APP_LENGTH = { min: 1, max: 255 } as const;
 const MAX_EXCLUDED_TOOLS = 1_000;
@@ -29,7 +34,9 @@ function ServerUrlField(): PropertyDecorator {
     return url === null || (url.username === '' && url.password === '');
   };
   return applyDecorators(
-    UrlField({ description: 'Of the MCP server. It must not lead to a private address, which is seen when connecting.' }),
+    UrlField({
+      description: 'Of the MCP server. It must not lead to a private address, which is seen when connecting.',
+    }),
     rule('hasNoUserInfo', hasNone, { message: 'must not contain a user name or password' }),
   );
 }
@@ -60,7 +67,9 @@ export class IntegrationSecretsBody {
 
 /** The name of an entry without a value. */
 function emptyIn(map: unknown): string | undefined {
-  return typeof map === 'object' && map !== null ? Object.entries(map).find(([, value]) => value === '')?.[0] : undefined;
+  return typeof map === 'object' && map !== null
+    ? Object.entries(map).find(([, value]) => value === '')?.[0]
+    : undefined;
 }
 
 export class ManagedMcpBody extends IntegrationBody {
@@ -70,19 +79,23 @@ export class ManagedMcpBody extends IntegrationBody {
   readonly app!: string;
   @ObjectField(() => IntegrationSecretsBody, {
     optional: true,
-    description: 'Refused for remote apps that are signed in to with OAuth. On update, those that are stored stay when omitted.',
+    description:
+      'Refused for remote apps that are signed in to with OAuth. On update, those that are stored stay when omitted.',
   })
   readonly secrets?: IntegrationSecretsBody;
 }
 
 export class WorkflowPlatformBody extends IntegrationBody {
-  @LiteralField('workflow-platform', { description: 'An app of the workflow platform that the operator has connected.' })
+  @LiteralField('workflow-platform', {
+    description: 'An app of the workflow platform that the operator has connected.',
+  })
   readonly type!: 'workflow-platform';
   @StringField({ pattern: /^[A-Za-z0-9_-]{1,100}$/, description: IDENTITY })
   readonly nameSlug!: string;
   @EnumField(WORKFLOW_AUTH_TYPES, {
     nullable: true,
-    description: 'How the platform signs in to the app: with keys, with OAuth or not at all; null where it is not known.',
+    description:
+      'How the platform signs in to the app: with keys, with OAuth or not at all; null where it is not known.',
   })
   readonly authType!: WorkflowAuthType | null;
 }
@@ -114,7 +127,9 @@ class CustomMcpSettingsBody extends IntegrationBody {
   readonly app!: string;
   @ServerUrlField()
   readonly url!: string;
-  @EnumField(TRANSPORT_TYPES, { description: 'How the server is talked to; `sse` is the older of the two transports of MCP.' })
+  @EnumField(TRANSPORT_TYPES, {
+    description: 'How the server is talked to; `sse` is the older of the two transports of MCP.',
+  })
   readonly transportType!: TransportType;
   @UnionField('type', AUTH_VARIANTS, { description: 'How the service signs in to the server.' })
   readonly auth!: IntegrationAuth;

@@ -8,7 +8,12 @@ import {
   type StoredHeader,
 } from '../domain/integration.js';
 import type { IntegrationRequest, KeptHeader } from '../domain/integration-request.js';
-import type { ManagedMcpBody, UpdateCustomMcpBody, UpdateToolIntegrationBody, WorkflowPlatformBody } from './tool-integration-request.dto.js';
+import type {
+  ManagedMcpBody,
+  UpdateCustomMcpBody,
+  UpdateToolIntegrationBody,
+  WorkflowPlatformBody,
+} from './tool-integration-request.dto.js';
 
 type Parts = Omit<IntegrationRequest, 'excludedTools'>;
 

@@ -55,7 +55,10 @@ export class IntegrationToolResponse {
     description: `Its first ${MAX_SHOWN_DESCRIPTION} characters, with … in place of the last where there are more. The model reads up to ${MAX_DESCRIPTION}.`,
   })
   readonly description!: string;
-  @BooleanField({ description: 'The agent is not offered it: excludedTools names it. See tools for the others that it is not offered.' })
+  @BooleanField({
+    description:
+      'The agent is not offered it: excludedTools names it. See tools for the others that it is not offered.',
+  })
   readonly excluded!: boolean;
 }
 
@@ -70,7 +73,11 @@ class ToolIntegrationResponse {
     description: `When its server was last asked. It is error too where the server's list has more than ${MAX_TOOLS} tools or ${MAX_LIST_BYTES / MIB} MiB.`,
   })
   readonly status!: ToolIntegrationView['status'];
-  @StringField({ nullable: true, description: 'What is wrong, for people. While connected it is null, or says that a model provider refused the schema of a tool.' })
+  @StringField({
+    nullable: true,
+    description:
+      'What is wrong, for people. While connected it is null, or says that a model provider refused the schema of a tool.',
+  })
   readonly error!: string | null;
   @ObjectListField(() => IntegrationToolResponse, {
     description: `Of the last successful listing, without those whose name or schema no model could be given. ${OFFERED_TOOLS}`,
@@ -104,7 +111,10 @@ export class WorkflowPlatformResponse extends ToolIntegrationResponse {
   readonly type!: 'workflow-platform';
   @StringField({ description: "The platform's name of the app." })
   readonly nameSlug!: string;
-  @EnumField(['keys', 'oauth', 'none'], { nullable: true, description: 'How the platform signs in to the app; null where it is not known.' })
+  @EnumField(['keys', 'oauth', 'none'], {
+    nullable: true,
+    description: 'How the platform signs in to the app; null where it is not known.',
+  })
   readonly authType!: WorkflowAuthType | null;
 }
 

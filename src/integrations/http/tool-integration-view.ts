@@ -11,7 +11,12 @@ import {
   type TransportType,
   type WorkflowAuthType,
 } from '../domain/integration.js';
-import { type IntegrationOverview, type IntegrationStatus, NOT_CONNECTED_YET, shownDescription } from '../domain/tool-list.js';
+import {
+  type IntegrationOverview,
+  type IntegrationStatus,
+  NOT_CONNECTED_YET,
+  shownDescription,
+} from '../domain/tool-list.js';
 
 /** A secret as it is read: where it is, and never what it is. */
 export interface VaultReference {
@@ -70,7 +75,9 @@ function settingsView(settings: IntegrationSettings): SettingsView {
       return { nameSlug: settings.nameSlug, authType: settings.authType };
     case 'custom-mcp': {
       const { app, url, transportType, auth, headers } = settings;
-      const shown = Object.entries(headers).map(([name, header]) => [name, header.type === 'secret' ? inVault(headerField(name)) : header] as const);
+      const shown = Object.entries(headers).map(
+        ([name, header]) => [name, header.type === 'secret' ? inVault(headerField(name)) : header] as const,
+      );
       return { app, url, transportType, auth, httpHeaders: Object.fromEntries(shown) };
     }
     default:

@@ -1,7 +1,14 @@
 import { Controller, Delete, Get, HttpCode, Post, Put, UseGuards } from '@nestjs/common';
 import { ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Access, Caller, pathResource, type ApiKeyPrincipal } from '../../access/index.js';
-import { ApiErrors, ApiExample, ApiUnionResponse, EXAMPLE_IDS, UnionBody, UuidParam } from '../../platform/http/index.js';
+import {
+  ApiErrors,
+  ApiExample,
+  ApiUnionResponse,
+  EXAMPLE_IDS,
+  UnionBody,
+  UuidParam,
+} from '../../platform/http/index.js';
 import { ChangeIntegration } from '../application/change-integration.js';
 import { CreateIntegration } from '../application/create-integration.js';
 import { ReadIntegrations } from '../application/read-integrations.js';
@@ -9,9 +16,19 @@ import { RemoveIntegration } from '../application/remove-integration.js';
 import { TestIntegration } from '../application/test-integration.js';
 import { MAX_INTEGRATIONS_PER_AGENT } from '../limits.js';
 import { ChangeableIntegrationGuard } from './changeable-integration.guard.js';
-import { CREATE_VARIANTS, type CreateToolIntegrationBody, UPDATE_VARIANTS, type UpdateToolIntegrationBody } from './tool-integration-request.dto.js';
+import {
+  CREATE_VARIANTS,
+  type CreateToolIntegrationBody,
+  UPDATE_VARIANTS,
+  type UpdateToolIntegrationBody,
+} from './tool-integration-request.dto.js';
 import { requestOf } from './tool-integration-request.js';
-import { OFFERED_TOOLS, RESPONSE_VARIANTS, ToolIntegrationListResponse, ToolIntegrationTestResponse } from './tool-integration-response.dto.js';
+import {
+  OFFERED_TOOLS,
+  RESPONSE_VARIANTS,
+  ToolIntegrationListResponse,
+  ToolIntegrationTestResponse,
+} from './tool-integration-response.dto.js';
 import { toolIntegrationView, type ToolIntegrationView } from './tool-integration-view.js';
 import { IntegrationExists, IntegrationIdentityMismatch } from '../domain/integrations.errors.js';
 
@@ -68,7 +85,11 @@ export class ToolIntegrationsController {
 
   @Get()
   @Access({ scope: 'none', resource: AGENT })
-  @ApiOperation({ operationId: 'listToolIntegrations', summary: "List an agent's tool integrations", description: OFFERED_TOOLS })
+  @ApiOperation({
+    operationId: 'listToolIntegrations',
+    summary: "List an agent's tool integrations",
+    description: OFFERED_TOOLS,
+  })
   @ApiOkResponse({ type: ToolIntegrationListResponse })
   @ApiErrors(400, 401, 403, 404)
   async list(
@@ -111,7 +132,7 @@ export class ToolIntegrationsController {
     description:
       'The body takes the place of what was there, and the server is asked anew. Stored secrets stay where the body says ' +
       'so, never for another origin. One that changes nothing leaves updatedAt as it is. The type and the app or nameSlug ' +
-      "cannot be changed (400 integration_identity_mismatch). A key whose allowlist does not hold every agent that uses " +
+      'cannot be changed (400 integration_identity_mismatch). A key whose allowlist does not hold every agent that uses ' +
       'the integration cannot change it (403 forbidden_by_agent_allowlist).',
   })
   @ApiUnionResponse(200, 'type', RESPONSE_VARIANTS)

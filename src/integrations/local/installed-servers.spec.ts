@@ -17,7 +17,11 @@ function endpointOf(app: string, id: string): ProcessEndpoint {
     ...{ id, organizationId: newId(), settings: { type: 'managed-mcp', app, envNames: [] } },
     ...{ excludedTools: [], revision: 1, createdAt: new Date(0), updatedAt: new Date(0) },
   };
-  return new CatalogueEndpoints(catalogue, settings).endpointOf(catalogue.find(app)!, integration, {}) as ProcessEndpoint;
+  return new CatalogueEndpoints(catalogue, settings).endpointOf(
+    catalogue.find(app)!,
+    integration,
+    {},
+  ) as ProcessEndpoint;
 }
 
 const processes = useLocalServers();
@@ -36,8 +40,14 @@ describe('the app everything', () => {
     expect(environment).toContain('HOME');
     expect(environment).not.toContain('canary');
     for (const data of ['http://127.0.0.1:1/', 'https://example.com/']) {
-      const answer = await connection.callTool({ name: 'gzip-file-as-resource', input: { name: 'x', data }, meta: {} }, signal);
-      expect(answer).toMatchObject({ isError: true, output: expect.stringContaining('not in the allowed domains list') });
+      const answer = await connection.callTool(
+        { name: 'gzip-file-as-resource', input: { name: 'x', data }, meta: {} },
+        signal,
+      );
+      expect(answer).toMatchObject({
+        isError: true,
+        output: expect.stringContaining('not in the allowed domains list'),
+      });
     }
   });
 });
@@ -50,7 +60,10 @@ describe('the app memory', () => {
     const first = await local.connect(endpointOf('memory', one));
     await callTool(first, 'create_entities', { entities: [entity] });
     await first.close();
-    const [again, elsewhere] = [await local.connect(endpointOf('memory', one)), await local.connect(endpointOf('memory', other))];
+    const [again, elsewhere] = [
+      await local.connect(endpointOf('memory', one)),
+      await local.connect(endpointOf('memory', other)),
+    ];
     expect(await callTool(again, 'read_graph')).toContain('likes tea');
     expect(await callTool(elsewhere, 'read_graph')).not.toContain('likes tea');
     expect(readFileSync(join(local.folders, one, 'state'), 'utf8')).toContain('likes tea');

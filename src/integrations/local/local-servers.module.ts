@@ -3,5 +3,8 @@ import { ChildProcesses } from '../../platform/processes/index.js';
 import { LocalServers } from './local-servers.js';
 import { ProcessMcpConnector } from './process-mcp-connector.js';
 
-@Module({ providers: [ChildProcesses, LocalServers, ProcessMcpConnector], exports: [LocalServers, ProcessMcpConnector] })
+@Module({
+  providers: [ChildProcesses, LocalServers, ProcessMcpConnector],
+  exports: [LocalServers, ProcessMcpConnector],
+})
 export class LocalServersModule {}

@@ -1,7 +1,14 @@
 import { copyFileSync, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { callTool, endpoint, failure, SERVER, type TestLocalServers, useLocalServers } from '../../../test/support/local-servers.js';
+import {
+  callTool,
+  endpoint,
+  failure,
+  SERVER,
+  type TestLocalServers,
+  useLocalServers,
+} from '../../../test/support/local-servers.js';
 import { ManualClock } from '../../../test/support/manual-clock.js';
 import { until } from '../../../test/support/until.js';
 import { newId } from '../../platform/ids/index.js';
@@ -22,9 +29,13 @@ describe('a server that failed', () => {
     for (const seconds of [1, 2, 4, 8, 16, 32, 60, 60]) {
       await expect(local.connect(to)).rejects.toEqual(failure('process', ended));
       const words = seconds === 1 ? '1 second' : `${seconds} seconds`;
-      await expect(local.connect(to)).rejects.toEqual(failure('process', `${ended} It is started again in ${words} at the earliest.`));
+      await expect(local.connect(to)).rejects.toEqual(
+        failure('process', `${ended} It is started again in ${words} at the earliest.`),
+      );
       await clock.advance(seconds * 1_000 - 1);
-      await expect(local.connect(to)).rejects.toEqual(failure('process', `${ended} It is started again in 1 second at the earliest.`));
+      await expect(local.connect(to)).rejects.toEqual(
+        failure('process', `${ended} It is started again in 1 second at the earliest.`),
+      );
       await clock.advance(1);
     }
     const mended = { ...to, args: endpoint().args };
@@ -54,7 +65,8 @@ describe('a server that failed', () => {
 
 describe('a server that failed and that somebody asks for explicitly', () => {
   const ended = failure('process', 'The local server ended unexpectedly (exit code 1).');
-  const later = (seconds: number): unknown => failure('process', expect.stringContaining(`again in ${seconds} seconds at the earliest.`));
+  const later = (seconds: number): unknown =>
+    failure('process', expect.stringContaining(`again in ${seconds} seconds at the earliest.`));
   let clock: ManualClock;
   beforeEach(() => {
     clock = new ManualClock();
@@ -71,7 +83,11 @@ describe('a server that failed and that somebody asks for explicitly', () => {
     await expect(local.connect(to)).rejects.toEqual(later(4));
 
     const settled: string[] = [];
-    const asking = ['one', 'another'].map((who) => expect(local.connectAnew(to)).rejects.toEqual(ended).then(() => settled.push(who)));
+    const asking = ['one', 'another'].map((who) =>
+      expect(local.connectAnew(to))
+        .rejects.toEqual(ended)
+        .then(() => settled.push(who)),
+    );
     await clock.advance(999);
     expect([settled.length, clock.sleeping()]).toEqual([0, 2]);
     await clock.advance(1);
@@ -102,7 +118,11 @@ describe('a server that failed and that somebody asks for explicitly', () => {
     const to = endpoint('exits');
     await expect(local.connect(to)).rejects.toEqual(ended);
     const leaving = new AbortController();
-    const connecting = local.connector.connect(to, { signal: leaving.signal, onToolsChanged: () => undefined, anew: true });
+    const connecting = local.connector.connect(to, {
+      signal: leaving.signal,
+      onToolsChanged: () => undefined,
+      anew: true,
+    });
     await until(() => clock.sleeping() === 1, 'it waits');
     leaving.abort(new Error('Went away'));
     await expect(connecting).rejects.toThrow('Went away');
@@ -127,7 +147,9 @@ describe('the number of local servers', () => {
     local = processes.begin(new ManualClock(), { MCP_LOCAL_SERVERS: '1' });
     const busy = await local.connect();
     const slow = callTool(busy, 'slow');
-    await expect(local.connect()).rejects.toEqual(failure('process', 'Too many local servers are in use. Try again later.'));
+    await expect(local.connect()).rejects.toEqual(
+      failure('process', 'Too many local servers are in use. Try again later.'),
+    );
     expect(await slow).toBe('slow');
     expect((await local.connect()).closed).toBe(false);
     expect(busy.closed).toBe(true);
@@ -135,7 +157,9 @@ describe('the number of local servers', () => {
 
   it('may be none', async () => {
     local = processes.begin(new ManualClock(), { MCP_LOCAL_SERVERS: '0' });
-    await expect(local.connect()).rejects.toEqual(failure('process', 'Too many local servers are in use. Try again later.'));
+    await expect(local.connect()).rejects.toEqual(
+      failure('process', 'Too many local servers are in use. Try again later.'),
+    );
   });
 
   it('is 10 for an organization, and takes nothing from another', async () => {

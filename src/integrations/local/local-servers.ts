@@ -4,7 +4,12 @@ import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Clock } from '../../platform/clock/index.js';
 import { Settings } from '../../platform/config/index.js';
 import { messageOf } from '../../platform/errors/index.js';
-import { type ChildProcess, ChildProcesses, PrivateFolders, ProcessNotStarted } from '../../platform/processes/index.js';
+import {
+  type ChildProcess,
+  ChildProcesses,
+  PrivateFolders,
+  ProcessNotStarted,
+} from '../../platform/processes/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
 import type { ProcessEndpoint } from '../mcp/mcp-endpoint.js';
 import { McpFailure } from '../mcp/mcp-failure.js';
@@ -115,7 +120,10 @@ export class LocalServers implements OnApplicationShutdown {
       return await this.processes.start({ command, args, env: { ...env, ...state }, folder });
     } catch (error) {
       const known = error instanceof ProcessNotStarted ? error.message : 'Its folder cannot be made';
-      throw new McpFailure('process', `The local server cannot be started: ${known}.`, { detail: messageOf(error), cause: error });
+      throw new McpFailure('process', `The local server cannot be started: ${known}.`, {
+        detail: messageOf(error),
+        cause: error,
+      });
     }
   }
 
@@ -135,5 +143,7 @@ function leastRecentlyUsed(servers: readonly LocalServer[]): LocalServer | undef
 
 /** Differs as soon as anything differs that a server is started with; tells nothing of it. */
 function versionOf({ command, args, env }: ProcessEndpoint): string {
-  return createHash('sha256').update(JSON.stringify([command, args, env])).digest('base64');
+  return createHash('sha256')
+    .update(JSON.stringify([command, args, env]))
+    .digest('base64');
 }

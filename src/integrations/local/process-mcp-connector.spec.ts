@@ -1,7 +1,14 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { callTool, endpoint, failure, signal, type TestLocalServers, useLocalServers } from '../../../test/support/local-servers.js';
+import {
+  callTool,
+  endpoint,
+  failure,
+  signal,
+  type TestLocalServers,
+  useLocalServers,
+} from '../../../test/support/local-servers.js';
 import { ManualClock } from '../../../test/support/manual-clock.js';
 import { until } from '../../../test/support/until.js';
 import { newId } from '../../platform/ids/index.js';
@@ -39,12 +46,22 @@ describe('a local server', () => {
     for (const name of names) Reflect.deleteProperty(process.env, name);
     expect(seen).not.toContain('canary');
     const folder = join(local.folders, to.integrationId);
-    expect(JSON.parse(seen)).toMatchObject({ KEY: 'value', STATE_PATH: join(folder, 'state'), HOME: folder, TMPDIR: folder, cwd: folder });
+    expect(JSON.parse(seen)).toMatchObject({
+      KEY: 'value',
+      STATE_PATH: join(folder, 'state'),
+      HOME: folder,
+      TMPDIR: folder,
+      cwd: folder,
+    });
   });
 
   it('is never shared: each connection has a process of its own', async () => {
     const shared = { organizationId: newId() };
-    const connections = await Promise.all([local.connect(endpoint('good', shared)), local.connect(endpoint('good', shared)), local.connect()]);
+    const connections = await Promise.all([
+      local.connect(endpoint('good', shared)),
+      local.connect(endpoint('good', shared)),
+      local.connect(),
+    ]);
     const pids = await Promise.all(connections.map((connection) => callTool(connection, 'pid')));
     expect(new Set(pids).size).toBe(3);
   });

@@ -1,4 +1,9 @@
-import { deserializeMessage, type JSONRPCMessage, serializeMessage, type Transport } from '@modelcontextprotocol/client';
+import {
+  deserializeMessage,
+  type JSONRPCMessage,
+  serializeMessage,
+  type Transport,
+} from '@modelcontextprotocol/client';
 import type { Clock } from '../../platform/clock/index.js';
 import type { ChildProcess, ProcessEnd } from '../../platform/processes/index.js';
 import { MAX_MESSAGE_BYTES } from '../limits.js';
@@ -99,6 +104,7 @@ export function isNoProgram({ exitCode }: ProcessEnd): boolean {
 }
 
 function exitText(exitCode: number | null): string {
-  if (exitCode === 126 || exitCode === 127) return 'The program of the local server is not installed, or cannot be run.';
+  if (exitCode === 126 || exitCode === 127)
+    return 'The program of the local server is not installed, or cannot be run.';
   return `The local server ended unexpectedly (${exitCode === null ? 'by a signal' : `exit code ${exitCode}`}).`;
 }

@@ -35,14 +35,19 @@ export class ClientConnection implements McpConnection {
   }
 
   listTools(signal: AbortSignal): Promise<readonly ListedTool[]> {
-    return this.request(signal, (bounded) => listTools(this.parts.client, bounded, new Confidential(this.parts.secrets())));
+    return this.request(signal, (bounded) =>
+      listTools(this.parts.client, bounded, new Confidential(this.parts.secrets())),
+    );
   }
 
   callTool({ name, input, meta }: McpToolCall, signal: AbortSignal): Promise<McpToolResult> {
     const params = { name, arguments: { ...input }, _meta: { ...meta } };
     return this.request(signal, async (bounded) => {
       const result = await this.parts.client.callTool(params, { signal: bounded, timeout: SDK_TIMEOUT_MS });
-      return new Confidential(this.parts.secrets()).leftOutOfResult({ ...toToolResult(result), ...(wasRepaired(result) && { isRepaired: true as const }) });
+      return new Confidential(this.parts.secrets()).leftOutOfResult({
+        ...toToolResult(result),
+        ...(wasRepaired(result) && { isRepaired: true as const }),
+      });
     });
   }
 

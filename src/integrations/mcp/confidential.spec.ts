@@ -6,7 +6,12 @@ const tool = { name: 'echo', description: 'Echoes', inputSchema: { type: 'object
 describe('what a server was sent in confidence', () => {
   it.each([
     ['as it is', 'secret-value', 'You sent secret-value.', 'You sent [redacted].'],
-    ['without its scheme', 'Bearer secret-value', 'Token secret-value, Bearer secret-value', 'Token [redacted], [redacted]'],
+    [
+      'without its scheme',
+      'Bearer secret-value',
+      'Token secret-value, Bearer secret-value',
+      'Token [redacted], [redacted]',
+    ],
     ['within JSON', 'secret "value"', '{"key":"secret \\"value\\""}', '{"key":"[redacted]"}'],
     ['with signs of a pattern', 'a$&.*(secret', 'It is a$&.*(secret', 'It is [redacted]'],
   ])('is left out of a text: %s', (_how, secret, text, left) => {
@@ -29,8 +34,13 @@ describe('what a server was sent in confidence', () => {
   it('makes no tool of one that has it in its name or schema', () => {
     const confidential = new Confidential(['secret-value']);
     expect(confidential.leftOutOfTool({ ...tool, name: 'secret-value' })).toBeUndefined();
-    expect(confidential.leftOutOfTool({ ...tool, inputSchema: { type: 'object', title: 'secret-value' } })).toBeUndefined();
-    expect(confidential.leftOutOfTool({ ...tool, description: 'secret-value' })).toEqual({ ...tool, description: '[redacted]' });
+    expect(
+      confidential.leftOutOfTool({ ...tool, inputSchema: { type: 'object', title: 'secret-value' } }),
+    ).toBeUndefined();
+    expect(confidential.leftOutOfTool({ ...tool, description: 'secret-value' })).toEqual({
+      ...tool,
+      description: '[redacted]',
+    });
     expect(confidential.leftOutOfTool(tool)).toEqual(tool);
   });
 });

@@ -41,7 +41,11 @@ const open = async (): Promise<Connection> => {
   opened.push(connection);
   return connection;
 };
-const keyOf = (integrationId: string, { organizationId = 'o1', version = '1' } = {}) => ({ organizationId, integrationId, version });
+const keyOf = (integrationId: string, { organizationId = 'o1', version = '1' } = {}) => ({
+  organizationId,
+  integrationId,
+  version,
+});
 const numberOf = async (connection: McpConnection): Promise<number> => (connection as Connection).number;
 const use = (integrationId: string, more: { organizationId?: string; version?: string } = {}): Promise<number> =>
   pool.use(keyOf(integrationId, more), open, numberOf, signal);
@@ -146,7 +150,9 @@ describe('the places', () => {
   it('of the process too, and a connection in use keeps its place', async () => {
     const calls = [held('a'), held('b'), held('c', { organizationId: 'o2' })];
     await clock.advance(0);
-    await expect(use('d', { organizationId: 'o3' })).rejects.toMatchObject({ message: 'Too many tool servers are in use at the moment.' });
+    await expect(use('d', { organizationId: 'o3' })).rejects.toMatchObject({
+      message: 'Too many tool servers are in use at the moment.',
+    });
     await expect(use('d')).rejects.toBeInstanceOf(McpFailure);
     calls[2]?.release();
     await clock.advance(1);
@@ -156,12 +162,14 @@ describe('the places', () => {
 });
 
 describe('a failure', () => {
-  const failing = (count: { times: number }, reason: McpFailure['reason'] = 'unreachable') => () => {
-    count.times += 1;
-    return Promise.reject(new McpFailure(reason, 'The server cannot be reached.'));
-  };
+  const failing =
+    (count: { times: number }, reason: McpFailure['reason'] = 'unreachable') =>
+    () => {
+      count.times += 1;
+      return Promise.reject(new McpFailure(reason, 'The server cannot be reached.'));
+    };
 
-  it('to connect is everybody\'s answer for a short time, under the same settings', async () => {
+  it("to connect is everybody's answer for a short time, under the same settings", async () => {
     const count = { times: 0 };
     const attempt = (version = '1') => pool.use(keyOf('a', { version }), failing(count), numberOf, signal);
     await expect(Promise.all([attempt(), attempt()])).rejects.toMatchObject({ reason: 'unreachable' });
@@ -175,7 +183,9 @@ describe('a failure', () => {
 
   it('of a local server is not kept: the server itself says when it may be started again', async () => {
     const count = { times: 0 };
-    await expect(pool.use(keyOf('a'), failing(count, 'process'), numberOf, signal)).rejects.toMatchObject({ reason: 'process' });
+    await expect(pool.use(keyOf('a'), failing(count, 'process'), numberOf, signal)).rejects.toMatchObject({
+      reason: 'process',
+    });
     expect(await use('a')).toBe(1);
   });
 

@@ -41,7 +41,10 @@ export class ConnectionPool implements OnApplicationShutdown {
 
   constructor(
     private readonly clock: Clock,
-    private readonly limits: PoolLimits = { connections: MAX_CONNECTIONS, perOrganization: MAX_CONNECTIONS_PER_ORGANIZATION },
+    private readonly limits: PoolLimits = {
+      connections: MAX_CONNECTIONS,
+      perOrganization: MAX_CONNECTIONS_PER_ORGANIZATION,
+    },
   ) {}
 
   /** Those that are open or being opened. */

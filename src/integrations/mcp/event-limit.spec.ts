@@ -7,7 +7,12 @@ async function passed(chunks: readonly string[], maxBytes: number): Promise<stri
     for (const chunk of chunks) yield Buffer.from(chunk);
   }
   const received: string[] = [];
-  for await (const chunk of limitEvents(source(), { maxBytes, tooLarge: () => new Error('too large'), admit: () => undefined })) received.push(Buffer.from(chunk).toString());
+  for await (const chunk of limitEvents(source(), {
+    maxBytes,
+    tooLarge: () => new Error('too large'),
+    admit: () => undefined,
+  }))
+    received.push(Buffer.from(chunk).toString());
   return received.join('');
 }
 
@@ -33,7 +38,11 @@ describe('a chunk of a stream', () => {
     }
     const steps: string[] = [];
     const admitted: number[][] = [];
-    const limits = { maxBytes: 1_048_576, tooLarge: () => new Error('too large'), admit: (...counts: number[]) => void admitted.push(counts) };
+    const limits = {
+      maxBytes: 1_048_576,
+      tooLarge: () => new Error('too large'),
+      admit: (...counts: number[]) => void admitted.push(counts),
+    };
     for await (const step of limitEvents(source(), limits)) steps.push(Buffer.from(step).toString());
     return { steps, admitted };
   }
@@ -51,6 +60,8 @@ describe('a chunk of a stream', () => {
     expect(admitted).toEqual([[events, chunk.length]]);
     expect(Math.max(0, ...steps.map(({ length }) => length))).toBeLessThanOrEqual(MAX_STEP_BYTES);
     expect(Math.max(0, ...steps.map((step) => step.split('\n').length - 1))).toBeLessThanOrEqual(MAX_STEP_LINES);
-    expect(steps.length).toBeLessThanOrEqual(1 + chunk.length / MAX_STEP_BYTES + (chunk.split('\n').length - 1) / MAX_STEP_LINES);
+    expect(steps.length).toBeLessThanOrEqual(
+      1 + chunk.length / MAX_STEP_BYTES + (chunk.split('\n').length - 1) / MAX_STEP_LINES,
+    );
   });
 });

@@ -68,7 +68,9 @@ function withinCauses(error: unknown, secrets: readonly string[]): McpFailure | 
 /** The detail may have words of the server's, such as a header of its answer. */
 function withPlainDetail(failure: McpFailure, secrets: readonly string[]): McpFailure {
   const { reason, message, detail, cause } = failure;
-  return detail === undefined ? failure : new McpFailure(reason, message, { detail: serverWords(detail, secrets), cause });
+  return detail === undefined
+    ? failure
+    : new McpFailure(reason, message, { detail: serverWords(detail, secrets), cause });
 }
 
 function failureOfStatus(error: unknown): McpFailure | undefined {
@@ -81,7 +83,10 @@ function failureOfStatus(error: unknown): McpFailure | undefined {
 function failureOfProtocol(error: unknown, secrets: readonly string[]): McpFailure | undefined {
   if (!(error instanceof ProtocolError)) return undefined;
   const words = serverWords(error.message, secrets);
-  return new McpFailure('protocol', `The server answered with an error: ${words === '' ? `code ${error.code}` : words}`);
+  return new McpFailure(
+    'protocol',
+    `The server answered with an error: ${words === '' ? `code ${error.code}` : words}`,
+  );
 }
 
 function failureOfSdk(error: unknown): McpFailure | undefined {
@@ -92,13 +97,17 @@ function failureOfSdk(error: unknown): McpFailure | undefined {
     return new McpFailure('timeout', 'The server did not answer in time.', { cause: error });
   }
   if (error.code === SdkErrorCode.UnsupportedResultType || error.code === SdkErrorCode.InputRequiredRoundsExceeded) {
-    return new McpFailure('protocol', 'The server asks for further input, which it cannot be given here.', { cause: error });
+    return new McpFailure('protocol', 'The server asks for further input, which it cannot be given here.', {
+      cause: error,
+    });
   }
   return undefined;
 }
 
 function invalidAnswer(error: unknown, secrets: readonly string[]): McpFailure {
-  return new McpFailure('protocol', "The server's answer is not valid MCP.", { detail: serverWords(messageOf(error), secrets) });
+  return new McpFailure('protocol', "The server's answer is not valid MCP.", {
+    detail: serverWords(messageOf(error), secrets),
+  });
 }
 
 function detailOf(error: EgressFailed | EgressRefused): { detail?: string; cause: unknown } {

@@ -12,7 +12,10 @@ const MAX_STALL_MS = 250;
 const connections = new ToolConnections();
 const { signal } = new AbortController();
 const CALL = { name: 'echo', input: { text: 'x' }, meta: {} };
-const FLOODED = { reason: 'protocol', message: 'The server sent more messages than can be read, and was disconnected.' };
+const FLOODED = {
+  reason: 'protocol',
+  message: 'The server sent more messages than can be read, and was disconnected.',
+};
 const FLOODS = {
   pings: event({ id: 1, method: 'ping' }),
   'events without a message': 'data:{}\n\n',
@@ -118,7 +121,10 @@ describe('a server that sends many messages', () => {
     const call = connection.callTool(CALL, signal);
     const expected = isFew
       ? expect(call).resolves.toMatchObject({ output: 'done' })
-      : expect(call).rejects.toMatchObject({ reason: 'protocol', message: 'The server answers with too many messages at once.' });
+      : expect(call).rejects.toMatchObject({
+          reason: 'protocol',
+          message: 'The server answers with too many messages at once.',
+        });
     const [stall] = await Promise.all([longestStall(call), expected]);
     expect(stall).toBeLessThan(MAX_STALL_MS);
   });

@@ -35,11 +35,16 @@ describe.each(['streamableHttp', 'sse'] as const)("the protocol's reference serv
     await open();
     const tools = await connection.listTools(signal);
     expect(tools.map(({ name }) => name)).toEqual(expect.arrayContaining(['echo', 'get-sum', 'get-tiny-image']));
-    expect(tools.find(({ name }) => name === 'echo')?.inputSchema).toMatchObject({ type: 'object', required: ['message'] });
+    expect(tools.find(({ name }) => name === 'echo')?.inputSchema).toMatchObject({
+      type: 'object',
+      required: ['message'],
+    });
     const answers = await Promise.all(
       [1, 2, 3, 4, 5].map((number) => connection.callTool(callOf('get-sum', { a: number, b: 10 }), signal)),
     );
-    expect(answers.map(({ output }) => output)).toEqual([1, 2, 3, 4, 5].map((n) => `The sum of ${n} and 10 is ${n + 10}.`));
+    expect(answers.map(({ output }) => output)).toEqual(
+      [1, 2, 3, 4, 5].map((n) => `The sum of ${n} and 10 is ${n + 10}.`),
+    );
   });
 
   it('gives media, resources, links and structured content in a form for the model', async () => {
@@ -47,7 +52,10 @@ describe.each(['streamableHttp', 'sse'] as const)("the protocol's reference serv
     const image = await connection.callTool(callOf('get-tiny-image'), signal);
     expect(image.media).toEqual([expect.objectContaining({ kind: 'image', mediaType: 'image/png' })]);
     expect(image.output).toContain('image-2');
-    const resource = await connection.callTool(callOf('get-resource-reference', { resourceType: 'Text', resourceId: 1 }), signal);
+    const resource = await connection.callTool(
+      callOf('get-resource-reference', { resourceType: 'Text', resourceId: 1 }),
+      signal,
+    );
     expect(resource.output).toContain('Resource "demo://resource/dynamic/text/1":');
     const links = await connection.callTool(callOf('get-resource-links', { count: 2 }), signal);
     expect(links.output).toContain('Link to resource "demo://resource/dynamic/');
@@ -64,10 +72,15 @@ describe.each(['streamableHttp', 'sse'] as const)("the protocol's reference serv
   it('is told when nobody waits any more', async () => {
     await open();
     const gone = new AbortController();
-    const long = connection.callTool(callOf('trigger-long-running-operation', { duration: 60, steps: 60 }), gone.signal);
+    const long = connection.callTool(
+      callOf('trigger-long-running-operation', { duration: 60, steps: 60 }),
+      gone.signal,
+    );
     gone.abort(new Error('the run was cancelled'));
     await expect(long).rejects.toThrow('the run was cancelled');
-    expect((await connection.callTool(callOf('echo', { message: 'still there' }), signal)).output).toContain('still there');
+    expect((await connection.callTool(callOf('echo', { message: 'still there' }), signal)).output).toContain(
+      'still there',
+    );
   });
 
   it('fails the calls under way when it ends', async () => {
@@ -147,9 +160,14 @@ describe('a server of the revision 2026-07-28', () => {
     const failures: McpFailure[] = [];
     try {
       const headers = { authorization: 'Bearer canary-of-a-token' };
-      const connection = await connections.open({ url: server.url, headers }, { onListenFailed: (failure) => failures.push(failure) });
+      const connection = await connections.open(
+        { url: server.url, headers },
+        { onListenFailed: (failure) => failures.push(failure) },
+      );
       await until(() => failures.length > 0, 'the refusal to be told');
-      expect(failures.map(({ message }) => message)).toEqual(['The server answered with an error: No streams for Bearer [redacted]']);
+      expect(failures.map(({ message }) => message)).toEqual([
+        'The server answered with an error: No streams for Bearer [redacted]',
+      ]);
       expect(await connection.listTools(signal)).toHaveLength(1);
     } finally {
       await connections.close();
@@ -164,7 +182,10 @@ describe('a server of the revision 2026-07-28', () => {
     const failures: McpFailure[] = [];
     let changes = 0;
     try {
-      const told = { onToolsChanged: () => (changes += 1), onListenFailed: (failure: McpFailure) => failures.push(failure) };
+      const told = {
+        onToolsChanged: () => (changes += 1),
+        onListenFailed: (failure: McpFailure) => failures.push(failure),
+      };
       const connection = await connections.open({ url: server.url }, { clock, ...told });
       await until(async () => {
         server.toolsChanged();
@@ -174,7 +195,9 @@ describe('a server of the revision 2026-07-28', () => {
       expect(failures).toEqual([]);
       server.dropListeners();
       await until(() => failures.length > 0, 'the end of the stream to be told');
-      expect(failures.map(({ message }) => message)).toEqual(['The server ended the stream on which it tells of them.']);
+      expect(failures.map(({ message }) => message)).toEqual([
+        'The server ended the stream on which it tells of them.',
+      ]);
       expect(await connection.listTools(signal)).toHaveLength(1);
     } finally {
       await connections.close();

@@ -204,14 +204,23 @@ describe('a list of tools', () => {
   });
 
   const NO_ARGUMENTS = { type: 'object', properties: {} };
-  const UNLISTED = 'Its arguments are not listed here, because the server does not describe them in a form that models take.';
+  const UNLISTED =
+    'Its arguments are not listed here, because the server does not describe them in a form that models take.';
   it.each<[string, unknown, object, string]>([
     ...[undefined, null, 'object', ['object'], true].map((schema): [string, unknown, object, string] => [
-      `its schema is ${JSON.stringify(schema)}`, schema, NO_ARGUMENTS, UNLISTED,
+      `its schema is ${JSON.stringify(schema)}`,
+      schema,
+      NO_ARGUMENTS,
+      UNLISTED,
     ]),
     ['its type is another', { type: 'string' }, NO_ARGUMENTS, ''],
     ['its arguments are a list', { type: 'object', properties: [] }, NO_ARGUMENTS, ''],
-    ['one argument is none', { properties: { a: { type: 'string' }, b: 7 } }, { type: 'object', properties: { a: { type: 'string' } } }, ''],
+    [
+      'one argument is none',
+      { properties: { a: { type: 'string' }, b: 7 } },
+      { type: 'object', properties: { a: { type: 'string' } } },
+      '',
+    ],
     [
       'what it requires has no names',
       { type: 'object', properties: { a: {} }, required: ['a', 7] },
@@ -219,13 +228,25 @@ describe('a list of tools', () => {
       '',
     ],
     ['what it requires is no list', { type: 'object', required: 'a' }, NO_ARGUMENTS, ''],
-    ['what it requires cannot be named', { type: 'object', properties: { 'a b': {} }, required: ['a b'] }, NO_ARGUMENTS, UNLISTED],
+    [
+      'what it requires cannot be named',
+      { type: 'object', properties: { 'a b': {} }, required: ['a b'] },
+      NO_ARGUMENTS,
+      UNLISTED,
+    ],
     ['it is larger than any real one', { type: 'object', description: 'x'.repeat(300_000) }, NO_ARGUMENTS, UNLISTED],
-    ['it is nested deeply', { type: 'object', properties: { a: JSON.parse(`${'{"not":'.repeat(1_000)}{}${'}'.repeat(1_000)}`) as object } }, NO_ARGUMENTS, UNLISTED],
+    [
+      'it is nested deeply',
+      { type: 'object', properties: { a: JSON.parse(`${'{"not":'.repeat(1_000)}{}${'}'.repeat(1_000)}`) as object } },
+      NO_ARGUMENTS,
+      UNLISTED,
+    ],
   ])('offers a tool also where %s', async (_what, inputSchema, offered, description) => {
     const connection = await liedTo('none');
     server.tools = [{ name: 'odd', inputSchema }];
-    expect(await connection.listTools(signal)).toEqual([{ name: 'odd', description, inputSchema: offered, readOnly: false }]);
+    expect(await connection.listTools(signal)).toEqual([
+      { name: 'odd', description, inputSchema: offered, readOnly: false },
+    ]);
   });
 
   it.each<[Lie, McpFailure['reason']]>([

@@ -93,7 +93,9 @@ export class McpFetch {
 
   private isUnwantedStream({ method, exchange }: Sending): boolean {
     const { endpoint, wantsNotifications } = this.options;
-    return method === 'GET' && exchange === undefined && endpoint.transport === 'streamableHttp' && !wantsNotifications();
+    return (
+      method === 'GET' && exchange === undefined && endpoint.transport === 'streamableHttp' && !wantsNotifications()
+    );
   }
 
   private async authorized(sending: Sending): Promise<EgressResponse> {
@@ -113,7 +115,10 @@ export class McpFetch {
     throw unauthorized();
   }
 
-  private send({ url, method, headers, body, signal, exchange }: Sending, token: string | undefined): Promise<EgressResponse> {
+  private send(
+    { url, method, headers, body, signal, exchange }: Sending,
+    token: string | undefined,
+  ): Promise<EgressResponse> {
     return this.options.http.request(url, {
       purpose: 'mcp',
       method,
@@ -148,7 +153,10 @@ export class McpFetch {
     return new Response(await this.bodyOf(answer, sending.exchange), { status, headers: kept(headers) });
   }
 
-  private async bodyOf(answer: EgressResponse, exchange: Exchange | undefined): Promise<ReadableStream<Uint8Array> | string> {
+  private async bodyOf(
+    answer: EgressResponse,
+    exchange: Exchange | undefined,
+  ): Promise<ReadableStream<Uint8Array> | string> {
     const { turns } = this.options;
     const isEvents = isEventStream(answer);
     if (exchange) exchange.streams = isEvents;
@@ -185,11 +193,17 @@ function challengeOf({ status, headers }: EgressAnswer): string | null | undefin
 }
 
 function unauthorized(): McpFailure {
-  return new McpFailure('needs_authorization', 'The server does not accept the credentials; it needs to be authorized.');
+  return new McpFailure(
+    'needs_authorization',
+    'The server does not accept the credentials; it needs to be authorized.',
+  );
 }
 
 function forbidden(): McpFailure {
-  return new McpFailure('needs_authorization', 'The server refuses access with these credentials (HTTP status 403); it needs to be authorized.');
+  return new McpFailure(
+    'needs_authorization',
+    'The server refuses access with these credentials (HTTP status 403); it needs to be authorized.',
+  );
 }
 
 function flooded(): McpFailure {

@@ -1,4 +1,9 @@
-import { type CallToolResult, isJSONRPCResultResponse, isSpecType, type JSONRPCMessage } from '@modelcontextprotocol/client';
+import {
+  type CallToolResult,
+  isJSONRPCResultResponse,
+  isSpecType,
+  type JSONRPCMessage,
+} from '@modelcontextprotocol/client';
 import { type JsonObject, withoutSchema } from '../../models/index.js';
 import { MAX_CONTENT_BLOCKS, MAX_TOOLS } from './mcp-limits.js';
 import { noteOf, UNDESCRIBED } from './tool-notes.js';
@@ -21,7 +26,8 @@ export function repairedAnswer(method: string, message: Answer): Answer {
   const { resultType } = message.result;
   if (resultType !== undefined && resultType !== 'complete') return message;
   // What the newer protocol asks for in every list; lists are not cached here.
-  const kind = resultType === undefined ? {} : { resultType, ...(method === 'tools/list' && { ttlMs: 0, cacheScope: 'private' }) };
+  const kind =
+    resultType === undefined ? {} : { resultType, ...(method === 'tools/list' && { ttlMs: 0, cacheScope: 'private' }) };
   if (method === 'tools/call') return { ...message, result: { ...kind, ...repairedResult(message.result) } };
   if (method === 'tools/list') return { ...message, result: { ...kind, ...repairedPage(message.result) } };
   return message;
@@ -40,9 +46,18 @@ function repairedResult({ content, structuredContent, isError }: JsonObject): Js
   if (left > 0) blocks.push({ type: 'text', text: noteOf(`${left} further parts of the result`) });
   // Servers that answer structured content alone leave out the list, which the SDK takes for empty.
   const isList = Array.isArray(content) || (content === undefined && structuredContent !== undefined);
-  if (!isList) blocks.push({ type: 'text', text: `${UNREADABLE}${content === undefined ? 'it has no content' : 'its content is not a list'}.` });
-  const isWhole = isList && left === 0 && !known.includes(undefined) && (isError === undefined || typeof isError === 'boolean');
-  const result = { content: blocks, isError: isError === true || !isList, ...(isWhole ? {} : { _meta: { [REPAIRED]: true } }) };
+  if (!isList)
+    blocks.push({
+      type: 'text',
+      text: `${UNREADABLE}${content === undefined ? 'it has no content' : 'its content is not a list'}.`,
+    });
+  const isWhole =
+    isList && left === 0 && !known.includes(undefined) && (isError === undefined || typeof isError === 'boolean');
+  const result = {
+    content: blocks,
+    isError: isError === true || !isList,
+    ...(isWhole ? {} : { _meta: { [REPAIRED]: true } }),
+  };
   if (structuredContent === undefined) return result;
   if (isObject(structuredContent)) return { ...result, structuredContent };
   return { ...result, content: [...blocks, { type: 'text', text: jsonOf(structuredContent) }] };

@@ -1,4 +1,9 @@
-import { Client, type jsonSchemaValidator, type JsonSchemaValidator, type VersionNegotiationOptions } from '@modelcontextprotocol/client';
+import {
+  Client,
+  type jsonSchemaValidator,
+  type JsonSchemaValidator,
+  type VersionNegotiationOptions,
+} from '@modelcontextprotocol/client';
 import type { Clock } from '../../platform/clock/index.js';
 import { McpFailure } from './mcp-failure.js';
 import { CHANGES_WITHIN_MS, MAX_PAGES, SDK_TIMEOUT_MS } from './mcp-limits.js';
@@ -50,7 +55,9 @@ export class ToolChanges {
     client
       .listen({ toolsListChanged: true }, { timeout: SDK_TIMEOUT_MS })
       .then(({ closed }) => closed)
-      .then(() => this.onListenFailed(new McpFailure('unreachable', 'The server ended the stream on which it tells of them.')))
+      .then(() =>
+        this.onListenFailed(new McpFailure('unreachable', 'The server ended the stream on which it tells of them.')),
+      )
       .catch(this.onListenFailed);
   }
 

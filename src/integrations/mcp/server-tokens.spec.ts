@@ -27,10 +27,18 @@ beforeEach(async () => {
         return;
       }
       const known = method === 'initialize' || method === 'tools/call';
-      const initialized = { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 's', version: '1' } };
+      const initialized = {
+        protocolVersion: '2025-06-18',
+        capabilities: { tools: {} },
+        serverInfo: { name: 's', version: '1' },
+      };
       const result = method === 'initialize' ? initialized : { content: [{ type: 'text', text: 'done' }] };
       response.writeHead(known ? 200 : 404, { 'content-type': 'application/json' });
-      response.end(JSON.stringify(known ? { jsonrpc: '2.0', id, result } : { jsonrpc: '2.0', id, error: { code: -32601, message: 'No' } }));
+      response.end(
+        JSON.stringify(
+          known ? { jsonrpc: '2.0', id, result } : { jsonrpc: '2.0', id, error: { code: -32601, message: 'No' } },
+        ),
+      );
     });
   });
 });
@@ -60,7 +68,11 @@ class Grant implements TokenSource {
 }
 
 const open = (tokens?: TokenSource) =>
-  connections.open({ url: `${server.url}/mcp`, headers: { 'X-Team': 'blue', Accept: 'nothing' }, ...(tokens && { tokens }) });
+  connections.open({
+    url: `${server.url}/mcp`,
+    headers: { 'X-Team': 'blue', Accept: 'nothing' },
+    ...(tokens && { tokens }),
+  });
 const call = (connection: Awaited<ReturnType<typeof open>>) =>
   connection.callTool({ name: 'x', input: {}, meta: {} }, new AbortController().signal);
 
@@ -94,7 +106,13 @@ describe('the tokens of a server', () => {
   it('are what is missing when there are none', async () => {
     await expect(open()).rejects.toMatchObject({ reason: 'needs_authorization' });
     refusal = { status: 403, challenge: 'Basic' };
-    await expect(open()).rejects.toMatchObject({ reason: 'needs_authorization', message: expect.stringContaining('403') });
-    await expect(open(new Grant('old'))).rejects.toMatchObject({ reason: 'unreachable', message: 'The server answered with HTTP status 403.' });
+    await expect(open()).rejects.toMatchObject({
+      reason: 'needs_authorization',
+      message: expect.stringContaining('403'),
+    });
+    await expect(open(new Grant('old'))).rejects.toMatchObject({
+      reason: 'unreachable',
+      message: 'The server answered with HTTP status 403.',
+    });
   });
 });

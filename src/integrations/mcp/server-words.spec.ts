@@ -30,15 +30,22 @@ describe("a server's words", () => {
     expect(serverWords(said, [secret])).toBe(told);
   });
 
-  it.each(['a', 'x', '', ' ', 'key', 'Bearer', 'Basic ', 'Token token', 'Bearer a'])('stay where a secret is an ordinary word: %j', (secret) => {
-    const said = 'A bearer token, or Basic authorization with a key, is missing.';
-    expect(serverWords(said, [secret])).toBe(said);
-  });
+  it.each(['a', 'x', '', ' ', 'key', 'Bearer', 'Basic ', 'Token token', 'Bearer a'])(
+    'stay where a secret is an ordinary word: %j',
+    (secret) => {
+      const said = 'A bearer token, or Basic authorization with a key, is missing.';
+      expect(serverWords(said, [secret])).toBe(said);
+    },
+  );
 
   it('never tell more of a secret than a few characters, wherever they are cut', () => {
-    const part = fc.string({ minLength: 12, maxLength: 60, unit: 'grapheme-ascii' }).filter((text) => !/\s/.test(text) && text.trim().length >= 12);
+    const part = fc
+      .string({ minLength: 12, maxLength: 60, unit: 'grapheme-ascii' })
+      .filter((text) => !/\s/.test(text) && text.trim().length >= 12);
     const scheme = fc.constantFrom('', 'Bearer ', 'Token ', 'ApiKey ');
-    const encoded = fc.constantFrom<(text: string) => string>(String, encodeURIComponent, (text) => JSON.stringify(text).slice(1, -1));
+    const encoded = fc.constantFrom<(text: string) => string>(String, encodeURIComponent, (text) =>
+      JSON.stringify(text).slice(1, -1),
+    );
     const lengths = fc.oneof(fc.nat(20), fc.integer({ min: 400, max: 700 }), fc.integer({ min: 3_900, max: 4_100 }));
     const around = fc.tuple(lengths, fc.constantFrom(' ', '.', '\u0000'), lengths);
     fc.assert(
@@ -57,9 +64,15 @@ describe("a server's words", () => {
 
   it('are kept where they tell nothing', () => {
     fc.assert(
-      fc.property(fc.array(fc.constantFrom('not', 'found', 'tool', 'missing', '404', 'argument'), { minLength: 1, maxLength: 40 }), (words) => {
-        expect(serverWords(words.join(' '), [KEY, BASIC, 'Bearer SEKRET-CANARY-3'])).toBe(words.join(' '));
-      }),
+      fc.property(
+        fc.array(fc.constantFrom('not', 'found', 'tool', 'missing', '404', 'argument'), {
+          minLength: 1,
+          maxLength: 40,
+        }),
+        (words) => {
+          expect(serverWords(words.join(' '), [KEY, BASIC, 'Bearer SEKRET-CANARY-3'])).toBe(words.join(' '));
+        },
+      ),
     );
   });
 

@@ -15,7 +15,10 @@ function received(result: object): ToolResult {
 
 describe('what a tool returns', () => {
   it('is joined where it is text, and says so where it is nothing', () => {
-    const content = [{ type: 'text', text: 'one' }, { type: 'text', text: 'two' }];
+    const content = [
+      { type: 'text', text: 'one' },
+      { type: 'text', text: 'two' },
+    ];
     expect(received({ content })).toEqual({ output: 'one\n\ntwo', isError: false });
     expect(received({ content: [], isError: true })).toEqual({ output: 'The tool returned nothing.', isError: true });
   });
@@ -24,10 +27,19 @@ describe('what a tool returns', () => {
     expect(received(result)).toEqual({ output: expect.stringContaining('it has no content'), isError: true });
   });
 
-  it.each(['not a list', { type: 'text', text: 'no list' }, null, 7])('is an error where its content is %j', (content) => {
-    expect(received({ content })).toEqual({ output: expect.stringContaining('its content is not a list'), isError: true });
-    expect(received({ content, structuredContent: { a: 1 } })).toEqual({ output: expect.stringContaining('{"a":1}'), isError: true });
-  });
+  it.each(['not a list', { type: 'text', text: 'no list' }, null, 7])(
+    'is an error where its content is %j',
+    (content) => {
+      expect(received({ content })).toEqual({
+        output: expect.stringContaining('its content is not a list'),
+        isError: true,
+      });
+      expect(received({ content, structuredContent: { a: 1 } })).toEqual({
+        output: expect.stringContaining('{"a":1}'),
+        isError: true,
+      });
+    },
+  );
 
   it('is shown and named where it can be seen or heard', () => {
     const { output, media } = received({
@@ -54,8 +66,14 @@ describe('what a tool returns', () => {
   it.each([
     ['no base64', { type: 'image', data: 'not base64!', mimeType: 'image/png' }],
     ['an empty image', { type: 'image', data: '', mimeType: 'image/png' }],
-    ['an image that is none', { type: 'image', data: Buffer.from('<svg/>').toString('base64'), mimeType: 'image/svg+xml' }],
-    ['a file of another kind', { type: 'resource', resource: { uri: 'x:y', mimeType: 'application/zip', blob: 'UEsDBA==' } }],
+    [
+      'an image that is none',
+      { type: 'image', data: Buffer.from('<svg/>').toString('base64'), mimeType: 'image/svg+xml' },
+    ],
+    [
+      'a file of another kind',
+      { type: 'resource', resource: { uri: 'x:y', mimeType: 'application/zip', blob: 'UEsDBA==' } },
+    ],
     ['an unknown kind', { type: 'hologram', data: 'x' }],
     ['no object', 'text'],
     ['an image without data', { type: 'image' }],
@@ -83,8 +101,12 @@ describe('what a tool returns', () => {
 
   it('is told once where it is structured as well', () => {
     const structuredContent = { b: 1, a: [2] };
-    expect(received({ content: [{ type: 'text', text: '{ "a": [2], "b": 1 }' }], structuredContent }).output).toBe('{ "a": [2], "b": 1 }');
-    expect(received({ content: [{ type: 'text', text: 'See below' }], structuredContent }).output).toBe('See below\n\n{"b":1,"a":[2]}');
+    expect(received({ content: [{ type: 'text', text: '{ "a": [2], "b": 1 }' }], structuredContent }).output).toBe(
+      '{ "a": [2], "b": 1 }',
+    );
+    expect(received({ content: [{ type: 'text', text: 'See below' }], structuredContent }).output).toBe(
+      'See below\n\n{"b":1,"a":[2]}',
+    );
     const wrapped = { content: [{ type: 'text', text: '[{"a":1}]' }], structuredContent: { items: [{ a: 1 }] } };
     expect(received(wrapped).output).toBe('[{"a":1}]');
     expect(received({ ...wrapped, structuredContent: { items: [{ a: 1 }], more: 2 } }).output).toContain('"more":2');

@@ -13,7 +13,11 @@ describe('the schema of a tool', () => {
         kind: { enum: ['a', 1, null], default: 'a' },
         more: { type: ['object', 'null'], additionalProperties: { type: 'number', minimum: 0 } },
       },
-      { required: ['when'], additionalProperties: false, $defs: { tag: { type: 'object', properties: { id: { type: 'integer' } } } } },
+      {
+        required: ['when'],
+        additionalProperties: false,
+        $defs: { tag: { type: 'object', properties: { id: { type: 'integer' } } } },
+      },
     );
     expect(acceptableSchema(schema)).toEqual(schema);
   });
@@ -32,7 +36,11 @@ describe('the schema of a tool', () => {
     ['an empty combination', { anyOf: [] }, {}],
     ['examples that are no list', { type: 'string', examples: 'one' }, { type: 'string' }],
     ['dependencies that are no object', { type: 'object', dependencies: ['a'] }, { type: 'object' }],
-    ['dependencies that are neither schemas nor names', { dependencies: { a: 7, b: ['c', 1, 'c'], d: true } }, { dependencies: { b: ['c'], d: true } }],
+    [
+      'dependencies that are neither schemas nor names',
+      { dependencies: { a: 7, b: ['c', 1, 'c'], d: true } },
+      { dependencies: { b: ['c'], d: true } },
+    ],
     ['what is wrong within dependencies', { dependencies: { a: { minLength: -1 } } }, { dependencies: { a: {} } }],
     ['a reference to what is no schema', { $ref: '#/properties/a/default', default: {} }, { default: {} }],
     ['a description that is no text', { description: 7 }, {}],
@@ -44,9 +52,17 @@ describe('the schema of a tool', () => {
 
   it.each<[string, object, string]>([
     ['that is none', { $defs: { x: 7 } }, '#/$defs/x'],
-    ['within a combination that is left out', { $defs: { x: { anyOf: [{ type: 'string' }, 7] } } }, '#/$defs/x/anyOf/0'],
+    [
+      'within a combination that is left out',
+      { $defs: { x: { anyOf: [{ type: 'string' }, 7] } } },
+      '#/$defs/x/anyOf/0',
+    ],
     ['within items of an older dialect', { $defs: { x: { items: [{ type: 'string' }] } } }, '#/$defs/x/items/0'],
-    ['within a pattern that is none', { $defs: { x: { patternProperties: { '(': { type: 'string' } } } } }, '#/$defs/x/patternProperties/('],
+    [
+      'within a pattern that is none',
+      { $defs: { x: { patternProperties: { '(': { type: 'string' } } } } },
+      '#/$defs/x/patternProperties/(',
+    ],
     ['of an argument that providers cannot name', { properties: { 'a b': { type: 'string' } } }, '#/properties/a b'],
     ['in a combination at the top', { allOf: [{ type: 'string' }] }, '#/allOf/0'],
   ])('loses a reference to a schema %s', (_what, rest, $ref) => {
@@ -56,14 +72,21 @@ describe('the schema of a tool', () => {
 
   it('keeps references to what is left, also within dependencies', () => {
     const schema = object(
-      { a: { $ref: '#/$defs/x' }, b: { dependencies: { c: { $ref: '#/$defs/x/items' }, d: ['e'] }, examples: [1] }, f: { $ref: '#' } },
+      {
+        a: { $ref: '#/$defs/x' },
+        b: { dependencies: { c: { $ref: '#/$defs/x/items' }, d: ['e'] }, examples: [1] },
+        f: { $ref: '#' },
+      },
       { $defs: { x: { type: 'array', items: { $ref: '#/properties/a' } } } },
     );
     expect(acceptableSchema(schema)).toEqual(schema);
   });
 
   it('has no combinations at its top, whose properties become optional', () => {
-    const schema = { type: 'object', oneOf: [object({ a: { type: 'string' } }, { required: ['a'] }), object({ b: { type: 'number' } })] };
+    const schema = {
+      type: 'object',
+      oneOf: [object({ a: { type: 'string' } }, { required: ['a'] }), object({ b: { type: 'number' } })],
+    };
     expect(acceptableSchema(schema)).toEqual(object({ a: { type: 'string' }, b: { type: 'number' } }));
   });
 
@@ -76,7 +99,9 @@ describe('the schema of a tool', () => {
     expect(acceptableSchema({ type: 'string' })).toBeUndefined();
     expect(acceptableSchema(object({ a: { description: 'x'.repeat(262_144) } }))).toBeUndefined();
     expect(acceptableSchema(object({ a: nested(40) }))).toBeUndefined();
-    expect(acceptableSchema(object({ a: { default: JSON.parse(`${'['.repeat(60_000)}${']'.repeat(60_000)}`) as unknown } }))).toBeUndefined();
+    expect(
+      acceptableSchema(object({ a: { default: JSON.parse(`${'['.repeat(60_000)}${']'.repeat(60_000)}`) as unknown } })),
+    ).toBeUndefined();
     expect(acceptableSchema(object({ a: nested(20) }))).toBeDefined();
   });
 

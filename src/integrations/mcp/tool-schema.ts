@@ -5,14 +5,34 @@ const TYPES = ['string', 'number', 'integer', 'boolean', 'object', 'array', 'nul
 /** What providers take as the name of an argument. */
 const ARGUMENT_NAME = /^[\w.-]{1,64}$/;
 /** They would give parts other addresses than the ones `$ref` is checked against, or another dialect. */
-const DROPPED = ['$schema', '$id', 'id', '$anchor', '$dynamicRef', '$dynamicAnchor', '$recursiveRef', '$recursiveAnchor', '$vocabulary', '$comment'];
+const DROPPED = [
+  '$schema',
+  '$id',
+  'id',
+  '$anchor',
+  '$dynamicRef',
+  '$dynamicAnchor',
+  '$recursiveRef',
+  '$recursiveAnchor',
+  '$vocabulary',
+  '$comment',
+];
 const ONE_SCHEMA = [
   ...['not', 'if', 'then', 'else', 'contains', 'propertyNames', 'additionalProperties', 'additionalItems'],
   ...['unevaluatedProperties', 'unevaluatedItems', 'contentSchema'],
 ];
 const SCHEMA_LISTS = ['allOf', 'anyOf', 'oneOf', 'prefixItems'];
 const SCHEMA_MAPS = ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'];
-const COUNTS = ['minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties', 'minContains', 'maxContains'];
+const COUNTS = [
+  'minLength',
+  'maxLength',
+  'minItems',
+  'maxItems',
+  'minProperties',
+  'maxProperties',
+  'minContains',
+  'maxContains',
+];
 const NUMBERS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'];
 const TEXTS = ['title', 'description', 'format', 'contentEncoding', 'contentMediaType'];
 /** Providers refuse them beside `type: object`. */
@@ -114,13 +134,18 @@ function schemaMap(
   document.parts += named.length;
   if (document.parts > MAX_SCHEMA_PARTS) throw new Unacceptable();
   const entries = named.filter(
-    ([name, schema]) => isSchema(schema) && name !== '__proto__' && (keyword !== 'patternProperties' || isPattern(name)),
+    ([name, schema]) =>
+      isSchema(schema) && name !== '__proto__' && (keyword !== 'patternProperties' || isPattern(name)),
   );
   return Object.fromEntries(entries.map(([name, schema]) => [name, inner(schema)]));
 }
 
 /** `dependencies` of an older dialect: for each argument a schema, or the names of other arguments that it needs. */
-function dependencies(map: JsonObject, document: Document, inner: (schema: unknown) => JsonObject | boolean): JsonObject {
+function dependencies(
+  map: JsonObject,
+  document: Document,
+  inner: (schema: unknown) => JsonObject | boolean,
+): JsonObject {
   const schemas = schemaMap('dependencies', map, document, inner);
   const names = Object.entries(map).filter(([name, needed]) => Array.isArray(needed) && name !== '__proto__');
   return { ...schemas, ...Object.fromEntries(names.map(([name, needed]) => [name, namesOf(needed as unknown[])])) };
@@ -133,7 +158,9 @@ function namesOf(list: readonly unknown[]): string[] {
 /** Some providers refuse an array whose items nobody describes. */
 function withListItems(entries: readonly (readonly [string, unknown])[]): readonly (readonly [string, unknown])[] {
   const has = (keyword: string): boolean => entries.some(([name]) => name === keyword);
-  const isArray = entries.some(([name, value]) => name === 'type' && (value === 'array' || (isList(value) && value.includes('array'))));
+  const isArray = entries.some(
+    ([name, value]) => name === 'type' && (value === 'array' || (isList(value) && value.includes('array'))),
+  );
   return isArray && !has('items') && !has('prefixItems') ? [...entries, ['items', {}]] : entries;
 }
 
@@ -143,7 +170,9 @@ function withoutCombinations(root: JsonObject): JsonObject {
   const properties = [...members, root].flatMap((member) =>
     isObject(member) && isObject(member['properties']) ? Object.entries(member['properties']) : [],
   );
-  const kept = Object.entries(root).filter(([keyword]) => !TOP_LEVEL_COMBINATIONS.includes(keyword) && keyword !== '$ref');
+  const kept = Object.entries(root).filter(
+    ([keyword]) => !TOP_LEVEL_COMBINATIONS.includes(keyword) && keyword !== '$ref',
+  );
   return { ...Object.fromEntries(kept), properties: Object.fromEntries(properties) };
 }
 
@@ -193,7 +222,9 @@ function pointerPart(part: string): string | undefined {
 
 function isType(value: unknown): boolean {
   const names = Array.isArray(value) ? value : [value];
-  return names.length > 0 && new Set(names).size === names.length && names.every((name) => TYPES.includes(name as string));
+  return (
+    names.length > 0 && new Set(names).size === names.length && names.every((name) => TYPES.includes(name as string))
+  );
 }
 
 function isPattern(pattern: string): boolean {

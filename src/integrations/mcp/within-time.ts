@@ -6,6 +6,7 @@ export function withinTime<Result>(
   bound: Omit<TimeBound, 'late'>,
   work: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
-  const late = (): McpFailure => new McpFailure('timeout', `The server did not answer within ${bound.ms / 1000} seconds.`);
+  const late = (): McpFailure =>
+    new McpFailure('timeout', `The server did not answer within ${bound.ms / 1000} seconds.`);
   return within({ ...bound, late }, work);
 }

@@ -5,7 +5,8 @@ const MIN_PIECE = 12;
 /** A value with more words is a text; its longer words are found as pieces. */
 const MAX_WORDS = 64;
 /** Names that stand beside a secret in a header. */
-const NAMES = /^(bearer|basic|token|digest|negotiate|api-?_?key|x-api-key|access_token|authorization|username|password|secret|session|cookie)$/;
+const NAMES =
+  /^(bearer|basic|token|digest|negotiate|api-?_?key|x-api-key|access_token|authorization|username|password|secret|session|cookie)$/;
 const SCHEME = /^(bearer|basic|token|digest|negotiate|api-?key) +/i;
 const REDACTED = '[redacted]';
 
@@ -38,7 +39,13 @@ function basicCredentials(encoded: string): string[] {
 function formsOf(part: string): string[] {
   if (/^[\w.~-]*$/.test(part)) return [part];
   const url = encodeURIComponent(part.toWellFormed());
-  return [part, url, url.replaceAll('%20', '+'), new URLSearchParams({ '': part }).toString().slice(1), JSON.stringify(part).slice(1, -1)];
+  return [
+    part,
+    url,
+    url.replaceAll('%20', '+'),
+    new URLSearchParams({ '': part }).toString().slice(1),
+    JSON.stringify(part).slice(1, -1),
+  ];
 }
 
 /** Of the same length as `text`. */

@@ -1,11 +1,22 @@
-import { exchangeAuthorization, IssuerMismatchError, OAuthError, validateAuthorizationResponseIssuer } from '@modelcontextprotocol/client';
+import {
+  exchangeAuthorization,
+  IssuerMismatchError,
+  OAuthError,
+  validateAuthorizationResponseIssuer,
+} from '@modelcontextprotocol/client';
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../platform/clock/index.js';
 import { Database } from '../../platform/database/index.js';
 import { DomainError } from '../../platform/errors/index.js';
 import { EventBus } from '../../platform/events/index.js';
 import { newId } from '../../platform/ids/index.js';
-import { type AuthorizationResponse, type ReceivedTokens, receivedTokens, SignInFailed, UnusableTokens } from '../../platform/oauth/index.js';
+import {
+  type AuthorizationResponse,
+  type ReceivedTokens,
+  receivedTokens,
+  SignInFailed,
+  UnusableTokens,
+} from '../../platform/oauth/index.js';
 import { IntegrationRepository } from '../persistence/integration.repository.js';
 import type { StoredOAuthSignIn } from '../persistence/oauth.schema.js';
 import { REQUEST_MS } from './limits.js';
@@ -64,7 +75,11 @@ export class CompleteSignIn {
     if (server?.url !== serverUrl) throw integrationChanged();
   }
 
-  private async exchange({ client, codeVerifier }: SignInSecrets, code: string, iss: string | undefined): Promise<ReceivedTokens> {
+  private async exchange(
+    { client, codeVerifier }: SignInSecrets,
+    code: string,
+    iss: string | undefined,
+  ): Promise<ReceivedTokens> {
     try {
       const answer = await exchangeAuthorization(client.authorizationServerUrl, {
         ...requestOptions(client),
@@ -80,17 +95,31 @@ export class CompleteSignIn {
     }
   }
 
-  private async store({ signIn, secrets }: TakenSignIn, { accessToken, refreshToken, scope, ...times }: ReceivedTokens): Promise<void> {
+  private async store(
+    { signIn, secrets }: TakenSignIn,
+    { accessToken, refreshToken, scope, ...times }: ReceivedTokens,
+  ): Promise<void> {
     const { organizationId, ownerId, serverUrl } = signIn;
     const { client, requestedScope = null } = secrets;
     const grant = {
-      ...{ organizationId, ownerId, serverUrl, issuer: issuerOf(client), status: 'authorized' as const, scope: scope ?? requestedScope, neededScope: null },
+      ...{
+        organizationId,
+        ownerId,
+        serverUrl,
+        issuer: issuerOf(client),
+        status: 'authorized' as const,
+        scope: scope ?? requestedScope,
+        neededScope: null,
+      },
       ...{ version: newId(), generation: newId(), ...times, updatedAt: times.receivedAt },
     };
     await this.database.transaction(async (transaction) => {
       // Removing the integration takes its secrets first: those of a grant that is stored meanwhile would stay behind.
       if (!(await this.records.lock(transaction, organizationId, ownerId))) throw integrationChanged();
-      await this.grants.put(transaction, grant, { tokens: { accessToken, refreshToken, serverUrl }, client: JSON.stringify(client) });
+      await this.grants.put(transaction, grant, {
+        tokens: { accessToken, refreshToken, serverUrl },
+        client: JSON.stringify(client),
+      });
     });
   }
 }

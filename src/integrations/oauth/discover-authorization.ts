@@ -115,12 +115,18 @@ async function resourceMetadata(
 
 /** @throws AuthorizationServerFailed where signing in would not be safe, or cannot work */
 function checkMetadata(metadata: AuthorizationServerMetadata): void {
-  const { authorization_endpoint: authorization, token_endpoint: token, registration_endpoint: registration } = metadata;
+  const {
+    authorization_endpoint: authorization,
+    token_endpoint: token,
+    registration_endpoint: registration,
+  } = metadata;
   for (const endpoint of [authorization, token, registration]) {
     if (endpoint !== undefined) checkEndpoint(endpoint);
   }
   if (!metadata.response_types_supported.includes('code')) {
-    throw new AuthorizationServerFailed('The authorization server of the tool server does not offer sign-ins with a code.');
+    throw new AuthorizationServerFailed(
+      'The authorization server of the tool server does not offer sign-ins with a code.',
+    );
   }
   if (!metadata.code_challenge_methods_supported?.includes('S256')) {
     throw new AuthorizationServerFailed(
@@ -141,7 +147,9 @@ function wrongIssuer(): AuthorizationServerFailed {
 function checkEndpoint(endpoint: string): void {
   const isWeb = ['http:', 'https:'].includes(URL.parse(endpoint)?.protocol ?? '');
   if (!isWeb || endpoint.length > MAX_URL_LENGTH || !isSecure(endpoint)) {
-    throw new AuthorizationServerFailed('An address of the authorization server of the tool server is not an https URL.');
+    throw new AuthorizationServerFailed(
+      'An address of the authorization server of the tool server is not an https URL.',
+    );
   }
 }
 

@@ -71,6 +71,9 @@ export function requestOptions({ metadata, information, resource }: OAuthClient)
 }
 
 /** What identifies the authorization server: its issuer, or its address where it publishes none. */
-export function issuerOf({ metadata, authorizationServerUrl }: Pick<OAuthClient, 'metadata' | 'authorizationServerUrl'>): string {
+export function issuerOf({
+  metadata,
+  authorizationServerUrl,
+}: Pick<OAuthClient, 'metadata' | 'authorizationServerUrl'>): string {
   return metadata?.issuer ?? authorizationServerUrl;
 }

@@ -1,11 +1,28 @@
-import { computeScopeUnion, extractWWWAuthenticateParams, OAuthError, OAuthErrorCode, refreshAuthorization } from '@modelcontextprotocol/client';
+import {
+  computeScopeUnion,
+  extractWWWAuthenticateParams,
+  OAuthError,
+  OAuthErrorCode,
+  refreshAuthorization,
+} from '@modelcontextprotocol/client';
 import { Injectable } from '@nestjs/common';
 import { TtlCache } from '../../platform/cache/index.js';
 import { Clock, untilAborted } from '../../platform/clock/index.js';
 import { Database } from '../../platform/database/index.js';
 import { EgressFailed, EgressRefused } from '../../platform/egress/index.js';
 import { EventBus } from '../../platform/events/index.js';
-import { type GrantOwner, type GrantSecrets, isScope, OAuthGrants as Grants, type ReceivedTokens, receivedTokens, RefusedForGood, type Tokens, type Unusable, type UsableGrant } from '../../platform/oauth/index.js';
+import {
+  type GrantOwner,
+  type GrantSecrets,
+  isScope,
+  OAuthGrants as Grants,
+  type ReceivedTokens,
+  receivedTokens,
+  RefusedForGood,
+  type Tokens,
+  type Unusable,
+  type UsableGrant,
+} from '../../platform/oauth/index.js';
 import { Vault } from '../../platform/vault/index.js';
 import type { TokenSource } from '../mcp/mcp-endpoint.js';
 import { McpFailure } from '../mcp/mcp-failure.js';
@@ -44,7 +61,9 @@ export class OAuthGrants extends Grants<StoredOAuthGrant> {
   ) {
     super({ database, vault, clock }, StoredOAuthGrant, 'oauth');
     this.cache = new TtlCache({ clock, ttlMs: CACHE_MS, maxEntries: CACHED_GRANTS });
-    events.subscribe(OAuthGrantChanged, ({ organizationId, integrationId }) => this.cache.delete(keyOf({ organizationId, id: integrationId })));
+    events.subscribe(OAuthGrantChanged, ({ organizationId, integrationId }) =>
+      this.cache.delete(keyOf({ organizationId, id: integrationId })),
+    );
   }
 
   /** Changes with every sign-in and when the grant is gone, and not when tokens are refreshed; null without a grant for this address. */
@@ -103,10 +122,16 @@ export class OAuthGrants extends Grants<StoredOAuthGrant> {
   }
 
   /** A refresh gives no more permissions than the sign-in did, so the next sign-in asks for them. */
-  private async noteScope({ organizationId, ownerId, version, neededScope }: StoredOAuthGrant, scope: string | undefined): Promise<void> {
-    const needed = scope === undefined || !isScope(scope) ? undefined : computeScopeUnion(neededScope ?? undefined, scope);
+  private async noteScope(
+    { organizationId, ownerId, version, neededScope }: StoredOAuthGrant,
+    scope: string | undefined,
+  ): Promise<void> {
+    const needed =
+      scope === undefined || !isScope(scope) ? undefined : computeScopeUnion(neededScope ?? undefined, scope);
     if (needed === undefined || needed === neededScope || !isScope(needed)) return;
-    await this.database.write((em) => em.nativeUpdate(StoredOAuthGrant, { organizationId, ownerId, version }, { neededScope: needed }));
+    await this.database.write((em) =>
+      em.nativeUpdate(StoredOAuthGrant, { organizationId, ownerId, version }, { neededScope: needed }),
+    );
     this.events.publish(new OAuthGrantChanged(organizationId, ownerId));
   }
 
@@ -123,7 +148,11 @@ export class OAuthGrants extends Grants<StoredOAuthGrant> {
     const client = clientIn(json);
     try {
       const fetchFn = this.http.refusingErrors(REQUEST_MS);
-      const answer = await refreshAuthorization(client.authorizationServerUrl, { ...requestOptions(client), refreshToken, fetchFn });
+      const answer = await refreshAuthorization(client.authorizationServerUrl, {
+        ...requestOptions(client),
+        refreshToken,
+        fetchFn,
+      });
       return receivedTokens(answer, this.clock.now());
     } catch (error) {
       if (error instanceof OAuthError && FINAL_REFUSALS.includes(error.code)) throw new RefusedForGood();
@@ -132,7 +161,9 @@ export class OAuthGrants extends Grants<StoredOAuthGrant> {
   }
 
   protected failure(why: Unusable): McpFailure {
-    return why === 'busy' ? unavailable('unreachable', 'another process did not finish its refresh') : needsAuthorization(why);
+    return why === 'busy'
+      ? unavailable('unreachable', 'another process did not finish its refresh')
+      : needsAuthorization(why);
   }
 
   protected override columnsOf({ scope, receivedAt }: ReceivedTokens): Partial<StoredOAuthGrant> {
@@ -144,7 +175,10 @@ export class OAuthGrants extends Grants<StoredOAuthGrant> {
   }
 }
 
-export function ownerOf({ organizationId, integrationId }: Pick<ProtectedServer, 'organizationId' | 'integrationId'>): GrantOwner {
+export function ownerOf({
+  organizationId,
+  integrationId,
+}: Pick<ProtectedServer, 'organizationId' | 'integrationId'>): GrantOwner {
   return { organizationId, id: integrationId };
 }
 
@@ -158,19 +192,24 @@ function tokenFor(server: ProtectedServer, { grant, tokens }: UsableGrant<Stored
   return tokens.accessToken;
 }
 
-function paramsOf(challenge: string | null): { readonly error?: string | undefined; readonly scope?: string | undefined } {
+function paramsOf(challenge: string | null): {
+  readonly error?: string | undefined;
+  readonly scope?: string | undefined;
+} {
   if (challenge === null || !/^[\t\x20-\x7e]*$/.test(challenge)) return {};
   return extractWWWAuthenticateParams(new Response(null, { status: 401, headers: { 'www-authenticate': challenge } }));
 }
 
 function passing(error: unknown): McpFailure {
   if (error instanceof EgressRefused) return unavailable('refused', error.message);
-  if (error instanceof EgressFailed) return unavailable(error.reason === 'timeout' ? 'timeout' : 'unreachable', error.detail ?? error.reason);
+  if (error instanceof EgressFailed)
+    return unavailable(error.reason === 'timeout' ? 'timeout' : 'unreachable', error.detail ?? error.reason);
   if (error instanceof OAuthError) return unavailable('unreachable', error.code);
   return unavailable('unreachable', error instanceof Error ? error.name : undefined);
 }
 
 function unavailable(reason: 'unreachable' | 'refused' | 'timeout', detail: string | undefined): McpFailure {
-  const message = 'The authorization server of the tool server does not renew the access at the moment. Try again later.';
+  const message =
+    'The authorization server of the tool server does not renew the access at the moment. Try again later.';
   return new McpFailure(reason, message, detail === undefined ? {} : { detail });
 }

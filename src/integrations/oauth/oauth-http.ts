@@ -56,7 +56,13 @@ export class OAuthHttp {
   }
 
   private send(url: string | URL, request: OAuthRequest, timeoutMs: number): Promise<EgressResponse> {
-    return this.http.request(url, { ...request, purpose: 'oauth', maxBytes: MAX_ANSWER_BYTES, timeoutMs, redirects: 'none' });
+    return this.http.request(url, {
+      ...request,
+      purpose: 'oauth',
+      maxBytes: MAX_ANSWER_BYTES,
+      timeoutMs,
+      redirects: 'none',
+    });
   }
 }
 

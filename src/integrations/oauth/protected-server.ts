@@ -17,7 +17,11 @@ export abstract class OAuthIntegrations {
    * @returns null when it does not authenticate with OAuth
    * @throws IntegrationNotFound when the agent has no such integration; ForbiddenByAgentAllowlist
    */
-  abstract changeableBy(caller: ApiKeyPrincipal, agentId: string, integrationId: string): Promise<ProtectedServer | null>;
+  abstract changeableBy(
+    caller: ApiKeyPrincipal,
+    agentId: string,
+    integrationId: string,
+  ): Promise<ProtectedServer | null>;
 
   /** As it is now. @returns null when the integration is gone or no longer authenticates with OAuth */
   abstract serverOf(organizationId: string, integrationId: string): Promise<ProtectedServer | null>;

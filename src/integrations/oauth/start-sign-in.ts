@@ -10,7 +10,15 @@ import { ClientIdentity } from './client-identity.js';
 import { DiscoverAuthorization, type DiscoveredAuthorization } from './discover-authorization.js';
 import { MAX_URL_LENGTH } from './limits.js';
 import { AuthorizationServerFailed, OAuthNotUsed } from './oauth.errors.js';
-import { type ClientInformation, clientIn, issuerOf, keptMetadata, type OAuthClient, requestOptions, type SignInSecrets } from './oauth-client.js';
+import {
+  type ClientInformation,
+  clientIn,
+  issuerOf,
+  keptMetadata,
+  type OAuthClient,
+  requestOptions,
+  type SignInSecrets,
+} from './oauth-client.js';
 import { OAuthGrants, ownerOf } from './oauth-grants.js';
 import { OpenSignIns } from './open-sign-ins.js';
 import { OAuthIntegrations, type ProtectedServer } from './protected-server.js';
@@ -80,7 +88,10 @@ export class StartSignIn {
   }
 
   /** The registration of a grant that works. One of a lost grant may be what was lost, so it is not used again. */
-  private async registered(server: ProtectedServer, wanted: UnregisteredClient): Promise<ClientInformation | undefined> {
+  private async registered(
+    server: ProtectedServer,
+    wanted: UnregisteredClient,
+  ): Promise<ClientInformation | undefined> {
     const json = (await this.grants.secretsOf(ownerOf(server)))?.client;
     const client = json === undefined ? undefined : clientIn(json);
     if (client?.redirectUri !== wanted.redirectUri || issuerOf(client) !== issuerOf(wanted)) return undefined;
@@ -89,10 +100,17 @@ export class StartSignIn {
     return expiresAt === 0 || expiresAt * 1000 > lastsUntil ? client.information : undefined;
   }
 
-  private async store({ organizationId, integrationId: ownerId, url: serverUrl }: ProtectedServer, state: string, redirectUrl: string, secrets: SignInSecrets): Promise<void> {
+  private async store(
+    { organizationId, integrationId: ownerId, url: serverUrl }: ProtectedServer,
+    state: string,
+    redirectUrl: string,
+    secrets: SignInSecrets,
+  ): Promise<void> {
     const signIn = { organizationId, ownerId, serverUrl, redirectUrl };
     try {
-      await this.database.transaction((transaction) => this.signIns.add(transaction, state, signIn, JSON.stringify(secrets)));
+      await this.database.transaction((transaction) =>
+        this.signIns.add(transaction, state, signIn, JSON.stringify(secrets)),
+      );
     } catch (error) {
       // Removed while its server was asked.
       if (isForeignKeyViolation(error)) throw new IntegrationNotFound();
@@ -109,13 +127,23 @@ function describedClient(discovered: DiscoveredAuthorization, redirectUri: strin
   const metadata = discovered.metadata && keptMetadata(discovered.metadata);
   const isLong = authorizationServerUrl.length > MAX_URL_LENGTH || (resource?.length ?? 0) > MAX_URL_LENGTH;
   if (isLong || (discovered.metadata && !metadata)) {
-    throw new AuthorizationServerFailed('The metadata of the authorization server of the tool server is larger than accepted.');
+    throw new AuthorizationServerFailed(
+      'The metadata of the authorization server of the tool server is larger than accepted.',
+    );
   }
-  return { authorizationServerUrl, redirectUri, ...(metadata && { metadata }), ...(resource !== undefined && { resource }) };
+  return {
+    authorizationServerUrl,
+    redirectUri,
+    ...(metadata && { metadata }),
+    ...(resource !== undefined && { resource }),
+  };
 }
 
 /** @returns undefined where nothing says what to ask for. @throws AuthorizationServerFailed */
-function scopeFor({ challengedScope, supportedScopes, metadata }: DiscoveredAuthorization, grant: StoredOAuthGrant | null): string | undefined {
+function scopeFor(
+  { challengedScope, supportedScopes, metadata }: DiscoveredAuthorization,
+  grant: StoredOAuthGrant | null,
+): string | undefined {
   const wanted = challengedScope ?? supportedScopes?.join(' ');
   // What an earlier sign-in was given, and what a later call lacked.
   const stepUp = grant && grant.neededScope !== null ? [grant.scope ?? undefined, grant.neededScope] : [];
@@ -123,7 +151,9 @@ function scopeFor({ challengedScope, supportedScopes, metadata }: DiscoveredAuth
   const isOffered = metadata?.scopes_supported?.includes(OFFLINE_ACCESS) ?? false;
   const scope = base !== undefined && isOffered ? computeScopeUnion(base, OFFLINE_ACCESS) : base;
   if (scope !== undefined && !isScope(scope)) {
-    throw new AuthorizationServerFailed('The tool server asks for permissions (scopes) that are not valid, or for too many.');
+    throw new AuthorizationServerFailed(
+      'The tool server asks for permissions (scopes) that are not valid, or for too many.',
+    );
   }
   return scope;
 }

@@ -55,7 +55,12 @@ export class IntegrationStateRepository {
     const { revision, status, error, tools, checkedAt } = finding;
     const listed = tools ?? [];
     const overview = overviewOf(listed);
-    const facts = { isListed: tools !== null, toolsDigest: digestOf(listed), toolsBytes: JSON.stringify(listed).length, overview };
+    const facts = {
+      isListed: tools !== null,
+      toolsDigest: digestOf(listed),
+      toolsBytes: JSON.stringify(listed).length,
+      overview,
+    };
     const parameters = { organizationId, integrationId: id, revision, status, error, tools: listed, checkedAt };
     const [stored] = await SAVE_STATE.run<KeptRow>(this.database, { ...parameters, ...facts });
     return { revision, status, error, tools: OVERVIEW.readNullable(stored?.kept, id) ?? overview };
@@ -66,7 +71,11 @@ export class IntegrationStateRepository {
    * @param known the error that must still be stored; undefined replaces any
    * @returns whether the error changed
    */
-  async noteError({ organizationId, id, revision }: Integration, known: string | undefined, error: string | null): Promise<boolean> {
+  async noteError(
+    { organizationId, id, revision }: Integration,
+    known: string | undefined,
+    error: string | null,
+  ): Promise<boolean> {
     const query = tables
       .updateTable('tool_integration_states')
       .set({ error })
@@ -107,7 +116,10 @@ export class IntegrationStateRepository {
   }
 
   /** By the id of the integration: what is shown of the states, without the schemas, which may be megabytes. */
-  async overviews(organizationId: string, integrationIds: readonly string[]): Promise<Map<string, IntegrationOverview>> {
+  async overviews(
+    organizationId: string,
+    integrationIds: readonly string[],
+  ): Promise<Map<string, IntegrationOverview>> {
     if (integrationIds.length === 0) return new Map();
     const query = tables
       .selectFrom('tool_integration_states')
@@ -115,14 +127,24 @@ export class IntegrationStateRepository {
       .where('organization_id', '=', organizationId)
       .where(sql<boolean>`integration_id = any(${integrationIds}::uuid[])`);
     const rows = await rowsOf(this.database, query);
-    return new Map(rows.map(({ integration_id: id, tools, ...overview }) => [id, { ...overview, tools: OVERVIEW.read(tools, id) }]));
+    return new Map(
+      rows.map(({ integration_id: id, tools, ...overview }) => [id, { ...overview, tools: OVERVIEW.read(tools, id) }]),
+    );
   }
 }
 
 function headerOf(row: OfAgentRow): StateHeader | null {
   if (row.state_revision === null) return null;
   const { status, error, tools_digest: toolsDigest, tools_bytes: toolsBytes, tools_count: toolsCount } = row;
-  return { revision: row.state_revision, status, error, toolsDigest, toolsBytes, toolsCount, checkedAt: toDate(row.checked_at) };
+  return {
+    revision: row.state_revision,
+    status,
+    error,
+    toolsDigest,
+    toolsBytes,
+    toolsCount,
+    checkedAt: toDate(row.checked_at),
+  };
 }
 
 /** Tells two lists of tools apart. */

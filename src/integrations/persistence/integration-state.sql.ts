@@ -25,7 +25,14 @@ export const INTEGRATIONS_OF_AGENT = statement(
 export const SAVE_STATE = statement(
   {
     ...{ organizationId: 'uuid', integrationId: 'uuid', revision: 'integer', status: 'text', error: 'text' },
-    ...{ isListed: 'boolean', tools: 'jsonb', toolsDigest: 'text', toolsBytes: 'integer', overview: 'jsonb', checkedAt: 'timestamptz' },
+    ...{
+      isListed: 'boolean',
+      tools: 'jsonb',
+      toolsDigest: 'text',
+      toolsBytes: 'integer',
+      overview: 'jsonb',
+      checkedAt: 'timestamptz',
+    },
   },
   (p) => `
   insert into tool_integration_states as stored

@@ -3,7 +3,14 @@ import { Injectable } from '@nestjs/common';
 import { Database, jsonb, rowsOf, type SqlExecutor, toDate, type Transaction } from '../../platform/database/index.js';
 import { identityOf, type Integration, isOrganizationWide } from '../domain/integration.js';
 import type { KeptNames, NamesOfAgent } from '../domain/tool-name.js';
-import { EXCLUDED_TOOLS, SETTINGS, StoredAttachment, StoredIntegration, tables, TOOL_NAMES } from './integrations.schema.js';
+import {
+  EXCLUDED_TOOLS,
+  SETTINGS,
+  StoredAttachment,
+  StoredIntegration,
+  tables,
+  TOOL_NAMES,
+} from './integrations.schema.js';
 
 const COLUMNS = [
   ...(['tool_integrations.id', 'tool_integrations.organization_id', 'tool_integrations.settings'] as const),
@@ -147,11 +154,21 @@ export class IntegrationRepository {
       .select(['integration_id', 'tool_names'])
       .where('organization_id', '=', organizationId)
       .where('agent_id', '=', agentId);
-    return new Map((await rowsOf(source, query)).map((row) => [row.integration_id, TOOL_NAMES.readNullable(row.tool_names, row.integration_id)]));
+    return new Map(
+      (await rowsOf(source, query)).map((row) => [
+        row.integration_id,
+        TOOL_NAMES.readNullable(row.tool_names, row.integration_id),
+      ]),
+    );
   }
 
   /** Call with the agent locked, or names that another process stores at the same time are lost. */
-  async keepToolNames({ em }: Transaction, organizationId: string, agentId: string, names: ReadonlyMap<string, KeptNames>): Promise<void> {
+  async keepToolNames(
+    { em }: Transaction,
+    organizationId: string,
+    agentId: string,
+    names: ReadonlyMap<string, KeptNames>,
+  ): Promise<void> {
     for (const [integrationId, toolNames] of names) {
       await em.nativeUpdate(StoredAttachment, { organizationId, integrationId, agentId }, { toolNames });
     }

@@ -1,13 +1,22 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { z } from 'zod';
-import { type ColumnsOf, type ContextSchema, JsonDocument, migration, queryBuilder } from '../../platform/database/index.js';
+import {
+  type ColumnsOf,
+  type ContextSchema,
+  JsonDocument,
+  migration,
+  queryBuilder,
+} from '../../platform/database/index.js';
 import { integrationSettings, type IntegrationType } from '../domain/integration.js';
 import { keptNames } from '../domain/tool-name.js';
 import { type IntegrationStatus, listedTool } from '../domain/tool-list.js';
 
 export const SETTINGS = new JsonDocument('tool_integrations.settings', integrationSettings);
 export const EXCLUDED_TOOLS = new JsonDocument('tool_integrations.excluded_tools', z.array(z.string()));
-export const OVERVIEW = new JsonDocument('tool_integration_states.overview', z.array(listedTool.pick({ name: true, description: true })));
+export const OVERVIEW = new JsonDocument(
+  'tool_integration_states.overview',
+  z.array(listedTool.pick({ name: true, description: true })),
+);
 export const TOOL_NAMES = new JsonDocument('tool_integration_agents.tool_names', keptNames);
 
 export const StoredIntegration = defineEntity({
@@ -114,7 +123,9 @@ const init = migration('2026112210_integrations_init', [
 ]);
 
 /** The names under which models see the tools, stored so that a name never means another tool of the agent later. */
-const toolNames = migration('2026112711_integrations_tool_names', ['alter table tool_integration_agents add column tool_names jsonb']);
+const toolNames = migration('2026112711_integrations_tool_names', [
+  'alter table tool_integration_agents add column tool_names jsonb',
+]);
 
 export const integrationsSchema: ContextSchema = {
   entities: [StoredIntegration, StoredAttachment, StoredState],

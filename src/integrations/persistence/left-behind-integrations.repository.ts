@@ -27,7 +27,10 @@ export class LeftBehindIntegrations {
 
   /** Those of the ids, of any organization, under which there is no integration any more. */
   async absentOf(ids: readonly string[]): Promise<string[]> {
-    const query = tables.selectFrom('tool_integrations').select('id').where(sql<boolean>`id = any(${ids}::uuid[])`);
+    const query = tables
+      .selectFrom('tool_integrations')
+      .select('id')
+      .where(sql<boolean>`id = any(${ids}::uuid[])`);
     const present = new Set((await rowsOf(this.database, query)).map(({ id }) => id));
     return ids.filter((id) => !present.has(id));
   }

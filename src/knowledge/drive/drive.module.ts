@@ -39,7 +39,13 @@ const processors = [SyncDrive, RemoveDriveSource, ScheduleDriveSyncs, RemoveDriv
 
 /** Files of a cloud drive that agents know, seen by service accounts and by people's sign-ins. */
 @Module({
-  imports: [AccessModule, AgentsModule, IndexModule, ParsingModule, JobsModule.define(syncDrive, removeDriveSource, scheduleDriveSyncs, removeDriveSignIns)],
+  imports: [
+    AccessModule,
+    AgentsModule,
+    IndexModule,
+    ParsingModule,
+    JobsModule.define(syncDrive, removeDriveSource, scheduleDriveSyncs, removeDriveSignIns),
+  ],
   controllers: [DriveServiceAccountsController, DriveSourcesController, DriveCallbackController],
   providers: [...records, ...accounts, ...requests, ...signIn, ...selection, ...sync, ...processors],
 })

@@ -21,7 +21,13 @@ const processors = [ParseUploadProcessor, RemoveUploadProcessor, CheckUploadsPro
 
 /** Files that were uploaded for agents to know. */
 @Module({
-  imports: [AccessModule, AgentsModule, IndexModule, ParsingModule, JobsModule.define(parseUpload, removeUpload, checkUploads)],
+  imports: [
+    AccessModule,
+    AgentsModule,
+    IndexModule,
+    ParsingModule,
+    JobsModule.define(parseUpload, removeUpload, checkUploads),
+  ],
   controllers: [UploadsController],
   providers: [UploadRepository, ...useCases, ...processors],
 })

@@ -36,7 +36,13 @@ const processors = [CrawlStepProcessor, CrawlHostProcessor, KeepCrawls];
 
 /** Websites that agents know: their settings and their crawls. */
 @Module({
-  imports: [AccessModule, AgentsModule, IndexModule, ParsingModule, JobsModule.define(crawlStep, crawlHost, keepCrawls)],
+  imports: [
+    AccessModule,
+    AgentsModule,
+    IndexModule,
+    ParsingModule,
+    JobsModule.define(crawlStep, crawlHost, keepCrawls),
+  ],
   controllers: [WebsiteController],
   providers: [...records, ...requests, ...settings, ...crawl, ...processors],
 })

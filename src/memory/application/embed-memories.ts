@@ -32,14 +32,27 @@ export class EmbedMemories {
   }
 
   /** @returns whether the endpoint answered for all of them */
-  private async embed(owner: MemoryOwner, model: string, memories: readonly EmbeddableMemory[], signal: AbortSignal): Promise<boolean> {
-    const { embedded, failure } = await this.texts.execute(model, memories.map(({ text }) => text), signal);
+  private async embed(
+    owner: MemoryOwner,
+    model: string,
+    memories: readonly EmbeddableMemory[],
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const { embedded, failure } = await this.texts.execute(
+      model,
+      memories.map(({ text }) => text),
+      signal,
+    );
     const packed = embedded.flatMap(({ position, vector }) => {
       const memory = memories[position];
       return memory ? [{ ...memory, vector: vector === null ? null : packVector(vector) }] : [];
     });
     if (packed.length > 0) await this.vectors.keep(owner, model, packed);
-    if (failure) this.logger.warn({ model, failure: failure.kind }, 'Memories have no vectors yet: they are found by words until they have');
+    if (failure)
+      this.logger.warn(
+        { model, failure: failure.kind },
+        'Memories have no vectors yet: they are found by words until they have',
+      );
     return failure === undefined;
   }
 }

@@ -14,10 +14,16 @@ export class MemoryAudit {
   constructor(private readonly logger: Logger) {}
 
   read(owner: MemoryOwner, { keyId, memberId }: Auditor, memories: number): void {
-    this.logger.info({ audit: 'memories_read', ...owner, keyId, memberId, memories }, 'The memories of a user were read');
+    this.logger.info(
+      { audit: 'memories_read', ...owner, keyId, memberId, memories },
+      'The memories of a user were read',
+    );
   }
 
   erased(owner: MemoryOwner, { keyId, memberId }: Auditor, memories: number): void {
-    this.logger.info({ audit: 'memories_erased', ...owner, keyId, memberId, memories }, 'The memories of a user were erased');
+    this.logger.info(
+      { audit: 'memories_erased', ...owner, keyId, memberId, memories },
+      'The memories of a user were erased',
+    );
   }
 }

@@ -28,12 +28,21 @@ export class RecallMemories extends PromptSource {
       if (memories.length === 0) return [];
       const { text, shown } = recalledSummary(memories, total, this.clock.now());
       run.steps.push({
-        ...{ id: newId(), type: 'memory', name: 'memory_recall', startedAt: stopwatch.startedAt, latencyMs: stopwatch.elapsedMs() },
+        ...{
+          id: newId(),
+          type: 'memory',
+          name: 'memory_recall',
+          startedAt: stopwatch.startedAt,
+          latencyMs: stopwatch.elapsedMs(),
+        },
         ...{ input: null, output: { shown, total, text }, error: null },
       });
       return [text];
     } catch (error) {
-      this.logger.warn({ err: error, runId: run.runId }, 'The memories of a user could not be read; the run goes on without them');
+      this.logger.warn(
+        { err: error, runId: run.runId },
+        'The memories of a user could not be read; the run goes on without them',
+      );
       return [];
     }
   }

@@ -11,7 +11,11 @@ export class OwnerQueue {
   private readonly queue = new KeyedQueue();
 
   /** @throws the reason of `signal` where that has aborted before it is the turn of `work`, which then does not begin */
-  run<Result>({ organizationId, agentId, userKey }: MemoryOwner, work: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
+  run<Result>(
+    { organizationId, agentId, userKey }: MemoryOwner,
+    work: () => Promise<Result>,
+    signal?: AbortSignal,
+  ): Promise<Result> {
     return this.queue.run(`${organizationId}/${agentId}/${userKey}`, () => {
       signal?.throwIfAborted();
       return work();

@@ -35,11 +35,16 @@ export class SaveMemory {
 
   /** @throws the reason of `signal` where that has aborted before the save begins */
   execute(owner: MemoryOwner, memory: MemoryToSave, signal: AbortSignal): Promise<SavedMemory> {
-    const save = (): Promise<SavedMemory> => this.database.transaction((transaction) => this.save(transaction, owner, memory));
+    const save = (): Promise<SavedMemory> =>
+      this.database.transaction((transaction) => this.save(transaction, owner, memory));
     return this.owners.run(owner, save, signal);
   }
 
-  private async save(transaction: Transaction, owner: MemoryOwner, { text, replaces }: MemoryToSave): Promise<SavedMemory> {
+  private async save(
+    transaction: Transaction,
+    owner: MemoryOwner,
+    { text, replaces }: MemoryToSave,
+  ): Promise<SavedMemory> {
     const terms = packTerms(termsOf(text));
     await this.memories.lock(transaction, owner);
     const [corrected, ...others] = replaces === null ? [] : await this.memories.withCode(transaction, owner, replaces);
@@ -55,7 +60,9 @@ export class SaveMemory {
     // What it corrects has become what another one says already.
     if (corrected && same) await this.memories.remove(transaction, owner, same.id);
     await this.queue.addIn(transaction, owner);
-    const similar = alike.filter((other) => other.id !== before?.id && other.id !== same?.id).slice(0, MAX_SIMILAR_TOLD);
+    const similar = alike
+      .filter((other) => other.id !== before?.id && other.id !== same?.id)
+      .slice(0, MAX_SIMILAR_TOLD);
     return before ? { outcome: 'replaced', memory, before, similar } : { outcome: 'saved', memory, similar };
   }
 
@@ -67,16 +74,28 @@ export class SaveMemory {
       .sort((left, right) => right.share - left.share)
       .slice(0, MAX_SIMILAR_COMPARED);
     if (nearest.length === 0) return [];
-    const compared = await this.memories.withTerms(transaction, owner, nearest.map(({ id }) => id));
+    const compared = await this.memories.withTerms(
+      transaction,
+      owner,
+      nearest.map(({ id }) => id),
+    );
     return compared
-      .map(({ terms: stored, ...memory }) => ({ memory, overlap: { common: commonTerms(stored, terms), stored: stored.length, saved: terms.length } }))
+      .map(({ terms: stored, ...memory }) => ({
+        memory,
+        overlap: { common: commonTerms(stored, terms), stored: stored.length, saved: terms.length },
+      }))
       .filter(({ overlap }) => isSimilar(overlap))
       .sort((left, right) => right.overlap.common / right.overlap.stored - left.overlap.common / left.overlap.stored)
       .map(({ memory }) => memory);
   }
 
   /** @param before the memory in whose place it stands from now on */
-  private async write(transaction: Transaction, owner: MemoryOwner, memory: MemoryText, before: Memory | undefined): Promise<void> {
+  private async write(
+    transaction: Transaction,
+    owner: MemoryOwner,
+    memory: MemoryText,
+    before: Memory | undefined,
+  ): Promise<void> {
     if (before) {
       await this.memories.replace(transaction, owner, before.id, memory);
       return;

@@ -52,8 +52,14 @@ export class SearchMemories {
   }
 
   /** Another model, one that has another size by the same name, or an endpoint that was away when they were saved. */
-  private async embedMissing(owner: MemoryOwner, memories: readonly ComparableMemory[], vector: readonly number[] | undefined): Promise<void> {
-    const isOfAnotherSize = memories.some((memory) => vector && memory.vector && memory.vector.length !== vector.length);
+  private async embedMissing(
+    owner: MemoryOwner,
+    memories: readonly ComparableMemory[],
+    vector: readonly number[] | undefined,
+  ): Promise<void> {
+    const isOfAnotherSize = memories.some(
+      (memory) => vector && memory.vector && memory.vector.length !== vector.length,
+    );
     if (isOfAnotherSize && vector) await this.vectors.forgetOtherSizes(owner, vector.length);
     if (isOfAnotherSize || memories.some(({ lacksVector }) => lacksVector)) await this.queue.add(owner);
   }

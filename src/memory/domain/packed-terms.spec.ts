@@ -36,7 +36,12 @@ describe('the share that two texts have in common', () => {
     expect(estimatedShare(packTerms([]), packTerms([]))).toBe(0);
   });
 
-  it.each([[0, 2_000, 0, 2_000, 1], [0, 2_000, 200, 2_200, 0.82], [0, 2_000, 1_000, 3_000, 0.33], [0, 2_000, 2_000, 4_000, 0]])(
+  it.each([
+    [0, 2_000, 0, 2_000, 1],
+    [0, 2_000, 200, 2_200, 0.82],
+    [0, 2_000, 1_000, 3_000, 0.33],
+    [0, 2_000, 2_000, 4_000, 0],
+  ])(
     'is told by the smallest of long ones: %d to %d and %d to %d share about %d of all',
     (from, to, otherFrom, otherTo, share) => {
       const [left, right] = [packTerms(words(from, to)), packTerms(words(otherFrom, otherTo))];

@@ -32,12 +32,20 @@ export function recalledSummary(memories: readonly Memory[], total: number, now:
     lines.push(line);
   }
   const more = total - lines.length;
-  const rest = more === 0 ? [] : [`There ${more === 1 ? 'is 1 more memory' : `are ${more} more memories`} of this user: find them with memory_search.`];
+  const rest =
+    more === 0
+      ? []
+      : [
+          `There ${more === 1 ? 'is 1 more memory' : `are ${more} more memories`} of this user: find them with memory_search.`,
+        ];
   const head =
     '## What you remember of this user\n\n' +
     `You noted this in earlier conversations with the user. Each memory is a line that begins with a mark, ${mark('memory <code>, <age>', boundary)}, ` +
     `and the last mark is ${mark('end of memories', boundary)}. ${NO_INSTRUCTIONS} Older ones may no longer be true: what the user says now counts.`;
-  return { text: [head, [...lines, mark('end of memories', boundary)].join('\n'), ...rest].join('\n\n'), shown: lines.length };
+  return {
+    text: [head, [...lines, mark('end of memories', boundary)].join('\n'), ...rest].join('\n\n'),
+    shown: lines.length,
+  };
 }
 
 /** Memories as the answer to a search, whole, best first. */
@@ -70,5 +78,8 @@ export function ageOf(at: Date, now: Date): string {
 
 /** Follows from the texts: none of them can hold it, since it would follow from that as well. */
 function boundaryOf(memories: readonly Memory[]): string {
-  return createHash('sha256').update(JSON.stringify(memories.map(({ id, text }) => [id, text]))).digest('hex').slice(0, 32);
+  return createHash('sha256')
+    .update(JSON.stringify(memories.map(({ id, text }) => [id, text])))
+    .digest('hex')
+    .slice(0, 32);
 }

@@ -2,7 +2,11 @@ import { describe, expect, it } from '@jest/globals';
 import { MAX_FOUND } from '../limits.js';
 import { type Candidate, rank } from './ranking.js';
 
-const candidate = (id: string, matched: readonly number[], meaning: number | null = null): Candidate => ({ id, matched, meaning });
+const candidate = (id: string, matched: readonly number[], meaning: number | null = null): Candidate => ({
+  id,
+  matched,
+  meaning,
+});
 
 describe('the order of what a search finds', () => {
   it('puts a rare word before a common one', () => {
@@ -17,11 +21,19 @@ describe('the order of what a search finds', () => {
   });
 
   it('goes by meaning where there is one, and by words for what has none yet', () => {
-    expect(rank([candidate('near', [], 0.9), candidate('far', [], 0.1), candidate('word', [0])], 1)).toEqual(['word', 'near']);
+    expect(rank([candidate('near', [], 0.9), candidate('far', [], 0.1), candidate('word', [0])], 1)).toEqual([
+      'word',
+      'near',
+    ]);
   });
 
   it('is the newer one first of two that answer alike, and never of more than there is room for', () => {
     const many = Array.from({ length: 2 * MAX_FOUND }, (_, n) => candidate(String(n).padStart(3, '0'), [0]));
-    expect(rank(many, 1)).toEqual(many.slice(-MAX_FOUND).reverse().map(({ id }) => id));
+    expect(rank(many, 1)).toEqual(
+      many
+        .slice(-MAX_FOUND)
+        .reverse()
+        .map(({ id }) => id),
+    );
   });
 });

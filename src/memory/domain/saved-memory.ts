@@ -5,7 +5,12 @@ import { quoteMemory } from './quoted-memories.js';
 export type SavedMemory =
   | { readonly outcome: 'saved'; readonly memory: Memory; readonly similar: readonly Memory[] }
   /** In the place of one that it corrects, or that said the same. */
-  | { readonly outcome: 'replaced'; readonly memory: Memory; readonly before: Memory; readonly similar: readonly Memory[] }
+  | {
+      readonly outcome: 'replaced';
+      readonly memory: Memory;
+      readonly before: Memory;
+      readonly similar: readonly Memory[];
+    }
   /** No memory, or more than one, has the code that was given; nothing was saved. */
   | { readonly outcome: 'unknown_code' };
 
@@ -29,5 +34,8 @@ export function describeSaved(saved: SavedMemory, now: Date): string {
 function describeSimilar(similar: readonly Memory[], now: Date): string[] {
   if (similar.length === 0) return [];
   const quoted = similar.map((memory) => quoteMemory(memory, now));
-  return ['These memories are similar and were kept. Where this corrects one of them, or says the same, save it again with its code as `replaces`:', ...quoted];
+  return [
+    'These memories are similar and were kept. Where this corrects one of them, or says the same, save it again with its code as `replaces`:',
+    ...quoted,
+  ];
 }

@@ -6,7 +6,9 @@ import { termsOf } from './terms.js';
 function relation(before: string, after: string): string {
   if (saysTheSame(before, after)) return 'same';
   const [stored, saved] = [packTerms(termsOf(before)), packTerms(termsOf(after))];
-  return isSimilar({ common: commonTerms(stored, saved), stored: stored.length, saved: saved.length }) ? 'similar' : 'different';
+  return isSimilar({ common: commonTerms(stored, saved), stored: stored.length, saved: saved.length })
+    ? 'similar'
+    : 'different';
 }
 
 it.each([

@@ -32,11 +32,19 @@ export function saysTheSame(left: string, right: string): boolean {
 function wordsOf(text: string): string[] {
   // "2.5" is not "2 5", and "they're" not "they re".
   const kept = text.normalize().replace(INNER, (sign) => PRIVATE[sign] ?? sign);
-  return kept.split(DIVIDERS).flatMap((word) => (word === '' || IDLE_WORDS.has(word.toLowerCase()) ? [] : [caseless(word)]));
+  return kept
+    .split(DIVIDERS)
+    .flatMap((word) => (word === '' || IDLE_WORDS.has(word.toLowerCase()) ? [] : [caseless(word)]));
 }
 
 /** Of no script, so that they divide nothing. */
-const PRIVATE: Readonly<Record<string, string>> = { '.': '\ue000', ',': '\ue001', ':': '\ue002', "'": '\ue003', '’': '\ue003' };
+const PRIVATE: Readonly<Record<string, string>> = {
+  '.': '\ue000',
+  ',': '\ue001',
+  ':': '\ue002',
+  "'": '\ue003',
+  '’': '\ue003',
+};
 
 /** "US" is not "us". */
 function caseless(word: string): string {

@@ -18,7 +18,12 @@ it('reads a packed vector wherever it stands in a larger buffer', () => {
   expect(similarityTo(VECTOR, larger.subarray(1, 5))).toBeCloseTo(1, 3);
 });
 
-it.each([['no direction', [0, 0]], ['no number', [Number.NaN, 1]], ['an infinite number', [Infinity, 1]], ['nothing', []]])('has none for %s', (_, vector) => {
+it.each([
+  ['no direction', [0, 0]],
+  ['no number', [Number.NaN, 1]],
+  ['an infinite number', [Infinity, 1]],
+  ['nothing', []],
+])('has none for %s', (_, vector) => {
   expect(packVector(vector)).toBeNull();
 });
 

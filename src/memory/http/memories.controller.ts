@@ -24,7 +24,8 @@ export class MemoriesController {
   @ApiOperation({
     operationId: 'listMemories',
     summary: 'Read what an agent remembers of a user',
-    description: 'Also what it noted before its long-term memory was switched off. A user of whom it knows nothing has an empty list.',
+    description:
+      'Also what it noted before its long-term memory was switched off. A user of whom it knows nothing has an empty list.',
   })
   @ApiOkResponse({ type: MemoryListResponse })
   @ApiErrors(400, 401, 403, 404)

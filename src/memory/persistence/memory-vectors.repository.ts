@@ -52,7 +52,11 @@ export class MemoryVectorsRepository {
   }
 
   /** @param embedded packed; null where a text cannot have a vector, which is not tried again */
-  async keep(owner: MemoryOwner, model: string, embedded: readonly (EmbeddableMemory & { readonly vector: Uint8Array | null })[]): Promise<void> {
+  async keep(
+    owner: MemoryOwner,
+    model: string,
+    embedded: readonly (EmbeddableMemory & { readonly vector: Uint8Array | null })[],
+  ): Promise<void> {
     const vectors = embedded.map(({ vector }) => (vector === null ? null : Buffer.from(vector).toString('base64')));
     await KEEP.run(this.database, {
       ...{ ...owner, model, ids: embedded.map(({ id }) => id), texts: embedded.map(({ text }) => text) },

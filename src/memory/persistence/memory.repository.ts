@@ -43,7 +43,11 @@ const ofOwner = (p: OwnerReferences): string =>
 const COLUMNS = 'id::text as id, text, created_at, updated_at';
 
 /** One change of a user's memories at a time, in whichever process. */
-const LOCK = statement(OWNER, (p) => `select pg_advisory_xact_lock(hashtextextended(${p.organizationId}::text || ${p.agentId}::text || ${p.userKey}::text, 0))`);
+const LOCK = statement(
+  OWNER,
+  (p) =>
+    `select pg_advisory_xact_lock(hashtextextended(${p.organizationId}::text || ${p.agentId}::text || ${p.userKey}::text, 0))`,
+);
 
 /**
  * Memories after one, in the order of their ids. What is binary comes as text: the embedded database's driver reads bytes
@@ -70,9 +74,15 @@ const SAMPLES = statement(
   (p) => `select id::text as id, substring(terms from 1 for ${p.bytes}) as terms from memories where ${ofOwner(p)}`,
 );
 
-const WITH_TERMS = statement({ ...OWNER, ids: 'uuid[]' }, (p) => `select ${COLUMNS}, terms from memories where ${ofOwner(p)} and id = any(${p.ids})`);
+const WITH_TERMS = statement(
+  { ...OWNER, ids: 'uuid[]' },
+  (p) => `select ${COLUMNS}, terms from memories where ${ofOwner(p)} and id = any(${p.ids})`,
+);
 
-const WITH_CODE = statement({ ...OWNER, code: 'text' }, (p) => `select ${COLUMNS} from memories where ${ofOwner(p)} and right(id::text, length(${p.code})) = ${p.code}`);
+const WITH_CODE = statement(
+  { ...OWNER, code: 'text' },
+  (p) => `select ${COLUMNS} from memories where ${ofOwner(p)} and right(id::text, length(${p.code})) = ${p.code}`,
+);
 
 const WRITTEN = { id: 'uuid', text: 'text', terms: 'bytea', at: 'timestamptz', once: 'double precision' } as const;
 
@@ -125,7 +135,11 @@ export class MemoryRepository {
   constructor(private readonly database: Database) {}
 
   /** The most useful ones, of each no more than so many characters, and how many there are. */
-  async mostUseful(owner: MemoryOwner, limit: number, characters: number): Promise<{ memories: Memory[]; total: number }> {
+  async mostUseful(
+    owner: MemoryOwner,
+    limit: number,
+    characters: number,
+  ): Promise<{ memories: Memory[]; total: number }> {
     const rows = await RECALL.run<MemoryRow & { total: number }>(this.database, { ...owner, limit, characters });
     return { memories: rows.map(toMemory), total: rows[0]?.total ?? 0 };
   }
@@ -200,7 +214,9 @@ export class MemoryRepository {
 }
 
 /** Reads page by page, so that others are served in between. */
-async function inPages<Row extends { readonly id: string }>(read: (after: string | null) => Promise<Row[]>): Promise<Row[]> {
+async function inPages<Row extends { readonly id: string }>(
+  read: (after: string | null) => Promise<Row[]>,
+): Promise<Row[]> {
   const rows: Row[] = [];
   for (;;) {
     const page = await read(rows.at(-1)?.id ?? null);

@@ -18,7 +18,10 @@ async function usedAt(...months: readonly number[]): Promise<number> {
   const [first = 0, ...later] = months.map((month) => usefulnessOf(new Date(month * MONTH)));
   let usefulness = first;
   for (const once of later) {
-    const [row] = await database.query<{ value: number }>(`select ${usedOnceMore('$1::float8', '$2::float8')} as value`, [usefulness, once]);
+    const [row] = await database.query<{ value: number }>(
+      `select ${usedOnceMore('$1::float8', '$2::float8')} as value`,
+      [usefulness, once],
+    );
     usefulness = row?.value ?? Number.NaN;
   }
   return usefulness;

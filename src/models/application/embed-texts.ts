@@ -1,5 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { EmbeddingModel, type EmbeddingResult, MAX_EMBEDDED_CHARACTERS, MAX_EMBEDDED_TEXTS } from '../domain/embedding-model.js';
+import {
+  EmbeddingModel,
+  type EmbeddingResult,
+  MAX_EMBEDDED_CHARACTERS,
+  MAX_EMBEDDED_TEXTS,
+} from '../domain/embedding-model.js';
 import { Logger } from '../../platform/telemetry/index.js';
 import { SHORTENED_CHARACTERS } from './limits.js';
 
@@ -39,7 +44,10 @@ export class EmbedTexts {
   /** Ends with the first failure that is the endpoint's; a text that it will not have is found out and left without. */
   async execute(model: string, texts: readonly string[], signal: AbortSignal): Promise<EmbeddedTexts> {
     const embedded: EmbeddedText[] = [];
-    const all = texts.map((text, position) => ({ position, text: text.slice(0, MAX_EMBEDDED_CHARACTERS).toWellFormed() }));
+    const all = texts.map((text, position) => ({
+      position,
+      text: text.slice(0, MAX_EMBEDDED_CHARACTERS).toWellFormed(),
+    }));
     for (const batch of requestsOf(all)) {
       const failure = await this.batch(model, batch, embedded, signal);
       if (failure) return { embedded, failure };
@@ -47,7 +55,12 @@ export class EmbedTexts {
     return { embedded, failure: undefined };
   }
 
-  private async batch(model: string, texts: readonly Text[], into: EmbeddedText[], signal: AbortSignal): Promise<EmbeddingFailure | undefined> {
+  private async batch(
+    model: string,
+    texts: readonly Text[],
+    into: EmbeddedText[],
+    signal: AbortSignal,
+  ): Promise<EmbeddingFailure | undefined> {
     const failure = await this.request(model, texts, into, signal);
     if (failure?.kind !== 'refused') {
       if (!failure) this.answersAgain();
@@ -62,7 +75,12 @@ export class EmbedTexts {
     return this.halves(model, texts, into, signal);
   }
 
-  private async halves(model: string, texts: readonly Text[], into: EmbeddedText[], signal: AbortSignal): Promise<EmbeddingFailure | undefined> {
+  private async halves(
+    model: string,
+    texts: readonly Text[],
+    into: EmbeddedText[],
+    signal: AbortSignal,
+  ): Promise<EmbeddingFailure | undefined> {
     const [only] = texts;
     if (texts.length <= 1) return only && this.shortened(model, only, into, signal);
     const middle = Math.ceil(texts.length / 2);
@@ -74,17 +92,34 @@ export class EmbedTexts {
     return undefined;
   }
 
-  private async shortened(model: string, { position, text }: Text, into: EmbeddedText[], signal: AbortSignal): Promise<EmbeddingFailure | undefined> {
+  private async shortened(
+    model: string,
+    { position, text }: Text,
+    into: EmbeddedText[],
+    signal: AbortSignal,
+  ): Promise<EmbeddingFailure | undefined> {
     const short = text.slice(0, SHORTENED_CHARACTERS).toWellFormed();
     const failure = await this.request(model, [{ position, text: short }], into, signal);
     if (failure?.kind !== 'refused') return failure;
-    this.logger.warn({ model, characters: text.length, status: failure.status, detail: failure.detail }, 'The embeddings endpoint refuses a text, which is found by words alone');
+    this.logger.warn(
+      { model, characters: text.length, status: failure.status, detail: failure.detail },
+      'The embeddings endpoint refuses a text, which is found by words alone',
+    );
     into.push({ position, vector: null });
     return undefined;
   }
 
-  private async request(model: string, texts: readonly Text[], into: EmbeddedText[], signal: AbortSignal): Promise<EmbeddingFailure | undefined> {
-    const result = await this.endpoint.embed(model, texts.map(({ text }) => text), signal);
+  private async request(
+    model: string,
+    texts: readonly Text[],
+    into: EmbeddedText[],
+    signal: AbortSignal,
+  ): Promise<EmbeddingFailure | undefined> {
+    const result = await this.endpoint.embed(
+      model,
+      texts.map(({ text }) => text),
+      signal,
+    );
     if (result.kind !== 'vectors') return result;
     for (const [index, { position }] of texts.entries()) into.push({ position, vector: result.vectors[index] ?? null });
     return undefined;
@@ -94,7 +129,10 @@ export class EmbedTexts {
   private refused(model: string, { status, detail }: EmbeddingFailure & { readonly kind: 'refused' }): void {
     if (this.refusal === `${model} ${status}`) return;
     this.refusal = `${model} ${status}`;
-    this.logger.error({ model, status, detail }, 'The embeddings endpoint refuses whatever it is asked: see EMBEDDINGS_API_KEY, EMBEDDINGS_MODEL and EMBEDDINGS_BASE_URL');
+    this.logger.error(
+      { model, status, detail },
+      'The embeddings endpoint refuses whatever it is asked: see EMBEDDINGS_API_KEY, EMBEDDINGS_MODEL and EMBEDDINGS_BASE_URL',
+    );
   }
 
   private answersAgain(): void {

@@ -14,7 +14,11 @@ import { ModelsModule } from '../models.module.js';
 import { ModelGateway } from './model-gateway.js';
 
 const KEYS = { ANTHROPIC_API_KEY: 'managed-a', OPENAI_API_KEY: 'managed-o', GEMINI_API_KEY: 'managed-g' };
-const MANAGED: Readonly<Record<string, string>> = { anthropic: 'managed-a', 'openai-responses': 'managed-o', gemini: 'managed-g' };
+const MANAGED: Readonly<Record<string, string>> = {
+  anthropic: 'managed-a',
+  'openai-responses': 'managed-o',
+  gemini: 'managed-g',
+};
 
 let closing: (() => Promise<void>)[] = [];
 
@@ -44,58 +48,58 @@ async function gatewayWith(environment: Readonly<Record<string, string>>, demo =
   return app.get(ModelGateway);
 }
 
-describe.each([...PROVIDER_WIRES, ...CLAUDE_AGENT_WIRES])('the gateway to $api, for agents of $provider', (wire: ProviderWire) => {
-  let upstream: FakeUpstream;
-  let bases: Record<string, string>;
+describe.each([...PROVIDER_WIRES, ...CLAUDE_AGENT_WIRES])(
+  'the gateway to $api, for agents of $provider',
+  (wire: ProviderWire) => {
+    let upstream: FakeUpstream;
+    let bases: Record<string, string>;
 
-  beforeEach(async () => {
-    upstream = await FakeUpstream.start((exchange) => exchange.sendAll(wire.text(['ok'])));
-    closing.push(() => upstream.close());
-    bases = {
-      ANTHROPIC_BASE_URL: upstream.url,
-      OPENAI_BASE_URL: `${upstream.url}/v1/`,
-      GEMINI_BASE_URL: upstream.url,
-    };
-  });
+    beforeEach(async () => {
+      upstream = await FakeUpstream.start((exchange) => exchange.sendAll(wire.text(['ok'])));
+      closing.push(() => upstream.close());
+      bases = {
+        ANTHROPIC_BASE_URL: upstream.url,
+        OPENAI_BASE_URL: `${upstream.url}/v1/`,
+        GEMINI_BASE_URL: upstream.url,
+      };
+    });
 
-  it('takes the agent’s own key before the managed one', async () => {
-    const gateway = await gatewayWith({ ...KEYS, ...bases });
-    const own = await tell(gateway, requestOf(wire));
-    const managed = await tell(gateway, requestOf(wire, { apiKey: undefined }));
-    expect([textOf(own.events), textOf(managed.events)]).toEqual(['ok', 'ok']);
-    expect(upstream.requests.map((request) => wire.keyOf(request.headers))).toEqual([
-      'own-key-1',
-      MANAGED[wire.api],
-    ]);
-  });
+    it('takes the agent’s own key before the managed one', async () => {
+      const gateway = await gatewayWith({ ...KEYS, ...bases });
+      const own = await tell(gateway, requestOf(wire));
+      const managed = await tell(gateway, requestOf(wire, { apiKey: undefined }));
+      expect([textOf(own.events), textOf(managed.events)]).toEqual(['ok', 'ok']);
+      expect(upstream.requests.map((request) => wire.keyOf(request.headers))).toEqual(['own-key-1', MANAGED[wire.api]]);
+    });
 
-  it('tries a refused call again', async () => {
-    upstream.respond((exchange) =>
-      upstream.requests.length === 1 ? exchange.refuse(503, {}) : exchange.sendAll(wire.text(['ok'])),
-    );
-    const told = await tell(await gatewayWith({ ...KEYS, ...bases }), requestOf(wire));
-    expect(textOf(told.events)).toBe('ok');
-    expect(upstream.requests).toHaveLength(2);
-  });
+    it('tries a refused call again', async () => {
+      upstream.respond((exchange) =>
+        upstream.requests.length === 1 ? exchange.refuse(503, {}) : exchange.sendAll(wire.text(['ok'])),
+      );
+      const told = await tell(await gatewayWith({ ...KEYS, ...bases }), requestOf(wire));
+      expect(textOf(told.events)).toBe('ok');
+      expect(upstream.requests).toHaveLength(2);
+    });
 
-  it('can run with the managed key or an own one, and not with neither', async () => {
-    const { provider, model } = wire;
-    const withKeys = await gatewayWith(KEYS);
-    const without = await gatewayWith({});
-    expect([
-      withKeys.canRun({ provider, model, hasOwnKey: false }),
-      without.canRun({ provider, model, hasOwnKey: true }),
-      without.canRun({ provider, model, hasOwnKey: false }),
-    ]).toEqual([true, true, false]);
-    const failure = failureOf(await tell(without, requestOf(wire, { apiKey: undefined })));
-    expect({ code: failure.code, ownKey: failure.facts.ownKey }).toEqual({ code: 'provider_auth', ownKey: false });
-  });
+    it('can run with the managed key or an own one, and not with neither', async () => {
+      const { provider, model } = wire;
+      const withKeys = await gatewayWith(KEYS);
+      const without = await gatewayWith({});
+      expect([
+        withKeys.canRun({ provider, model, hasOwnKey: false }),
+        without.canRun({ provider, model, hasOwnKey: true }),
+        without.canRun({ provider, model, hasOwnKey: false }),
+      ]).toEqual([true, true, false]);
+      const failure = failureOf(await tell(without, requestOf(wire, { apiKey: undefined })));
+      expect({ code: failure.code, ownKey: failure.facts.ownKey }).toEqual({ code: 'provider_auth', ownKey: false });
+    });
 
-  it('in demo mode answers from the sandbox, without a key and without a request', async () => {
-    const gateway = await gatewayWith({ ...KEYS, ...bases }, true);
-    expect(gateway.canRun({ provider: wire.provider, model: wire.model, hasOwnKey: false })).toBe(true);
-    const told = await tell(gateway, requestOf(wire));
-    expect(textOf(told.events)).toMatch(/^\[sandbox model\]/);
-    expect(upstream.requests).toHaveLength(0);
-  });
-});
+    it('in demo mode answers from the sandbox, without a key and without a request', async () => {
+      const gateway = await gatewayWith({ ...KEYS, ...bases }, true);
+      expect(gateway.canRun({ provider: wire.provider, model: wire.model, hasOwnKey: false })).toBe(true);
+      const told = await tell(gateway, requestOf(wire));
+      expect(textOf(told.events)).toMatch(/^\[sandbox model\]/);
+      expect(upstream.requests).toHaveLength(0);
+    });
+  },
+);

@@ -23,7 +23,9 @@ export class ModelGateway {
     @Inject(MODEL_RUNTIMES) private readonly runtimes: ModelRuntimes,
     settings: Settings,
   ) {
-    const managed = MODEL_PROVIDERS.filter((each) => settings.demo || managedAccess(settings, each).apiKey !== undefined);
+    const managed = MODEL_PROVIDERS.filter(
+      (each) => settings.demo || managedAccess(settings, each).apiKey !== undefined,
+    );
     this.managed = new Set(managed.map(({ type }) => type));
   }
 

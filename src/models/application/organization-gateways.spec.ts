@@ -62,9 +62,7 @@ beforeEach(async () => {
 const CLAUDE = { type: 'anthropic', model: 'claude-haiku-4-5' } as const;
 
 async function routes(): Promise<(string | undefined)[]> {
-  const found = await Promise.all(
-    [here, elsewhere].map(({ directory }) => directory.routeOf(organizationId, CLAUDE)),
-  );
+  const found = await Promise.all([here, elsewhere].map(({ directory }) => directory.routeOf(organizationId, CLAUDE)));
   return found.map((route) => route && `${route.baseUrl} ${route.headers['cf-aig-authorization'] ?? ''}`);
 }
 

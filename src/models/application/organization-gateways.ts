@@ -62,11 +62,7 @@ export class OrganizationGateways {
   }
 
   /** The way through a gateway of an agent's own; undefined for the direct one. */
-  async through(
-    organizationId: string,
-    provider: RoutedModel,
-    gateway: OpenGateway,
-  ): Promise<ModelRoute | undefined> {
+  async through(organizationId: string, provider: RoutedModel, gateway: OpenGateway): Promise<ModelRoute | undefined> {
     return (await this.permitted(organizationId)) ? routeThrough(gateway, provider, this.settings.gateway) : undefined;
   }
 

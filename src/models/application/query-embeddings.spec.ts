@@ -13,7 +13,9 @@ class HangingModel extends EmbeddingModel {
   override embed(_model: string, _texts: readonly string[], signal: AbortSignal): Promise<EmbeddingResult> {
     this.asked += 1;
     return new Promise((_resolve, reject) => {
-      signal.addEventListener('abort', () => { reject(signal.reason as Error); });
+      signal.addEventListener('abort', () => {
+        reject(signal.reason as Error);
+      });
     });
   }
 }

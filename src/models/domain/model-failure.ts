@@ -1,10 +1,6 @@
 /** Why a model call failed, as `run.error.code` and the stream's `RUN_ERROR` name it. */
 export type ModelFailureCode =
-  | 'provider_error'
-  | 'provider_rate_limited'
-  | 'provider_auth'
-  | 'provider_overloaded'
-  | 'context_too_long';
+  'provider_error' | 'provider_rate_limited' | 'provider_auth' | 'provider_overloaded' | 'context_too_long';
 
 /** The provider refused the schemas of tools, before it sent any part of an answer. */
 export interface SchemaRefusal {

@@ -10,7 +10,10 @@ const CALLS: readonly ModelUsage[] = [
 describe('the usage of several calls', () => {
   it('has the sums, and of a part what is known of it', () => {
     expect(CALLS.slice(0, 2).reduce(addUsage, NO_USAGE)).toEqual({
-      inputTokens: 30, outputTokens: 9, cachedInputTokens: 6, thinkingTokens: 1,
+      inputTokens: 30,
+      outputTokens: 9,
+      cachedInputTokens: 6,
+      thinkingTokens: 1,
     });
   });
 
@@ -20,16 +23,22 @@ describe('the usage of several calls', () => {
 
   it('is charged as far as it is known', () => {
     expect(CALLS.reduce(addKnownUsage, NO_USAGE)).toEqual({
-      inputTokens: 30, outputTokens: 9, cachedInputTokens: 6, thinkingTokens: 1,
+      inputTokens: 30,
+      outputTokens: 9,
+      cachedInputTokens: 6,
+      thinkingTokens: 1,
     });
   });
 });
 
 describe('a count that no call can have', () => {
-  it.each([-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 1e12 + 1, 1e18, '7' as unknown as number])('%s is not told', (absurd) => {
-    const parts = { cachedInputTokens: absurd, thinkingTokens: absurd };
-    expect(plausibleUsage({ inputTokens: absurd, outputTokens: absurd, ...parts })).toEqual(UNKNOWN_USAGE);
-  });
+  it.each([-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 1e12 + 1, 1e18, '7' as unknown as number])(
+    '%s is not told',
+    (absurd) => {
+      const parts = { cachedInputTokens: absurd, thinkingTokens: absurd };
+      expect(plausibleUsage({ inputTokens: absurd, outputTokens: absurd, ...parts })).toEqual(UNKNOWN_USAGE);
+    },
+  );
 
   it('leaves the others as they are', () => {
     const usage = { inputTokens: 1e12, outputTokens: 0, cachedInputTokens: 5, thinkingTokens: null };

@@ -56,7 +56,9 @@ export function addKnownUsage(left: ModelUsage, right: ModelUsage): ModelUsage {
 
 /** The providers' JSON is not checked before, so the count may be of any type. */
 function plausible(count: number | null | undefined): number | null {
-  return typeof count === 'number' && Number.isInteger(count) && count >= 0 && count <= MAX_PLAUSIBLE_TOKENS ? count : null;
+  return typeof count === 'number' && Number.isInteger(count) && count >= 0 && count <= MAX_PLAUSIBLE_TOKENS
+    ? count
+    : null;
 }
 
 function total(left: number | null, right: number | null): number | null {

@@ -17,12 +17,16 @@ export class SetGatewayBody {
   )
   readonly enabled!: true;
   @StringField({
-    min: 1, max: MAX_GATEWAY_NAME, pattern: PATH_PART,
+    min: 1,
+    max: MAX_GATEWAY_NAME,
+    pattern: PATH_PART,
     description: 'Your account at the gateway: the first part of the path that requests to models take.',
   })
   readonly edgeAccountId!: string;
   @StringField({
-    min: 1, max: MAX_GATEWAY_NAME, pattern: PATH_PART,
+    min: 1,
+    max: MAX_GATEWAY_NAME,
+    pattern: PATH_PART,
     description: 'Name of the gateway within that account: the second part of the path.',
   })
   readonly gatewayName!: string;

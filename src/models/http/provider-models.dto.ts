@@ -1,4 +1,12 @@
-import { BooleanField, EnumField, IntegerField, NumberField, ObjectField, ObjectListField, StringField } from '../../platform/http/index.js';
+import {
+  BooleanField,
+  EnumField,
+  IntegerField,
+  NumberField,
+  ObjectField,
+  ObjectListField,
+  StringField,
+} from '../../platform/http/index.js';
 import type { CatalogueModel } from '../domain/catalogue-model.js';
 import { MODEL_PROVIDERS, PROVIDER_TYPES, type ProviderType } from '../providers/index.js';
 
@@ -28,7 +36,9 @@ export class ProviderModelResponse {
   readonly ownKeyOnly!: boolean;
   @IntegerField({ min: 1, description: 'How many tokens it can read and write at once.' })
   readonly contextTokens!: number;
-  @BooleanField({ description: "An agent's `provider.temperature` has an effect, while its `thinking` is not enabled." })
+  @BooleanField({
+    description: "An agent's `provider.temperature` has an effect, while its `thinking` is not enabled.",
+  })
   readonly temperature!: boolean;
   @EnumField(THINKING_KINDS, {
     description:
@@ -36,7 +46,9 @@ export class ProviderModelResponse {
       '`adaptive`: thinks as much as it takes, by the `effort`. `always`: thinks also where `thinking` is disabled or absent.',
   })
   readonly thinking!: ThinkingKind;
-  @ObjectField(() => ModelCreditsResponse, { description: 'What runs on the managed key cost; those on an own key cost nothing.' })
+  @ObjectField(() => ModelCreditsResponse, {
+    description: 'What runs on the managed key cost; those on an own key cost nothing.',
+  })
   readonly credits!: ModelCreditsResponse;
 }
 

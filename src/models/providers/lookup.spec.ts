@@ -27,9 +27,12 @@ describe.each(MODEL_PROVIDERS)('models of $type', (api) => {
   });
 });
 
-it.each(BORROWING)('a model of $type that no catalogue has any more is called through the API of the default one', ({ type }) => {
-  expect(apiOf(type, 'withdrawn')).toBe(FIRST);
-});
+it.each(BORROWING)(
+  'a model of $type that no catalogue has any more is called through the API of the default one',
+  ({ type }) => {
+    expect(apiOf(type, 'withdrawn')).toBe(FIRST);
+  },
+);
 
 describe('a key', () => {
   it.each([

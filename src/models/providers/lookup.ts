@@ -9,7 +9,9 @@ import {
   type ProviderType,
 } from './index.js';
 
-const BY_TYPE: ReadonlyMap<string, AgentProvider> = new Map<string, AgentProvider>(PROVIDERS.map((each) => [each.type, each]));
+const BY_TYPE: ReadonlyMap<string, AgentProvider> = new Map<string, AgentProvider>(
+  PROVIDERS.map((each) => [each.type, each]),
+);
 const API_BY_TYPE: ReadonlyMap<string, ModelProvider> = new Map(MODEL_PROVIDERS.map((each) => [each.type, each]));
 const [FIRST_API] = MODEL_PROVIDERS;
 
@@ -25,7 +27,8 @@ export function providerOf(type: ProviderType): AgentProvider {
  * model that no catalogue has any more.
  */
 export function apiOf(type: ProviderType, model: string): ModelProvider {
-  const api = API_BY_TYPE.get(type) ?? MODEL_PROVIDERS.find(({ models }) => models.some(({ id }) => id === model)) ?? FIRST_API;
+  const api =
+    API_BY_TYPE.get(type) ?? MODEL_PROVIDERS.find(({ models }) => models.some(({ id }) => id === model)) ?? FIRST_API;
   if (api === undefined) throw new Error('No provider has an API');
   return api;
 }
@@ -42,7 +45,9 @@ export function requestTo(api: ModelProvider, request: ModelRequest): ModelReque
 export function keyOwner(apiKey: string): ProviderType | undefined {
   const prefixes = MODEL_PROVIDERS.flatMap(({ type, keyPrefixes }) => keyPrefixes.map((prefix) => ({ type, prefix })));
   // The longest first: one provider's begins with another's.
-  return prefixes.toSorted((left, right) => right.prefix.length - left.prefix.length).find(({ prefix }) => apiKey.startsWith(prefix))?.type;
+  return prefixes
+    .toSorted((left, right) => right.prefix.length - left.prefix.length)
+    .find(({ prefix }) => apiKey.startsWith(prefix))?.type;
 }
 
 /** The models of one provider, strongest first: the order in which a refusal lists them. */

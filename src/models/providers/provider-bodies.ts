@@ -1,9 +1,21 @@
 import type { DtoClass } from '../../platform/http/index.js';
-import { AnthropicProviderBody, AnthropicProviderChangeBody, AnthropicProviderResponse } from './anthropic/anthropic.dto.js';
-import { ClaudeAgentProviderBody, ClaudeAgentProviderChangeBody, ClaudeAgentProviderResponse } from './claude-agent-sdk/claude-agent-sdk.dto.js';
+import {
+  AnthropicProviderBody,
+  AnthropicProviderChangeBody,
+  AnthropicProviderResponse,
+} from './anthropic/anthropic.dto.js';
+import {
+  ClaudeAgentProviderBody,
+  ClaudeAgentProviderChangeBody,
+  ClaudeAgentProviderResponse,
+} from './claude-agent-sdk/claude-agent-sdk.dto.js';
 import { GeminiProviderBody, GeminiProviderChangeBody, GeminiProviderResponse } from './gemini/gemini.dto.js';
 import type { OptionsRequest, ProviderType } from './index.js';
-import { OpenAiProviderBody, OpenAiProviderChangeBody, OpenAiProviderResponse } from './openai-responses/openai-responses.dto.js';
+import {
+  OpenAiProviderBody,
+  OpenAiProviderChangeBody,
+  OpenAiProviderResponse,
+} from './openai-responses/openai-responses.dto.js';
 import type { KeyChoice } from './shared/own-key.js';
 import type { ModelChoice } from './shared/provider.js';
 
@@ -26,8 +38,20 @@ type ProviderBodies = {
  * the domain and the command line read those, and must not load the HTTP framework with them.
  */
 export const PROVIDER_BODIES: ProviderBodies = {
-  anthropic: { create: AnthropicProviderBody, change: AnthropicProviderChangeBody, response: AnthropicProviderResponse },
-  'openai-responses': { create: OpenAiProviderBody, change: OpenAiProviderChangeBody, response: OpenAiProviderResponse },
+  anthropic: {
+    create: AnthropicProviderBody,
+    change: AnthropicProviderChangeBody,
+    response: AnthropicProviderResponse,
+  },
+  'openai-responses': {
+    create: OpenAiProviderBody,
+    change: OpenAiProviderChangeBody,
+    response: OpenAiProviderResponse,
+  },
   gemini: { create: GeminiProviderBody, change: GeminiProviderChangeBody, response: GeminiProviderResponse },
-  'claude-agent-sdk': { create: ClaudeAgentProviderBody, change: ClaudeAgentProviderChangeBody, response: ClaudeAgentProviderResponse },
+  'claude-agent-sdk': {
+    create: ClaudeAgentProviderBody,
+    change: ClaudeAgentProviderChangeBody,
+    response: ClaudeAgentProviderResponse,
+  },
 };

@@ -63,11 +63,14 @@ describe.each(PROVIDERS as readonly AgentProvider[])('$type', (provider) => {
   it.each(['initial', 'quick'] as const)('has %s settings that a change of the agent could send', (which) => {
     const options = settings[which];
     expect(options.type).toBe(type);
-    expect(complaintOf(PROVIDER_BODIES[type].change, { type, ...settingsSet(settings.describe(options)) })).toBeUndefined();
+    expect(
+      complaintOf(PROVIDER_BODIES[type].change, { type, ...settingsSet(settings.describe(options)) }),
+    ).toBeUndefined();
   });
 
   it('keeps the settings that a request leaves out', () => {
-    for (const options of [settings.initial, settings.quick]) expect(settings.merge(options, { type })).toEqual(options);
+    for (const options of [settings.initial, settings.quick])
+      expect(settings.merge(options, { type })).toEqual(options);
   });
 
   it('gives every model a share of its context for earlier conversation', () => {

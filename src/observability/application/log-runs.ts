@@ -14,7 +14,10 @@ export class LogRuns extends RunObserver {
     const { inputTokens, outputTokens } = usage;
     const of = { runId, organizationId, agentId, threadId, provider: agent.provider, channel };
     const took = { latencyMs: Math.round(latencyMs), timeToFirstTokenMs: rounded(timeToFirstTokenMs) };
-    this.logger.info({ ...of, status, errorCode: error?.code ?? null, ...took, inputTokens, outputTokens }, 'Run ended');
+    this.logger.info(
+      { ...of, status, errorCode: error?.code ?? null, ...took, inputTokens, outputTokens },
+      'Run ended',
+    );
   }
 }
 

@@ -6,7 +6,11 @@ import { Database, inBatches, type Transaction } from '../../platform/database/i
 import { Outbox } from '../../platform/jobs/index.js';
 import { pushTraces } from '../jobs/push-traces.job.js';
 import { PUBLISH_AFTER_MS, PUBLISH_BATCH, PUSH_BATCH } from '../limits.js';
-import { type PublishedTrace, PublishTracesRepository, type TraceToPublish } from '../persistence/publish-traces.repository.js';
+import {
+  type PublishedTrace,
+  PublishTracesRepository,
+  type TraceToPublish,
+} from '../persistence/publish-traces.repository.js';
 
 /**
  * Takes up each finished trace once, two minutes after its run: counts it for lists, usage and feedback, makes it part of
@@ -47,7 +51,10 @@ export class PublishTraces {
   /** Usage counts even if the conversation was deleted within the two minutes, or, for suggestions, never existed. */
   private async countWithoutTrace(signal: AbortSignal): Promise<void> {
     do signal.throwIfAborted();
-    while ((await this.database.transaction((transaction) => this.traces.countWithoutTrace(transaction, PUBLISH_BATCH))) >= PUBLISH_BATCH);
+    while (
+      (await this.database.transaction((transaction) => this.traces.countWithoutTrace(transaction, PUBLISH_BATCH))) >=
+      PUBLISH_BATCH
+    );
   }
 
   private async publish(due: readonly TraceToPublish[]): Promise<number> {
@@ -69,7 +76,9 @@ export class PublishTraces {
 
   /** Until when what organizations have left stays in the service. Looked up before the transaction: the embedded database has one connection. */
   private async withheldUntil(organizationIds: ReadonlySet<string>): Promise<Record<string, string>> {
-    const until = await Promise.all([...organizationIds].map(async (id) => [id, hipaaUntil(await this.organizations.find(id))] as const));
+    const until = await Promise.all(
+      [...organizationIds].map(async (id) => [id, hipaaUntil(await this.organizations.find(id))] as const),
+    );
     return Object.fromEntries(until.flatMap(([id, moment]) => (moment === null ? [] : [[id, moment]])));
   }
 }

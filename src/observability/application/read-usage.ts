@@ -27,7 +27,10 @@ export class ReadUsage {
    */
   async execute(organizationId: string, agentId: string, range: TimeRange, width: BucketWidth): Promise<UsageBucket[]> {
     const kept = this.keptOf(range);
-    const found = kept.from < kept.to ? await this.analytics.usage(organizationId, agentId, kept, width) : new Map<number, UsageSummary>();
+    const found =
+      kept.from < kept.to
+        ? await this.analytics.usage(organizationId, agentId, kept, width)
+        : new Map<number, UsageSummary>();
     const count = Math.ceil((range.to.getTime() - range.from.getTime()) / WIDTH_MS[width]);
     return Array.from({ length: count }, (_, index) => {
       const start = range.from.getTime() + index * WIDTH_MS[width];

@@ -1,5 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { type ApprovalDecision, type FinishedRun, RunObserver, type RunRecord, type SuggestionUsage, type UserContext } from '../../conversations/index.js';
+import {
+  type ApprovalDecision,
+  type FinishedRun,
+  RunObserver,
+  type RunRecord,
+  type SuggestionUsage,
+  type UserContext,
+} from '../../conversations/index.js';
 import { boundedSteps } from '../domain/bounded-steps.js';
 import type { RecordedTrace } from '../domain/trace.js';
 import { suggestionUsageRow, traceRow } from '../persistence/trace.repository.js';

@@ -3,7 +3,13 @@ import { type FinishedRun, RUN_ERROR_CODES, RunObserver, type RunStatus } from '
 import { PROVIDER_TYPES } from '../../models/index.js';
 import { type Counter, type Histogram, Metrics } from '../../platform/metrics/index.js';
 
-const STATUSES = ['completed', 'requires_action', 'failed', 'cancelled', 'timed_out'] as const satisfies readonly RunStatus[];
+const STATUSES = [
+  'completed',
+  'requires_action',
+  'failed',
+  'cancelled',
+  'timed_out',
+] as const satisfies readonly RunStatus[];
 const DIRECTIONS = ['input', 'output'] as const;
 /** A run may take as long as its agent's time limit allows, which is counted in minutes. */
 const RUN_BUCKETS = [0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600, 1_800];

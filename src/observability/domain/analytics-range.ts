@@ -28,7 +28,10 @@ export function feedbackRange(from: string | undefined, to: string | undefined, 
  */
 export function usageRange(from: string | undefined, to: string | undefined, width: BucketWidth, now: Date): TimeRange {
   const end = to === undefined ? now : endOf(to);
-  const asked = ordered(from === undefined ? new Date(end.getTime() - USAGE_DEFAULT_DAYS * DAY_MS) : startOf(from), end);
+  const asked = ordered(
+    from === undefined ? new Date(end.getTime() - USAGE_DEFAULT_DAYS * DAY_MS) : startOf(from),
+    end,
+  );
   if (asked.to.getTime() - asked.from.getTime() > USAGE_DAYS * DAY_MS) {
     throw new ValidationFailed(`querystring/from must be at most ${String(USAGE_DAYS)} days before to`);
   }

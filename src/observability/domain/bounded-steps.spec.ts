@@ -6,7 +6,14 @@ import type { TraceStep } from './trace.js';
 
 function step(values: Partial<RunStep>): RunStep {
   return {
-    id: 's', type: 'tool', name: 'search', startedAt: new Date(0), latencyMs: 1, input: null, output: null, error: null,
+    id: 's',
+    type: 'tool',
+    name: 'search',
+    startedAt: new Date(0),
+    latencyMs: 1,
+    input: null,
+    output: null,
+    error: null,
     ...values,
   };
 }
@@ -49,7 +56,9 @@ describe('the steps of a trace', () => {
   it('are bounded all together, those past the bound still named', () => {
     const large = 'x'.repeat(STEP_VALUE_BYTES);
     const count = STEPS_BYTES / STEP_VALUE_BYTES + 10;
-    const { steps } = boundedSteps(Array.from({ length: count }, (_, index) => step({ id: String(index), output: large })));
+    const { steps } = boundedSteps(
+      Array.from({ length: count }, (_, index) => step({ id: String(index), output: large })),
+    );
     expect(steps.map(({ id }) => id)).toEqual(Array.from({ length: count }, (_, index) => String(index)));
     expect(steps.at(0)?.output).toBe(large);
     expect(steps.at(-1)?.output).toEqual({ truncated: true, bytes: STEP_VALUE_BYTES, preview: '' });

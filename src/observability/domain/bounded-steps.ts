@@ -35,7 +35,10 @@ export function boundedSteps(steps: readonly RunStep[]): BoundedSteps {
     output: bounded(output),
     error: error === null ? null : boundedError(error),
   }));
-  const besides = kept.reduce((sum, { name, error }) => sum + STEP_BYTES + Buffer.byteLength(name) + Buffer.byteLength(error ?? ''), 0);
+  const besides = kept.reduce(
+    (sum, { name, error }) => sum + STEP_BYTES + Buffer.byteLength(name) + Buffer.byteLength(error ?? ''),
+    0,
+  );
   return { steps: kept, bytes: STEPS_BYTES - left + besides };
 }
 

@@ -22,7 +22,9 @@ describe('a histogram of durations', () => {
     fc.assert(
       fc.property(durations, fc.constantFrom(0.5, 0.95, 1), (all, share) => {
         const wanted = exact(all, share);
-        expect(Math.abs((histogramOf(all).percentile(share) ?? NaN) - wanted)).toBeLessThanOrEqual(0.5 + wanted * 0.025);
+        expect(Math.abs((histogramOf(all).percentile(share) ?? NaN) - wanted)).toBeLessThanOrEqual(
+          0.5 + wanted * 0.025,
+        );
       }),
     );
   });

@@ -1,5 +1,14 @@
 import { z } from 'zod';
-import type { CallerSpan, Channel, Run, RunError, RunStatus, RunUsage, StepType, UserContext } from '../../conversations/index.js';
+import type {
+  CallerSpan,
+  Channel,
+  Run,
+  RunError,
+  RunStatus,
+  RunUsage,
+  StepType,
+  UserContext,
+} from '../../conversations/index.js';
 import { named, type Stored } from '../../platform/stored-json/index.js';
 
 /** One thing the run did. `input` and `output` may be a `TruncatedValue` in place of what was too large. */

@@ -8,7 +8,13 @@ import { type Feedback, ReadFeedback } from '../application/read-feedback.js';
 import { ReadUsage, type UsageBucket } from '../application/read-usage.js';
 import { feedbackRange, usageRange } from '../domain/analytics-range.js';
 import { MINUTES_SAVED_BY_REPLY } from '../limits.js';
-import { FeedbackQuery, FeedbackResponse, type UsageBucketResponse, UsageQuery, UsageResponse } from './analytics.dto.js';
+import {
+  FeedbackQuery,
+  FeedbackResponse,
+  type UsageBucketResponse,
+  UsageQuery,
+  UsageResponse,
+} from './analytics.dto.js';
 
 @ApiTags('Analytics')
 @Controller('v1/agents/:agentId/analytics')

@@ -16,10 +16,16 @@ const BUCKETS = ['hour', 'day'] as const satisfies readonly BucketWidth[];
 const DATES = 'A date (`2025-01-31`, a day in UTC) or a date and time.';
 
 export class FeedbackQuery {
-  @DateOrTimestampField({ optional: true, description: `${DATES} Replies of runs that started then or later; 90 days ago by default, and at the earliest.` })
+  @DateOrTimestampField({
+    optional: true,
+    description: `${DATES} Replies of runs that started then or later; 90 days ago by default, and at the earliest.`,
+  })
   readonly from?: string;
 
-  @DateOrTimestampField({ optional: true, description: `${DATES} Replies of runs that started before; a date includes its day. Now by default.` })
+  @DateOrTimestampField({
+    optional: true,
+    description: `${DATES} Replies of runs that started before; a date includes its day. Now by default.`,
+  })
   readonly to?: string;
 }
 
@@ -39,7 +45,9 @@ export class FeedbackResponse {
   readonly to!: string;
   @IntegerField({ description: "The agent's replies. Those of deleted conversations no longer count." })
   readonly messages!: number;
-  @IntegerField({ description: 'Distinct values of `config.userContext.userId`. Runs that name no user count for none.' })
+  @IntegerField({
+    description: 'Distinct values of `config.userContext.userId`. Runs that name no user count for none.',
+  })
   readonly users!: number;
   @ObjectListField(() => ReactionShareResponse, { description: 'One entry for each reaction, in a fixed order.' })
   readonly reactions!: readonly ReactionShareResponse[];
@@ -58,7 +66,10 @@ export class UsageQuery {
   })
   readonly from?: string;
 
-  @DateOrTimestampField({ optional: true, description: `${DATES} Rounded up to the end of its bucket; a date includes its day. Now by default.` })
+  @DateOrTimestampField({
+    optional: true,
+    description: `${DATES} Rounded up to the end of its bucket; a date includes its day. Now by default.`,
+  })
   readonly to?: string;
 
   @EnumField(BUCKETS, { optional: true, description: 'In UTC; `day` by default.' })
@@ -79,15 +90,24 @@ export class UsageBucketResponse {
   readonly runs!: number;
   @IntegerField({ description: 'Those that failed or timed out.' })
   readonly failed!: number;
-  @IntegerField({ description: 'Tokens that models read in these runs and for suggestions, as far as the providers reported them.' })
+  @IntegerField({
+    description: 'Tokens that models read in these runs and for suggestions, as far as the providers reported them.',
+  })
   readonly inputTokens!: number;
-  @IntegerField({ description: 'Tokens that models wrote in these runs and for suggestions, thinking included, as far as the providers reported them.' })
+  @IntegerField({
+    description:
+      'Tokens that models wrote in these runs and for suggestions, thinking included, as far as the providers reported them.',
+  })
   readonly outputTokens!: number;
   @NumberField({ description: 'What these runs and suggestions cost, to four decimals.' })
   readonly credits!: number;
-  @ObjectField(() => PercentilesResponse, { description: 'Milliseconds from the start of a run to its end, to within 2.5 %.' })
+  @ObjectField(() => PercentilesResponse, {
+    description: 'Milliseconds from the start of a run to its end, to within 2.5 %.',
+  })
   readonly durationMs!: PercentilesResponse;
-  @ObjectField(() => PercentilesResponse, { description: 'Milliseconds from the start of a run to its first text, to within 2.5 %.' })
+  @ObjectField(() => PercentilesResponse, {
+    description: 'Milliseconds from the start of a run to its first text, to within 2.5 %.',
+  })
   readonly timeToFirstTokenMs!: PercentilesResponse;
 }
 

@@ -10,10 +10,19 @@ import { ReadTraces } from '../application/read-traces.js';
 import type { Trace } from '../domain/trace.js';
 import { TraceAccessGuard } from './trace-access.guard.js';
 import { detailView, exportView, summaryView } from './trace-view.js';
-import { ExportTracesQuery, ListTracesQuery, TraceDetailResponse, TraceExportResponse, TraceListResponse } from './traces.dto.js';
+import {
+  ExportTracesQuery,
+  ListTracesQuery,
+  TraceDetailResponse,
+  TraceExportResponse,
+  TraceListResponse,
+} from './traces.dto.js';
 
 /** Unlike the refusals of other budgets, this one has no code. */
-const BUDGET_USED_UP = new DomainError('rate_limited', 'Too many requests for traces; wait as long as Retry-After says.');
+const BUDGET_USED_UP = new DomainError(
+  'rate_limited',
+  'Too many requests for traces; wait as long as Retry-After says.',
+);
 
 @ApiTags('Traces')
 @Controller('v1/agents/:agentId')

@@ -42,7 +42,10 @@ export class ExportTracesQuery {
   })
   readonly fromTimestamp?: string;
 
-  @TimestampField({ optional: true, description: 'Traces of runs that started before. Now by default; ignored beside a cursor.' })
+  @TimestampField({
+    optional: true,
+    description: 'Traces of runs that started before. Now by default; ignored beside a cursor.',
+  })
   readonly toTimestamp?: string;
 
   @QueryStringField({ optional: true, description: '`meta.cursor` of the page before.' })
@@ -66,7 +69,8 @@ export class ListTracesQuery {
 
   @TimestampField({
     optional: true,
-    description: 'Traces of runs that started then or later. 90 days ago by default, and at the earliest. After `toTimestamp` is 400.',
+    description:
+      'Traces of runs that started then or later. 90 days ago by default, and at the earliest. After `toTimestamp` is 400.',
   })
   readonly fromTimestamp?: string;
 
@@ -86,7 +90,7 @@ export class TraceUsageResponse {
 }
 
 export class TraceErrorResponse {
-  @EnumField(RUN_ERROR_CODES, { description: 'The `code` of `run.error` and of the stream\'s `RUN_ERROR`.' })
+  @EnumField(RUN_ERROR_CODES, { description: "The `code` of `run.error` and of the stream's `RUN_ERROR`." })
   readonly code!: RunErrorCode;
   @StringField({ description: 'What went wrong, in a sentence for people.' })
   readonly message!: string;
@@ -158,7 +162,10 @@ export class TraceStepUsageResponse {
 export class TraceStepProviderResponse {
   @StringField({ nullable: true, description: "The provider's id of the answer." })
   readonly id!: string | null;
-  @StringField({ nullable: true, description: 'The model that the provider says wrote the answer, such as a dated version of `name`.' })
+  @StringField({
+    nullable: true,
+    description: 'The model that the provider says wrote the answer, such as a dated version of `name`.',
+  })
   readonly model!: string | null;
 }
 
@@ -170,7 +177,9 @@ const TRUNCATION =
 export class TraceStepResponse {
   @StringField({ description: 'Unique in the trace.' })
   readonly id!: string;
-  @EnumField(STEP_TYPES, { description: 'What was done: the model, a tool, a search of knowledge, a hook or the memory was asked.' })
+  @EnumField(STEP_TYPES, {
+    description: 'What was done: the model, a tool, a search of knowledge, a hook or the memory was asked.',
+  })
   readonly type!: StepType;
   @StringField({ description: 'The model, tool or hook event that was asked.' })
   readonly name!: string;
@@ -184,7 +193,10 @@ export class TraceStepResponse {
   readonly output!: unknown;
   @StringField({ nullable: true, description: 'Why the step failed, for people; null where it did not.' })
   readonly error!: string | null;
-  @ObjectField(() => TraceStepUsageResponse, { optional: true, description: 'Tokens of the step; only steps of type `model` have it.' })
+  @ObjectField(() => TraceStepUsageResponse, {
+    optional: true,
+    description: 'Tokens of the step; only steps of type `model` have it.',
+  })
   readonly usage?: TraceStepUsageResponse;
   @ObjectField(() => TraceStepProviderResponse, {
     optional: true,
@@ -203,9 +215,13 @@ export class SessionContextResponse {
 export class SessionStartOutcomeResponse {
   @TimestampField({ description: 'When the hook ran.' })
   readonly fetchedAt!: string;
-  @EnumField(['ok', 'degraded'], { description: '`degraded`: the hook failed, and the thread went on without contexts.' })
+  @EnumField(['ok', 'degraded'], {
+    description: '`degraded`: the hook failed, and the thread went on without contexts.',
+  })
   readonly status!: 'ok' | 'degraded';
-  @ObjectListField(() => SessionContextResponse, { description: 'What the hook added to the thread; empty where it failed or had nothing to say.' })
+  @ObjectListField(() => SessionContextResponse, {
+    description: 'What the hook added to the thread; empty where it failed or had nothing to say.',
+  })
   readonly contexts!: readonly SessionContextResponse[];
 }
 
@@ -226,7 +242,9 @@ class WholeTraceFields extends TraceFields {
 export class TraceDetailResponse extends WholeTraceFields {
   @UuidField({ description: 'The conversation that the run was part of.' })
   readonly threadId!: string;
-  @JsonObjectField({ description: 'Of the assistant message: at most one, by its name, with `comment` and `createdAt`.' })
+  @JsonObjectField({
+    description: 'Of the assistant message: at most one, by its name, with `comment` and `createdAt`.',
+  })
   readonly reactions!: Readonly<Record<string, unknown>>;
   @ObjectField(() => SessionStartOutcomeResponse, {
     optional: true,

@@ -76,7 +76,9 @@ export class PushTraces extends WorkerHost {
    * The ids of the traces that may leave the service: no trace of an organization whose agents
    * handle HIPAA data, now or since the run, may reach an outside system.
    */
-  private async allowed(traces: readonly { readonly id: string; readonly organizationId: string }[]): Promise<ReadonlySet<string>> {
+  private async allowed(
+    traces: readonly { readonly id: string; readonly organizationId: string }[],
+  ): Promise<ReadonlySet<string>> {
     const allowed = new Set<string>();
     for (const { id, organizationId } of traces) {
       const organization = await this.organizations.find(organizationId);

@@ -23,7 +23,13 @@ beforeAll(async () => {
 afterAll(() => backend.close());
 beforeEach(() => {
   clock = new ManualClock();
-  const to = { tracesUrl: `${backend.url}/v1/traces`, headers: {}, timeoutMs: TIMEOUT_MS, serviceName: 'test', captureContent: false };
+  const to = {
+    tracesUrl: `${backend.url}/v1/traces`,
+    headers: {},
+    timeoutMs: TIMEOUT_MS,
+    serviceName: 'test',
+    captureContent: false,
+  };
   exporter = new OtlpExporter(to, clock, createLogger({ logLevel: 'silent' }));
 });
 
@@ -46,7 +52,10 @@ const drip: BackendAnswer = (response) => {
 };
 
 async function failure(sending: Promise<void>): Promise<unknown> {
-  return sending.then(() => undefined, (error: unknown) => error);
+  return sending.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
 }
 
 describe('a request to a backend that', () => {
@@ -58,7 +67,9 @@ describe('a request to a backend that', () => {
     const failed = failure(exporter.send([SPAN], new AbortController().signal));
     await arrived;
     await clock.advance(TIMEOUT_MS);
-    expect(await failed).toEqual(new ExportFailed(`The OpenTelemetry backend did not answer within ${TIMEOUT_MS} ms`, true));
+    expect(await failed).toEqual(
+      new ExportFailed(`The OpenTelemetry backend did not answer within ${TIMEOUT_MS} ms`, true),
+    );
     expect(await failed).toMatchObject({ retryable: true });
     await closed;
     expect(clock.pending()).toBe(0);

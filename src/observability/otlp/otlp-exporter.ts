@@ -79,11 +79,14 @@ export class OtlpExporter {
 
   private export(exporter: OTLPTraceExporter, spans: readonly TraceSpan[]): Promise<void> {
     return new Promise((resolve, reject) => {
-      exporter.export(spans.map((span) => this.readable(span)), ({ code, error }) => {
-        const outcome: number = code;
-        if (outcome === SUCCESS) resolve();
-        else reject(failureOf(error));
-      });
+      exporter.export(
+        spans.map((span) => this.readable(span)),
+        ({ code, error }) => {
+          const outcome: number = code;
+          if (outcome === SUCCESS) resolve();
+          else reject(failureOf(error));
+        },
+      );
     });
   }
 
@@ -105,8 +108,10 @@ export class OtlpExporter {
 /** The exporter's errors carry the answer's text; of them only the status or the fault's code is told. */
 function failureOf(error: Error | undefined): ExportFailed {
   const { code } = (error ?? {}) as { code?: unknown };
-  if (typeof code === 'number') return new ExportFailed(`The OpenTelemetry backend answered ${code}`, isWorthRepeating(code));
-  if (typeof code === 'string') return new ExportFailed(`The OpenTelemetry backend could not be reached: ${code}`, true);
+  if (typeof code === 'number')
+    return new ExportFailed(`The OpenTelemetry backend answered ${code}`, isWorthRepeating(code));
+  if (typeof code === 'string')
+    return new ExportFailed(`The OpenTelemetry backend could not be reached: ${code}`, true);
   return new ExportFailed('The OpenTelemetry backend asked for a later repetition, or did not answer', true);
 }
 
@@ -122,10 +127,13 @@ function logDiagnostics(logger: Logger): void {
     else logger.warn({}, 'The OpenTelemetry exporter met a problem; the request counts as its result says');
   };
   const silent = (): void => undefined;
-  diag.setLogger({ error: tell, warn: tell, info: silent, debug: silent, verbose: silent }, {
-    logLevel: DiagLogLevel.WARN,
-    suppressOverrideMessage: true,
-  });
+  diag.setLogger(
+    { error: tell, warn: tell, info: silent, debug: silent, verbose: silent },
+    {
+      logLevel: DiagLogLevel.WARN,
+      suppressOverrideMessage: true,
+    },
+  );
 }
 
 function logRejected(logger: Logger, details: string): void {

@@ -13,7 +13,11 @@ export function requestParts(spans: readonly TraceSpan[], limit = PUSH_REQUEST_B
 
 /** No less than it takes in a request before compression. */
 export function bytesOf({ name, status, attributes }: TraceSpan): number {
-  const texts = [name, status.message ?? '', ...Object.entries(attributes).flatMap(([key, value]) => [key, String(value)])];
+  const texts = [
+    name,
+    status.message ?? '',
+    ...Object.entries(attributes).flatMap(([key, value]) => [key, String(value)]),
+  ];
   const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
   return bytes + SPAN_BYTES + ATTRIBUTE_BYTES * Object.keys(attributes).length;
 }

@@ -37,9 +37,11 @@ export interface ToolCall {
 export function toolCallsOf(output: unknown): ToolCall[] {
   const { toolCalls } = fieldsOf(output);
   if (!Array.isArray(toolCalls)) return [];
-  return toolCalls.map(fieldsOf).flatMap(({ id, name, input }) =>
-    typeof id === 'string' && typeof name === 'string' ? [{ id, name, input }] : [],
-  );
+  return toolCalls
+    .map(fieldsOf)
+    .flatMap(({ id, name, input }) =>
+      typeof id === 'string' && typeof name === 'string' ? [{ id, name, input }] : [],
+    );
 }
 
 /** Empty for what has no fields. */

@@ -11,18 +11,40 @@ const START_SECONDS = START.getTime() / 1000 - 0.123;
 
 function step(changes: Partial<TraceStep>): TraceStep {
   return {
-    id: newId(), type: 'tool', name: 'weather', startedAt: START.toISOString(), latencyMs: 12,
-    input: { city: 'canary' }, output: 'canary', error: null, ...changes,
+    id: newId(),
+    type: 'tool',
+    name: 'weather',
+    startedAt: START.toISOString(),
+    latencyMs: 12,
+    input: { city: 'canary' },
+    output: 'canary',
+    error: null,
+    ...changes,
   };
 }
 
 function trace(changes: Partial<PushedTrace> = {}): PushedTrace {
   return {
-    id: newId(), organizationId: newId(), agentId: newId(), threadId: newId(), messageId: newId(),
-    channel: 'api', provider: 'gemini', model: 'some-model', status: 'completed', startedAt: START, latencyMs: 60 * 86_400_000 + 1,
+    id: newId(),
+    organizationId: newId(),
+    agentId: newId(),
+    threadId: newId(),
+    messageId: newId(),
+    channel: 'api',
+    provider: 'gemini',
+    model: 'some-model',
+    status: 'completed',
+    startedAt: START,
+    latencyMs: 60 * 86_400_000 + 1,
     usage: { inputTokens: 11, outputTokens: 7, totalTokens: 18, credits: 0.25 },
-    input: 'canary', output: 'canary', timeToFirstTokenMs: null, steps: [], error: null, userContext: { note: 'canary' },
-    agentName: 'Travel desk', callerSpan: null,
+    input: 'canary',
+    output: 'canary',
+    timeToFirstTokenMs: null,
+    steps: [],
+    error: null,
+    userContext: { note: 'canary' },
+    agentName: 'Travel desk',
+    callerSpan: null,
     ...changes,
   };
 }
@@ -58,7 +80,9 @@ describe('the spans of a trace', () => {
       'gen_ai.response.id': response.id,
       'gen_ai.response.model': response.model,
     });
-    expect(stepSpan(step({ type: 'model', response: { id: null, model: null } })).attributes).not.toHaveProperty(['gen_ai.response.id']);
+    expect(stepSpan(step({ type: 'model', response: { id: null, model: null } })).attributes).not.toHaveProperty([
+      'gen_ai.response.id',
+    ]);
   });
 
   it('tell the run, under the name that the conventions have for its provider', () => {
@@ -94,7 +118,8 @@ describe('the spans of a trace', () => {
   });
 
   it('name the provider whose API the model is called through, where the agent has models of several', () => {
-    const named = (changes: Partial<PushedTrace>): unknown => spansOf(trace(changes), false)[0]?.attributes['gen_ai.provider.name'];
+    const named = (changes: Partial<PushedTrace>): unknown =>
+      spansOf(trace(changes), false)[0]?.attributes['gen_ai.provider.name'];
     const provider = 'claude-agent-sdk';
     const models = ['claude-haiku-4-5', 'gpt-5.4', 'gemini-3.6-flash'];
     expect(models.map((model) => named({ provider, model }))).toEqual(['anthropic', 'openai', 'gcp.gemini']);
@@ -112,7 +137,10 @@ describe('the spans of a trace', () => {
 
   it('give a tool the id of the call of the model that it answers', () => {
     const call = (id: string, city: string): object => ({ id, name: 'weather', input: { city } });
-    const model = step({ type: 'model', output: { text: '', toolCalls: [call('a', 'Oslo'), call('b', 'Rome'), call('c', 'Rome')] } });
+    const model = step({
+      type: 'model',
+      output: { text: '', toolCalls: [call('a', 'Oslo'), call('b', 'Rome'), call('c', 'Rome')] },
+    });
     const tools = ['Rome', 'Oslo', 'Rome', 'Rome'].map((city) => step({ input: { city } }));
     const [, chat, ...spans] = spansOf(trace({ steps: [model, ...tools] }), false);
     expect(chat?.attributes['gen_ai.response.finish_reasons']).toEqual(['tool_call']);
@@ -120,12 +148,32 @@ describe('the spans of a trace', () => {
   });
 
   it.each<[string, Partial<TraceStep>, SpanKind, object]>([
-    ['retrieval search', { type: 'retrieval', name: 'search' }, SpanKind.INTERNAL, { 'gen_ai.operation.name': 'retrieval' }],
-    ['memory remember', { type: 'memory', name: 'remember' }, SpanKind.INTERNAL, { 'agent_service.memory.operation': 'remember' }],
-    ['memory memory_recall', { type: 'memory', name: 'memory_recall', input: null }, SpanKind.INTERNAL, { 'agent_service.memory.operation': 'memory_recall' }],
+    [
+      'retrieval search',
+      { type: 'retrieval', name: 'search' },
+      SpanKind.INTERNAL,
+      { 'gen_ai.operation.name': 'retrieval' },
+    ],
+    [
+      'memory remember',
+      { type: 'memory', name: 'remember' },
+      SpanKind.INTERNAL,
+      { 'agent_service.memory.operation': 'remember' },
+    ],
+    [
+      'memory memory_recall',
+      { type: 'memory', name: 'memory_recall', input: null },
+      SpanKind.INTERNAL,
+      { 'agent_service.memory.operation': 'memory_recall' },
+    ],
     [
       'hook PreToolUse',
-      { type: 'hook', name: 'PreToolUse', input: { type: 'http', url: 'https://h.example/p?key=canary' }, output: { outcome: 'ok', verdict: 'canary' } },
+      {
+        type: 'hook',
+        name: 'PreToolUse',
+        input: { type: 'http', url: 'https://h.example/p?key=canary' },
+        output: { outcome: 'ok', verdict: 'canary' },
+      },
       SpanKind.CLIENT,
       { 'agent_service.hook.type': 'http', 'server.address': 'h.example', 'agent_service.hook.outcome': 'ok' },
     ],
@@ -134,7 +182,10 @@ describe('the spans of a trace', () => {
   });
 
   it('do not take what is recalled for a call of a tool', () => {
-    const { attributes } = stepSpan(step({ type: 'memory', name: 'memory_recall', input: null, output: { shown: 1 } }), true);
+    const { attributes } = stepSpan(
+      step({ type: 'memory', name: 'memory_recall', input: null, output: { shown: 1 } }),
+      true,
+    );
     expect(Object.keys(attributes).filter((name) => name.startsWith('gen_ai.'))).toEqual([]);
     expect(attributes['agent_service.memory.recalled']).toBe('{"shown":1}');
   });
@@ -153,7 +204,9 @@ describe('the spans of a trace', () => {
   it('hold the beginning of contents that are large', () => {
     const { attributes } = stepSpan(step({ input: 'x'.repeat(PUSHED_CONTENT_BYTES + 1), output: 'y' }), true);
     expect(JSON.parse(String(attributes['gen_ai.tool.call.arguments']))).toEqual({
-      truncated: true, bytes: PUSHED_CONTENT_BYTES + 1, preview: 'x'.repeat(PUSHED_CONTENT_BYTES),
+      truncated: true,
+      bytes: PUSHED_CONTENT_BYTES + 1,
+      preview: 'x'.repeat(PUSHED_CONTENT_BYTES),
     });
   });
 });

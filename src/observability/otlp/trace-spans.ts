@@ -4,7 +4,15 @@ import { type Attributes, type HrTime, SpanKind, type SpanStatus, SpanStatusCode
 import { apiOf, PROVIDER_TYPES, type ProviderType } from '../../models/index.js';
 import type { PushedTrace, Trace, TraceStep } from '../domain/trace.js';
 import { ATTRIBUTE, ERROR_TYPE, OPERATION } from './conventions.js';
-import { contentText, fieldsOf, inputMessages, outputMessages, textOf, type ToolCall, toolCallsOf } from './span-contents.js';
+import {
+  contentText,
+  fieldsOf,
+  inputMessages,
+  outputMessages,
+  textOf,
+  type ToolCall,
+  toolCallsOf,
+} from './span-contents.js';
 
 export interface TraceSpan {
   readonly runId: string;
@@ -123,7 +131,11 @@ function describe(step: TraceStep, trace: PushedTrace, calls: CallsByStep): Step
   }
 }
 
-function modelStep({ name, input, output, error, usage, response }: TraceStep, trace: Trace, calls: CallsByStep): StepFacts {
+function modelStep(
+  { name, input, output, error, usage, response }: TraceStep,
+  trace: Trace,
+  calls: CallsByStep,
+): StepFacts {
   const toolCalls = toolCallsOf(output);
   calls.add(toolCalls);
   // Of an answer without calls the trace does not tell whether it was whole.
@@ -145,12 +157,20 @@ function modelStep({ name, input, output, error, usage, response }: TraceStep, t
     },
     contents: () => ({
       [ATTRIBUTE.inputMessages]: inputMessages(fieldsOf(input)['last'] ?? input),
-      [ATTRIBUTE.outputMessages]: outputMessages(fieldsOf(output)['text'] ?? output, toolCalls, finishReason ?? 'unknown'),
+      [ATTRIBUTE.outputMessages]: outputMessages(
+        fieldsOf(output)['text'] ?? output,
+        toolCalls,
+        finishReason ?? 'unknown',
+      ),
     }),
   };
 }
 
-function toolStep({ name, input, output }: TraceStep, type: 'tool' | 'retrieval' | 'memory', calls: CallsByStep): StepFacts {
+function toolStep(
+  { name, input, output }: TraceStep,
+  type: 'tool' | 'retrieval' | 'memory',
+  calls: CallsByStep,
+): StepFacts {
   const operation = type === 'retrieval' ? OPERATION.retrieval : OPERATION.executeTool;
   return {
     name: `${type === 'memory' ? type : operation} ${name}`,
@@ -246,6 +266,7 @@ function status(failed: boolean, message: string | null): SpanStatus {
 
 function present(facts: Facts): Attributes {
   const attributes: Attributes = {};
-  for (const [name, value] of Object.entries(facts)) if (value !== null && value !== undefined) attributes[name] = value;
+  for (const [name, value] of Object.entries(facts))
+    if (value !== null && value !== undefined) attributes[name] = value;
   return attributes;
 }

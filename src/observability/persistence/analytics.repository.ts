@@ -27,7 +27,12 @@ export class AnalyticsRepository {
   }
 
   /** Usage by the start of its bucket, in milliseconds since 1970; buckets without a run are left out. */
-  async usage(organizationId: string, agentId: string, range: TimeRange, width: BucketWidth): Promise<Map<number, UsageSummary>> {
+  async usage(
+    organizationId: string,
+    agentId: string,
+    range: TimeRange,
+    width: BucketWidth,
+  ): Promise<Map<number, UsageSummary>> {
     const rows = await USAGE_OF_RANGE.run<UsageRow>(this.database, { organizationId, agentId, width, ...range });
     const summaries = new Map<number, UsageSummary>();
     const growing = new Map<number, Usage>();
@@ -38,13 +43,19 @@ export class AnalyticsRepository {
       }
       const { start, durations, firstTokens } = row;
       summaries.set(start, summaryOf(row));
-      if (durations && firstTokens) usageAt(growing, start).merge(summaryOf(row), histogramsOf({ durations, firstTokens }));
+      if (durations && firstTokens)
+        usageAt(growing, start).merge(summaryOf(row), histogramsOf({ durations, firstTokens }));
     }
     for (const [start, usage] of growing) summaries.set(start, usage.summary);
     return summaries;
   }
 
-  private async count(count: Statement<typeof RANGE>, organizationId: string, agentId: string, range: ReturnType<typeof withWhole>): Promise<number> {
+  private async count(
+    count: Statement<typeof RANGE>,
+    organizationId: string,
+    agentId: string,
+    range: ReturnType<typeof withWhole>,
+  ): Promise<number> {
     const [row] = await count.run<{ count: number }>(this.database, { organizationId, agentId, ...range });
     return row?.count ?? 0;
   }

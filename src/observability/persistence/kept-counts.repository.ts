@@ -6,7 +6,13 @@ import { PUBLISH_ALONE } from './publish-traces.sql.js';
 const TABLES = ['trace_counts', 'agent_usage', 'agent_users', 'removed_runs', 'suggestion_usage'] as const;
 type Table = (typeof TABLES)[number];
 
-const START: Readonly<Record<Table, string>> = { trace_counts: 'hour', agent_usage: 'bucket_start', agent_users: 'day', removed_runs: 'started_at', suggestion_usage: 'started_at' };
+const START: Readonly<Record<Table, string>> = {
+  trace_counts: 'hour',
+  agent_usage: 'bucket_start',
+  agent_users: 'day',
+  removed_runs: 'started_at',
+  suggestion_usage: 'started_at',
+};
 
 const MERGE_COUNTS = statement(
   {},
@@ -54,13 +60,22 @@ export class KeptCountsRepository {
     });
   }
 
-  private async deleteFromEach(condition: (table: Table) => string, parameters: readonly unknown[], limit: number): Promise<boolean> {
+  private async deleteFromEach(
+    condition: (table: Table) => string,
+    parameters: readonly unknown[],
+    limit: number,
+  ): Promise<boolean> {
     let more = false;
     for (const table of TABLES) more = (await this.delete(table, condition(table), parameters, limit)) || more;
     return more;
   }
 
-  private async delete(table: Table, condition: string, parameters: readonly unknown[], limit: number): Promise<boolean> {
+  private async delete(
+    table: Table,
+    condition: string,
+    parameters: readonly unknown[],
+    limit: number,
+  ): Promise<boolean> {
     const rows = await this.database.query(
       `delete from ${table} where ctid = any(array(select ctid from ${table} where ${condition} limit ${String(limit)})) returning 1`,
       parameters,

@@ -15,7 +15,10 @@ export interface UsageColumns extends Omit<UsageSummary, 'duration' | 'firstToke
 
 export type KeptRow = UsageColumns & { readonly [Name in keyof UsageHistograms]: unknown };
 
-export function histogramsOf({ durations, firstTokens }: { readonly [Name in keyof UsageHistograms]: unknown }): UsageHistograms {
+export function histogramsOf({
+  durations,
+  firstTokens,
+}: { readonly [Name in keyof UsageHistograms]: unknown }): UsageHistograms {
   return { durations: DURATIONS.read(durations), firstTokens: FIRST_TOKENS.read(firstTokens) };
 }
 

@@ -42,7 +42,6 @@ interface Bucket {
   readonly usage: Usage;
 }
 
-
 @Injectable()
 export class PublishTracesRepository {
   constructor(private readonly database: Database) {}
@@ -91,7 +90,8 @@ export class PublishTracesRepository {
       widths: all.map(({ width }) => width),
       starts: all.map(({ start }) => isoOf(start)),
     });
-    for (const row of kept) buckets.get(keyOf(row.agentId, row.width, row.start))?.usage.merge(summaryOf(row), histogramsOf(row));
+    for (const row of kept)
+      buckets.get(keyOf(row.agentId, row.width, row.start))?.usage.merge(summaryOf(row), histogramsOf(row));
     await SET_USAGE.run(transaction, { usage: all.map(usageRow) });
   }
 }
@@ -111,7 +111,10 @@ function bucketsOf(runs: readonly CountedRun[]): Map<string, Bucket> {
   const buckets = new Map<string, Bucket>();
   for (const run of runs) {
     const { organizationId, agentId, hour, day } = run;
-    for (const [width, start] of [['hour', hour], ['day', day]] as const) {
+    for (const [width, start] of [
+      ['hour', hour],
+      ['day', day],
+    ] as const) {
       const key = keyOf(agentId, width, start);
       const bucket = buckets.get(key) ?? { organizationId, agentId, width, start, usage: new Usage() };
       buckets.set(key, bucket);
@@ -122,10 +125,19 @@ function bucketsOf(runs: readonly CountedRun[]): Map<string, Bucket> {
 }
 
 function countsOf(published: readonly PublishedTrace[]): object[] {
-  const counts = new Map<string, { organization_id: string; agent_id: string; hour: string; traces: number; replies: number }>();
+  const counts = new Map<
+    string,
+    { organization_id: string; agent_id: string; hour: string; traces: number; replies: number }
+  >();
   for (const { organizationId, agentId, hour, replied } of published) {
     const key = keyOf(agentId, 'hour', hour);
-    const count = counts.get(key) ?? { organization_id: organizationId, agent_id: agentId, hour: isoOf(hour), traces: 0, replies: 0 };
+    const count = counts.get(key) ?? {
+      organization_id: organizationId,
+      agent_id: agentId,
+      hour: isoOf(hour),
+      traces: 0,
+      replies: 0,
+    };
     counts.set(key, count);
     count.traces += 1;
     count.replies += replied ? 1 : 0;
@@ -135,7 +147,9 @@ function countsOf(published: readonly PublishedTrace[]): object[] {
 
 function usersOf(published: readonly PublishedTrace[]): object[] {
   return published.flatMap(({ organizationId, agentId, day, userKey }) =>
-    userKey === null ? [] : [{ organization_id: organizationId, agent_id: agentId, day: isoOf(day), user_key: userKey }],
+    userKey === null
+      ? []
+      : [{ organization_id: organizationId, agent_id: agentId, day: isoOf(day), user_key: userKey }],
   );
 }
 

@@ -39,7 +39,10 @@ export const TRACES_TO_PUBLISH = statement(
  * One publisher at a time: what it adds to the usage of a bucket it has read before. Those who delete traces and those
  * who end runs do not wait for it.
  */
-export const PUBLISH_ALONE = statement({}, () => `select pg_advisory_xact_lock(hashtext('traces.publish')) is null as locked`);
+export const PUBLISH_ALONE = statement(
+  {},
+  () => `select pg_advisory_xact_lock(hashtext('traces.publish')) is null as locked`,
+);
 
 /**
  * Leaves out what another publisher has taken meanwhile, and what somebody is deleting. `withheldUntil`: by organization,

@@ -100,7 +100,10 @@ export const COUNT_USERS = statement(
 );
 
 /** A range with the whole hours in it, or days. One without any is all in its first part. */
-export function withWhole(width: BucketWidth, { from, to }: TimeRange): TimeRange & { readonly firstWhole: Date; readonly endWhole: Date } {
+export function withWhole(
+  width: BucketWidth,
+  { from, to }: TimeRange,
+): TimeRange & { readonly firstWhole: Date; readonly endWhole: Date } {
   const firstWhole = Math.ceil(from.getTime() / WIDTH_MS[width]) * WIDTH_MS[width];
   const endWhole = Math.floor(to.getTime() / WIDTH_MS[width]) * WIDTH_MS[width];
   if (firstWhole > endWhole) return { from, to, firstWhole: to, endWhole: to };

@@ -49,7 +49,9 @@ function candidates({ organizationId, agentId, from, to, after, limit }: WalkPag
     .orderBy('id', 'desc')
     .limit(limit + 1);
   if (after === null) return found;
-  return found.where(sql<boolean>`(started_at, id) < (${after.startedAt.toISOString()}::timestamptz, ${after.id}::uuid)`);
+  return found.where(
+    sql<boolean>`(started_at, id) < (${after.startedAt.toISOString()}::timestamptz, ${after.id}::uuid)`,
+  );
 }
 
 /** Large values stay where they are until a row is answered: those beyond the page are not read. */
@@ -62,11 +64,24 @@ function pageOf(walk: WalkPage) {
         .selectAll()
         .select([
           sql<number>`row_number() over (order by started_at desc, id desc rows unbounded preceding)`.as('nth'),
-          sql<number>`sum(stored_bytes) over (order by started_at desc, id desc rows unbounded preceding)`.as('total_bytes'),
+          sql<number>`sum(stored_bytes) over (order by started_at desc, id desc rows unbounded preceding)`.as(
+            'total_bytes',
+          ),
         ]),
     )
     .selectFrom('measured')
-    .select(['id', 'agent_id', 'thread_id', 'message_id', 'channel', 'provider', 'model', 'status', 'started_at', 'credits'])
+    .select([
+      'id',
+      'agent_id',
+      'thread_id',
+      'message_id',
+      'channel',
+      'provider',
+      'model',
+      'status',
+      'started_at',
+      'credits',
+    ])
     .select(['input', 'output', 'steps', 'error', 'user_context'])
     .select([
       sql<number>`latency_ms::float8`.as('latency_ms'),
@@ -75,10 +90,11 @@ function pageOf(walk: WalkPage) {
       sql<number | null>`output_tokens::float8`.as('output_tokens'),
       sql<number>`(select count(*)::int from measured)`.as('found'),
     ])
-    .where((eb) => eb.or([eb('nth', '=', 1), eb.and([eb('nth', '<=', walk.limit), eb('total_bytes', '<=', walk.maxBytes)])]))
+    .where((eb) =>
+      eb.or([eb('nth', '=', 1), eb.and([eb('nth', '<=', walk.limit), eb('total_bytes', '<=', walk.maxBytes)])]),
+    )
     .orderBy('nth');
 }
-
 
 function toExported(row: InferResult<ReturnType<typeof pageOf>>[number]): Trace {
   const { time_to_first_token_ms: timeToFirstTokenMs } = row;

@@ -30,7 +30,10 @@ export class TraceListRepository {
     const { organizationId, agentId, threadId } = filter;
     if (threadId !== null) return { count: await this.countOfThread(filter), before: null, skipped: 0 };
     const range = { organizationId, agentId, offset, ...withWhole('hour', filter) };
-    const [row] = await COUNT_TRACES.run<{ count: number; before: string | null; skipped: number }>(this.database, range);
+    const [row] = await COUNT_TRACES.run<{ count: number; before: string | null; skipped: number }>(
+      this.database,
+      range,
+    );
     if (!row) throw new Error('A count has no row');
     return { ...row, before: row.before === null ? null : toDate(row.before) };
   }
@@ -61,7 +64,19 @@ function matching({ organizationId, agentId, threadId, from, to }: TraceFilter) 
 /** The drivers answer a `bigint` as text; as a float it is a number, exact as far as JavaScript's are. */
 function summariesOf(filter: TraceFilter) {
   return matching(filter)
-    .select(['id', 'agent_id', 'thread_id', 'message_id', 'channel', 'provider', 'model', 'status', 'started_at', 'credits', 'error'])
+    .select([
+      'id',
+      'agent_id',
+      'thread_id',
+      'message_id',
+      'channel',
+      'provider',
+      'model',
+      'status',
+      'started_at',
+      'credits',
+      'error',
+    ])
     .select([
       sql<number>`latency_ms::float8`.as('latency_ms'),
       sql<number | null>`input_tokens::float8`.as('input_tokens'),

@@ -23,8 +23,20 @@ export function usageOf(inputTokens: number | null, outputTokens: number | null,
 type Columns = ColumnsOf<typeof traces>;
 
 /** What a summary is made of, whether `input` and `output` are whole or their beginnings; large integers as floats. */
-interface SummaryRow
-  extends Pick<Columns, 'id' | 'agent_id' | 'thread_id' | 'message_id' | 'channel' | 'provider' | 'model' | 'status' | 'started_at' | 'credits' | 'error'> {
+interface SummaryRow extends Pick<
+  Columns,
+  | 'id'
+  | 'agent_id'
+  | 'thread_id'
+  | 'message_id'
+  | 'channel'
+  | 'provider'
+  | 'model'
+  | 'status'
+  | 'started_at'
+  | 'credits'
+  | 'error'
+> {
   readonly latency_ms: number;
   readonly input_tokens: number | null;
   readonly output_tokens: number | null;

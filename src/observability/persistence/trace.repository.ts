@@ -56,7 +56,9 @@ export class TraceRepository {
   async ofAnyOrganization(ids: readonly string[]): Promise<PushedTrace[]> {
     const there = await rowsOf(this.database, stillThere(ids).select(['traces.id', 'agents.name']));
     const names = new Map(there.map(({ id, name }) => [id, name]));
-    const found = await this.database.read((em) => em.find(traces, { id: { $in: [...names.keys()] } }, { orderBy: { id: 'asc' } }));
+    const found = await this.database.read((em) =>
+      em.find(traces, { id: { $in: [...names.keys()] } }, { orderBy: { id: 'asc' } }),
+    );
     return found.map((stored) => {
       const { id, organizationId, callerSpan } = stored;
       return { ...toTrace(stored), organizationId, callerSpan, agentName: names.get(id) ?? '' };
@@ -100,10 +102,26 @@ function someTraces(limit: number) {
 /** The trace of a run, to be kept with its end. */
 export function traceRow(organizationId: string, { usage, ...trace }: RecordedTrace): TableRow {
   const { inputTokens, outputTokens, credits } = usage;
-  return tableRow(traces, { ...trace, organizationId, inputTokens, outputTokens, credits, publishedAt: null, withheld: false });
+  return tableRow(traces, {
+    ...trace,
+    organizationId,
+    inputTokens,
+    outputTokens,
+    credits,
+    publishedAt: null,
+    withheld: false,
+  });
 }
 
-export function suggestionUsageRow({ id, organizationId, agentId, at, inputTokens, outputTokens, credits }: SuggestionUsage): TableRow {
+export function suggestionUsageRow({
+  id,
+  organizationId,
+  agentId,
+  at,
+  inputTokens,
+  outputTokens,
+  credits,
+}: SuggestionUsage): TableRow {
   return tableRow(suggestionUsage, { id, organizationId, agentId, startedAt: at, inputTokens, outputTokens, credits });
 }
 
@@ -131,4 +149,7 @@ function toTrace(stored: Omit<StoredTrace, keyof Unshown>): Trace {
   };
 }
 
-type Unshown = Pick<StoredTrace, 'organizationId' | 'callerSpan' | 'endedAt' | 'storedBytes' | 'userKey' | 'publishedAt' | 'withheld'>;
+type Unshown = Pick<
+  StoredTrace,
+  'organizationId' | 'callerSpan' | 'endedAt' | 'storedBytes' | 'userKey' | 'publishedAt' | 'withheld'
+>;

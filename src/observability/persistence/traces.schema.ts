@@ -1,6 +1,13 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { z } from 'zod';
-import { callerSpan, type Channel, isBareUser, runError, type RunStatus, type UserContext } from '../../conversations/index.js';
+import {
+  callerSpan,
+  type Channel,
+  isBareUser,
+  runError,
+  type RunStatus,
+  type UserContext,
+} from '../../conversations/index.js';
 import { type ContextSchema, CustomerJson, JsonDocument, migration } from '../../platform/database/index.js';
 import { traceStep } from '../domain/trace.js';
 
@@ -174,7 +181,9 @@ const publishing = migration('2026112420_observability_publishing', [
   'create index agent_users_by_age on agent_users (day)',
 ]);
 
-const callerSpans = migration('2026112502_observability_caller_spans', ['alter table traces add column caller_span jsonb']);
+const callerSpans = migration('2026112502_observability_caller_spans', [
+  'alter table traces add column caller_span jsonb',
+]);
 
 /** For the job that re-keys users of earlier releases; the indexes are empty once it has. */
 const bareUsers = migration('2026112724_observability_bare_users', [

@@ -16,6 +16,8 @@ it('lets so many go on at a time, in their order, also where some of them fail',
   const results = await Promise.allSettled(Array.from({ length: 20 }, (_, index) => semaphore.run(work(index))));
   expect(most).toBe(2);
   expect(began).toEqual(Array.from({ length: 20 }, (_, index) => index));
-  expect(results.map((result) => (result.status === 'fulfilled' ? result.value : null))).toEqual(began.map((index) => (index % 3 === 0 ? null : index)));
+  expect(results.map((result) => (result.status === 'fulfilled' ? result.value : null))).toEqual(
+    began.map((index) => (index % 3 === 0 ? null : index)),
+  );
   expect(await semaphore.run(work(1))).toBe(1);
 });

@@ -33,7 +33,9 @@ export function helpOnAll(commands: readonly OperatorCommand[], start: string): 
     '',
     'Commands of the operator. They answer one line of JSON, and work while the service runs.',
     '',
-    ...columns([...commands].sort((one, other) => (one.name < other.name ? -1 : 1)).map(({ name, about }) => [name, about])),
+    ...columns(
+      [...commands].sort((one, other) => (one.name < other.name ? -1 : 1)).map(({ name, about }) => [name, about]),
+    ),
     '',
     `${start} <command> --help describes the arguments of a command.`,
     '',
@@ -42,8 +44,16 @@ export function helpOnAll(commands: readonly OperatorCommand[], start: string): 
 
 export function helpOn(command: OperatorCommand, start: string): string {
   const { about, options = [] } = command;
-  const listed = options.map((option) => [withValue(option), `${option.about}${option.required === true ? ' (required)' : ''}`] as const);
-  return [`usage: ${start} ${usageOf(command)}`, '', about, ...(listed.length === 0 ? [] : ['', ...columns(listed)]), ''].join('\n');
+  const listed = options.map(
+    (option) => [withValue(option), `${option.about}${option.required === true ? ' (required)' : ''}`] as const,
+  );
+  return [
+    `usage: ${start} ${usageOf(command)}`,
+    '',
+    about,
+    ...(listed.length === 0 ? [] : ['', ...columns(listed)]),
+    '',
+  ].join('\n');
 }
 
 function columns(rows: readonly (readonly [string, string])[]): string[] {

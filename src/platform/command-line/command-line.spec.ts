@@ -15,9 +15,16 @@ const echo = (name: string): OperatorCommand => ({
     { name: 'size', value: 'S', about: 'in metres' },
     { name: 'twice', about: 'two coats' },
   ],
-  handler: async () => async (_kernel, { positionals, options, switches }) => ({ positionals, ...options, switches: [...switches] }),
+  handler:
+    async () =>
+    async (_kernel, { positionals, options, switches }) => ({ positionals, ...options, switches: [...switches] }),
 });
-const many: OperatorCommand = { name: 'mix', about: 'Mixes.', positionals: ['first', 'other...'], handler: async () => async (_kernel, given) => given };
+const many: OperatorCommand = {
+  name: 'mix',
+  about: 'Mixes.',
+  positionals: ['first', 'other...'],
+  handler: async () => async (_kernel, given) => given,
+};
 const commands = [echo('paint'), echo('paint wall'), many];
 const words = (line: string): string[] => (line === '' ? [] : line.split(' '));
 const kernel = operatorKernel({} as OpenDatabase, new SystemClock());
@@ -27,7 +34,12 @@ const read = (line: string): CommandArguments => readLine(commands, words(line))
 describe('an operator command', () => {
   it('is found by its longest name', async () => {
     expect(await run('paint x --color red')).toMatchObject({ positionals: ['x'] });
-    expect(await run('paint wall x --color red --size=2')).toEqual({ positionals: ['x'], color: 'red', size: '2', switches: [] });
+    expect(await run('paint wall x --color red --size=2')).toEqual({
+      positionals: ['x'],
+      color: 'red',
+      size: '2',
+      switches: [],
+    });
   });
 
   it('takes values that begin with a dash, options without a value, and any number of words where it says so', () => {
@@ -71,7 +83,9 @@ describe('help', () => {
   });
 
   it('lists every command, and of one what it takes', () => {
-    expect(helpOnAll(commands, 'brush')).toContain('\n  mix         Mixes.\n  paint       Does paint.\n  paint wall  Does paint wall.\n');
+    expect(helpOnAll(commands, 'brush')).toContain(
+      '\n  mix         Mixes.\n  paint       Does paint.\n  paint wall  Does paint wall.\n',
+    );
     expect(helpOn(commands[0]!, 'brush')).toBe(
       'usage: brush paint <id> --color C [--size S] [--twice]\n\nDoes paint.\n\n' +
         '  --color C  of the paint (required)\n  --size S   in metres\n  --twice    two coats\n',

@@ -47,7 +47,8 @@ export function unknownCommand(commands: readonly OperatorCommand[], line: reado
   const names = commands.map(({ name }) => name);
   const [first = ''] = line;
   const begun = names.filter((name) => name.startsWith(`${first} `));
-  if (begun.length > 0 && line.length === 1) return `unknown command '${first}'; the commands that begin so are: ${begun.join(', ')}`;
+  if (begun.length > 0 && line.length === 1)
+    return `unknown command '${first}'; the commands that begin so are: ${begun.join(', ')}`;
   const named = begun.length > 0 ? line.slice(0, 2).join(' ') : first;
   const meant = nearest(line.slice(0, 2).join(' '), begun.length > 0 ? begun : names);
   return `unknown command '${named}'; did you mean '${meant}'? --help lists all commands`;
@@ -60,13 +61,19 @@ export function unknownCommand(commands: readonly OperatorCommand[], line: reado
 function readArguments(command: OperatorCommand, args: readonly string[]): CommandArguments {
   const { options = [], positionals: names = [] } = command;
   const withValue = options.filter(({ value }) => value !== undefined).map(({ name }) => name);
-  refuseUnknown(options.map(({ name }) => name), args, withValue);
+  refuseUnknown(
+    options.map(({ name }) => name),
+    args,
+    withValue,
+  );
   const types = options.map(({ name, value }) => [name, { type: value === undefined ? 'boolean' : 'string' }] as const);
   const config: ParseArgsOptionsConfig = Object.fromEntries(types);
   const { positionals, values } = parse(joinValues(args, withValue), config);
   const isMany = names.at(-1)?.endsWith('...') === true;
   if (isMany ? positionals.length < names.length - 1 : positionals.length !== names.length) {
-    throw new UsageError(`expected ${names.length === 0 ? 'options only' : names.map((name) => `<${name}>`).join(' ')}`);
+    throw new UsageError(
+      `expected ${names.length === 0 ? 'options only' : names.map((name) => `<${name}>`).join(' ')}`,
+    );
   }
   const missing = options.find(({ name, required }) => required === true && values[name] === undefined);
   if (missing) throw new UsageError(`--${missing.name} is required`);

@@ -2,7 +2,10 @@ import { describe, expect, it } from '@jest/globals';
 import { readSettings, type Settings } from './settings.js';
 
 function otlp(environment: Record<string, string>): Settings['otlp'] {
-  return readSettings({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318', ...environment }, { role: 'all', demo: false }).otlp;
+  return readSettings(
+    { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318', ...environment },
+    { role: 'all', demo: false },
+  ).otlp;
 }
 
 describe('the settings of the OpenTelemetry backend', () => {

@@ -14,7 +14,15 @@ export interface OtlpBackend {
 }
 
 /** The request's own; set here they would break it. */
-const TAKEN_HEADERS = ['host', 'connection', 'content-type', 'content-length', 'content-encoding', 'transfer-encoding', 'user-agent'];
+const TAKEN_HEADERS = [
+  'host',
+  'connection',
+  'content-type',
+  'content-length',
+  'content-encoding',
+  'transfer-encoding',
+  'user-agent',
+];
 const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 const MAX_TIMEOUT_MS = 600_000;
@@ -22,11 +30,16 @@ const MAX_TIMEOUT_MS = 600_000;
 const endpoint = z.string().superRefine((text, context) => {
   const url = URL.parse(text);
   if (!url || !/^https?:$/.test(url.protocol)) context.addIssue('must be an http or https URL');
-  else if (url.search !== '' || url.hash !== '') context.addIssue('must hold no query and no fragment; /v1/traces comes after it');
+  else if (url.search !== '' || url.hash !== '')
+    context.addIssue('must hold no query and no fragment; /v1/traces comes after it');
 });
 
 const headers = z.string().transform((list, context) => {
-  const entries = list.split(',').map((entry) => entry.trim()).filter((entry) => entry !== '').map(headerOf);
+  const entries = list
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '')
+    .map(headerOf);
   const read = entries.filter((entry) => entry !== undefined);
   if (read.length < entries.length) {
     context.addIssue('must be headers as name=value, separated by commas, values percent-encoded');

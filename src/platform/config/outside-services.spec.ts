@@ -21,12 +21,22 @@ describe('EGRESS_ALLOW', () => {
     ]);
   });
 
-  it.each(['host', 'host:', 'host:0', 'host:65536', 'http://host:80', ':80', 'host:80/x', 'u@host:80', 'a:1,,b:2', '*:80x'])(
-    'stops the start on %j',
-    (list) => {
-      expect(() => settings({ EGRESS_ALLOW: list })).toThrow(/^EGRESS_ALLOW: must be a comma-separated list of host:port/);
-    },
-  );
+  it.each([
+    'host',
+    'host:',
+    'host:0',
+    'host:65536',
+    'http://host:80',
+    ':80',
+    'host:80/x',
+    'u@host:80',
+    'a:1,,b:2',
+    '*:80x',
+  ])('stops the start on %j', (list) => {
+    expect(() => settings({ EGRESS_ALLOW: list })).toThrow(
+      /^EGRESS_ALLOW: must be a comma-separated list of host:port/,
+    );
+  });
 });
 
 describe('FILES_S3_*', () => {
@@ -75,7 +85,11 @@ describe('DRIVE_*', () => {
       authorizeUrl: 'http://drive.internal:8080/o/oauth2/v2/auth',
       client: { id: 'id', secret: 'secret' },
     });
-    const elsewhere = { ...own, DRIVE_OAUTH_TOKEN_URL: 'https://t.test/x', DRIVE_OAUTH_AUTHORIZE_URL: 'https://a.test/y' };
+    const elsewhere = {
+      ...own,
+      DRIVE_OAUTH_TOKEN_URL: 'https://t.test/x',
+      DRIVE_OAUTH_AUTHORIZE_URL: 'https://a.test/y',
+    };
     expect(settings(elsewhere).drive).toMatchObject({ tokenUrl: 'https://t.test/x', authorizeUrl: 'https://a.test/y' });
   });
 
@@ -85,7 +99,9 @@ describe('DRIVE_*', () => {
   });
 
   it('stop the start with a path in DRIVE_API_BASE_URL', () => {
-    expect(() => settings({ DRIVE_API_BASE_URL: 'https://drive.test/drive/v3' })).toThrow(/^DRIVE_API_BASE_URL: must hold no path/);
+    expect(() => settings({ DRIVE_API_BASE_URL: 'https://drive.test/drive/v3' })).toThrow(
+      /^DRIVE_API_BASE_URL: must hold no path/,
+    );
   });
 });
 
@@ -143,7 +159,9 @@ describe('EMBEDDINGS_*', () => {
       apiKey: 'key-1',
       model: 'm-1',
     });
-    expect(settings({ EMBEDDINGS_MODEL: 'm-1', EMBEDDINGS_BASE_URL: 'http://models.internal:8080/v1/' }).embeddings).toEqual({
+    expect(
+      settings({ EMBEDDINGS_MODEL: 'm-1', EMBEDDINGS_BASE_URL: 'http://models.internal:8080/v1/' }).embeddings,
+    ).toEqual({
       baseUrl: 'http://models.internal:8080/v1',
       apiKey: undefined,
       model: 'm-1',
@@ -151,10 +169,18 @@ describe('EMBEDDINGS_*', () => {
   });
 
   it.each([
-    ['an endpoint without a model', { EMBEDDINGS_BASE_URL: 'http://models.internal' }, /^EMBEDDINGS_MODEL: is required/],
+    [
+      'an endpoint without a model',
+      { EMBEDDINGS_BASE_URL: 'http://models.internal' },
+      /^EMBEDDINGS_MODEL: is required/,
+    ],
     ['a key without a model', { EMBEDDINGS_API_KEY: 'canary' }, /^EMBEDDINGS_MODEL: is required/],
     ['a model at the public endpoint without a key', { EMBEDDINGS_MODEL: 'm-1' }, /^EMBEDDINGS_API_KEY: is required/],
-    ['an endpoint that is no URL', { EMBEDDINGS_MODEL: 'm-1', EMBEDDINGS_BASE_URL: 'canary' }, /^EMBEDDINGS_BASE_URL: must be/],
+    [
+      'an endpoint that is no URL',
+      { EMBEDDINGS_MODEL: 'm-1', EMBEDDINGS_BASE_URL: 'canary' },
+      /^EMBEDDINGS_BASE_URL: must be/,
+    ],
   ])('stop the start in one line on %s', (_what, environment, line) => {
     expect(() => settings(environment)).toThrow(line);
     expect(() => settings(environment)).not.toThrow(/canary|\n/);

@@ -22,7 +22,8 @@ describe('the settings of the routing gateway', () => {
 });
 
 describe('the master keys', () => {
-  const read = (environment: Readonly<Record<string, string>>) => readSettings(environment, { role: 'all', demo: false });
+  const read = (environment: Readonly<Record<string, string>>) =>
+    readSettings(environment, { role: 'all', demo: false });
   const [one, two] = [Buffer.alloc(32, 1).toString('base64'), Buffer.alloc(32, 2).toString('base64')];
 
   it('may be two', () => {
@@ -54,10 +55,20 @@ describe('the trusted proxies', () => {
     expect(read('private')).toEqual(['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7']);
   });
 
-  it.each(['1', 'true', '10', '010.0.0.1', 'proxy.internal', '10.0.0.0/33', '0.0.0.0/0', '::/0', '::1/129', 'fe80::1%eth0', '10.0.0.1,', '10.0.0.0/255.0.0.0'])(
-    'stop the start in one line when they are %j',
-    (list) => {
-      expect(() => read(list)).toThrow(/^TRUST_PROXY: must be [^\n]*$/);
-    },
-  );
+  it.each([
+    '1',
+    'true',
+    '10',
+    '010.0.0.1',
+    'proxy.internal',
+    '10.0.0.0/33',
+    '0.0.0.0/0',
+    '::/0',
+    '::1/129',
+    'fe80::1%eth0',
+    '10.0.0.1,',
+    '10.0.0.0/255.0.0.0',
+  ])('stop the start in one line when they are %j', (list) => {
+    expect(() => read(list)).toThrow(/^TRUST_PROXY: must be [^\n]*$/);
+  });
 });

@@ -31,7 +31,9 @@ const AGENT_PROCESSES_RANGE = 'must be a number of processes, 1 to 100';
 
 /** A year: a session that lives longer is no session. */
 const MAX_SESSION_SECONDS = 31_536_000;
-const sessionSeconds = positiveSeconds.max(MAX_SESSION_SECONDS, { message: `must be at most ${MAX_SESSION_SECONDS} seconds` });
+const sessionSeconds = positiveSeconds.max(MAX_SESSION_SECONDS, {
+  message: `must be at most ${MAX_SESSION_SECONDS} seconds`,
+});
 
 const masterKey = z
   .string()
@@ -57,7 +59,9 @@ const workflowPlatformUrl = z.string().superRefine((template, context) => {
   } else if (url.username !== '' || url.password !== '') {
     context.addIssue('must not contain a user name or password; WORKFLOW_PLATFORM_TOKEN is sent');
   } else if (url.origin !== other.origin) {
-    context.addIssue('may contain {nameSlug} in its path and query alone: customers choose it, and the token goes to that host');
+    context.addIssue(
+      'may contain {nameSlug} in its path and query alone: customers choose it, and the token goes to that host',
+    );
   }
 });
 
@@ -350,10 +354,14 @@ function checkFilesBucket(env: Environment): void {
 function checkEmbeddings(env: Environment): void {
   const { EMBEDDINGS_BASE_URL: baseUrl, EMBEDDINGS_API_KEY: apiKey, EMBEDDINGS_MODEL: model } = env;
   if (model === undefined && (baseUrl !== undefined || apiKey !== undefined)) {
-    throw new InvalidSetting(`EMBEDDINGS_MODEL: is required with ${baseUrl === undefined ? 'EMBEDDINGS_API_KEY' : 'EMBEDDINGS_BASE_URL'}`);
+    throw new InvalidSetting(
+      `EMBEDDINGS_MODEL: is required with ${baseUrl === undefined ? 'EMBEDDINGS_API_KEY' : 'EMBEDDINGS_BASE_URL'}`,
+    );
   }
   if (model !== undefined && baseUrl === undefined && apiKey === undefined) {
-    throw new InvalidSetting('EMBEDDINGS_API_KEY: is required with EMBEDDINGS_MODEL, unless EMBEDDINGS_BASE_URL names an endpoint that asks for none');
+    throw new InvalidSetting(
+      'EMBEDDINGS_API_KEY: is required with EMBEDDINGS_MODEL, unless EMBEDDINGS_BASE_URL names an endpoint that asks for none',
+    );
   }
 }
 
@@ -379,9 +387,14 @@ function checkWorkflowPlatform(env: Environment): void {
 }
 
 /** The exporter would read this one by itself, and send it beside the headers that were checked here. */
-function checkOtlp({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_EXPORTER_OTLP_TRACES_HEADERS: headers }: Environment): void {
+function checkOtlp({
+  OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
+  OTEL_EXPORTER_OTLP_TRACES_HEADERS: headers,
+}: Environment): void {
   if (endpoint !== undefined && headers !== undefined) {
-    throw new InvalidSetting('OTEL_EXPORTER_OTLP_TRACES_HEADERS: is not taken; put the headers into OTEL_EXPORTER_OTLP_HEADERS');
+    throw new InvalidSetting(
+      'OTEL_EXPORTER_OTLP_TRACES_HEADERS: is not taken; put the headers into OTEL_EXPORTER_OTLP_HEADERS',
+    );
   }
 }
 

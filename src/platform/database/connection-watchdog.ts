@@ -56,7 +56,9 @@ export class ConnectionWatchdog {
     const now = performance.now();
     const { suspiciousMs, askAgainMs } = this.patience;
     if (now - this.askedAt < askAgainMs || now - this.heardAt < suspiciousMs) return;
-    const waiting = [...this.clients].some(({ busySince }) => busySince !== undefined && now - busySince > suspiciousMs);
+    const waiting = [...this.clients].some(
+      ({ busySince }) => busySince !== undefined && now - busySince > suspiciousMs,
+    );
     if (!waiting) return;
     this.askedAt = now;
     if ((await this.answers()) || this.heardAt > now) return;

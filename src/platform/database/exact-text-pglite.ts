@@ -22,7 +22,9 @@ const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
  */
 export class ExactTextPglite extends PGlite {
   /** Every query and every script comes through here, one message of the protocol at a time. */
-  override async execProtocolStream(...[message, options]: Parameters<PGlite['execProtocolStream']>): Promise<Messages> {
+  override async execProtocolStream(
+    ...[message, options]: Parameters<PGlite['execProtocolStream']>
+  ): Promise<Messages> {
     if (!ANSWERED_WITH_ROWS.has(message[0] ?? 0)) return super.execProtocolStream(message, options);
     const { messages, data } = await this.execProtocol(message, options);
     const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);

@@ -28,7 +28,9 @@ describe('text in the database', () => {
     );
     const [row] = await open.database.query<Row>('select said, told, parts from texts where id = 1');
     expect(codePoints(row?.said)).toBe(codePoints(text));
-    expect(codePoints(Object.keys(row?.told ?? {}).find((name) => name !== 'list' && name !== 'inner'))).toBe(codePoints(text));
+    expect(codePoints(Object.keys(row?.told ?? {}).find((name) => name !== 'list' && name !== 'inner'))).toBe(
+      codePoints(text),
+    );
     expect(row?.told).toEqual(told);
     expect(row?.parts.map(codePoints)).toEqual([text, '', text].map(codePoints));
 
@@ -41,8 +43,13 @@ describe('text in the database', () => {
 
   it('comes back whole when it is long, in a transaction, and beside nulls and numbers', async () => {
     const rows = await open.database.transaction(async (transaction) => {
-      await transaction.query('insert into texts (id, said) values (2, $1), (3, null), (4, $2)', [LONG_TEXT, '\uFEFF4']);
-      return transaction.query<{ id: number; said: string | null }>('select id, said from texts where id > 1 order by id');
+      await transaction.query('insert into texts (id, said) values (2, $1), (3, null), (4, $2)', [
+        LONG_TEXT,
+        '\uFEFF4',
+      ]);
+      return transaction.query<{ id: number; said: string | null }>(
+        'select id, said from texts where id > 1 order by id',
+      );
     });
     expect(rows.map(({ id }) => id)).toEqual([2, 3, 4]);
     expect(rows[0]?.said === LONG_TEXT).toBe(true);
@@ -54,7 +61,6 @@ describe('text in the database', () => {
     expect(codePoints(row?.said)).toBe(codePoints('\uFEFFtext'));
   });
 });
-
 
 embeddedOnly('PGlite by itself', () => {
   it('still loses a leading U+FEFF; once it does not, ExactTextPglite can go', async () => {

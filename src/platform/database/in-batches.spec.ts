@@ -2,7 +2,8 @@ import { expect, it } from '@jest/globals';
 import { inBatches } from './in-batches.js';
 
 const KIB = 1024;
-const batches = (...sizes: number[]): number[][] => [...inBatches(sizes, (size) => size * KIB)].map((batch) => [...batch]);
+const batches = (...sizes: number[]): number[][] =>
+  [...inBatches(sizes, (size) => size * KIB)].map((batch) => [...batch]);
 
 it('keeps the order and fills each batch as far as it goes', () => {
   expect(batches(200, 200, 200, 100, 50, 500)).toEqual([[200, 200], [200, 100, 50], [500]]);

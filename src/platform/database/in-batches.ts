@@ -5,7 +5,11 @@ const BATCH_BYTES = 512 * 1024;
  * The items in their order, in groups that one statement each may carry; an item that is larger is a group of its own.
  * @param most bytes of a group, where what they are read into takes longer than text
  */
-export function* inBatches<Item>(items: readonly Item[], bytesOf: (item: Item) => number, most = BATCH_BYTES): Generator<readonly Item[]> {
+export function* inBatches<Item>(
+  items: readonly Item[],
+  bytesOf: (item: Item) => number,
+  most = BATCH_BYTES,
+): Generator<readonly Item[]> {
   let batch: Item[] = [];
   let bytes = 0;
   for (const item of items) {

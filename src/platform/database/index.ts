@@ -6,9 +6,22 @@ export { CustomerJson, JsonDocument } from './json-document.js';
 export { inBatches } from './in-batches.js';
 export { type ColumnsOf, jsonb, queryBuilder, rowsOf } from './query-builder.js';
 export { migrate, pendingMigrations } from './migrate.js';
-export { openDatabase, openPglite, openRunningPglite, startPglite, type NativeDatabase, type OpenDatabase } from './open-database.js';
+export {
+  openDatabase,
+  openPglite,
+  openRunningPglite,
+  startPglite,
+  type NativeDatabase,
+  type OpenDatabase,
+} from './open-database.js';
 export { prepareDatabase, PREPARED_DATABASE, preparedVersion, readPrepared } from './prepared-database.js';
-export { type ParameterReferences, type ParametersOf, type ParameterTypes, statement, type Statement } from './statement.js';
+export {
+  type ParameterReferences,
+  type ParametersOf,
+  type ParameterTypes,
+  statement,
+  type Statement,
+} from './statement.js';
 export { insertRows, rowsByTable, tableRow, type TableRow, type TableRows } from './table-rows.js';
 export { isStorable, StorableJson, storableJson, storableText } from './storable.js';
 export { migration, type ContextSchema, type NamedMigration } from './schema.js';

@@ -19,7 +19,9 @@ const bicycles = defineEntity({
 const schema = {
   entities: [bicycles],
   migrations: [
-    migration('2026112199_bicycles', ['create table bicycles (id uuid primary key, settings jsonb not null, previous text)']),
+    migration('2026112199_bicycles', [
+      'create table bicycles (id uuid primary key, settings jsonb not null, previous text)',
+    ]),
   ],
 };
 
@@ -31,7 +33,10 @@ afterAll(() => open.close());
 
 async function stored(json: unknown): Promise<string> {
   const id = newId();
-  await open.database.query('insert into bicycles (id, settings) values ($1::uuid, $2::text::jsonb)', [id, JSON.stringify(json)]);
+  await open.database.query('insert into bicycles (id, settings) values ($1::uuid, $2::text::jsonb)', [
+    id,
+    JSON.stringify(json),
+  ]);
   return id;
 }
 
@@ -41,7 +46,9 @@ it('fills in what an earlier version did not write, and writes nothing for havin
     const found = await em.findOneOrFail(bicycles, { id });
     expect(found.settings).toEqual({ gears: 21, bell: { loud: true } });
   });
-  const [row] = await open.database.query<{ settings: unknown }>('select settings from bicycles where id = $1::uuid', [id]);
+  const [row] = await open.database.query<{ settings: unknown }>('select settings from bicycles where id = $1::uuid', [
+    id,
+  ]);
   expect(row?.settings).toEqual({ gears: 21 });
   expect(settings.read(row?.settings)).toEqual({ gears: 21, bell: { loud: true } });
 });
@@ -52,7 +59,9 @@ it('keeps what a later version wrote when this one changes the row', async () =>
     const found = await em.findOneOrFail(bicycles, { id });
     found.settings = { ...found.settings, gears: 3 };
   });
-  const [row] = await open.database.query<{ settings: unknown }>('select settings from bicycles where id = $1::uuid', [id]);
+  const [row] = await open.database.query<{ settings: unknown }>('select settings from bicycles where id = $1::uuid', [
+    id,
+  ]);
   expect(row?.settings).toEqual({ gears: 3, bell: { loud: false, sound: 'ding' }, lights: 2 });
 });
 
@@ -60,5 +69,7 @@ it('names table, row and place of what cannot be read, and not its content', asy
   const id = await stored({ bell: { loud: 'secret' } });
   const message = `The stored JSON bicycles.settings of ${id} cannot be read: /bell/loud: Invalid input: expected boolean, received string`;
   await expect(open.database.read((em) => em.findOne(bicycles, { id }))).rejects.toThrow(message);
-  await expect(open.database.read((em) => em.find(bicycles, { id }, { fields: ['settings'] }))).rejects.toThrow(message);
+  await expect(open.database.read((em) => em.find(bicycles, { id }, { fields: ['settings'] }))).rejects.toThrow(
+    message,
+  );
 });

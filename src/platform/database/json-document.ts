@@ -1,4 +1,11 @@
-import { type EntityData, type EntityMetadata, ObjectHydrator, type Platform, p, type TransformContext } from '@mikro-orm/core';
+import {
+  type EntityData,
+  type EntityMetadata,
+  ObjectHydrator,
+  type Platform,
+  p,
+  type TransformContext,
+} from '@mikro-orm/core';
 import type { z } from 'zod';
 import { readStored, type Stored, UnreadableJson } from '../stored-json/index.js';
 import { StorableJson } from './storable.js';
@@ -82,7 +89,11 @@ export class DocumentHydrator extends ObjectHydrator {
     } catch (error) {
       if (!(error instanceof UnreadableJson) || error.row !== undefined) throw error;
       const row = data as Readonly<Record<string, unknown>>;
-      throw new UnreadableJson(error.column, error.problem, meta.primaryKeys.map((name) => String(row[name])).join(' '));
+      throw new UnreadableJson(
+        error.column,
+        error.problem,
+        meta.primaryKeys.map((name) => String(row[name])).join(' '),
+      );
     }
   }
 }

@@ -1,5 +1,12 @@
 import { setImmediate as nextTask } from 'node:timers/promises';
-import type { KyselyPlugin, PluginTransformQueryArgs, PluginTransformResultArgs, QueryResult, RootOperationNode, UnknownRow } from 'kysely';
+import type {
+  KyselyPlugin,
+  PluginTransformQueryArgs,
+  PluginTransformResultArgs,
+  QueryResult,
+  RootOperationNode,
+  UnknownRow,
+} from 'kysely';
 
 /** After a statement that kept this thread for longer, other requests have their turn before the next. */
 const LONG_STATEMENT_MS = 5;

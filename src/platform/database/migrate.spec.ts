@@ -41,7 +41,11 @@ clusterOnly('migrating a database server', () => {
     await empty.close();
   });
 
-  async function open(migrations: readonly NamedMigration[], limits: ServerLimits = {}, url = empty.url): Promise<OpenDatabase> {
+  async function open(
+    migrations: readonly NamedMigration[],
+    limits: ServerLimits = {},
+    url = empty.url,
+  ): Promise<OpenDatabase> {
     const environment = { DATABASE_URL: url, SECRETS_KEY: Buffer.alloc(32, 1).toString('base64') };
     const settings = readSettings(environment, { role: 'all', demo: false });
     const made = await openDatabase(settings, [{ entities: [], migrations }], limits);
@@ -69,7 +73,9 @@ clusterOnly('migrating a database server', () => {
   }
 
   it('takes as long as it takes, whatever limit the service or its role has', async () => {
-    await other.query(`do $$ begin execute format('alter database %I set statement_timeout = 200', current_database()); end $$`);
+    await other.query(
+      `do $$ begin execute format('alter database %I set statement_timeout = 200', current_database()); end $$`,
+    );
     const database = await open([table, slow], { statementTimeoutMs: STATEMENT_TIMEOUT_MS });
     await expect(database.database.query(SLOW)).rejects.toThrow('cannot reach its database');
     expect(await migrate(database)).toEqual(['01_table', '02_slow']);
@@ -92,7 +98,9 @@ clusterOnly('migrating a database server', () => {
   });
 
   it('happens once when processes start at once on an empty database', async () => {
-    const ran = await Promise.all([open([table, slow]), open([table, slow]), open([table, slow])].map(async (each) => migrate(await each)));
+    const ran = await Promise.all(
+      [open([table, slow]), open([table, slow]), open([table, slow])].map(async (each) => migrate(await each)),
+    );
     expect(ran.sort((left, right) => left.length - right.length)).toEqual([[], [], ['01_table', '02_slow']]);
   });
 
@@ -104,7 +112,11 @@ clusterOnly('migrating a database server', () => {
   });
 
   it('does not go on without its lock when the connection that holds it breaks', async () => {
-    const database = await open([table, migration('02_endless', [ENDLESS]), migration('03_after', ['create table after_it (id int)'])]);
+    const database = await open([
+      table,
+      migration('02_endless', [ENDLESS]),
+      migration('03_after', ['create table after_it (id int)']),
+    ]);
     const migrating = migrate(database);
     migrating.catch(() => undefined);
     await other.query('select pg_terminate_backend($1)', [await running(ENDLESS)]);
@@ -126,7 +138,11 @@ clusterOnly('migrating a database server', () => {
       expect(await migrate(patient)).toHaveLength(2);
 
       await other.query(HOLD);
-      const database = await open([table, lengthy, migration('03_more', [SLOW])], { migrationSilenceMs: SILENCE_MS }, url.href);
+      const database = await open(
+        [table, lengthy, migration('03_more', [SLOW])],
+        { migrationSilenceMs: SILENCE_MS },
+        url.href,
+      );
       const migrating = migrate(database, () => proxy.stall('everything'));
       await expect(migrating).rejects.toThrow(/terminat/i);
     } finally {

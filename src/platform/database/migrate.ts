@@ -13,7 +13,9 @@ export async function migrate(open: OpenDatabase, onWait: () => void = () => und
 
 /** Names of migrations that this build knows and the database lacks, in order. */
 export async function pendingMigrations({ database, migrations }: OpenDatabase): Promise<string[]> {
-  const [table] = await database.query<{ made: boolean }>(`select to_regclass('schema_migrations') is not null as made`);
+  const [table] = await database.query<{ made: boolean }>(
+    `select to_regclass('schema_migrations') is not null as made`,
+  );
   if (table?.made !== true) return [...migrations.names];
   const ran = await database.query<{ name: string }>('select name from schema_migrations');
   const names = new Set(ran.map(({ name }) => name));

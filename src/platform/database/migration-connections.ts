@@ -4,7 +4,10 @@ import type { Pool, PoolClient } from 'pg';
 import { PreparingClient } from './preparing-client.js';
 import { type Patience, ConnectionWatchdog } from './connection-watchdog.js';
 
-export type MigrationSettings = Pick<Options, 'extensions' | 'forceUtcTimezone' | 'discovery' | 'logger' | 'migrations'>;
+export type MigrationSettings = Pick<
+  Options,
+  'extensions' | 'forceUtcTimezone' | 'discovery' | 'logger' | 'migrations'
+>;
 
 /** Any constant: processes that start at once agree on it to migrate one after the other. */
 const MIGRATION_LOCK = 7_216_943_001;
@@ -38,7 +41,9 @@ export class MigrationConnections {
       return await connection.transactional(async (transaction) => {
         const rowsOf = <Row>(sql: string): Promise<Row[]> => connection.execute<Row[]>(sql, [], 'all', transaction);
         for (const limit of NO_LIMITS) await rowsOf(`set local ${limit} = 0`);
-        const [attempt] = await rowsOf<{ taken: boolean }>(`select pg_try_advisory_xact_lock(${MIGRATION_LOCK}) as taken`);
+        const [attempt] = await rowsOf<{ taken: boolean }>(
+          `select pg_try_advisory_xact_lock(${MIGRATION_LOCK}) as taken`,
+        );
         if (attempt?.taken !== true) {
           onWait();
           await rowsOf(`select pg_advisory_xact_lock(${MIGRATION_LOCK})`);

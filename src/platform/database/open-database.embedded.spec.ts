@@ -28,7 +28,9 @@ embeddedOnly('the embedded database', () => {
         await open.database.query(`select ${bytes} as value`);
         return computedMs(before);
       };
-      const [read] = await open.database.query<{ value: Uint8Array }>(`select decode('00ff5c78', 'hex') as value, ''::bytea as none`);
+      const [read] = await open.database.query<{ value: Uint8Array }>(
+        `select decode('00ff5c78', 'hex') as value, ''::bytea as none`,
+      );
       expect(read).toEqual({ value: Buffer.from([0, 255, 92, 120]), none: Buffer.alloc(0) });
       const [bytes, text] = [await sizes(`decode(repeat('ab', 4000000), 'hex')`), await sizes(`repeat('ab', 4000000)`)];
       // Byte by byte it takes some twenty times as long.

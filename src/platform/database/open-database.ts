@@ -30,7 +30,8 @@ const asText = (value: string): string => value;
 /** PGlite itself reads and writes a byte at a time: the secrets of one agent, 5 MB, held up everything else for half a second. */
 const BYTES = {
   read: (value: string): Buffer => Buffer.from(value.slice('\\x'.length), 'hex'),
-  write: ({ buffer, byteOffset, byteLength }: Uint8Array): string => `\\x${Buffer.from(buffer, byteOffset, byteLength).toString('hex')}`,
+  write: ({ buffer, byteOffset, byteLength }: Uint8Array): string =>
+    `\\x${Buffer.from(buffer, byteOffset, byteLength).toString('hex')}`,
 };
 /** The ORM reads dates and intervals from text, which is how its PostgreSQL driver answers them. */
 const PARSERS = {
@@ -47,8 +48,7 @@ const FIRST_ASSIGNED_TYPE = 10_000;
 
 /** The native handle below the ORM, for libraries that bring SQL of their own (the job queue). */
 export type NativeDatabase =
-  | { readonly kind: 'embedded'; readonly pglite: PGlite }
-  | { readonly kind: 'server'; readonly pool: Pool };
+  { readonly kind: 'embedded'; readonly pglite: PGlite } | { readonly kind: 'server'; readonly pool: Pool };
 
 export interface OpenDatabase {
   readonly database: Database;
@@ -97,7 +97,10 @@ async function openEmbedded(dataDir: string, schemas: readonly ContextSchema[]):
     if (!existsSync(folder)) await makeDatabase(folder, schemas);
     const pglite = await startPglite({ dataDir: folder }).catch((cause: unknown): never => {
       const why = `the database in ${folder} does not start (${messageOf(cause)})`;
-      throw new InvalidSetting(`DATA_DIR: ${why}; it is damaged, or is none. Restore it from a backup, or name another folder`, { cause });
+      throw new InvalidSetting(
+        `DATA_DIR: ${why}; it is damaged, or is none. Restore it from a backup, or name another folder`,
+        { cause },
+      );
     });
     const open = await openRunningPglite(pglite, schemas);
     return {
@@ -137,7 +140,12 @@ export async function openPglite(options: PGliteOptions, schemas: readonly Conte
 
 /** Starts an embedded database; its tables may still be missing. */
 export async function startPglite(options: PGliteOptions): Promise<PGlite> {
-  const pglite = new ExactTextPglite({ ...options, extensions: { vector }, parsers: PARSERS, serializers: SERIALIZERS });
+  const pglite = new ExactTextPglite({
+    ...options,
+    extensions: { vector },
+    parsers: PARSERS,
+    serializers: SERIALIZERS,
+  });
   await pglite.waitReady;
   forgetRowTypes(pglite);
   return pglite;
@@ -214,11 +222,17 @@ async function openServer(
 }
 
 function common(schemas: readonly ContextSchema[]): MigrationSettings & Pick<Options, 'entities' | 'hydrator'> {
-  return { ...withoutEntities(schemas), hydrator: DocumentHydrator, entities: schemas.flatMap((schema) => [...schema.entities]) };
+  return {
+    ...withoutEntities(schemas),
+    hydrator: DocumentHydrator,
+    entities: schemas.flatMap((schema) => [...schema.entities]),
+  };
 }
 
 function migrationsOf(schemas: readonly ContextSchema[]): NamedMigration[] {
-  return schemas.flatMap((schema) => [...schema.migrations]).sort((left, right) => left.name.localeCompare(right.name, 'en'));
+  return schemas
+    .flatMap((schema) => [...schema.migrations])
+    .sort((left, right) => left.name.localeCompare(right.name, 'en'));
 }
 
 function namesOf(schemas: readonly ContextSchema[]): string[] {
@@ -232,6 +246,11 @@ function withoutEntities(schemas: readonly ContextSchema[]): MigrationSettings {
     discovery: { warnWhenNoEntities: false },
     // The driver's own notes; the service logs what it did in one format, by its own logger.
     logger: () => undefined,
-    migrations: { tableName: 'schema_migrations', snapshot: false, transactional: true, migrationsList: migrationsOf(schemas) },
+    migrations: {
+      tableName: 'schema_migrations',
+      snapshot: false,
+      transactional: true,
+      migrationsList: migrationsOf(schemas),
+    },
   };
 }

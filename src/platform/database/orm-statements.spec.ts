@@ -17,7 +17,23 @@ describe('a parameter of a statement of the ORM', () => {
   };
 
   it('comes back as it was, quotes, backslashes and question marks included', async () => {
-    const odd = fc.constantFrom("'", "''", '\\', "\\'", '?', '??', '$1', '$&', '\uFEFF', ' E', '--', '/*', '\n', 'é', '😀');
+    const odd = fc.constantFrom(
+      "'",
+      "''",
+      '\\',
+      "\\'",
+      '?',
+      '??',
+      '$1',
+      '$&',
+      '\uFEFF',
+      ' E',
+      '--',
+      '/*',
+      '\n',
+      'é',
+      '😀',
+    );
     await fc.assert(
       fc.asyncProperty(fc.array(odd), async (parts) => {
         expect(await echoed(parts.join(''))).toBe(parts.join(''));

@@ -12,7 +12,10 @@ export function measurePool(native: NativeDatabase, metrics: Metrics): void {
       help: 'Connections to the database server: all that are open, those without work, and callers that wait for one.',
       labels: { state: STATES },
     },
-    () => (native.kind === 'server' ? STATES.map((state) => ({ labels: { state }, value: countOf(native.pool, state) })) : []),
+    () =>
+      native.kind === 'server'
+        ? STATES.map((state) => ({ labels: { state }, value: countOf(native.pool, state) }))
+        : [],
   );
 }
 

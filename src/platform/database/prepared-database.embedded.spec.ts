@@ -1,5 +1,15 @@
 import { spawnSync, type SpawnSyncReturns } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
@@ -52,7 +62,9 @@ describe('a prepared database', () => {
     expect(beginPrepared(target, 'one', file)).toBe(true);
     expect(filesIn(target)).toEqual(filesIn(join(root, 'made')));
     expect(readFileSync(join(target, 'base/5/1'))).toEqual(Buffer.alloc(100_000, 7));
-    expect([target, join(target, 'base'), join(target, 'PG_VERSION')].map((path) => statSync(path).mode & 0o777)).toEqual([0o700, 0o700, 0o600]);
+    expect(
+      [target, join(target, 'base'), join(target, 'PG_VERSION')].map((path) => statSync(path).mode & 0o777),
+    ).toEqual([0o700, 0o700, 0o600]);
   });
 
   it('replaces what a process that was killed has copied of it', () => {
@@ -91,7 +103,10 @@ describe('a prepared database', () => {
   });
 
   it('is another one when a migration changes', () => {
-    const schema = (sql: string): ContextSchema => ({ entities: [], migrations: [migration('2026010100_test', [sql])] });
+    const schema = (sql: string): ContextSchema => ({
+      entities: [],
+      migrations: [migration('2026010100_test', [sql])],
+    });
     const versions = [schema('select 1'), schema('select 2')].map((one) => preparedVersion([one]));
     expect(new Set(versions).size).toBe(2);
   });

@@ -24,7 +24,9 @@ interface PreparedDatabase {
 export function preparedVersion(schemas: readonly ContextSchema[]): string {
   const versions = PACKAGES.map((name) => [name, versionOf(name)]);
   const migrations = schemas.flatMap((schema) => schema.migrations.map(({ name, statements }) => [name, statements]));
-  return createHash('sha256').update(JSON.stringify([MADE_AS, versions, migrations])).digest('hex');
+  return createHash('sha256')
+    .update(JSON.stringify([MADE_AS, versions, migrations]))
+    .digest('hex');
 }
 
 function versionOf(name: string): string {
@@ -38,7 +40,10 @@ export function prepareDatabase(folder: string, version: string, file: string): 
     const path = join(entry.parentPath, entry.name);
     return [path.slice(folder.length + 1), entry.isDirectory() ? null : readFileSync(path)] as const;
   });
-  const prepared: PreparedDatabase = { version, files: new Map(entries.sort(([one], [other]) => (one < other ? -1 : 1))) };
+  const prepared: PreparedDatabase = {
+    version,
+    files: new Map(entries.sort(([one], [other]) => (one < other ? -1 : 1))),
+  };
   const part = `${file}.${process.pid}`;
   writeFileSync(part, zstdCompressSync(serialize(prepared)));
   renameSync(part, file);

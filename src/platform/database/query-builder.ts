@@ -1,6 +1,14 @@
 import type { EntitySchemaWithMeta } from '@mikro-orm/core';
 import type { InferKyselyTable } from '@mikro-orm/sql';
-import { type Compilable, DummyDriver, Kysely, PostgresAdapter, PostgresQueryCompiler, type RawBuilder, sql } from 'kysely';
+import {
+  type Compilable,
+  DummyDriver,
+  Kysely,
+  PostgresAdapter,
+  PostgresQueryCompiler,
+  type RawBuilder,
+  sql,
+} from 'kysely';
 import type { SqlExecutor } from './database.js';
 import { storableJson } from './storable.js';
 
@@ -8,7 +16,11 @@ import { storableJson } from './storable.js';
 export type ColumnsOf<Entity extends EntitySchemaWithMeta> = {
   [Column in keyof InferKyselyTable<Entity>]: Answered<InferKyselyTable<Entity>[Column]>;
 };
-type Answered<Value> = Value extends Date ? string : Value extends string | number | boolean | bigint | null | Uint8Array ? Value : unknown;
+type Answered<Value> = Value extends Date
+  ? string
+  : Value extends string | number | boolean | bigint | null | Uint8Array
+    ? Value
+    : unknown;
 
 /**
  * Builds typed statements and runs none: `rowsOf` does, in a transaction or outside of one, with what `Database` adds to

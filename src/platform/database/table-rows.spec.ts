@@ -22,7 +22,11 @@ const samples = defineEntity({
   },
 });
 const others = defineEntity({ name: 'Other', tableName: 'others', properties: { id: p.uuid().primary() } });
-const unregistered = defineEntity({ name: 'Unregistered', tableName: 'nowhere', properties: { id: p.uuid().primary() } });
+const unregistered = defineEntity({
+  name: 'Unregistered',
+  tableName: 'nowhere',
+  properties: { id: p.uuid().primary() },
+});
 
 const schema = {
   entities: [samples, others],
@@ -89,7 +93,10 @@ describe('rows of a mapped table', () => {
     const rows = ids.map((id) => tableRow(samples, { id, ...sample }));
     const other = tableRow(others, { id: newId() });
     const tables = rowsByTable(open.database.orm, [...rows.slice(0, 1), other, ...rows.slice(1)]);
-    expect(tables.map((kept) => [kept.table, kept.rows.length])).toEqual([['samples', 3], ['others', 1]]);
+    expect(tables.map((kept) => [kept.table, kept.rows.length])).toEqual([
+      ['samples', 3],
+      ['others', 1],
+    ]);
     await keep(rows);
     expect(await Promise.all(ids.map(found))).toMatchObject(ids.map((id) => ({ id })));
   });

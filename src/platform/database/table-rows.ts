@@ -45,7 +45,11 @@ export function rowsByTable(orm: Pick<MikroORM, 'getMetadata'>, rows: readonly T
  * @param rows the parameter that holds them, of the type `jsonb`
  * @param condition what must have a row for them to be inserted
  */
-export function insertRows({ table, columns, primaryKey }: Omit<TableRows, 'rows'>, rows: string, condition: string): string {
+export function insertRows(
+  { table, columns, primaryKey }: Omit<TableRows, 'rows'>,
+  rows: string,
+  condition: string,
+): string {
   const names = columns.map(quoted).join(', ');
   const values = columns.map((column) => `added.${quoted(column)}`).join(', ');
   return `insert into ${quoted(table)} (${names})
@@ -62,7 +66,9 @@ const layouts = new WeakMap<EntityMetadata, Layout>();
 function layoutOf(metadata: EntityMetadata): Layout {
   const known = layouts.get(metadata);
   if (known) return known;
-  const stored = metadata.props.filter(({ persist, generated, formula }) => persist !== false && !generated && !formula);
+  const stored = metadata.props.filter(
+    ({ persist, generated, formula }) => persist !== false && !generated && !formula,
+  );
   const properties = stored.map(({ name, fieldNames: [column = ''] }) => ({ name, column }));
   const layout = {
     table: metadata.tableName,

@@ -51,7 +51,10 @@ describe('what is not on the public internet', () => {
       if (host.includes('localhost')) continue;
       const url = URL.parse(`http://${host}:${bench.canary.port}/`);
       if (url && /^(127|0)\.|^\[::1?\]$|^\[::ffff:7f/.test(url.hostname)) {
-        await fetch(url, { signal: AbortSignal.timeout(2_000) }).then((answer) => answer.text(), () => undefined);
+        await fetch(url, { signal: AbortSignal.timeout(2_000) }).then(
+          (answer) => answer.text(),
+          () => undefined,
+        );
       }
     }
     expect(bench.canary.requests.length - before).toBeGreaterThan(60);
@@ -67,7 +70,9 @@ describe('what is not on the public internet', () => {
   });
 
   it('is not reached by a redirect to any of these spellings', async () => {
-    const safe = bench.named({ resolver: new ScriptedResolver((asked) => (asked === 'site.example' ? [PUBLIC] : ['10.0.0.1'])) });
+    const safe = bench.named({
+      resolver: new ScriptedResolver((asked) => (asked === 'site.example' ? [PUBLIC] : ['10.0.0.1'])),
+    });
     const before = bench.canary.requests.length;
     for (const { host } of ADDRESS_CORPUS) {
       bench.canary.respond((_request, response) =>

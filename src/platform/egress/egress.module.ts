@@ -23,7 +23,11 @@ export class EgressModule {
       providers: [
         { provide: SafeHttp, useFactory: client(settings.egressAllow) },
         { provide: OPERATOR_CLIENT, useFactory: client(hosts) },
-        { provide: OperatorHttp, useFactory: (http: SafeHttp) => new OperatorHttp(http, hosts), inject: [OPERATOR_CLIENT] },
+        {
+          provide: OperatorHttp,
+          useFactory: (http: SafeHttp) => new OperatorHttp(http, hosts),
+          inject: [OPERATOR_CLIENT],
+        },
       ],
       exports: [SafeHttp, OperatorHttp],
     };

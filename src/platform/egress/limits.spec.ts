@@ -73,10 +73,12 @@ describe('a body', () => {
   });
 
   it('that never ends is cut off, and so is one that decompresses to nothing', async () => {
-    const endless = (chunk: Buffer, headers: Record<string, string>): RequestListener => (_request, response) => {
-      response.writeHead(200, headers);
-      pump(response, chunk);
-    };
+    const endless =
+      (chunk: Buffer, headers: Record<string, string>): RequestListener =>
+      (_request, response) => {
+        response.writeHead(200, headers);
+        pump(response, chunk);
+      };
     bench.canary.respond(endless(Buffer.alloc(65_536), {}));
     const plain = await bench.toCanary().request(bench.canary.url, REQUEST);
     expect(await failure(plain.body.buffer())).toMatchObject({ reason: 'too_large' });
@@ -152,14 +154,18 @@ describe('time', () => {
     const clock = new ManualClock();
     const never = new ScriptedResolver(() => [PUBLIC]);
     never.resolvePublic = () => new Promise(() => undefined);
-    const unresolved = failure(bench.client({ clock, resolver: never }).request('http://slow.example/', { ...REQUEST, timeoutMs: 60_000 }));
+    const unresolved = failure(
+      bench.client({ clock, resolver: never }).request('http://slow.example/', { ...REQUEST, timeoutMs: 60_000 }),
+    );
     await clock.untilPending(3);
     await clock.advance(10_000);
     expect(await unresolved).toMatchObject({ reason: 'timeout' });
     let dialled: Socket | undefined;
     const dial: Dial = () => (dialled = new Socket());
     const resolver = new ScriptedResolver(() => [PUBLIC]);
-    const unconnected = failure(bench.client({ clock, resolver, dial }).request('http://slow.example/', { ...REQUEST, timeoutMs: 60_000 }));
+    const unconnected = failure(
+      bench.client({ clock, resolver, dial }).request('http://slow.example/', { ...REQUEST, timeoutMs: 60_000 }),
+    );
     await until(() => dialled !== undefined, 'the connection to be dialled');
     await clock.advance(10_000);
     expect(await unconnected).toMatchObject({ reason: 'timeout' });
@@ -172,7 +178,9 @@ describe('time', () => {
     const reason = new Error('the run was cancelled');
     const controller = new AbortController();
     const before = bench.canary.requests.length;
-    const failed = failure(bench.toCanary({ clock }).request(bench.canary.url, { ...REQUEST, signal: controller.signal }));
+    const failed = failure(
+      bench.toCanary({ clock }).request(bench.canary.url, { ...REQUEST, signal: controller.signal }),
+    );
     await until(() => bench.canary.requests.length > before, 'the request to arrive');
     controller.abort(reason);
     expect(await failed).toBe(reason);
@@ -180,7 +188,9 @@ describe('time', () => {
     const answer = await bench.toCanary({ clock }).request(bench.canary.url, REQUEST);
     await answer.body.buffer();
     expect(clock.pending()).toBe(0);
-    expect(await failure(bench.toCanary().request(bench.canary.url, { ...REQUEST, signal: AbortSignal.abort(reason) }))).toBe(reason);
+    expect(
+      await failure(bench.toCanary().request(bench.canary.url, { ...REQUEST, signal: AbortSignal.abort(reason) })),
+    ).toBe(reason);
   });
 });
 

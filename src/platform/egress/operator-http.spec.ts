@@ -12,9 +12,12 @@ describe("the operator's hosts", () => {
     expect(await answer.body.text()).toBe('canary');
   });
 
-  it.each(['http://93.184.215.14/', 'http://127.0.0.2/', 'no url'])('are the only ones that this client reaches (%s)', async (url) => {
-    expect(await failure(operator().request(url, REQUEST))).toBeInstanceOf(EgressRefused);
-  });
+  it.each(['http://93.184.215.14/', 'http://127.0.0.2/', 'no url'])(
+    'are the only ones that this client reaches (%s)',
+    async (url) => {
+      expect(await failure(operator().request(url, REQUEST))).toBeInstanceOf(EgressRefused);
+    },
+  );
 
   it('are not reached by a customer, also not while a connection to them is open', async () => {
     await (await operator().request(bench.canary.url, REQUEST)).body.text();
@@ -26,10 +29,15 @@ describe("the operator's hosts", () => {
 
 describe('the size of an answer', () => {
   it('may depend on what kind of answer it is', async () => {
-    bench.canary.respond((request, response) => response.writeHead(200, { 'content-type': request.url === '/a' ? 'text/a' : 'text/b' }).end('12345'));
-    const maxBytes = ({ headers }: { headers: Readonly<Record<string, string>> }): number => (headers['content-type'] === 'text/a' ? 5 : 4);
+    bench.canary.respond((request, response) =>
+      response.writeHead(200, { 'content-type': request.url === '/a' ? 'text/a' : 'text/b' }).end('12345'),
+    );
+    const maxBytes = ({ headers }: { headers: Readonly<Record<string, string>> }): number =>
+      headers['content-type'] === 'text/a' ? 5 : 4;
     const safe = bench.toCanary();
     expect(await (await safe.request(`${bench.canary.url}/a`, { ...REQUEST, maxBytes })).body.text()).toBe('12345');
-    expect(await failure((await safe.request(`${bench.canary.url}/b`, { ...REQUEST, maxBytes })).body.text())).toMatchObject({ reason: 'too_large' });
+    expect(
+      await failure((await safe.request(`${bench.canary.url}/b`, { ...REQUEST, maxBytes })).body.text()),
+    ).toMatchObject({ reason: 'too_large' });
   });
 });

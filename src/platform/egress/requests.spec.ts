@@ -4,7 +4,14 @@ import { createServer } from 'node:https';
 import { type AddressInfo, connect } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import { CERTIFICATE } from '../../../test/support/certificate.js';
-import { type ClientOptions, failure, PUBLIC, REQUEST, ScriptedResolver, useEgressBench } from '../../../test/support/egress-bench.js';
+import {
+  type ClientOptions,
+  failure,
+  PUBLIC,
+  REQUEST,
+  ScriptedResolver,
+  useEgressBench,
+} from '../../../test/support/egress-bench.js';
 import { DomainError } from '../errors/index.js';
 import { EgressFailed, EgressRefused, type EgressRequest, isConnectionHeader } from './index.js';
 
@@ -12,10 +19,12 @@ const bench = useEgressBench();
 
 describe('a redirect', () => {
   const SECRETS = { authorization: 'Bearer secret', 'x-api-key': 'secret', cookie: 'secret', 'X-Custom': 'secret' };
-  const redirectTo = (location: string, status = 302): RequestListener => (request, response) => {
-    if (request.url === '/') response.writeHead(status, { location }).end();
-    else response.end('there');
-  };
+  const redirectTo =
+    (location: string, status = 302): RequestListener =>
+    (request, response) => {
+      if (request.url === '/') response.writeHead(status, { location }).end();
+      else response.end('there');
+    };
 
   it('leaves every header that could be a secret behind when it crosses an origin, on the way back too', async () => {
     bench.canary.respond((request, response) => {
@@ -40,7 +49,9 @@ describe('a redirect', () => {
 
   it('takes them along within one origin', async () => {
     bench.canary.respond(redirectTo('/next'));
-    const answer = await bench.named().request('http://a.example/', { ...REQUEST, headers: SECRETS, redirects: { max: 1 } });
+    const answer = await bench
+      .named()
+      .request('http://a.example/', { ...REQUEST, headers: SECRETS, redirects: { max: 1 } });
     answer.body.discard();
     expect(bench.canary.requests.at(-1)?.headers).toMatchObject({ authorization: 'Bearer secret' });
   });
@@ -49,7 +60,9 @@ describe('a redirect', () => {
     'to %s is to another origin',
     async (location) => {
       bench.canary.respond(redirectTo(location));
-      const answer = await bench.named().request('http://a.example/', { ...REQUEST, headers: SECRETS, redirects: { max: 1 } });
+      const answer = await bench
+        .named()
+        .request('http://a.example/', { ...REQUEST, headers: SECRETS, redirects: { max: 1 } });
       answer.body.discard();
       expect(JSON.stringify(bench.canary.requests.at(-1)?.headers)).not.toContain('secret');
     },
@@ -59,7 +72,9 @@ describe('a redirect', () => {
     const allow = [`127.0.0.1:${bench.canary.port}`];
     bench.canary.respond(redirectTo('/next'));
     const from = bench.canary.requests.length;
-    const answer = await bench.client({ allow }).request(`${bench.canary.url}/`, { ...REQUEST, purpose, redirects: { max: 5 } });
+    const answer = await bench
+      .client({ allow })
+      .request(`${bench.canary.url}/`, { ...REQUEST, purpose, redirects: { max: 5 } });
     expect(answer.status).toBe(302);
     answer.body.discard();
     expect(bench.canary.requests).toHaveLength(from + 1);
@@ -90,20 +105,41 @@ describe('a redirect', () => {
 describe('a request', () => {
   it('says itself who it is for: headers of the connection cannot be set', async () => {
     const headers = {
-      ...{ Host: 'internal', 'Content-Length': '1', 'Transfer-Encoding': 'chunked', Connection: 'upgrade', 'X-Kept': '1' },
-      ...{ 'Keep-Alive': 'timeout=1', 'Http2-Settings': 'x', 'Accept-Encoding': 'compress', 'Proxy-Authorization': 'x' },
+      ...{
+        Host: 'internal',
+        'Content-Length': '1',
+        'Transfer-Encoding': 'chunked',
+        Connection: 'upgrade',
+        'X-Kept': '1',
+      },
+      ...{
+        'Keep-Alive': 'timeout=1',
+        'Http2-Settings': 'x',
+        'Accept-Encoding': 'compress',
+        'Proxy-Authorization': 'x',
+      },
     };
     expect(Object.keys(headers).filter((name) => !isConnectionHeader(name))).toEqual(['X-Kept']);
     (await bench.toCanary().request(bench.canary.url, { ...REQUEST, headers })).body.discard();
     const sent = bench.canary.requests.at(-1)?.headers;
-    expect(sent).toMatchObject({ host: `127.0.0.1:${bench.canary.port}`, 'x-kept': '1', 'user-agent': 'agent-service/1.0' });
-    for (const name of ['transfer-encoding', 'keep-alive', 'http2-settings', 'proxy-authorization']) expect(sent).not.toHaveProperty(name);
+    expect(sent).toMatchObject({
+      host: `127.0.0.1:${bench.canary.port}`,
+      'x-kept': '1',
+      'user-agent': 'agent-service/1.0',
+    });
+    for (const name of ['transfer-encoding', 'keep-alive', 'http2-settings', 'proxy-authorization'])
+      expect(sent).not.toHaveProperty(name);
     expect(sent?.['accept-encoding']).not.toContain('compress');
   });
 
-  it.each<Record<string, string>>([{ 'x-a': 'b\r\nx-injected: 1' }, { 'x a': 'b' }])('with a header that is none is refused', async (headers) => {
-    expect(await failure(bench.toCanary().request(bench.canary.url, { ...REQUEST, headers }))).toBeInstanceOf(EgressRefused);
-  });
+  it.each<Record<string, string>>([{ 'x-a': 'b\r\nx-injected: 1' }, { 'x a': 'b' }])(
+    'with a header that is none is refused',
+    async (headers) => {
+      expect(await failure(bench.toCanary().request(bench.canary.url, { ...REQUEST, headers }))).toBeInstanceOf(
+        EgressRefused,
+      );
+    },
+  );
 
   it('to a port where nobody listens fails without telling why', async () => {
     const error = await failure(bench.client({ allow: ['127.0.0.1:1'] }).request('http://127.0.0.1:1/', REQUEST));

@@ -1,6 +1,7 @@
 /** Nobody waits for longer. */
 const MAX_MS = 366 * 86_400_000;
-const HTTP_DATE = /^[a-z]{3,9},? \d{1,2}[ -][a-z]{3}[ -]\d{2,4} \d{2}:\d{2}:\d{2} GMT$|^[a-z]{3} [a-z]{3} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/i;
+const HTTP_DATE =
+  /^[a-z]{3,9},? \d{1,2}[ -][a-z]{3}[ -]\d{2,4} \d{2}:\d{2}:\d{2} GMT$|^[a-z]{3} [a-z]{3} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/i;
 
 /**
  * For how long a server wants to be left alone: its `Retry-After` header (RFC 9110, 10.2.3), for which some send fractions of seconds.

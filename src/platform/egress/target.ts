@@ -44,7 +44,10 @@ export function exemptionOf(target: Pick<URL, 'protocol' | 'hostname' | 'port'>)
 
 /** The host as it is looked up: without the brackets of an IPv6 literal and the dot that ends an absolute name. */
 export function hostOf(hostname: string): string {
-  return hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '').toLowerCase();
+  return hostname
+    .replace(/^\[(.*)\]$/, '$1')
+    .replace(/\.$/, '')
+    .toLowerCase();
 }
 
 export function portOf({ protocol, port }: Pick<URL, 'protocol' | 'port'>): number {

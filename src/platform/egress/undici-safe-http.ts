@@ -7,7 +7,13 @@ import { type ConnectorOptions, guardedConnector } from './guarded-connector.js'
 import { ReceivedBody } from './received-body.js';
 import { followed, type Hop, locationOf } from './redirect.js';
 import { requestHeaders, responseHeaders } from './request-headers.js';
-import { type EgressPurpose, type EgressRequest, type EgressResponse, type FollowRedirects, SafeHttp } from './safe-http.js';
+import {
+  type EgressPurpose,
+  type EgressRequest,
+  type EgressResponse,
+  type FollowRedirects,
+  SafeHttp,
+} from './safe-http.js';
 import { type Exemptions, targetOf } from './target.js';
 import { TimeLimit } from './time-limit.js';
 import { KEEP_ALIVE_MS } from './limits.js';
@@ -81,7 +87,8 @@ export class UndiciSafeHttp extends SafeHttp implements OnApplicationShutdown {
       const location = locationOf(answer.status, answer.headers['location']);
       if (redirects === 'none' || location === undefined) return { hop, answer };
       answer.body.on('error', () => undefined).destroy();
-      if (count >= redirects.max) throw new EgressFailed('redirect', { detail: `more than ${redirects.max} redirects` });
+      if (count >= redirects.max)
+        throw new EgressFailed('redirect', { detail: `more than ${redirects.max} redirects` });
       hop = followed(hop, answer.status, await this.destination(location, hop.url, request.purpose, redirects));
     }
   }

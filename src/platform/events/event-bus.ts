@@ -28,7 +28,10 @@ export class EventBus {
     for (const subscriber of this.subscribers.get(event.constructor as EventClass<DomainEvent>) ?? []) {
       try {
         const pending = subscriber(event);
-        if (pending) pending.catch((error: unknown) => { this.report(event, error); });
+        if (pending)
+          pending.catch((error: unknown) => {
+            this.report(event, error);
+          });
       } catch (error) {
         this.report(event, error);
       }

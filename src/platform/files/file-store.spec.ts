@@ -163,7 +163,9 @@ describe('a store that does not work', () => {
 
   it.each(broken)('says so, and not why (%s)', async (_what, open) => {
     await writeFile(join(folder, 'no-folder'), '');
-    const failed = await open().put('a', parts('x'), OPTIONS).catch((error: unknown) => error);
+    const failed = await open()
+      .put('a', parts('x'), OPTIONS)
+      .catch((error: unknown) => error);
     expect(failed).toBeInstanceOf(FileStoreUnavailable);
     expect(failed).toMatchObject({ kind: 'unavailable', message: 'Files cannot be stored or read at the moment.' });
   });
@@ -204,7 +206,10 @@ describe('on the disk', () => {
     const spool = join(folder, 'spool');
     await mkdir(spool);
     const clock = new ManualClock('2026-11-20T12:00:00.000Z');
-    for (const [name, minutes] of [['old', 61], ['new', 59]] as const) {
+    for (const [name, minutes] of [
+      ['old', 61],
+      ['new', 59],
+    ] as const) {
       await writeFile(join(spool, name), 'x');
       const time = new Date(clock.now().getTime() - minutes * 60_000);
       await utimes(join(spool, name), time, time);
@@ -218,7 +223,10 @@ describe('on the disk', () => {
     const dataDir = join(folder, 'swept');
     const clock = new ManualClock(new Date());
     const settings = readSettings({ DATA_DIR: dataDir, LOG_LEVEL: 'silent' }, { role: 'all', demo: false });
-    const provided = [{ provide: Settings, useValue: settings }, { provide: Clock, useValue: clock }];
+    const provided = [
+      { provide: Settings, useValue: settings },
+      { provide: Clock, useValue: clock },
+    ];
     const module = await Test.createTestingModule({
       imports: [
         { module: Kernel, global: true, providers: provided, exports: provided },
@@ -272,7 +280,10 @@ interface Credentials {
 }
 
 /** The header that AWS's document on signing demands for this request. */
-function signatureV4(request: IncomingMessage | undefined, { accessKeyId, secretAccessKey, region }: Credentials): string {
+function signatureV4(
+  request: IncomingMessage | undefined,
+  { accessKeyId, secretAccessKey, region }: Credentials,
+): string {
   const { method = '', url = '', headers = {} } = request ?? {};
   const [path = '', query = ''] = url.split('?');
   const names = /SignedHeaders=([^,]+)/.exec(headers.authorization ?? '')?.[1] ?? '';

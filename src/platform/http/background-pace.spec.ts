@@ -3,15 +3,22 @@ import { BackgroundPace } from './background-pace.js';
 import type { OpenRequests } from './open-requests.js';
 
 /** Notes what begins and ends, in its order; each piece of work ends when it is told to. */
-function site(open: number): { readonly pace: BackgroundPace; readonly requests: { count: number }; readonly seen: string[]; readonly work: (name: string, ends?: Promise<undefined>) => () => Promise<string> } {
+function site(open: number): {
+  readonly pace: BackgroundPace;
+  readonly requests: { count: number };
+  readonly seen: string[];
+  readonly work: (name: string, ends?: Promise<undefined>) => () => Promise<string>;
+} {
   const requests = { count: open };
   const seen: string[] = [];
-  const work = (name: string, ends: Promise<undefined> = Promise.resolve(undefined)) => async (): Promise<string> => {
-    seen.push(`${name} begins`);
-    await ends;
-    seen.push(`${name} ends`);
-    return name;
-  };
+  const work =
+    (name: string, ends: Promise<undefined> = Promise.resolve(undefined)) =>
+    async (): Promise<string> => {
+      seen.push(`${name} begins`);
+      await ends;
+      seen.push(`${name} ends`);
+      return name;
+    };
   return { pace: new BackgroundPace(requests as OpenRequests), requests, seen, work };
 }
 

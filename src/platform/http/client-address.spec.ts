@@ -4,7 +4,10 @@ import { clientAddresses } from './client-address.js';
 const addressOf = clientAddresses(['127.0.0.0/8', '10.0.0.0/8', 'fd00::/8', '::1/128']);
 
 const address = (remoteAddress: string | undefined, forwardedFor?: string): string =>
-  addressOf({ headers: forwardedFor === undefined ? {} : { 'x-forwarded-for': forwardedFor }, socket: { remoteAddress } });
+  addressOf({
+    headers: forwardedFor === undefined ? {} : { 'x-forwarded-for': forwardedFor },
+    socket: { remoteAddress },
+  });
 
 describe('the address of a client', () => {
   it.each([
@@ -28,6 +31,8 @@ describe('the address of a client', () => {
   });
 
   it('is the peer for whatever header comes, unless a proxy is trusted', () => {
-    expect(clientAddresses([])({ headers: { 'x-forwarded-for': '198.51.100.1' }, socket: { remoteAddress: '127.0.0.1' } })).toBe('127.0.0.1');
+    expect(
+      clientAddresses([])({ headers: { 'x-forwarded-for': '198.51.100.1' }, socket: { remoteAddress: '127.0.0.1' } }),
+    ).toBe('127.0.0.1');
   });
 });

@@ -5,7 +5,9 @@ import ipaddr from 'ipaddr.js';
 /** An address with a port, which some proxies add, or with brackets. */
 const WITH_PORT = /^(?:\[(.+)\]|([\d.]+))(?::\d+)?$/;
 
-type RequestParts = Pick<IncomingMessage, 'headers'> & { readonly socket: { readonly remoteAddress?: string | undefined } };
+type RequestParts = Pick<IncomingMessage, 'headers'> & {
+  readonly socket: { readonly remoteAddress?: string | undefined };
+};
 
 /**
  * Makes the function that gives the client address of a request: the peer's, or, where that is a trusted proxy, the last

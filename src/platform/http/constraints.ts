@@ -17,7 +17,11 @@ export interface MapBounds {
 }
 
 /** A rule that class-validator has no decorator for. */
-export function rule(name: string, validate: (value: unknown) => boolean, options: ValidationOptions): PropertyDecorator {
+export function rule(
+  name: string,
+  validate: (value: unknown) => boolean,
+  options: ValidationOptions,
+): PropertyDecorator {
   return ValidateBy({ name, validator: { validate } }, options);
 }
 
@@ -58,7 +62,11 @@ export function isDate(value: unknown): boolean {
 const DATE_LENGTH = 10;
 
 /** An object of entries whose keys the caller chooses; `faultOf` says what is wrong with a value. */
-export function IsMap(wanted: string, bounds: MapBounds, faultOf: (value: unknown) => string | undefined): PropertyDecorator {
+export function IsMap(
+  wanted: string,
+  bounds: MapBounds,
+  faultOf: (value: unknown) => string | undefined,
+): PropertyDecorator {
   const { maxEntries = Infinity, maxKeyLength = 255 } = bounds;
   const fault = (value: unknown): string | undefined => {
     if (!isJsonObject(value)) return value === undefined ? 'is required' : wanted;
@@ -76,7 +84,8 @@ export function IsMap(wanted: string, bounds: MapBounds, faultOf: (value: unknow
 
 /** Such as ` from 1 to 20`, or of `noun`s, ` of 1 to 20 items`. */
 export function range({ min, max }: Bounds, noun?: string): string {
-  const units = (count: number): string => (noun === undefined ? `${count}` : `${count} ${noun}${count === 1 ? '' : 's'}`);
+  const units = (count: number): string =>
+    noun === undefined ? `${count}` : `${count} ${noun}${count === 1 ? '' : 's'}`;
   const least = noun !== undefined && min === 0 ? undefined : min;
   if (max === undefined) return least === undefined ? '' : ` of at least ${units(least)}`;
   if (least === undefined) return ` of at most ${units(max)}`;

@@ -220,13 +220,25 @@ describe('bodies that cannot be read', () => {
     }
   });
 
-  it.each(['gzip', 'br', 'deflate', 'zstd', 'x'.repeat(9_000)])('are 415 where they are encoded, and name the encoding: %.10s', async (encoding) => {
-    const answer = await call('POST', '/v1/notes', { ...json, 'content-encoding': encoding }, new Uint8Array(gzipSync('{"text":"x"}')));
-    expectGeneral(answer, 415, 'unsupported_media_type', 'FST_ERR_CTP_INVALID_MEDIA_TYPE');
-    expect(answer.body).toMatchObject({ message: expect.stringContaining(`The content encoding "${encoding.slice(0, 50)}`) });
-    expect(JSON.stringify(answer.body).length).toBeLessThan(500);
-    expect((await call('POST', '/v1/notes', { ...json, 'content-encoding': 'identity' }, '{"text":"x"}')).status).toBe(201);
-  });
+  it.each(['gzip', 'br', 'deflate', 'zstd', 'x'.repeat(9_000)])(
+    'are 415 where they are encoded, and name the encoding: %.10s',
+    async (encoding) => {
+      const answer = await call(
+        'POST',
+        '/v1/notes',
+        { ...json, 'content-encoding': encoding },
+        new Uint8Array(gzipSync('{"text":"x"}')),
+      );
+      expectGeneral(answer, 415, 'unsupported_media_type', 'FST_ERR_CTP_INVALID_MEDIA_TYPE');
+      expect(answer.body).toMatchObject({
+        message: expect.stringContaining(`The content encoding "${encoding.slice(0, 50)}`),
+      });
+      expect(JSON.stringify(answer.body).length).toBeLessThan(500);
+      expect(
+        (await call('POST', '/v1/notes', { ...json, 'content-encoding': 'identity' }, '{"text":"x"}')).status,
+      ).toBe(201);
+    },
+  );
 
   it.each([
     ['4 MiB', '/v1/notes', BODY_LIMIT],

@@ -1,7 +1,13 @@
 import type { DynamicModule, Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import type { FastifyInstance, FastifyReply, FastifyRequest, onRequestAsyncHookHandler, onSendHookHandler } from 'fastify';
+import type {
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  onRequestAsyncHookHandler,
+  onSendHookHandler,
+} from 'fastify';
 import { Clock } from '../clock/index.js';
 import type { Settings } from '../config/index.js';
 import { TempUploads } from '../files/index.js';
@@ -119,12 +125,17 @@ function firstHook(request: FastifyRequest, reply: FastifyReply, done: () => voi
 
 function acceptJsonAlone(fastify: FastifyInstance): void {
   fastify.removeAllContentTypeParsers();
-  fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, async ({ headers }: FastifyRequest, body: Buffer) => {
-    const encoding = headers['content-encoding'];
-    // A compressed body is small to send and large to read.
-    if (encoding !== undefined && encoding.toLowerCase() !== 'identity') throw UnsupportedBody.ofEncoding(shown(encoding));
-    return readJsonBody(body);
-  });
+  fastify.addContentTypeParser(
+    'application/json',
+    { parseAs: 'buffer' },
+    async ({ headers }: FastifyRequest, body: Buffer) => {
+      const encoding = headers['content-encoding'];
+      // A compressed body is small to send and large to read.
+      if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
+        throw UnsupportedBody.ofEncoding(shown(encoding));
+      return readJsonBody(body);
+    },
+  );
 }
 
 /** Text that the database cannot store comes through percent-encoding too. */

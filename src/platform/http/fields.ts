@@ -1,10 +1,41 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiExtraModels, ApiProperty, getSchemaPath } from '@nestjs/swagger';
 import { Transform, Type } from 'class-transformer';
-import { Allow, ArrayMaxSize, ArrayMinSize, IsArray, IsBoolean, IsIn, IsInt, IsNumber, IsObject } from 'class-validator';
-import { isString, IsString, IsUUID, Matches, Max, Min, ValidateIf, ValidateNested, type ValidationOptions } from 'class-validator';
+import {
+  Allow,
+  ArrayMaxSize,
+  ArrayMinSize,
+  IsArray,
+  IsBoolean,
+  IsIn,
+  IsInt,
+  IsNumber,
+  IsObject,
+} from 'class-validator';
+import {
+  isString,
+  IsString,
+  IsUUID,
+  Matches,
+  Max,
+  Min,
+  ValidateIf,
+  ValidateNested,
+  type ValidationOptions,
+} from 'class-validator';
 import { isUuid } from '../ids/index.js';
-import { type Bounds, isDate, isJsonObject, IsMap, isText, isTimestamp, type MapBounds, range, rule, type TextBounds } from './constraints.js';
+import {
+  type Bounds,
+  isDate,
+  isJsonObject,
+  IsMap,
+  isText,
+  isTimestamp,
+  type MapBounds,
+  range,
+  rule,
+  type TextBounds,
+} from './constraints.js';
 import type { DtoClass } from './plain-to-instance.js';
 
 /*
@@ -35,7 +66,8 @@ export function field(options: FieldOptions, schema: object, ...rules: PropertyD
   const { optional = false, nullable = false, description, example } = options;
   const documented = { ...schema, required: !optional, nullable: nullable || undefined, description, example };
   // Not `IsOptional`, to which null is as good as absent.
-  const isJudged = (_dto: object, value: unknown): boolean => !(optional && value === undefined) && !(nullable && value === null);
+  const isJudged = (_dto: object, value: unknown): boolean =>
+    !(optional && value === undefined) && !(nullable && value === null);
   const condition = optional || nullable ? [ValidateIf(isJudged)] : [];
   return applyDecorators(ApiProperty(documented), ...condition, ...rules);
 }
@@ -48,7 +80,10 @@ export function says(text: string): ValidationOptions {
 /** The message of a rule for the elements of a list; it names the first that is not right. */
 export function eachSays(text: string, isRight: (item: unknown) => boolean): ValidationOptions {
   const wrongOf = (list: readonly unknown[]): number => list.findIndex((item) => !isRight(item));
-  return { each: true, message: ({ value }) => `/${wrongOf(value as unknown[])}${text.startsWith('/') ? '' : ' '}${text}` };
+  return {
+    each: true,
+    message: ({ value }) => `/${wrongOf(value as unknown[])}${text.startsWith('/') ? '' : ' '}${text}`,
+  };
 }
 
 type Says = typeof eachSays;
@@ -136,7 +171,8 @@ export function UnionListField(
 /** An object of strings whose keys the caller chooses. */
 export function StringMapField(options: FieldOptions & MapBounds = {}): PropertyDecorator {
   const { maxValueLength: max = MAX_MAP_VALUE } = options;
-  const faultOf = (value: unknown) => (isText(value, { max }) ? undefined : `must be a string of at most ${max} characters`);
+  const faultOf = (value: unknown) =>
+    isText(value, { max }) ? undefined : `must be a string of at most ${max} characters`;
   const schema = { type: 'object', additionalProperties: { type: 'string' }, maxProperties: options.maxEntries };
   return field(options, schema, IsMap('must be an object of strings', options, faultOf));
 }
@@ -162,7 +198,11 @@ export function JsonObjectField(options: FieldOptions = {}): PropertyDecorator {
 export function JsonField(options: FieldOptions & { readonly array?: boolean } = {}): PropertyDecorator {
   if (options.array) return listField(options, {});
   // The generator of the document makes an object of a schema that says nothing; of this it makes what it is.
-  return field(options, { anyOf: [{}] }, rule('isPresent', (value) => value !== undefined, says('')));
+  return field(
+    options,
+    { anyOf: [{}] },
+    rule('isPresent', (value) => value !== undefined, says('')),
+  );
 }
 
 /** ISO 8601 with an offset, kept as it was written. */
@@ -199,7 +239,10 @@ export function DateOrTimestampField(options: FieldOptions = {}): PropertyDecora
 
 /** The field is accepted whatever it holds, and forgotten. */
 export function IgnoredField(): PropertyDecorator {
-  return applyDecorators(Allow(), Transform(() => undefined));
+  return applyDecorators(
+    Allow(),
+    Transform(() => undefined),
+  );
 }
 
 /*
@@ -276,7 +319,14 @@ function textRules(bounds: TextBounds, says: Says): PropertyDecorator[] {
   return [
     IsString(says(wanted, isString)),
     ...(isBounded ? [rule('hasCodePoints', fits, says(wanted, fits))] : []),
-    ...(pattern ? [Matches(pattern, says(`must match ${String(pattern)}`, (item) => pattern.test(item as string)))] : []),
+    ...(pattern
+      ? [
+          Matches(
+            pattern,
+            says(`must match ${String(pattern)}`, (item) => pattern.test(item as string)),
+          ),
+        ]
+      : []),
   ];
 }
 
@@ -309,7 +359,9 @@ export function oneOf(values: readonly string[]): string {
 
 /** A union as the document has it; its variants are declared as further models where it stands. */
 export function unionSchema(discriminator: string, variants: Variants): object {
-  const mapping = Object.fromEntries(Object.entries(variants).map(([name, variant]) => [name, getSchemaPath(variant())]));
+  const mapping = Object.fromEntries(
+    Object.entries(variants).map(([name, variant]) => [name, getSchemaPath(variant())]),
+  );
   return {
     oneOf: [...new Set(Object.values(mapping))].map((path) => ({ $ref: path })),
     discriminator: { propertyName: discriminator, mapping },

@@ -12,7 +12,9 @@ class LivenessResponse {
 
 /** With a field for each `HealthFact`, which the OpenAPI document adds. */
 export class ReadinessResponse {
-  @EnumField(['ok', 'unavailable'], { description: '`unavailable` comes with the status 503; `checks` says which part does not work.' })
+  @EnumField(['ok', 'unavailable'], {
+    description: '`unavailable` comes with the status 503; `checks` says which part does not work.',
+  })
   status!: 'ok' | 'unavailable';
 
   @StringMapField({ description: "'ok' or what is wrong, by part.", example: { database: 'ok' } })

@@ -20,7 +20,16 @@ import { EventStreams } from './sse.js';
 @Module({
   imports: [DiscoveryModule, LifecycleModule, MetricsModule],
   controllers: [HealthController, MetricsController, DocsController],
-  providers: [Health, DatabaseHealth, FileStoreHealth, OpenApiDocument, OpenRequests, EventStreams, ServedRequests, BackgroundPace],
+  providers: [
+    Health,
+    DatabaseHealth,
+    FileStoreHealth,
+    OpenApiDocument,
+    OpenRequests,
+    EventStreams,
+    ServedRequests,
+    BackgroundPace,
+  ],
   exports: [EventStreams, Health, OpenApiDocument, BackgroundPace],
 })
 export class HttpModule {}

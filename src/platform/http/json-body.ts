@@ -67,7 +67,8 @@ export function checkFields(fields: unknown, path: string): void {
   if (typeof fields !== 'object' || fields === null) return;
   for (const [name, value] of Object.entries(fields)) {
     if (name === '__proto__') throw new ValidationFailed(`${path}/__proto__ is not allowed`);
-    if (!isStorable(name)) throw new ValidationFailed(`${path} has a field whose name holds U+0000 or a lone surrogate`);
+    if (!isStorable(name))
+      throw new ValidationFailed(`${path} has a field whose name holds U+0000 or a lone surrogate`);
     for (const text of [value].flat()) {
       if (typeof text === 'string' && !isStorable(text)) {
         throw new ValidationFailed(`${path}/${shown(name)} must not contain U+0000 or lone surrogates`);

@@ -33,7 +33,8 @@ function explain(error: unknown, host: string, port: number): string | undefined
   if (typeof error !== 'object' || error === null) return undefined;
   const { code, syscall } = error as NodeJS.ErrnoException;
   if (syscall === 'getaddrinfo') return `HOST: ${host} cannot be resolved to an address`;
-  if (code === 'EADDRINUSE') return `PORT: ${port} is in use on ${host}; stop what listens there, or choose another port`;
+  if (code === 'EADDRINUSE')
+    return `PORT: ${port} is in use on ${host}; stop what listens there, or choose another port`;
   if (code === 'EACCES') return `PORT: this process may not listen on ${port}; choose a port from 1024 on`;
   if (NOT_HERE.has(code)) return `HOST: ${host} is not an address of this machine`;
   return undefined;

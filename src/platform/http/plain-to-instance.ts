@@ -76,7 +76,10 @@ function nestedIn({ classOf, maxItems }: Field, sent: unknown): unknown {
 function planOf(type: DtoClass): Plan {
   const known = plans.get(type);
   if (known) return known;
-  const rules = Map.groupBy(getMetadataStorage().getTargetValidationMetadatas(type, '', false, false), (rule) => rule.propertyName);
+  const rules = Map.groupBy(
+    getMetadataStorage().getTargetValidationMetadatas(type, '', false, false),
+    (rule) => rule.propertyName,
+  );
   const fields = new Map([...rules].map(([name, ofField]) => [name, fieldOf(type, name, ofField)]));
   const plan = { fields, ignoresUnknown: Reflect.getMetadata(IGNORE_UNKNOWN, type) === true };
   plans.set(type, plan);
@@ -85,13 +88,16 @@ function planOf(type: DtoClass): Plan {
 
 function fieldOf(type: DtoClass, key: string, rules: readonly Rule[]): Field {
   const isList = rules.some(({ name }) => name === IS_ARRAY);
-  const [most = Infinity] = rules.filter(({ name }) => name === ARRAY_MAX_SIZE).map(({ constraints }) => constraints[0] as number);
+  const [most = Infinity] = rules
+    .filter(({ name }) => name === ARRAY_MAX_SIZE)
+    .map(({ constraints }) => constraints[0] as number);
   const transforms = defaultMetadataStorage.findTransformMetadatas(type, key, TransformationType.PLAIN_TO_CLASS);
   const call = { key, type: TransformationType.PLAIN_TO_CLASS, options: {} };
   return {
     classOf: classOf(type, key),
     maxItems: isList ? most : undefined,
-    transform: (made, obj) => transforms.reduce<unknown>((value, { transformFn }) => transformFn({ ...call, value, obj }), made),
+    transform: (made, obj) =>
+      transforms.reduce<unknown>((value, { transformFn }) => transformFn({ ...call, value, obj }), made),
   };
 }
 

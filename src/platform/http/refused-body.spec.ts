@@ -63,7 +63,12 @@ describe('a body above its limit', () => {
   const CHUNK = Buffer.concat([Buffer.from(`${MIB.length.toString(16)}\r\n`), MIB, Buffer.from('\r\n')]);
 
   /** A client on a socket of its own. */
-  function open(): { write: (data: string | Buffer) => Promise<void>; answer: () => string; ended: Promise<string>; end: () => void } {
+  function open(): {
+    write: (data: string | Buffer) => Promise<void>;
+    answer: () => string;
+    ended: Promise<string>;
+    end: () => void;
+  } {
     const socket = connect((app.getHttpServer().address() as AddressInfo).port, '127.0.0.1');
     let answer = '';
     socket.on('data', (chunk) => (answer += String(chunk)));
@@ -81,18 +86,21 @@ describe('a body above its limit', () => {
     ['in chunks', 'Transfer-Encoding: chunked', CHUNK, '0\r\n\r\n'],
     ['by a client that closes', `Content-Length: ${60 * MIB.length}\r\nConnection: close`, MIB, ''],
     ['by a client that asks first', `Content-Length: ${60 * MIB.length}\r\nExpect: 100-continue`, MIB, ''],
-  ])('is read to its end and discarded, sent %s, so that a client that writes all of it first can read the 413', async (_how, headers, part, last) => {
-    const client = open();
-    await client.write(head(headers));
-    for (let sent = 0; sent < 60; sent += 1) await client.write(part);
-    if (last !== '') await client.write(last);
-    client.end();
-    expect(await client.ended).toBe('closed');
-    const answer = client.answer().replace('HTTP/1.1 100 Continue\r\n\r\n', '');
-    expect(answer).toMatch(/^HTTP\/1\.1 413 /);
-    expect(answer).toContain('FST_ERR_CTP_BODY_TOO_LARGE');
-    expect(clock.drains).toBe(0);
-  });
+  ])(
+    'is read to its end and discarded, sent %s, so that a client that writes all of it first can read the 413',
+    async (_how, headers, part, last) => {
+      const client = open();
+      await client.write(head(headers));
+      for (let sent = 0; sent < 60; sent += 1) await client.write(part);
+      if (last !== '') await client.write(last);
+      client.end();
+      expect(await client.ended).toBe('closed');
+      const answer = client.answer().replace('HTTP/1.1 100 Continue\r\n\r\n', '');
+      expect(answer).toMatch(/^HTTP\/1\.1 413 /);
+      expect(answer).toContain('FST_ERR_CTP_BODY_TOO_LARGE');
+      expect(clock.drains).toBe(0);
+    },
+  );
 
   it('is answered at once, while its client has sent nothing of it', async () => {
     const client = open();
@@ -112,7 +120,7 @@ describe('a body above its limit', () => {
     await large.write(head('Transfer-Encoding: chunked'));
     let sent = 0;
     const forever = async (): Promise<void> => {
-      for (;; sent += 1) await large.write(CHUNK);
+      for (; ; sent += 1) await large.write(CHUNK);
     };
     await expect(forever()).rejects.toThrow(/^write /);
     expect(sent).toBeGreaterThanOrEqual(64);

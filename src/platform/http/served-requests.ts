@@ -41,9 +41,10 @@ export class ServedRequests {
       labels: { method: METHODS },
       buckets: BUCKETS,
     });
-    metrics.gauge({ name: 'agent_service_open_streams', help: 'Event streams that this process is sending.', labels: {} }, () => [
-      { labels: {}, value: streams.count },
-    ]);
+    metrics.gauge(
+      { name: 'agent_service_open_streams', help: 'Event streams that this process is sending.', labels: {} },
+      () => [{ labels: {}, value: streams.count }],
+    );
   }
 
   watch(request: FastifyRequest, reply: FastifyReply): void {

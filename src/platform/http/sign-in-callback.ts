@@ -25,7 +25,11 @@ export interface SignInCallback {
  * Documents a route to which an authorization server sends browsers.
  * @param server who sends them
  */
-export function ApiSignInCallback(server: string, operation: ApiOperationOptions, parameters: Readonly<Record<string, string>> = {}): MethodDecorator {
+export function ApiSignInCallback(
+  server: string,
+  operation: ApiOperationOptions,
+  parameters: Readonly<Record<string, string>> = {},
+): MethodDecorator {
   const described = {
     state: 'Names the sign-in that was begun.',
     code: 'What the sign-in is completed with.',
@@ -35,7 +39,9 @@ export function ApiSignInCallback(server: string, operation: ApiOperationOptions
   return applyDecorators(
     ApiExample({ needs: `a browser that comes from ${server}` }),
     ApiOperation(operation),
-    ...Object.entries(described).map(([name, description]) => ApiQuery({ name, required: false, description, schema: { type: 'string' } })),
+    ...Object.entries(described).map(([name, description]) =>
+      ApiQuery({ name, required: false, description, schema: { type: 'string' } }),
+    ),
     ApiResponse({ status: 302, description: 'The sign-in is completed; to the redirectUrl that it was begun with.' }),
     ApiResponse({ status: 400, description: 'A page that says why the sign-in was not completed.', ...PAGE_OR_ERROR }),
     ApiResponse({ status: 502, description: `A page: ${server} did not do its part.`, ...PAGE }),
@@ -44,7 +50,11 @@ export function ApiSignInCallback(server: string, operation: ApiOperationOptions
 }
 
 /** Answers a browser that comes back from signing in elsewhere: it is sent on, or reads on a page why not. */
-export async function answerSignInCallback(request: FastifyRequest, reply: FastifyReply, { complete, failed }: SignInCallback): Promise<void> {
+export async function answerSignInCallback(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { complete, failed }: SignInCallback,
+): Promise<void> {
   void reply.headers({ 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' });
   // Whoever only looks where a link leads must not use up the sign-in.
   if (request.method !== 'GET') {
@@ -64,7 +74,8 @@ export async function answerSignInCallback(request: FastifyRequest, reply: Fasti
 /** A parameter that comes twice is as good as none. */
 function responseIn(query: unknown): AuthorizationResponse {
   const { state, code, iss, error } = query as Readonly<Record<string, unknown>>;
-  const parameter = (value: unknown): string | undefined => (typeof value === 'string' && value.length <= MAX_PARAMETER_LENGTH ? value : undefined);
+  const parameter = (value: unknown): string | undefined =>
+    typeof value === 'string' && value.length <= MAX_PARAMETER_LENGTH ? value : undefined;
   return { state: parameter(state), code: parameter(code), iss: parameter(iss), error: parameter(error) };
 }
 
@@ -73,8 +84,11 @@ async function sendPage(reply: FastifyReply, { kind, message }: DomainError): Pr
   const reason = message.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
   await reply
     .status(ERROR_STATUS[kind])
-    .headers({ 'content-type': 'text/html; charset=utf-8', 'content-security-policy': PAGE_POLICY, 'x-content-type-options': 'nosniff' })
-    .send(`<!doctype html>
+    .headers({
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': PAGE_POLICY,
+      'x-content-type-options': 'nosniff',
+    }).send(`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">

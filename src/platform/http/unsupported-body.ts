@@ -11,6 +11,8 @@ export class UnsupportedBody extends DomainError {
   }
 
   static ofEncoding(encoding: string): UnsupportedBody {
-    return new UnsupportedBody(`The content encoding ${JSON.stringify(encoding)} is not supported; send the body uncompressed, without Content-Encoding.`);
+    return new UnsupportedBody(
+      `The content encoding ${JSON.stringify(encoding)} is not supported; send the body uncompressed, without Content-Encoding.`,
+    );
   }
 }

@@ -42,7 +42,11 @@ describe('a derived id', () => {
   it('is the same for the same moment and names, and another for others', () => {
     const id = derivedId(at, ['a', 'b']);
     expect(derivedId(at, ['a', 'b'])).toBe(id);
-    const others = [derivedId(at, ['ab']), derivedId(at, ['b', 'a']), derivedId(new Date(at.getTime() + 1), ['a', 'b'])];
+    const others = [
+      derivedId(at, ['ab']),
+      derivedId(at, ['b', 'a']),
+      derivedId(new Date(at.getTime() + 1), ['a', 'b']),
+    ];
     expect(new Set([id, ...others]).size).toBe(4);
   });
 

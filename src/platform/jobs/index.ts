@@ -1,4 +1,11 @@
-export { type ActiveJob, defineJob, type JobDefinition, type JobOptions, type RetryPolicy, type Schedule } from './job.js';
+export {
+  type ActiveJob,
+  defineJob,
+  type JobDefinition,
+  type JobOptions,
+  type RetryPolicy,
+  type Schedule,
+} from './job.js';
 export { JobWorkers } from './job-workers.js';
 export { JobsModule, type JobsModuleOptions } from './jobs.module.js';
 export { jobsSchema } from './jobs.schema.js';

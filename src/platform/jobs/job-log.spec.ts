@@ -1,5 +1,12 @@
 import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
-import { embeddedJobDatabase, handlerOf, type JobDatabase, JobSite, noteSchema, until } from '../../../test/support/job-site.js';
+import {
+  embeddedJobDatabase,
+  handlerOf,
+  type JobDatabase,
+  JobSite,
+  noteSchema,
+  until,
+} from '../../../test/support/job-site.js';
 import { defineJob, jobsSchema, Outbox } from './index.js';
 
 const echo = defineJob({ name: 'test.echo', payload: noteSchema, retry: { attempts: 3, backoffSeconds: 0.02 } });
@@ -19,7 +26,9 @@ it('tells each failure of a job by name, id and attempt, its error in a field, a
     throw new Error('The provider refused sk-canary-abcdef');
   };
   const process = await site.start({ jobs: [echo], handlers: [handlerOf(echo, fail)] });
-  await site.database.transaction((transaction) => process.get(Outbox).enqueue(transaction, echo, { note: 'hopeless' }));
+  await site.database.transaction((transaction) =>
+    process.get(Outbox).enqueue(transaction, echo, { note: 'hopeless' }),
+  );
   const rows = () => site.database.query<{ state: string }>('select state, last_error from outbox');
   await until(async () => (await rows())[0]?.state === 'dead');
 

@@ -30,18 +30,37 @@ export class JobMetrics {
   /** Once the jobs are known, whose names are the labels. */
   declare(): void {
     const jobs = this.registry.all().map(({ definition }) => definition.name);
-    this.gauge('agent_service_jobs', 'Jobs by state; one that waits for another attempt counts as running.', { job_name: jobs, state: STATES }, (count) =>
-      jobs.flatMap((job) => STATES.map((state) => ({ labels: { job_name: job, state }, value: count.get(job)?.[state] ?? 0 }))),
+    this.gauge(
+      'agent_service_jobs',
+      'Jobs by state; one that waits for another attempt counts as running.',
+      { job_name: jobs, state: STATES },
+      (count) =>
+        jobs.flatMap((job) =>
+          STATES.map((state) => ({ labels: { job_name: job, state }, value: count.get(job)?.[state] ?? 0 })),
+        ),
     );
-    this.gauge('agent_service_job_oldest_due_seconds', 'Time since the oldest job became due that has not begun; 0 for none.', { job_name: jobs }, (count) =>
-      jobs.map((job) => ({ labels: { job_name: job }, value: count.get(job)?.oldestDue ?? 0 })),
+    this.gauge(
+      'agent_service_job_oldest_due_seconds',
+      'Time since the oldest job became due that has not begun; 0 for none.',
+      { job_name: jobs },
+      (count) => jobs.map((job) => ({ labels: { job_name: job }, value: count.get(job)?.oldestDue ?? 0 })),
     );
-    this.gauge('agent_service_outbox_lag_seconds', 'Time since the oldest job became due that no queue has yet; 0 for none.', {}, (count) => [
-      { labels: {}, value: Math.max(0, ...[...count.values()].map(({ oldestUndispatched }) => oldestUndispatched)) },
-    ]);
-    this.metrics.gauge({ name: 'agent_service_jobs_up', help: 'Whether the jobs could be counted: 0 where the database is away.', labels: {} }, async () => [
-      { labels: {}, value: (await this.read()) === null ? 0 : 1 },
-    ]);
+    this.gauge(
+      'agent_service_outbox_lag_seconds',
+      'Time since the oldest job became due that no queue has yet; 0 for none.',
+      {},
+      (count) => [
+        { labels: {}, value: Math.max(0, ...[...count.values()].map(({ oldestUndispatched }) => oldestUndispatched)) },
+      ],
+    );
+    this.metrics.gauge(
+      {
+        name: 'agent_service_jobs_up',
+        help: 'Whether the jobs could be counted: 0 where the database is away.',
+        labels: {},
+      },
+      async () => [{ labels: {}, value: (await this.read()) === null ? 0 : 1 }],
+    );
   }
 
   private gauge<Label extends string>(
@@ -60,7 +79,12 @@ export class JobMetrics {
     const { counted } = this;
     if (counted && this.clock.monotonic() - counted.at < COUNT_KEPT_MS) return Promise.resolve(counted.count);
     this.counting ??= this.count().finally(() => (this.counting = undefined));
-    const bound = { clock: this.clock, ms: COUNT_TIMEOUT_MS, signal: NEVER, late: () => new Error('The database is slow') };
+    const bound = {
+      clock: this.clock,
+      ms: COUNT_TIMEOUT_MS,
+      signal: NEVER,
+      late: () => new Error('The database is slow'),
+    };
     const { counting } = this;
     return withinTime(bound, () => counting).catch(() => null);
   }

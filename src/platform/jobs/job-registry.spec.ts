@@ -1,6 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import {
-  embeddedJobDatabase, handlerOf, type JobDatabase, JobSite, noteSchema, type ProcessOptions,
+  embeddedJobDatabase,
+  handlerOf,
+  type JobDatabase,
+  JobSite,
+  noteSchema,
+  type ProcessOptions,
 } from '../../../test/support/job-site.js';
 import { defineJob, jobsSchema } from './index.js';
 

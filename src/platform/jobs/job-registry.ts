@@ -45,7 +45,8 @@ export class JobRegistry {
     for (const name of this.jobs.keys()) if (!handled.delete(name)) throw new Error(`The job ${name} has no handler`);
     handled.delete(SCHEDULES);
     const [stray] = handled;
-    if (stray !== undefined) throw new Error(`A processor takes ${stray}, which no module declares with JobsModule.define`);
+    if (stray !== undefined)
+      throw new Error(`A processor takes ${stray}, which no module declares with JobsModule.define`);
   }
 
   all(): RegisteredJob[] {

@@ -76,7 +76,12 @@ export class JobRunner {
     await this.store.complete(id);
   }
 
-  private async failed(id: string, { name, retry }: JobDefinition<unknown>, { attempt }: StartedRow, error: unknown): Promise<never> {
+  private async failed(
+    id: string,
+    { name, retry }: JobDefinition<unknown>,
+    { attempt }: StartedRow,
+    error: unknown,
+  ): Promise<never> {
     const dead = error instanceof UnrecoverableError || attempt >= retry.attempts;
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
     await this.store.fail(id, redactText(text), dead);

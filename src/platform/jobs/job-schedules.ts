@@ -9,7 +9,12 @@ import { QueueConnection } from './queue-connection.js';
 /** The key that a scheduled job waits under: a tick finds the one before it still waiting and adds nothing. */
 const SCHEDULE_KEY = 'schedule';
 
-const TICK_OPTIONS = { attempts: 3, backoff: { type: 'fixed', delay: 1_000 }, removeOnComplete: true, removeOnFail: true };
+const TICK_OPTIONS = {
+  attempts: 3,
+  backoff: { type: 'fixed', delay: 1_000 },
+  removeOnComplete: true,
+  removeOnFail: true,
+};
 
 /** Keeps the queue's schedulers as the definitions want them, and turns each of their ticks into a row. */
 @Processor(SCHEDULES)

@@ -1,7 +1,5 @@
 import { BullRegistrar, ProcessorDecoratorService } from '@nestjs/bullmq';
-import {
-  type BeforeApplicationShutdown, Inject, Injectable, type OnApplicationBootstrap,
-} from '@nestjs/common';
+import { type BeforeApplicationShutdown, Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { ModuleRef } from '@nestjs/core';
 import type { Worker } from 'bullmq';
 import { Clock } from '../clock/index.js';
@@ -104,8 +102,12 @@ export class JobWorkers implements ShutdownParticipant, OnApplicationBootstrap, 
     this.workers = this.registry.processors().map(({ worker }) => worker);
     for (const worker of this.workers) this.connection.report(worker);
     this.shutdown.register(this);
-    this.stopUpkeep = this.clock.every(UPKEEP_MS, () => { this.startUpkeep(); });
-    this.connection.onReachable(() => { this.startUpkeep(); });
+    this.stopUpkeep = this.clock.every(UPKEEP_MS, () => {
+      this.startUpkeep();
+    });
+    this.connection.onReachable(() => {
+      this.startUpkeep();
+    });
     this.startUpkeep();
   }
 

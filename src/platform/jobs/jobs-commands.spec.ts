@@ -74,21 +74,28 @@ describe('jobs retry', () => {
   it('makes a failed job one that waits, with all its attempts', async () => {
     const id = await row('dead', 10);
     expect(await run(`jobs retry ${id.toUpperCase()}`)).toEqual({ id, state: 'pending' });
-    const rows = await open.database.query('select state, attempts, died_at, available_at <= $1::timestamptz as due from outbox', [
-      clock.now().toISOString(),
-    ]);
+    const rows = await open.database.query(
+      'select state, attempts, died_at, available_at <= $1::timestamptz as due from outbox',
+      [clock.now().toISOString()],
+    );
     expect(rows).toEqual([{ state: 'pending', attempts: 0, died_at: null, due: true }]);
   });
 
   it.each(['pending', 'dispatched'])('refuses a job that is %s, and leaves it as it is', async (state) => {
     const id = await row(state, 10);
-    await expect(run(`jobs retry ${id}`)).rejects.toMatchObject({ kind: 'conflict', message: expect.stringContaining('has not failed') });
+    await expect(run(`jobs retry ${id}`)).rejects.toMatchObject({
+      kind: 'conflict',
+      message: expect.stringContaining('has not failed'),
+    });
     expect(await open.database.query('select state, attempts from outbox')).toEqual([{ state, attempts: 5 }]);
   });
 
   it('says what is wrong with an id that is unknown or none, and with its use', async () => {
     const unknown = newId();
-    await expect(run(`jobs retry ${unknown}`)).rejects.toMatchObject({ kind: 'not_found', message: expect.stringContaining(unknown) });
+    await expect(run(`jobs retry ${unknown}`)).rejects.toMatchObject({
+      kind: 'not_found',
+      message: expect.stringContaining(unknown),
+    });
     await expect(run('jobs retry seven')).rejects.toThrow("'seven' is not an id");
     await expect(run('jobs retry')).rejects.toThrow('usage: jobs retry <id>');
     await expect(run('jobs list --dead')).rejects.toThrow('usage: jobs list [--failed] [--name <job>]');

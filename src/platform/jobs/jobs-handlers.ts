@@ -16,6 +16,9 @@ export const retryJob: CommandHandler = async ({ open, clock }, { positionals })
 
 async function refusal(store: OutboxStore, id: string): Promise<DomainError> {
   return (await store.exists(id))
-    ? new DomainError('conflict', `The job ${id} has not failed for the last time: it waits or runs, and is tried again by itself.`)
+    ? new DomainError(
+        'conflict',
+        `The job ${id} has not failed for the last time: it waits or runs, and is tried again by itself.`,
+      )
     : new DomainError('not_found', `There is no job ${id}: it is done, or was never there.`);
 }

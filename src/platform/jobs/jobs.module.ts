@@ -47,7 +47,10 @@ export interface JobsModuleOptions {
 @Global()
 @Module({})
 export class JobsModule {
-  static forRoot(settings: Settings, { namespace = `${settings.redisPrefix}-jobs` }: JobsModuleOptions = {}): DynamicModule {
+  static forRoot(
+    settings: Settings,
+    { namespace = `${settings.redisPrefix}-jobs` }: JobsModuleOptions = {},
+  ): DynamicModule {
     const workerSettings: WorkerSettings = {
       works: settings.role !== 'api',
       graceMs: Math.min(STOP_GRACE_MS, settings.shutdownMs),
@@ -61,12 +64,20 @@ export class JobsModule {
       inject: [QueueConnection],
       extraProviders: [connection],
       extraOptions: { manualRegistration: true },
-      useFactory: ({ client }: QueueConnection) =>
-        ({ connection: client, prefix: namespace, streams: { events: { maxLen: QUEUE_EVENTS_KEPT } } }),
+      useFactory: ({ client }: QueueConnection) => ({
+        connection: client,
+        prefix: namespace,
+        streams: { events: { maxLen: QUEUE_EVENTS_KEPT } },
+      }),
     });
     return {
       module: JobsModule,
-      imports: [DiscoveryModule, MetricsModule, { ...queues, exports: [...(queues.exports ?? []), QueueConnection] }, BullModule.registerQueue({ name: SCHEDULES })],
+      imports: [
+        DiscoveryModule,
+        MetricsModule,
+        { ...queues, exports: [...(queues.exports ?? []), QueueConnection] },
+        BullModule.registerQueue({ name: SCHEDULES }),
+      ],
       providers: [
         { provide: WORKER_SETTINGS, useValue: workerSettings },
         JobRegistry,

@@ -15,7 +15,9 @@ it('keeps the jobs of a database from before, those in the queue too', async () 
   }
   for (const statement of later.flatMap(({ statements }) => statements)) await database.query(statement);
   expect(await database.query('select state from outbox order by id')).toEqual([
-    { state: 'pending' }, { state: 'dispatched' }, { state: 'dead' },
+    { state: 'pending' },
+    { state: 'dispatched' },
+    { state: 'dead' },
   ]);
   await expect(database.query(`update outbox set state = 'handed_over'`)).rejects.toThrow();
   await open.close();

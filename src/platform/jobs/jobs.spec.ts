@@ -4,8 +4,19 @@ import type { TestingModule } from '@nestjs/testing';
 import type { Queue } from 'bullmq';
 import { z } from 'zod';
 import {
-  type Behaviour, embeddedJobDatabase, gate, handlerOf, type JobDatabase, JobSite, type Note, type NoteJob, noteSchema,
-  type ProcessOptions, serverJobDatabase, until, untilAborted,
+  type Behaviour,
+  embeddedJobDatabase,
+  gate,
+  handlerOf,
+  type JobDatabase,
+  JobSite,
+  type Note,
+  type NoteJob,
+  noteSchema,
+  type ProcessOptions,
+  serverJobDatabase,
+  until,
+  untilAborted,
 } from '../../../test/support/job-site.js';
 import { clusterOnly } from '../../../test/support/modes.js';
 import { ShutdownState } from '../lifecycle/index.js';
@@ -14,7 +25,13 @@ import { JobRegistry, SCHEDULES } from './job-registry.js';
 import { OutboxRelay } from './outbox-relay.js';
 import { OutboxStore } from './outbox-store.js';
 import {
-  ABORT_GRACE_MS, CLAIM_LEASE_MS, DEAD_KEPT_MS, RECHECK_MS, RELAY_POLL_MS, STOP_GRACE_MS, UPKEEP_MS,
+  ABORT_GRACE_MS,
+  CLAIM_LEASE_MS,
+  DEAD_KEPT_MS,
+  RECHECK_MS,
+  RELAY_POLL_MS,
+  STOP_GRACE_MS,
+  UPKEEP_MS,
 } from './limits.js';
 
 const echo = defineJob({ name: 'test.echo', payload: noteSchema, retry: { attempts: 3, backoffSeconds: 0.02 } });
@@ -50,7 +67,12 @@ function contract(openJobDatabase: () => Promise<JobDatabase>): void {
   const allDone = async (): Promise<boolean> => (await rows()).length === 0;
   const schedulesOf = (of: TestingModule): Queue => of.get<Queue>(getQueueToken(SCHEDULES), { strict: false });
   const obliterate = (of: TestingModule): Promise<unknown> =>
-    Promise.all(of.get(JobRegistry).queues().map((queue) => queue.obliterate({ force: true })));
+    Promise.all(
+      of
+        .get(JobRegistry)
+        .queues()
+        .map((queue) => queue.obliterate({ force: true })),
+    );
 
   beforeAll(async () => {
     on = await openJobDatabase();

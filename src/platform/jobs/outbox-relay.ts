@@ -23,8 +23,12 @@ export class OutboxRelay {
   ) {}
 
   start(): void {
-    this.stopPolling = this.clock.every(RELAY_POLL_MS, () => { this.trigger(); });
-    this.connection.onReachable(() => { this.trigger(); });
+    this.stopPolling = this.clock.every(RELAY_POLL_MS, () => {
+      this.trigger();
+    });
+    this.connection.onReachable(() => {
+      this.trigger();
+    });
     this.trigger();
   }
 
@@ -43,7 +47,9 @@ export class OutboxRelay {
     }
     this.pass = this.relayDue()
       // The next poll tries again; until then the rows wait where they are safe.
-      .catch((error: unknown) => { this.logger.warn({ err: error }, 'Jobs wait in the outbox'); })
+      .catch((error: unknown) => {
+        this.logger.warn({ err: error }, 'Jobs wait in the outbox');
+      })
       .finally(() => {
         this.pass = undefined;
         if (!this.again) return;

@@ -1,7 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../clock/index.js';
 import { Database } from '../database/index.js';
-import { CLAIM_LEASE_MS, COUNTED_JOBS, DEAD_KEPT_MS, LISTED, LISTED_ERROR, PURGE_BATCH, RECHECK_MS, RELAY_BATCH } from './limits.js';
+import {
+  CLAIM_LEASE_MS,
+  COUNTED_JOBS,
+  DEAD_KEPT_MS,
+  LISTED,
+  LISTED_ERROR,
+  PURGE_BATCH,
+  RECHECK_MS,
+  RELAY_BATCH,
+} from './limits.js';
 
 export interface OutboxRow {
   readonly id: string;

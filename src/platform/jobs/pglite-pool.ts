@@ -54,7 +54,8 @@ class PgliteClient extends EventEmitter implements PgPoolClient {
   async query<Row>(text: string, parameters?: readonly unknown[]): Promise<QueryResult<Row>> {
     if (NAME_CONNECTION.test(text)) return { rows: [], rowCount: 1 };
     const channel = LISTEN.exec(text.replace(SQL_COMMENT, ''))?.[1];
-    if (channel === undefined) return TABLES_VERSION.test(text) ? this.onceFor(text, parameters) : run<Row>(this.pglite, text, parameters);
+    if (channel === undefined)
+      return TABLES_VERSION.test(text) ? this.onceFor(text, parameters) : run<Row>(this.pglite, text, parameters);
     const stop = await this.pglite.listen(channel, (payload) => this.emit('notification', { channel, payload }));
     this.unlisten.push(() => stop());
     return { rows: [], rowCount: 0 };

@@ -1,7 +1,17 @@
 import { BullModule } from '@nestjs/bullmq';
 import {
-  type BackendFactory, createPostgresBackend, createRedisBackend, DEFAULT_SCHEMA, type IQueueBackend, type PgPool,
-  type Processor, type QueueBase, runMigrations, setDefaultBackendFactory, Worker, type WorkerOptions,
+  type BackendFactory,
+  createPostgresBackend,
+  createRedisBackend,
+  DEFAULT_SCHEMA,
+  type IQueueBackend,
+  type PgPool,
+  type Processor,
+  type QueueBase,
+  runMigrations,
+  setDefaultBackendFactory,
+  Worker,
+  type WorkerOptions,
 } from 'bullmq';
 import { Redis } from 'ioredis';
 import pg from 'pg';
@@ -50,9 +60,14 @@ export class QueueConnection {
   ) {}
 
   /** Redis where there is one, without waiting for it; else PostgreSQL, the embedded or the server's, its tables made. */
-  static async open({ redisUrl, databaseUrl }: Settings, native: NativeDatabase, logger: Logger): Promise<QueueConnection> {
+  static async open(
+    { redisUrl, databaseUrl }: Settings,
+    native: NativeDatabase,
+    logger: Logger,
+  ): Promise<QueueConnection> {
     // Null: a worker outlives an absence of Redis of any length instead of failing after some commands.
-    if (redisUrl !== undefined) return new QueueConnection(new Redis(redisUrl, { maxRetriesPerRequest: null }), logger).watch();
+    if (redisUrl !== undefined)
+      return new QueueConnection(new Redis(redisUrl, { maxRetriesPerRequest: null }), logger).watch();
     if (native.kind === 'embedded') {
       await migratePglite(native.pglite);
       return new QueueConnection(new PglitePool(native.pglite), logger);

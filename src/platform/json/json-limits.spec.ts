@@ -1,6 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { MAX_JSON_DEPTH, MAX_JSON_SHAPES, MAX_JSON_VALUES, checkJsonLimits, checkLargeJsonLimits } from './json-limits.js';
+import {
+  MAX_JSON_DEPTH,
+  MAX_JSON_SHAPES,
+  MAX_JSON_VALUES,
+  checkJsonLimits,
+  checkLargeJsonLimits,
+} from './json-limits.js';
 
 const check = (text: string): void => checkJsonLimits(text);
 const list = (item: string, count: number): string => `[${`${item},`.repeat(count - 1)}${item}]`;
@@ -36,7 +42,12 @@ describe('the number of values', () => {
     };
     // Of two fields with one name the parser keeps the last.
     const tree = fc.letrec((tie) => ({
-      value: fc.oneof({ maxDepth: 4 }, fc.constantFrom(null, true, 0, -1.5e-7, '', 'a"\\,[{'), fc.array(tie('value'), { maxLength: 4 }), fc.dictionary(fc.constantFrom('a', 'b', '"', '\\'), tie('value'))),
+      value: fc.oneof(
+        { maxDepth: 4 },
+        fc.constantFrom(null, true, 0, -1.5e-7, '', 'a"\\,[{'),
+        fc.array(tie('value'), { maxLength: 4 }),
+        fc.dictionary(fc.constantFrom('a', 'b', '"', '\\'), tie('value')),
+      ),
     })).value;
     fc.assert(
       fc.property(tree, (value) => {
@@ -54,7 +65,8 @@ describe('the depth', () => {
     ['arrays', '[', ']'],
     ['objects', '{"a":', '}'],
   ])('is counted exactly: %s', (_name, open, close) => {
-    const nested = (levels: number): string => `${open.repeat(levels)}${open === '[' ? '' : '1'}${close.repeat(levels)}`;
+    const nested = (levels: number): string =>
+      `${open.repeat(levels)}${open === '[' ? '' : '1'}${close.repeat(levels)}`;
     check(nested(MAX_JSON_DEPTH));
     expect(() => check(nested(MAX_JSON_DEPTH + 1))).toThrow(`nested more than ${MAX_JSON_DEPTH} levels`);
   });
@@ -71,7 +83,9 @@ describe('the depth', () => {
 describe('the combinations of field names', () => {
   it('may be so many different ones', () => {
     check(names(MAX_JSON_SHAPES * 0.9));
-    expect(() => check(names(MAX_JSON_SHAPES * 1.2))).toThrow(`${MAX_JSON_SHAPES} different combinations of field names`);
+    expect(() => check(names(MAX_JSON_SHAPES * 1.2))).toThrow(
+      `${MAX_JSON_SHAPES} different combinations of field names`,
+    );
   });
 
   it('may be repeated', () => {
@@ -102,12 +116,13 @@ describe('text that cannot be stored', () => {
     expect(() => check(text)).toThrow(message);
   });
 
-  it.each([String.raw`{"a":"\ud83d\ude00 \\u0000 \\ud800 \u00e9"}`, '{"a":"\u{1f600}é"}', String.raw`["\\","\"","\uD83D\uDE00"]`])(
-    'is told from text that can be: %s',
-    (text) => {
-      expect(() => check(text)).not.toThrow();
-    },
-  );
+  it.each([
+    String.raw`{"a":"\ud83d\ude00 \\u0000 \\ud800 \u00e9"}`,
+    '{"a":"\u{1f600}é"}',
+    String.raw`["\\","\"","\uD83D\uDE00"]`,
+  ])('is told from text that can be: %s', (text) => {
+    expect(() => check(text)).not.toThrow();
+  });
 
   it('is what a look at the parsed value would refuse', () => {
     const storable = (value: unknown): boolean => {
@@ -118,7 +133,13 @@ describe('text that cannot be stored', () => {
     const text = fc.string({ unit: fc.constantFrom('a', '"', '\\', '\0', '\ud83d', '\ude00', 'é', '_', ',', '{') });
     const name = fc.oneof(text, fc.constant('__proto__'), fc.constant('_'));
     const tree = fc.letrec((tie) => ({
-      value: fc.oneof({ maxDepth: 4 }, text, fc.integer(), fc.array(tie('value'), { maxLength: 3 }), fc.dictionary(name, tie('value'), { maxKeys: 3 })),
+      value: fc.oneof(
+        { maxDepth: 4 },
+        text,
+        fc.integer(),
+        fc.array(tie('value'), { maxLength: 3 }),
+        fc.dictionary(name, tie('value'), { maxKeys: 3 }),
+      ),
     })).value;
     fc.assert(
       fc.property(tree, (value) => {
@@ -132,12 +153,14 @@ describe('text that cannot be stored', () => {
 });
 
 describe('__proto__', () => {
-  it.each(['{"__proto__":1}', '{"a":[{"__proto__":1}]}', String.raw`{"\u005f_proto__":1}`, String.raw`{"__pr\u006fto__":{}}`])(
-    'is refused as a name in any spelling: %s',
-    (text) => {
-      expect(() => check(text)).toThrow('__proto__ is not allowed');
-    },
-  );
+  it.each([
+    '{"__proto__":1}',
+    '{"a":[{"__proto__":1}]}',
+    String.raw`{"\u005f_proto__":1}`,
+    String.raw`{"__pr\u006fto__":{}}`,
+  ])('is refused as a name in any spelling: %s', (text) => {
+    expect(() => check(text)).toThrow('__proto__ is not allowed');
+  });
 
   it('is refused however many other names came before it', () => {
     expect(() => check(`[${names(8_000)},{"__proto__":1}]`)).toThrow('__proto__');
@@ -182,22 +205,38 @@ describe('a large text', () => {
 });
 
 describe('a text that is no JSON', () => {
-  it.each(['', '{', '"', '"\\', '"\\u', '"\\u12', ']]]]', '}{', '[1 2', '{"a" "b"', 'nul', '{"__proto_', '\\u0000', ',,,,', '{,,"a"'])(
-    'is left to the parser: %j',
-    (text) => {
-      expect(() => check(text)).not.toThrow();
-    },
-  );
+  it.each([
+    '',
+    '{',
+    '"',
+    '"\\',
+    '"\\u',
+    '"\\u12',
+    ']]]]',
+    '}{',
+    '[1 2',
+    '{"a" "b"',
+    'nul',
+    '{"__proto_',
+    '\\u0000',
+    ',,,,',
+    '{,,"a"',
+  ])('is left to the parser: %j', (text) => {
+    expect(() => check(text)).not.toThrow();
+  });
 
   it('of any bytes is read without a fault', () => {
     fc.assert(
-      fc.property(fc.array(fc.constantFrom('{', '}', '[', ']', '"', ',', ':', '\\', '\\u', 'd8', '00', 'a', ' ')), (parts) => {
-        try {
-          check(parts.join(''));
-        } catch (error) {
-          expect(error).toMatchObject({ kind: 'invalid', message: expect.stringMatching(/^body/) });
-        }
-      }),
+      fc.property(
+        fc.array(fc.constantFrom('{', '}', '[', ']', '"', ',', ':', '\\', '\\u', 'd8', '00', 'a', ' ')),
+        (parts) => {
+          try {
+            check(parts.join(''));
+          } catch (error) {
+            expect(error).toMatchObject({ kind: 'invalid', message: expect.stringMatching(/^body/) });
+          }
+        },
+      ),
       { numRuns: 2_000 },
     );
   });

@@ -136,7 +136,8 @@ class JsonScan {
 
   private countValue(): void {
     this.values += 1;
-    if (this.values > this.maxValues) throw new ValidationFailed(`${this.place} must not have more than ${this.maxValues} values`);
+    if (this.values > this.maxValues)
+      throw new ValidationFailed(`${this.place} must not have more than ${this.maxValues} values`);
   }
 
   /** @returns false where there is none, but something that is no JSON */
@@ -190,7 +191,9 @@ class JsonScan {
     }
     level.shape = shape;
     if (this.shapes > this.maxShapes) {
-      throw new ValidationFailed(`${this.place} must not have more than ${this.maxShapes} different combinations of field names`);
+      throw new ValidationFailed(
+        `${this.place} must not have more than ${this.maxShapes} different combinations of field names`,
+      );
     }
   }
 

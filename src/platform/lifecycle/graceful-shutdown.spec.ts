@@ -146,7 +146,10 @@ describe('a process that is told to stop', () => {
     app.get(ShutdownState).begin();
     const { response, body } = await answerOf(request('/health/ready'));
     expect(response.statusCode).toBe(503);
-    expect(JSON.parse(body)).toEqual({ status: 'unavailable', checks: { database: 'ok', files: 'ok', process: 'stopping' } });
+    expect(JSON.parse(body)).toEqual({
+      status: 'unavailable',
+      checks: { database: 'ok', files: 'ok', process: 'stopping' },
+    });
   });
 
   it('ends what does not end by itself, and lets its stream be read to the end', async () => {

@@ -80,4 +80,3 @@ async function abortAll(participants: readonly ShutdownParticipant[], logger: Lo
     ),
   );
 }
-

@@ -110,7 +110,10 @@ function contract(name: string, open: () => Subject): void {
       const { storage } = open();
       const wide = { throttler: 'wide', key: newId(), ttl: 60_000, limit: 10 };
       const narrow = { throttler: 'narrow', key: newId(), ttl: 60_000, limit: 1 };
-      expect(await storage.incrementAll([wide, narrow])).toMatchObject([{ totalHits: 1 }, { totalHits: 1, isBlocked: false }]);
+      expect(await storage.incrementAll([wide, narrow])).toMatchObject([
+        { totalHits: 1 },
+        { totalHits: 1, isBlocked: false },
+      ]);
       expect(await storage.incrementAll([wide, narrow])).toMatchObject([
         { totalHits: 1, isBlocked: false },
         { totalHits: 2, isBlocked: true, timeToBlockExpire: 60 },
@@ -181,8 +184,8 @@ clusterOnly('with Redis', () => {
 
   it('shares a limit between processes', async () => {
     const limit = { bucket: newId(), limit: 10, windowSeconds: 60 };
-    const processes = [1, 2, 3].map(
-      () => limiterOn(new LimitStorage(new MemoryWindows(new HandClock()), new RedisWindows(redis, prefix))),
+    const processes = [1, 2, 3].map(() =>
+      limiterOn(new LimitStorage(new MemoryWindows(new HandClock()), new RedisWindows(redis, prefix))),
     );
     const states = await Promise.all(Array.from({ length: 60 }, (_, index) => processes[index % 3]!.hit(limit)));
     expect(states.filter(({ allowed }) => allowed)).toHaveLength(10);
@@ -190,8 +193,10 @@ clusterOnly('with Redis', () => {
 
   it('counts in the process alone what is limited per process', async () => {
     const limit = { bucket: newId(), limit: 1, windowSeconds: 60 };
-    const processes = [1, 2].map(
-      () => limiterOn(new LimitStorage(new MemoryWindows(new HandClock()), new RedisWindows(redis, prefix), new Set(['own']))),
+    const processes = [1, 2].map(() =>
+      limiterOn(
+        new LimitStorage(new MemoryWindows(new HandClock()), new RedisWindows(redis, prefix), new Set(['own'])),
+      ),
     );
     for (const process of processes) expect((await process.hit(limit, 'own')).allowed).toBe(true);
     expect((await processes[0]!.hit(limit, 'own')).allowed).toBe(false);
@@ -226,7 +231,8 @@ describe('memory', () => {
     const windows = new MemoryWindows(new HandClock());
     const limiter = limiterOn(windows);
     const limit = { bucket: newId(), limit: 1, windowSeconds: 60 };
-    const peek = async () => stateOf(limit.limit, await windows.read(limit.bucket, limit.windowSeconds * 1000, limit.limit));
+    const peek = async () =>
+      stateOf(limit.limit, await windows.read(limit.bucket, limit.windowSeconds * 1000, limit.limit));
     expect((await peek()).allowed).toBe(true);
     expect((await peek()).allowed).toBe(true);
     expect((await limiter.hit(limit)).allowed).toBe(true);

@@ -67,7 +67,8 @@ export class LimitStorage implements WindowStorage {
     const inProcess = requests.filter(({ throttler }) => this.perProcess.has(throttler));
     if (!shared || inProcess.length === requests.length) return own.incrementAll(requests);
     // Two storages cannot count all or nothing in one step.
-    if (inProcess.length > 0) return Promise.reject(new Error('A request counts against limits of the process and shared ones'));
+    if (inProcess.length > 0)
+      return Promise.reject(new Error('A request counts against limits of the process and shared ones'));
     return shared.incrementAll(requests).catch(() => own.incrementAll(requests));
   }
 }

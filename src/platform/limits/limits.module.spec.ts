@@ -61,7 +61,10 @@ function rootModule(settings: Settings, clock: Clock): object {
       LimitsModule.forRoot(settings, clock),
       ThrottlerModule.forRootAsync({
         inject: [MemoryWindows, RedisWindows],
-        useFactory: (own: MemoryWindows, shared: RedisWindows | null) => ({ throttlers, storage: new LimitStorage(own, shared) }),
+        useFactory: (own: MemoryWindows, shared: RedisWindows | null) => ({
+          throttlers,
+          storage: new LimitStorage(own, shared),
+        }),
       }),
     ],
     controllers: [LimitedController],
@@ -105,7 +108,10 @@ describe('a start while Redis is away', () => {
       SECRETS_KEY: Buffer.alloc(32).toString('base64'),
       REDIS_URL: 'redis://127.0.0.1:1',
     });
-    const app = await NestFactory.createApplicationContext(rootModule(settings, new SystemClock()) as new () => object, { logger: false });
+    const app = await NestFactory.createApplicationContext(
+      rootModule(settings, new SystemClock()) as new () => object,
+      { logger: false },
+    );
     const storage = app.get<ThrottlerStorage>(ThrottlerStorage);
     const bucket = newId();
     expect((await storage.increment(bucket, 60_000, 1, 0, 'narrow')).isBlocked).toBe(false);

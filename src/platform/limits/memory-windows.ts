@@ -1,7 +1,13 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
 import type { ThrottlerStorage } from '@nestjs/throttler';
 import type { Clock } from '../clock/index.js';
-import { incrementOne, type WindowRecord, type WindowRequest, type WindowStorage, windowRecord } from './limit-storage.js';
+import {
+  incrementOne,
+  type WindowRecord,
+  type WindowRequest,
+  type WindowStorage,
+  windowRecord,
+} from './limit-storage.js';
 
 const SWEEP_MS = 60_000;
 

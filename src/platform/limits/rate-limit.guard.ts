@@ -29,7 +29,12 @@ export abstract class RateLimitGuard extends ThrottlerGuard {
     const throttlers = (this.throttlers as FixedThrottler[]).filter(({ skipIf }) => !skipIf?.(context));
     if (throttlers.length === 0) return [];
     const requests = await Promise.all(
-      throttlers.map(async ({ name, ttl, limit }) => ({ throttler: name, key: await this.keyOf(name, context), ttl, limit })),
+      throttlers.map(async ({ name, ttl, limit }) => ({
+        throttler: name,
+        key: await this.keyOf(name, context),
+        ttl,
+        limit,
+      })),
     );
     const records = await this.storage.incrementAll(requests);
     const windows = requests.flatMap((request, index) => {
@@ -47,7 +52,8 @@ export abstract class RateLimitGuard extends ThrottlerGuard {
   protected abstract refusal(window: CountedWindow): Error;
 
   private get storage(): LimitStorage {
-    if (!(this.storageService instanceof LimitStorage)) throw new Error('The throttler counts in a storage of another kind');
+    if (!(this.storageService instanceof LimitStorage))
+      throw new Error('The throttler counts in a storage of another kind');
     return this.storageService;
   }
 }

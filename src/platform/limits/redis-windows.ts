@@ -1,6 +1,12 @@
 import type { ThrottlerStorage } from '@nestjs/throttler';
 import type { Redis } from 'ioredis';
-import { incrementOne, type WindowRecord, type WindowRequest, type WindowStorage, windowRecord } from './limit-storage.js';
+import {
+  incrementOne,
+  type WindowRecord,
+  type WindowRequest,
+  type WindowStorage,
+  windowRecord,
+} from './limit-storage.js';
 
 /**
  * One step inside Redis, so that no two processes read the same count, and one round trip however many windows a

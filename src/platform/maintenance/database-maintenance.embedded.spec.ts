@@ -22,7 +22,9 @@ embeddedOnly('maintenance of the embedded database', () => {
     open = await openTestDatabase([]);
     if (open.native.kind !== 'embedded') throw new Error('not embedded');
     pglite = open.native.pglite;
-    await pglite.exec(`create table things (id integer primary key, words text[]); create index things_words on things using gin (words)`);
+    await pglite.exec(
+      `create table things (id integer primary key, words text[]); create index things_words on things using gin (words)`,
+    );
     const pace = new BackgroundPace({ count: 0 } as ConstructorParameters<typeof BackgroundPace>[0]);
     maintenance = new DatabaseMaintenance(open, pace, clock, createLogger({ logLevel: 'silent' }));
     maintenance.onApplicationBootstrap();
@@ -33,14 +35,18 @@ embeddedOnly('maintenance of the embedded database', () => {
     await open.close();
   });
 
-  const fill = (): Promise<unknown> => pglite.exec(`insert into things select n, array['a' || n % 50, 'b' || n % 70, md5(n::text)] from generate_series(1, ${ROWS}) n`);
+  const fill = (): Promise<unknown> =>
+    pglite.exec(
+      `insert into things select n, array['a' || n % 50, 'b' || n % 70, md5(n::text)] from generate_series(1, ${ROWS}) n`,
+    );
   /** What a transaction did is counted later otherwise. */
   const countNow = async (): Promise<void> => {
     await pglite.query('select pg_stat_force_next_flush()');
     await pglite.query('select 1');
   };
   const isDue = async (): Promise<boolean> => (await dueTables(pglite)).some(({ name }) => name === 'things');
-  const bytesOf = async (sql: string): Promise<number> => (await pglite.query<{ bytes: number }>(`select (${sql})::integer as bytes`)).rows[0]?.bytes ?? 0;
+  const bytesOf = async (sql: string): Promise<number> =>
+    (await pglite.query<{ bytes: number }>(`select (${sql})::integer as bytes`)).rows[0]?.bytes ?? 0;
 
   async function look(): Promise<void> {
     await countNow();
@@ -73,12 +79,17 @@ embeddedOnly('maintenance of the embedded database', () => {
   it('leaves a large table for when nobody waits, until more of it is dead than alive', async () => {
     await fill();
     await look();
-    const due = async (): Promise<unknown> => (await countNow(), (await dueTables(pglite, 0)).filter(({ name }) => name === 'things'));
+    const due = async (): Promise<unknown> => (
+      await countNow(),
+      (await dueTables(pglite, 0)).filter(({ name }) => name === 'things')
+    );
     await pglite.exec(`delete from things where id <= ${ROWS / 10}`);
     expect(await due()).toEqual([]);
     await pglite.exec(`delete from things where id <= ${ROWS / 2}`);
     expect(await due()).toEqual([{ name: 'things', vacuum: true, canWait: true }]);
-    await pglite.exec('update things set words = words; update things set words = words; update things set words = words');
+    await pglite.exec(
+      'update things set words = words; update things set words = words; update things set words = words',
+    );
     expect(await due()).toEqual([{ name: 'things', vacuum: true, canWait: false }]);
   });
 
@@ -96,7 +107,10 @@ embeddedOnly('maintenance of the embedded database', () => {
   });
 
   it('keeps the log of changes short', async () => {
-    const write = (): Promise<unknown> => pglite.exec(`insert into things select n, array[repeat(md5(n::text), 250)] from generate_series(1, ${CHECKPOINT_BYTES / 8_000}) n; delete from things`);
+    const write = (): Promise<unknown> =>
+      pglite.exec(
+        `insert into things select n, array[repeat(md5(n::text), 250)] from generate_series(1, ${CHECKPOINT_BYTES / 8_000}) n; delete from things`,
+      );
     await pglite.exec('alter table things alter words set storage external; drop index things_words');
     const written = `pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')`;
     const before = await bytesOf(written);
@@ -106,7 +120,9 @@ embeddedOnly('maintenance of the embedded database', () => {
       await clock.advance(LOOK_EVERY_MS);
       await until(async () => !(await isCheckpointDue(pglite)), 'the log was begun anew');
     }
-    expect(await bytesOf('select sum(size) from pg_ls_waldir()')).toBeLessThan(0.7 * ((await bytesOf(written)) - before));
+    expect(await bytesOf('select sum(size) from pg_ls_waldir()')).toBeLessThan(
+      0.7 * ((await bytesOf(written)) - before),
+    );
   });
 
   it('begins nothing once the service stops', async () => {

@@ -15,7 +15,8 @@ interface Measure {
   readonly share: number;
 }
 
-const beyond = (count: string, { rows, share }: Measure): string => `s.${count} > ${String(rows)} + ${String(share)} * greatest(c.reltuples, 0)`;
+const beyond = (count: string, { rows, share }: Measure): string =>
+  `s.${count} > ${String(rows)} + ${String(share)} * greatest(c.reltuples, 0)`;
 
 /** @returns the smallest first */
 export async function dueTables(pglite: PGlite, smallBytes = SMALL_TABLE_BYTES): Promise<DueTable[]> {

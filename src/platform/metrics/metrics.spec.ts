@@ -1,7 +1,14 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { Registry } from 'prom-client';
 import { readPrometheusText, sampleOf } from '../../../test/support/prometheus-text.js';
-import { type Counter, type CounterDeclaration, type GaugeDeclaration, type HistogramDeclaration, Metrics, type Reading } from './metrics.js';
+import {
+  type Counter,
+  type CounterDeclaration,
+  type GaugeDeclaration,
+  type HistogramDeclaration,
+  Metrics,
+  type Reading,
+} from './metrics.js';
 
 const TRIES: CounterDeclaration<'outcome' | 'way'> = {
   name: 'agent_service_tries_total',
@@ -70,7 +77,11 @@ describe('a counter', () => {
     counter.increment({ outcome: 'ok', way: 'by_air', colour: 'red' });
     // @ts-expect-error -- a label too few
     counter.increment({ outcome: 'ok' });
-    const inferred = metrics.counter({ name: 'agent_service_inferred_total', help: 'As is.', labels: { outcome: ['ok'] } });
+    const inferred = metrics.counter({
+      name: 'agent_service_inferred_total',
+      help: 'As is.',
+      labels: { outcome: ['ok'] },
+    });
     // @ts-expect-error -- a misspelt label
     inferred.increment({ outcom: 'ok' });
     // @ts-expect-error -- a name that does not say whose it is
@@ -115,7 +126,8 @@ describe('a gauge', () => {
       throw new Error('Out of reach');
     });
     metrics.gauge({ ...WAITING, name: 'agent_service_odd', labels: {} }, () => [{ labels: {}, value: NaN }]);
-    for (const name of [WAITING.name, 'agent_service_bare', 'agent_service_odd']) expect((await metrics.text()).split(`\n${name}`)).toHaveLength(1);
+    for (const name of [WAITING.name, 'agent_service_bare', 'agent_service_odd'])
+      expect((await metrics.text()).split(`\n${name}`)).toHaveLength(1);
     expect(await valueOf(TRIES.name, { outcome: 'ok', way: 'by_air' })).toBe(0);
   });
 
@@ -127,10 +139,16 @@ describe('a gauge', () => {
 
   it('is declared once, under a name that is no counter, with few series', () => {
     metrics.gauge(WAITING, () => []);
-    expect(() => { metrics.gauge(WAITING, () => []); }).toThrow(/declared twice/);
-    expect(() => { metrics.gauge({ ...WAITING, name: 'agent_service_x_total' }, () => []); }).toThrow(/name of a counter/);
+    expect(() => {
+      metrics.gauge(WAITING, () => []);
+    }).toThrow(/declared twice/);
+    expect(() => {
+      metrics.gauge({ ...WAITING, name: 'agent_service_x_total' }, () => []);
+    }).toThrow(/name of a counter/);
     const many = Array.from({ length: 3_000 }, (_none, index) => `value_${index}`);
-    expect(() => { metrics.gauge({ ...WAITING, name: 'agent_service_many', labels: { way: many } }, () => []); }).toThrow(/3001 series/);
+    expect(() => {
+      metrics.gauge({ ...WAITING, name: 'agent_service_many', labels: { way: many } }, () => []);
+    }).toThrow(/3001 series/);
   });
 });
 
@@ -144,7 +162,11 @@ describe('a metric that is declared again', () => {
   it('has no start where it is not declared alike', () => {
     metrics.counter(TRIES);
     metrics.histogram(DURATION);
-    const counters = [{ help: 'Else.' }, { labels: { outcome: ['ok'], way: ['by_air', 'by_sea'] } }, { labels: { outcome: ['ok', 'failed'] } }];
+    const counters = [
+      { help: 'Else.' },
+      { labels: { outcome: ['ok'], way: ['by_air', 'by_sea'] } },
+      { labels: { outcome: ['ok', 'failed'] } },
+    ];
     for (const change of counters) {
       const other = { ...TRIES, ...change } as CounterDeclaration<string>;
       expect(() => metrics.counter(other)).toThrow(`'${TRIES.name}' is declared twice`);

@@ -21,7 +21,10 @@ interface Declaration<Name extends string, Label extends string> {
 
 export type CounterDeclaration<Label extends string> = Declaration<`agent_service_${string}_total`, Label>;
 
-export interface HistogramDeclaration<Label extends string> extends Declaration<`agent_service_${string}_seconds`, Label> {
+export interface HistogramDeclaration<Label extends string> extends Declaration<
+  `agent_service_${string}_seconds`,
+  Label
+> {
   /** Upper bounds in seconds, ascending. */
   readonly buckets: readonly number[];
 }
@@ -93,7 +96,13 @@ export class Metrics {
       const buckets = [...declaration.buckets];
       requireAscending(name, buckets);
       requireFew(name, labels.size * (buckets.length + LINES_BESIDE_BUCKETS));
-      const histogram = new ClientHistogram({ name, help, buckets, labelNames: labels.names, registers: [this.registry] });
+      const histogram = new ClientHistogram({
+        name,
+        help,
+        buckets,
+        labelNames: labels.names,
+        registers: [this.registry],
+      });
       return {
         observe: (values, seconds) => {
           if (isAmount(seconds)) histogram.observe(labels.bounded(values), seconds);
@@ -125,7 +134,13 @@ export class Metrics {
       if (labels.names.length === 0) gauge.remove();
       for (const reading of readings) gauge.set(labels.bounded(reading.labels), reading.value);
     };
-    const gauge: ClientGauge = new ClientGauge({ name, help, labelNames: labels.names, registers: [this.registry], collect });
+    const gauge: ClientGauge = new ClientGauge({
+      name,
+      help,
+      labelNames: labels.names,
+      registers: [this.registry],
+      collect,
+    });
     this.made.set(name, { declaration: structuredClone(declaration), metric: gauge });
   }
 
@@ -169,7 +184,8 @@ function isAmount(value: number): boolean {
 }
 
 function requireFew(name: string, series: number): void {
-  if (series > MAX_SERIES) throw new Error(`The metric '${name}' could have ${series} series; at most ${MAX_SERIES} are allowed`);
+  if (series > MAX_SERIES)
+    throw new Error(`The metric '${name}' could have ${series} series; at most ${MAX_SERIES} are allowed`);
 }
 
 function requireAscending(name: string, buckets: readonly number[]): void {

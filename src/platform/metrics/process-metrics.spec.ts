@@ -23,7 +23,11 @@ afterEach(() => {
 });
 
 /** Those of one service, and how to read them. */
-function begin(): { metrics: ProcessMetrics; clock: ManualClock; read: (name: string, labels?: Record<string, string>) => Promise<number> } {
+function begin(): {
+  metrics: ProcessMetrics;
+  clock: ManualClock;
+  read: (name: string, labels?: Record<string, string>) => Promise<number>;
+} {
   const [registry, clock] = [new Registry(), new ManualClock()];
   const metrics = new ProcessMetrics(registry, clock);
   metrics.onApplicationBootstrap();
@@ -86,5 +90,7 @@ it('keeps no process alive, even where the service was never closed', () => {
     console.log('begun');
   `;
   const options = { encoding: 'utf8', timeout: 20_000 } as const;
-  expect(execFileSync(process.execPath, ['--import', 'reflect-metadata', '--input-type=module', '-e', program], options)).toBe('begun\n');
+  expect(
+    execFileSync(process.execPath, ['--import', 'reflect-metadata', '--input-type=module', '-e', program], options),
+  ).toBe('begun\n');
 });

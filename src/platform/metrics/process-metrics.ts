@@ -29,13 +29,35 @@ export class ProcessMetrics implements OnApplicationBootstrap, OnApplicationShut
     this.delay = new EventLoopDelay(clock);
     this.collections = this.observeCollections();
     this.countProcessor();
-    this.gauge('process_start_time_seconds', 'When the process started, in seconds since 1970.', () => performance.timeOrigin / 1e3);
-    this.gauge('process_resident_memory_bytes', 'Memory of the process that is in RAM.', () => process.memoryUsage.rss());
+    this.gauge(
+      'process_start_time_seconds',
+      'When the process started, in seconds since 1970.',
+      () => performance.timeOrigin / 1e3,
+    );
+    this.gauge('process_resident_memory_bytes', 'Memory of the process that is in RAM.', () =>
+      process.memoryUsage.rss(),
+    );
     this.gauge('nodejs_heap_size_total_bytes', 'Size of the JavaScript heap.', () => process.memoryUsage().heapTotal);
-    this.gauge('nodejs_heap_size_used_bytes', 'What of the JavaScript heap is in use.', () => process.memoryUsage().heapUsed);
-    this.gauge('nodejs_external_memory_bytes', 'Memory outside the heap that objects hold.', () => process.memoryUsage().external);
-    this.gauge('nodejs_eventloop_lag_p99_seconds', 'Delay of the event loop, 99th percentile of at least the last minute.', () => this.delay.read().p99);
-    this.gauge('nodejs_eventloop_lag_max_seconds', 'Longest delay of the event loop in at least the last minute.', () => this.delay.read().max);
+    this.gauge(
+      'nodejs_heap_size_used_bytes',
+      'What of the JavaScript heap is in use.',
+      () => process.memoryUsage().heapUsed,
+    );
+    this.gauge(
+      'nodejs_external_memory_bytes',
+      'Memory outside the heap that objects hold.',
+      () => process.memoryUsage().external,
+    );
+    this.gauge(
+      'nodejs_eventloop_lag_p99_seconds',
+      'Delay of the event loop, 99th percentile of at least the last minute.',
+      () => this.delay.read().p99,
+    );
+    this.gauge(
+      'nodejs_eventloop_lag_max_seconds',
+      'Longest delay of the event loop in at least the last minute.',
+      () => this.delay.read().max,
+    );
   }
 
   onApplicationBootstrap(): void {

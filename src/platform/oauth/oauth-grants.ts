@@ -2,7 +2,13 @@ import type { EntitySchema } from '@mikro-orm/core';
 import type { BeforeApplicationShutdown } from '@nestjs/common';
 import { z } from 'zod';
 import type { Clock } from '../clock/index.js';
-import { type Database, DatabaseUnavailable, type EntityReader, type SqlExecutor, type Transaction } from '../database/index.js';
+import {
+  type Database,
+  DatabaseUnavailable,
+  type EntityReader,
+  type SqlExecutor,
+  type Transaction,
+} from '../database/index.js';
 import { newId } from '../ids/index.js';
 import { SecretUnreadable, type Vault } from '../vault/index.js';
 import { REFRESH_LEASE_MS, REFRESH_POLL_MS, REFRESH_WAIT_MS, SAVE_PAUSE_MS, SAVE_WAIT_MS } from './limits.js';
@@ -71,11 +77,17 @@ export abstract class OAuthGrants<Grant extends StoredGrant> implements BeforeAp
   }
 
   find(owner: GrantOwner, source: EntityReader = this.database): Promise<Grant | null> {
-    return source.read((em) => em.findOne(this.table, keyOf(owner), { disableIdentityMap: true })) as Promise<Grant | null>;
+    return source.read((em) =>
+      em.findOne(this.table, keyOf(owner), { disableIdentityMap: true }),
+    ) as Promise<Grant | null>;
   }
 
   /** Replaces any grant of the owner; a refresh that is under way stores nothing. */
-  async put(transaction: Transaction, grant: Omit<Grant, keyof typeof NO_LEASE>, { tokens, client }: GrantSecrets): Promise<void> {
+  async put(
+    transaction: Transaction,
+    grant: Omit<Grant, keyof typeof NO_LEASE>,
+    { tokens, client }: GrantSecrets,
+  ): Promise<void> {
     const row = { ...grant, ...NO_LEASE } as object as StoredGrant;
     await transaction.em.upsert(this.table, row, { disableIdentityMap: true });
     const owner = { organizationId: row.organizationId, id: row.ownerId };
@@ -122,7 +134,9 @@ export abstract class OAuthGrants<Grant extends StoredGrant> implements BeforeAp
     return { grant, tokens };
   }
 
-  protected async load(owner: GrantOwner): Promise<{ readonly grant: Grant | null; readonly tokens: Tokens | undefined }> {
+  protected async load(
+    owner: GrantOwner,
+  ): Promise<{ readonly grant: Grant | null; readonly tokens: Tokens | undefined }> {
     const grant = await this.find(owner);
     if (grant?.status !== 'authorized') return { grant, tokens: undefined };
     return { grant, tokens: (await this.secretsOf(owner))?.tokens };
@@ -236,11 +250,19 @@ export abstract class OAuthGrants<Grant extends StoredGrant> implements BeforeAp
   }
 
   private async readSecrets(owner: GrantOwner, source: SqlExecutor): Promise<GrantSecrets | null> {
-    const [tokens, client] = await this.vault.readMany([this.refOf(owner, 'tokens'), this.refOf(owner, 'client')], source);
+    const [tokens, client] = await this.vault.readMany(
+      [this.refOf(owner, 'tokens'), this.refOf(owner, 'client')],
+      source,
+    );
     return tokens === undefined ? null : { tokens: tokensSchema.parse(JSON.parse(tokens)), client };
   }
 
-  private async putSecret(transaction: Transaction, owner: GrantOwner, field: 'tokens' | 'client', value: string): Promise<void> {
+  private async putSecret(
+    transaction: Transaction,
+    owner: GrantOwner,
+    field: 'tokens' | 'client',
+    value: string,
+  ): Promise<void> {
     await this.vault.put(transaction, this.refOf(owner, field), value);
   }
 

@@ -20,7 +20,10 @@ export class UnusableTokens extends Error {}
 /** RFC 6749, section 3.3. */
 const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+(?: [\x21\x23-\x5b\x5d-\x7e]+)*$/;
 /** Any other character would end the header, or begin another one. */
-const token = z.string().max(MAX_TOKEN_LENGTH).regex(/^[\x21-\x7e]+$/);
+const token = z
+  .string()
+  .max(MAX_TOKEN_LENGTH)
+  .regex(/^[\x21-\x7e]+$/);
 const answerSchema = z.object({
   access_token: token,
   refresh_token: token.optional(),
@@ -45,7 +48,11 @@ export function isScope(scope: string): boolean {
   return scope.length <= MAX_SCOPE_LENGTH && SCOPE.test(scope);
 }
 
-function timesOf(seconds: number | undefined, now: Date, canRefresh: boolean): Pick<ReceivedTokens, 'expiresAt' | 'refreshAt'> {
+function timesOf(
+  seconds: number | undefined,
+  now: Date,
+  canRefresh: boolean,
+): Pick<ReceivedTokens, 'expiresAt' | 'refreshAt'> {
   if (seconds === undefined) return { expiresAt: null, refreshAt: null };
   const lifetimeMs = Math.min(Math.max(seconds, 0), MAX_LIFETIME_SECONDS) * 1_000;
   const expiresAt = new Date(now.getTime() + lifetimeMs);

@@ -10,11 +10,17 @@ export class SignInFailed extends DomainError {
   }
 
   static denied(who: string): SignInFailed {
-    return new SignInFailed('invalid', `The ${who} did not grant access: it was refused, or the sign-in was cancelled. Start it again if that was a mistake.`);
+    return new SignInFailed(
+      'invalid',
+      `The ${who} did not grant access: it was refused, or the sign-in was cancelled. Start it again if that was a mistake.`,
+    );
   }
 
   static withoutCode(who: string): SignInFailed {
-    return new SignInFailed('invalid', `The ${who} sent you back without the code that completes a sign-in. Go back and agree there, or start it again.`);
+    return new SignInFailed(
+      'invalid',
+      `The ${who} sent you back without the code that completes a sign-in. Go back and agree there, or start it again.`,
+    );
   }
 
   static refused(who: string, detail?: string): SignInFailed {

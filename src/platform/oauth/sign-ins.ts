@@ -68,7 +68,11 @@ export class SignIns<SignIn extends StoredSignIn> {
   async take(state: string | undefined): Promise<TakenSignIn<SignIn> | null> {
     if (state === undefined) return null;
     const taken = await this.database.transaction(async (transaction) => {
-      const found = await transaction.em.findOne(this.table, { stateDigest: sha256(state) }, { disableIdentityMap: true });
+      const found = await transaction.em.findOne(
+        this.table,
+        { stateDigest: sha256(state) },
+        { disableIdentityMap: true },
+      );
       if (!found) return null;
       const [secret] = await this.vault.readMany([this.refOf(found)], transaction);
       const isTaken = await this.remove(transaction, found);
@@ -85,29 +89,44 @@ export class SignIns<SignIn extends StoredSignIn> {
   /** Of any organization, with their secrets. @throws the reason of `signal` */
   async removeExpired(signal: AbortSignal): Promise<void> {
     const where = { expiresAt: { $lte: this.clock.now() } };
-    for (let found = REMOVE_BATCH; found === REMOVE_BATCH; ) {
+    for (let found = REMOVE_BATCH; found === REMOVE_BATCH;) {
       signal.throwIfAborted();
       found = await this.database.transaction(async (transaction) => {
-        const expired = await transaction.em.find(this.table, where, { orderBy: { expiresAt: 'asc' }, limit: REMOVE_BATCH });
+        const expired = await transaction.em.find(this.table, where, {
+          orderBy: { expiresAt: 'asc' },
+          limit: REMOVE_BATCH,
+        });
         for (const signIn of expired) await this.remove(transaction, signIn);
         return expired.length;
       });
     }
   }
 
-  private async removeBeyond(transaction: Transaction, organizationId: string, ownerId: string, offset: number): Promise<void> {
+  private async removeBeyond(
+    transaction: Transaction,
+    organizationId: string,
+    ownerId: string,
+    offset: number,
+  ): Promise<void> {
     const orderBy = { createdAt: 'desc', stateDigest: 'desc' } as const;
     const old = await transaction.em.find(this.table, { organizationId, ownerId }, { orderBy, offset });
     for (const signIn of old) await this.remove(transaction, signIn);
   }
 
-  private async remove(transaction: Transaction, { organizationId, ownerId, stateDigest }: StoredSignIn): Promise<boolean> {
+  private async remove(
+    transaction: Transaction,
+    { organizationId, ownerId, stateDigest }: StoredSignIn,
+  ): Promise<boolean> {
     const removed = await transaction.em.nativeDelete(this.table, { organizationId, stateDigest });
     await this.vault.remove(transaction, [this.refOf({ organizationId, ownerId, stateDigest })]);
     return removed > 0;
   }
 
-  private refOf({ organizationId, ownerId, stateDigest }: Pick<StoredSignIn, 'organizationId' | 'ownerId' | 'stateDigest'>) {
+  private refOf({
+    organizationId,
+    ownerId,
+    stateDigest,
+  }: Pick<StoredSignIn, 'organizationId' | 'ownerId' | 'stateDigest'>) {
     return { organizationId, recordId: ownerId, field: `${this.prefix}.sign_in.${stateDigest}` };
   }
 

@@ -22,7 +22,10 @@ export function runOperatorLine(host: OperatorLine, line: readonly string[]): Pr
   return host.settings.embedded ? runEmbedded(host, line) : answerOf(host.runHere(line));
 }
 
-async function runEmbedded({ clock, settings, runHere }: OperatorLine, line: readonly string[]): Promise<OperatorAnswer> {
+async function runEmbedded(
+  { clock, settings, runHere }: OperatorLine,
+  line: readonly string[],
+): Promise<OperatorAnswer> {
   const deadline = clock.monotonic() + STARTING_MS;
   for (;;) {
     const answer = await askService(settings.dataDir, line);

@@ -73,7 +73,10 @@ describe('the operator socket', () => {
   it('counts as silent without a service, and after one was killed, and the next service takes its place', async () => {
     expect(await askService(dataDir, ['echo'])).toBeUndefined();
     const { path } = operatorAddress(dataDir);
-    const killed = spawn(process.execPath, ['-e', `require('net').createServer().listen(${JSON.stringify(path)}, () => console.log('up'))`]);
+    const killed = spawn(process.execPath, [
+      '-e',
+      `require('net').createServer().listen(${JSON.stringify(path)}, () => console.log('up'))`,
+    ]);
     await once(killed.stdout, 'data');
     killed.kill('SIGKILL');
     await once(killed, 'exit');

@@ -62,7 +62,9 @@ describe('what a child gets', () => {
   });
 
   it('are its arguments as they are, its folder, limits, and no descriptor but input and output', async () => {
-    const child = await start({ args: ['-c', 'printf "%s|" "$@"; pwd; ulimit -n; ulimit -c; ls /proc/self/fd', 'sh', '$HOME', 'a b', '"'] });
+    const child = await start({
+      args: ['-c', 'printf "%s|" "$@"; pwd; ulimit -n; ulimit -c; ls /proc/self/fd', 'sh', '$HOME', 'a b', '"'],
+    });
     const [args, files, cores, ...descriptors] = (await text(child.output)).trim().split('\n');
     expect([args, files, cores]).toEqual([`$HOME|a b|"|${folder}`, '512', '0']);
     // Those that somebody had left open for this process and all that it starts.
@@ -99,7 +101,8 @@ describe('ending a child', () => {
   });
 
   it('is asked for by SIGTERM where it goes on', async () => {
-    const child = await node(`process.on('SIGTERM', () => { require('fs').writeFileSync('ended', 'bye'); process.exit(7); });
+    const child =
+      await node(`process.on('SIGTERM', () => { require('fs').writeFileSync('ended', 'bye'); process.exit(7); });
       setInterval(() => {}, 1000); console.log('ready')`);
     await until(() => child.output.readableLength > 0, 'it runs');
     await child.close();
@@ -119,7 +122,9 @@ describe('ending a child', () => {
   });
 
   it('by itself ends its descendants', async () => {
-    const child = await shell(`sh -c 'echo $$ >> pids; while :; do sleep 1; done' & while [ ! -s pids ]; do sleep 0.02; done`);
+    const child = await shell(
+      `sh -c 'echo $$ >> pids; while :; do sleep 1; done' & while [ ! -s pids ]; do sleep 0.02; done`,
+    );
     expect((await child.ended).exitCode).toBe(0);
     await until(async () => (await membersOf(child)) === 0, 'nobody is left');
   });
@@ -147,7 +152,10 @@ describe('a child that takes too much', () => {
   it('of the disk cannot write on', async () => {
     const child = await shell('truncate -s 200M small && truncate -s 300M large');
     expect((await child.ended).exitCode).not.toBe(0);
-    expect([statSync(join(folder, 'small')).size, statSync(join(folder, 'large')).size]).toEqual([200 * 1024 * 1024, 0]);
+    expect([statSync(join(folder, 'small')).size, statSync(join(folder, 'large')).size]).toEqual([
+      200 * 1024 * 1024,
+      0,
+    ]);
   });
 
   it('of processes is ended with all of them', async () => {

@@ -59,7 +59,8 @@ export class ChildProcesses {
 
   private spawn(command: ProcessCommand): NodeChildProcess {
     const isWindows = process.platform === 'win32';
-    if (isWindows && command.boundsItself !== true) throw new ProcessNotStarted('Local processes are not supported on Windows');
+    if (isWindows && command.boundsItself !== true)
+      throw new ProcessNotStarted('Local processes are not supported on Windows');
     try {
       return isWindows ? this.spawnPlain(command) : this.spawnLimited(command);
     } catch (error) {
@@ -82,7 +83,12 @@ export class ChildProcesses {
 
   /** What Windows itself needs in an environment is added by Node. */
   private spawnPlain({ command, args, env, folder, niceness = 0 }: ProcessCommand): NodeChildProcess {
-    const child = spawn(command, args, { cwd: folder, env: { PATH: this.settings.programPath, ...env }, stdio: ['pipe', 'pipe', 'ignore'], windowsHide: true });
+    const child = spawn(command, args, {
+      cwd: folder,
+      env: { PATH: this.settings.programPath, ...env },
+      stdio: ['pipe', 'pipe', 'ignore'],
+      windowsHide: true,
+    });
     if (niceness > 0 && child.pid !== undefined) setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
     return child;
   }

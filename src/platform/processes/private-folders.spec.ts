@@ -39,7 +39,8 @@ describe('private folders', () => {
     for (const id of [one, two, changed]) await folders.open(id);
     for (const name of ['notes', newId().toUpperCase()]) mkdirSync(join(root, 'folders', name));
     writeFileSync(join(root, 'folders', file), 'no folder');
-    for (const name of readdirSync(join(root, 'folders'))) utimesSync(join(root, 'folders', name), since, new Date('2026-01-01'));
+    for (const name of readdirSync(join(root, 'folders')))
+      utimesSync(join(root, 'folders', name), since, new Date('2026-01-01'));
     utimesSync(await folders.open(changed), since, since);
     expect(await found()).toEqual([one, two].sort());
   });

@@ -14,7 +14,7 @@ export class ProcessGroup {
     const known = new Set(this.members.map(keyOf));
     const found = new Map<number, ProcessEntry>();
     for (const entry of table) if (this.isOwn(entry) || known.has(keyOf(entry))) found.set(entry.pid, entry);
-    for (let before = -1; before < found.size; ) {
+    for (let before = -1; before < found.size;) {
       before = found.size;
       for (const entry of table) if (found.has(entry.parent)) found.set(entry.pid, entry);
     }

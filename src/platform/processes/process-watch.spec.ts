@@ -13,7 +13,10 @@ let watch: ProcessWatch;
 beforeEach(() => {
   clock = new ManualClock();
   measuring = [];
-  watch = new ProcessWatch(clock, () => new Promise<readonly ProcessEntry[]>((resolve) => measuring.push(() => resolve([]))));
+  watch = new ProcessWatch(
+    clock,
+    () => new Promise<readonly ProcessEntry[]>((resolve) => measuring.push(() => resolve([]))),
+  );
 });
 
 /** No process has this number. */

@@ -59,7 +59,8 @@ clusterOnly('the run log in Redis', () => {
 
   const lengthOf = (runId: string): Promise<number> => redis.xlen(key(runId));
   /** Resolves once Redis has so many: a reader elsewhere waits only a moment for a log that is not there yet. */
-  const written = (runId: string, length: number): Promise<void> => eventually(async () => (await lengthOf(runId)) === length);
+  const written = (runId: string, length: number): Promise<void> =>
+    eventually(async () => (await lengthOf(runId)) === length);
 
   function write(runId: string, count: number): { append(count: number): void; end(): void } {
     const writer = writing.open(runId);
@@ -141,7 +142,9 @@ clusterOnly('the run log in Redis', () => {
   it('finds a run that is asked for just before its first event', async () => {
     const wait = globalThis.setTimeout;
     // A log that is late is waited for in real time, which must not be over before it is written here.
-    const waits = jest.spyOn(globalThis, 'setTimeout').mockImplementation((task, ms) => wait(task, ms === APPEAR_MS ? 2 ** 30 : ms));
+    const waits = jest
+      .spyOn(globalThis, 'setTimeout')
+      .mockImplementation((task, ms) => wait(task, ms === APPEAR_MS ? 2 ** 30 : ms));
     const runId = newId();
     const reader = new Reader(reading, runId);
     await eventually(async () => (await redis.pubsub('NUMSUB', key(runId)))[1] === 1);

@@ -12,7 +12,6 @@ import { RedisRunLog } from './redis-run-log.js';
 import type { RunLog, RunLogEntry } from './run-log.js';
 import { ENDED_LOG_MS } from './limits.js';
 
-
 interface Subject {
   /** The process that runs the run. */
   readonly writing: RunLog;

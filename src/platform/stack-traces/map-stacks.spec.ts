@@ -13,7 +13,9 @@ function stackIn(program: string): string {
 }
 
 it('makes stacks name the lines of the sources', () => {
-  const stack = stackIn(`try { readSettings({ PORT: 'none' }, { role: 'all', demo: false }); } catch (error) { console.log(error.stack); }`);
+  const stack = stackIn(
+    `try { readSettings({ PORT: 'none' }, { role: 'all', demo: false }); } catch (error) { console.log(error.stack); }`,
+  );
   expect(stack).toMatch(/^Error: PORT: must be /);
   expect(stack).toMatch(/\n {4}at .+src\/platform\/config\/settings\.ts:\d+:\d+/);
   expect(stack).not.toContain('dist/platform/config/settings.js');

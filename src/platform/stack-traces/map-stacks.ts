@@ -16,7 +16,9 @@ const maps = new Map<string, SourceMap | undefined>();
  */
 export function mapStacks(): void {
   Error.prepareStackTrace = (error, frames) =>
-    [Error.prototype.toString.call(error), ...frames.map((frame: Frame) => `    at ${mapped(frame.toString())}`)].join('\n');
+    [Error.prototype.toString.call(error), ...frames.map((frame: Frame) => `    at ${mapped(frame.toString())}`)].join(
+      '\n',
+    );
 }
 
 function mapped(frame: string): string {

@@ -37,7 +37,8 @@ export function namedBy<Schema extends z.ZodType>(schema: Schema, value: Stored<
 function withoutUnnamed({ _zod: { def } }: z.core.$ZodTypes, value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if ('innerType' in def) return withoutUnnamed(def.innerType as z.core.$ZodTypes, value);
-  if (def.type === 'array' && Array.isArray(value)) return value.map((item) => withoutUnnamed(def.element as z.core.$ZodTypes, item));
+  if (def.type === 'array' && Array.isArray(value))
+    return value.map((item) => withoutUnnamed(def.element as z.core.$ZodTypes, item));
   if (def.type === 'union') {
     const option = def.options.find((each) => z.safeParse(each, value).success);
     return option ? withoutUnnamed(option as z.core.$ZodTypes, value) : value;
@@ -45,7 +46,9 @@ function withoutUnnamed({ _zod: { def } }: z.core.$ZodTypes, value: unknown): un
   if (def.type !== 'object') return value;
   const read = value as Readonly<Record<string, unknown>>;
   const fields = Object.entries(def.shape).filter(([name]) => name in read);
-  return Object.fromEntries(fields.map(([name, field]) => [name, withoutUnnamed(field as z.core.$ZodTypes, read[name])]));
+  return Object.fromEntries(
+    fields.map(([name, field]) => [name, withoutUnnamed(field as z.core.$ZodTypes, read[name])]),
+  );
 }
 
 /** A stored value does not fit its schema. The message names the place and never the content. */

@@ -4,14 +4,30 @@ const ACCENTS = /(?<![иу]\u0306?)[\u0300-\u036f]|(?<![иу])\u0306/gu;
 /** Vowel signs of Hebrew and Arabic, which are mostly left out, and what only stretches a word or says where it may break. */
 const POINTS = /[\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u0640\u00ad\u200b-\u200f\u2060\ufeff]/gu;
 const LETTERS: Readonly<Record<string, string>> = {
-  ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ð: 'd', þ: 'th', ı: 'i', ς: 'σ', ħ: 'h',
-  أ: 'ا', إ: 'ا', آ: 'ا', ى: 'ي',
+  ß: 'ss',
+  æ: 'ae',
+  œ: 'oe',
+  ø: 'o',
+  ł: 'l',
+  đ: 'd',
+  ð: 'd',
+  þ: 'th',
+  ı: 'i',
+  ς: 'σ',
+  ħ: 'h',
+  أ: 'ا',
+  إ: 'ا',
+  آ: 'ا',
+  ى: 'ي',
 };
 const OTHER_LETTERS = new RegExp(`[${Object.keys(LETTERS).join('')}]`, 'gu');
 
 /** A text without what spellings of one word differ in: case, width, accents. */
 export function fold(text: string): string {
   if (ASCII.test(text)) return text.toLowerCase();
-  const plain = text.normalize('NFKC').toLowerCase().replace(OTHER_LETTERS, (letter) => LETTERS[letter] ?? letter);
+  const plain = text
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(OTHER_LETTERS, (letter) => LETTERS[letter] ?? letter);
   return plain.normalize('NFD').replace(ACCENTS, '').replace(POINTS, '').normalize('NFC');
 }

@@ -25,14 +25,18 @@ const WORDS: Readonly<Record<string, string>> = {
   ko: '은 는 이 가 을 를 의 에 에서 로 으로 와 과 도 만 그 이것 무엇 어떻게 언제 어디 왜 누구 있나요 하나요 입니까',
 };
 
-const SETS: ReadonlyMap<string, ReadonlySet<string>> = new Map(Object.entries(WORDS).map(([language, words]) => [language, new Set(words.split(' '))]));
+const SETS: ReadonlyMap<string, ReadonlySet<string>> = new Map(
+  Object.entries(WORDS).map(([language, words]) => [language, new Set(words.split(' '))]),
+);
 const UNSPACED = ['ja', 'zh', 'ko'];
 const ALL: ReadonlySet<string> = new Set([...SETS.values()].flatMap((words) => [...words]));
 
 /** @param languages that count; all where there are none. Function words of Chinese, Japanese and Korean always count: they are no words elsewhere. */
 export function isFunctionWord(folded: string, languages: readonly string[] = []): boolean {
   if (!ALL.has(folded)) return false;
-  return languages.length === 0 || [...languages, ...UNSPACED].some((language) => SETS.get(language)?.has(folded) === true);
+  return (
+    languages.length === 0 || [...languages, ...UNSPACED].some((language) => SETS.get(language)?.has(folded) === true)
+  );
 }
 
 /** Fewer are names of a form or cells of a table. */

@@ -3,7 +3,8 @@ const [OPEN, CLOSE] = ['⟦', '⟧'];
 
 /** Controls but tab and line break, direction overrides, and characters that nobody sees but models read (tags, joiners of words, variants that no emoji has). */
 // eslint-disable-next-line no-control-regex -- a mistake elsewhere, the purpose here: these characters are taken out
-const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u200b\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e0fff}]|\p{Variation_Selector}(?<!\ufe0f)/gu;
+const UNSEEN =
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u200b\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e0fff}]|\p{Variation_Selector}(?<!\ufe0f)/gu;
 
 /**
  * A mark around something that is quoted for a model.
@@ -15,19 +16,26 @@ export function mark(what: string, boundary: string): string {
 
 /** A text as a model may read it between two marks: nothing in it looks like one, and nothing in it is unseen. */
 export function quotable(text: string, boundary: string): string {
-  return text
-    .toWellFormed()
-    .replace(/\r\n?|[\u2028\u2029]/g, '\n')
-    .replace(UNSEEN, '')
-    .replaceAll(OPEN, '[')
-    .replaceAll(CLOSE, ']')
-    // After what could have hidden in it is gone.
-    .replaceAll(boundary, '…');
+  return (
+    text
+      .toWellFormed()
+      .replace(/\r\n?|[\u2028\u2029]/g, '\n')
+      .replace(UNSEEN, '')
+      .replaceAll(OPEN, '[')
+      .replaceAll(CLOSE, ']')
+      // After what could have hidden in it is gone.
+      .replaceAll(boundary, '…')
+  );
 }
 
 /** The same on one line, so that a title cannot pass for a source. */
 export function lineOf(text: string, max: number, boundary: string): string {
-  return cut(quotable(text.slice(0, 4 * max), boundary).replace(/\s+/g, ' ').trim(), max);
+  return cut(
+    quotable(text.slice(0, 4 * max), boundary)
+      .replace(/\s+/g, ' ')
+      .trim(),
+    max,
+  );
 }
 
 /** @param max UTF-16 code units */

@@ -2,7 +2,32 @@ import { expect, it } from '@jest/globals';
 import { nextRun, type Run } from './runs.js';
 
 const RUN = /[\p{L}\p{N}\p{M}_]+(?:[-./'’][\p{L}\p{N}\p{M}_]+)*/gu;
-const ALPHABET = ['a', 'z', '0', '9', '_', '-', '.', '/', "'", '’', ' ', '\n', ',', '€', '–', 'ü', 'й', '退', '\u0301', '😀', '𝒳', 'A', '\u00a0', '\ud800'];
+const ALPHABET = [
+  'a',
+  'z',
+  '0',
+  '9',
+  '_',
+  '-',
+  '.',
+  '/',
+  "'",
+  '’',
+  ' ',
+  '\n',
+  ',',
+  '€',
+  '–',
+  'ü',
+  'й',
+  '退',
+  '\u0301',
+  '😀',
+  '𝒳',
+  'A',
+  '\u00a0',
+  '\ud800',
+];
 
 function runsOf(text: string): Run[] {
   const runs: Run[] = [];
@@ -15,7 +40,11 @@ it('a text is cut where one expression would cut it, whatever it is made of', ()
   const next = (below: number): number => (state = (state * 1_664_525 + 1_013_904_223) % 4_294_967_296) % below;
   for (let round = 0; round < 20_000; round += 1) {
     const text = Array.from({ length: 1 + next(12) }, () => ALPHABET[next(65_521) % ALPHABET.length]).join('');
-    const expected = [...text.matchAll(RUN)].map(({ 0: run, index }) => ({ text: run, at: index, isPlain: /^[a-z0-9]+$/.test(run) }));
+    const expected = [...text.matchAll(RUN)].map(({ 0: run, index }) => ({
+      text: run,
+      at: index,
+      isPlain: /^[a-z0-9]+$/.test(run),
+    }));
     expect(runsOf(text)).toEqual(expected);
   }
 });

@@ -50,7 +50,15 @@ const STEMMERS: Readonly<Record<Script, Readonly<Record<string, Stemmer>>>> = {
   tamil: { ta },
 };
 /** What a word of a script is taken for beside the languages that documents are known to be in. */
-const USUAL: Readonly<Record<Script, string>> = { latin: 'en', cyrillic: 'ru', greek: 'el', arabic: 'ar', armenian: 'hy', devanagari: 'hi', tamil: 'ta' };
+const USUAL: Readonly<Record<Script, string>> = {
+  latin: 'en',
+  cyrillic: 'ru',
+  greek: 'el',
+  arabic: 'ar',
+  armenian: 'hy',
+  devanagari: 'hi',
+  tamil: 'ta',
+};
 
 /** Numbers, codes and names of several parts are not inflected. */
 const INFLECTED = /^[\p{L}\p{M}]+$/u;
@@ -64,7 +72,9 @@ export function stemsOf(form: string, languages: readonly string[]): string[] {
   if (!script) return [form];
   const stemmers = STEMMERS[script];
   const names = new Set([...languages.filter((language) => language in stemmers), USUAL[script]]);
-  return [...new Set([...names].map((name) => stemmers[name]?.(form) ?? '').map((stem) => (stem === '' ? form : stem)))];
+  return [
+    ...new Set([...names].map((name) => stemmers[name]?.(form) ?? '').map((stem) => (stem === '' ? form : stem))),
+  ];
 }
 
 /** Those that write compounds as one word. */

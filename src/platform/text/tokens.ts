@@ -14,7 +14,10 @@ export const MAX_FORM_LENGTH = 64;
 const UNSPACED_SCRIPTS = ['Han', 'Hiragana', 'Katakana', 'Hangul', 'Thai', 'Lao', 'Khmer', 'Myanmar'];
 const UNSPACED = `[${UNSPACED_SCRIPTS.map((script) => `\\p{scx=${script}}`).join('')}]`;
 const HAS_UNSPACED = new RegExp(UNSPACED, 'u');
-const PIECE = new RegExp(`(?<unspaced>(?:(?=\\p{L})${UNSPACED}\\p{M}*)+)|(?<word>[\\p{L}\\p{N}\\p{M}]+?(?=(?=\\p{L})${UNSPACED}|[^\\p{L}\\p{N}\\p{M}]|$))`, 'gu');
+const PIECE = new RegExp(
+  `(?<unspaced>(?:(?=\\p{L})${UNSPACED}\\p{M}*)+)|(?<word>[\\p{L}\\p{N}\\p{M}]+?(?=(?=\\p{L})${UNSPACED}|[^\\p{L}\\p{N}\\p{M}]|$))`,
+  'gu',
+);
 const LETTER = /\P{M}\p{M}*/gu;
 /** Names and numbers that are looked for as a whole: `AB-1234`, `max_retries`, `2.5.1`. */
 const NAME = /^(?=.*[-_\p{N}])[^'’]*$/u;
@@ -62,7 +65,9 @@ function* split(run: string, start: number): Generator<Piece> {
 export function pairsOf(text: string): { readonly form: string; readonly at: number }[] {
   const letters = [...text.matchAll(LETTER)];
   if (letters.length < 2) return [{ form: text, at: 0 }];
-  return letters.slice(1).map(({ 0: letter }, index) => ({ form: (letters[index]?.[0] ?? '') + letter, at: letters[index]?.index ?? 0 }));
+  return letters
+    .slice(1)
+    .map(({ 0: letter }, index) => ({ form: (letters[index]?.[0] ?? '') + letter, at: letters[index]?.index ?? 0 }));
 }
 
 /**

@@ -1,9 +1,12 @@
 import { expect, it } from '@jest/globals';
 import { isBlank, visibleText } from './visible.js';
 
-it.each(['', ' \n\t', '\u200b\u200b', '\u3164', '\u2800', '\u0000', '\u202e', '\ufe0f', '\u{e0041}'])('%j shows nothing', (text) => {
-  expect(isBlank(text)).toBe(true);
-});
+it.each(['', ' \n\t', '\u200b\u200b', '\u3164', '\u2800', '\u0000', '\u202e', '\ufe0f', '\u{e0041}'])(
+  '%j shows nothing',
+  (text) => {
+    expect(isBlank(text)).toBe(true);
+  },
+);
 
 it.each(['a', '.', 'é', '名', '👍', '\u200b1', '👨‍👩‍👧'])('%j shows something', (text) => {
   expect(isBlank(text)).toBe(false);

@@ -7,8 +7,12 @@ export class ConfidentialTexts {
   protected readonly values: readonly string[];
 
   constructor(secrets: readonly string[]) {
-    const open = secrets.filter((secret) => !isAddress(secret)).flatMap((secret) => [secret, secret.replace(SCHEME, '')]);
-    const values = open.flatMap((value) => [value, JSON.stringify(value).slice(1, -1)]).filter(({ length }) => length >= MIN_LENGTH);
+    const open = secrets
+      .filter((secret) => !isAddress(secret))
+      .flatMap((secret) => [secret, secret.replace(SCHEME, '')]);
+    const values = open
+      .flatMap((value) => [value, JSON.stringify(value).slice(1, -1)])
+      .filter(({ length }) => length >= MIN_LENGTH);
     // The longest first: one may begin with another.
     this.values = [...new Set(values)].sort((one, other) => other.length - one.length);
   }

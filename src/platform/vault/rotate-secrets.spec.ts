@@ -130,9 +130,10 @@ it('leaves what it cannot open as it is, says where that is, and never what it h
   const strange = new MasterKey(randomBytes(32));
   const [foreign] = (await stored(1, strange)) as [SecretRef];
   const [tampered, fine] = (await stored(2)) as [SecretRef, SecretRef];
-  await open.database.query('update secrets set ciphertext = set_byte(ciphertext, 0, get_byte(ciphertext, 0) # 1) where record_id = $1', [
-    tampered.recordId,
-  ]);
+  await open.database.query(
+    'update secrets set ciphertext = set_byte(ciphertext, 0, get_byte(ciphertext, 0) # 1) where record_id = $1',
+    [tampered.recordId],
+  );
   const result = await rotation().execute();
   expect(result).toMatchObject({ rotated: 1, remaining: 2, hint: expect.stringContaining('SECRETS_KEY_FALLBACK') });
   expect([...(result.unreadable ?? [])].sort()).toEqual([placeOf(foreign), placeOf(tampered)].sort());
@@ -154,10 +155,12 @@ it('says what to set where the only key is the present one', async () => {
 it('ends between two batches when the process stops, with every secret readable, and goes on when it is run again', async () => {
   const refs = await stored(ROTATION_BATCH * 2);
   let stopped: Promise<void> | undefined;
-  const interrupted: RotateSecrets = rotation(before('update secrets', () => {
-    stopped ??= interrupted.stop();
-    return Promise.resolve();
-  }));
+  const interrupted: RotateSecrets = rotation(
+    before('update secrets', () => {
+      stopped ??= interrupted.stop();
+      return Promise.resolve();
+    }),
+  );
   await expect(interrupted.execute()).rejects.toThrow('the service is stopping');
   await stopped;
   expect(await vaultOf(current, old).readMany(refs)).toEqual(refs.map(placeOf));

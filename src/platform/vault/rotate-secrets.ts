@@ -98,7 +98,9 @@ export class RotateSecrets {
     let after: SecretRow | undefined;
     for (;;) {
       if (this.stopping) {
-        throw new RotationInterrupted('the service is stopping; its next start, or secrets rotate, goes on with the rotation');
+        throw new RotationInterrupted(
+          'the service is stopping; its next start, or secrets rotate, goes on with the rotation',
+        );
       }
       const rows = await this.othersAfter(after);
       after = rows.at(-1);

@@ -41,7 +41,10 @@ const RESEAL = statement(
 );
 
 /** @returns what is stored, by the position of its reference */
-export async function selectSecrets(source: SqlExecutor, refs: readonly SecretRef[]): Promise<Map<number, SealedSecret>> {
+export async function selectSecrets(
+  source: SqlExecutor,
+  refs: readonly SecretRef[],
+): Promise<Map<number, SealedSecret>> {
   const asked = refs.map((ref, position) => ({ position, ...columnsOf(ref) }));
   const rows = await SECRETS.run<SealedRow>(source, { asked });
   return new Map(rows.map((row) => [row.position, sealedOf(row)]));

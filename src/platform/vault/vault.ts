@@ -36,10 +36,7 @@ export class Vault {
    * @returns the secrets in the order asked, `undefined` where none is stored
    * @throws SecretUnreadable when one of them does not open
    */
-  async readMany(
-    refs: readonly SecretRef[],
-    source: SqlExecutor = this.database,
-  ): Promise<(string | undefined)[]> {
+  async readMany(refs: readonly SecretRef[], source: SqlExecutor = this.database): Promise<(string | undefined)[]> {
     if (refs.length === 0) return [];
     const found = await selectSecrets(source, refs);
     return refs.map((ref, position) => {

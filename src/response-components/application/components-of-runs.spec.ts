@@ -13,16 +13,27 @@ function componentsOfRuns(find: Find): ComponentsOfRuns {
 function run(frequency: 'off' | 'low'): RunContext {
   const components = { choiceButtons: true, card: false, list: false, table: false, chart: false };
   const agent = { type: 'anthropic', disableInteractivePrompts: false, responseComponents: { frequency, components } };
-  return { organizationId: 'o', runId: 'r', agent, nonInteractive: false, widget: { version: '1.0.0' } } as unknown as RunContext;
+  return {
+    organizationId: 'o',
+    runId: 'r',
+    agent,
+    nonInteractive: false,
+    widget: { version: '1.0.0' },
+  } as unknown as RunContext;
 }
 
 it('asks for the organization once a run, and not at all where nothing is to be shown', async () => {
-  const find = jest.fn<Find>().mockResolvedValue({ features: new Set(['response_components']) } as unknown as Awaited<ReturnType<Find>>);
+  const find = jest
+    .fn<Find>()
+    .mockResolvedValue({ features: new Set(['response_components']) } as unknown as Awaited<ReturnType<Find>>);
   const components = componentsOfRuns(find);
   expect(await components.of(run('off'))).toEqual([]);
   expect(find).not.toHaveBeenCalled();
   const low = run('low');
-  expect(await Promise.all([components.of(low), components.of(low)])).toEqual([['confirm', 'select'], ['confirm', 'select']]);
+  expect(await Promise.all([components.of(low), components.of(low)])).toEqual([
+    ['confirm', 'select'],
+    ['confirm', 'select'],
+  ]);
   expect(find).toHaveBeenCalledTimes(1);
 });
 

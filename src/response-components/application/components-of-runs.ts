@@ -34,7 +34,10 @@ export class ComponentsOfRuns {
       const organization = await this.organizations.find(organizationId);
       return organization?.features.has('response_components') === true ? offered : NONE;
     } catch (error) {
-      this.logger.warn({ err: error, runId }, 'It is not known whether an organization has response components; the run goes on without them');
+      this.logger.warn(
+        { err: error, runId },
+        'It is not known whether an organization has response components; the run goes on without them',
+      );
       return NONE;
     }
   }

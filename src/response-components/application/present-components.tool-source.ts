@@ -25,7 +25,8 @@ export class PresentComponents extends ToolSource {
     return offered.map((name) => {
       const kind = COMPONENTS[name];
       // All at once, so that calls made side by side are counted one after the other.
-      const call: OfferedTool['call'] = (input) => Promise.resolve(present(kind, input, limits, run.widget?.version ?? ''));
+      const call: OfferedTool['call'] = (input) =>
+        Promise.resolve(present(kind, input, limits, run.widget?.version ?? ''));
       return { definition: kind.tool, step: 'tool', effect: 'exempt', call };
     });
   }

@@ -60,5 +60,7 @@ function problemsOf({ issues }: z.ZodError): string[] {
 
 function pathOf(path: readonly PropertyKey[]): string {
   if (path.length === 0) return 'The input';
-  return path.map((part, index) => (typeof part === 'number' ? `[${part}]` : `${index === 0 ? '' : '.'}${String(part)}`)).join('');
+  return path
+    .map((part, index) => (typeof part === 'number' ? `[${part}]` : `${index === 0 ? '' : '.'}${String(part)}`))
+    .join('');
 }

@@ -27,17 +27,49 @@ describe('the props of', () => {
       fallback: 'Sure?\n\n- Yes\n- No',
       since: [0, 3, 0],
     });
-    expect(read('confirm', { question: 'Weg damit?', confirmLabel: 'Ja', cancelLabel: 'Nein' }).fallback).toBe('Weg damit?\n\n- Ja\n- Nein');
+    expect(read('confirm', { question: 'Weg damit?', confirmLabel: 'Ja', cancelLabel: 'Nein' }).fallback).toBe(
+      'Weg damit?\n\n- Ja\n- Nein',
+    );
   });
 
   it.each<[ComponentName, Input]>([
     ['confirm', { question: chars(500), confirmLabel: chars(60), cancelLabel: chars(59) }],
-    ['select', { question: chars(500), options: Array.from({ length: 10 }, (_, index) => ({ label: `${index}${chars(79)}`, description: chars(200) })) }],
+    [
+      'select',
+      {
+        question: chars(500),
+        options: Array.from({ length: 10 }, (_, index) => ({ label: `${index}${chars(79)}`, description: chars(200) })),
+      },
+    ],
     ['select', { question: 'Q', options: [{ label: 'A' }, { label: 'B' }] }],
-    ['card', { title: chars(200), subtitle: chars(200), text: chars(2_000), fields: Array(10).fill({ label: chars(80), value: chars(500) }) }],
-    ['card', { ...image(`https://example.com/${chars(2_028)}`), links: Array(5).fill({ label: chars(80), url: 'https://example.com/' }) }],
+    [
+      'card',
+      {
+        title: chars(200),
+        subtitle: chars(200),
+        text: chars(2_000),
+        fields: Array(10).fill({ label: chars(80), value: chars(500) }),
+      },
+    ],
+    [
+      'card',
+      {
+        ...image(`https://example.com/${chars(2_028)}`),
+        links: Array(5).fill({ label: chars(80), url: 'https://example.com/' }),
+      },
+    ],
     ['card', { title: 'T', fields: [], links: [] }],
-    ['list', { title: chars(200), items: Array(20).fill({ title: chars(200), text: chars(1_000), links: Array(3).fill({ label: chars(80), url: 'https://example.com/' }) }) }],
+    [
+      'list',
+      {
+        title: chars(200),
+        items: Array(20).fill({
+          title: chars(200),
+          text: chars(1_000),
+          links: Array(3).fill({ label: chars(80), url: 'https://example.com/' }),
+        }),
+      },
+    ],
     ['list', { items: [{ title: 'T', image: { url: 'https://example.com/', alt: chars(300) } }] }],
   ])('%s may be as large as its schema says', (name, input) => {
     expect(read(name, input).props).toMatchObject(input);
@@ -50,26 +82,90 @@ describe('the props of', () => {
     ['confirm', { question: null }, 'question is not a text; it must be a text of 1 to 500 characters.'],
     ['confirm', { question: ' \n' }, 'question is blank; it must be a text of 1 to 500 characters.'],
     ['confirm', { question: chars(501) }, 'question is too long; it must be a text of 1 to 500 characters.'],
-    ['confirm', { question: 'Q', confirmLabel: chars(61) }, 'confirmLabel is too long; it must be a text of 1 to 60 characters.'],
+    [
+      'confirm',
+      { question: 'Q', confirmLabel: chars(61) },
+      'confirmLabel is too long; it must be a text of 1 to 60 characters.',
+    ],
     ['confirm', { question: 'Q', confirmLabel: 'No' }, 'cancelLabel is the same as confirmLabel; the two must differ.'],
-    ['confirm', { question: 'Q', danger: true }, 'The input has unknown fields ("danger"); allowed are question, confirmLabel, cancelLabel.'],
-    ['select', { question: 'Q', options: [{ label: 'A' }] }, 'options has too few entries; it must be a list of 2 to 10 entries.'],
-    ['select', { question: 'Q', options: Array.from({ length: 11 }, (_, index) => ({ label: `L${index}` })) }, 'options has too many entries; it must be a list of 2 to 10 entries.'],
+    [
+      'confirm',
+      { question: 'Q', danger: true },
+      'The input has unknown fields ("danger"); allowed are question, confirmLabel, cancelLabel.',
+    ],
+    [
+      'select',
+      { question: 'Q', options: [{ label: 'A' }] },
+      'options has too few entries; it must be a list of 2 to 10 entries.',
+    ],
+    [
+      'select',
+      { question: 'Q', options: Array.from({ length: 11 }, (_, index) => ({ label: `L${index}` })) },
+      'options has too many entries; it must be a list of 2 to 10 entries.',
+    ],
     ['select', { question: 'Q', options: 'A, B' }, 'options is not a list; it must be a list of 2 to 10 entries.'],
-    ['select', { question: 'Q', options: ['A', { label: 'B' }] }, 'options[0] must be an object; allowed are label, description.'],
-    ['select', { question: 'Q', options: [{ label: 'A' }, { label: ' A' }] }, 'options has the label " A" twice; all labels must differ.'],
-    ['select', { question: 'Q', options: [{ label: 'é' }, { label: 'e\u0301' }] }, 'options has the label "e\u0301" twice; all labels must differ.'],
-    ['select', { question: 'Q', options: [{ label: 'Pay' }, { label: 'Pay\u200d' }] }, 'options has the label "Pay\u200d" twice; all labels must differ.'],
-    ['confirm', { question: 'Q', cancelLabel: 'Yes\u200b' }, 'cancelLabel is the same as confirmLabel; the two must differ.'],
+    [
+      'select',
+      { question: 'Q', options: ['A', { label: 'B' }] },
+      'options[0] must be an object; allowed are label, description.',
+    ],
+    [
+      'select',
+      { question: 'Q', options: [{ label: 'A' }, { label: ' A' }] },
+      'options has the label " A" twice; all labels must differ.',
+    ],
+    [
+      'select',
+      { question: 'Q', options: [{ label: 'é' }, { label: 'e\u0301' }] },
+      'options has the label "e\u0301" twice; all labels must differ.',
+    ],
+    [
+      'select',
+      { question: 'Q', options: [{ label: 'Pay' }, { label: 'Pay\u200d' }] },
+      'options has the label "Pay\u200d" twice; all labels must differ.',
+    ],
+    [
+      'confirm',
+      { question: 'Q', cancelLabel: 'Yes\u200b' },
+      'cancelLabel is the same as confirmLabel; the two must differ.',
+    ],
     ['confirm', { question: '\u3164\u2800' }, 'question is blank; it must be a text of 1 to 500 characters.'],
-    ['confirm', { question: 'Q', confirmLabel: '\u202eoN' }, 'confirmLabel holds characters that cannot be shown; it must be a text of 1 to 60 characters.'],
-    ['select', { question: 'Q', options: [{ label: 'A' }, { label: 'B', value: 2 }] }, 'options[1] has unknown fields ("value"); allowed are label, description.'],
-    ['card', { title: 'T', fields: Array(11).fill({ label: 'L', value: 'V' }) }, 'fields has too many entries; it must be a list of at most 10 entries.'],
-    ['card', { title: 'T', links: Array(6).fill({ label: 'L', url: 'https://a.example' }) }, 'links has too many entries; it must be a list of at most 5 entries.'],
-    ['card', { title: 'T', image: { url: 'https://a.example' } }, 'image.alt is missing; it must be a text of 1 to 300 characters.'],
+    [
+      'confirm',
+      { question: 'Q', confirmLabel: '\u202eoN' },
+      'confirmLabel holds characters that cannot be shown; it must be a text of 1 to 60 characters.',
+    ],
+    [
+      'select',
+      { question: 'Q', options: [{ label: 'A' }, { label: 'B', value: 2 }] },
+      'options[1] has unknown fields ("value"); allowed are label, description.',
+    ],
+    [
+      'card',
+      { title: 'T', fields: Array(11).fill({ label: 'L', value: 'V' }) },
+      'fields has too many entries; it must be a list of at most 10 entries.',
+    ],
+    [
+      'card',
+      { title: 'T', links: Array(6).fill({ label: 'L', url: 'https://a.example' }) },
+      'links has too many entries; it must be a list of at most 5 entries.',
+    ],
+    [
+      'card',
+      { title: 'T', image: { url: 'https://a.example' } },
+      'image.alt is missing; it must be a text of 1 to 300 characters.',
+    ],
     ['list', { items: [] }, 'items has too few entries; it must be a list of 1 to 20 entries.'],
-    ['list', { items: Array(21).fill({ title: 'T' }) }, 'items has too many entries; it must be a list of 1 to 20 entries.'],
-    ['list', { items: [{ title: 'T', links: Array(4).fill({ label: 'L', url: 'https://a.example' }) }] }, 'items[0].links has too many entries; it must be a list of at most 3 entries.'],
+    [
+      'list',
+      { items: Array(21).fill({ title: 'T' }) },
+      'items has too many entries; it must be a list of 1 to 20 entries.',
+    ],
+    [
+      'list',
+      { items: [{ title: 'T', links: Array(4).fill({ label: 'L', url: 'https://a.example' }) }] },
+      'items[0].links has too many entries; it must be a list of at most 3 entries.',
+    ],
   ])('%s are refused by name and rule: %j', (name, input, problem) => {
     expect(problems(name, input)).toEqual([problem]);
   });
@@ -79,14 +175,19 @@ describe('the props of', () => {
     expect(problems('confirm', { question: chars(501, '🚲') })).toHaveLength(1);
   });
 
-  it.each(['a\u0000b', 'a\u001bb', 'a\u0085b', '\ud83d', 'x\udeb2'])('hold nothing that cannot be shown or stored: %j', (question) => {
-    expect(problems('confirm', { question })).toEqual([expect.stringContaining('cannot be shown')]);
-    expect(read('confirm', { question: 'a\nb\tc' }).props).toMatchObject({ question: 'a\nb\tc' });
-  });
+  it.each(['a\u0000b', 'a\u001bb', 'a\u0085b', '\ud83d', 'x\udeb2'])(
+    'hold nothing that cannot be shown or stored: %j',
+    (question) => {
+      expect(problems('confirm', { question })).toEqual([expect.stringContaining('cannot be shown')]);
+      expect(read('confirm', { question: 'a\nb\tc' }).props).toMatchObject({ question: 'a\nb\tc' });
+    },
+  );
 
   it('tell of few mistakes at a time, and repeat little of what was sent', () => {
     const unknown = Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`${index}${chars(10_000)}`, 1]));
-    const [some, ...others] = problems('list', { items: [{ title: '', ...unknown }, ...Array<unknown>(19).fill(chars(10_000))] });
+    const [some, ...others] = problems('list', {
+      items: [{ title: '', ...unknown }, ...Array<unknown>(19).fill(chars(10_000))],
+    });
     expect(others).toHaveLength(3);
     expect(others.at(-1)).toBe('There are 18 more mistakes.');
     expect([some, ...others].join('').length).toBeLessThan(1_000);
@@ -119,8 +220,13 @@ describe('a URL', () => {
     '',
     7,
   ])('is refused: %j', (url) => {
-    for (const [name, input] of [['card', image(url as string)], ['list', { items: [image(url as string)] }]] as const) {
-      expect(problems(name, input)).toEqual([expect.stringMatching(/image\.url is not .*; it must be an absolute https URL of at most 2048 characters/)]);
+    for (const [name, input] of [
+      ['card', image(url as string)],
+      ['list', { items: [image(url as string)] }],
+    ] as const) {
+      expect(problems(name, input)).toEqual([
+        expect.stringMatching(/image\.url is not .*; it must be an absolute https URL of at most 2048 characters/),
+      ]);
     }
   });
 

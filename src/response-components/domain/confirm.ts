@@ -8,13 +8,19 @@ const schema = fields({
   cancelLabel: text(60, 'The button that says no.').default('No'),
 }).superRefine(({ confirmLabel, cancelLabel }, context) => {
   if (repeatedLabel([confirmLabel, cancelLabel]) === undefined) return;
-  context.addIssue({ code: 'custom', path: ['cancelLabel'], message: 'is the same as confirmLabel; the two must differ' });
+  context.addIssue({
+    code: 'custom',
+    path: ['cancelLabel'],
+    message: 'is the same as confirmLabel; the two must differ',
+  });
 });
 
 export const confirm = componentKind({
   name: 'confirm',
-  description: 'Shows the user a question with two buttons, one for yes and one for no. What they choose comes as their next message.',
+  description:
+    'Shows the user a question with two buttons, one for yes and one for no. What they choose comes as their next message.',
   schema,
-  fallback: ({ question, confirmLabel, cancelLabel }) => blocks(multiline(question), bullets([inline(confirmLabel), inline(cancelLabel)])),
+  fallback: ({ question, confirmLabel, cancelLabel }) =>
+    blocks(multiline(question), bullets([inline(confirmLabel), inline(cancelLabel)])),
   since: () => [0, 3, 0],
 });

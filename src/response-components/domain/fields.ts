@@ -23,7 +23,8 @@ function problemOf(value: string, max: number): string | null {
   // A string has at most as many code points as code units, and at least half as many.
   if (value.length > 2 * max || [...value].length > max) return 'is too long';
   // Of the formatting ones: those that turn the direction, so that a text reads as what it is not, and tags.
-  if (!value.isWellFormed() || /[^\P{Cc}\n\r\t]|[\u202a-\u202e\u2066-\u2069\u{e0001}]/u.test(value)) return 'holds characters that cannot be shown';
+  if (!value.isWellFormed() || /[^\P{Cc}\n\r\t]|[\u202a-\u202e\u2066-\u2069\u{e0001}]/u.test(value))
+    return 'holds characters that cannot be shown';
   if (isBlank(value)) return 'is blank';
   return null;
 }
@@ -37,13 +38,18 @@ export function httpsUrl(description: string) {
     .transform((value, context) => {
       const url = value.length <= MAX_URL ? URL.parse(value) : null;
       // What is written out in full may be longer than what was sent.
-      if (url?.protocol === 'https:' && url.username === '' && url.password === '' && url.href.length <= MAX_URL) return url.href;
+      if (url?.protocol === 'https:' && url.username === '' && url.password === '' && url.href.length <= MAX_URL)
+        return url.href;
       context.addIssue(`is not allowed; it ${rule}`);
       return z.NEVER;
     });
 }
 
-export function listOf<Entry extends z.ZodType>(entry: Entry, { min, max }: { readonly min: number; readonly max: number }, description: string) {
+export function listOf<Entry extends z.ZodType>(
+  entry: Entry,
+  { min, max }: { readonly min: number; readonly max: number },
+  description: string,
+) {
   const rule = `must be a list of ${min === 0 ? 'at most' : `${min} to`} ${max} entries`;
   return z
     .array(entry, { error: ({ input }) => `${input === undefined ? 'is missing' : 'is not a list'}; it ${rule}` })
@@ -56,7 +62,10 @@ export function listOf<Entry extends z.ZodType>(entry: Entry, { min, max }: { re
 export function fields<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
   const allowed = `allowed are ${Object.keys(shape).join(', ')}`;
   return z.strictObject(shape, {
-    error: (issue) => (issue.code === 'unrecognized_keys' ? `has unknown fields (${shownKeys(issue.keys)}); ${allowed}` : `must be an object; ${allowed}`),
+    error: (issue) =>
+      issue.code === 'unrecognized_keys'
+        ? `has unknown fields (${shownKeys(issue.keys)}); ${allowed}`
+        : `must be an object; ${allowed}`,
   });
 }
 

@@ -12,7 +12,8 @@ const CHOICES =
 const WHEN: Readonly<Record<Frequency, string>> = {
   off: 'Do not offer buttons.',
   low: 'Offer buttons only when what the user will say next is clearly one of a few concrete options, and at most once in a reply; otherwise ask in prose.',
-  medium: 'Offer buttons whenever what the user will say next is plausibly one of a few options; ask open questions in prose.',
+  medium:
+    'Offer buttons whenever what the user will say next is plausibly one of a few options; ask open questions in prose.',
   high: 'Offer buttons at every reasonable opportunity: whenever your reply ends in a question, in suggestions or in a choice.',
 };
 

@@ -22,8 +22,13 @@ function tokensOf(markdown: string): Token[] {
 
 /** What is left once Markdown is read: its texts, and nothing of its marks. */
 function plainText(markdown: string): string {
-  const leaves = tokensOf(markdown).filter((token) => token.type === 'escape' || (token.type === 'text' && !('tokens' in token && token.tokens)));
-  return leaves.map((leaf) => (leaf as Tokens.Text).text).join('').replace(/\s+/g, '');
+  const leaves = tokensOf(markdown).filter(
+    (token) => token.type === 'escape' || (token.type === 'text' && !('tokens' in token && token.tokens)),
+  );
+  return leaves
+    .map((leaf) => (leaf as Tokens.Text).text)
+    .join('')
+    .replace(/\s+/g, '');
 }
 
 function typesIn(markdown: string): Set<string> {
@@ -42,7 +47,10 @@ describe('as prose', () => {
       text: 'Light.\nStrong.\n\nRed.',
       fields: [{ label: 'Price', value: '1,200 €' }],
       image: { url: 'https://shop.example/c.png', alt: 'A red bicycle' },
-      links: [{ label: 'Buy', url: 'https://shop.example/buy' }, { label: 'More', url: 'https://shop.example/more' }],
+      links: [
+        { label: 'Buy', url: 'https://shop.example/buy' },
+        { label: 'More', url: 'https://shop.example/more' },
+      ],
     };
     expect(fallback('card', props)).toBe(
       [
@@ -58,7 +66,10 @@ describe('as prose', () => {
   });
 
   it('a list has its entries, and what belongs to one below it', () => {
-    const items = [{ title: 'Climber', text: 'Light.\n\nRed.', links: [{ label: 'Buy', url: 'https://shop.example/' }] }, { title: 'City' }];
+    const items = [
+      { title: 'Climber', text: 'Light.\n\nRed.', links: [{ label: 'Buy', url: 'https://shop.example/' }] },
+      { title: 'City' },
+    ];
     expect(fallback('list', { title: 'Bicycles', items })).toBe(
       '**Bicycles**\n\n- **Climber**\n\n  Light.\n\n  Red.\n\n  - [Buy](https://shop.example/)\n- **City**',
     );
@@ -70,8 +81,22 @@ describe('as prose', () => {
   });
 });
 
-const HOSTILE = fc.string({ unit: fc.constantFrom(...Array.from('\\`*_[]()<>~|#-+=1.)!&;:/"\' \nabZ')), minLength: 1, maxLength: 40 }).filter((text) => text.trim() !== '');
-const WITHOUT_MARKUP = ['code', 'codespan', 'em', 'del', 'heading', 'html', 'hr', 'blockquote', 'table', 'image', 'link'];
+const HOSTILE = fc
+  .string({ unit: fc.constantFrom(...Array.from('\\`*_[]()<>~|#-+=1.)!&;:/"\' \nabZ')), minLength: 1, maxLength: 40 })
+  .filter((text) => text.trim() !== '');
+const WITHOUT_MARKUP = [
+  'code',
+  'codespan',
+  'em',
+  'del',
+  'heading',
+  'html',
+  'hr',
+  'blockquote',
+  'table',
+  'image',
+  'link',
+];
 
 /** Brackets may be written out; in a URL that means the same. */
 function decoded(url = ''): string {
@@ -82,7 +107,10 @@ describe('nothing that a component says is markup:', () => {
   it('texts read as they were written', () => {
     fc.assert(
       fc.property(HOSTILE, HOSTILE, HOSTILE, (question, a, b) => {
-        const prose = fallback('select', { question, options: [{ label: `${a}1`, description: b }, { label: `${b}2` }] });
+        const prose = fallback('select', {
+          question,
+          options: [{ label: `${a}1`, description: b }, { label: `${b}2` }],
+        });
         expect(plainText(prose)).toBe(`${question}${a}1:${b}${b}2`.replace(/\s+/g, ''));
         for (const type of WITHOUT_MARKUP) expect(typesIn(prose)).not.toContain(type);
       }),
@@ -97,7 +125,9 @@ describe('nothing that a component says is markup:', () => {
         const [link, ...others] = linksIn(fallback('card', { title: 'T', links: [{ label, url: href }] }));
         expect(others).toEqual([]);
         expect(decoded(link?.href)).toBe(decoded(href));
-        expect(plainText(fallback('card', { title: 'T', links: [{ label, url: href }] }))).toBe(`T${label.replace(/\s+/g, '')}`);
+        expect(plainText(fallback('card', { title: 'T', links: [{ label, url: href }] }))).toBe(
+          `T${label.replace(/\s+/g, '')}`,
+        );
       }),
       { numRuns: 500, seed: 381 },
     );

@@ -9,7 +9,11 @@ export function inline(text: string): string {
 export function multiline(text: string): string {
   const lines = text.split(/\r\n?|\n/u).map((line) => escaped(line.trim()));
   // Two blanks keep the line break; an empty line begins a new paragraph.
-  return lines.join('\n').replace(/\n{2,}/gu, '\n\n').replace(/(?<=[^\n])\n(?=[^\n])/gu, '  \n').trim();
+  return lines
+    .join('\n')
+    .replace(/\n{2,}/gu, '\n\n')
+    .replace(/(?<=[^\n])\n(?=[^\n])/gu, '  \n')
+    .trim();
 }
 
 export function bold(text: string): string {

@@ -5,7 +5,14 @@ import { offeredComponents, type OfferConditions } from './offered-components.js
 const ALL_ON: ComponentMap = { choiceButtons: true, card: true, list: true, table: true, chart: true };
 
 function offered(
-  { components, frequency = 'medium', ...agent }: Partial<OfferConditions['agent']> & { components?: Partial<ComponentMap>; frequency?: 'off' | 'low' | 'medium' | 'high' } = {},
+  {
+    components,
+    frequency = 'medium',
+    ...agent
+  }: Partial<OfferConditions['agent']> & {
+    components?: Partial<ComponentMap>;
+    frequency?: 'off' | 'low' | 'medium' | 'high';
+  } = {},
   run: Partial<Omit<OfferConditions, 'agent'>> = {},
 ): readonly string[] {
   const responseComponents = { frequency, components: { ...ALL_ON, ...components } };

@@ -33,7 +33,10 @@ describe('a turn', () => {
     expect(limits.noteWrong()).toContain('plain text');
     expect(limits.refusal('card')).toContain('plain text');
 
-    const resumed = new TurnLimits('high', [{ name: 'present_card', failed: true }, { name: 'pay', failed: true }]);
+    const resumed = new TurnLimits('high', [
+      { name: 'present_card', failed: true },
+      { name: 'pay', failed: true },
+    ]);
     expect(resumed.refusal('card')).toBeNull();
     expect(resumed.noteWrong()).toContain('plain text');
     expect(resumed.refusal('list')).toContain('plain text');

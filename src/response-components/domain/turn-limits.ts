@@ -30,7 +30,8 @@ export class TurnLimits {
     if (isChoice(name) && this.frequency === 'low' && this.choicesShown > 0) {
       return 'Nothing was shown: the user has buttons to choose from already, and may be given them only once in a reply. End your reply.';
     }
-    if (this.componentsShown >= MAX_COMPONENTS) return `Nothing was shown: a reply may show at most ${MAX_COMPONENTS} components. ${IN_PROSE}`;
+    if (this.componentsShown >= MAX_COMPONENTS)
+      return `Nothing was shown: a reply may show at most ${MAX_COMPONENTS} components. ${IN_PROSE}`;
     return null;
   }
 
@@ -42,7 +43,9 @@ export class TurnLimits {
   /** @returns what the model is to do now */
   noteWrong(): string {
     this.wrong += 1;
-    return this.wrongCalls < MAX_WRONG_CALLS ? 'Nothing was shown. Call the tool once more with this corrected.' : `Nothing was shown. ${IN_PROSE}`;
+    return this.wrongCalls < MAX_WRONG_CALLS
+      ? 'Nothing was shown. Call the tool once more with this corrected.'
+      : `Nothing was shown. ${IN_PROSE}`;
   }
 
   /** Of a call in an earlier run it is known that it failed, and not why: it counts as wrong. */
@@ -51,7 +54,9 @@ export class TurnLimits {
   }
 
   private get componentsShown(): number {
-    return this.shown + this.earlier.filter(({ name, failed }) => !failed && componentOfTool(name) !== undefined).length;
+    return (
+      this.shown + this.earlier.filter(({ name, failed }) => !failed && componentOfTool(name) !== undefined).length
+    );
   }
 
   private get choicesShown(): number {

@@ -4,7 +4,9 @@ export type Release = readonly [major: number, minor: number, patch: number];
 const NUMBER = '(0|[1-9]\\d{0,14})';
 const IDENTIFIER = '(?:0|[1-9]\\d*|\\d*[a-zA-Z-][\\da-zA-Z-]*)';
 /** Semantic versioning 2.0; numbers that are no safe integers are nobody's. */
-const VERSION = new RegExp(`^${NUMBER}\\.${NUMBER}\\.${NUMBER}(-${IDENTIFIER}(?:\\.${IDENTIFIER})*)?(?:\\+[\\da-zA-Z-]+(?:\\.[\\da-zA-Z-]+)*)?$`);
+const VERSION = new RegExp(
+  `^${NUMBER}\\.${NUMBER}\\.${NUMBER}(-${IDENTIFIER}(?:\\.${IDENTIFIER})*)?(?:\\+[\\da-zA-Z-]+(?:\\.[\\da-zA-Z-]+)*)?$`,
+);
 
 /**
  * Whether a version is this release or a later one, by the precedence of semantic versioning: a pre-release comes before

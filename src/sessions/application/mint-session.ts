@@ -35,13 +35,19 @@ export class MintSession {
   ) {}
 
   /** @throws ValidationFailed for an e-mail address as `endUser`, SessionThreadNotFound, SessionAgentNotFound; nothing is stored then */
-  async execute(caller: ApiKeyPrincipal, { agentId, endUser, threadId: given }: MintCommand): Promise<SessionCredentials> {
+  async execute(
+    caller: ApiKeyPrincipal,
+    { agentId, endUser, threadId: given }: MintCommand,
+  ): Promise<SessionCredentials> {
     const { organizationId, keyId: apiKeyId } = caller;
     if (endUser !== undefined && looksLikeEmail(endUser)) {
       throw new ValidationFailed('body/endUser must be an id of the user that stays the same, never an e-mail address');
     }
     const goneOn = given === undefined ? undefined : await this.require(organizationId, agentId, given);
-    const [userKey, salted] = await Promise.all([this.users.of(organizationId, endUser), this.saltedEndUsers.of(endUser)]);
+    const [userKey, salted] = await Promise.all([
+      this.users.of(organizationId, endUser),
+      this.saltedEndUsers.of(endUser),
+    ]);
     const threadId = goneOn ?? (await this.open(organizationId, agentId));
     const createdAt = this.clock.now();
     const { resumeSeconds, resumeSecondsWithEndUser } = this.settings.sessions;

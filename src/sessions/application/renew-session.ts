@@ -53,14 +53,19 @@ export class RenewSession {
   }
 
   private async find(organizationId: string, token: string): Promise<Session> {
-    const found = isResumeToken(token) ? await this.sessions.findByToken(organizationId, digestResumeToken(token)) : null;
+    const found = isResumeToken(token)
+      ? await this.sessions.findByToken(organizationId, digestResumeToken(token))
+      : null;
     if (!found || !(await this.apiKeys.isUsable(organizationId, found.apiKeyId))) throw new ResumeTokenInvalid();
     return found;
   }
 
   /** Whether `endUser` is exactly the user that the session was minted for; for a session without one, whether it is undefined. */
   private async isOf({ organizationId, userKey }: Session, endUser: string | undefined): Promise<boolean> {
-    const [stored, given] = await Promise.all([this.users.current(organizationId, userKey), this.users.of(organizationId, endUser)]);
+    const [stored, given] = await Promise.all([
+      this.users.current(organizationId, userKey),
+      this.users.of(organizationId, endUser),
+    ]);
     if (stored === null || given === null) return stored === null && endUser === undefined;
     return timingSafeEqual(Buffer.from(stored), Buffer.from(given));
   }

@@ -4,12 +4,7 @@ import { TtlCache } from '../../platform/cache/index.js';
 import { Clock } from '../../platform/clock/index.js';
 import { newId } from '../../platform/ids/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
-import {
-  SIGNING_KEY_ANNOUNCED_MS,
-  SIGNING_KEY_DAYS,
-  SIGNING_KEYS_CACHE_MS,
-  UNKNOWN_KEY_MS,
-} from '../limits.js';
+import { SIGNING_KEY_ANNOUNCED_MS, SIGNING_KEY_DAYS, SIGNING_KEYS_CACHE_MS, UNKNOWN_KEY_MS } from '../limits.js';
 import { SigningKeyRepository } from '../persistence/signing-key.repository.js';
 import type { SigningKey } from '../persistence/sessions.schema.js';
 
@@ -54,7 +49,10 @@ export class SigningKeys {
       } catch (error) {
         this.signer = undefined;
         if (!(error instanceof Error) || error.name !== 'SecretUnreadable') throw error;
-        this.logger.warn({ kid, err: error }, 'The key that signs session passes cannot be read; a new one takes its place');
+        this.logger.warn(
+          { kid, err: error },
+          'The key that signs session passes cannot be read; a new one takes its place',
+        );
         this.unreadable.add(kid);
       }
     }

@@ -18,15 +18,21 @@ export class SessionThreadNotFound extends DomainError {
 /** Unknown, of another organization, with another `endUser`, or ended: which one it was helps only a guesser. */
 export class ResumeTokenInvalid extends DomainError {
   constructor() {
-    super('invalid', 'The resume token is not valid for this endUser, or its session has been ended. Start a new session.', {
-      code: 'resume_token_invalid',
-    });
+    super(
+      'invalid',
+      'The resume token is not valid for this endUser, or its session has been ended. Start a new session.',
+      {
+        code: 'resume_token_invalid',
+      },
+    );
   }
 }
 
 export class ResumeTokenExpired extends DomainError {
   constructor() {
-    super('invalid', 'The resume token has expired, and with it the session. Start a new one.', { code: 'resume_token_expired' });
+    super('invalid', 'The resume token has expired, and with it the session. Start a new one.', {
+      code: 'resume_token_expired',
+    });
   }
 }
 

@@ -6,7 +6,14 @@ import { ApiCauses, ApiErrors, ApiExample, EXAMPLE_IDS } from '../../platform/ht
 import { MintSession } from '../application/mint-session.js';
 import { RenewSession } from '../application/renew-session.js';
 import { SESSION_AGENT } from '../application/session-agent-lookup.js';
-import { MintedSessionResponse, MintSessionBody, RefreshedSessionResponse, refreshedView, RefreshSessionBody, tokenView } from './sessions.dto.js';
+import {
+  MintedSessionResponse,
+  MintSessionBody,
+  RefreshedSessionResponse,
+  refreshedView,
+  RefreshSessionBody,
+  tokenView,
+} from './sessions.dto.js';
 
 @ApiTags('Sessions')
 @Controller('v1/sessions')
@@ -46,7 +53,10 @@ export class SessionsController {
   @HttpCode(200)
   @Access({ scope: 'chat', rateLimit: 'sessionRefresh' })
   @Header('cache-control', 'no-store')
-  @ApiExample({ body: { resumeToken: '<resumeToken.token of the minted session>', endUser: 'user-42' }, needs: 'the resume token of a session, which is shown once' })
+  @ApiExample({
+    body: { resumeToken: '<resumeToken.token of the minted session>', endUser: 'user-42' },
+    needs: 'the resume token of a session, which is shown once',
+  })
   @ApiOperation({
     operationId: 'refreshSession',
     summary: 'Get a new pass for a session',
@@ -58,7 +68,10 @@ export class SessionsController {
   @ApiOkResponse({ type: RefreshedSessionResponse })
   @ApiErrors(400, 401, 403, 429)
   @ApiCauses(404, 'agent_not_found', 'thread_not_found')
-  async refresh(@Caller() caller: ApiKeyPrincipal, @Body() body: RefreshSessionBody): Promise<RefreshedSessionResponse> {
+  async refresh(
+    @Caller() caller: ApiKeyPrincipal,
+    @Body() body: RefreshSessionBody,
+  ): Promise<RefreshedSessionResponse> {
     const { resumeToken, endUser } = body;
     return refreshedView(await this.renewSession.execute(caller, { resumeToken, endUser }));
   }

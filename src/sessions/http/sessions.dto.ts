@@ -11,7 +11,10 @@ export class MintSessionBody {
   readonly assistant_id!: string;
   @StringField({ optional: true, min: 1, max: MAX_USER_ID, description: END_USER })
   readonly endUser?: string;
-  @UuidField({ optional: true, description: 'A conversation of the agent to go on with; without it a new one is opened.' })
+  @UuidField({
+    optional: true,
+    description: 'A conversation of the agent to go on with; without it a new one is opened.',
+  })
   readonly thread_id?: string;
 }
 
@@ -21,7 +24,12 @@ const MAX_TOKEN = 1_000;
 export class RefreshSessionBody {
   @StringField({ min: 1, max: MAX_TOKEN, description: 'As the mint has answered it.' })
   readonly resumeToken!: string;
-  @StringField({ optional: true, min: 1, max: MAX_USER_ID, description: 'The same as at the mint, byte for byte; none where there was none.' })
+  @StringField({
+    optional: true,
+    min: 1,
+    max: MAX_USER_ID,
+    description: 'The same as at the mint, byte for byte; none where there was none.',
+  })
   readonly endUser?: string;
 }
 
@@ -53,7 +61,9 @@ export class RefreshedSessionResponse {
 }
 
 export class MintedSessionResponse extends RefreshedSessionResponse {
-  @ObjectField(() => TimedTokenResponse, { description: 'For `POST /v1/sessions/refresh`; it is given this once and can never chat.' })
+  @ObjectField(() => TimedTokenResponse, {
+    description: 'For `POST /v1/sessions/refresh`; it is given this once and can never chat.',
+  })
   readonly resumeToken!: TimedTokenResponse;
 }
 

@@ -29,7 +29,10 @@ export class WidgetController {
   ): Promise<Buffer | undefined> {
     const { version: current } = widgetFile();
     if (version !== current) {
-      throw new DomainError('not_found', `This service has the widget in version ${current}: /widget-${current}.js, or /widget.js for the latest.`);
+      throw new DomainError(
+        'not_found',
+        `This service has the widget in version ${current}: /widget-${current}.js, or /widget.js for the latest.`,
+      );
     }
     return this.answer(request, reply, FOR_EVER);
   }

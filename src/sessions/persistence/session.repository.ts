@@ -16,7 +16,11 @@ export interface SessionFacts {
 export class SessionRepository {
   constructor(private readonly database: Database) {}
 
-  async add(organizationId: string, session: Session, secrets: SaltedEndUser & { readonly tokenDigest: string }): Promise<void> {
+  async add(
+    organizationId: string,
+    session: Session,
+    secrets: SaltedEndUser & { readonly tokenDigest: string },
+  ): Promise<void> {
     await this.database.write((em) => em.insert(sessions, { ...session, organizationId, ...secrets, renewals: 0 }));
   }
 
@@ -34,7 +38,11 @@ export class SessionRepository {
   /** Counts one renewal in the row itself, so that of many at once exactly as many succeed as are left. @returns whether one was left */
   async takeRenewal(organizationId: string, id: string): Promise<boolean> {
     const counted = await this.database.write((em) =>
-      em.nativeUpdate(sessions, { organizationId, id, renewals: { $lt: MAX_RENEWALS } }, { renewals: raw('renewals + 1') }),
+      em.nativeUpdate(
+        sessions,
+        { organizationId, id, renewals: { $lt: MAX_RENEWALS } },
+        { renewals: raw('renewals + 1') },
+      ),
     );
     return counted > 0;
   }
@@ -51,6 +59,15 @@ export class SessionRepository {
   }
 }
 
-function toSession({ id, organizationId, agentId, threadId, apiKeyId, userKey, createdAt, expiresAt }: StoredSession): Session {
+function toSession({
+  id,
+  organizationId,
+  agentId,
+  threadId,
+  apiKeyId,
+  userKey,
+  createdAt,
+  expiresAt,
+}: StoredSession): Session {
   return { id, organizationId, agentId, threadId, apiKeyId, userKey, createdAt, expiresAt };
 }

@@ -31,7 +31,9 @@ export class SigningKeyRepository {
    * Lets one process after the other decide upon a new key.
    * @param decide gets the keys as they are, newest first; null adds none
    */
-  addUnder(decide: (known: readonly SigningKey[]) => { readonly key: SigningKey; readonly privateKey: string } | null): Promise<void> {
+  addUnder(
+    decide: (known: readonly SigningKey[]) => { readonly key: SigningKey; readonly privateKey: string } | null,
+  ): Promise<void> {
     return this.database.transaction(async (transaction: Transaction) => {
       await transaction.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [LOCK]);
       const known = await transaction.em.findAll(signingKeys, { orderBy: { signsFrom: 'desc', id: 'desc' } });
@@ -46,7 +48,10 @@ export class SigningKeyRepository {
     await this.database.transaction(async (transaction) => {
       const old = await transaction.em.find(signingKeys, { createdAt: { $lt: createdBefore } });
       for (const key of old) transaction.em.remove(key);
-      await this.vault.remove(transaction, old.map(({ id }) => refOf(id)));
+      await this.vault.remove(
+        transaction,
+        old.map(({ id }) => refOf(id)),
+      );
     });
   }
 }

@@ -14,7 +14,12 @@ describe('the API-key routes', () => {
     const admin = await key();
     const created = await probe.send('POST', '/v1/api-keys', {
       key: admin,
-      body: { name: 'CI', capabilities: ['chat'], agentIds: [agentId.toUpperCase()], expiresAt: '2999-01-01T00:00:00Z' },
+      body: {
+        name: 'CI',
+        capabilities: ['chat'],
+        agentIds: [agentId.toUpperCase()],
+        expiresAt: '2999-01-01T00:00:00Z',
+      },
     });
     expect(created.status).toBe(201);
     expect(created.body).toEqual({
@@ -28,7 +33,10 @@ describe('the API-key routes', () => {
       expiresAt: '2999-01-01T00:00:00.000Z',
     });
     const { key: issued, ...shown } = created.body;
-    expect(await probe.send('GET', '/v1/probe/read', { key: issued })).toMatchObject({ status: 200, body: { organizationId: id } });
+    expect(await probe.send('GET', '/v1/probe/read', { key: issued })).toMatchObject({
+      status: 200,
+      body: { organizationId: id },
+    });
 
     const { apiKeys } = (await probe.send('GET', '/v1/api-keys', { key: admin })).body;
     expect(apiKeys).toHaveLength(2);
@@ -44,7 +52,10 @@ describe('the API-key routes', () => {
   it('grant no capability that the calling key lacks, and store nothing then', async () => {
     const { key } = await probe.tenant();
     const limited = await key('chat,manageApiKeys');
-    const answer = await probe.send('POST', '/v1/api-keys', { key: limited, body: { name: 'x', capabilities: ['chat', 'manageAgents'] } });
+    const answer = await probe.send('POST', '/v1/api-keys', {
+      key: limited,
+      body: { name: 'x', capabilities: ['chat', 'manageAgents'] },
+    });
     expect(answer).toMatchObject({ status: 403, body: { code: 'forbidden_by_key_role' } });
     expect((await probe.send('GET', '/v1/api-keys', { key: limited })).body.apiKeys).toHaveLength(1);
   });
@@ -59,7 +70,11 @@ describe('the API-key routes', () => {
     ['a malformed agent id', { name: 'x', capabilities: ['chat'], agentIds: ['x'] }, 'agentIds'],
     ['an unknown agent', { name: 'x', capabilities: ['chat'], agentIds: [newId()] }, 'agentIds'],
     ['an end in the past', { name: 'x', capabilities: ['chat'], expiresAt: '2001-01-01T00:00:00Z' }, 'expiresAt'],
-    ['an end after the year 9999', { name: 'x', capabilities: ['chat'], expiresAt: '9999-12-31T23:59:59-00:01' }, 'expiresAt'],
+    [
+      'an end after the year 9999',
+      { name: 'x', capabilities: ['chat'], expiresAt: '9999-12-31T23:59:59-00:01' },
+      'expiresAt',
+    ],
     ['an end that is no time', { name: 'x', capabilities: ['chat'], expiresAt: 'tomorrow' }, 'expiresAt'],
     ['an unknown field', { name: 'x', capabilities: ['chat'], admin: true }, 'admin'],
   ])('refuse %s, naming the field', async (_what, body, field) => {

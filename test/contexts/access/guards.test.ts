@@ -41,24 +41,32 @@ describe('a credential', () => {
     ['malformed', 'ak_nonsense'],
     ['of another kind', 'eyJhbGciOiJFZERTQSJ9.e30'],
     ['very long', 'x'.repeat(5_000)],
-  ])(
-    'that is no key of ours (%s) answers 401 api_key_invalid',
-    async (_what, key) => {
-      expect(await probe.send('GET', '/v1/probe/read', { key })).toMatchObject({ status: 401, body: { code: 'api_key_invalid' } });
-    },
-  );
+  ])('that is no key of ours (%s) answers 401 api_key_invalid', async (_what, key) => {
+    expect(await probe.send('GET', '/v1/probe/read', { key })).toMatchObject({
+      status: 401,
+      body: { code: 'api_key_invalid' },
+    });
+  });
 
   it('that is revoked answers 401 from then on', async () => {
     const { id } = await probe.tenant();
     const { id: keyId, key } = await probe.cli(`key create --org ${id} --capabilities chat`);
-    expect(await probe.send('GET', '/v1/probe/read', { key })).toMatchObject({ status: 200, body: { organizationId: id } });
+    expect(await probe.send('GET', '/v1/probe/read', { key })).toMatchObject({
+      status: 200,
+      body: { organizationId: id },
+    });
     await probe.cli(`key revoke ${keyId}`);
-    expect(await probe.send('GET', '/v1/probe/read', { key })).toMatchObject({ status: 401, body: { code: 'api_key_invalid' } });
+    expect(await probe.send('GET', '/v1/probe/read', { key })).toMatchObject({
+      status: 401,
+      body: { code: 'api_key_invalid' },
+    });
   });
 
   it('takes the scheme in any case', async () => {
     const key = await (await probe.tenant()).key();
-    expect((await probe.send('GET', '/v1/probe/read', { headers: { authorization: `bEARER  ${key}` } })).status).toBe(200);
+    expect((await probe.send('GET', '/v1/probe/read', { headers: { authorization: `bEARER  ${key}` } })).status).toBe(
+      200,
+    );
   });
 
   it('is judged before the body', async () => {
@@ -70,7 +78,9 @@ describe('a credential', () => {
     expect((await probe.send('GET', '/v1/probe/open')).status).toBe(200);
     expect((await probe.send('GET', '/v1/probe/nowhere')).status).toBe(404);
     expect((await probe.send('GET', '/v1/probe/chat')).status).toBe(404);
-    expect((await probe.send('OPTIONS', '/v1/probe/chat', { headers: { origin: 'https://a.test' } })).status).toBeLessThan(300);
+    expect(
+      (await probe.send('OPTIONS', '/v1/probe/chat', { headers: { origin: 'https://a.test' } })).status,
+    ).toBeLessThan(300);
   });
 });
 
@@ -107,7 +117,9 @@ describe('the order of checks', () => {
     const good = await key('chat', agentId);
     const used = await probe.tenant();
     await probe.exhaust(used.id, null);
-    expect(await probe.send('POST', missing, { key: await used.key('manageAgents', otherAgent), ...wrong })).toMatchObject({
+    expect(
+      await probe.send('POST', missing, { key: await used.key('manageAgents', otherAgent), ...wrong }),
+    ).toMatchObject({
       status: 429,
       body: { code: 'rate_limited' },
     });
@@ -120,8 +132,14 @@ describe('the order of checks', () => {
       status: 403,
       body: { code: 'forbidden_by_agent_allowlist' },
     });
-    expect(await probe.send('POST', url, { key: good, ...wrong })).toMatchObject({ status: 400, body: { code: 'FST_ERR_VALIDATION' } });
-    expect(await probe.send('POST', url, { key: good, body: { text: 'hi' } })).toMatchObject({ status: 200, body: { agentId } });
+    expect(await probe.send('POST', url, { key: good, ...wrong })).toMatchObject({
+      status: 400,
+      body: { code: 'FST_ERR_VALIDATION' },
+    });
+    expect(await probe.send('POST', url, { key: good, body: { text: 'hi' } })).toMatchObject({
+      status: 200,
+      body: { agentId },
+    });
   });
 
   it('puts an unreadable body before all of them', async () => {
@@ -134,7 +152,10 @@ describe('the order of checks', () => {
   it('puts the capability before the organization level', async () => {
     const { agentId, key } = await probe.tenant();
     const post = async (sent: string) => probe.send('POST', '/v1/probe/organization', { key: sent });
-    expect(await post(await key('chat', agentId))).toMatchObject({ status: 403, body: { code: 'forbidden_by_key_role' } });
+    expect(await post(await key('chat', agentId))).toMatchObject({
+      status: 403,
+      body: { code: 'forbidden_by_key_role' },
+    });
     expect(await post(await key('manageAgents', agentId))).toMatchObject({
       status: 403,
       body: { code: 'forbidden_org_endpoint_for_scoped_key' },
@@ -156,7 +177,10 @@ describe('a resource', () => {
     expect(foreign.status).toBe(404);
     expect({ ...foreign.body, message: '' }).toEqual({ ...absent.body, message: '' });
     expect(foreign.body.message.replace(theirs.agentId, invented)).toBe(absent.body.message);
-    const chat = await probe.send('POST', '/v1/probe/chat', { key, body: { assistant_id: theirs.agentId, text: 'hi' } });
+    const chat = await probe.send('POST', '/v1/probe/chat', {
+      key,
+      body: { assistant_id: theirs.agentId, text: 'hi' },
+    });
     expect(chat.status).toBe(404);
   });
 
@@ -180,13 +204,16 @@ describe('a resource', () => {
     });
   });
 
-  it.each([[undefined], [7], [{ id: 1 }], [['a']], ['not-a-uuid']])('that a body names as %j is left to its schema', async (id) => {
-    const key = await (await probe.tenant()).key();
-    probe.agents.lookups = [];
-    const answer = await probe.send('POST', '/v1/probe/chat', { key, body: { assistant_id: id, text: 'hi' } });
-    expect(answer.status).toBe(typeof id === 'string' || id === undefined ? 200 : 400);
-    expect(probe.agents.lookups).toEqual([]);
-  });
+  it.each([[undefined], [7], [{ id: 1 }], [['a']], ['not-a-uuid']])(
+    'that a body names as %j is left to its schema',
+    async (id) => {
+      const key = await (await probe.tenant()).key();
+      probe.agents.lookups = [];
+      const answer = await probe.send('POST', '/v1/probe/chat', { key, body: { assistant_id: id, text: 'hi' } });
+      expect(answer.status).toBe(typeof id === 'string' || id === undefined ? 200 : 400);
+      expect(probe.agents.lookups).toEqual([]);
+    },
+  );
 });
 
 describe('the chat budget', () => {
@@ -201,7 +228,8 @@ describe('the chat budget', () => {
       await probe.send('POST', `/v1/probe/threads/${newId()}/runs`, { key: good, body: { text: 'hi' } }),
     ];
     expect(answers.map(({ status }) => status)).toEqual([200, 400, 403, 404]);
-    for (const { headers } of answers) expect(BUDGET.map((name) => Number(headers[name]) > 0)).toEqual([true, true, true]);
+    for (const { headers } of answers)
+      expect(BUDGET.map((name) => Number(headers[name]) > 0)).toEqual([true, true, true]);
     const other = await probe.send('GET', `/v1/probe/agents/${agentId}`, { key: good });
     expect(BUDGET.some((name) => name in other.headers)).toBe(false);
   });
@@ -226,7 +254,10 @@ describe('the chat budget', () => {
   it('answers 429 with Retry-After when it is used up', async () => {
     const { id, agentId, threadId, key } = await probe.tenant();
     await probe.exhaust(id, agentId);
-    const answer = await probe.send('POST', `/v1/probe/threads/${threadId}/runs`, { key: await key(), body: { text: 'hi' } });
+    const answer = await probe.send('POST', `/v1/probe/threads/${threadId}/runs`, {
+      key: await key(),
+      body: { text: 'hi' },
+    });
     expect(answer.status).toBe(429);
     expect(answer.body).toEqual({
       statusCode: 429,
@@ -253,7 +284,10 @@ describe('the OpenAPI document', () => {
     const { paths } = (await probe.send('GET', '/v1/openapi.json')).body;
     expect(paths['/v1/probe/read'].get['x-scope']).toBe('none');
     expect(paths['/v1/api-keys'].post['x-scope']).toBe('manageApiKeys');
-    expect(paths['/v1/probe/threads/{threadId}/runs'].post).toMatchObject({ 'x-scope': 'chat', 'x-session-pass': true });
+    expect(paths['/v1/probe/threads/{threadId}/runs'].post).toMatchObject({
+      'x-scope': 'chat',
+      'x-session-pass': true,
+    });
     expect(paths['/v1/probe/chat'].post).not.toHaveProperty('x-session-pass');
   });
 });

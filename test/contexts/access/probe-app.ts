@@ -190,7 +190,11 @@ export class ProbeApp {
 
   /** Uses up the chat budget of an agent, or with null that of the requests that name none. */
   async exhaust(organizationId: string, agentId: string | null): Promise<void> {
-    await useUpBudget(this.app.get<ThrottlerStorage>(ThrottlerStorage), `chat:${organizationId}:${agentId ?? 'none'}`, 600);
+    await useUpBudget(
+      this.app.get<ThrottlerStorage>(ThrottlerStorage),
+      `chat:${organizationId}:${agentId ?? 'none'}`,
+      600,
+    );
   }
 
   async send(method: 'GET' | 'POST' | 'DELETE' | 'OPTIONS', url: string, { key, body, headers }: Sent = {}) {

@@ -179,7 +179,10 @@ describe('GET /v1/agents/{agentId}/versions', () => {
 describe('POST /v1/agents/{agentId}/versions/{version}/restore', () => {
   it('makes the agent and its sections what they were, as a new version', async () => {
     const made = await createAgent(service, organization, { systemPrompt: 'Be kind.', timeoutMinutes: 3 });
-    const sections = [{ name: 'Tone', content: 'Warm' }, { name: 'Facts', content: 'Few' }];
+    const sections = [
+      { name: 'Tone', content: 'Warm' },
+      { name: 'Facts', content: 'Few' },
+    ];
     const put = await send<{ sections: unknown }>('PUT', `${made.id}/sections`, { sections });
     expect(put.status).toBe(200);
     await patch(made.id, { name: 'Grace', systemPrompt: '', provider: { type: 'anthropic', temperature: 0.5 } });
@@ -246,7 +249,11 @@ describe('POST /v1/agents/{agentId}/versions/{version}/restore', () => {
     await patch(id, { knowledgeSearch: { maxResults: 3 }, aiGateway: { enabled: false } });
     await patch(id, { name: 'Third', aiGateway: null });
     await service.cli('org', 'set', organization.id, '--plan', 'free', '--features', '');
-    expect((await restore(id, 2)).body).toMatchObject({ name: 'First', aiGateway: null, knowledgeSearch: { maxResults: 5 } });
+    expect((await restore(id, 2)).body).toMatchObject({
+      name: 'First',
+      aiGateway: null,
+      knowledgeSearch: { maxResults: 5 },
+    });
     expect((await restore(id, 1)).body).toMatchObject({ version: 4 });
     await service.cli('org', 'set', organization.id, '--plan', 'enterprise', '--features', 'knowledge_search');
     const { body } = await service.http('GET', `/v1/agents/${id}`, { key: organization.key });
@@ -276,7 +283,9 @@ describe('POST /v1/agents/{agentId}/versions/{version}/restore', () => {
   it('needs manageAgents and is closed to other organizations', async () => {
     const { id } = await createAgent(service, organization);
     await patch(id, { name: 'Grace' });
-    expect((await restore<ErrorBody>(id, 1, await organization.keyWith(['chat']))).body.code).toBe('forbidden_by_key_role');
+    expect((await restore<ErrorBody>(id, 1, await organization.keyWith(['chat']))).body.code).toBe(
+      'forbidden_by_key_role',
+    );
     expect((await restore(id, 1, await service.organization())).status).toBe(404);
     expect(await versions(id)).toHaveLength(2);
   });

@@ -160,9 +160,15 @@ describe('a refused change stores nothing', () => {
     const { id } = await createAgent(service, organization, { aiGateway, knowledgeSearch: { maxResults: 9 } });
     const { key } = organization;
     const read = async () => (await service.http('GET', `/v1/agents/${id}`, { key })).body;
-    expect(await read()).toMatchObject({ aiGateway: { source: 'agent', enabled: true }, knowledgeSearch: { maxResults: 9 } });
+    expect(await read()).toMatchObject({
+      aiGateway: { source: 'agent', enabled: true },
+      knowledgeSearch: { maxResults: 9 },
+    });
     await service.cli('org', 'set', organization.id, '--plan', 'free', '--features', '');
-    const withdrawn = { aiGateway: { source: 'agent', enabled: false }, knowledgeSearch: { maxResults: 5, scoreThreshold: 0.444, semanticWeight: 0.4 } };
+    const withdrawn = {
+      aiGateway: { source: 'agent', enabled: false },
+      knowledgeSearch: { maxResults: 5, scoreThreshold: 0.444, semanticWeight: 0.4 },
+    };
     const shown = await read();
     expect([shown.aiGateway, shown.knowledgeSearch]).toEqual([withdrawn.aiGateway, withdrawn.knowledgeSearch]);
     const listed = await service.http<{ assistants: object[] }>('GET', '/v1/assistants', { key });

@@ -82,7 +82,10 @@ describe('a classic agent', () => {
     expect(run.status).toBe(200);
     expect(run.body).toMatchObject({ run: { status: 'completed' }, message: { content: 'Still here' } });
     const types: string[] = [];
-    for await (const { event } of service.stream(`/v1/threads/${thread}/runs/stream`, { key, body: message('Sure?') })) {
+    for await (const { event } of service.stream(`/v1/threads/${thread}/runs/stream`, {
+      key,
+      body: message('Sure?'),
+    })) {
       types.push(event.type);
     }
     expect(types.at(-1)).toBe('RUN_FINISHED');
@@ -92,7 +95,10 @@ describe('a classic agent', () => {
     const { key } = organization;
     const thread = await service.thread(key, classic.id);
     service.models.next(says('Still here'));
-    const run = await service.http<{ message: { id: string } }>('POST', `/v1/threads/${thread}/runs`, { key, body: message('Hello?') });
+    const run = await service.http<{ message: { id: string } }>('POST', `/v1/threads/${thread}/runs`, {
+      key,
+      body: message('Hello?'),
+    });
     const at = `/v1/agents/${classic.id}`;
     const list = await service.http<{ traces: { id: string }[] }>('GET', `${at}/traces`, { key });
     expect(list.body.traces).toMatchObject([{ threadId: thread, output: 'Still here' }]);
@@ -106,7 +112,10 @@ describe('a classic agent', () => {
   it('is deleted as any other', async () => {
     const { key } = organization;
     const thread = await service.thread(key, classic.id);
-    expect(outcome(await service.http('DELETE', `/v1/agents/${classic.id}`, { key }))).toEqual([200, { id: classic.id, deleted: true }]);
+    expect(outcome(await service.http('DELETE', `/v1/agents/${classic.id}`, { key }))).toEqual([
+      200,
+      { id: classic.id, deleted: true },
+    ]);
     expect((await service.http('GET', `/v1/threads/${thread}`, { key })).status).toBe(404);
     expect((await service.http('DELETE', `/v1/agents/${classic.id}`, { key })).status).toBe(404);
   });
@@ -116,7 +125,10 @@ describe('a classic agent', () => {
     expect(await set(classic.id, '--type', 'standard')).toMatchObject({ type: 'anthropic', version: 3 });
     const read = await service.http('GET', `/v1/agents/${classic.id}`, { key: organization.key });
     expect([read.status, read.body.provider]).toEqual([200, classic.provider]);
-    const changed = await service.http('PATCH', `/v1/agents/${classic.id}`, { key: organization.key, body: { name: 'Grace' } });
+    const changed = await service.http('PATCH', `/v1/agents/${classic.id}`, {
+      key: organization.key,
+      body: { name: 'Grace' },
+    });
     expect([changed.status, changed.body.version]).toEqual([200, 4]);
   });
 

@@ -62,7 +62,9 @@ async function read(id: string, { key } = organization): Promise<AgentBody> {
 
 /** The changes of each version, newest first. */
 async function changesOf(id: string): Promise<readonly unknown[]> {
-  const { body, text } = await service.http<{ versions: { changes: unknown }[] }>('GET', `/v1/agents/${id}/versions`, { key: organization.key });
+  const { body, text } = await service.http<{ versions: { changes: unknown }[] }>('GET', `/v1/agents/${id}/versions`, {
+    key: organization.key,
+  });
   expect(text.toLowerCase()).not.toContain('canary');
   return body.versions.map(({ changes }) => changes);
 }
@@ -88,17 +90,20 @@ describe('a new claude-agent-sdk agent', () => {
     expect(await read(id)).toEqual(body);
   });
 
-  it.each(FAMILIES)('runs on a model of any family, on the managed key and on its own ($model)', async ({ model, apiKey }) => {
-    expect((await made({ model })).provider).toEqual({ type: TYPE, model, useOwnApiKey: false });
-    const own = await create(request({ model, useOwnApiKey: true, apiKey }));
-    expect(own.body).toMatchObject({ provider: { type: TYPE, model, useOwnApiKey: true } });
-    expect(own.text).not.toContain(apiKey);
-  });
+  it.each(FAMILIES)(
+    'runs on a model of any family, on the managed key and on its own ($model)',
+    async ({ model, apiKey }) => {
+      expect((await made({ model })).provider).toEqual({ type: TYPE, model, useOwnApiKey: false });
+      const own = await create(request({ model, useOwnApiKey: true, apiKey }));
+      expect(own.body).toMatchObject({ provider: { type: TYPE, model, useOwnApiKey: true } });
+      expect(own.text).not.toContain(apiKey);
+    },
+  );
 
   it('has the models of all families, as GET /v1/provider-models lists them', async () => {
-    const { body } = await service.http<{ models: { provider: string; id: string; default: boolean; thinking: string; temperature: boolean }[] }>(
-      ...(['GET', '/v1/provider-models', { key: organization.key }] as const),
-    );
+    const { body } = await service.http<{
+      models: { provider: string; id: string; default: boolean; thinking: string; temperature: boolean }[];
+    }>(...(['GET', '/v1/provider-models', { key: organization.key }] as const));
     const listed = body.models.filter(({ provider }) => provider === TYPE);
     const others = body.models.filter(({ provider }) => provider !== TYPE);
     const setting = (thinking: string): string => (thinking === 'always' ? thinking : 'none');
@@ -110,14 +115,17 @@ describe('a new claude-agent-sdk agent', () => {
     );
   });
 
-  it.each([{ thinking: { type: 'disabled' } }, { temperature: 1 }, { webSearch: true }, { reasoning: { effort: 'low' } }, { text: { verbosity: 'low' } }])(
-    'has no settings of its own, also not in a change (%j)',
-    async (setting) => {
-      const field = Object.keys(setting).join();
-      expect(outcome(await create(request(setting)))).toEqual(invalid(field));
-      await expectRefused(await made(), setting, field);
-    },
-  );
+  it.each([
+    { thinking: { type: 'disabled' } },
+    { temperature: 1 },
+    { webSearch: true },
+    { reasoning: { effort: 'low' } },
+    { text: { verbosity: 'low' } },
+  ])('has no settings of its own, also not in a change (%j)', async (setting) => {
+    const field = Object.keys(setting).join();
+    expect(outcome(await create(request(setting)))).toEqual(invalid(field));
+    await expectRefused(await made(), setting, field);
+  });
 
   it('has at most 10 minutes, also after a change', async () => {
     const { status, body } = await create<AgentBody>(request({}, { timeoutMinutes: 10 }));
@@ -216,7 +224,9 @@ describe('the key of a claude-agent-sdk agent', () => {
 
   it('is one of 50 that are sent at once, and every other one was a version before', async () => {
     const { id } = await made();
-    const answers = await Promise.all(Array.from({ length: 50 }, (_, n) => change(id, { useOwnApiKey: true, apiKey: `canary-${n}` })));
+    const answers = await Promise.all(
+      Array.from({ length: 50 }, (_, n) => change(id, { useOwnApiKey: true, apiKey: `canary-${n}` })),
+    );
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
     expect(new Set(answers.map(({ body }) => body.version)).size).toBe(50);
     const last = answers.findIndex(({ body }) => body.version === 51);
@@ -240,14 +250,21 @@ describe('the model of a claude-agent-sdk agent', () => {
     await expectRefused(sibling.body, { model }, 'body/provider/apiKey', model);
     await expectRefused(sibling.body, { model, useOwnApiKey: true }, 'body/provider/apiKey', model);
     await expectRefused(sibling.body, { model, apiKey }, 'body/provider/apiKey', 'useOwnApiKey');
-    await expectRefused(sibling.body, { model, useOwnApiKey: true, apiKey: CLAUDE.apiKey }, 'body/provider/apiKey', model);
+    await expectRefused(
+      sibling.body,
+      { model, useOwnApiKey: true, apiKey: CLAUDE.apiKey },
+      'body/provider/apiKey',
+      model,
+    );
     const switched = await change(agent.id, { model, useOwnApiKey: true, apiKey });
     expect(switched.body).toMatchObject({ version: 3, provider: { type: TYPE, model, useOwnApiKey: true } });
     expect((await rotate(agent.id, apiKey)).headers.get('etag')).toBe('"3"');
   });
 
   it('that needs an own key is had only with one, which may come in the same request', async () => {
-    expect(outcome(await create(request({ model: OWN_KEY_ONLY })))).toEqual(invalid('body/provider/model', 'useOwnApiKey'));
+    expect(outcome(await create(request({ model: OWN_KEY_ONLY })))).toEqual(
+      invalid('body/provider/model', 'useOwnApiKey'),
+    );
     const managed = await made();
     await expectRefused(managed, { model: OWN_KEY_ONLY }, 'body/provider/model', 'useOwnApiKey');
     const changed = await change(managed.id, { model: OWN_KEY_ONLY, useOwnApiKey: true, apiKey: OPENAI.apiKey });
@@ -264,13 +281,19 @@ describe('the model of a claude-agent-sdk agent', () => {
     const { id } = await owning();
     const stored = `update agents set settings = jsonb_set(settings, '{provider,model}', '"withdrawn"') where id = $1`;
     await service.database.query(stored, [id]);
-    expect((await change(id, { model: 'withdrawn' })).body.provider).toEqual({ type: TYPE, model: 'withdrawn', useOwnApiKey: true });
+    expect((await change(id, { model: 'withdrawn' })).body.provider).toEqual({
+      type: TYPE,
+      model: 'withdrawn',
+      useOwnApiKey: true,
+    });
     expect((await change(id, { model: CLAUDE.model })).status).toBe(200);
   });
 
   it('that is in none of the catalogues is refused, with those that would do', async () => {
     const { model } = (await made()).provider;
-    expect(outcome(await create(request({ model: 'no-such-model' })))).toEqual(invalid('body/provider/model', model, OPENAI.model, GEMINI.model));
+    expect(outcome(await create(request({ model: 'no-such-model' })))).toEqual(
+      invalid('body/provider/model', model, OPENAI.model, GEMINI.model),
+    );
     await expectRefused(await made(), { model: 'no-such-model' }, 'body/provider/model', OPENAI.model, GEMINI.model);
   });
 });

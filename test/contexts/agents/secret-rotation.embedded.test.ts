@@ -32,7 +32,9 @@ describe('secrets rotate', () => {
     const before = new Set(service.models.requests);
     const run = await service.http('POST', `/v1/threads/${thread}/runs`, { key: owner.key, body: message(thread) });
     expect(run.status).toBe(200);
-    const asked = service.models.requests.find((request) => !before.has(request) && JSON.stringify(request.body).includes(thread));
+    const asked = service.models.requests.find(
+      (request) => !before.has(request) && JSON.stringify(request.body).includes(thread),
+    );
     return asked && anthropicWire.keyOf(asked.headers);
   }
 

@@ -69,7 +69,8 @@ describe('the database is sent', () => {
     await forgetAllButKey();
     let listed = 0;
     const list = async (): Promise<void> => {
-      listed = (await service.http<{ assistants: unknown[] }>('GET', '/v1/assistants', organization)).body.assistants.length;
+      listed = (await service.http<{ assistants: unknown[] }>('GET', '/v1/assistants', organization)).body.assistants
+        .length;
     };
     expect(await statementsOf(service.database, list)).toHaveLength(2);
     expect(listed).toBe(1000);
@@ -100,16 +101,27 @@ describe('the database is sent', () => {
 });
 
 /** Turns of an agent that has this many integrations. */
-async function turnsWith(integrations: number): Promise<{ turn: () => Promise<unknown>; forgetAgent: () => Promise<void> }> {
+async function turnsWith(
+  integrations: number,
+): Promise<{ turn: () => Promise<unknown>; forgetAgent: () => Promise<void> }> {
   const { id } = await createAgent(service, organization);
   for (let index = 0; index < integrations; index += 1) {
-    const body = { type: 'custom-mcp', app: `Server ${index}`, url: `${tools.url}?${index}`, transportType: 'streamableHttp', auth: { type: 'none' } };
+    const body = {
+      type: 'custom-mcp',
+      app: `Server ${index}`,
+      url: `${tools.url}?${index}`,
+      transportType: 'streamableHttp',
+      auth: { type: 'none' },
+    };
     const made = await service.http('POST', `/v1/agents/${id}/tool-integrations`, { key: organization.key, body });
     expect([made.status, made.body]).toMatchObject([201, { status: 'connected' }]);
   }
   const thread = await service.thread(organization.key, id);
   const turn = async (): Promise<void> => {
-    const answer = await service.http('POST', `/v1/threads/${thread}/runs`, { key: organization.key, body: message('Hi') });
+    const answer = await service.http('POST', `/v1/threads/${thread}/runs`, {
+      key: organization.key,
+      body: message('Hi'),
+    });
     expect(answer).toMatchObject({ status: 200, body: { run: { status: 'completed' } } });
   };
   const forgetAgent = async (): Promise<void> => {
@@ -121,7 +133,8 @@ async function turnsWith(integrations: number): Promise<{ turn: () => Promise<un
   return { turn, forgetAgent };
 }
 
-const ofIntegrations = (statements: readonly string[]): readonly string[] => statements.filter((sql) => sql.includes('tool_integration'));
+const ofIntegrations = (statements: readonly string[]): readonly string[] =>
+  statements.filter((sql) => sql.includes('tool_integration'));
 
 describe('for the integrations of an agent the database is sent', () => {
   it.each([0, 1, 3])('nothing while they are known, and one statement after five seconds: %i', async (count) => {
@@ -147,6 +160,9 @@ describe('for the integrations of an agent the database is sent', () => {
     const statements = await statementsOf(service.database, call);
     expect(statements).toHaveLength(3);
     expect(ofIntegrations(statements)).toEqual([]);
-    expect([tools.count('tools/call'), tools.count('initialize'), tools.count('tools/list')]).toEqual([(before[0] ?? 0) + 1, ...before.slice(1)]);
+    expect([tools.count('tools/call'), tools.count('initialize'), tools.count('tools/list')]).toEqual([
+      (before[0] ?? 0) + 1,
+      ...before.slice(1),
+    ]);
   });
 });

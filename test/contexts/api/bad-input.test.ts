@@ -66,7 +66,9 @@ function expectRefusal(answer: WireAnswer, what: string, expected?: number): voi
   if (isBare) expect({ what, body }).toEqual({ what, body: { error: expect.stringMatching(/^[a-z_]+$/) } });
   else if (status === 400) {
     const error = expect.stringMatching(/^(bad_request|duplicate_section_names)$/);
-    const code = expect.stringMatching(/^(FST_ERR_VALIDATION|integration_identity_mismatch|drive_file_not_found|resume_token_invalid)$/);
+    const code = expect.stringMatching(
+      /^(FST_ERR_VALIDATION|integration_identity_mismatch|drive_file_not_found|resume_token_invalid)$/,
+    );
     expect({ what, ...body }).toMatchObject({ what, statusCode: 400, code, error });
   } else expect({ what, ...body }).toMatchObject({ what, statusCode: status, error: statusClass(status) });
 }

@@ -56,7 +56,11 @@ describe('the OpenAPI document', () => {
       for (const [status, { content }] of Object.entries(responses)) {
         if (!status.startsWith('2') || (status === '204' && content === undefined)) continue;
         const types = Object.values(content ?? {});
-        expect({ name, status, types: types.length > 0 && types.every(({ schema }) => schema !== undefined) }).toEqual({ name, status, types: true });
+        expect({ name, status, types: types.length > 0 && types.every(({ schema }) => schema !== undefined) }).toEqual({
+          name,
+          status,
+          types: true,
+        });
       }
     }
   });
@@ -68,7 +72,12 @@ describe('the OpenAPI document', () => {
       const body = requestBody?.content?.['application/json'];
       if (!body) continue;
       const examples = body.examples ? Object.values(body.examples).map(({ value }) => value) : [body.example];
-      for (const example of examples) expect({ name, example, allowed: schemas.allowsBody(routeOf(name), example) }).toEqual({ name, example, allowed: true });
+      for (const example of examples)
+        expect({ name, example, allowed: schemas.allowsBody(routeOf(name), example) }).toEqual({
+          name,
+          example,
+          allowed: true,
+        });
     }
   });
 
@@ -82,7 +91,10 @@ describe('the OpenAPI document', () => {
           expect({ name, statusCode: statusCode ?? Number(status) }).toEqual({ name, statusCode: Number(status) });
           const fits = statusCode === undefined || error === STATUS_CLASSES[status] || OWN_CAUSES.test(error);
           expect({ name, status, error, fits }).toEqual({ name, status, error, fits: true });
-          expect({ name, wrong: schemas.wrongBodyOf(routeOf(name), Number(status), value) }).toEqual({ name, wrong: undefined });
+          expect({ name, wrong: schemas.wrongBodyOf(routeOf(name), Number(status), value) }).toEqual({
+            name,
+            wrong: undefined,
+          });
         }
       }
     }
@@ -91,7 +103,13 @@ describe('the OpenAPI document', () => {
   it('has an example of every error of a route that is not public', () => {
     const general = operations.filter(({ responses }) => '401' in responses);
     for (const { name, responses } of general) {
-      const without = Object.entries(responses).filter(([status, { content }]) => Number(status) >= 400 && status !== '500' && content?.['application/json'] && !content['application/json'].examples);
+      const without = Object.entries(responses).filter(
+        ([status, { content }]) =>
+          Number(status) >= 400 &&
+          status !== '500' &&
+          content?.['application/json'] &&
+          !content['application/json'].examples,
+      );
       expect({ name, without: without.map(([status]) => status) }).toEqual({ name, without: [] });
     }
   });
@@ -101,7 +119,8 @@ describe('the OpenAPI document', () => {
       for (const [status, { headers = {} }] of Object.entries(responses)) {
         const told = BUDGET.filter((header) => header in headers);
         expect({ name, status, told }).toEqual({ name, status, told: COUNTED.test(name) ? BUDGET : [] });
-        if (!['429', '503'].includes(status)) expect({ name, status, wait: 'Retry-After' in headers }).toEqual({ name, status, wait: false });
+        if (!['429', '503'].includes(status))
+          expect({ name, status, wait: 'Retry-After' in headers }).toEqual({ name, status, wait: false });
       }
     }
   });
@@ -124,7 +143,9 @@ describe('the OpenAPI document', () => {
   });
 
   it('lists what a field may be where that is known', () => {
-    const { ManagedMcpBody, ToolsBody } = (schemas.document as unknown as { components: { schemas: Record<string, { properties: object }> } }).components.schemas;
+    const { ManagedMcpBody, ToolsBody } = (
+      schemas.document as unknown as { components: { schemas: Record<string, { properties: object }> } }
+    ).components.schemas;
     expect(ManagedMcpBody?.properties).toMatchObject({ app: { enum: expect.arrayContaining(['everything']) } });
     expect(ToolsBody?.properties).toMatchObject({ integrations: { items: { enum: ['webSearch'] } } });
   });

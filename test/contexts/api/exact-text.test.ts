@@ -28,7 +28,10 @@ describe('text that a client sends comes back character by character', () => {
   });
 
   it.each(ODD_TEXTS)('in the metadata of a thread: %s', async (_name, text) => {
-    const made = await send<{ id: string }>('POST', '/v1/threads', { assistant_id: talk.agentId, metadata: { note: text } });
+    const made = await send<{ id: string }>('POST', '/v1/threads', {
+      assistant_id: talk.agentId,
+      metadata: { note: text },
+    });
     expect(made.status).toBe(200);
     const read = await send<{ metadata: Record<string, string> }>('GET', `/v1/threads/${made.body.id}`);
     expect(codePoints(read.body.metadata['note'])).toBe(codePoints(text));
@@ -41,7 +44,8 @@ describe('text that a client sends comes back character by character', () => {
     expect(codePoints(agent.body.systemPrompt)).toBe(codePoints(content));
     const made = await send('POST', `/v1/agents/${agentId}/sections`, { name: 'Tone', content });
     expect(made.status).toBeLessThan(300);
-    const { sections } = (await send<{ sections: { content: string }[] }>('GET', `/v1/agents/${agentId}/sections`)).body;
+    const { sections } = (await send<{ sections: { content: string }[] }>('GET', `/v1/agents/${agentId}/sections`))
+      .body;
     expect(sections.map((section) => codePoints(section.content))).toEqual([codePoints(content)]);
   });
 
@@ -56,20 +60,27 @@ describe('text that a client sends comes back character by character', () => {
     expect(codePoints(apiKeys.find(({ id }) => id === made.body.id)?.name)).toBe(codePoints(name));
   });
 
-  it.each(ODD_TEXTS)('in the arguments of a session-start hook, and in the matcher of a hook: %s', async (_name, text) => {
-    const agent = `/v1/agents/${talk.agentId}`;
-    const hook = { app: `${text}a`, toolName: `${text}t`, staticArgs: { note: text } };
-    const address = { url: 'http://127.0.0.1:9/mcp', transportType: 'streamableHttp', auth: { type: 'none' } };
-    expect((await send('POST', `${agent}/tool-integrations`, { type: 'custom-mcp', app: hook.app, ...address })).status).toBe(201);
-    await send('PUT', `${agent}/session-start-hook`, hook);
-    const read = await send<typeof hook>('GET', `${agent}/session-start-hook`);
-    const texts = [read.body.app, read.body.toolName, read.body.staticArgs.note];
-    expect(texts.map(codePoints)).toEqual([hook.app, hook.toolName, text].map(codePoints));
-    // Quoted: an expression that stands for the text.
-    const matcher = `\\Q${text}\\E`;
-    const handler = { type: 'http', url: 'https://hooks.example/' };
-    expect((await send('PUT', `${agent}/hooks`, { hooks: { Stop: [{ matcher, hooks: [handler] }] } })).status).toBe(200);
-    const { hooks } = (await send<{ hooks: { Stop: { matcher: string }[] } }>('GET', `${agent}/hooks`)).body;
-    expect(codePoints(hooks.Stop[0]?.matcher)).toBe(codePoints(matcher));
-  });
+  it.each(ODD_TEXTS)(
+    'in the arguments of a session-start hook, and in the matcher of a hook: %s',
+    async (_name, text) => {
+      const agent = `/v1/agents/${talk.agentId}`;
+      const hook = { app: `${text}a`, toolName: `${text}t`, staticArgs: { note: text } };
+      const address = { url: 'http://127.0.0.1:9/mcp', transportType: 'streamableHttp', auth: { type: 'none' } };
+      expect(
+        (await send('POST', `${agent}/tool-integrations`, { type: 'custom-mcp', app: hook.app, ...address })).status,
+      ).toBe(201);
+      await send('PUT', `${agent}/session-start-hook`, hook);
+      const read = await send<typeof hook>('GET', `${agent}/session-start-hook`);
+      const texts = [read.body.app, read.body.toolName, read.body.staticArgs.note];
+      expect(texts.map(codePoints)).toEqual([hook.app, hook.toolName, text].map(codePoints));
+      // Quoted: an expression that stands for the text.
+      const matcher = `\\Q${text}\\E`;
+      const handler = { type: 'http', url: 'https://hooks.example/' };
+      expect((await send('PUT', `${agent}/hooks`, { hooks: { Stop: [{ matcher, hooks: [handler] }] } })).status).toBe(
+        200,
+      );
+      const { hooks } = (await send<{ hooks: { Stop: { matcher: string }[] } }>('GET', `${agent}/hooks`)).body;
+      expect(codePoints(hooks.Stop[0]?.matcher)).toBe(codePoints(matcher));
+    },
+  );
 });

@@ -36,15 +36,25 @@ beforeAll(async () => {
   operations = operationsOf((await (await ask('GET', '/v1/openapi.json')).json()) as OpenApi);
   // The resource that the demo creates last.
   const last = `/v1/agents/${EXAMPLE_IDS.spareAgent}/session-start-hook`;
-  await until(async () => (await ask('GET', last)).ok, 'the demo makes what the examples name', { withinMs: 60_000, everyMs: 100 });
+  await until(async () => (await ask('GET', last)).ok, 'the demo makes what the examples name', {
+    withinMs: 60_000,
+    everyMs: 100,
+  });
 }, 120_000);
 afterAll(async () => {
   await demo.kill();
   rmSync(folder, { recursive: true, force: true });
 });
 
-function ask(method: string, path: string, options: { readonly type?: string; readonly body?: string | FormData } = {}): Promise<Response> {
-  const headers = { authorization: `Bearer ${demo.firstKey ?? ''}`, ...(options.type !== undefined && { 'content-type': options.type }) };
+function ask(
+  method: string,
+  path: string,
+  options: { readonly type?: string; readonly body?: string | FormData } = {},
+): Promise<Response> {
+  const headers = {
+    authorization: `Bearer ${demo.firstKey ?? ''}`,
+    ...(options.type !== undefined && { 'content-type': options.type }),
+  };
   return fetch(`${demo.url}${path}`, { method, headers, body: options.body ?? null });
 }
 
@@ -54,7 +64,9 @@ function tryOut({ name, parameters = [], requestBody }: NamedOperation): Promise
   const exampleOf = (parameter: string): string => String(parameters.find((each) => each.name === parameter)?.example);
   const path = template.replace(/\{(\w+)\}/g, (_, parameter: string) => encodeURIComponent(exampleOf(parameter)));
   const query = parameters.filter((parameter) => parameter.in === 'query' && parameter.example !== undefined);
-  const search = new URLSearchParams(query.map((parameter): [string, string] => [parameter.name, String(parameter.example)]));
+  const search = new URLSearchParams(
+    query.map((parameter): [string, string] => [parameter.name, String(parameter.example)]),
+  );
   const url = search.size > 0 ? `${path}?${search.toString()}` : path;
   const content = requestBody?.content ?? {};
   if ('multipart/form-data' in content) {

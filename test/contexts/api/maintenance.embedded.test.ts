@@ -38,7 +38,8 @@ embeddedOnly('the embedded database', () => {
     const { key } = await service.organization();
     const body = { name: 'Kept', provider: { type: 'anthropic' } };
     const { id } = (await service.http<{ id: string }>('POST', '/v1/agents', { key, body })).body;
-    for (let update = 0; update < 60; update += 1) await service.database.query('update agents set name = name where id = $1::uuid', [id]);
+    for (let update = 0; update < 60; update += 1)
+      await service.database.query('update agents set name = name where id = $1::uuid', [id]);
     await until(isDue, 'dead rows are counted');
     clock.aMinutePasses();
     await until(async () => !(await isDue()), 'the table is in order');

@@ -61,10 +61,17 @@ describe('GET /metrics', () => {
 
   it('answers other methods as every route does', async () => {
     const head = await service.http('HEAD', '/metrics');
-    expect([head.status, head.text, head.headers.get('content-type')]).toEqual([200, '', 'text/plain; version=0.0.4; charset=utf-8']);
+    expect([head.status, head.text, head.headers.get('content-type')]).toEqual([
+      200,
+      '',
+      'text/plain; version=0.0.4; charset=utf-8',
+    ]);
     for (const method of ['POST', 'PUT', 'DELETE']) {
       const { status, body } = await service.http(method, '/metrics');
-      expect([status, body]).toEqual([404, { statusCode: 404, error: 'not_found', message: `There is no route ${method} /metrics.` }]);
+      expect([status, body]).toEqual([
+        404,
+        { statusCode: 404, error: 'not_found', message: `There is no route ${method} /metrics.` },
+      ]);
     }
   });
 });
@@ -112,9 +119,15 @@ describe('what the service counts', () => {
     const talk = await Talk.start(service);
     service.models.next(says('A canary sings.'));
     await talk.run('Does the canary sing?');
-    const { text } = await service.http('GET', '/metrics', { key: talk.key, headers: { 'x-request-id': 'canary-request' } });
+    const { text } = await service.http('GET', '/metrics', {
+      key: talk.key,
+      headers: { 'x-request-id': 'canary-request' },
+    });
     for (const word of [talk.key, talk.agentId, talk.threadId, 'canary']) expect(text).not.toContain(word);
-    const values = [...readPrometheusText(text).values()].flatMap(({ samples }) => samples.flatMap(({ labels }) => Object.values(labels)));
-    for (const value of values) expect(value).toMatch(/^(?:[A-Za-z_]{1,24}|[1-5]xx|[a-z]+[.-][a-z-]+|[\d.]{1,10}|\+Inf)$/);
+    const values = [...readPrometheusText(text).values()].flatMap(({ samples }) =>
+      samples.flatMap(({ labels }) => Object.values(labels)),
+    );
+    for (const value of values)
+      expect(value).toMatch(/^(?:[A-Za-z_]{1,24}|[1-5]xx|[a-z]+[.-][a-z-]+|[\d.]{1,10}|\+Inf)$/);
   });
 });

@@ -96,7 +96,10 @@ describe.each(AGENT_WIRES)('the official AG-UI client, on an agent of $provider'
       { role: 'assistant', content: 'One is paid.' },
     ]);
     const stored = await chat.messages(threadId);
-    expect(client.messages.filter(({ role }) => role === 'assistant').map(({ id }) => id)).toEqual([stored[1]?.id, stored[2]?.id]);
+    expect(client.messages.filter(({ role }) => role === 'assistant').map(({ id }) => id)).toEqual([
+      stored[1]?.id,
+      stored[2]?.id,
+    ]);
   });
 
   it('consumes runs/stream', async () => {
@@ -126,7 +129,12 @@ describe('POST /v1/agents/{id}/ag-ui', () => {
 
     const [thread] = await chat.threads();
     const [, reply] = (await chat.messages(thread?.id ?? '')) as readonly { runId: string }[];
-    expect(read[0]).toMatchObject({ type: 'RUN_STARTED', threadId, runId, metadata: { threadId: thread?.id, runId: reply?.runId } });
+    expect(read[0]).toMatchObject({
+      type: 'RUN_STARTED',
+      threadId,
+      runId,
+      metadata: { threadId: thread?.id, runId: reply?.runId },
+    });
     expect(read.at(-1)).toMatchObject({
       type: 'RUN_FINISHED',
       threadId,
@@ -238,7 +246,10 @@ describe('POST /v1/agents/{id}/ag-ui', () => {
       userContext: { userId: 'u-1' },
     });
     const wrong = await post(chat, input({ forwardedProps: { userContext: { a: [] } } }));
-    expect(wrong).toMatchObject({ status: 400, body: { message: expect.stringContaining('body/forwardedProps/userContext') } });
+    expect(wrong).toMatchObject({
+      status: 400,
+      body: { message: expect.stringContaining('body/forwardedProps/userContext') },
+    });
   });
 
   it('goes on under a thread id that the client made up, with no message at all, and declines by a new one', async () => {
@@ -250,21 +261,28 @@ describe('POST /v1/agents/{id}/ag-ui', () => {
     const pay = new NotingTool('pay');
     during(thread?.id ?? '', { tools: [pay.offered] });
     const asks = answers({ calls: [{ id: 'c', name: 'pay' }] });
-    const interruptsOf = (read: StreamedEvent['event'][]) => (read.at(-1)?.['outcome'] as { interrupts: [{ id: string }] }).interrupts;
+    const interruptsOf = (read: StreamedEvent['event'][]) =>
+      (read.at(-1)?.['outcome'] as { interrupts: [{ id: string }] }).interrupts;
 
     service.models.next(asks, says('Paid.'));
     const first = await events(chat, input({ threadId, messages: [userMessage('Pay')] }));
     expect(first.at(-1)).toMatchObject({ threadId, outcome: { type: 'interrupt' } });
     const system = [{ id: 's', role: 'system', content: 'Be brief.' }];
     const resumed = await events(chat, input({ threadId, messages: system, resume: interruptsOf(first).map(approve) }));
-    expect(resumed.at(-1)).toMatchObject({ threadId, outcome: { type: 'success' }, result: { message: { content: 'Paid.' } } });
+    expect(resumed.at(-1)).toMatchObject({
+      threadId,
+      outcome: { type: 'success' },
+      result: { message: { content: 'Paid.' } },
+    });
     expect(given(service).system).toBe('You are a clerk.\n\nBe brief.');
     expect(pay.inputs).toHaveLength(1);
 
     service.models.next(asks, says('Fine.'));
     const second = await events(chat, input({ threadId, messages: [userMessage('Pay again')] }));
     await events(chat, input({ threadId, messages: [userMessage('No')] }));
-    expect(await post(chat, input({ threadId, messages: [], resume: interruptsOf(second).map(approve) }))).toMatchObject({ status: 400 });
+    expect(
+      await post(chat, input({ threadId, messages: [], resume: interruptsOf(second).map(approve) })),
+    ).toMatchObject({ status: 400 });
     expect(pay.inputs).toHaveLength(1);
   });
 
@@ -283,12 +301,28 @@ describe('POST /v1/agents/{id}/ag-ui', () => {
     ['an unknown role', { messages: [{ id: 'x', role: 'robot', content: 'Hi' }] }, 'body/messages/0'],
     [
       'sound',
-      { messages: [{ id: 'i', role: 'user', content: [{ type: 'audio', source: { type: 'url', value: 'https://example.com' } }] }] },
+      {
+        messages: [
+          {
+            id: 'i',
+            role: 'user',
+            content: [{ type: 'audio', source: { type: 'url', value: 'https://example.com' } }],
+          },
+        ],
+      },
       'body/messages/0/content/0/type must be text, image or document',
     ],
     ['an answer to what nobody asked', { resume: [{ interruptId: randomUUID(), status: 'cancelled' }] }, 'body/resume'],
-    ['an answer without a word', { resume: [{ interruptId: randomUUID(), status: 'resolved' }] }, 'body/resume/0/payload'],
-    ['an answer that says more than it may', { resume: [{ interruptId: randomUUID(), status: 'resolved', payload: { approved: true, input: {} } }] }, 'body/resume/0/payload/input'],
+    [
+      'an answer without a word',
+      { resume: [{ interruptId: randomUUID(), status: 'resolved' }] },
+      'body/resume/0/payload',
+    ],
+    [
+      'an answer that says more than it may',
+      { resume: [{ interruptId: randomUUID(), status: 'resolved', payload: { approved: true, input: {} } }] },
+      'body/resume/0/payload/input',
+    ],
     ['an answer to no UUID', { resume: [{ interruptId: 'i', status: 'cancelled' }] }, 'body/resume/0/interruptId'],
   ])('refuses %s with 400 that names the field, and stores nothing', async (_what, changes, named) => {
     const chat = await Chat.start(service);
@@ -318,7 +352,9 @@ describe('POST /v1/agents/{id}/ag-ui', () => {
     client.messages = [userMessage('Hi')];
     const errors: string[] = [];
 
-    await client.runAgent({}, { onRunErrorEvent: ({ event }) => void errors.push(String(event.code)) }).catch(() => undefined);
+    await client
+      .runAgent({}, { onRunErrorEvent: ({ event }) => void errors.push(String(event.code)) })
+      .catch(() => undefined);
 
     expect(errors).toEqual(['provider_error']);
     expect(client.messages.at(-1)).toMatchObject({ role: 'assistant', content: 'Half' });

@@ -51,7 +51,12 @@ describe.each(AGENT_WIRES)('the AI SDK, on an agent of $provider', ({ provider, 
     expect(await result.finishReason).toBe('stop');
     expect(await result.usage).toMatchObject({ inputTokens: 11, outputTokens: 7 });
     const threadId = (await result.response).headers?.['x-thread-id'] ?? '';
-    expect(await chat.lines(threadId)).toEqual(['user: One', 'assistant: Two', 'user: Three', 'assistant: Hello there']);
+    expect(await chat.lines(threadId)).toEqual([
+      'user: One',
+      'assistant: Two',
+      'user: Three',
+      'assistant: Hello there',
+    ]);
   });
 });
 

@@ -147,7 +147,9 @@ describe('a chat completion that names its agent in assistant_id', () => {
       expect(body).toEqual({ error: 'unprocessable_entity', message: expect.stringContaining('The attachment "bad"') });
     }
     expect(await chat.threads()).toEqual([]);
-    expect(await service.database.query('select 1 from files where organization_id = $1', [chat.organization.id])).toEqual([]);
+    expect(
+      await service.database.query('select 1 from files where organization_id = $1', [chat.organization.id]),
+    ).toEqual([]);
   });
 
   it.each<[string, object[], string]>([
@@ -161,7 +163,10 @@ describe('a chat completion that names its agent in assistant_id', () => {
   ])('with attachments %s is 400', async (_what, messages, named) => {
     const chat = await Chat.start(service);
     const answer = await chat.ask<object>(messages as never);
-    expect(answer).toMatchObject({ status: 400, body: { code: 'FST_ERR_VALIDATION', message: expect.stringContaining(named) } });
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { code: 'FST_ERR_VALIDATION', message: expect.stringContaining(named) },
+    });
     expect(await chat.threads()).toEqual([]);
   });
 });
@@ -170,12 +175,19 @@ describe('a content part that cannot be read', () => {
   it.each<[string, object, string]>([
     ['an image without URL', { type: 'image_url', image_url: {} }, 'content/0/image_url/url must be a string'],
     ['an image at a relative URL', { type: 'image_url', image_url: { url: '/x' } }, 'content/0/url must be'],
-    ['a file by its id elsewhere', { type: 'file', file: { file_id: 'file-1' } }, 'content/0/file/file_data is required'],
+    [
+      'a file by its id elsewhere',
+      { type: 'file', file: { file_id: 'file-1' } },
+      'content/0/file/file_data is required',
+    ],
     ['a file without a file', { type: 'file' }, 'content/0/file must be an object'],
   ])('%s is 400 that names it', async (_what, part, named) => {
     const chat = await Chat.start(service);
     const answer = await chat.complete<object>({ model: chat.agentId, messages: [user([part])] });
-    expect(answer).toMatchObject({ status: 400, body: { code: 'FST_ERR_VALIDATION', message: expect.stringContaining(named) } });
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { code: 'FST_ERR_VALIDATION', message: expect.stringContaining(named) },
+    });
   });
 
   it('an image in a system message is 400', async () => {
@@ -186,7 +198,10 @@ describe('a content part that cannot be read', () => {
 
   it('an image alone, without a word, is a message', async () => {
     const chat = await Chat.start(service);
-    const { status } = await chat.complete({ model: chat.agentId, messages: [user([{ type: 'image_url', image_url: { url: PNG_URL } }])] });
+    const { status } = await chat.complete({
+      model: chat.agentId,
+      messages: [user([{ type: 'image_url', image_url: { url: PNG_URL } }])],
+    });
     expect(status).toBe(200);
     expect(sent()).toEqual([[image]]);
   });

@@ -12,7 +12,14 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{1
 class ClockTool extends ToolSource {
   offer(): Promise<OfferedTool[]> {
     const definition = { name: 'clock', description: 'The time.', inputSchema: { type: 'object' } };
-    return Promise.resolve([{ definition, step: 'tool', effect: 'read_only', call: () => Promise.resolve({ output: 'noon', isError: false }) }]);
+    return Promise.resolve([
+      {
+        definition,
+        step: 'tool',
+        effect: 'read_only',
+        call: () => Promise.resolve({ output: 'noon', isError: false }),
+      },
+    ]);
   }
 }
 
@@ -96,7 +103,12 @@ describe('a chat completion without thread_id', () => {
 
     const { body } = await chat.ask([user('One?'), assistant('Two'), user('And then?')]);
 
-    expect(await chat.lines(body.thread_id)).toEqual(['user: One?', 'assistant: Two', 'user: And then?', 'assistant: Three']);
+    expect(await chat.lines(body.thread_id)).toEqual([
+      'user: One?',
+      'assistant: Two',
+      'user: And then?',
+      'assistant: Three',
+    ]);
     expect(given(service).messages).toEqual([
       expect.objectContaining({ role: 'user', content: 'One?' }),
       expect.objectContaining({ role: 'assistant', content: [{ type: 'text', text: 'Two' }] }),
@@ -108,7 +120,9 @@ describe('a chat completion without thread_id', () => {
   it('keeps the order of a long history', async () => {
     const chat = await Chat.start(service);
     service.models.next(says('ok'));
-    const history = Array.from({ length: 150 }, (_, index) => (index % 2 === 0 ? user(`q${index}`) : assistant(`a${index}`)));
+    const history = Array.from({ length: 150 }, (_, index) =>
+      index % 2 === 0 ? user(`q${index}`) : assistant(`a${index}`),
+    );
 
     const { body } = await chat.ask([...history, user('last')]);
 
@@ -228,7 +242,10 @@ describe('the model form, without assistant_id', () => {
     const { status, body } = await chat.complete<object>({ model: chat.agentId, messages: [user([sound])] });
 
     expect(status).toBe(400);
-    expect(body).toMatchObject({ code: 'FST_ERR_VALIDATION', message: expect.stringContaining('body/messages/0/content/0/type') });
+    expect(body).toMatchObject({
+      code: 'FST_ERR_VALIDATION',
+      message: expect.stringContaining('body/messages/0/content/0/type'),
+    });
     expect(await chat.threads()).toEqual([]);
   });
 
@@ -238,7 +255,10 @@ describe('the model form, without assistant_id', () => {
       chat.complete<object>({ model, messages: [user('Hi')] });
 
     for (const model of ['gpt-4o', 7, undefined]) {
-      expect(await ask(model)).toMatchObject({ status: 400, body: { message: expect.stringContaining('assistant_id') } });
+      expect(await ask(model)).toMatchObject({
+        status: 400,
+        body: { message: expect.stringContaining('assistant_id') },
+      });
     }
     const foreign = await ask(other.agentId);
     expect(foreign.status).toBe(404);
@@ -274,8 +294,16 @@ describe('a request that is not as it should be', () => {
     ['no messages', { messages: undefined }, 'body/messages is required'],
     ['an empty list', { messages: [] }, 'body/messages must have at least 1'],
     ['a message that is no object', { messages: ['Hi'] }, 'body/messages/0 must be an object'],
-    ['a last message of the assistant', { messages: [user('Hi'), assistant('Ho')] }, 'body/messages/1/role must be user'],
-    ['an unknown role', { messages: [{ role: 'tool', content: 'x' }] }, 'body/messages/0/role must be one of: user, assistant'],
+    [
+      'a last message of the assistant',
+      { messages: [user('Hi'), assistant('Ho')] },
+      'body/messages/1/role must be user',
+    ],
+    [
+      'an unknown role',
+      { messages: [{ role: 'tool', content: 'x' }] },
+      'body/messages/0/role must be one of: user, assistant',
+    ],
     ['a system message', { messages: [{ role: 'system', content: 'x' }, user('Hi')] }, 'body/messages/0/role'],
     ['an empty message', { messages: [user('')] }, 'body/messages/0/content'],
     ['content parts', { messages: [user([{ type: 'text', text: 'Hi' }])] }, 'body/messages/0/content must be a string'],
@@ -333,10 +361,15 @@ describe('what the agent does', () => {
   it('shows a reply that the model’s limit cut off as length', async () => {
     const chat = await Chat.start(service);
     const cut: ModelScript = (exchange, wire) =>
-      exchange.sendAll(wire.text(['Half'], { input: 1, output: 1 }).map((frame) => frame.replace('end_turn', 'max_tokens')));
+      exchange.sendAll(
+        wire.text(['Half'], { input: 1, output: 1 }).map((frame) => frame.replace('end_turn', 'max_tokens')),
+      );
     service.models.next(cut, cut);
 
-    expect((await chat.ask([user('Hi')])).body.choices[0]).toMatchObject({ message: { content: 'Half' }, finish_reason: 'length' });
+    expect((await chat.ask([user('Hi')])).body.choices[0]).toMatchObject({
+      message: { content: 'Half' },
+      finish_reason: 'length',
+    });
     const { chunks } = await chat.streamed([user('Hi')]);
     expect(chunks.at(-1)?.choices[0]?.finish_reason).toBe('length');
   });
@@ -377,7 +410,11 @@ describe('what the agent does', () => {
     service.models.next(held.script);
     const leaving = new AbortController();
     const body = { assistant_id: chat.agentId, messages: [user('Hi')], stream: true };
-    const response = await service.fetch('POST', '/v1/chat/completions', { key: chat.key, body, signal: leaving.signal });
+    const response = await service.fetch('POST', '/v1/chat/completions', {
+      key: chat.key,
+      body,
+      signal: leaving.signal,
+    });
     await held.asked;
     leaving.abort();
     held.finish();

@@ -48,7 +48,8 @@ const send = (route: Route, chat: Chat, messages: readonly Said[], more?: object
   routes[route](chat, messages, more);
 
 async function expectNothingStored(chat: Chat): Promise<void> {
-  const rows = 'select 1 from messages where organization_id = $1 union all select 1 from runs where organization_id = $1';
+  const rows =
+    'select 1 from messages where organization_id = $1 union all select 1 from runs where organization_id = $1';
   expect(await service.database.query(rows, [chat.organization.id])).toEqual([]);
   expect(service.models.requests).toEqual([]);
 }
@@ -75,7 +76,12 @@ describe('content of one character more is 400 that names it, and nothing is sto
     ['parts of AG-UI’s user message', 'agUi', [user([half, half])], `body/messages/0/content ${MESSAGE}`],
     ['AG-UI’s assistant message', 'agUi', [assistant(tooLong), user('b')], `body/messages/0/content ${MESSAGE}`],
     ['AG-UI’s system message', 'agUi', [system(tooLong), user('b')], `body/messages/0/content ${MESSAGE}`],
-    ['AG-UI’s developer message', 'agUi', [{ ...system(tooLong), role: 'developer' }, user('b')], `body/messages/0/content ${MESSAGE}`],
+    [
+      'AG-UI’s developer message',
+      'agUi',
+      [{ ...system(tooLong), role: 'developer' }, user('b')],
+      `body/messages/0/content ${MESSAGE}`,
+    ],
   ])('%s', async (_what, route, messages, complaint) => {
     const chat = await Chat.start(service);
     const { status, body } = await send(route, chat, messages);
@@ -89,21 +95,93 @@ describe('more of anything than a request may have is 400 that names it, and not
   const context = { description: 'd', value: 'v' };
 
   it.each<[string, Route, readonly Said[], object, string]>([
-    ['messages of a completion', 'completion', times(1_001, user('a')), {}, 'body/messages must have at most 1000 elements'],
+    [
+      'messages of a completion',
+      'completion',
+      times(1_001, user('a')),
+      {},
+      'body/messages must have at most 1000 elements',
+    ],
     ['messages of AG-UI', 'agUi', times(1_001, user('a')), {}, 'body/messages must have at most 1000 elements'],
-    ['messages for suggestions', 'suggestions', times(1_001, user('a')), {}, 'body/messages must be an array of at most 1000 items'],
-    ['parts of a completion', 'openai', [user(times(1_001, text('a')))], {}, 'body/messages/0/content must have at most 1000 parts'],
-    ['parts of AG-UI', 'agUi', [user(times(1_001, text('a')))], {}, 'body/messages/0/content must have at most 1000 elements'],
-    ['calls of an AG-UI message', 'agUi', [{ role: 'assistant', toolCalls: times(1_001, 1) }, user('a')], {}, 'body/messages/0/toolCalls must'],
-    ['context', 'agUi', [user('a')], { context: times(1_001, context) }, 'body/context must have at most 1000 elements'],
+    [
+      'messages for suggestions',
+      'suggestions',
+      times(1_001, user('a')),
+      {},
+      'body/messages must be an array of at most 1000 items',
+    ],
+    [
+      'parts of a completion',
+      'openai',
+      [user(times(1_001, text('a')))],
+      {},
+      'body/messages/0/content must have at most 1000 parts',
+    ],
+    [
+      'parts of AG-UI',
+      'agUi',
+      [user(times(1_001, text('a')))],
+      {},
+      'body/messages/0/content must have at most 1000 elements',
+    ],
+    [
+      'calls of an AG-UI message',
+      'agUi',
+      [{ role: 'assistant', toolCalls: times(1_001, 1) }, user('a')],
+      {},
+      'body/messages/0/toolCalls must',
+    ],
+    [
+      'context',
+      'agUi',
+      [user('a')],
+      { context: times(1_001, context) },
+      'body/context must have at most 1000 elements',
+    ],
     ['tools', 'agUi', [user('a')], { tools: times(1_001, 1) }, 'body/tools must have at most 1000 elements'],
     ['answers', 'agUi', [], { resume: times(1_001, 1) }, 'body/resume must have at most 1000 elements'],
-    ['instructions of a completion', 'openai', [...times(3, system('x'.repeat(70_000))), user('a')], {}, 'body/messages must have at most 200000 characters of instructions'],
-    ['instructions of AG-UI', 'agUi', [system('x'.repeat(100_000)), user('a')], { context: [{ ...context, value: 'x'.repeat(100_000) }] }, 'body/messages and body/context must have at most 200000'],
-    ['context without a message', 'agUi', [user('a')], { context: [{ ...context, value: tooLong }] }, 'body/messages and body/context must'],
-    ['an id of a run’s message', 'run', [{ ...user('a'), id: named }], {}, 'body/message/id must be a string of 1 to 255'],
-    ['an id of a completion’s message', 'completion', [{ ...user('a'), id: named }], {}, 'body/messages/0/id must be a string of 1 to 255'],
-    ['an id for suggestions', 'suggestions', [{ ...user('a'), id: named }], {}, 'body/messages/0/id must be a string of 1 to 255'],
+    [
+      'instructions of a completion',
+      'openai',
+      [...times(3, system('x'.repeat(70_000))), user('a')],
+      {},
+      'body/messages must have at most 200000 characters of instructions',
+    ],
+    [
+      'instructions of AG-UI',
+      'agUi',
+      [system('x'.repeat(100_000)), user('a')],
+      { context: [{ ...context, value: 'x'.repeat(100_000) }] },
+      'body/messages and body/context must have at most 200000',
+    ],
+    [
+      'context without a message',
+      'agUi',
+      [user('a')],
+      { context: [{ ...context, value: tooLong }] },
+      'body/messages and body/context must',
+    ],
+    [
+      'an id of a run’s message',
+      'run',
+      [{ ...user('a'), id: named }],
+      {},
+      'body/message/id must be a string of 1 to 255',
+    ],
+    [
+      'an id of a completion’s message',
+      'completion',
+      [{ ...user('a'), id: named }],
+      {},
+      'body/messages/0/id must be a string of 1 to 255',
+    ],
+    [
+      'an id for suggestions',
+      'suggestions',
+      [{ ...user('a'), id: named }],
+      {},
+      'body/messages/0/id must be a string of 1 to 255',
+    ],
   ])('%s', async (_what, route, messages, more, complaint) => {
     const chat = await Chat.start(service);
     const { status, body } = await send(route, chat, messages, more);

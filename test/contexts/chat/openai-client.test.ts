@@ -72,7 +72,10 @@ describe('the official OpenAI client', () => {
     const chat = await Chat.start(service);
     const client = clientOf(chat.key);
     service.models.next(says('Noted'), says('Blue'));
-    const first = await client.chat.completions.create({ model: chat.agentId, messages: [{ role: 'user', content: 'Blue' }] });
+    const first = await client.chat.completions.create({
+      model: chat.agentId,
+      messages: [{ role: 'user', content: 'Blue' }],
+    });
     const threadId = (first as unknown as { thread_id: string }).thread_id;
 
     const { data, response } = await client.chat.completions
@@ -80,7 +83,7 @@ describe('the official OpenAI client', () => {
       .withResponse();
 
     expect(response.headers.get('x-thread-id')).toBe(threadId);
-    expect((data).choices[0]?.message.content).toBe('Blue');
+    expect(data.choices[0]?.message.content).toBe('Blue');
     expect(given(service).messages).toHaveLength(3);
   });
 
@@ -115,7 +118,9 @@ describe('the official OpenAI client', () => {
     expect(await thrownBy(() => stranger.models.list())).toBeInstanceOf(OpenAI.AuthenticationError);
     const { key } = await chat.organization.keyWith(['manageAgents']);
     const body = { model: chat.agentId, messages: [{ role: 'user' as const, content: 'Hi' }] };
-    expect(await thrownBy(() => clientOf(key).chat.completions.create(body))).toBeInstanceOf(OpenAI.PermissionDeniedError);
+    expect(await thrownBy(() => clientOf(key).chat.completions.create(body))).toBeInstanceOf(
+      OpenAI.PermissionDeniedError,
+    );
   });
 
   it('throws its own error types for a run that failed: 422, 503 with Retry-After, 502', async () => {

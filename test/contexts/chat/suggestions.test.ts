@@ -1,6 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { Injectable, Module } from '@nestjs/common';
-import { type PromptVerdict, RunHooks, RunObserver, type RunRecord, type SuggestionRequest, type SuggestionUsage } from '../../../src/conversations/index.js';
+import {
+  type PromptVerdict,
+  RunHooks,
+  RunObserver,
+  type RunRecord,
+  type SuggestionRequest,
+  type SuggestionUsage,
+} from '../../../src/conversations/index.js';
 import { PublishTraces } from '../../../src/observability/application/publish-traces.js';
 import { type Answer, startService, useService, until } from '../../support/harness.js';
 import { ManualClock } from '../../support/manual-clock.js';
@@ -14,7 +21,11 @@ interface Suggestions {
 
 /** The schema of structured output in the request of any provider. */
 function formatIn(body: unknown): unknown {
-  const { output_config: anthropic, text: openai, generationConfig: gemini } = body as {
+  const {
+    output_config: anthropic,
+    text: openai,
+    generationConfig: gemini,
+  } = body as {
     readonly output_config?: { readonly format: { readonly schema: object } };
     readonly text?: { readonly format: { readonly schema: object } };
     readonly generationConfig?: { readonly responseJsonSchema: object };
@@ -82,7 +93,10 @@ describe.each(AGENT_WIRES)('suggestions on $provider', ({ provider, model }) => 
     expect((await suggest(chat, [user('Hi')])).body).toEqual({ suggestions: ['One', 'Two', 'Three'] });
 
     const sent = service.models.requests.map(({ body }) => formatIn(body));
-    expect(sent).toEqual([expect.objectContaining({ required: ['suggestions'] }), expect.objectContaining({ additionalProperties: false })]);
+    expect(sent).toEqual([
+      expect.objectContaining({ required: ['suggestions'] }),
+      expect.objectContaining({ additionalProperties: false }),
+    ]);
   });
 
   it('answer the failures of a provider as a waiting run does: 422, 502, 503', async () => {
@@ -190,7 +204,10 @@ describe('what a model answers', () => {
       const chat = await Chat.start(service);
       const wrong = says(answer === '' ? ' ' : answer);
       service.models.next(wrong, wrong);
-      expect(await suggest<object>(chat, [user('Hi')])).toMatchObject({ status: 502, body: { code: 'provider_error' } });
+      expect(await suggest<object>(chat, [user('Hi')])).toMatchObject({
+        status: 502,
+        body: { code: 'provider_error' },
+      });
     },
   );
 
@@ -199,7 +216,9 @@ describe('what a model answers', () => {
     const held = new HeldReply(['word '.repeat(2_000)]);
     service.models.next(held.script, says('Never mind'));
     expect((await suggest(chat, [user('Hi')])).status).toBe(502);
-    await (await held.asked).disconnected;
+    await (
+      await held.asked
+    ).disconnected;
     held.finish();
   });
 });
@@ -210,12 +229,18 @@ describe('what suggestions have used', () => {
     service.models.next(says('No.'), says('["One", "Two", "Three"]'));
     expect((await suggest(chat, [user('Hi')])).status).toBe(200);
     const { entries } = (await chat.get('/v1/credits/usage/entries')).body as { entries: { credits: number }[] };
-    expect(entries).toMatchObject([{ assistant_id: chat.agentId, thread_id: null, runId: null, inputTokens: 22, outputTokens: 14 }]);
+    expect(entries).toMatchObject([
+      { assistant_id: chat.agentId, thread_id: null, runId: null, inputTokens: 22, outputTokens: 14 },
+    ]);
     expect(entries[0]?.credits).toBeGreaterThan(0);
-    expect((await chat.get('/v1/credits/usage/periods')).body).toMatchObject({ periods: [{ creditsUsed: entries[0]?.credits }] });
+    expect((await chat.get('/v1/credits/usage/periods')).body).toMatchObject({
+      periods: [{ creditsUsed: entries[0]?.credits }],
+    });
 
     const used = async (): Promise<unknown> => {
-      const { series } = (await chat.get(`/v1/agents/${chat.agentId}/analytics/usage`)).body as { series: { credits: number }[] };
+      const { series } = (await chat.get(`/v1/agents/${chat.agentId}/analytics/usage`)).body as {
+        series: { credits: number }[];
+      };
       return series.find(({ credits }) => credits > 0);
     };
     const expected = {
@@ -244,7 +269,10 @@ describe('an observer that throws for the usage of suggestions', () => {
     const chat = await Chat.start(service);
     unrecorded.add(chat.agentId);
     service.models.next(says('["One", "Two", "Three"]'));
-    expect(await suggest(chat, [user('Hi')])).toMatchObject({ status: 200, body: { suggestions: ['One', 'Two', 'Three'] } });
+    expect(await suggest(chat, [user('Hi')])).toMatchObject({
+      status: 200,
+      body: { suggestions: ['One', 'Two', 'Three'] },
+    });
     const logged = lines.filter((line) => line.includes(chat.agentId));
     expect(logged).toEqual([expect.stringContaining('The observer is broken')]);
   });
@@ -292,7 +320,11 @@ describe('a request for suggestions', () => {
     ['without messages', { messages: undefined }, 'body/messages is required'],
     ['with a system message', { messages: [{ role: 'system', content: 'x' }] }, 'body/messages/0/role'],
     ['with an empty message', { messages: [user('')] }, 'body/messages/0/content'],
-    ['with attachments', { messages: [{ ...user('Hi'), attachments: [] }] }, 'body/messages/0/attachments is not allowed'],
+    [
+      'with attachments',
+      { messages: [{ ...user('Hi'), attachments: [] }] },
+      'body/messages/0/attachments is not allowed',
+    ],
     ['with an unknown field', { count: 5 }, 'body/count is not allowed'],
     ['without an agent', { assistant_id: undefined }, 'body/assistant_id is required'],
   ])('%s is refused with 400', async (_what, changes, named) => {

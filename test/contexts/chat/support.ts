@@ -65,7 +65,10 @@ export class Chat {
   }
 
   /** All data lines of a streamed completion. */
-  async streamed(messages: readonly Said[], more: object = {}): Promise<{ chunks: Chunk[]; end: string; headers: Headers }> {
+  async streamed(
+    messages: readonly Said[],
+    more: object = {},
+  ): Promise<{ chunks: Chunk[]; end: string; headers: Headers }> {
     const body = { assistant_id: this.agentId, messages, stream: true, ...more };
     const response = await this.service.fetch('POST', '/v1/chat/completions', { key: this.key, body });
     if (response.status !== 200 || !response.body) throw new Error(`${response.status} ${await response.text()}`);
@@ -106,7 +109,10 @@ export function textOf(chunks: readonly Chunk[]): string {
 }
 
 /** What the model was given in its newest request, on the Anthropic wire. */
-export function given(service: TestService): { system: unknown; messages: readonly { role: string; content: unknown }[] } {
+export function given(service: TestService): {
+  system: unknown;
+  messages: readonly { role: string; content: unknown }[];
+} {
   const body = service.models.requests.at(-1)?.body;
   if (!body) throw new Error('The model was not asked');
   return body as unknown as ReturnType<typeof given>;

@@ -15,7 +15,10 @@ describe.each(AGENT_WIRES)('the official AG-UI client on $provider', (wire) => {
     const talk = await Talk.start(service, { provider: { type: wire.provider, model: wire.model } });
     during(talk.threadId, { tools: [tool('weather', ({ city }) => output(`rain in ${String(city)}`))] });
     const asked = ['Oslo', 'Rome'].map((city) => ({ id: `call-${city}`, name: 'weather', input: { city } }));
-    service.models.next(answers({ thinking: 'Hm.', opaque: 's', text: 'Let me look.', calls: asked }), says('It rains', ' twice.'));
+    service.models.next(
+      answers({ thinking: 'Hm.', opaque: 's', text: 'Let me look.', calls: asked }),
+      says('It rains', ' twice.'),
+    );
 
     const client = new OfficialClient(service.baseUrl, talk, 'Weather?', '?reasoning=true');
     const { result, newMessages } = await client.runAgent();
@@ -24,8 +27,17 @@ describe.each(AGENT_WIRES)('the official AG-UI client on $provider', (wire) => {
     expect(result).toMatchObject({ run: { status: 'completed' }, message: stored });
     const built = newMessages.find(({ role }) => role === 'assistant') as Extract<Message, { role: 'assistant' }>;
     expect(built).toMatchObject({ id: stored?.id, content: stored?.content });
-    expect(built.toolCalls?.map(({ id, function: { name, arguments: input } }) => ({ id, name, input: JSON.parse(input) as unknown }))).toEqual(asked);
-    expect(newMessages.filter(({ role }) => role === 'tool').map(({ content }) => content)).toEqual(['rain in Oslo', 'rain in Rome']);
+    expect(
+      built.toolCalls?.map(({ id, function: { name, arguments: input } }) => ({
+        id,
+        name,
+        input: JSON.parse(input) as unknown,
+      })),
+    ).toEqual(asked);
+    expect(newMessages.filter(({ role }) => role === 'tool').map(({ content }) => content)).toEqual([
+      'rain in Oslo',
+      'rain in Rome',
+    ]);
     expect(newMessages.filter(({ role }) => role === 'reasoning').map(({ content }) => content)).toEqual(['Hm.']);
   });
 
@@ -46,7 +58,12 @@ it('the official AG-UI client accepts a run in which the provider searches the w
   service.models.next(
     answersBlocks([
       ...[textBlock('I look it up.'), searchBlock('s1', { query: 'oslo' }), foundBlock('s1', [page])],
-      ...[searchBlock('s2', { query: 'rome' }), searchErrorBlock('s2', 'unavailable'), textBlock('Found '), textBlock('it.')],
+      ...[
+        searchBlock('s2', { query: 'rome' }),
+        searchErrorBlock('s2', 'unavailable'),
+        textBlock('Found '),
+        textBlock('it.'),
+      ],
     ]),
   );
 

@@ -22,7 +22,11 @@ describe('a run that waits for approval', () => {
     const talk = await Talk.start(service, ASKS_ALWAYS);
     const [pay, gone] = [new NotingTool('pay'), new NotingTool('gone')];
     during(talk.threadId, { tools: [pay.offered, gone.offered] });
-    const asked = [{ id: 'a', name: 'pay', input: { sum: 1 } }, { id: 'b', name: 'pay', input: { sum: 2 } }, { id: 'c', name: 'gone' }];
+    const asked = [
+      { id: 'a', name: 'pay', input: { sum: 1 } },
+      { id: 'b', name: 'pay', input: { sum: 2 } },
+      { id: 'c', name: 'gone' },
+    ];
     service.models.next(answers({ text: 'Shall I?', calls: asked }));
     const { body } = await talk.run('Pay');
 
@@ -37,7 +41,10 @@ describe('a run that waits for approval', () => {
     service.models.next(says('One is paid.'));
     const resumed = await later.resume(approve(c), decline(b, 'too dear'), approve(a));
 
-    expect(resumed).toMatchObject({ status: 200, body: { run: { status: 'completed' }, message: { content: 'One is paid.' } } });
+    expect(resumed).toMatchObject({
+      status: 200,
+      body: { run: { status: 'completed' }, message: { content: 'One is paid.' } },
+    });
     expect(anthropicWire.toolResults(service.models.requests.at(-1)?.body ?? {})).toEqual([
       { id: 'a', output: 'pay {"sum":1}', isError: false },
       { id: 'b', output: expect.stringContaining('too dear'), isError: true },
@@ -45,8 +52,15 @@ describe('a run that waits for approval', () => {
     ]);
     expect([pay.inputs, gone.inputs]).toEqual([[{ sum: 1 }], []]);
     const [, before, after] = await talk.messages();
-    expect(before?.toolCalls?.map(({ id, status }) => [id, status])).toEqual([['a', 'approved'], ['b', 'denied'], ['c', 'approved']]);
-    expect(after?.toolCalls?.map(({ id, status }) => [id, status])).toEqual([['a', 'completed'], ['c', 'failed']]);
+    expect(before?.toolCalls?.map(({ id, status }) => [id, status])).toEqual([
+      ['a', 'approved'],
+      ['b', 'denied'],
+      ['c', 'approved'],
+    ]);
+    expect(after?.toolCalls?.map(({ id, status }) => [id, status])).toEqual([
+      ['a', 'completed'],
+      ['c', 'failed'],
+    ]);
     await restarted.close();
   });
 });
@@ -108,14 +122,20 @@ clusterOnly('a message that comes to one process while another stores that calls
     service.models.next(says('Fine.'));
     const next = talk.on(replica).run('Never mind');
     // Of a longer text the server shows the beginning alone.
-    await until(() => waiting(`wait_event <> 'advisory' and query like '%current_thread as%'`), 'the start waits for it');
+    await until(
+      () => waiting(`wait_event <> 'advisory' and query like '%current_thread as%'`),
+      'the start waits for it',
+    );
     await release();
     return { asked: await asking, next: await next };
   }
 
   it.each([
     ['was stored with its calls before', (): void => undefined],
-    ['is stored with the end alone', (): void => void jest.spyOn(service.app.get(RunRepository), 'checkpoint').mockResolvedValueOnce(true)],
+    [
+      'is stored with the end alone',
+      (): void => void jest.spyOn(service.app.get(RunRepository), 'checkpoint').mockResolvedValueOnce(true),
+    ],
   ])('declines them where the message %s: no call waits for ever, and the model is told', async (_how, prepare) => {
     prepare();
     const talk = await Talk.start(service, ASKS_ALWAYS);

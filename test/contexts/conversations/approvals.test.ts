@@ -67,7 +67,9 @@ describe('a tool call that needs approval', () => {
     const { status, body } = await talk.post({ message: { role: 'user', content: 'Pay' } }, named);
 
     expect([status, body.run.status]).toEqual([200, 'requires_action']);
-    expect(body.interrupts).toMatchObject([{ id: UUID, toolCallId: 'call_pay', metadata: { tool: 'pay', input: { sum: 5 } } }]);
+    expect(body.interrupts).toMatchObject([
+      { id: UUID, toolCallId: 'call_pay', metadata: { tool: 'pay', input: { sum: 5 } } },
+    ]);
     expect((await talk.storedAs(body.run.id)).body).toEqual(body);
     const cancelled = await service.http('POST', `${talk.path}/runs/${body.run.id}/cancel`, { key: talk.key });
     expect(cancelled.body).toEqual(body);
@@ -79,7 +81,15 @@ describe('a tool call that needs approval', () => {
     const talk = await Talk.start(service, ASKS_ALWAYS);
     const clockTool = new NotingTool('clock', 'exempt');
     during(talk.threadId, { tools: [new NotingTool('pay').offered, clockTool.offered] });
-    service.models.next(answers({ text: 'So.', calls: [{ id: 'a', name: 'clock' }, { id: 'b', name: 'pay' }] }));
+    service.models.next(
+      answers({
+        text: 'So.',
+        calls: [
+          { id: 'a', name: 'clock' },
+          { id: 'b', name: 'pay' },
+        ],
+      }),
+    );
     const body = { message: { role: 'user', content: 'Pay' } };
     const named = { 'idempotency-key': 'streamed' };
 
@@ -141,7 +151,16 @@ describe('a tool call that needs approval', () => {
     expect(await talk.trace()).toMatchObject({
       status: 'requires_action',
       input: 'Pay',
-      steps: [{ type: 'model' }, { type: 'tool', name: 'pay', input: { sum: 5 }, output: { awaitsApproval: body.interrupts[0]?.id }, error: null }],
+      steps: [
+        { type: 'model' },
+        {
+          type: 'tool',
+          name: 'pay',
+          input: { sum: 5 },
+          output: { awaitsApproval: body.interrupts[0]?.id },
+          error: null,
+        },
+      ],
     });
   });
 
@@ -199,9 +218,17 @@ describe('calls of which some need approval', () => {
 
     const [first, second] = asked.body.interrupts;
     if (!first || !second) throw new Error('two interrupts');
-    expect(await talk.resume(approve(second), approve(first))).toMatchObject({ status: 200, body: { message: { content: 'Done.' } } });
+    expect(await talk.resume(approve(second), approve(first))).toMatchObject({
+      status: 200,
+      body: { message: { content: 'Done.' } },
+    });
     expect([look.inputs.length, pay.inputs]).toEqual([1, [{ sum: 1 }, { sum: 2 }]]);
-    expect(toolResults().map(({ id, isError }) => [id, isError])).toEqual([['p1', false], ['l', false], ['x', true], ['p2', false]]);
+    expect(toolResults().map(({ id, isError }) => [id, isError])).toEqual([
+      ['p1', false],
+      ['l', false],
+      ['x', true],
+      ['p2', false],
+    ]);
   });
 
   it('ask nobody when the run is broken off before: what did not run is denied, what is known is kept', async () => {
@@ -209,7 +236,15 @@ describe('calls of which some need approval', () => {
     const slow = endlessTool('read_only');
     const pay = new NotingTool('pay');
     during(talk.threadId, { tools: [slow.offered, pay.offered, tool('look', () => output('seen'), 'read_only')] });
-    service.models.next(answers({ calls: [{ id: 's', name: 'slow' }, { id: 'p', name: 'pay' }, { id: 'l', name: 'look' }] }));
+    service.models.next(
+      answers({
+        calls: [
+          { id: 's', name: 'slow' },
+          { id: 'p', name: 'pay' },
+          { id: 'l', name: 'look' },
+        ],
+      }),
+    );
     const streaming = talk.streamed('Go');
     await slow.called;
     await clock.advance(60_000);
@@ -223,7 +258,11 @@ describe('calls of which some need approval', () => {
     ]);
     service.models.next(says('Back'));
     await talk.run('Again');
-    expect(toolResults().map(({ id, isError }) => [id, isError])).toEqual([['s', true], ['p', true], ['l', false]]);
+    expect(toolResults().map(({ id, isError }) => [id, isError])).toEqual([
+      ['s', true],
+      ['p', true],
+      ['l', false],
+    ]);
     expect(pay.inputs).toEqual([]);
   });
 });
@@ -243,7 +282,10 @@ describe('a run that asks, whose end could not be stored', () => {
     await until(async () => (await talk.storedRun())?.status === 'failed', 'the end is stored');
     finish.mockRestore();
     const { body } = await talk.storedAs((await talk.storedRun())?.id ?? '');
-    expect(body).toMatchObject({ interrupts: [], message: { status: 'incomplete', toolCalls: [{ status: 'denied' }] } });
+    expect(body).toMatchObject({
+      interrupts: [],
+      message: { status: 'incomplete', toolCalls: [{ status: 'denied' }] },
+    });
     await talk.run('Again');
     expect(toolResults()).toEqual([{ id: 'call_pay', output: expect.stringContaining('not made'), isError: true }]);
     expect(pay.inputs).toEqual([]);
@@ -302,14 +344,31 @@ describe('a message in place of an answer', () => {
     const talk = await Talk.start(service, ASKS_ALWAYS);
     const pay = new NotingTool('pay');
     during(talk.threadId, { tools: [pay.offered] });
-    service.models.next(answers({ calls: [{ id: 'a', name: 'pay' }, { id: 'b', name: 'pay' }] }), says('Fine.'));
+    service.models.next(
+      answers({
+        calls: [
+          { id: 'a', name: 'pay' },
+          { id: 'b', name: 'pay' },
+        ],
+      }),
+      says('Fine.'),
+    );
     const { body } = await talk.run('Pay');
 
-    expect(await talk.run('No, wait')).toMatchObject({ status: 200, body: { run: { status: 'completed' }, interrupts: [] } });
+    expect(await talk.run('No, wait')).toMatchObject({
+      status: 200,
+      body: { run: { status: 'completed' }, interrupts: [] },
+    });
 
     const notMade = expect.stringContaining('not made');
-    expect(toolResults()).toEqual([{ id: 'a', output: notMade, isError: true }, { id: 'b', output: notMade, isError: true }]);
-    expect((await talk.messages())[1]?.toolCalls).toMatchObject([{ status: 'denied', output: notMade }, { status: 'denied', output: notMade }]);
+    expect(toolResults()).toEqual([
+      { id: 'a', output: notMade, isError: true },
+      { id: 'b', output: notMade, isError: true },
+    ]);
+    expect((await talk.messages())[1]?.toolCalls).toMatchObject([
+      { status: 'denied', output: notMade },
+      { status: 'denied', output: notMade },
+    ]);
     expect(await talk.resume(...body.interrupts.map(approve))).toMatchObject({ status: 400 });
     expect(pay.inputs).toEqual([]);
     expect((await talk.storedAs(body.run.id)).body.run.status).toBe('requires_action');
@@ -350,13 +409,24 @@ describe('a chat completion', () => {
     const talk = await Talk.start(service, ASKS_FOR_CHANGES);
     const [look, pay] = [new NotingTool('look', 'read_only'), new NotingTool('pay')];
     during(talk.threadId, { tools: [look.offered, pay.offered] });
-    service.models.next(answers({ calls: [{ id: 'p', name: 'pay' }, { id: 'l', name: 'look' }] }), says('I could not pay.'));
+    service.models.next(
+      answers({
+        calls: [
+          { id: 'p', name: 'pay' },
+          { id: 'l', name: 'look' },
+        ],
+      }),
+      says('I could not pay.'),
+    );
 
     const { status, body } = await ask(talk, 'Pay');
 
     expect(status).toBe(200);
     expect(body).toMatchObject({ choices: [{ message: { content: 'I could not pay.' }, finish_reason: 'stop' }] });
-    expect(toolResults()).toMatchObject([{ id: 'p', output: expect.stringContaining('nobody can be asked'), isError: true }, { id: 'l', isError: false }]);
+    expect(toolResults()).toMatchObject([
+      { id: 'p', output: expect.stringContaining('nobody can be asked'), isError: true },
+      { id: 'l', isError: false },
+    ]);
     expect((await talk.messages())[1]?.toolCalls).toMatchObject([{ status: 'denied' }, { status: 'completed' }]);
     expect([look.inputs.length, pay.inputs.length]).toEqual([1, 0]);
   });

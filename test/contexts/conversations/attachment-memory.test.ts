@@ -54,14 +54,23 @@ interface Attachment {
 }
 
 const elsewhere = (): Attachment => ({ name: 'a.pdf', url: site.url, contentType: TYPE });
-const inItself = (): Attachment => ({ name: 'a.pdf', url: `data:${TYPE};base64,${LARGE.toString('base64')}`, contentType: TYPE });
+const inItself = (): Attachment => ({
+  name: 'a.pdf',
+  url: `data:${TYPE};base64,${LARGE.toString('base64')}`,
+  contentType: TYPE,
+});
 
 async function uploaded(talk: Talk): Promise<Attachment> {
   const { body } = await upload(service, talk.key, filePart(LARGE, TYPE, 'a.pdf'));
   return { name: 'a.pdf', url: body.url, contentType: TYPE };
 }
 
-function send(talk: Talk, attachments: readonly Attachment[], text = 'Look', signal?: AbortSignal): Promise<Answer<object>> {
+function send(
+  talk: Talk,
+  attachments: readonly Attachment[],
+  text = 'Look',
+  signal?: AbortSignal,
+): Promise<Answer<object>> {
   const body = { message: { role: 'user', content: text, attachments } };
   return service.http('POST', `${talk.path}/runs`, { key: talk.key, body, ...(signal && { signal }) });
 }
@@ -194,7 +203,9 @@ describe('the memory for attachments', () => {
       await held.asked;
       expect(memory.bytes).toBe(memoryOf(LARGE.length));
       const run = await talk.storedRun();
-      await service.http(end, end === 'POST' ? `${talk.path}/runs/${run?.id ?? ''}/cancel` : talk.path, { key: talk.key });
+      await service.http(end, end === 'POST' ? `${talk.path}/runs/${run?.id ?? ''}/cancel` : talk.path, {
+        key: talk.key,
+      });
       await running;
       expect(memory.bytes).toBe(0);
     }
@@ -223,6 +234,8 @@ describe('the memory for attachments', () => {
     const bytes = LARGE.toString('base64').slice(0, 1_000);
     expect(JSON.stringify(service.models.requests.at(-1)?.body)).toContain(bytes);
     for (const text of kept) expect(text).not.toContain(bytes);
-    expect((await talk.trace()).steps[0]).toMatchObject({ input: { attachments: [{ name: 'a.pdf', size: LARGE.length }] } });
+    expect((await talk.trace()).steps[0]).toMatchObject({
+      input: { attachments: [{ name: 'a.pdf', size: LARGE.length }] },
+    });
   });
 });

@@ -43,7 +43,9 @@ afterEach(() => {
 type Attachment = Readonly<Record<string, unknown>>;
 
 const at = (url: string, contentType = 'text/plain'): Attachment => ({ name: 'a file', url, contentType });
-const body = (attachments: unknown, text = 'Look'): object => ({ message: { role: 'user', content: text, attachments } });
+const body = (attachments: unknown, text = 'Look'): object => ({
+  message: { role: 'user', content: text, attachments },
+});
 
 function send(talk: Talk, attachments: unknown, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
   return service.http('POST', `${talk.path}/runs`, { key: talk.key, body: body(attachments), headers });
@@ -54,7 +56,8 @@ async function uploadedUrl(key: string, ...parts: Parameters<typeof filePart>): 
 }
 
 async function files(talk: Talk): Promise<number> {
-  return (await service.database.query('select 1 from files where organization_id = $1', [talk.organization.id])).length;
+  return (await service.database.query('select 1 from files where organization_id = $1', [talk.organization.id]))
+    .length;
 }
 
 async function expectNothingStored(talk: Talk): Promise<void> {
@@ -66,45 +69,68 @@ async function expectNothingStored(talk: Talk): Promise<void> {
 describe('an attachment that is not what the interface takes', () => {
   it.each([
     ['is no list', {}, 'body/message/attachments must be an array'],
-    ['has no name', [{ url: 'https://a.example/', contentType: 'text/plain' }], 'body/message/attachments/0/name is required'],
+    [
+      'has no name',
+      [{ url: 'https://a.example/', contentType: 'text/plain' }],
+      'body/message/attachments/0/name is required',
+    ],
     ['has no URL', [{ name: 'a', contentType: 'text/plain' }], 'body/message/attachments/0/url is required'],
     ['has no type', [{ name: 'a', url: 'https://a.example/' }], 'body/message/attachments/0/contentType is required'],
     ['has a relative URL', [at('/file')], 'body/message/attachments/0/url must be an absolute URL'],
     ['has another field', [{ ...at('https://a.example/'), size: 1 }], 'body/message/attachments/0/size is not allowed'],
-    ['is one of 21', Array.from({ length: 21 }, () => at('https://a.example/')), 'body/message/attachments must be an array'],
+    [
+      'is one of 21',
+      Array.from({ length: 21 }, () => at('https://a.example/')),
+      'body/message/attachments must be an array',
+    ],
   ])('because it %s is 400, and nothing is stored', async (_what, attachments, named) => {
     const talk = await Talk.start(service);
     const answer = await send(talk, attachments);
-    expect(answer).toMatchObject({ status: 400, body: { code: 'FST_ERR_VALIDATION', message: expect.stringContaining(named) } });
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { code: 'FST_ERR_VALIDATION', message: expect.stringContaining(named) },
+    });
     await expectNothingStored(talk);
   });
 });
 
 describe('an attachment that cannot be used is 422 that names it, and nothing is stored:', () => {
   it.each([
-    ['an upload that was removed', async (talk: Talk) => {
-      const url = await uploadedUrl(talk.key, 'x');
-      await service.database.query('delete from files where organization_id = $1', [talk.organization.id]);
-      return at(url);
-    }],
+    [
+      'an upload that was removed',
+      async (talk: Talk) => {
+        const url = await uploadedUrl(talk.key, 'x');
+        await service.database.query('delete from files where organization_id = $1', [talk.organization.id]);
+        return at(url);
+      },
+    ],
     ['an upload of another organization', async () => at(await uploadedUrl((await service.organization()).key, 'x'))],
     ['an upload over 20 MiB', async (talk: Talk) => at(await uploadedUrl(talk.key, Buffer.alloc(20 * MIB + 1, 'x')))],
-    ['a file over 20 MiB elsewhere', () => {
-      site.respond((_request, response) => response.end(Buffer.concat([PNG, Buffer.alloc(20 * MIB)])));
-      return at(site.url, 'image/png');
-    }],
+    [
+      'a file over 20 MiB elsewhere',
+      () => {
+        site.respond((_request, response) => response.end(Buffer.concat([PNG, Buffer.alloc(20 * MIB)])));
+        return at(site.url, 'image/png');
+      },
+    ],
     ['text over 1 MiB', () => at(`data:text/plain,${'x'.repeat(MIB + 1)}`)],
     ['bytes that are not what they are declared to be', () => at(site.url, 'image/png')],
     ['a type that no model takes', () => at(site.url, 'video/mp4')],
     ['a damaged data URL', () => at('data:text/plain;base64,a?b')],
-    ['a URL that answers 404', () => {
-      site.respond((_request, response) => response.writeHead(404).end());
-      return at(site.url);
-    }],
-    ['a server that breaks off', () => {
-      site.respond((_request, response) => response.destroy());
-      return at(site.url);
-    }],
+    [
+      'a URL that answers 404',
+      () => {
+        site.respond((_request, response) => response.writeHead(404).end());
+        return at(site.url);
+      },
+    ],
+    [
+      'a server that breaks off',
+      () => {
+        site.respond((_request, response) => response.destroy());
+        return at(site.url);
+      },
+    ],
     ['a URL of another scheme', () => at('ftp://a.example/file')],
   ] as const)('%s', async (_what, attach) => {
     const talk = await Talk.start(service);
@@ -125,7 +151,9 @@ describe('an attachment that cannot be used is 422 that names it, and nothing is
 
   it('a GIF on models that take none', async () => {
     const talk = await Talk.start(service, { provider: { type: 'gemini' } });
-    const { status, text } = await send(talk, [at(`data:image/gif;base64,${Buffer.from('GIF89a').toString('base64')}`, 'image/gif')]);
+    const { status, text } = await send(talk, [
+      at(`data:image/gif;base64,${Buffer.from('GIF89a').toString('base64')}`, 'image/gif'),
+    ]);
     expect(status).toBe(422);
     expect(text).toContain('image/gif');
     await expectNothingStored(talk);
@@ -135,7 +163,10 @@ describe('an attachment that cannot be used is 422 that names it, and nothing is
     const talk = await Talk.start(service);
     site.respond((_request, response) => response.end(Buffer.concat([PDF, Buffer.alloc(11 * MIB)])));
     const answer = await send(talk, [at(site.url, 'application/pdf'), at(site.url, 'application/pdf')]);
-    expect(answer).toMatchObject({ status: 422, body: { error: 'unprocessable_entity', message: expect.stringContaining('29360128') } });
+    expect(answer).toMatchObject({
+      status: 422,
+      body: { error: 'unprocessable_entity', message: expect.stringContaining('29360128') },
+    });
     await expectNothingStored(talk);
   });
 
@@ -149,7 +180,10 @@ describe('an attachment that cannot be used is 422 that names it, and nothing is
 
   it('on a stream too, as JSON before the first event', async () => {
     const talk = await Talk.start(service);
-    const answer = await service.http('POST', `${talk.path}/runs/stream`, { key: talk.key, body: body([at(site.url, 'image/png')]) });
+    const answer = await service.http('POST', `${talk.path}/runs/stream`, {
+      key: talk.key,
+      body: body([at(site.url, 'image/png')]),
+    });
     expect(answer).toMatchObject({ status: 422, body: { error: 'unprocessable_entity' } });
     await expectNothingStored(talk);
   });

@@ -37,13 +37,22 @@ interface Attachment {
   readonly contentType: string;
 }
 
-async function uploaded(talk: Talk, name: string, content: string | Buffer, type: string): Promise<Attachment & UploadedAnswer> {
+async function uploaded(
+  talk: Talk,
+  name: string,
+  content: string | Buffer,
+  type: string,
+): Promise<Attachment & UploadedAnswer> {
   const { body } = await upload(service, talk.key, filePart(content, type, name));
   return { ...body, name, contentType: type };
 }
 
 /** A turn whose message brings the files along. */
-async function turn(talk: Talk, text: string, files: readonly Attachment[] = []): Promise<{ status: number; body: object }> {
+async function turn(
+  talk: Talk,
+  text: string,
+  files: readonly Attachment[] = [],
+): Promise<{ status: number; body: object }> {
   const attachments = files.map(({ name, url, contentType }) => ({ name, url, contentType }));
   return talk.run<object>(text, { message: { role: 'user', content: text, attachments } });
 }
@@ -64,8 +73,7 @@ const tooLong: ModelScript = (exchange, wire) => {
   exchange.refuse(wire.contextTooLong.status, wire.contextTooLong.body);
 };
 
-const clean = (): Promise<void> =>
-  service.app.get(RemoveUnusedFiles, { strict: false }).process(activeJob({}));
+const clean = (): Promise<void> => service.app.get(RemoveUnusedFiles, { strict: false }).process(activeJob({}));
 
 describe.each(AGENT_WIRES)('what a user attaches, on $provider', (wire) => {
   const start = (): Promise<Talk> => Talk.start(service, { provider: { type: wire.provider, model: wire.model } });
@@ -120,19 +128,27 @@ describe.each(AGENT_WIRES)('what a user attaches, on $provider', (wire) => {
     const talk = await start();
     service.models.next(refuses(400));
     const refused = await turn(talk, 'Look', [await uploaded(talk, 'dot.png', PNG, 'image/png')]);
-    expect(refused).toMatchObject({ status: 502, body: { code: 'provider_error', message: expect.stringContaining('attachments') } });
+    expect(refused).toMatchObject({
+      status: 502,
+      body: { code: 'provider_error', message: expect.stringContaining('attachments') },
+    });
     service.models.next(refuses(400), says('Without it, then.'));
 
     const { status, body } = await turn(talk, 'Again');
 
     expect({ status, body }).toMatchObject({ status: 200, body: { message: { content: 'Without it, then.' } } });
-    expect(sent(wire)[0]).toEqual([text(expect.stringMatching(/^Look\n\n\[The file "dot.png".*not shown again/) as unknown as string)]);
+    expect(sent(wire)[0]).toEqual([
+      text(expect.stringMatching(/^Look\n\n\[The file "dot.png".*not shown again/) as unknown as string),
+    ]);
   });
 
   it('is named in the trace with type and size; its bytes and its signature are nowhere in it', async () => {
     const talk = await start();
     const file = await uploaded(talk, 'notes.txt', 'canary-in-the-bytes', 'text/plain');
-    for (const [words, files] of [['Look', [file]], ['Again', []]] as const) {
+    for (const [words, files] of [
+      ['Look', [file]],
+      ['Again', []],
+    ] as const) {
       await turn(talk, words, files);
       const trace = await talk.trace();
       const named = { name: 'notes.txt', contentType: 'text/plain', size: 19 };
@@ -150,7 +166,9 @@ describe('a picture that OpenAI refuses inside its answer', () => {
     await turn(talk, 'Look', [await uploaded(talk, 'dot.png', PNG, 'image/png')]);
     const error = { code: 'invalid_image', message: 'The image data you provided does not represent a valid image.' };
     const failed = { type: 'response.failed', sequence_number: 0, response: { id: 'r', status: 'failed', error } };
-    service.models.next((exchange) => exchange.sendAll([`event: response.failed\ndata: ${JSON.stringify(failed)}\n\n`]));
+    service.models.next((exchange) =>
+      exchange.sendAll([`event: response.failed\ndata: ${JSON.stringify(failed)}\n\n`]),
+    );
 
     expect((await turn(talk, 'Again')).status).toBe(200);
 
@@ -192,7 +210,9 @@ describe('the messages of a thread', () => {
   it('have an empty text file noted to the model, which no provider would take', async () => {
     const talk = await Talk.start(service);
     await turn(talk, 'Look', [{ name: 'empty.txt', url: 'data:text/plain,', contentType: 'text/plain' }]);
-    expect(sent()).toEqual([[text('Look\n\n[The file "empty.txt" (text/plain) was attached to this message. It is empty.]')]]);
+    expect(sent()).toEqual([
+      [text('Look\n\n[The file "empty.txt" (text/plain) was attached to this message. It is empty.]')],
+    ]);
   });
 });
 
@@ -219,14 +239,19 @@ describe('a long conversation', () => {
     await turn(talk, 'Look', [await uploaded(talk, 'dot.png', PNG, 'image/png')]);
     service.models.next(tooLong, says('It fits.'));
     expect((await turn(talk, 'Again')).status).toBe(200);
-    expect(sent()).toEqual([[text(expect.stringMatching(/^Look\n\n\[The file/) as unknown as string)], [text('Again')]]);
+    expect(sent()).toEqual([
+      [text(expect.stringMatching(/^Look\n\n\[The file/) as unknown as string)],
+      [text('Again')],
+    ]);
   });
 
   it('is too long only when the newest message alone, with its files, does not fit', async () => {
     const talk = await Talk.start(service);
     await turn(talk, 'Look', [await uploaded(talk, 'dot.png', PNG, 'image/png')]);
     service.models.always(tooLong);
-    const { status, body } = await turn(talk, 'Read', [await uploaded(talk, 'book.txt', 'x'.repeat(900_000), 'text/plain')]);
+    const { status, body } = await turn(talk, 'Read', [
+      await uploaded(talk, 'book.txt', 'x'.repeat(900_000), 'text/plain'),
+    ]);
     expect({ status, body }).toMatchObject({ status: 422, body: { error: 'unprocessable_entity' } });
     expect(sent()).toEqual([[{ kind: 'document', name: 'book.txt', text: expect.any(String) }, text('Read')]]);
     expect(await talk.lines()).toEqual(['user: Look', 'assistant: Seen.', 'user: Read']);

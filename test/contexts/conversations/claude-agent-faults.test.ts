@@ -150,21 +150,24 @@ describe('a process that does not end its turn', () => {
 });
 
 describe('a run that is cancelled', () => {
-  it.each(['silent', 'deaf', 'never_starts'] as const)('ends within a second where its process is %s, which is killed', async (fault) => {
-    const paying = await PayingTalk.start();
-    await fake.meets(fault);
-    let run: Promise<Answer<RunResult>> | undefined;
-    await fake.untilHanging(() => (run = paying.run()));
-    const began = performance.now();
-    await paying.cancel();
-    expect((await run)?.body.run.status).toBe('cancelled');
-    expect(performance.now() - began).toBeLessThan(1_000);
-    expect(paying.pay.inputs).toEqual([]);
-    await clock.advance(STOP_MS);
-    await untilGone(fault);
-    service.models.reset();
-    expect((await paying.run()).body.run.status).toBe('completed');
-  });
+  it.each(['silent', 'deaf', 'never_starts'] as const)(
+    'ends within a second where its process is %s, which is killed',
+    async (fault) => {
+      const paying = await PayingTalk.start();
+      await fake.meets(fault);
+      let run: Promise<Answer<RunResult>> | undefined;
+      await fake.untilHanging(() => (run = paying.run()));
+      const began = performance.now();
+      await paying.cancel();
+      expect((await run)?.body.run.status).toBe('cancelled');
+      expect(performance.now() - began).toBeLessThan(1_000);
+      expect(paying.pay.inputs).toEqual([]);
+      await clock.advance(STOP_MS);
+      await untilGone(fault);
+      service.models.reset();
+      expect((await paying.run()).body.run.status).toBe('completed');
+    },
+  );
 
   it('ends within a second while its model is called, and its process carries the next run', async () => {
     const paying = await PayingTalk.start();
@@ -192,10 +195,15 @@ describe('answers with more calls than a process makes at a time', () => {
     const sums = Array.from({ length: 75 }, (_, sum) => sum);
     const rounds = [sums.slice(0, 25), sums.slice(25, 50), sums.slice(50)];
     service.models.next(
-      ...rounds.map((round) => answers({ calls: round.map((sum) => ({ id: `c${sum}`, name: 'pay', input: { sum } })) })),
+      ...rounds.map((round) =>
+        answers({ calls: round.map((sum) => ({ id: `c${sum}`, name: 'pay', input: { sum } })) }),
+      ),
       says('Paid.'),
     );
-    expect((await paying.talk.run('Pay')).body).toMatchObject({ run: { status: 'completed' }, message: { content: 'Paid.' } });
+    expect((await paying.talk.run('Pay')).body).toMatchObject({
+      run: { status: 'completed' },
+      message: { content: 'Paid.' },
+    });
     expect(paying.pay.inputs).toEqual(sums.map((sum) => ({ sum })));
     expect(await fake.started()).toEqual(['none']);
   });

@@ -14,24 +14,30 @@ const AGENT = { provider: { type: 'claude-agent-sdk' } };
 const REFUSAL = { error: 'unprocessable_entity', message: expect.stringContaining('npm run install:claude-agent') };
 
 describe('where the Claude Agent SDK is not installed', () => {
-  it.each(['runs', 'runs/stream'])('%s of its agents is refused with what the operator has to do, and nothing is stored', async (route) => {
-    const talk = await Talk.start(service, AGENT);
-    const body = { message: { role: 'user', content: 'Hi' } };
-    const { status, body: refusal } = await service.http('POST', `${talk.path}/${route}`, { key: talk.key, body });
-    expect([status, refusal]).toEqual([422, expect.objectContaining(REFUSAL)]);
-    expect([await talk.messages(), await talk.storedRows(), service.models.requests]).toEqual([[], [], []]);
-  });
+  it.each(['runs', 'runs/stream'])(
+    '%s of its agents is refused with what the operator has to do, and nothing is stored',
+    async (route) => {
+      const talk = await Talk.start(service, AGENT);
+      const body = { message: { role: 'user', content: 'Hi' } };
+      const { status, body: refusal } = await service.http('POST', `${talk.path}/${route}`, { key: talk.key, body });
+      expect([status, refusal]).toEqual([422, expect.objectContaining(REFUSAL)]);
+      expect([await talk.messages(), await talk.storedRows(), service.models.requests]).toEqual([[], [], []]);
+    },
+  );
 
-  it.each([false, true])('a chat completion of its agents is refused in the same way, with stream %s, and no thread is made', async (stream) => {
-    const { key, agentId } = await Talk.start(service, AGENT);
-    const before = await service.database.query('select id from threads');
-    const body = { assistant_id: agentId, messages: [{ role: 'user', content: 'Hi' }], stream };
-    const answer = await service.http('POST', '/v1/chat/completions', { key, body });
-    expect(answer.status).toBe(422);
-    expect(answer.text).toContain('npm run install:claude-agent');
-    expect(await service.database.query('select id from threads')).toEqual(before);
-    expect(service.models.requests).toEqual([]);
-  });
+  it.each([false, true])(
+    'a chat completion of its agents is refused in the same way, with stream %s, and no thread is made',
+    async (stream) => {
+      const { key, agentId } = await Talk.start(service, AGENT);
+      const before = await service.database.query('select id from threads');
+      const body = { assistant_id: agentId, messages: [{ role: 'user', content: 'Hi' }], stream };
+      const answer = await service.http('POST', '/v1/chat/completions', { key, body });
+      expect(answer.status).toBe(422);
+      expect(answer.text).toContain('npm run install:claude-agent');
+      expect(await service.database.query('select id from threads')).toEqual(before);
+      expect(service.models.requests).toEqual([]);
+    },
+  );
 
   it('agents of other types run, also of the same organization', async () => {
     const talk = await Talk.start(service, AGENT);

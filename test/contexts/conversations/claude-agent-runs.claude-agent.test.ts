@@ -38,23 +38,42 @@ describe.each(CLAUDE_AGENT_WIRES)('an agent on the Claude Agent SDK with a model
   it('makes one request for each call of the model, to its provider with its key, and counts what that counts', async () => {
     const talk = await Talk.start(service, agent);
     during(talk.threadId, { tools: [tool('weather', () => output('rain'))] });
-    service.models.next(answers({ calls: [{ id: 'c1', name: 'weather', input: { city: 'Oslo' } }] }), says('It rains.'));
+    service.models.next(
+      answers({ calls: [{ id: 'c1', name: 'weather', input: { city: 'Oslo' } }] }),
+      says('It rains.'),
+    );
     const { body } = await talk.run('Weather?');
     expect(body.run).toMatchObject({ status: 'completed', error: null });
-    expect(service.models.requests.map(({ headers }) => wire.keyOf(headers))).toEqual(Array(2).fill(expect.stringMatching(/^managed-/)));
-    expect(service.models.requests.map(({ body: sent }) => JSON.stringify(sent).includes(wire.model))).toEqual(wire.api === 'gemini' ? [false, false] : [true, true]);
-    expect(wire.toolResults(service.models.requests[1]?.body ?? {})).toEqual([{ id: 'c1', output: 'rain', isError: false }]);
+    expect(service.models.requests.map(({ headers }) => wire.keyOf(headers))).toEqual(
+      Array(2).fill(expect.stringMatching(/^managed-/)),
+    );
+    expect(service.models.requests.map(({ body: sent }) => JSON.stringify(sent).includes(wire.model))).toEqual(
+      wire.api === 'gemini' ? [false, false] : [true, true],
+    );
+    expect(wire.toolResults(service.models.requests[1]?.body ?? {})).toEqual([
+      { id: 'c1', output: 'rain', isError: false },
+    ]);
     const { steps, usage } = await talk.trace();
-    expect(steps.map(({ type, name }) => [type, name])).toEqual([['model', wire.model], ['tool', 'weather'], ['model', wire.model]]);
+    expect(steps.map(({ type, name }) => [type, name])).toEqual([
+      ['model', wire.model],
+      ['tool', 'weather'],
+      ['model', wire.model],
+    ]);
     expect(usage).toMatchObject(body.run.usage);
   });
 
   it('sends its own key to the provider of the model', async () => {
-    const talk = await Talk.start(service, { provider: { ...agent.provider, useOwnApiKey: true, apiKey: 'canary-own-key' } });
+    const talk = await Talk.start(service, {
+      provider: { ...agent.provider, useOwnApiKey: true, apiKey: 'canary-own-key' },
+    });
     service.models.next(says('Hello'));
-    expect((await talk.run('Hi')).body.run).toMatchObject({ status: 'completed', usage: { inputTokens: 11, outputTokens: 7, credits: 0 } });
+    expect((await talk.run('Hi')).body.run).toMatchObject({
+      status: 'completed',
+      usage: { inputTokens: 11, outputTokens: 7, credits: 0 },
+    });
     expect(service.models.requests.map(({ headers }) => wire.keyOf(headers))).toEqual(['canary-own-key']);
-    for (const { environment } of claudeAgentProcesses(dataDir())) expect(JSON.stringify(environment)).not.toContain('canary');
+    for (const { environment } of claudeAgentProcesses(dataDir()))
+      expect(JSON.stringify(environment)).not.toContain('canary');
   });
 });
 
@@ -88,10 +107,12 @@ describe('the processes', () => {
     service.models.always(says('Hello'));
     await talk.run('Hi');
     const [{ environment } = { environment: {} }] = claudeAgentProcesses(dataDir());
-    const known = /^(PATH|LANG|HOME|TMPDIR|PWD|CLAUDE_\w+|ANTHROPIC_(BASE_URL|API_KEY)|\w+_TIMEOUT(_MS)?|DISABLE_\w+|(HTTPS?|NO)_PROXY|OLDPWD|SHLVL|_|NoDefaultCurrentDirectoryInExePath|MCP_\w+)$/;
+    const known =
+      /^(PATH|LANG|HOME|TMPDIR|PWD|CLAUDE_\w+|ANTHROPIC_(BASE_URL|API_KEY)|\w+_TIMEOUT(_MS)?|DISABLE_\w+|(HTTPS?|NO)_PROXY|OLDPWD|SHLVL|_|NoDefaultCurrentDirectoryInExePath|MCP_\w+)$/;
     expect(Object.keys(environment).filter((name) => !known.test(name))).toEqual([]);
     const text = JSON.stringify(environment);
-    for (const secret of ['managed-', 'ak_', 'postgres', service.models.upstream.url]) expect(text).not.toContain(secret);
+    for (const secret of ['managed-', 'ak_', 'postgres', service.models.upstream.url])
+      expect(text).not.toContain(secret);
     killAll();
     await until(() => readdirSync(join(dataDir(), 'claude-agent')).length === 0, 'the folders are gone');
   });
@@ -123,7 +144,9 @@ describe('the processes', () => {
   it('carry 50 conversations of 5 organizations at once, at most as many as are set at a time', async () => {
     service.models.always(says('Hello'));
     const talks = await Promise.all(Array.from({ length: 5 }, () => Talk.start(service, AGENT)));
-    const threads = (await Promise.all(talks.map((talk) => Promise.all(Array.from({ length: 10 }, () => talk.another()))))).flat();
+    const threads = (
+      await Promise.all(talks.map((talk) => Promise.all(Array.from({ length: 10 }, () => talk.another()))))
+    ).flat();
     let most = 0;
     const timer = setInterval(() => (most = Math.max(most, pids().length)), 50);
     const ended = await Promise.all(threads.map((thread) => thread.run('Hi')));
@@ -134,7 +157,9 @@ describe('the processes', () => {
   });
 
   it('are freed by a run that waits for approval', async () => {
-    const talks = await Promise.all(Array.from({ length: POOL + 1 }, () => Talk.start(service, { ...AGENT, ...ASKS_ALWAYS })));
+    const talks = await Promise.all(
+      Array.from({ length: POOL + 1 }, () => Talk.start(service, { ...AGENT, ...ASKS_ALWAYS })),
+    );
     const pay = new NotingTool('pay');
     for (const talk of talks) {
       during(talk.threadId, { tools: [pay.offered] });
@@ -233,7 +258,10 @@ describe('a run that is cancelled during a tool call', () => {
     const before = pids();
     await cancel(talk, (await talk.storedRun())?.id ?? '');
     expect((await run).body.run.status).toBe('cancelled');
-    await until(async () => (await service.http('GET', '/metrics')).text.includes('processes{state="busy"} 0'), 'no process is busy');
+    await until(
+      async () => (await service.http('GET', '/metrics')).text.includes('processes{state="busy"} 0'),
+      'no process is busy',
+    );
     await talk.run('Hi');
     expect(pids()).toEqual(before);
   });

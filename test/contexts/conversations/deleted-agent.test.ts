@@ -27,7 +27,9 @@ describe.each([
       expect((await remove(talk, pathOf(talk))).status).toBeLessThan(300);
     }
 
-    await (await held.asked).disconnected;
+    await (
+      await held.asked
+    ).disconnected;
     held.finish();
     expect(endOf(events)).toMatchObject({
       type: 'RUN_FINISHED',
@@ -37,7 +39,10 @@ describe.each([
     const messages = await service.http('GET', `${other.path}/messages`, { key: talk.key });
     expect(messages).toMatchObject({ status: 404, body: { error: 'not_found' } });
     const stored = 'select id from messages where thread_id = $1';
-    await until(async () => (await service.database.query(stored, [talk.threadId])).length === 0, 'its messages are removed');
+    await until(
+      async () => (await service.database.query(stored, [talk.threadId])).length === 0,
+      'its messages are removed',
+    );
   });
 
   it('answers the caller who waits for it', async () => {
@@ -85,7 +90,10 @@ clusterOnly('a request that meets a deletion under way', () => {
   it.each(['runs', 'runs/stream'])('of the thread is 404 on %s', async (route) => {
     const talk = await Talk.start(service);
     const answer = await meeting('delete from threads where id = $1', talk.threadId, () =>
-      service.http('POST', `${talk.path}/${route}`, { key: talk.key, body: { message: { role: 'user', content: 'Hi' } } }),
+      service.http('POST', `${talk.path}/${route}`, {
+        key: talk.key,
+        body: { message: { role: 'user', content: 'Hi' } },
+      }),
     );
     expect(answer).toMatchObject({ status: 404, body: { error: 'not_found' } });
   });

@@ -59,12 +59,14 @@ describe('a caller who leaves', () => {
     it.each([
       ['a stream', (talk: Talk) => leaveStream(talk, { onDisconnect: 'cancel' })],
       ['the waiting route', (talk: Talk, held: HeldReply) => leaveWaiting(talk, held, { onDisconnect: 'cancel' })],
-    ])('%s cancels the run: the provider\'s socket is closed, the text so far kept', async (_what, leave) => {
+    ])("%s cancels the run: the provider's socket is closed, the text so far kept", async (_what, leave) => {
       const talk = await Talk.start(service, { provider: { type: provider, model } });
       const held = new HeldReply(['Half an'], [' answer']);
       service.models.next(held.script);
       await leave(talk, held);
-      await (await held.asked).disconnected;
+      await (
+        await held.asked
+      ).disconnected;
       await settled(talk, 'cancelled');
       expect((await talk.messages())[1]).toMatchObject({ content: 'Half an', status: 'incomplete' });
       expect(await talk.trace()).toMatchObject({ status: 'cancelled', usage: { totalTokens: null } });
@@ -77,7 +79,8 @@ describe('a caller who leaves', () => {
   it('after the end has cancelled nothing', async () => {
     const talk = await Talk.start(service);
     service.models.next(says('Hello'));
-    for await (const { event } of talk.stream('Hi', { onDisconnect: 'cancel' })) if (event.type === 'RUN_FINISHED') break;
+    for await (const { event } of talk.stream('Hi', { onDisconnect: 'cancel' }))
+      if (event.type === 'RUN_FINISHED') break;
     expect(await talk.storedRun()).toMatchObject({ status: 'completed' });
   });
 });

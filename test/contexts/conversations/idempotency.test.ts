@@ -11,7 +11,9 @@ async function conversation(): Promise<{ key: string; threadId: string; agentId:
 }
 
 async function contents(key: string, threadId: string): Promise<string[]> {
-  const listed = await service.http<{ messages: { content: string }[] }>('GET', `/v1/threads/${threadId}/messages`, { key });
+  const listed = await service.http<{ messages: { content: string }[] }>('GET', `/v1/threads/${threadId}/messages`, {
+    key,
+  });
   return listed.body.messages.map(({ content }) => content);
 }
 
@@ -61,7 +63,8 @@ describe('a request with an Idempotency-Key', () => {
   it('answers a repeat after the end with the first result, also where that was a failure', async () => {
     const { key, threadId } = await conversation();
     service.models.always(refuses(401));
-    const send = () => service.http('POST', `/v1/threads/${threadId}/runs`, { key, body: message('Hi'), ...named('k3') });
+    const send = () =>
+      service.http('POST', `/v1/threads/${threadId}/runs`, { key, body: message('Hi'), ...named('k3') });
 
     const first = await send();
     const repeat = await send();
@@ -77,7 +80,11 @@ describe('a request with an Idempotency-Key', () => {
     service.models.always(says('first'));
     await service.http('POST', `/v1/threads/${threadId}/runs`, { key, body: message('Hi'), ...named('k4') });
 
-    const other = await service.http('POST', `/v1/threads/${threadId}/runs`, { key, body: message('Bye'), ...named('k4') });
+    const other = await service.http('POST', `/v1/threads/${threadId}/runs`, {
+      key,
+      body: message('Bye'),
+      ...named('k4'),
+    });
 
     expect(other.status).toBe(422);
     expect(Object.keys(other.body).sort()).toEqual(['error', 'message']);
@@ -109,11 +116,15 @@ describe('a request with an Idempotency-Key', () => {
     expect(new Set(answers.map(({ body }) => body.id)).size).toBe(1);
   });
 
-  it('is the organization\'s own: another one may use the same key', async () => {
+  it("is the organization's own: another one may use the same key", async () => {
     const [one, two] = [await conversation(), await conversation()];
     service.models.always(says('reply'));
     for (const { key, threadId } of [one, two]) {
-      const answer = await service.http('POST', `/v1/threads/${threadId}/runs`, { key, body: message('Hi'), ...named('same') });
+      const answer = await service.http('POST', `/v1/threads/${threadId}/runs`, {
+        key,
+        body: message('Hi'),
+        ...named('same'),
+      });
       expect(answer.status).toBe(200);
     }
     expect(service.models.requests).toHaveLength(2);
@@ -123,7 +134,11 @@ describe('a request with an Idempotency-Key', () => {
     const { key, threadId } = await conversation();
     const header = Buffer.from(name, 'utf8').toString('latin1');
 
-    const answer = await service.http('POST', `/v1/threads/${threadId}/runs`, { key, body: message('Hi'), ...named(header) });
+    const answer = await service.http('POST', `/v1/threads/${threadId}/runs`, {
+      key,
+      body: message('Hi'),
+      ...named(header),
+    });
 
     expect(answer.status).toBe(400);
     expect(answer.body).toMatchObject({ code: 'FST_ERR_VALIDATION' });

@@ -73,7 +73,10 @@ function keepFromEnding(most: number): () => void {
   let removed = 0;
   const mayEnd = Promise.withResolvers<undefined>();
   const removeThreads = Reflect.get(DeletedThreads.prototype, 'removeThreads');
-  const removing = jest.spyOn(DeletedThreads.prototype, 'removeThreads').mockImplementation(async function (this: DeletedThreads, ids) {
+  const removing = jest.spyOn(DeletedThreads.prototype, 'removeThreads').mockImplementation(async function (
+    this: DeletedThreads,
+    ids,
+  ) {
     removed += ids.length;
     if (removed > most) await mayEnd.promise;
     await removeThreads.call(this, ids);
@@ -157,7 +160,11 @@ function requestsOf({ path }: Talk, { runId, messageId }: { runId: string; messa
   ];
 }
 
-async function statusesAt(asked: TestService, key: string, requests: readonly Request[]): Promise<Record<string, number>> {
+async function statusesAt(
+  asked: TestService,
+  key: string,
+  requests: readonly Request[],
+): Promise<Record<string, number>> {
   const statuses: Record<string, number> = {};
   for (const [method, path, body, headers] of requests) {
     const answer = await asked.fetch(method, path, { key, ...(body ? { body } : {}), ...(headers ? { headers } : {}) });
@@ -179,7 +186,10 @@ const agUi = (threadId: string): object => ({
 
 /** A run of the conversation that the client calls so, to its end. */
 async function sayAs(talk: Talk, clientThread: string): Promise<void> {
-  const answer = await service.http('POST', `/v1/agents/${talk.agentId}/ag-ui`, { key: talk.key, body: agUi(clientThread) });
+  const answer = await service.http('POST', `/v1/agents/${talk.agentId}/ag-ui`, {
+    key: talk.key,
+    body: agUi(clientThread),
+  });
   expect(answer.text).toContain('RUN_FINISHED');
 }
 
@@ -190,7 +200,11 @@ async function livelyTalk(): Promise<{ talk: Talk; runId: string; messageId: str
   service.models.always(says('Hello'));
   const clientThread = randomUUID();
   await sayAs(talk, clientThread);
-  await service.http('POST', '/v1/threads', { key, body: { assistant_id: talk.agentId }, headers: { 'idempotency-key': 'made' } });
+  await service.http('POST', '/v1/threads', {
+    key,
+    body: { assistant_id: talk.agentId },
+    headers: { 'idempotency-key': 'made' },
+  });
   const { body } = await talk.post(message('Once'), { 'idempotency-key': 'run' });
   const messageId = body.message?.id ?? '';
   await service.http('PUT', `${talk.path}/messages/${messageId}/reaction`, { key, body: { reaction: 'liked' } });
@@ -218,14 +232,23 @@ describe('a deleted agent', () => {
       ['DELETE', agent],
     ];
     // What the other process remembers is as fresh as it can be.
-    for (const path of [agent, talk.path, `${talk.path}/messages`]) expect((await replica.http('GET', path, { key })).status).toBe(200);
+    for (const path of [agent, talk.path, `${talk.path}/messages`])
+      expect((await replica.http('GET', path, { key })).status).toBe(200);
     expect((await service.http('DELETE', agent, { key })).status).toBe(200);
 
     expect(await statusesAt(service, key, requests)).toEqual(all(404, requests));
     expect((await replica.http<{ threads: object[] }>('GET', '/v1/threads', { key })).body.threads).toEqual([]);
     await clock.advance(CACHES_MS);
     expect(await statusesAt(replica, key, requests)).toEqual(all(404, requests));
-    expect(await rowsOf(talk)).toMatchObject({ threads: 3, messages: 4, runs: 2, traces: 2, sections: 0, versions: 0, parts: 0 });
+    expect(await rowsOf(talk)).toMatchObject({
+      threads: 3,
+      messages: 4,
+      runs: 2,
+      traces: 2,
+      sections: 0,
+      versions: 0,
+      parts: 0,
+    });
     letJobsRun();
     await untilRows(talk, NOTHING);
   });
@@ -235,7 +258,12 @@ describe('a deleted agent', () => {
     service.models.always(says('Hello'));
     await addThreads(talk, MANY_THREADS);
     expect((await service.http('DELETE', `/v1/agents/${talk.agentId}`, { key: talk.key })).status).toBe(200);
-    expect(await rowsOf(talk)).toMatchObject({ threads: MANY_THREADS + 1, messages: MANY_THREADS, runs: MANY_THREADS, traces: MANY_THREADS });
+    expect(await rowsOf(talk)).toMatchObject({
+      threads: MANY_THREADS + 1,
+      messages: MANY_THREADS,
+      runs: MANY_THREADS,
+      traces: MANY_THREADS,
+    });
     const left = async (): Promise<number> => (await rowsOf(talk))['threads'] ?? 0;
     const letItEnd = keepFromEnding(MANY_THREADS / 2);
     try {
@@ -276,7 +304,10 @@ describe('a deleted agent', () => {
     const job = service.app.get(RemoveAgentData, { strict: false });
     await removeAgentData.call(job, activeJob({ agent: null }));
     expect(await rowsOf(gone)).toEqual(NOTHING);
-    await removeAgentData.call(job, activeJob({ agent: { organizationId: kept.organization.id, agentId: kept.agentId } }));
+    await removeAgentData.call(
+      job,
+      activeJob({ agent: { organizationId: kept.organization.id, agentId: kept.agentId } }),
+    );
     expect(await rowsOf(kept)).toMatchObject({ threads: 4, messages: 3, runs: 3, traces: 3 });
   });
 
@@ -344,7 +375,10 @@ describe('a deleted thread of very many messages', () => {
     const clientThread = randomUUID();
     const say = async (): Promise<string | undefined> => {
       await sayAs(talk, clientThread);
-      const rows = await service.database.query<{ id: string }>('select id from threads where agent_id = $1 and external_id = $2', [agentId, clientThread]);
+      const rows = await service.database.query<{ id: string }>(
+        'select id from threads where agent_id = $1 and external_id = $2',
+        [agentId, clientThread],
+      );
       return rows[0]?.id;
     };
     const first = await say();

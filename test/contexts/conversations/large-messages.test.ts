@@ -87,7 +87,10 @@ describe('the messages of a thread that are large', () => {
   it('are shown all where they fit', async () => {
     const talk = await Talk.start(service);
     await fill(talk, { messages: 20, content: 200_000 });
-    expect(await listed(talk)).toMatchObject({ numbers: Array.from({ length: 20 }, (_, index) => 1 + index), truncated: false });
+    expect(await listed(talk)).toMatchObject({
+      numbers: Array.from({ length: 20 }, (_, index) => 1 + index),
+      truncated: false,
+    });
   });
 
   it('are one where the newest alone is larger than a page', async () => {

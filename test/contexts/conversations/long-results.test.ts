@@ -44,7 +44,10 @@ describe.each(AGENT_WIRES)('a tool that says much on $provider', (wire) => {
     service.models.next(calls('dump'));
     service.models.always(reads(120_000, says('I have read it.')));
 
-    expect(await talk.run('Read it')).toMatchObject({ status: 200, body: { run: { status: 'completed' }, message: { content: 'I have read it.' } } });
+    expect(await talk.run('Read it')).toMatchObject({
+      status: 200,
+      body: { run: { status: 'completed' }, message: { content: 'I have read it.' } },
+    });
 
     const [read = ''] = lastResults();
     expect(read).toMatch(NOTE);
@@ -67,7 +70,10 @@ describe.each(AGENT_WIRES)('a tool that says much on $provider', (wire) => {
     };
     service.models.always(reads(400_000, readsOn));
 
-    expect(await talk.run('Read all')).toMatchObject({ status: 200, body: { run: { status: 'completed' }, message: { content: 'Done.' } } });
+    expect(await talk.run('Read all')).toMatchObject({
+      status: 200,
+      body: { run: { status: 'completed' }, message: { content: 'Done.' } },
+    });
 
     const results = lastResults();
     expect(results).toHaveLength(14);
@@ -90,17 +96,33 @@ describe.each(AGENT_WIRES)('a tool that says much on $provider', (wire) => {
     expect([answer.status, Object.keys(answer.body).sort()]).toEqual([422, ['error', 'message']]);
     for (const text of lastResults()) expect(text).toMatch(new RegExp(`^${NOTE.source}$`));
     expect(service.models.requests.length).toBeLessThan(20);
-    expect((await talk.messages()).at(-1)?.toolCalls?.map(({ status }) => status)).toEqual(['completed', 'completed', 'completed']);
+    expect((await talk.messages()).at(-1)?.toolCalls?.map(({ status }) => status)).toEqual([
+      'completed',
+      'completed',
+      'completed',
+    ]);
   });
 
   it('is shortened in the run that goes on with approved calls, too', async () => {
     const talk = await Talk.start(service, { ...agent, tools: { requireApprovalForResourceChanges: true } });
-    during(talk.threadId, { tools: [tool('dump', () => output(prose(300_000)), 'read_only'), new NotingTool('pay').offered] });
-    service.models.next(answers({ calls: [{ id: 'd', name: 'dump' }, { id: 'p', name: 'pay' }] }));
+    during(talk.threadId, {
+      tools: [tool('dump', () => output(prose(300_000)), 'read_only'), new NotingTool('pay').offered],
+    });
+    service.models.next(
+      answers({
+        calls: [
+          { id: 'd', name: 'dump' },
+          { id: 'p', name: 'pay' },
+        ],
+      }),
+    );
     const asked = await talk.run('Read it, then pay');
     service.models.always(reads(120_000, says('Paid.')));
 
-    expect(await talk.resume(...asked.body.interrupts.map(approve))).toMatchObject({ status: 200, body: { message: { content: 'Paid.' } } });
+    expect(await talk.resume(...asked.body.interrupts.map(approve))).toMatchObject({
+      status: 200,
+      body: { message: { content: 'Paid.' } },
+    });
 
     expect(lastResults()[0]).toMatch(NOTE);
     expect(lastResults()[1]).not.toMatch(NOTE);
@@ -147,11 +169,15 @@ describe('what the results of tools may take', () => {
   it('goes before what tools have shown, which a model reads beside a shortened text', async () => {
     const talk = await Talk.start(service);
     const media = [{ kind: 'image', name: 'chart.png', mediaType: 'image/png', data: 'iVBORw0KGgo=' }] as const;
-    during(talk.threadId, { tools: [tool('show', () => Promise.resolve({ output: prose(600_000), isError: false, media }))] });
+    during(talk.threadId, {
+      tools: [tool('show', () => Promise.resolve({ output: prose(600_000), isError: false, media }))],
+    });
     service.models.next(calls('show'), refuseAsTooLong, says('I see it.'));
 
     expect(await talk.run('Show it')).toMatchObject({ body: { message: { content: 'I see it.' } } });
 
-    expect(sentResults(lastBody())).toMatchObject([{ text: expect.stringMatching(NOTE), media: [{ mediaType: 'image/png' }] }]);
+    expect(sentResults(lastBody())).toMatchObject([
+      { text: expect.stringMatching(NOTE), media: [{ mediaType: 'image/png' }] },
+    ]);
   });
 });

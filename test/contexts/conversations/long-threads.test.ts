@@ -40,14 +40,18 @@ describe.each(AGENT_WIRES)('a conversation that no longer fits on $provider', ({
     service.models.reset();
     service.models.next(tooLong, says('it fits'));
 
-    const answer = await service.http('POST', `/v1/threads/${threadId}/runs`, { key, body: message('newest question') });
+    const answer = await service.http('POST', `/v1/threads/${threadId}/runs`, {
+      key,
+      body: message('newest question'),
+    });
 
     expect(answer.status).toBe(200);
     expect(answer.body).toMatchObject({ run: { usage: { inputTokens: 11, outputTokens: 7 } } });
     const sent = JSON.stringify(service.models.requests.at(-1)?.body);
     expect(sent).not.toContain('first question');
     expect(sent).not.toContain('second answer');
-    for (const text of ['third question', 'third answer', 'fourth answer', 'newest question']) expect(sent).toContain(text);
+    for (const text of ['third question', 'third answer', 'fourth answer', 'newest question'])
+      expect(sent).toContain(text);
     const { steps } = await lastTrace(key, agentId);
     expect(steps.map(({ input }) => input.omittedMessages)).toEqual([0, 4]);
   });

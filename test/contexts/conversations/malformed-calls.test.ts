@@ -10,7 +10,10 @@ const UNREADABLE_IN_A_ROW = 3;
 
 const service = useService({ extensions: scriptedRuns });
 
-const sends = (frames: readonly string[]): ModelScript => (exchange) => exchange.sendAll(frames);
+const sends =
+  (frames: readonly string[]): ModelScript =>
+  (exchange) =>
+    exchange.sendAll(frames);
 
 function lastBody(): Readonly<Record<string, unknown>> {
   return service.models.requests.at(-1)?.body ?? {};
@@ -41,7 +44,10 @@ async function careful(wire: ProviderWire): Promise<Judged & { talk: Talk }> {
   const provider = { type: wire.provider, model: wire.model };
   const talk = await Talk.start(service, { provider, tools: { requireApprovalBeforeToolCalls: true } });
   const seen: Judged = { ran: [], judged: [] };
-  const lookUp = tool('look_up', (input) => { seen.ran.push(input); return output('18 degrees'); });
+  const lookUp = tool('look_up', (input) => {
+    seen.ran.push(input);
+    return output('18 degrees');
+  });
   const beforeToolCall = (_run: unknown, call: { input: unknown }) => {
     seen.judged.push(call.input);
     return Promise.resolve({ decision: 'allow' as const });
@@ -51,34 +57,45 @@ async function careful(wire: ProviderWire): Promise<Judged & { talk: Talk }> {
 }
 
 describe.each(AGENT_WIRES)('a call on $provider whose arguments are no JSON object', (wire) => {
-  const written = ['[1]', '"x"', 'null'].map((json) => [json, wire.toolCall({ id: 't1', name: 'look_up', inputParts: [json] })] as const);
+  const written = ['[1]', '"x"', 'null'].map(
+    (json) => [json, wire.toolCall({ id: 't1', name: 'look_up', inputParts: [json] })] as const,
+  );
   const cut = wire === geminiWire ? [] : [['{"city":', wire.unreadableToolCall] as const];
 
-  it.each([...written, ...cut])('(%s) is a tool error that the model reads and corrects; neither a hook nor a person is asked', async (json, frames) => {
-    const { talk, ran, judged } = await careful(wire);
-    service.models.next(sends(frames), calls('look_up', { city: 'Oslo' }, 't2'));
+  it.each([...written, ...cut])(
+    '(%s) is a tool error that the model reads and corrects; neither a hook nor a person is asked',
+    async (json, frames) => {
+      const { talk, ran, judged } = await careful(wire);
+      service.models.next(sends(frames), calls('look_up', { city: 'Oslo' }, 't2'));
 
-    const events = await talk.streamed('Weather?');
+      const events = await talk.streamed('Weather?');
 
-    for (const { event } of events) expect(EventSchema.safeParse(event)).toMatchObject({ success: true });
-    const told = [{ id: 't1', output: expect.stringContaining(`not a JSON object. What was written: ${json} `), isError: true }];
-    expect(wire.toolResults(lastBody())).toEqual(told);
-    expect(inputsIn(lastBody())).toEqual([{}]);
-    expect(ofType(events, 'TOOL_CALL_START').map(({ toolCallId }) => toolCallId)).toEqual(['t1', 't2']);
-    expect(ofType(events, 'TOOL_CALL_RESULT')).toMatchObject([{ toolCallId: 't1', content: told[0]?.output }]);
-    expect(endOf(events)).toMatchObject({ outcome: { type: 'interrupt', interrupts: [{ toolCallId: 't2' }] } });
-    expect((await talk.messages())[1]?.toolCalls).toEqual([
-      { id: 't1', name: 'look_up', input: {}, output: told[0]?.output, status: 'failed' },
-      { id: 't2', name: 'look_up', input: { city: 'Oslo' }, status: 'awaiting_approval' },
-    ]);
-    expect({ ran, judged }).toEqual({ ran: [], judged: [{ city: 'Oslo' }] });
-    const steps = (await talk.trace()).steps.filter(({ type }) => type === 'tool');
-    expect(steps[0]).toMatchObject({ name: 'look_up', input: json, error: told[0]?.output });
-  });
+      for (const { event } of events) expect(EventSchema.safeParse(event)).toMatchObject({ success: true });
+      const told = [
+        { id: 't1', output: expect.stringContaining(`not a JSON object. What was written: ${json} `), isError: true },
+      ];
+      expect(wire.toolResults(lastBody())).toEqual(told);
+      expect(inputsIn(lastBody())).toEqual([{}]);
+      expect(ofType(events, 'TOOL_CALL_START').map(({ toolCallId }) => toolCallId)).toEqual(['t1', 't2']);
+      expect(ofType(events, 'TOOL_CALL_RESULT')).toMatchObject([{ toolCallId: 't1', content: told[0]?.output }]);
+      expect(endOf(events)).toMatchObject({ outcome: { type: 'interrupt', interrupts: [{ toolCallId: 't2' }] } });
+      expect((await talk.messages())[1]?.toolCalls).toEqual([
+        { id: 't1', name: 'look_up', input: {}, output: told[0]?.output, status: 'failed' },
+        { id: 't2', name: 'look_up', input: { city: 'Oslo' }, status: 'awaiting_approval' },
+      ]);
+      expect({ ran, judged }).toEqual({ ran: [], judged: [{ city: 'Oslo' }] });
+      const steps = (await talk.trace()).steps.filter(({ type }) => type === 'tool');
+      expect(steps[0]).toMatchObject({ name: 'look_up', input: json, error: told[0]?.output });
+    },
+  );
 
   it('is sent back with its sealed answer in a form that the provider takes, also in later runs', async () => {
     const { talk } = await careful(wire);
-    service.models.next(answers({ opaque: 'sealed-state', calls: [{ id: 't1', name: 'look_up', input: [1] }] }), says('I cannot.'), says('Sorry.'));
+    service.models.next(
+      answers({ opaque: 'sealed-state', calls: [{ id: 't1', name: 'look_up', input: [1] }] }),
+      says('I cannot.'),
+      says('Sorry.'),
+    );
 
     expect(await talk.run('Weather?')).toMatchObject({ status: 200, body: { message: { content: 'I cannot.' } } });
     expect(JSON.stringify(lastBody())).toContain('sealed-state');
@@ -95,7 +112,11 @@ describe('a call that its provider cannot read at all', () => {
 
   it('causes a note for the model, which corrects the call', async () => {
     const { talk, ran } = await careful(geminiWire);
-    service.models.next(sends(geminiWire.text(['Let me look.']).with(-1, geminiWire.unreadableToolCall[0] ?? '')), unreadable, says('It is warm.'));
+    service.models.next(
+      sends(geminiWire.text(['Let me look.']).with(-1, geminiWire.unreadableToolCall[0] ?? '')),
+      unreadable,
+      says('It is warm.'),
+    );
 
     const events = await talk.streamed('Weather?');
 

@@ -29,17 +29,27 @@ function lastResult(): string {
 
 describe.each(AGENT_WIRES)('an agent of 400 tools on $provider', (wire) => {
   const agent = { provider: { type: wire.provider, model: wire.model } };
-  const script = [calls('find_tools', { query: 'create a billing report' }), calls(WANTED, { workspace: 'w', title: 'May' }), says('Done.')];
+  const script = [
+    calls('find_tools', { query: 'create a billing report' }),
+    calls(WANTED, { workspace: 'w', title: 'May' }),
+    says('Done.'),
+  ];
 
   /** The characters that the model is sent in a whole run that searches, calls and answers. */
   async function sentBy(searchable: boolean): Promise<number> {
     const talk = await Talk.start(service, agent);
-    during(talk.threadId, { tools: [...catalogueOf(400, searchable), ...(searchable ? [] : [tool('find_tools', () => output('none'))])] });
+    during(talk.threadId, {
+      tools: [...catalogueOf(400, searchable), ...(searchable ? [] : [tool('find_tools', () => output('none'))])],
+    });
     service.models.reset();
     service.models.next(...script);
     const { status, body } = await talk.run('Create the report for May');
     expect([status, body.message?.content]).toEqual([200, 'Done.']);
-    expect(body.message?.toolCalls?.at(-1)).toMatchObject({ name: WANTED, status: 'completed', output: expect.stringContaining('May') });
+    expect(body.message?.toolCalls?.at(-1)).toMatchObject({
+      name: WANTED,
+      status: 'completed',
+      output: expect.stringContaining('May'),
+    });
     expect(service.models.requests).toHaveLength(3);
     return service.models.requests.reduce((sum, request) => sum + JSON.stringify(request.body).length, 0);
   }
@@ -91,13 +101,20 @@ describe('tools that are too many to be listed', () => {
   it('need no approval to be searched, and the calls of what is found do', async () => {
     const talk = await Talk.start(service, ASKS_ALWAYS);
     during(talk.threadId, { tools: catalogueOf(400) });
-    service.models.next(calls('find_tools', { query: 'create report billing' }), calls(WANTED, { title: 'May' }), says('Done.'));
+    service.models.next(
+      calls('find_tools', { query: 'create report billing' }),
+      calls(WANTED, { title: 'May' }),
+      says('Done.'),
+    );
 
     const { body } = await talk.run('Go');
     expect(body).toMatchObject({ run: { status: 'requires_action' }, interrupts: [{ metadata: { tool: WANTED } }] });
     const resumed = await talk.resume(...body.interrupts.map(approve));
 
-    expect(resumed.body.message).toMatchObject({ content: 'Done.', toolCalls: [{ name: WANTED, status: 'completed' }] });
+    expect(resumed.body.message).toMatchObject({
+      content: 'Done.',
+      toolCalls: [{ name: WANTED, status: 'completed' }],
+    });
     const [, second, third] = sentTools();
     expect([...(third ?? [])].sort()).toEqual([...(second ?? [])].sort());
   });
@@ -106,7 +123,15 @@ describe('tools that are too many to be listed', () => {
     const talk = await Talk.start(service, ASKS_ALWAYS);
     const pay = new NotingTool('mcp__shop__pay');
     during(talk.threadId, { tools: [...catalogueOf(400), { ...pay.offered, searchable: true }] });
-    service.models.next(answers({ calls: [{ id: 'p', name: 'mcp__shop__pay' }, { id: 'q', name: 'mcp__mail__list_member' }] }), says('Done.'));
+    service.models.next(
+      answers({
+        calls: [
+          { id: 'p', name: 'mcp__shop__pay' },
+          { id: 'q', name: 'mcp__mail__list_member' },
+        ],
+      }),
+      says('Done.'),
+    );
 
     const { body } = await talk.run('Pay');
     const [first, second] = body.interrupts;
@@ -164,13 +189,20 @@ describe('a search for tools', () => {
     expect(text.length).toBeLessThan(1_000);
   });
 
-  it.each([[{ query: '' }, false], [{ query: 5 }, true], [{}, true]])('with the input %j is answered all the same', async (input, isError) => {
+  it.each([
+    [{ query: '' }, false],
+    [{ query: 5 }, true],
+    [{}, true],
+  ])('with the input %j is answered all the same', async (input, isError) => {
     expect((await search(input)).found).toEqual([]);
     expect(results().at(-1)).toMatchObject({ isError });
   });
 
   it('answers few, shortly, however long descriptions are', async () => {
-    const wordy = catalogueOf(400).map((one) => ({ ...one, definition: { ...one.definition, description: 'report '.repeat(3_000) } }));
+    const wordy = catalogueOf(400).map((one) => ({
+      ...one,
+      definition: { ...one.definition, description: 'report '.repeat(3_000) },
+    }));
     const { found, text } = await search({ query: 'report' }, wordy);
     expect(found).toHaveLength(8);
     for (const name of found) expect(text).toContain(`- ${name}: report`);
@@ -180,7 +212,10 @@ describe('a search for tools', () => {
   it('adds to what was found before', async () => {
     const talk = await Talk.start(service);
     during(talk.threadId, { tools: catalogueOf(400) });
-    const both = [{ id: 'a', name: 'find_tools', input: { query: 'payroll schedule' } }, { id: 'b', name: 'find_tools', input: { query: 'mail member' } }];
+    const both = [
+      { id: 'a', name: 'find_tools', input: { query: 'payroll schedule' } },
+      { id: 'b', name: 'find_tools', input: { query: 'mail member' } },
+    ];
     service.models.next(answers({ calls: both }), calls('find_tools', { query: 'crm' }), says('Done.'));
     await talk.run('Go');
     const [, second, third] = sentTools();
@@ -195,14 +230,20 @@ describe('the tools that were found', () => {
   const MAX_CHARACTERS = 200_000;
 
   /** Scripts one search for each query. */
-  const searches = (...queries: string[]) => queries.map((query, index) => calls('find_tools', { query }, `search-${index}`));
+  const searches = (...queries: string[]) =>
+    queries.map((query, index) => calls('find_tools', { query }, `search-${index}`));
 
   it('are in a request 40 at most: those that were neither found nor called for the longest time go first', async () => {
     const talk = await Talk.start(service);
     during(talk.threadId, { tools: catalogueOf(400) });
     const queries = ['crm', 'billing', 'calendar', 'mail', 'files'];
     const used = calls('mcp__crm__list_report', { workspace: 'w' }, 'use');
-    service.models.next(...searches(...queries), used, calls('find_tools', { query: 'analytics' }, 'late'), says('Done.'));
+    service.models.next(
+      ...searches(...queries),
+      used,
+      calls('find_tools', { query: 'analytics' }, 'late'),
+      says('Done.'),
+    );
 
     expect((await talk.run('Go')).body.run.status).toBe('completed');
 
@@ -218,13 +259,17 @@ describe('the tools that were found', () => {
 
   it('take 200,000 characters of a request at most; a search answers those for which there is room, the best first', async () => {
     const talk = await Talk.start(service);
-    const wordy = catalogueOf(80).map((one) => ({ ...one, definition: { ...one.definition, inputSchema: schemaOf(60_000) } }));
+    const wordy = catalogueOf(80).map((one) => ({
+      ...one,
+      definition: { ...one.definition, inputSchema: schemaOf(60_000) },
+    }));
     during(talk.threadId, { tools: wordy });
     service.models.next(...searches('crm', 'create billing record'), says('Done.'));
 
     expect((await talk.run('Go')).body.run.status).toBe('completed');
 
-    for (const { body } of service.models.requests) expect(JSON.stringify(body['tools']).length).toBeLessThan(MAX_CHARACTERS + 10_000);
+    for (const { body } of service.models.requests)
+      expect(JSON.stringify(body['tools']).length).toBeLessThan(MAX_CHARACTERS + 10_000);
     const [first, second] = sentTools().slice(1);
     expect([first?.length, second?.length]).toEqual([4, 4]);
     expect(second).toContain('mcp__billing__create_record');
@@ -232,23 +277,40 @@ describe('the tools that were found', () => {
     expect(lastResult().match(/^- /gmu)).toHaveLength(3);
   });
 
-  it.each([true, false])('are offered with a plain object where the schema alone is too large, like those that are listed (searched for: %s)', async (isSearched) => {
-    const talk = await Talk.start(service);
-    const [first, ...others] = catalogueOf(isSearched ? 41 : 4);
-    const tools = [first, ...others].flatMap((one) => (one ? [{ ...one, definition: { ...one.definition, inputSchema: schemaOf(245_000) } }] : []));
-    during(talk.threadId, { tools });
-    service.models.next(...(isSearched ? searches('create code_host') : []), calls('mcp__code_host__create_record', { title: 'May' }), says('Done.'));
+  it.each([true, false])(
+    'are offered with a plain object where the schema alone is too large, like those that are listed (searched for: %s)',
+    async (isSearched) => {
+      const talk = await Talk.start(service);
+      const [first, ...others] = catalogueOf(isSearched ? 41 : 4);
+      const tools = [first, ...others].flatMap((one) =>
+        one ? [{ ...one, definition: { ...one.definition, inputSchema: schemaOf(245_000) } }] : [],
+      );
+      during(talk.threadId, { tools });
+      service.models.next(
+        ...(isSearched ? searches('create code_host') : []),
+        calls('mcp__code_host__create_record', { title: 'May' }),
+        says('Done.'),
+      );
 
-    expect((await talk.run('Go')).body.message?.toolCalls?.at(-1)).toMatchObject({ name: 'mcp__code_host__create_record', status: 'completed', output: expect.stringContaining('May') });
+      expect((await talk.run('Go')).body.message?.toolCalls?.at(-1)).toMatchObject({
+        name: 'mcp__code_host__create_record',
+        status: 'completed',
+        output: expect.stringContaining('May'),
+      });
 
-    const sent = service.models.requests.at(-1)?.body['tools'] as { name: string; description: string; input_schema: object }[];
-    const large = sent.filter(({ name }) => name !== 'find_tools');
-    expect(large.length).toBeGreaterThanOrEqual(4);
-    for (const { description, input_schema } of large) {
-      expect(input_schema).toEqual({ type: 'object', properties: {} });
-      expect(description).toContain('arguments are not listed');
-    }
-  });
+      const sent = service.models.requests.at(-1)?.body['tools'] as {
+        name: string;
+        description: string;
+        input_schema: object;
+      }[];
+      const large = sent.filter(({ name }) => name !== 'find_tools');
+      expect(large.length).toBeGreaterThanOrEqual(4);
+      for (const { description, input_schema } of large) {
+        expect(input_schema).toEqual({ type: 'object', properties: {} });
+        expect(description).toContain('arguments are not listed');
+      }
+    },
+  );
 });
 
 /** A schema of so many characters. */
@@ -260,6 +322,9 @@ function schemaOf(characters: number): Record<string, unknown> {
 function large(characters: number): ReturnType<typeof catalogueOf> {
   return catalogueOf(2).map((one) => {
     const short = { ...one.definition, description: '' };
-    return { ...one, definition: { ...short, description: 'x'.repeat(Math.max(0, characters - JSON.stringify(short).length + 1)) } };
+    return {
+      ...one,
+      definition: { ...short, description: 'x'.repeat(Math.max(0, characters - JSON.stringify(short).length + 1)) },
+    };
   });
 }

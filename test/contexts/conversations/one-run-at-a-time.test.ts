@@ -8,27 +8,35 @@ const service = useService();
 const BUSY = { statusCode: 409, code: 'thread_busy', error: 'conflict', message: expect.any(String) };
 
 describe('a thread on which a run is under way', () => {
-  it.each(['runs', 'runs/stream'])('refuses a second one on %s with 409 thread_busy and stores nothing of it', async (route) => {
-    const talk = await Talk.start(service);
-    const held = new HeldReply(['Just'], [' a moment']);
-    service.models.next(held.script);
-    const first = talk.run('First');
-    await held.asked;
+  it.each(['runs', 'runs/stream'])(
+    'refuses a second one on %s with 409 thread_busy and stores nothing of it',
+    async (route) => {
+      const talk = await Talk.start(service);
+      const held = new HeldReply(['Just'], [' a moment']);
+      service.models.next(held.script);
+      const first = talk.run('First');
+      await held.asked;
 
-    const body = { message: { role: 'user', content: 'Second' } };
-    const second = await service.http('POST', `${talk.path}/${route}`, { key: talk.key, body });
+      const body = { message: { role: 'user', content: 'Second' } };
+      const second = await service.http('POST', `${talk.path}/${route}`, { key: talk.key, body });
 
-    expect(second.status).toBe(409);
-    expect(second.body).toEqual(BUSY);
-    expect(await talk.lines()).toEqual(['user: First']);
-    held.finish();
-    expect(await first).toMatchObject({ status: 200, body: { message: { content: 'Just a moment' } } });
+      expect(second.status).toBe(409);
+      expect(second.body).toEqual(BUSY);
+      expect(await talk.lines()).toEqual(['user: First']);
+      held.finish();
+      expect(await first).toMatchObject({ status: 200, body: { message: { content: 'Just a moment' } } });
 
-    service.models.next(says('Third answer'));
-    expect(await talk.run('Third')).toMatchObject({ status: 200 });
-    expect(await talk.lines()).toEqual(['user: First', 'assistant: Just a moment', 'user: Third', 'assistant: Third answer']);
-    expect(service.models.requests).toHaveLength(2);
-  });
+      service.models.next(says('Third answer'));
+      expect(await talk.run('Third')).toMatchObject({ status: 200 });
+      expect(await talk.lines()).toEqual([
+        'user: First',
+        'assistant: Just a moment',
+        'user: Third',
+        'assistant: Third answer',
+      ]);
+      expect(service.models.requests).toHaveLength(2);
+    },
+  );
 
   it('leaves other threads of the agent free', async () => {
     const talk = await Talk.start(service);

@@ -25,7 +25,9 @@ async function asking(...sums: number[]): Promise<{ talk: Talk; pay: NotingTool;
   const talk = await Talk.start(service, ASKS_ALWAYS);
   const pay = new NotingTool('pay');
   during(talk.threadId, { tools: [pay.offered] });
-  service.models.next(answers({ text: 'Shall I?', calls: sums.map((sum) => ({ id: `c${sum}`, name: 'pay', input: { sum } })) }));
+  service.models.next(
+    answers({ text: 'Shall I?', calls: sums.map((sum) => ({ id: `c${sum}`, name: 'pay', input: { sum } })) }),
+  );
   const { body } = await talk.run('Pay');
   return { talk, pay, asked: body };
 }
@@ -57,7 +59,10 @@ describe('the interrupts of a run that is read', () => {
     service.models.next(held.script);
     const resuming = talk.resume(...asked.interrupts.map(approve));
     await held.asked;
-    expect((await talk.storedAs(asked.run.id)).body).toMatchObject({ run: { status: 'requires_action' }, interrupts: [] });
+    expect((await talk.storedAs(asked.run.id)).body).toMatchObject({
+      run: { status: 'requires_action' },
+      interrupts: [],
+    });
     held.finish();
     const { body } = await resuming;
     for (const { id } of [asked.run, body.run]) expect((await talk.storedAs(id)).body.interrupts).toEqual([]);
@@ -92,17 +97,33 @@ describe('a run that would ask', () => {
     const pay = new NotingTool('pay');
     const slow = endlessTool('read_only');
     during(talk.threadId, { tools: [slow.offered, pay.offered] });
-    service.models.next(answers({ calls: [{ id: 'p', name: 'pay' }, { id: 's', name: 'slow' }] }), says('Back.'));
+    service.models.next(
+      answers({
+        calls: [
+          { id: 'p', name: 'pay' },
+          { id: 's', name: 'slow' },
+        ],
+      }),
+      says('Back.'),
+    );
     const asking = talk.run('Go');
     await slow.called;
 
-    const cancelled = await service.http('POST', `${talk.path}/runs/${(await talk.storedRun())?.id ?? ''}/cancel`, { key: talk.key });
+    const cancelled = await service.http('POST', `${talk.path}/runs/${(await talk.storedRun())?.id ?? ''}/cancel`, {
+      key: talk.key,
+    });
 
     expect(cancelled).toMatchObject({ status: 200, body: { run: { status: 'cancelled' }, interrupts: [] } });
     expect((await asking).body).toEqual(cancelled.body);
-    expect((await talk.messages())[1]?.toolCalls).toMatchObject([{ id: 'p', status: 'denied' }, { id: 's', status: 'unknown' }]);
+    expect((await talk.messages())[1]?.toolCalls).toMatchObject([
+      { id: 'p', status: 'denied' },
+      { id: 's', status: 'unknown' },
+    ]);
     expect(await talk.run('Again')).toMatchObject({ status: 200 });
-    expect(toolResults().map(({ id, isError }) => [id, isError])).toEqual([['p', true], ['s', true]]);
+    expect(toolResults().map(({ id, isError }) => [id, isError])).toEqual([
+      ['p', true],
+      ['s', true],
+    ]);
     expect(pay.inputs).toEqual([]);
   });
 });
@@ -122,7 +143,10 @@ describe('a request for approval', () => {
     service.models.next(says('Paid.'));
     expect((await talk.storedAs(asked.run.id)).body.interrupts).toEqual(asked.interrupts);
     expect((await talk.messages())[1]?.toolCalls).toMatchObject([{ status: 'awaiting_approval' }]);
-    expect(await talk.resume(...asked.interrupts.map(approve))).toMatchObject({ status: 200, body: { message: { content: 'Paid.' } } });
+    expect(await talk.resume(...asked.interrupts.map(approve))).toMatchObject({
+      status: 200,
+      body: { message: { content: 'Paid.' } },
+    });
     expect(pay.inputs).toHaveLength(1);
   });
 
@@ -132,9 +156,18 @@ describe('a request for approval', () => {
     const [one, two] = asked.interrupts as [InterruptView, InterruptView];
     const refusal = {
       status: 400,
-      body: { statusCode: 400, code: 'FST_ERR_VALIDATION', error: 'bad_request', message: expect.stringContaining('body/resume/0/interruptId') },
+      body: {
+        statusCode: 400,
+        code: 'FST_ERR_VALIDATION',
+        error: 'bad_request',
+        message: expect.stringContaining('body/resume/0/interruptId'),
+      },
     };
-    for (const resume of [[approve(one), approve(two)], [decline(two), approve(one)], [{ interruptId: one.id, status: 'cancelled' as const }]]) {
+    for (const resume of [
+      [approve(one), approve(two)],
+      [decline(two), approve(one)],
+      [{ interruptId: one.id, status: 'cancelled' as const }],
+    ]) {
       const all = await Promise.all([
         talk.post<Record<string, unknown>>({ resume }),
         service.http('POST', `${talk.path}/runs/stream`, { key: talk.key, body: { resume } }),
@@ -156,8 +189,15 @@ describe('a request for approval', () => {
     const denied = { status: 'denied', output: expect.stringContaining('expired without an answer') };
     const { body } = await talk.storedAs(asked.run.id);
     const [, reply] = await talk.messages();
-    const reacted = await service.http('PUT', `${talk.path}/messages/${reply?.id ?? ''}/reaction`, { key: talk.key, body: { reaction: 'thumbs_down' } });
-    expect(body).toMatchObject({ run: { status: 'requires_action' }, message: { toolCalls: [denied, denied] }, interrupts: [] });
+    const reacted = await service.http('PUT', `${talk.path}/messages/${reply?.id ?? ''}/reaction`, {
+      key: talk.key,
+      body: { reaction: 'thumbs_down' },
+    });
+    expect(body).toMatchObject({
+      run: { status: 'requires_action' },
+      message: { toolCalls: [denied, denied] },
+      interrupts: [],
+    });
     expect(reply).toMatchObject({ toolCalls: [denied, denied] });
     expect(reacted.body).toMatchObject({ toolCalls: [denied, denied] });
   });
@@ -169,7 +209,11 @@ describe('a request for approval', () => {
       (talk) =>
         service.http('POST', '/v1/chat/completions', {
           key: talk.key,
-          body: { assistant_id: talk.agentId, thread_id: talk.threadId, messages: [{ role: 'user', content: 'Are you there?' }] },
+          body: {
+            assistant_id: talk.agentId,
+            thread_id: talk.threadId,
+            messages: [{ role: 'user', content: 'Are you there?' }],
+          },
         }),
     ],
   ])('counts as declined when %s comes: the model reads that it expired, and it stays so', async (_what, ask) => {
@@ -185,7 +229,10 @@ describe('a request for approval', () => {
     expect((await talk.messages()).slice(0, 2)).toEqual(shown);
     await talk.run('Bye');
     expect(toolResults()).toEqual(read);
-    expect(await talk.resume(...asked.interrupts.map(approve))).toMatchObject({ status: 400, body: { message: expect.stringContaining('no open interrupt') } });
+    expect(await talk.resume(...asked.interrupts.map(approve))).toMatchObject({
+      status: 400,
+      body: { message: expect.stringContaining('no open interrupt') },
+    });
     expect(pay.inputs).toEqual([]);
   });
 
@@ -201,21 +248,36 @@ describe('a request for approval', () => {
 });
 
 describe('what tools have shown before a request for approval', () => {
-  const show = tool('show', () => Promise.resolve({
-    output: 'A chart.',
-    isError: false,
-    media: [{ kind: 'image', name: 'chart.png', mediaType: 'image/png', data: 'iVBORw0KGgoCANARYpng' }],
-  }), 'read_only');
+  const show = tool(
+    'show',
+    () =>
+      Promise.resolve({
+        output: 'A chart.',
+        isError: false,
+        media: [{ kind: 'image', name: 'chart.png', mediaType: 'image/png', data: 'iVBORw0KGgoCANARYpng' }],
+      }),
+    'read_only',
+  );
 
   async function askingAfterShowing(): Promise<{ talk: Talk; asked: RunResult }> {
     const talk = await Talk.start(service, ASKS_FOR_CHANGES);
     during(talk.threadId, { tools: [show, new NotingTool('pay').offered] });
-    service.models.next(answers({ calls: [{ id: 's', name: 'show' }, { id: 'p', name: 'pay' }] }));
+    service.models.next(
+      answers({
+        calls: [
+          { id: 's', name: 'show' },
+          { id: 'p', name: 'pay' },
+        ],
+      }),
+    );
     return { talk, asked: (await talk.run('Show me, then pay')).body };
   }
 
   async function keeps({ run: { id } }: RunResult): Promise<boolean> {
-    const [row] = await service.database.query<{ keeps: boolean }>('select kept_results is not null as keeps from runs where id = $1', [id]);
+    const [row] = await service.database.query<{ keeps: boolean }>(
+      'select kept_results is not null as keeps from runs where id = $1',
+      [id],
+    );
     return row?.keeps ?? false;
   }
 

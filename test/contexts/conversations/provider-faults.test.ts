@@ -54,7 +54,11 @@ describe.each(AGENT_WIRES)('$provider', (wire) => {
   /** Runs the same fault on both routes, and looks at what must hold after any fault. */
   async function fault(
     scripts: readonly ModelScript[],
-    { on = service, settings = agent, meanwhile = () => Promise.resolve() }: {
+    {
+      on = service,
+      settings = agent,
+      meanwhile = () => Promise.resolve(),
+    }: {
       on?: TestService;
       settings?: Readonly<Record<string, unknown>>;
       meanwhile?: () => Promise<void>;
@@ -74,7 +78,10 @@ describe.each(AGENT_WIRES)('$provider', (wire) => {
       expect((await talk.messages())[0]).toMatchObject({ role: 'user', content: 'Hi', status: 'completed' });
       expect(await talk.storedRun()).toMatchObject({ status: 'failed', error: { code: end['code'] } });
     }
-    expect(await waited.trace()).toMatchObject({ status: 'failed', steps: [{ type: 'model', error: expect.any(String) }] });
+    expect(await waited.trace()).toMatchObject({
+      status: 'failed',
+      steps: [{ type: 'model', error: expect.any(String) }],
+    });
     return { answer, end, waited, streamed, events };
   }
 
@@ -121,7 +128,9 @@ describe.each(AGENT_WIRES)('$provider', (wire) => {
     ['fails', 500, 502, 'provider_error'],
   ])('that %s is tried twice more, then told', async (_what, status, answered, code) => {
     const refusal = refuses(status);
-    const { answer, end, waited, streamed } = await fault([refusal, refusal, refusal], { meanwhile: () => wakeRetries() });
+    const { answer, end, waited, streamed } = await fault([refusal, refusal, refusal], {
+      meanwhile: () => wakeRetries(),
+    });
     expect(answer).toMatchObject({ status: answered, body: { statusCode: answered, code } });
     expect(answer.headers.get('retry-after') !== null).toBe(answered === 503);
     expect(end).toMatchObject({ code });
@@ -131,13 +140,19 @@ describe.each(AGENT_WIRES)('$provider', (wire) => {
 
   it('that takes no connection is tried twice more, then answers 502', async () => {
     const { answer, end } = await fault([], { on: offline, meanwhile: () => wakeRetries() });
-    expect(answer).toMatchObject({ status: 502, body: { statusCode: 502, code: 'provider_error', error: 'bad_gateway' } });
+    expect(answer).toMatchObject({
+      status: 502,
+      body: { statusCode: 502, code: 'provider_error', error: 'bad_gateway' },
+    });
     expect(end).toMatchObject({ code: 'provider_error' });
   });
 
   it('that refuses the managed key answers 502, without a further try', async () => {
     const { answer, end, waited, streamed } = await fault([refuses(401)]);
-    expect(answer).toMatchObject({ status: 502, body: { statusCode: 502, code: 'provider_auth', error: 'bad_gateway' } });
+    expect(answer).toMatchObject({
+      status: 502,
+      body: { statusCode: 502, code: 'provider_auth', error: 'bad_gateway' },
+    });
     expect(end).toMatchObject({ code: 'provider_auth' });
     expect(service.models.requests).toHaveLength(2);
     await expectUsable(waited, streamed);
@@ -148,13 +163,20 @@ describe.each(AGENT_WIRES)('$provider', (wire) => {
     expect(answer.status).toBe(422);
     expect(answer.body).toEqual({ error: 'unprocessable_entity', message: expect.any(String) });
     expect(end).toMatchObject({ code: 'provider_auth' });
-    expect(service.models.requests.map(({ headers }) => wire.keyOf(headers))).toEqual(['own-canary-key', 'own-canary-key']);
+    expect(service.models.requests.map(({ headers }) => wire.keyOf(headers))).toEqual([
+      'own-canary-key',
+      'own-canary-key',
+    ]);
     await expectUsable(waited, streamed);
   });
 
   it('that finds the conversation too long answers 422', async () => {
     const { status, body } = wire.contextTooLong;
-    const { answer, end, waited, streamed } = await fault([(exchange) => { exchange.refuse(status, body); }]);
+    const { answer, end, waited, streamed } = await fault([
+      (exchange) => {
+        exchange.refuse(status, body);
+      },
+    ]);
     expect(answer.status).toBe(422);
     expect(answer.body).toEqual({ error: 'unprocessable_entity', message: expect.any(String) });
     expect(end).toMatchObject({ code: 'context_too_long' });
@@ -162,7 +184,10 @@ describe.each(AGENT_WIRES)('$provider', (wire) => {
   });
 
   const cutOff: readonly [string, ModelScript][] = [
-    ['ends its answer early', async (exchange) => exchange.sendAll(wire.text(['Half an ', 'answer']).slice(0, -1).slice(0, cutAfter('answer')))],
+    [
+      'ends its answer early',
+      async (exchange) => exchange.sendAll(wire.text(['Half an ', 'answer']).slice(0, -1).slice(0, cutAfter('answer'))),
+    ],
     ['breaks off its answer', breaksOffAfter('Half an ', 'answer')],
     ['sends a chunk that is no JSON', async (exchange) => exchange.sendAll([...beginning(), wire.malformed])],
     ['reports an error within its answer', async (exchange) => exchange.sendAll([...beginning(), wire.reportedError])],
@@ -176,19 +201,22 @@ describe.each(AGENT_WIRES)('$provider', (wire) => {
     return wire.text(['Half an ', 'answer']).slice(0, cutAfter('answer'));
   }
 
-  it.each(cutOff)('that %s leaves the text so far as incomplete, and of the usage what was told', async (_what, script) => {
-    const { answer, end, waited, streamed, events } = await fault([script]);
-    expect(answer).toMatchObject({ status: 502, body: { code: 'provider_error' } });
-    expect(end).toMatchObject({ code: 'provider_error' });
-    expect(textOf(events)).toBe('Half an answer');
-    expect(service.models.requests).toHaveLength(2);
-    for (const talk of [waited, streamed]) {
-      expect((await talk.messages())[1]).toMatchObject({ content: 'Half an answer', status: 'incomplete' });
-    }
-    const told = wire.api === 'anthropic' ? { inputTokens: 1, credits: 0.0002 } : { inputTokens: null, credits: 0 };
-    expect(await waited.trace()).toMatchObject({ usage: { ...told, outputTokens: null, totalTokens: null } });
-    await expectUsable(waited, streamed);
-  });
+  it.each(cutOff)(
+    'that %s leaves the text so far as incomplete, and of the usage what was told',
+    async (_what, script) => {
+      const { answer, end, waited, streamed, events } = await fault([script]);
+      expect(answer).toMatchObject({ status: 502, body: { code: 'provider_error' } });
+      expect(end).toMatchObject({ code: 'provider_error' });
+      expect(textOf(events)).toBe('Half an answer');
+      expect(service.models.requests).toHaveLength(2);
+      for (const talk of [waited, streamed]) {
+        expect((await talk.messages())[1]).toMatchObject({ content: 'Half an answer', status: 'incomplete' });
+      }
+      const told = wire.api === 'anthropic' ? { inputTokens: 1, credits: 0.0002 } : { inputTokens: null, credits: 0 };
+      expect(await waited.trace()).toMatchObject({ usage: { ...told, outputTokens: null, totalTokens: null } });
+      await expectUsable(waited, streamed);
+    },
+  );
 
   it('that says nothing any more is given up at the idle limit', async () => {
     const silence: ModelScript = async (exchange) => {
@@ -214,7 +242,10 @@ describe.each(AGENT_WIRES)('$provider', (wire) => {
     const answer = talk.run<Record<string, unknown>>('Hi');
     const exchange = await waited.asked;
     await clock.advance(60_000);
-    expect(await answer).toMatchObject({ status: 504, body: { statusCode: 504, code: 'run_timeout', error: 'gateway_timeout' } });
+    expect(await answer).toMatchObject({
+      status: 504,
+      body: { statusCode: 504, code: 'run_timeout', error: 'gateway_timeout' },
+    });
     await exchange.disconnected;
     expect(await talk.storedRun()).toMatchObject({ status: 'timed_out', error: { code: 'run_timeout' } });
 

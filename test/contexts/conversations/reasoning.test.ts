@@ -7,7 +7,13 @@ import { Talk, typesOf } from '../../support/talk.js';
 
 const service = useService();
 
-const REASONING = ['REASONING_START', 'REASONING_MESSAGE_START', 'REASONING_MESSAGE_CONTENT', 'REASONING_MESSAGE_END', 'REASONING_END'];
+const REASONING = [
+  'REASONING_START',
+  'REASONING_MESSAGE_START',
+  'REASONING_MESSAGE_CONTENT',
+  'REASONING_MESSAGE_END',
+  'REASONING_END',
+];
 const TEXT = ['TEXT_MESSAGE_START', 'TEXT_MESSAGE_CONTENT', 'TEXT_MESSAGE_END'];
 
 describe.each(AGENT_WIRES)('the thinking of a model on $provider', ({ provider, model }) => {

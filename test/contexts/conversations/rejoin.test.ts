@@ -33,7 +33,9 @@ describe('a stream that was left', () => {
     service.models.next(held.script);
     const first = collect(service.stream(`/v1/threads/${threadId}/runs/stream`, { key, body: message('Hi') }));
     await held.asked;
-    const { runs } = { runs: await service.database.query<{ id: string }>('select id from runs where thread_id = $1', [threadId]) };
+    const { runs } = {
+      runs: await service.database.query<{ id: string }>('select id from runs where thread_id = $1', [threadId]),
+    };
     const path = `/v1/threads/${threadId}/runs/${runs[0]?.id ?? ''}/stream`;
     const joined = [0, 1, 2, 3].map((after) => rejoin(`${path}?starting_after=${after}`, key));
     const byHeader = rejoin(path, key, { 'last-event-id': '2' });
@@ -65,13 +67,20 @@ describe('a stream that was left', () => {
     const { key, threadId } = await conversation();
     const other = await conversation();
     service.models.always(says('reply'));
-    const run = await service.http<{ run: { id: string } }>('POST', `/v1/threads/${threadId}/runs`, { key, body: message('Hi') });
+    const run = await service.http<{ run: { id: string } }>('POST', `/v1/threads/${threadId}/runs`, {
+      key,
+      body: message('Hi'),
+    });
     const runId = run.body.run.id;
 
     const foreign = await service.http('GET', `/v1/threads/${other.threadId}/runs/${runId}/stream`, { key: other.key });
     expect(foreign.status).toBe(404);
     expect(foreign.body).toEqual(
-      (await service.http('GET', `/v1/threads/${other.threadId}/runs/${crypto.randomUUID()}/stream`, { key: other.key })).body,
+      (
+        await service.http('GET', `/v1/threads/${other.threadId}/runs/${crypto.randomUUID()}/stream`, {
+          key: other.key,
+        })
+      ).body,
     );
 
     const old = crypto.randomUUID();
@@ -104,7 +113,10 @@ describe('a run', () => {
     const held = new HeldReply(['so far'], [' and on']);
     service.models.next(held.script);
     const read: StreamedEvent[] = [];
-    const streaming = collect(service.stream(`/v1/threads/${threadId}/runs/stream`, { key, body: message('Hi') }), read);
+    const streaming = collect(
+      service.stream(`/v1/threads/${threadId}/runs/stream`, { key, body: message('Hi') }),
+      read,
+    );
     const exchange = await held.asked;
     await until(() => textOf(read) === 'so far', 'the run has the text');
     const listed = await service.database.query<{ id: string }>('select id from runs where thread_id = $1', [threadId]);
@@ -124,11 +136,16 @@ describe('a run', () => {
   it('can be read, and cancelling one that has ended changes nothing', async () => {
     const { key, threadId } = await conversation();
     service.models.next(says('reply'));
-    const made = await service.http<{ run: { id: string } }>('POST', `/v1/threads/${threadId}/runs`, { key, body: message('Hi') });
+    const made = await service.http<{ run: { id: string } }>('POST', `/v1/threads/${threadId}/runs`, {
+      key,
+      body: message('Hi'),
+    });
     const path = `/v1/threads/${threadId}/runs/${made.body.run.id}`;
 
     expect((await service.http('GET', path, { key })).body).toEqual(made.body);
     expect((await service.http('POST', `${path}/cancel`, { key })).body).toEqual(made.body);
-    expect((await service.http('GET', `/v1/threads/${threadId}/runs/${crypto.randomUUID()}`, { key })).status).toBe(404);
+    expect((await service.http('GET', `/v1/threads/${threadId}/runs/${crypto.randomUUID()}`, { key })).status).toBe(
+      404,
+    );
   });
 });

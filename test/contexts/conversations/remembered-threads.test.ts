@@ -34,7 +34,9 @@ interface SentMessage {
 /** Every text of the newest request to the model, in order. */
 function read(): string[] {
   const { messages } = service.models.requests.at(-1)?.body as { readonly messages: readonly SentMessage[] };
-  return messages.flatMap(({ content }) => (typeof content === 'string' ? content : content.map(({ text = '' }) => text)));
+  return messages.flatMap(({ content }) =>
+    typeof content === 'string' ? content : content.map(({ text = '' }) => text),
+  );
 }
 
 describe('a thread that a process has talked on', () => {

@@ -22,11 +22,16 @@ function lastBody(): Readonly<Record<string, unknown>> {
 }
 
 /** A thread whose last run asks for each sum. */
-async function asking(sums: readonly number[], agent: object = ASKS_ALWAYS): Promise<{ talk: Talk; pay: NotingTool; asked: RunResult }> {
+async function asking(
+  sums: readonly number[],
+  agent: object = ASKS_ALWAYS,
+): Promise<{ talk: Talk; pay: NotingTool; asked: RunResult }> {
   const talk = await Talk.start(service, agent as Readonly<Record<string, unknown>>);
   const pay = new NotingTool('pay');
   during(talk.threadId, { tools: [pay.offered] });
-  service.models.next(answers({ text: 'Shall I?', calls: sums.map((sum) => ({ id: `c${sum}`, name: 'pay', input: { sum } })) }));
+  service.models.next(
+    answers({ text: 'Shall I?', calls: sums.map((sum) => ({ id: `c${sum}`, name: 'pay', input: { sum } })) }),
+  );
   const { body } = await talk.run('Pay');
   return { talk, pay, asked: body };
 }
@@ -45,8 +50,22 @@ describe.each(AGENT_WIRES)('a run that resumes another on $provider', (wire) => 
     during(talk.threadId, { tools: [look.offered, pay.offered] });
     service.models.next(
       says('Hello.'),
-      answers({ opaque: 'sealed-one', text: 'First.', calls: [{ id: 'l', name: 'look' }, { id: 'p', name: 'pay', input: { sum: 1 } }] }),
-      answers({ opaque: 'sealed-two', text: 'Then.', calls: [{ id: 'q', name: 'pay', input: { sum: 2 } }, { id: 'r', name: 'pay', input: { sum: 3 } }] }),
+      answers({
+        opaque: 'sealed-one',
+        text: 'First.',
+        calls: [
+          { id: 'l', name: 'look' },
+          { id: 'p', name: 'pay', input: { sum: 1 } },
+        ],
+      }),
+      answers({
+        opaque: 'sealed-two',
+        text: 'Then.',
+        calls: [
+          { id: 'q', name: 'pay', input: { sum: 2 } },
+          { id: 'r', name: 'pay', input: { sum: 3 } },
+        ],
+      }),
       says('All done.'),
       ...[says('You are welcome.'), says('Bye.')],
     );
@@ -55,12 +74,19 @@ describe.each(AGENT_WIRES)('a run that resumes another on $provider', (wire) => 
     const first = await talk.run('Pay');
     const second = await talk.resume(...first.body.interrupts.map(approve));
     expect(second.body.run.status).toBe('requires_action');
-    expect(results().map(({ id, isError }) => [id, isError])).toEqual([['l', false], ['p', false]]);
+    expect(results().map(({ id, isError }) => [id, isError])).toEqual([
+      ['l', false],
+      ['p', false],
+    ]);
     expect(JSON.stringify(lastBody())).toContain('sealed-one');
 
     const [q, r] = second.body.interrupts as [InterruptView, InterruptView];
     const third = await talk.resume(approve(q), decline(r, 'too dear'));
-    expect(third.body).toMatchObject({ run: { status: 'completed' }, message: { content: 'All done.' }, interrupts: [] });
+    expect(third.body).toMatchObject({
+      run: { status: 'completed' },
+      message: { content: 'All done.' },
+      interrupts: [],
+    });
     const told = [
       { id: 'l', output: 'look {}', isError: false },
       { id: 'p', output: 'pay {"sum":1}', isError: false },
@@ -74,11 +100,19 @@ describe.each(AGENT_WIRES)('a run that resumes another on $provider', (wire) => 
       expect(await talk.run(text)).toMatchObject({ status: 200, body: { run: { status: 'completed' } } });
       expect(results()).toEqual(told);
       expect(JSON.stringify(lastBody())).not.toContain('sealed');
-      for (const said of ['Hello.', 'First.', 'Then.', 'All done.', text]) expect(JSON.stringify(lastBody())).toContain(said);
+      for (const said of ['Hello.', 'First.', 'Then.', 'All done.', text])
+        expect(JSON.stringify(lastBody())).toContain(said);
     }
     expect(pay.inputs).toEqual([{ sum: 1 }, { sum: 2 }]);
     expect(await talk.lines()).toEqual([
-      ...['user: Hi', 'assistant: Hello.', 'user: Pay', 'assistant: First.', 'assistant: Then.', 'assistant: All done.'],
+      ...[
+        'user: Hi',
+        'assistant: Hello.',
+        'user: Pay',
+        'assistant: First.',
+        'assistant: Then.',
+        'assistant: All done.',
+      ],
       ...['user: Thanks', 'assistant: You are welcome.', 'user: Goodbye', 'assistant: Bye.'],
     ]);
   });
@@ -135,7 +169,11 @@ describe('a resumed run', () => {
       ...['RUN_STARTED', 'TOOL_CALL_RESULT', 'TOOL_CALL_RESULT'],
       ...['TEXT_MESSAGE_START', 'TEXT_MESSAGE_CONTENT', 'TEXT_MESSAGE_END', 'RUN_FINISHED'],
     ]);
-    expect(events.flatMap(({ event }) => (event.type === 'TOOL_CALL_RESULT' ? [[event['toolCallId'], event['content']]] : []))).toEqual([
+    expect(
+      events.flatMap(({ event }) =>
+        event.type === 'TOOL_CALL_RESULT' ? [[event['toolCallId'], event['content']]] : [],
+      ),
+    ).toEqual([
       ['c2', expect.stringContaining('declined')],
       ['c1', 'pay {"sum":1}'],
     ]);
@@ -169,8 +207,13 @@ describe('a resumed run', () => {
       status: 'completed',
       toolCalls: [{ id: 'c1', name: 'pay', input: { sum: 1 }, output: 'pay {"sum":1}', status: 'completed' }],
     });
-    expect((await talk.storedAs(asked.run.id)).body).toMatchObject({ run: { status: 'requires_action' }, interrupts: [] });
-    const trace = await service.http('GET', `/v1/agents/${talk.agentId}/messages/${after?.id ?? ''}/trace`, { key: talk.key });
+    expect((await talk.storedAs(asked.run.id)).body).toMatchObject({
+      run: { status: 'requires_action' },
+      interrupts: [],
+    });
+    const trace = await service.http('GET', `/v1/agents/${talk.agentId}/messages/${after?.id ?? ''}/trace`, {
+      key: talk.key,
+    });
     expect(trace).toMatchObject({
       status: 200,
       body: {
@@ -208,9 +251,14 @@ describe('a resumed run', () => {
     during(talk.threadId, { tools: [new NotingTool('other').offered] });
     service.models.next(says('It is gone.'));
 
-    expect(await talk.resume(...asked.interrupts.map(approve))).toMatchObject({ status: 200, body: { message: { toolCalls: [{ id: 'c1', status: 'failed' }] } } });
+    expect(await talk.resume(...asked.interrupts.map(approve))).toMatchObject({
+      status: 200,
+      body: { message: { toolCalls: [{ id: 'c1', status: 'failed' }] } },
+    });
 
-    expect(PROVIDER_WIRES[0]?.toolResults(lastBody())).toEqual([{ id: 'c1', output: expect.stringContaining('no tool named pay'), isError: true }]);
+    expect(PROVIDER_WIRES[0]?.toolResults(lastBody())).toEqual([
+      { id: 'c1', output: expect.stringContaining('no tool named pay'), isError: true },
+    ]);
     expect(pay.inputs).toEqual([]);
   });
 
@@ -249,8 +297,14 @@ describe('a resumed run', () => {
     expect(late).toMatchObject({ status: 400, body: { message: expect.stringContaining('no longer open') } });
 
     // The same, where the statement itself has read the thread before the other run ended.
-    await service.database.query('update threads set awaiting_run_id = $2 where id = $1', [talk.threadId, asked.run.id]);
-    expect(await talk.resume(...asked.interrupts.map((one) => decline(one)))).toMatchObject({ status: 409, body: { code: 'thread_busy' } });
+    await service.database.query('update threads set awaiting_run_id = $2 where id = $1', [
+      talk.threadId,
+      asked.run.id,
+    ]);
+    expect(await talk.resume(...asked.interrupts.map((one) => decline(one)))).toMatchObject({
+      status: 409,
+      body: { code: 'thread_busy' },
+    });
 
     expect(await talk.messages()).toEqual(before);
     expect(pay.inputs).toEqual([{ sum: 1 }]);
@@ -268,7 +322,9 @@ describe('a resumed run', () => {
     expect(new Set([...all, late].map(({ status }) => status))).toEqual(new Set([200]));
     expect(new Set([...all, late].map(({ body: { run } }) => run.id)).size).toBe(1);
     expect(pay.inputs).toEqual([{ sum: 1 }]);
-    expect(await talk.post({ resume: asked.interrupts.map((one) => decline(one)) }, named)).toMatchObject({ status: 422 });
+    expect(await talk.post({ resume: asked.interrupts.map((one) => decline(one)) }, named)).toMatchObject({
+      status: 422,
+    });
   });
 });
 
@@ -278,15 +334,25 @@ describe('a resumed run that is broken off', () => {
     let ran = 0;
     let finish: () => void = () => undefined;
     during(talk.threadId, {
-      tools: [tool('pay', async () => {
-        ran += 1;
-        await new Promise<void>((resolve) => (finish = resolve));
-        return output('paid');
-      })],
+      tools: [
+        tool('pay', async () => {
+          ran += 1;
+          await new Promise<void>((resolve) => (finish = resolve));
+          return output('paid');
+        }),
+      ],
     });
     const streaming = talk.streamedBody({ resume: asked.interrupts.map(approve) });
     await until(() => ran === 1, 'the tool runs');
-    return { talk, asked, streaming, ran: () => ran, finish: () => { finish(); } };
+    return {
+      talk,
+      asked,
+      streaming,
+      ran: () => ran,
+      finish: () => {
+        finish();
+      },
+    };
   }
 
   async function expectUnknown({ talk, asked, ran }: Awaited<ReturnType<typeof underWay>>): Promise<void> {
@@ -296,7 +362,9 @@ describe('a resumed run that is broken off', () => {
     expect(await talk.resume(...asked.interrupts.map(approve))).toMatchObject({ status: 400 });
     service.models.next(says('I do not know.'));
     expect(await talk.run('Did it work?')).toMatchObject({ status: 200 });
-    expect(PROVIDER_WIRES[0]?.toolResults(lastBody())).toEqual([{ id: 'c5', output: expect.stringContaining('unknown'), isError: true }]);
+    expect(PROVIDER_WIRES[0]?.toolResults(lastBody())).toEqual([
+      { id: 'c5', output: expect.stringContaining('unknown'), isError: true },
+    ]);
     expect(ran()).toBe(1);
   }
 
@@ -336,44 +404,87 @@ describe('answers that do not fit', () => {
   type Bodies = (one: InterruptView, two: InterruptView) => object;
   const bodies: readonly [string, Bodies, string][] = [
     ['leave one out', (one) => ({ resume: [approve(one)] }), 'missing: '],
-    ['name an unknown interrupt', (one, two) => ({ resume: [approve(one), approve(two), approve({ id: randomUUID() })] }), 'body/resume/2/interruptId'],
-    ['answer one twice', (one, two) => ({ resume: [approve(one), approve(two), decline(one)] }), 'body/resume/2/interruptId'],
-    ['resolve without a payload', (one, two) => ({ resume: [approve(one), { interruptId: two.id, status: 'resolved' }] }), 'body/resume/1/payload'],
-    ['resolve without approved', (one, two) => ({ resume: [approve(one), { interruptId: two.id, status: 'resolved', payload: {} }] }), 'body/resume/1/payload/approved'],
-    ['say more than they may', (one, two) => ({ resume: [approve(one), { ...approve(two), payload: { approved: true, input: {} } }] }), 'body/resume/1/payload/input'],
-    ['have another status', (one, two) => ({ resume: [approve(one), { interruptId: two.id, status: 'maybe' }] }), 'body/resume/1/status'],
+    [
+      'name an unknown interrupt',
+      (one, two) => ({ resume: [approve(one), approve(two), approve({ id: randomUUID() })] }),
+      'body/resume/2/interruptId',
+    ],
+    [
+      'answer one twice',
+      (one, two) => ({ resume: [approve(one), approve(two), decline(one)] }),
+      'body/resume/2/interruptId',
+    ],
+    [
+      'resolve without a payload',
+      (one, two) => ({ resume: [approve(one), { interruptId: two.id, status: 'resolved' }] }),
+      'body/resume/1/payload',
+    ],
+    [
+      'resolve without approved',
+      (one, two) => ({ resume: [approve(one), { interruptId: two.id, status: 'resolved', payload: {} }] }),
+      'body/resume/1/payload/approved',
+    ],
+    [
+      'say more than they may',
+      (one, two) => ({ resume: [approve(one), { ...approve(two), payload: { approved: true, input: {} } }] }),
+      'body/resume/1/payload/input',
+    ],
+    [
+      'have another status',
+      (one, two) => ({ resume: [approve(one), { interruptId: two.id, status: 'maybe' }] }),
+      'body/resume/1/status',
+    ],
     ['name no UUID', (one) => ({ resume: [approve(one), approve({ id: 'two' })] }), 'body/resume/1/interruptId'],
     ['are none', () => ({ resume: [] }), 'body/resume'],
-    ['come with a message', (one, two) => ({ resume: [approve(one), approve(two)], message: { role: 'user', content: 'Hi' } }), 'exactly one of message'],
+    [
+      'come with a message',
+      (one, two) => ({ resume: [approve(one), approve(two)], message: { role: 'user', content: 'Hi' } }),
+      'exactly one of message',
+    ],
     ['are not there, nor a message', () => ({}), 'exactly one of message'],
   ];
 
-  it.each(bodies)('as they %s are 400 on both routes; nothing is called or stored, and fitting ones work', async (_what, bodyOf, named) => {
-    const { talk, pay, asked } = await asking([1, 2]);
-    const [one, two] = asked.interrupts as [InterruptView, InterruptView];
-    const before = await talk.messages();
+  it.each(bodies)(
+    'as they %s are 400 on both routes; nothing is called or stored, and fitting ones work',
+    async (_what, bodyOf, named) => {
+      const { talk, pay, asked } = await asking([1, 2]);
+      const [one, two] = asked.interrupts as [InterruptView, InterruptView];
+      const before = await talk.messages();
 
-    for (const route of ['runs', 'runs/stream']) {
-      const headers = { 'idempotency-key': `unfit-${route}` };
-      const refused = await service.http('POST', `${talk.path}/${route}`, { key: talk.key, body: bodyOf(one, two), headers });
-      expect(refused).toMatchObject({
-        status: 400,
-        body: { statusCode: 400, code: 'FST_ERR_VALIDATION', error: 'bad_request', message: expect.stringContaining(named) },
-      });
-    }
+      for (const route of ['runs', 'runs/stream']) {
+        const headers = { 'idempotency-key': `unfit-${route}` };
+        const refused = await service.http('POST', `${talk.path}/${route}`, {
+          key: talk.key,
+          body: bodyOf(one, two),
+          headers,
+        });
+        expect(refused).toMatchObject({
+          status: 400,
+          body: {
+            statusCode: 400,
+            code: 'FST_ERR_VALIDATION',
+            error: 'bad_request',
+            message: expect.stringContaining(named),
+          },
+        });
+      }
 
-    expect(await talk.messages()).toEqual(before);
-    expect([pay.inputs.length, service.models.requests.length]).toEqual([0, 1]);
-    service.models.next(says('Paid.'));
-    expect(await talk.resume(approve(one), approve(two))).toMatchObject({ status: 200 });
-    expect(pay.inputs).toHaveLength(2);
-  });
+      expect(await talk.messages()).toEqual(before);
+      expect([pay.inputs.length, service.models.requests.length]).toEqual([0, 1]);
+      service.models.next(says('Paid.'));
+      expect(await talk.resume(approve(one), approve(two))).toMatchObject({ status: 200 });
+      expect(pay.inputs).toHaveLength(2);
+    },
+  );
 
   it('are those to another thread, and those where nothing was asked', async () => {
     const { talk, pay, asked } = await asking([1]);
     const other = await talk.another();
     for (const thread of [other, await Talk.start(service, ASKS_ALWAYS)]) {
-      expect(await thread.resume(...asked.interrupts.map(approve))).toMatchObject({ status: 400, body: { message: expect.stringContaining('body/resume/0/interruptId') } });
+      expect(await thread.resume(...asked.interrupts.map(approve))).toMatchObject({
+        status: 400,
+        body: { message: expect.stringContaining('body/resume/0/interruptId') },
+      });
       expect(await thread.messages()).toEqual([]);
     }
     expect(pay.inputs).toEqual([]);
@@ -383,6 +494,9 @@ describe('answers that do not fit', () => {
     const { talk, asked } = await asking([1]);
     const body = { resume: asked.interrupts.map(approve), rejoin: { runId: asked.run.id } };
     const refused = await service.http('POST', `${talk.path}/runs/stream`, { key: talk.key, body });
-    expect(refused).toMatchObject({ status: 400, body: { message: expect.stringContaining('exactly one of message, resume and rejoin') } });
+    expect(refused).toMatchObject({
+      status: 400,
+      body: { message: expect.stringContaining('exactly one of message, resume and rejoin') },
+    });
   });
 });

@@ -26,7 +26,10 @@ describe('a hook before the prompt', () => {
 
     expect(waited).toMatchObject({
       status: 200,
-      body: { run: { status: 'completed', error: null }, message: { content: shown, blocked: true, status: 'completed' } },
+      body: {
+        run: { status: 'completed', error: null },
+        message: { content: shown, blocked: true, status: 'completed' },
+      },
     });
     expect(typesOf(events)).toEqual([
       ...['RUN_STARTED', 'TEXT_MESSAGE_START', 'TEXT_MESSAGE_CONTENT', 'TEXT_MESSAGE_END', 'RUN_FINISHED'],
@@ -40,7 +43,9 @@ describe('a hook before the prompt', () => {
 
   it('that blocked a prompt keeps it from the model in later turns too', async () => {
     const talk = await Talk.start(service);
-    during(talk.threadId, { hooks: { beforePrompt: () => Promise.resolve({ decision: 'block', reason: 'blocked-reason' }) } });
+    during(talk.threadId, {
+      hooks: { beforePrompt: () => Promise.resolve({ decision: 'block', reason: 'blocked-reason' }) },
+    });
     await talk.run('blocked-prompt');
     during(talk.threadId, {});
     service.models.next(says('Hello'));
@@ -50,7 +55,8 @@ describe('a hook before the prompt', () => {
 
   it('adds context that the model reads beside the message; the stored message stays as it was', async () => {
     const talk = await Talk.start(service);
-    const beforePrompt = () => Promise.resolve({ decision: 'continue' as const, additionalContext: ['It is Monday.', 'It rains.'] });
+    const beforePrompt = () =>
+      Promise.resolve({ decision: 'continue' as const, additionalContext: ['It is Monday.', 'It rains.'] });
     during(talk.threadId, { hooks: { beforePrompt } });
     service.models.next(says('Hello'));
     await talk.run('Hi');
@@ -62,7 +68,8 @@ describe('a hook before the prompt', () => {
     'adds context that later runs of %s give to the model again',
     async (where) => {
       const talk = await Talk.start(service);
-      const beforePrompt = () => Promise.resolve({ decision: 'continue' as const, additionalContext: ['It is Monday.'] });
+      const beforePrompt = () =>
+        Promise.resolve({ decision: 'continue' as const, additionalContext: ['It is Monday.'] });
       during(talk.threadId, { hooks: { beforePrompt } });
       service.models.next(says('Hello'));
       await talk.run('Hi');
@@ -88,14 +95,25 @@ describe('a hook around a tool call', () => {
     const talk = await Talk.start(service);
     let ran = false;
     during(talk.threadId, {
-      tools: [tool('echo', () => { ran = true; return output('x'); })],
+      tools: [
+        tool('echo', () => {
+          ran = true;
+          return output('x');
+        }),
+      ],
       hooks: { beforeToolCall: () => Promise.resolve({ decision: 'deny', reason: 'Ask the boss first.' }) },
     });
     service.models.next(calls('echo'), says('I may not.'));
-    expect(await talk.run('Go')).toMatchObject({ body: { message: { content: 'I may not.', toolCalls: [{ status: 'denied' }] } } });
+    expect(await talk.run('Go')).toMatchObject({
+      body: { message: { content: 'I may not.', toolCalls: [{ status: 'denied' }] } },
+    });
     expect(ran).toBe(false);
     expect(anthropicWire.toolResults(lastBody())).toMatchObject([{ output: 'Ask the boss first.', isError: true }]);
-    expect((await talk.trace()).steps).toMatchObject([{ type: 'model' }, { type: 'hook', name: 'PreToolUse' }, { type: 'model' }]);
+    expect((await talk.trace()).steps).toMatchObject([
+      { type: 'model' },
+      { type: 'hook', name: 'PreToolUse' },
+      { type: 'model' },
+    ]);
   });
 
   it('that changes the input: the tool runs with the changed one', async () => {
@@ -122,7 +140,15 @@ describe('a hook around a tool call', () => {
         },
       },
     });
-    service.models.next(answers({ calls: [{ id: 'a', name: 'echo' }, { id: 'b', name: 'failing' }] }), says('Done'));
+    service.models.next(
+      answers({
+        calls: [
+          { id: 'a', name: 'echo' },
+          { id: 'b', name: 'failing' },
+        ],
+      }),
+      says('Done'),
+    );
     await talk.run('Go');
     expect(asked).toEqual(['echo']);
     expect(anthropicWire.toolResults(lastBody())).toEqual([
@@ -155,7 +181,10 @@ describe('a hook before the end', () => {
       { role: 'assistant' },
       { role: 'user', content: 'Name your sources.' },
     ]);
-    expect(seen).toEqual([['It is so.', false], ['Says the almanac.', true]]);
+    expect(seen).toEqual([
+      ['It is so.', false],
+      ['Says the almanac.', true],
+    ]);
     expect(await talk.lines()).toEqual(['user: Why?', 'assistant: It is so.\n\nSays the almanac.']);
     expect(textOf(events)).toBe('It is so.\n\nSays the almanac.');
   });
@@ -181,7 +210,10 @@ describe('a run that resumes another one', () => {
     const [interrupt] = asked.body.interrupts;
     expect(interrupt).toEqual(expect.not.objectContaining({ additionalContext: expect.anything() }));
     await talk.resume({ interruptId: interrupt?.id ?? '', status: 'resolved', payload: { approved: true } });
-    expect(seen).toEqual([['Maybe.', false], ['It is.', true]]);
+    expect(seen).toEqual([
+      ['Maybe.', false],
+      ['It is.', true],
+    ]);
     expect(lastBody()['messages']).toMatchObject([
       { role: 'user', content: 'Is it?' },
       { role: 'assistant' },
@@ -189,7 +221,9 @@ describe('a run that resumes another one', () => {
       { role: 'assistant' },
       { role: 'user' },
     ]);
-    expect(anthropicWire.toolResults(lastBody())).toMatchObject([{ output: '{}\n\nSeen by the guard.', isError: false }]);
+    expect(anthropicWire.toolResults(lastBody())).toMatchObject([
+      { output: '{}\n\nSeen by the guard.', isError: false },
+    ]);
   });
 });
 
@@ -209,7 +243,10 @@ describe('a hook that throws', () => {
   it('before a call denies it: the tool does not run, and the model is told so', async () => {
     const talk = await Talk.start(service);
     let ran = false;
-    const noted = tool('noted', () => { ran = true; return output('x'); });
+    const noted = tool('noted', () => {
+      ran = true;
+      return output('x');
+    });
     during(talk.threadId, { tools: [noted], hooks: { beforeToolCall: broken } });
     service.models.next(calls('noted'), says('I could not.'));
     const { body, text } = await talk.run('Go');

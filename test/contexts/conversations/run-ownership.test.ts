@@ -2,7 +2,13 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { RunReconciler } from '../../../src/conversations/application/run-reconciler.js';
 import { RunHeartbeat } from '../../../src/conversations/application/run-heartbeat.js';
 import { RunOwner } from '../../../src/conversations/engine/run-owner.js';
-import { HEARTBEAT_MS, RECONCILE_MS, STORE_AGAIN_MS, STORE_PAUSE_MS, UNKNOWN_RUN_MS } from '../../../src/conversations/engine/limits.js';
+import {
+  HEARTBEAT_MS,
+  RECONCILE_MS,
+  STORE_AGAIN_MS,
+  STORE_PAUSE_MS,
+  UNKNOWN_RUN_MS,
+} from '../../../src/conversations/engine/limits.js';
 import { RunRepository } from '../../../src/conversations/persistence/run.repository.js';
 import { Database } from '../../../src/platform/database/index.js';
 import { newId } from '../../../src/platform/ids/index.js';
@@ -78,11 +84,13 @@ describe('a run whose process is dead', () => {
     let ran = 0;
     let finish: () => void = () => undefined;
     during(talk.threadId, {
-      tools: [tool('pay', async () => {
-        ran += 1;
-        await new Promise<void>((resolve) => (finish = resolve));
-        return output('paid');
-      })],
+      tools: [
+        tool('pay', async () => {
+          ran += 1;
+          await new Promise<void>((resolve) => (finish = resolve));
+          return output('paid');
+        }),
+      ],
     });
     service.models.next(answers({ text: 'Paying.', calls: [{ id: 'payment', name: 'pay', input: { sum: 5 } }] }));
     const streaming = talk.streamed('Pay');
@@ -350,31 +358,38 @@ describe('a process that has lost a run', () => {
       await endOrphan(replica, talk);
       await clock.advance(HEARTBEAT_MS);
     }
-    await (await held.asked).disconnected;
+    await (
+      await held.asked
+    ).disconnected;
     held.finish();
 
     expect(endOf(events)).toMatchObject({ type: 'RUN_ERROR', code: 'internal' });
     expect(await talk.lines()).toEqual(['user: Hi']);
     expect(await talk.storedRun()).toMatchObject({ status: 'failed', error: { code: 'internal' } });
-    const traces = await service.http<{ traces: unknown[] }>('GET', `/v1/agents/${talk.agentId}/traces`, { key: talk.key });
+    const traces = await service.http<{ traces: unknown[] }>('GET', `/v1/agents/${talk.agentId}/traces`, {
+      key: talk.key,
+    });
     expect(traces.body.traces).toHaveLength(1);
     expect(await counted()).toEqual([{}, { failed: 1 }]);
   });
 
-  it.each(['threads', 'agents'])('cancels it at its next heartbeat when another process has deleted it with its %s', async (table) => {
-    const talk = await Talk.start(service);
-    const held = new HeldReply(['Half an answer']);
-    service.models.next(held.script);
-    const streaming = talk.streamed('Hi');
-    const asked = await held.asked;
-    const id = table === 'threads' ? talk.threadId : talk.agentId;
-    await heartbeatsOver(service);
-    await service.database.query(`delete from ${table} where id = $1`, [id]);
-    await clock.advance(HEARTBEAT_MS);
-    await asked.disconnected;
-    held.finish();
-    expect(endOf(await streaming)).toMatchObject({ type: 'RUN_FINISHED', outcome: { type: 'cancelled' } });
-  });
+  it.each(['threads', 'agents'])(
+    'cancels it at its next heartbeat when another process has deleted it with its %s',
+    async (table) => {
+      const talk = await Talk.start(service);
+      const held = new HeldReply(['Half an answer']);
+      service.models.next(held.script);
+      const streaming = talk.streamed('Hi');
+      const asked = await held.asked;
+      const id = table === 'threads' ? talk.threadId : talk.agentId;
+      await heartbeatsOver(service);
+      await service.database.query(`delete from ${table} where id = $1`, [id]);
+      await clock.advance(HEARTBEAT_MS);
+      await asked.disconnected;
+      held.finish();
+      expect(endOf(await streaming)).toMatchObject({ type: 'RUN_FINISHED', outcome: { type: 'cancelled' } });
+    },
+  );
 
   it('keeps those that are its own', async () => {
     const talk = await Talk.start(service);

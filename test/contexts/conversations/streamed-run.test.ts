@@ -27,7 +27,9 @@ describe.each(AGENT_WIRES)('a streamed run on $provider', ({ provider, model }) 
     ]);
     expect(events.map(({ id }) => id)).toEqual(['1', '2', '3', '4', '5', '6']);
     for (const { event } of events) expect(EventSchema.safeParse(event)).toMatchObject({ success: true });
-    const listed = await service.http<{ messages: { id: string }[] }>('GET', `/v1/threads/${threadId}/messages`, { key });
+    const listed = await service.http<{ messages: { id: string }[] }>('GET', `/v1/threads/${threadId}/messages`, {
+      key,
+    });
     expect(events[1]?.event).toMatchObject({ messageId: listed.body.messages[1]?.id });
     expect(events.at(-1)?.event).toMatchObject({
       outcome: { type: 'success' },

@@ -89,7 +89,11 @@ const ROUTES: readonly Route[] = [
   },
 ];
 
-function send(route: Route, talk: Talk, { key, on = service, threadId = talk.threadId, body, headers = {} }: Sent = {}): Promise<Answer> {
+function send(
+  route: Route,
+  talk: Talk,
+  { key, on = service, threadId = talk.threadId, body, headers = {} }: Sent = {},
+): Promise<Answer> {
   return on.http('POST', route.path(talk, threadId), {
     key: key ?? talk.key,
     body: body ?? route.body(talk, threadId),
@@ -209,10 +213,7 @@ describe('a client’s own name for a thread', () => {
     expectNamed(await ask(talk.key), 429, threadId);
     const elsewhere = await Talk.start(service);
     const another = await service.agent(talk.key);
-    const strangers = [
-      await organization.keyWith(['chat'], [another]),
-      await organization.keyWith(['manageAgents']),
-    ];
+    const strangers = [await organization.keyWith(['chat'], [another]), await organization.keyWith(['manageAgents'])];
     for (const { key } of strangers) expectNamed(await ask(key), 429, null);
     expectNamed(await ask(elsewhere.key), 404, null);
   });

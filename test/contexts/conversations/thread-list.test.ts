@@ -78,7 +78,9 @@ describe('a thread', () => {
       await service.http('POST', `/v1/threads/${threadId}/runs`, { key, body: message(text) });
     }
 
-    expect((await service.http('GET', `/v1/threads/${threadId}`, { key })).body).toMatchObject({ title: 'Which bicycle?' });
+    expect((await service.http('GET', `/v1/threads/${threadId}`, { key })).body).toMatchObject({
+      title: 'Which bicycle?',
+    });
   });
 
   it('is deleted with its messages and looks like one that never was', async () => {
@@ -88,8 +90,16 @@ describe('a thread', () => {
     const deleted = await service.http('DELETE', `/v1/threads/${threadId}`, { key });
 
     expect([deleted.status, deleted.body]).toEqual([200, { id: threadId, deleted: true }]);
-    for (const [method, path] of [['GET', ''], ['GET', '/messages'], ['DELETE', ''], ['POST', '/runs']] as const) {
-      const answer = await service.http(method, `/v1/threads/${threadId}${path}`, { key, body: method === 'POST' ? message('Hi') : undefined });
+    for (const [method, path] of [
+      ['GET', ''],
+      ['GET', '/messages'],
+      ['DELETE', ''],
+      ['POST', '/runs'],
+    ] as const) {
+      const answer = await service.http(method, `/v1/threads/${threadId}${path}`, {
+        key,
+        body: method === 'POST' ? message('Hi') : undefined,
+      });
       expect(answer.status).toBe(404);
     }
   });
@@ -110,13 +120,20 @@ describe('a reaction', () => {
     const { key } = await service.organization();
     const threadId = await service.thread(key, await service.agent(key));
     service.models.next(says('reply'));
-    const run = await service.http<{ message: { id: string } }>('POST', `/v1/threads/${threadId}/runs`, { key, body: message('Hi') });
+    const run = await service.http<{ message: { id: string } }>('POST', `/v1/threads/${threadId}/runs`, {
+      key,
+      body: message('Hi'),
+    });
     const path = `/v1/threads/${threadId}/messages/${run.body.message.id}/reaction`;
 
     const up = await service.http('PUT', path, { key, body: { reaction: 'thumbs_up', comment: 'Nice' } });
     expect(up.body).toMatchObject({ reactions: { thumbs_up: { comment: 'Nice' } } });
     await service.http('PUT', path, { key, body: { reaction: 'thumbs_down' } });
-    const listed = await service.http<{ messages: { reactions: object }[] }>('GET', `/v1/threads/${threadId}/messages`, { key });
+    const listed = await service.http<{ messages: { reactions: object }[] }>(
+      'GET',
+      `/v1/threads/${threadId}/messages`,
+      { key },
+    );
     expect(Object.keys(listed.body.messages[1]?.reactions ?? {})).toEqual(['thumbs_down']);
     expect((await service.http('PUT', path, { key, body: { reaction: null } })).body).toMatchObject({ reactions: {} });
   });
@@ -126,7 +143,9 @@ describe('a reaction', () => {
     const threadId = await service.thread(key, await service.agent(key));
     service.models.next(says('reply'));
     await service.http('POST', `/v1/threads/${threadId}/runs`, { key, body: message('Hi') });
-    const listed = await service.http<{ messages: { id: string }[] }>('GET', `/v1/threads/${threadId}/messages`, { key });
+    const listed = await service.http<{ messages: { id: string }[] }>('GET', `/v1/threads/${threadId}/messages`, {
+      key,
+    });
     const own = `/v1/threads/${threadId}/messages/${listed.body.messages[0]?.id ?? ''}/reaction`;
 
     expect((await service.http('PUT', own, { key, body: { reaction: 'thumbs_up' } })).status).toBe(404);

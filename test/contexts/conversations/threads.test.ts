@@ -54,7 +54,10 @@ describe('a new thread', () => {
     ['metadata that holds a number', { assistant_id: 'agent', metadata: { a: 1 } }, /metadata/],
     [
       'more than 16 entries of metadata',
-      { assistant_id: 'agent', metadata: Object.fromEntries(Array.from({ length: 17 }, (_, index) => [`k${index}`, 'v'])) },
+      {
+        assistant_id: 'agent',
+        metadata: Object.fromEntries(Array.from({ length: 17 }, (_, index) => [`k${index}`, 'v'])),
+      },
       /metadata/,
     ],
   ])('is refused with 400 for %s, which the message names; nothing is stored', async (_what, body, named) => {
@@ -159,7 +162,10 @@ describe('the messages of a thread', () => {
     const talk = await Talk.start(service);
     const lacking = await talk.organization.keyWith(['manageAgents']);
     const excluded = await talk.organization.keyWith(['chat'], [await service.agent(talk.key)]);
-    expect(await read(lacking.key, talk.threadId)).toMatchObject({ status: 403, body: { code: 'forbidden_by_key_role' } });
+    expect(await read(lacking.key, talk.threadId)).toMatchObject({
+      status: 403,
+      body: { code: 'forbidden_by_key_role' },
+    });
     expect(await read(excluded.key, talk.threadId)).toMatchObject({
       status: 403,
       body: { code: 'forbidden_by_agent_allowlist' },
@@ -210,16 +216,24 @@ describe('a message', () => {
   ] as const;
 
   describe.each(['runs', 'runs/stream'])('on %s', (route) => {
-    it.each(refused)('is refused with 400 for %s, which the message names; nothing is stored', async (_what, body, named) => {
-      const talk = await Talk.start(service);
-      const answer = await service.http('POST', `${talk.path}/${route}`, { key: talk.key, body });
-      expect(answer).toMatchObject({
-        status: 400,
-        body: { statusCode: 400, code: 'FST_ERR_VALIDATION', error: 'bad_request', message: expect.stringMatching(named) },
-      });
-      expect(await talk.messages()).toEqual([]);
-      expect(service.models.requests).toEqual([]);
-    });
+    it.each(refused)(
+      'is refused with 400 for %s, which the message names; nothing is stored',
+      async (_what, body, named) => {
+        const talk = await Talk.start(service);
+        const answer = await service.http('POST', `${talk.path}/${route}`, { key: talk.key, body });
+        expect(answer).toMatchObject({
+          status: 400,
+          body: {
+            statusCode: 400,
+            code: 'FST_ERR_VALIDATION',
+            error: 'bad_request',
+            message: expect.stringMatching(named),
+          },
+        });
+        expect(await talk.messages()).toEqual([]);
+        expect(service.models.requests).toEqual([]);
+      },
+    );
 
     it('answers the same 404 for an unknown thread and for one of another organization', async () => {
       const [mine, theirs] = [await Talk.start(service), await Talk.start(service)];

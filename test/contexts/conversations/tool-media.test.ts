@@ -19,7 +19,8 @@ const SHOWN: readonly SentMedium[] = [
   { mediaType: 'image/png', data: PNG },
   { mediaType: 'application/pdf', data: PDF },
 ];
-const NOT_SHOWN = /^A chart and a report\.\n\n\[The file "chart\.png" \(image\/png\) .*\]\n\n\[The file "report\.pdf" \(application\/pdf\) .*\]$/;
+const NOT_SHOWN =
+  /^A chart and a report\.\n\n\[The file "chart\.png" \(image\/png\) .*\]\n\n\[The file "report\.pdf" \(application\/pdf\) .*\]$/;
 
 function shows(): Promise<ToolResult> {
   return Promise.resolve({
@@ -61,7 +62,9 @@ describe.each(AGENT_WIRES)('what a tool shows on $provider', (wire) => {
       expect(sentResults(body)[0]).toEqual({ id: 'call_show', text: 'A chart and a report.', media: SHOWN });
     }
     expect(service.models.requests).toHaveLength(3);
-    expect(events.find(({ event }) => event.type === 'TOOL_CALL_RESULT')?.event['content']).toBe('A chart and a report.');
+    expect(events.find(({ event }) => event.type === 'TOOL_CALL_RESULT')?.event['content']).toBe(
+      'A chart and a report.',
+    );
     const [, message] = await talk.messages();
     expect(message?.toolCalls?.[0]).toMatchObject({ output: 'A chart and a report.', status: 'completed' });
     const trace = await talk.trace();
@@ -83,7 +86,9 @@ describe.each(AGENT_WIRES)('what a tool shows on $provider', (wire) => {
     };
     service.models.next(calls('show'), refuses(400), cannotSee);
 
-    expect(await talk.run('Show me')).toMatchObject({ body: { run: { status: 'completed' }, message: { content: 'I cannot see it.' } } });
+    expect(await talk.run('Show me')).toMatchObject({
+      body: { run: { status: 'completed' }, message: { content: 'I cannot see it.' } },
+    });
 
     expect(JSON.stringify(service.models.requests[1]?.body)).toMatch(CANARY);
     expect(JSON.stringify(lastBody())).not.toMatch(CANARY);
@@ -95,7 +100,14 @@ describe.each(AGENT_WIRES)('what a tool shows on $provider', (wire) => {
     const talk = await Talk.start(service, { ...agent, tools: { requireApprovalForResourceChanges: true } });
     during(talk.threadId, { tools: [show, new NotingTool('pay').offered] });
     const pays = (id: string) => calls('pay', {}, id);
-    service.models.next(answers({ calls: [{ id: 's', name: 'show' }, { id: 'p', name: 'pay' }] }));
+    service.models.next(
+      answers({
+        calls: [
+          { id: 's', name: 'show' },
+          { id: 'p', name: 'pay' },
+        ],
+      }),
+    );
     const first = await talk.run('Show me, then pay');
     expect(first.body.run.status).toBe('requires_action');
     expect(await talk.storedRows()).toHaveLength(4);
@@ -106,7 +118,9 @@ describe.each(AGENT_WIRES)('what a tool shows on $provider', (wire) => {
     expect(sentResults(lastBody())[0]).toEqual({ id: 's', text: 'A chart and a report.', media: SHOWN });
 
     service.models.next(says('Paid.'), says('Bye.'));
-    expect(await talk.resume(...second.body.interrupts.map(approve))).toMatchObject({ body: { run: { status: 'completed' } } });
+    expect(await talk.resume(...second.body.interrupts.map(approve))).toMatchObject({
+      body: { run: { status: 'completed' } },
+    });
     expect(sentResults(lastBody())[0]).toEqual({ id: 's', text: 'A chart and a report.', media: SHOWN });
     expect(JSON.stringify(await talk.storedRows())).not.toMatch(CANARY);
 
@@ -119,7 +133,14 @@ describe('what a tool shows', () => {
   it('is forgotten where a message comes instead of an approval, and no reader has seen it meanwhile', async () => {
     const talk = await Talk.start(service, { tools: { requireApprovalForResourceChanges: true } });
     during(talk.threadId, { tools: [show, new NotingTool('pay').offered] });
-    service.models.next(answers({ calls: [{ id: 's', name: 'show' }, { id: 'p', name: 'pay' }] }));
+    service.models.next(
+      answers({
+        calls: [
+          { id: 's', name: 'show' },
+          { id: 'p', name: 'pay' },
+        ],
+      }),
+    );
     const { body } = await talk.run('Show me, then pay');
     expect(JSON.stringify(await talk.storedRows())).toMatch(CANARY);
     const read = [body, await talk.messages(), await talk.trace(), await talk.storedAs(body.run.id)];
@@ -136,7 +157,10 @@ describe('what a tool shows', () => {
     const talk = await Talk.start(service);
     let page = 0;
     const pages = (): Promise<ToolResult> => {
-      const media = Array.from({ length: 15 }, () => ({ kind: 'image', name: `${(page += 1)}.png`, mediaType: 'image/png', data: `page${page}` }) as const);
+      const media = Array.from(
+        { length: 15 },
+        () => ({ kind: 'image', name: `${(page += 1)}.png`, mediaType: 'image/png', data: `page${page}` }) as const,
+      );
       return Promise.resolve({ output: 'Pages.', isError: false, media });
     };
     during(talk.threadId, { tools: [tool('turn', pages)] });

@@ -60,13 +60,19 @@ describe.each(AGENT_WIRES)('a tool on $provider', (wire) => {
     expect(ofType(events, 'TOOL_CALL_START')).toMatchObject([
       { toolCallId: 'call-1', toolCallName: 'weather', parentMessageId: stored?.id },
     ]);
-    const written = ofType(events, 'TOOL_CALL_ARGS').map(({ delta }) => String(delta)).join('');
+    const written = ofType(events, 'TOOL_CALL_ARGS')
+      .map(({ delta }) => String(delta))
+      .join('');
     expect(JSON.parse(written)).toEqual({ city: 'Oslo' });
-    expect(ofType(events, 'TOOL_CALL_RESULT')).toMatchObject([{ toolCallId: 'call-1', content: 'rain in Oslo', role: 'tool' }]);
+    expect(ofType(events, 'TOOL_CALL_RESULT')).toMatchObject([
+      { toolCallId: 'call-1', content: 'rain in Oslo', role: 'tool' },
+    ]);
     expect(stored).toMatchObject({
       content: textOf(events),
       status: 'completed',
-      toolCalls: [{ id: 'call-1', name: 'weather', input: { city: 'Oslo' }, output: 'rain in Oslo', status: 'completed' }],
+      toolCalls: [
+        { id: 'call-1', name: 'weather', input: { city: 'Oslo' }, output: 'rain in Oslo', status: 'completed' },
+      ],
     });
     expect(textOf(events)).toBe('Let me look.\n\nIt rains.');
     expect(endOf(events)).toMatchObject({ result: { message: stored } });
@@ -116,7 +122,9 @@ describe.each(AGENT_WIRES)('a tool on $provider', (wire) => {
     ]);
     const [, stored] = await talk.messages();
     expect(stored?.toolCalls?.map(({ status }) => status)).toEqual(['failed', 'failed', 'failed']);
-    const { body: trace } = await service.http('GET', `/v1/agents/${talk.agentId}/messages/${stored?.id ?? ''}/trace`, { key: talk.key });
+    const { body: trace } = await service.http('GET', `/v1/agents/${talk.agentId}/messages/${stored?.id ?? ''}/trace`, {
+      key: talk.key,
+    });
     expect(JSON.stringify([events, stored, lastBody(), trace])).not.toContain('secret-canary');
   });
 
@@ -134,9 +142,13 @@ describe.each(AGENT_WIRES)('a tool on $provider', (wire) => {
     for (const { id } of results) expect(JSON.stringify(lastBody()).split(JSON.stringify(id))).toHaveLength(3);
     expect(JSON.stringify(lastBody())).toContain('sealed-state');
     const stored = (await talk.messages()).at(-1)?.toolCalls;
-    expect(stored?.map(({ id, output: text }) => [id, text])).toEqual(results.map(({ id, output: text }) => [id, text]));
+    expect(stored?.map(({ id, output: text }) => [id, text])).toEqual(
+      results.map(({ id, output: text }) => [id, text]),
+    );
     for (const [nth, { id }] of results.entries()) {
-      const written = ofType(events, 'TOOL_CALL_ARGS').filter(({ toolCallId }) => toolCallId === id).map(({ delta }) => String(delta));
+      const written = ofType(events, 'TOOL_CALL_ARGS')
+        .filter(({ toolCallId }) => toolCallId === id)
+        .map(({ delta }) => String(delta));
       expect(JSON.parse(written.join(''))).toEqual(both[nth]?.input);
     }
     await talk.run('And now?');
@@ -148,8 +160,16 @@ describe.each(AGENT_WIRES)('a tool on $provider', (wire) => {
     during(talk.threadId, { tools: [tool('blank', () => output(' \n '))] });
     // The other providers accept their own answers unchanged; this one refuses blank text that it has written itself.
     const sealed = wire.api === 'anthropic' ? { opaque: 'sealed-state' } : {};
-    service.models.next(answers({ ...sealed, text: ' \n ', calls: [{ id: 'b', name: 'blank' }] }), says(' \n '), says('Back.'));
-    const file = { name: 'blank.txt', url: `data:text/plain;base64,${Buffer.from(' \n ').toString('base64')}`, contentType: 'text/plain' };
+    service.models.next(
+      answers({ ...sealed, text: ' \n ', calls: [{ id: 'b', name: 'blank' }] }),
+      says(' \n '),
+      says('Back.'),
+    );
+    const file = {
+      name: 'blank.txt',
+      url: `data:text/plain;base64,${Buffer.from(' \n ').toString('base64')}`,
+      contentType: 'text/plain',
+    };
     const read = { role: 'user', content: ' \n ', attachments: [file] };
     expect((await talk.post({ message: read })).body.run.status).toBe('completed');
     expect(wire.toolResults(lastBody())).toMatchObject([{ output: 'The tool returned nothing.' }]);
@@ -164,14 +184,25 @@ describe.each(AGENT_WIRES)('a tool on $provider', (wire) => {
     const started = new Map<string, () => void>();
     const meet = (name: string, other: string) => {
       const mine = new Promise<void>((resolve) => started.set(name, resolve));
-      return { mine, tool: tool(name, async () => {
-        started.get(other)?.();
-        await mine;
-        return output(`${name} met ${other}`);
-      }) };
+      return {
+        mine,
+        tool: tool(name, async () => {
+          started.get(other)?.();
+          await mine;
+          return output(`${name} met ${other}`);
+        }),
+      };
     };
     during(talk.threadId, { tools: [meet('left', 'right').tool, meet('right', 'left').tool] });
-    service.models.next(answers({ calls: [{ id: 'l', name: 'left' }, { id: 'r', name: 'right' }] }), says('Done'));
+    service.models.next(
+      answers({
+        calls: [
+          { id: 'l', name: 'left' },
+          { id: 'r', name: 'right' },
+        ],
+      }),
+      says('Done'),
+    );
 
     expect(await talk.run('Go')).toMatchObject({ status: 200 });
 
@@ -186,7 +217,14 @@ describe.each(AGENT_WIRES)('a tool on $provider', (wire) => {
   it.each(unfinished)('is not run by a call that %s', async (_what, frames, end) => {
     const talk = await Talk.start(service, agent);
     let ran = false;
-    during(talk.threadId, { tools: [tool('look_up', () => { ran = true; return output('x'); })] });
+    during(talk.threadId, {
+      tools: [
+        tool('look_up', () => {
+          ran = true;
+          return output('x');
+        }),
+      ],
+    });
     const cut: ModelScript = (exchange) => exchange.sendAll(frames);
     service.models.next(cut, says('Back'));
 
@@ -230,10 +268,12 @@ describe('the calls of a turn', () => {
     const talk = await Talk.start(service);
     let seen: unknown;
     during(talk.threadId, {
-      tools: [tool('look', async () => {
-        seen = await talk.messages();
-        return output('seen');
-      })],
+      tools: [
+        tool('look', async () => {
+          seen = await talk.messages();
+          return output('seen');
+        }),
+      ],
     });
     service.models.next(answers({ text: 'Wait.', calls: [{ id: 'c', name: 'look' }] }), says('Done'));
     await talk.run('Go');
@@ -262,7 +302,11 @@ describe('the calls of a turn', () => {
     expect((await talk.messages())[1]).toMatchObject({
       content: 'Wait.',
       status: 'incomplete',
-      toolCalls: [{ id: 'before', status: 'completed' }, { id: 'slow', status: 'unknown' }, { id: 'after', status: 'completed' }],
+      toolCalls: [
+        { id: 'before', status: 'completed' },
+        { id: 'slow', status: 'unknown' },
+        { id: 'after', status: 'completed' },
+      ],
     });
     service.models.next(says('Back'));
     expect(await talk.run('Again')).toMatchObject({ status: 200 });
@@ -289,7 +333,11 @@ describe('the calls of a turn', () => {
     await talk.run('Again');
 
     const [told] = PROVIDER_WIRES[0]?.toolResults(lastBody()) ?? [];
-    expect(told).toMatchObject({ id: 'slow', output: expect.stringContaining('the user cancelled the reply'), isError: true });
+    expect(told).toMatchObject({
+      id: 'slow',
+      output: expect.stringContaining('the user cancelled the reply'),
+      isError: true,
+    });
   });
 
   it(`run in at most ${TOOL_ROUNDS} rounds; then they are refused, and a model that goes on is taken at its word`, async () => {
@@ -299,7 +347,9 @@ describe('the calls of a turn', () => {
     let asked = 0;
     service.models.always((exchange, wire) => {
       asked += 1;
-      return exchange.sendAll(wire.answer({ text: `Round ${asked}.`, calls: [{ id: `c${asked}`, name: 'again', input: { asked } }] }));
+      return exchange.sendAll(
+        wire.answer({ text: `Round ${asked}.`, calls: [{ id: `c${asked}`, name: 'again', input: { asked } }] }),
+      );
     });
 
     const events = await talk.streamed('Go');
@@ -310,7 +360,9 @@ describe('the calls of a turn', () => {
     expect(ofType(events, 'TOOL_CALL_RESULT')).toHaveLength(asked);
     const [, stored] = await talk.messages();
     expect(stored?.toolCalls?.slice(TOOL_ROUNDS)).toEqual(
-      Array.from({ length: REFUSED_ROUNDS }, () => expect.objectContaining({ status: 'failed', output: expect.stringContaining('not called') })),
+      Array.from({ length: REFUSED_ROUNDS }, () =>
+        expect.objectContaining({ status: 'failed', output: expect.stringContaining('not called') }),
+      ),
     );
   });
 
@@ -330,9 +382,14 @@ describe('the calls of a turn', () => {
 
   it('are made however often the same one is asked for between others, or in one answer', async () => {
     const talk = await Talk.start(service);
-    during(talk.threadId, { tools: [tool('snapshot', () => output('a page')), tool('click', () => output('clicked'))] });
+    during(talk.threadId, {
+      tools: [tool('snapshot', () => output('a page')), tool('click', () => output('clicked'))],
+    });
     const ask = (name: string, index: number) => calls(name, {}, `${name}-${index}`);
-    const browsing = Array.from({ length: SAME_CALLS + 2 }, (_, index) => [ask('snapshot', index), ask('click', index)]).flat();
+    const browsing = Array.from({ length: SAME_CALLS + 2 }, (_, index) => [
+      ask('snapshot', index),
+      ask('click', index),
+    ]).flat();
     const atOnce = Array.from({ length: SAME_CALLS + 2 }, (_, index) => ({ id: `p${index}`, name: 'snapshot' }));
     service.models.next(...browsing, answers({ calls: atOnce }), says('Done'));
     expect(await talk.run('Go')).toMatchObject({ status: 200, body: { message: { content: 'Done' } } });

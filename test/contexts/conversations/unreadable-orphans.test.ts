@@ -53,10 +53,16 @@ function logged(runId: string): string[] {
 
 it('a run whose process is dead is ended without what cannot be read of it, which the log names, and so are the others', async () => {
   const release = Promise.withResolvers<undefined>();
-  const orphans = [await orphan(release.promise), await orphan(release.promise), await orphan(release.promise)] as const;
+  const orphans = [
+    await orphan(release.promise),
+    await orphan(release.promise),
+    await orphan(release.promise),
+  ] as const;
   const [noMessage, noDecisions, whole] = orphans;
   const { database } = service;
-  await database.query(`update messages set transcript = '{}' where thread_id = $1 and role = 'assistant'`, [noMessage.talk.threadId]);
+  await database.query(`update messages set transcript = '{}' where thread_id = $1 and role = 'assistant'`, [
+    noMessage.talk.threadId,
+  ]);
   await database.query(`update runs set decisions = '{}' where id = $1`, [noDecisions.runId]);
 
   for (const { talk } of orphans) await endOrphan(replica, talk);
@@ -69,7 +75,11 @@ it('a run whose process is dead is ended without what cannot be read of it, whic
     expect(await talk.trace()).toMatchObject({ status: 'failed', input: 'Pay' });
   }
   for (const { talk } of [noDecisions, whole]) {
-    expect((await talk.messages())[1]).toMatchObject({ content: 'Paying.', status: 'incomplete', toolCalls: [{ status: 'unknown' }] });
+    expect((await talk.messages())[1]).toMatchObject({
+      content: 'Paying.',
+      status: 'incomplete',
+      toolCalls: [{ status: 'unknown' }],
+    });
   }
   expect(logged(noMessage.runId)).toEqual([expect.stringContaining('messages.transcript')]);
   expect(logged(noDecisions.runId)).toEqual([expect.stringContaining('runs.decisions')]);

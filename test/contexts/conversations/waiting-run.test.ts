@@ -61,19 +61,37 @@ describe('a user message that is blank', () => {
     const agentId = await service.agent(key);
     const threadId = await service.thread(key, agentId);
     const blank = { role: 'user', content: ' \n ' };
-    const agUi = { threadId: 'mine', runId: 'run', messages: [{ id: 'm', ...blank }], tools: [], context: [], state: {}, forwardedProps: {} };
+    const agUi = {
+      threadId: 'mine',
+      runId: 'run',
+      messages: [{ id: 'm', ...blank }],
+      tools: [],
+      context: [],
+      state: {},
+      forwardedProps: {},
+    };
     const requests: [string, object, string][] = [
       [`/v1/threads/${threadId}/runs`, { message: blank }, 'body/message/content'],
       [`/v1/threads/${threadId}/runs/stream`, { message: blank }, 'body/message/content'],
       ['/v1/chat/completions', { assistant_id: agentId, messages: [blank] }, 'body/messages/0/content'],
-      ['/v1/chat/completions', { model: agentId, messages: [{ ...blank, content: [{ type: 'text', text: ' \n ' }] }] }, 'body/messages/0/content'],
+      [
+        '/v1/chat/completions',
+        { model: agentId, messages: [{ ...blank, content: [{ type: 'text', text: ' \n ' }] }] },
+        'body/messages/0/content',
+      ],
       [`/v1/agents/${agentId}/ag-ui`, agUi, 'body/messages/0/content'],
     ];
     for (const [path, body, field] of requests) {
       const answer = await service.http('POST', path, { key, body });
-      expect([path, answer.status, answer.body]).toMatchObject([path, 400, { message: `${field} must not be blank, unless something is attached` }]);
+      expect([path, answer.status, answer.body]).toMatchObject([
+        path,
+        400,
+        { message: `${field} must not be blank, unless something is attached` },
+      ]);
     }
-    expect((await service.http('GET', `/v1/threads/${threadId}/messages`, { key })).body).toMatchObject({ messages: [] });
+    expect((await service.http('GET', `/v1/threads/${threadId}/messages`, { key })).body).toMatchObject({
+      messages: [],
+    });
     expect(service.models.requests).toEqual([]);
   });
 });

@@ -22,7 +22,10 @@ const SEARCHES = { tools: { integrations: ['webSearch'] } };
 const OSLO = { url: 'https://example.com/oslo', title: 'Oslo' };
 const NORWAY = { url: 'https://example.com/norway', title: 'Norway' };
 const FOUND = 'Oslo\nhttps://example.com/oslo\n\nNorway\nhttps://example.com/norway';
-const CITED = { type: 'citations_delta', citation: { type: 'web_search_result_location', ...OSLO, cited_text: 'capital', encrypted_index: 'e' } };
+const CITED = {
+  type: 'citations_delta',
+  citation: { type: 'web_search_result_location', ...OSLO, cited_text: 'capital', encrypted_index: 'e' },
+};
 
 const searches = [
   textBlock('I look it up.'),
@@ -40,7 +43,9 @@ function ofType(events: readonly StreamedEvent[], type: string): StreamedEvent['
   return events.map(({ event }) => event).filter((event) => event.type === type);
 }
 
-function stored(talk: Talk): Promise<{ transcript: unknown[]; tool_calls: { id: string; status: string; output?: string }[] }[]> {
+function stored(
+  talk: Talk,
+): Promise<{ transcript: unknown[]; tool_calls: { id: string; status: string; output?: string }[] }[]> {
   return service.database.query(
     "select transcript, tool_calls from messages where thread_id = $1 and role = 'assistant' order by seq",
     [talk.threadId],
@@ -63,7 +68,9 @@ describe('a web search that the provider makes', () => {
     ]);
     for (const { event } of events) expect(EventSchema.safeParse(event)).toMatchObject({ success: true });
     expect(ofType(events, 'TOOL_CALL_START')).toMatchObject([{ toolCallId: 's1', toolCallName: 'web_search' }]);
-    expect(ofType(events, 'TOOL_CALL_ARGS')).toMatchObject([{ toolCallId: 's1', delta: '{"query":"capital of Norway"}' }]);
+    expect(ofType(events, 'TOOL_CALL_ARGS')).toMatchObject([
+      { toolCallId: 's1', delta: '{"query":"capital of Norway"}' },
+    ]);
     expect(ofType(events, 'TOOL_CALL_RESULT')).toMatchObject([{ toolCallId: 's1', content: FOUND }]);
     expect(textOf(events)).toBe('I look it up.\n\nIt is Oslo.');
     const input = { query: 'capital of Norway' };
@@ -90,7 +97,8 @@ describe('a web search that the provider makes', () => {
 
     expect(typesOf(events).filter((type) => type.startsWith('TOOL_CALL'))).toEqual([]);
     expect(textOf(events)).toBe('I look it up.\n\nIt is Oslo.');
-    for (const message of [...(await talk.messages()), endOf(events)['result']]) expect(message).not.toHaveProperty('toolCalls');
+    for (const message of [...(await talk.messages()), endOf(events)['result']])
+      expect(message).not.toHaveProperty('toolCalls');
     expect((await talk.trace()).steps).toMatchObject([{ type: 'model' }, { type: 'tool', name: 'web_search' }]);
   });
 
@@ -125,26 +133,41 @@ describe('a web search that the provider makes', () => {
     ['a_code_of_tomorrow', 'The web search failed.'],
   ])('that fails with %s says so in words, and the reply goes on', async (code, words) => {
     const talk = await Talk.start(service, SEARCHES);
-    service.models.next(answersBlocks([searchBlock('s1', { query: 'x' }), searchErrorBlock('s1', code), textBlock('Sorry.')]));
+    service.models.next(
+      answersBlocks([searchBlock('s1', { query: 'x' }), searchErrorBlock('s1', code), textBlock('Sorry.')]),
+    );
 
     const events = await talk.streamed('Where?');
 
     expect(ofType(events, 'TOOL_CALL_RESULT')).toMatchObject([{ toolCallId: 's1', content: words }]);
-    expect((await talk.messages())[1]).toMatchObject({ content: 'Sorry.', toolCalls: [{ output: words, status: 'failed' }] });
+    expect((await talk.messages())[1]).toMatchObject({
+      content: 'Sorry.',
+      toolCalls: [{ output: words, status: 'failed' }],
+    });
     expect((await talk.trace()).steps[1]).toMatchObject({ name: 'web_search', output: words, error: words });
   });
 
   it('that finds nothing says so', async () => {
     const talk = await Talk.start(service, SEARCHES);
-    service.models.next(answersBlocks([searchBlock('s1', { query: 'x' }), foundBlock('s1', []), textBlock('Nothing.')]));
+    service.models.next(
+      answersBlocks([searchBlock('s1', { query: 'x' }), foundBlock('s1', []), textBlock('Nothing.')]),
+    );
     await talk.run('Where?');
-    expect((await talk.messages())[1]?.toolCalls).toMatchObject([{ output: 'Nothing was found.', status: 'completed' }]);
+    expect((await talk.messages())[1]?.toolCalls).toMatchObject([
+      { output: 'Nothing was found.', status: 'completed' },
+    ]);
   });
 
   it('is one call where the provider pauses within it', async () => {
     const talk = await Talk.start(service, SEARCHES);
     const [said, search, ...rest] = searches;
-    service.models.next(answersBlocks([said, search].filter((block) => block !== undefined), 'pause_turn'), answersBlocks(rest));
+    service.models.next(
+      answersBlocks(
+        [said, search].filter((block) => block !== undefined),
+        'pause_turn',
+      ),
+      answersBlocks(rest),
+    );
 
     const events = await talk.streamed('Where?');
 
@@ -166,13 +189,22 @@ describe('a web search beside the calls of tools', () => {
 
     await talk.run('Where, and how is it?');
     const [, answer] = lastBody()['messages'] as { content: { type: string }[] }[];
-    expect(answer?.content.map(({ type }) => type)).toEqual(['text', 'server_tool_use', 'web_search_tool_result', 'tool_use']);
+    expect(answer?.content.map(({ type }) => type)).toEqual([
+      'text',
+      'server_tool_use',
+      'web_search_tool_result',
+      'tool_use',
+    ]);
     expect(JSON.stringify(answer)).toContain(SEALED_PAGE);
     expect((await talk.messages())[1]?.toolCalls).toMatchObject([
       { id: 's1', name: 'web_search', status: 'completed' },
       { id: 'c1', name: 'weather', output: 'rain in Oslo', status: 'completed' },
     ]);
-    expect((await talk.trace()).steps.map(({ name }) => name).slice(1)).toEqual(['web_search', 'weather', expect.any(String)]);
+    expect((await talk.trace()).steps.map(({ name }) => name).slice(1)).toEqual([
+      'web_search',
+      'weather',
+      expect.any(String),
+    ]);
 
     await talk.run('Thanks');
     expect(JSON.stringify(lastBody()['messages'])).not.toMatch(/web_search|server_tool_use|sealed/);
@@ -183,18 +215,27 @@ describe('a web search beside the calls of tools', () => {
     const talk = await Talk.start(service, { tools: { ...SEARCHES.tools, ...ASKS_ALWAYS.tools } });
     const pay = new NotingTool('pay');
     during(talk.threadId, { tools: [pay.offered] });
-    service.models.next(answersBlocks([...searches.slice(0, 3), toolBlock('c1', 'pay', { sum: 1 })], 'tool_use'), says('Paid.'));
+    service.models.next(
+      answersBlocks([...searches.slice(0, 3), toolBlock('c1', 'pay', { sum: 1 })], 'tool_use'),
+      says('Paid.'),
+    );
     const { body } = await talk.run('Pay');
     expect(body).toMatchObject({ run: { status: 'requires_action' } });
     expect(body.interrupts.map(({ toolCallId }) => toolCallId)).toEqual(['c1']);
-    expect(body.message?.toolCalls).toMatchObject([{ id: 's1', status: 'completed' }, { id: 'c1', status: 'awaiting_approval' }]);
+    expect(body.message?.toolCalls).toMatchObject([
+      { id: 's1', status: 'completed' },
+      { id: 'c1', status: 'awaiting_approval' },
+    ]);
 
     const resumed = await talk.resume(...body.interrupts.map(approve));
 
     expect(resumed.body).toMatchObject({ run: { status: 'completed' }, message: { content: 'Paid.' } });
     expect(JSON.stringify(lastBody()['messages'])).toContain(SEALED_PAGE);
     expect(resumed.body.message?.toolCalls).toMatchObject([{ id: 'c1', status: 'completed' }]);
-    expect((await talk.messages())[1]?.toolCalls).toMatchObject([{ id: 's1', status: 'completed' }, { id: 'c1', status: 'approved' }]);
+    expect((await talk.messages())[1]?.toolCalls).toMatchObject([
+      { id: 's1', status: 'completed' },
+      { id: 'c1', status: 'approved' },
+    ]);
   });
 
   it('may have its result in the answer after theirs', async () => {
@@ -230,8 +271,15 @@ describe('a web search without a result', () => {
     expect(endOf(events)).toMatchObject({ type: 'RUN_ERROR', code: 'provider_error' });
     expect(ofType(events, 'TOOL_CALL_RESULT')).toEqual([]);
     expect(ofType(events, 'TOOL_CALL_END')).toHaveLength(1);
-    expect((await talk.messages())[1]).toMatchObject({ content: 'I look.', status: 'incomplete', toolCalls: [{ id: 's1', status: 'unknown' }] });
-    expect((await talk.trace()).steps).toMatchObject([{ type: 'model' }, { name: 'web_search', error: expect.any(String) }]);
+    expect((await talk.messages())[1]).toMatchObject({
+      content: 'I look.',
+      status: 'incomplete',
+      toolCalls: [{ id: 's1', status: 'unknown' }],
+    });
+    expect((await talk.trace()).steps).toMatchObject([
+      { type: 'model' },
+      { name: 'web_search', error: expect.any(String) },
+    ]);
     expect(await talk.run('Again')).toMatchObject({ status: 200 });
     expect(JSON.stringify(lastBody()['messages'])).not.toContain('web_search');
   });
@@ -246,7 +294,8 @@ describe('a web search without a result', () => {
     const events = await talk.streamed('Where?');
 
     expect(endOf(events)).toMatchObject({ type: 'RUN_FINISHED', outcome: { type: 'success' } });
-    for (const type of ['TOOL_CALL_START', 'TOOL_CALL_END', 'TOOL_CALL_RESULT']) expect(ofType(events, type)).toHaveLength(shown);
+    for (const type of ['TOOL_CALL_START', 'TOOL_CALL_END', 'TOOL_CALL_RESULT'])
+      expect(ofType(events, type)).toHaveLength(shown);
     expect((await talk.messages())[1]?.toolCalls?.map(({ status }) => status)).toEqual(Array(shown).fill('failed'));
   });
 });
@@ -275,6 +324,8 @@ describe('the setting', () => {
     during(talk.threadId, { tools: [tool('web_search', () => output('ours'))] });
     service.models.next(says('ok'));
     await talk.run('Hi');
-    expect(lastBody()['tools']).toEqual([expect.objectContaining({ name: 'web_search', input_schema: expect.anything() })]);
+    expect(lastBody()['tools']).toEqual([
+      expect.objectContaining({ name: 'web_search', input_schema: expect.anything() }),
+    ]);
   });
 });

@@ -41,23 +41,44 @@ function set({ organization }: Talk, ...options: string[]): Promise<object> {
 function stored({ organization }: Talk): Promise<unknown[]> {
   const tables = ['threads', 'messages', 'runs', 'traces', 'idempotency_keys', 'credit_entries', 'files'];
   return service.database.query(
-    tables.map((table) => `select to_jsonb(r) - 'counted' as row from ${table} r where organization_id = $1`).join(' union all '),
+    tables
+      .map((table) => `select to_jsonb(r) - 'counted' as row from ${table} r where organization_id = $1`)
+      .join(' union all '),
     [organization.id],
   );
 }
 
 const agUi = (threadId: string): object => ({
-  threadId, runId: 'r', messages: [{ id: 'm', role: 'user', content: 'Hi' }], tools: [], context: [], state: {}, forwardedProps: {},
+  threadId,
+  runId: 'r',
+  messages: [{ id: 'm', role: 'user', content: 'Hi' }],
+  tools: [],
+  context: [],
+  state: {},
+  forwardedProps: {},
 });
 
 const WAYS: readonly (readonly [string, (talk: Talk) => Promise<Answer>])[] = [
   ['a run', (talk) => post(talk, `${talk.path}/runs`, message('Hi'))],
   ['a streamed run', (talk) => post(talk, `${talk.path}/runs/stream`, message('Hi'))],
-  ['a chat completion on a new thread', (talk) => post(talk, '/v1/chat/completions', { assistant_id: talk.agentId, messages: said })],
-  ['a chat completion on a thread', (talk) => post(talk, '/v1/chat/completions', { assistant_id: talk.agentId, thread_id: talk.threadId, messages: said })],
-  ['a streamed chat completion by the model', (talk) => post(talk, '/v1/chat/completions', { model: talk.agentId, messages: said, stream: true })],
+  [
+    'a chat completion on a new thread',
+    (talk) => post(talk, '/v1/chat/completions', { assistant_id: talk.agentId, messages: said }),
+  ],
+  [
+    'a chat completion on a thread',
+    (talk) =>
+      post(talk, '/v1/chat/completions', { assistant_id: talk.agentId, thread_id: talk.threadId, messages: said }),
+  ],
+  [
+    'a streamed chat completion by the model',
+    (talk) => post(talk, '/v1/chat/completions', { model: talk.agentId, messages: said, stream: true }),
+  ],
   ['AG-UI on a thread', (talk) => post(talk, `/v1/agents/${talk.agentId}/ag-ui`, agUi(talk.threadId))],
-  ['AG-UI on a thread of the client', (talk) => post(talk, `/v1/agents/${talk.agentId}/ag-ui`, agUi('conversation of the client'))],
+  [
+    'AG-UI on a thread of the client',
+    (talk) => post(talk, `/v1/agents/${talk.agentId}/ag-ui`, agUi('conversation of the client')),
+  ],
   ['suggestions', (talk) => post(talk, '/v1/chat/suggestions', { assistant_id: talk.agentId, messages: said })],
 ];
 
@@ -68,30 +89,36 @@ describe('an organization without credits left, whose runs are to be blocked', (
 
     const { status, body, headers } = await ask(talk);
 
-    expect([status, body]).toEqual([422, { error: 'unprocessable_entity', message: expect.stringContaining('0 credits of this month') }]);
+    expect([status, body]).toEqual([
+      422,
+      { error: 'unprocessable_entity', message: expect.stringContaining('0 credits of this month') },
+    ]);
     expect(headers.get('content-type')).toContain('application/json');
     expect(service.models.requests).toHaveLength(0);
     expect(await stored(talk)).toEqual(before);
   });
 
-  it.each(['/runs', '/runs/stream'])('is refused to go on with a run that has asked, by %s, and may once there are credits', async (path) => {
-    const talk = await Talk.start(service, ASKS_ALWAYS);
-    service.models.next(calls('note', { text: path }));
-    const { interrupts } = (await talk.run('Hi')).body;
-    await set(talk, '--credits', '0', ...BLOCK);
-    const before = await stored(talk);
-    const resume = { resume: interrupts.map(approve) };
+  it.each(['/runs', '/runs/stream'])(
+    'is refused to go on with a run that has asked, by %s, and may once there are credits',
+    async (path) => {
+      const talk = await Talk.start(service, ASKS_ALWAYS);
+      service.models.next(calls('note', { text: path }));
+      const { interrupts } = (await talk.run('Hi')).body;
+      await set(talk, '--credits', '0', ...BLOCK);
+      const before = await stored(talk);
+      const resume = { resume: interrupts.map(approve) };
 
-    const refused = await post(talk, talk.path + path, resume);
+      const refused = await post(talk, talk.path + path, resume);
 
-    expect([refused.status, refused.body['error']]).toEqual([422, 'unprocessable_entity']);
-    expect(tool.inputs).not.toContainEqual({ text: path });
-    expect(await stored(talk)).toEqual(before);
-    await set(talk, '--credits', 'none');
-    service.models.next(costs(1));
-    expect((await post(talk, talk.path + path, resume)).status).toBe(200);
-    expect(tool.inputs).toContainEqual({ text: path });
-  });
+      expect([refused.status, refused.body['error']]).toEqual([422, 'unprocessable_entity']);
+      expect(tool.inputs).not.toContainEqual({ text: path });
+      expect(await stored(talk)).toEqual(before);
+      await set(talk, '--credits', 'none');
+      service.models.next(costs(1));
+      expect((await post(talk, talk.path + path, resume)).status).toBe(200);
+      expect(tool.inputs).toContainEqual({ text: path });
+    },
+  );
 });
 
 describe('the credits of a month', () => {
@@ -115,7 +142,13 @@ describe('the credits of a month', () => {
 
   it('bind neither agents with a key of their own, nor organizations that allow more, nor those without any set', async () => {
     service.models.always(costs(5));
-    const own = await Talk.start(service, { provider: { type: 'anthropic', useOwnApiKey: true, apiKey: 'own' } }, '--credits', '0', ...BLOCK);
+    const own = await Talk.start(
+      service,
+      { provider: { type: 'anthropic', useOwnApiKey: true, apiKey: 'own' } },
+      '--credits',
+      '0',
+      ...BLOCK,
+    );
     const allowed = await Talk.start(service, {}, '--credits', '0');
     const unset = await Talk.start(service, {}, ...BLOCK);
     for (const talk of [own, allowed, unset]) {

@@ -54,7 +54,8 @@ export async function cancelAfterText(service: TestService, talk: Talk, input: n
   let runId = '';
   for await (const { event } of talk.stream('Hi')) {
     if (event.type === 'RUN_STARTED') runId = String(event['runId']);
-    if (event.type === 'TEXT_MESSAGE_CONTENT') await service.http('POST', `${talk.path}/runs/${runId}/cancel`, { key: talk.key });
+    if (event.type === 'TEXT_MESSAGE_CONTENT')
+      await service.http('POST', `${talk.path}/runs/${runId}/cancel`, { key: talk.key });
   }
   held.finish();
 }

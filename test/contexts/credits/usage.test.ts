@@ -9,7 +9,16 @@ import { ManualClock } from '../../support/manual-clock.js';
 import { endOrphan, disown } from '../../support/run-owners.js';
 import { breaksOffAfter, calls, HeldReply, refuses } from '../../support/scripted-models.js';
 import { Talk } from '../../support/talk.js';
-import { breaksOffCosting, cancelAfterText, costing, costs, entries, type EntryView, periods, used } from './support.js';
+import {
+  breaksOffCosting,
+  cancelAfterText,
+  costing,
+  costs,
+  entries,
+  type EntryView,
+  periods,
+  used,
+} from './support.js';
 
 @Injectable()
 class BlocksPrompts extends RunHooks {
@@ -61,27 +70,30 @@ describe('a run leaves an entry', () => {
     ['anthropic', 0.36],
     ['openai-responses', 0.36],
     ['gemini', 0.135],
-  ])('at the rates of %s for what was cached, thought and the rest, as the run and the month say', async (type, credits) => {
-    const talk = await Talk.start(service, { provider: { type } });
-    service.models.next(costing({ input: 1200, output: 300, cached: 1000, thinking: 200 }));
-    const { body } = await talk.run('Hi');
+  ])(
+    'at the rates of %s for what was cached, thought and the rest, as the run and the month say',
+    async (type, credits) => {
+      const talk = await Talk.start(service, { provider: { type } });
+      service.models.next(costing({ input: 1200, output: 300, cached: 1000, thinking: 200 }));
+      const { body } = await talk.run('Hi');
 
-    const [entry] = await entriesOf(talk);
+      const [entry] = await entriesOf(talk);
 
-    const usage = { inputTokens: 1200, outputTokens: 300, credits };
-    expect(body.run.usage).toEqual({ ...usage, totalTokens: 1500 });
-    expect(entry).toEqual({
-      id: body.run.id,
-      createdAt: (body.run as unknown as { completedAt: string }).completedAt,
-      assistant_id: talk.agentId,
-      thread_id: talk.threadId,
-      runId: body.run.id,
-      provider: type,
-      model: expect.any(String),
-      ...usage,
-    });
-    expect(await used(service, talk.key)).toBe(credits);
-  });
+      const usage = { inputTokens: 1200, outputTokens: 300, credits };
+      expect(body.run.usage).toEqual({ ...usage, totalTokens: 1500 });
+      expect(entry).toEqual({
+        id: body.run.id,
+        createdAt: (body.run as unknown as { completedAt: string }).completedAt,
+        assistant_id: talk.agentId,
+        thread_id: talk.threadId,
+        runId: body.run.id,
+        provider: type,
+        model: expect.any(String),
+        ...usage,
+      });
+      expect(await used(service, talk.key)).toBe(credits);
+    },
+  );
 
   it('that costs nothing on a key of the agent’s own', async () => {
     const talk = await Talk.start(service, { provider: { type: 'anthropic', useOwnApiKey: true, apiKey: 'own-key' } });
@@ -220,9 +232,27 @@ describe('periods', () => {
 
     expect(body).toEqual({
       periods: [
-        { id: expect.any(String), startsAt: iso(year, month + 2), endsAt: iso(year, month + 3), creditsUsed: 0, creditsIncluded: null },
-        { id: expect.any(String), startsAt: iso(year, month + 1), endsAt: iso(year, month + 2), creditsUsed: 0.0012, creditsIncluded: 200 },
-        { id: expect.any(String), startsAt: iso(year, month), endsAt: iso(year, month + 1), creditsUsed: 0.1, creditsIncluded: 100 },
+        {
+          id: expect.any(String),
+          startsAt: iso(year, month + 2),
+          endsAt: iso(year, month + 3),
+          creditsUsed: 0,
+          creditsIncluded: null,
+        },
+        {
+          id: expect.any(String),
+          startsAt: iso(year, month + 1),
+          endsAt: iso(year, month + 2),
+          creditsUsed: 0.0012,
+          creditsIncluded: 200,
+        },
+        {
+          id: expect.any(String),
+          startsAt: iso(year, month),
+          endsAt: iso(year, month + 1),
+          creditsUsed: 0.1,
+          creditsIncluded: 100,
+        },
       ],
       nextCursor: null,
     });
@@ -257,7 +287,11 @@ describe('the lists', () => {
     const seen: number[] = [];
     let cursor: string | null = '';
     while (cursor !== null) {
-      const page: Awaited<ReturnType<typeof entries>> = await entries(service, talk.key, `?limit=3${cursor === '' ? '' : `&cursor=${cursor}`}`);
+      const page: Awaited<ReturnType<typeof entries>> = await entries(
+        service,
+        talk.key,
+        `?limit=3${cursor === '' ? '' : `&cursor=${cursor}`}`,
+      );
       seen.push(...page.body.entries.map(({ credits }) => credits));
       cursor = page.body.nextCursor;
       clock.jump(1);

@@ -87,9 +87,14 @@ describe('a context that is added as docs/extending.md tells', () => {
   it('refuses what is not declared, as every route does', async () => {
     const organization = await service.organization();
     const body = { name: '', definition, colour: 'red' };
-    expect(await service.http('POST', '/v1/glossary/terms', { key: organization.key, body })).toMatchObject({ status: 400 });
+    expect(await service.http('POST', '/v1/glossary/terms', { key: organization.key, body })).toMatchObject({
+      status: 400,
+    });
     const chat = await organization.keyWith(['chat']);
-    const refused = await service.http('POST', '/v1/glossary/terms', { key: chat.key, body: { name: 'a', definition } });
+    const refused = await service.http('POST', '/v1/glossary/terms', {
+      key: chat.key,
+      body: { name: 'a', definition },
+    });
     expect(refused.status).toBe(403);
   });
 });

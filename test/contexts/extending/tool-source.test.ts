@@ -53,14 +53,20 @@ describe('a tool source that is added as docs/adding-a-tool-source.md tells', ()
     expect(await resultOfCall(1)).toMatchObject({ status: 'failed', output: 'There is no order 1.' });
     shop.respond((exchange) => exchange.reset());
     expect(await resultOfCall(2)).toMatchObject({ status: 'failed', output: 'The shop cannot be reached. Try later.' });
-    expect(await resultOfCall('2/../3')).toMatchObject({ status: 'failed', output: 'The number of an order is a whole number.' });
+    expect(await resultOfCall('2/../3')).toMatchObject({
+      status: 'failed',
+      output: 'The number of an order is a whole number.',
+    });
   });
 
   it('waits for approval where the agent wants it for every call', async () => {
     const careful = await Talk.start(service, { tools: { requireApprovalBeforeToolCalls: true } });
     service.models.next(calls('order_status', { number: 17 }));
     const { body } = await careful.run('Where is my order?', asOf('c-1'));
-    expect(body).toMatchObject({ run: { status: 'requires_action' }, interrupts: [{ metadata: { tool: 'order_status' } }] });
+    expect(body).toMatchObject({
+      run: { status: 'requires_action' },
+      interrupts: [{ metadata: { tool: 'order_status' } }],
+    });
     expect(shop.requests).toEqual([]);
   });
 });

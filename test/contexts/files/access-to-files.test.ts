@@ -109,7 +109,10 @@ describe('the URL of a file', () => {
   it('answers HEAD without the content', async () => {
     const { url } = await uploaded('hello');
     const answer = await fetch(here(url), { method: 'HEAD' });
-    expect({ status: answer.status, length: answer.headers.get('content-length') }).toEqual({ status: 200, length: '5' });
+    expect({ status: answer.status, length: answer.headers.get('content-length') }).toEqual({
+      status: 200,
+      length: '5',
+    });
   });
 
   it('answers for an hour, and is gone then', async () => {
@@ -166,11 +169,9 @@ describe('the directory', () => {
     const forged = changed(url, ({ searchParams }) => searchParams.set('signature', 'x'.repeat(43)));
     expect(await directory().open(owner.id, forged)).toBeNull();
     expect(await directory().open(owner.id, 'not a url')).toBeNull();
-    expect([url, forged, `https://elsewhere.example/v1/files/${id}/content`].map((each) => directory().isOwn(each))).toEqual([
-      true,
-      true,
-      false,
-    ]);
+    expect(
+      [url, forged, `https://elsewhere.example/v1/files/${id}/content`].map((each) => directory().isOwn(each)),
+    ).toEqual([true, true, false]);
     expect(directory().idOf(forged)).toBeNull();
   });
 });

@@ -41,7 +41,9 @@ async function uploadedUrl(...parts: Parameters<typeof filePart>): Promise<strin
 
 /** The site answers with this content from now on. */
 function serve(content: string | Buffer, status = 200): string {
-  site.respond((_request, response) => response.writeHead(status, { 'content-type': 'application/x-ignored' }).end(content));
+  site.respond((_request, response) =>
+    response.writeHead(status, { 'content-type': 'application/x-ignored' }).end(content),
+  );
   return `${site.url}/some/file`;
 }
 
@@ -87,7 +89,11 @@ describe('an attachment elsewhere', () => {
   it('in UTF-16 or with a byte-order mark becomes plain UTF-8', async () => {
     const utf16 = Buffer.from('\ufeffgrüße', 'utf16le');
     for (const content of [utf16, Buffer.from('\ufeffgrüße'), Buffer.from(utf16).swap16()]) {
-      expect(await fetched(serve(content))).toEqual({ kind: 'text', mediaType: 'text/plain', data: Buffer.from('grüße') });
+      expect(await fetched(serve(content))).toEqual({
+        kind: 'text',
+        mediaType: 'text/plain',
+        data: Buffer.from('grüße'),
+      });
     }
   });
 
@@ -121,7 +127,9 @@ describe('an attachment elsewhere', () => {
 
   it('behind a redirect to an address that is not public is refused', async () => {
     const before = site.requests.length;
-    site.respond((_request, response) => response.writeHead(302, { location: `http://127.1:${service.baseUrl.split(':')[2] ?? ''}/health/live` }).end());
+    site.respond((_request, response) =>
+      response.writeHead(302, { location: `http://127.1:${service.baseUrl.split(':')[2] ?? ''}/health/live` }).end(),
+    );
     expect(await fetched(`${site.url}/`)).toMatchObject({ kind: 'refused', reason: 'unreachable' });
     expect(site.requests.length).toBe(before + 1);
   });

@@ -30,13 +30,13 @@ async function uploaded(): Promise<UploadedAnswer> {
   return (await upload(service, owner.key, filePart('x'))).body;
 }
 
-const clean = (): Promise<void> =>
-  service.app.get(RemoveUnusedFiles, { strict: false }).process(activeJob({}));
+const clean = (): Promise<void> => service.app.get(RemoveUnusedFiles, { strict: false }).process(activeJob({}));
 
 async function left(): Promise<string[]> {
-  const rows = await service.database.query<{ id: string }>('select id from files where organization_id = $1 order by id', [
-    owner.id,
-  ]);
+  const rows = await service.database.query<{ id: string }>(
+    'select id from files where organization_id = $1 order by id',
+    [owner.id],
+  );
   const onDisk = await readdir(join(service.app.get(Settings).dataDir, 'files', 'uploads', owner.id)).catch(() => []);
   expect(onDisk.sort()).toEqual(rows.map(({ id }) => id));
   return onDisk;

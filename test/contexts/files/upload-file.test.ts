@@ -105,7 +105,10 @@ describe('an upload', () => {
     ['text/html', PDF],
   ])('declared as %s is refused when its bytes are not', async (declared, content) => {
     const answer = await post<{ message: string }>(filePart(content, declared));
-    expect(answer).toMatchObject({ status: 400, body: { statusCode: 400, code: 'FST_ERR_VALIDATION', error: 'bad_request' } });
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { statusCode: 400, code: 'FST_ERR_VALIDATION', error: 'bad_request' },
+    });
     expect(answer.body.message).toContain(`body/file is declared as ${declared}`);
     await expectNothingStored();
   });
@@ -119,8 +122,19 @@ describe('a body', () => {
     ['with an unknown field', [filePart('x'), { name: 'other', value: '1' }], 'body/other is not allowed'],
     ['with two files', [filePart('x'), filePart('y')], 'body/file must be given once'],
     ['with a file elsewhere', [{ ...filePart('x'), name: 'assistant_id' }], 'body/assistant_id must not be a file'],
-    ['with a field twice', [{ name: 'a', value: '1' }, { name: 'a', value: '1' }], 'body/a must be given once'],
-    ['with an id that is none', [filePart('x'), { name: 'assistant_id', value: '1' }], 'body/assistant_id must be a UUID'],
+    [
+      'with a field twice',
+      [
+        { name: 'a', value: '1' },
+        { name: 'a', value: '1' },
+      ],
+      'body/a must be given once',
+    ],
+    [
+      'with an id that is none',
+      [filePart('x'), { name: 'assistant_id', value: '1' }],
+      'body/assistant_id must be a UUID',
+    ],
     ['with __proto__', [filePart('x'), { name: '__proto__', value: '1' }], '__proto__'],
     ['with U+0000', [filePart('x'), { name: 'assistant_id', value: 'a\0b' }], 'U+0000'],
     ['with U+0000 in a name', [filePart('x', 'text/plain', 'a\0b')], 'U+0000'],
@@ -141,7 +155,11 @@ describe('a body', () => {
   it.each([
     ['no boundary', 'multipart/form-data', 'x'],
     ['a boundary that never comes', 'multipart/form-data; boundary=b', 'x'],
-    ['no end', 'multipart/form-data; boundary=b', '--b\r\ncontent-disposition: form-data; name="file"; filename="a"\r\n\r\nhalf'],
+    [
+      'no end',
+      'multipart/form-data; boundary=b',
+      '--b\r\ncontent-disposition: form-data; name="file"; filename="a"\r\n\r\nhalf',
+    ],
     ['nothing', 'multipart/form-data; boundary=b', ''],
   ])('with %s is refused', async (_what, contentType, body) => {
     const headers = { 'content-type': contentType };

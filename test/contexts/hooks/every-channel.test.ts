@@ -21,7 +21,12 @@ afterAll(() => tickets.close());
 type Say = (talk: Talk, text: string) => Promise<string>;
 
 async function completion(talk: Talk, text: string, stream: boolean): Promise<Response> {
-  const body = { assistant_id: talk.agentId, messages: [{ role: 'user', content: text }], stream, config: { userContext: { plan: 'gold' } } };
+  const body = {
+    assistant_id: talk.agentId,
+    messages: [{ role: 'user', content: text }],
+    stream,
+    config: { userContext: { plan: 'gold' } },
+  };
   return service.fetch('POST', '/v1/chat/completions', { key: talk.key, body });
 }
 
@@ -30,11 +35,16 @@ const WITH_CONTEXT = { config: { userContext: { plan: 'gold' } } };
 const CHANNELS: readonly (readonly [string, Say])[] = [
   ['a run that is waited for', async (talk, text) => (await talk.run(text, WITH_CONTEXT)).body.message?.content ?? ''],
   ['a streamed run', async (talk, text) => textOf(await talk.streamed(text, WITH_CONTEXT))],
-  ['a run of the widget', async (talk, text) => textOf(await talk.streamed(text, { ...WITH_CONTEXT, widget: { version: '0.5.0' } }))],
+  [
+    'a run of the widget',
+    async (talk, text) => textOf(await talk.streamed(text, { ...WITH_CONTEXT, widget: { version: '0.5.0' } })),
+  ],
   [
     'a chat completion',
     async (talk, text) => {
-      const { choices } = (await (await completion(talk, text, false)).json()) as { choices: { message: { content: string } }[] };
+      const { choices } = (await (await completion(talk, text, false)).json()) as {
+        choices: { message: { content: string } }[];
+      };
       return choices[0]?.message.content ?? '';
     },
   ],
@@ -56,7 +66,15 @@ const CHANNELS: readonly (readonly [string, Say])[] = [
     'AG-UI',
     async (talk, text) => {
       const messages = [{ id: randomUUID(), role: 'user', content: text }];
-      const body = { threadId: randomUUID(), runId: randomUUID(), messages, tools: [], context: [], state: {}, forwardedProps: { config: WITH_CONTEXT.config } };
+      const body = {
+        threadId: randomUUID(),
+        runId: randomUUID(),
+        messages,
+        tools: [],
+        context: [],
+        state: {},
+        forwardedProps: { config: WITH_CONTEXT.config },
+      };
       let said = '';
       for await (const { event } of service.stream(`/v1/agents/${talk.agentId}/ag-ui`, { key: talk.key, body })) {
         if (event.type === 'TEXT_MESSAGE_CONTENT') said += String(event['delta']);
@@ -68,17 +86,30 @@ const CHANNELS: readonly (readonly [string, Say])[] = [
 
 describe.each(CHANNELS)('in %s', (name, say) => {
   const path = (event: string): string => `/${encodeURIComponent(name)}/${event}`;
-  const handler = (event: string, answer?: object): object => ({ type: 'http', url: server.url(path(event), answer && (() => answer)) });
+  const handler = (event: string, answer?: object): object => ({
+    type: 'http',
+    url: server.url(path(event), answer && (() => answer)),
+  });
 
   it('every event is asked about in its order, and what is said has its effect', async () => {
     const talk = await Talk.start(service, { systemPrompt: 'You are kind.' });
     await connect(service, talk, customServer('Tickets', tickets));
     let stops = 0;
-    const stop = { type: 'http', url: server.url(path('Stop'), () => ((stops += 1) === 1 ? { decision: 'block', reason: 'Name the ticket.' } : {})) };
+    const stop = {
+      type: 'http',
+      url: server.url(path('Stop'), () =>
+        (stops += 1) === 1 ? { decision: 'block', reason: 'Name the ticket.' } : {},
+      ),
+    };
     await setHooks(service, talk, {
       SessionStart: [group([handler('SessionStart', { additionalContext: 'The user is a pilot.' })])],
       UserPromptSubmit: [group([handler('UserPromptSubmit', { additionalContext: 'It is Monday.' })])],
-      PreToolUse: [group([handler('PreToolUse', { hookSpecificOutput: { permissionDecision: 'allow', updatedInput: { id: 7 } } })], 'mcp__tickets__close')],
+      PreToolUse: [
+        group(
+          [handler('PreToolUse', { hookSpecificOutput: { permissionDecision: 'allow', updatedInput: { id: 7 } } })],
+          'mcp__tickets__close',
+        ),
+      ],
       PostToolUse: [group([handler('PostToolUse', { additionalContext: 'It was closed before.' })], 'tickets__.*')],
       Stop: [group([stop])],
     });
@@ -89,7 +120,11 @@ describe.each(CHANNELS)('in %s', (name, say) => {
 
     const events = ['SessionStart', 'UserPromptSubmit', 'PreToolUse', 'PostToolUse', 'Stop', 'Stop'];
     expect(server.received.map(({ input }) => input['hook_event_name'])).toEqual(events);
-    expect(new Set(server.received.map(({ input }) => JSON.stringify([input['session_id'], input['run_id'], input['agent_id']]))).size).toBe(1);
+    expect(
+      new Set(
+        server.received.map(({ input }) => JSON.stringify([input['session_id'], input['run_id'], input['agent_id']])),
+      ).size,
+    ).toBe(1);
     expect(server.received.map(({ headers }) => headers['x-hook-event'])).toEqual(events);
     const { body } = service.models.requests[2] ?? {};
     expect(body?.['system']).toBe('You are kind.\n\nThe user is a pilot.');
@@ -100,12 +135,16 @@ describe.each(CHANNELS)('in %s', (name, say) => {
       { role: 'assistant' },
       { role: 'user', content: 'Name the ticket.' },
     ]);
-    expect(anthropicWire.toolResults(body ?? {})).toMatchObject([{ output: 'close {"id":7}\n\nIt was closed before.', isError: false }]);
+    expect(anthropicWire.toolResults(body ?? {})).toMatchObject([
+      { output: 'close {"id":7}\n\nIt was closed before.', isError: false },
+    ]);
   });
 
   it('a blocked prompt is answered with the reason, and the model is not called', async () => {
     const talk = await Talk.start(service);
-    await setHooks(service, talk, { UserPromptSubmit: [group([handler('blocks', { decision: 'block', reason: 'Not now.' })])] });
+    await setHooks(service, talk, {
+      UserPromptSubmit: [group([handler('blocks', { decision: 'block', reason: 'Not now.' })])],
+    });
     expect(await say(talk, 'Let me in')).toBe('Not now.');
     expect(service.models.requests).toEqual([]);
   });

@@ -19,7 +19,11 @@ const NO_OBJECT = 'The answer is not a JSON object.';
 
 const OUTPUT = JSON.stringify({ decision: 'block', reason: 'never read in whole' });
 
-function answersWith(status: number, body: string | Buffer = '', headers: Readonly<Record<string, string>> = {}): HookAnswer {
+function answersWith(
+  status: number,
+  body: string | Buffer = '',
+  headers: Readonly<Record<string, string>> = {},
+): HookAnswer {
   return (_hook, response) => response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body);
 }
 
@@ -143,7 +147,9 @@ export const MALFORMED_FAULTS: readonly HandlerFault[] = [
   says('a JSON array', '[{"decision": "block"}]', NO_OBJECT),
   says('a JSON string', '"block"', NO_OBJECT),
   says('null', 'null', NO_OBJECT),
-  ...WRONG_TYPES.map(([name, output]) => says(JSON.stringify(output), JSON.stringify(output), new RegExp(`^${name} is not `))),
+  ...WRONG_TYPES.map(([name, output]) =>
+    says(JSON.stringify(output), JSON.stringify(output), new RegExp(`^${name} is not `)),
+  ),
 ];
 
 export const QUICK_FAULTS = [...TRANSPORT_FAULTS, ...STATUS_FAULTS, ...MALFORMED_FAULTS];

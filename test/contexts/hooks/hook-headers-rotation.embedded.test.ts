@@ -8,11 +8,16 @@ const server = useHookServer();
 
 it('values of headers and signing secrets stay readable when the master key is rotated', async () => {
   const hooks = await HooksOf.start(service);
-  const document = (value: string): object => ({ Stop: [{ hooks: [{ type: 'http', url: server.url('/rotated'), headers: { 'X-Key': value } }] }] });
+  const document = (value: string): object => ({
+    Stop: [{ hooks: [{ type: 'http', url: server.url('/rotated'), headers: { 'X-Key': value } }] }],
+  });
   await hooks.set(document('kept'));
   await hooks.rotate();
   await service.cli('secrets', 'rotate');
   await hooks.set(document('<redacted>'));
   expect((await hooks.test({ event: 'Stop' })).body.results).toMatchObject([{ outcome: 'ok' }]);
-  expect(server.of('/rotated')[0]?.headers).toMatchObject({ 'x-key': 'kept', 'webhook-signature': expect.stringMatching(/^v1,/) });
+  expect(server.of('/rotated')[0]?.headers).toMatchObject({
+    'x-key': 'kept',
+    'webhook-signature': expect.stringMatching(/^v1,/),
+  });
 });

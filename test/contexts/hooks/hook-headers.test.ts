@@ -21,7 +21,12 @@ beforeEach(async () => {
   hooks = await HooksOf.start(service);
 });
 
-const http = (headers: Readonly<Record<string, string>>, at = path, more: object = {}): object => ({ type: 'http', url: server.url(at), headers, ...more });
+const http = (headers: Readonly<Record<string, string>>, at = path, more: object = {}): object => ({
+  type: 'http',
+  url: server.url(at),
+  headers,
+  ...more,
+});
 const stop = (...handlers: readonly object[]): object => ({ Stop: [{ hooks: handlers }] });
 
 /** The values of a header that the handlers at a path were sent, in handler order. */
@@ -35,17 +40,24 @@ async function sent(event = 'Stop', name = 'x-key', at = path): Promise<readonly
 
 describe('the value of a header', () => {
   it('goes out with each call, and comes back nowhere', async () => {
-    server.url(path, ({ headers }) => ({ additionalContext: `You sent ${headers.authorization} and ${JSON.stringify(headers)}` }));
+    server.url(path, ({ headers }) => ({
+      additionalContext: `You sent ${headers.authorization} and ${JSON.stringify(headers)}`,
+    }));
     const talk = await Talk.start(service);
-    const document = { UserPromptSubmit: [group([http({ Authorization: `Bearer ${secret}`, 'X-Empty-Like': ' ~'.trim() })])] };
+    const document = {
+      UserPromptSubmit: [group([http({ Authorization: `Bearer ${secret}`, 'X-Empty-Like': ' ~'.trim() })])],
+    };
     await setHooks(service, talk, document);
     service.models.next(says('Hello'));
     const answers: unknown[] = [(await talk.run('Hi')).text];
     expect(server.of(path)[0]?.headers).toMatchObject({ authorization: `Bearer ${secret}`, 'x-empty-like': '~' });
     const agent = `/v1/agents/${talk.agentId}`;
-    for (const at of ['hooks', 'versions', '', 'traces']) answers.push((await service.http('GET', `${agent}/${at}`.replace(/\/$/, ''), talk)).text);
+    for (const at of ['hooks', 'versions', '', 'traces'])
+      answers.push((await service.http('GET', `${agent}/${at}`.replace(/\/$/, ''), talk)).text);
     answers.push((await service.http('PUT', `${agent}/hooks`, { key: talk.key, body: { hooks: document } })).text);
-    answers.push((await service.http('POST', `${agent}/hooks/test`, { key: talk.key, body: { event: 'UserPromptSubmit' } })).text);
+    answers.push(
+      (await service.http('POST', `${agent}/hooks/test`, { key: talk.key, body: { event: 'UserPromptSubmit' } })).text,
+    );
     answers.push(await talk.trace(), await talk.messages(), service.models.requests, await rowsOutsideVault(service));
     expect(answers.map((answer) => JSON.stringify(answer).includes(secret))).toEqual(answers.map(() => false));
     expect(JSON.stringify(service.models.requests)).toContain('You sent [redacted]');
@@ -61,7 +73,10 @@ describe('the value of a header', () => {
 
   it.each([
     ['reason', (text: string) => ({ decision: 'block', reason: text })],
-    ['permissionDecisionReason', (text: string) => ({ hookSpecificOutput: { permissionDecision: 'deny', permissionDecisionReason: text } })],
+    [
+      'permissionDecisionReason',
+      (text: string) => ({ hookSpecificOutput: { permissionDecision: 'deny', permissionDecisionReason: text } }),
+    ],
     ['an answer that is no JSON', (text: string) => text],
     ['a field of another kind', (text: string) => ({ decision: text })],
   ])('is left out of %s', async (_what, answer) => {
@@ -98,9 +113,17 @@ describe('a redacted value', () => {
 
   it.each<[string, string, () => object]>([
     ['as it is', 'Stop', () => stop(http({ 'X-Key': KEEP }))],
-    ['in another group', 'Stop', () => ({ Stop: [{ hooks: [http({}, '/other')] }, { hooks: [http({ 'X-Key': KEEP })] }] })],
+    [
+      'in another group',
+      'Stop',
+      () => ({ Stop: [{ hooks: [http({}, '/other')] }, { hooks: [http({ 'X-Key': KEEP })] }] }),
+    ],
     ['in another event', 'PreToolUse', () => ({ PreToolUse: [{ hooks: [http({ 'X-Key': KEEP })] }] })],
-    ['in another order', 'Stop', () => stop(http({ 'X-Key': 'other' }, '/other'), http({ 'X-Other': 'x', 'X-Key': KEEP }))],
+    [
+      'in another order',
+      'Stop',
+      () => stop(http({ 'X-Key': 'other' }, '/other'), http({ 'X-Other': 'x', 'X-Key': KEEP })),
+    ],
     ['in another spelling', 'Stop', () => stop(http({ 'x-KEY': KEEP }))],
   ])('keeps the stored one of its URL and name: %s', async (_what, event, document) => {
     await hooks.set(document());
@@ -108,9 +131,16 @@ describe('a redacted value', () => {
   });
 
   it('is refused for another URL and another name, and the stored ones stay', async () => {
-    for (const handler of [http({ 'X-Key': KEEP }, `${path}/other`), http({ 'X-Key': KEEP }, `${path}?q`), http({ 'X-Keys': KEEP })]) {
+    for (const handler of [
+      http({ 'X-Key': KEEP }, `${path}/other`),
+      http({ 'X-Key': KEEP }, `${path}?q`),
+      http({ 'X-Keys': KEEP }),
+    ]) {
       const { status, body } = await hooks.put(stop(handler));
-      expect([status, body.message]).toEqual([400, expect.stringMatching(/^hooks\.Stop\[0\]\.hooks\[0\]\.headers\.X-Keys? /)]);
+      expect([status, body.message]).toEqual([
+        400,
+        expect.stringMatching(/^hooks\.Stop\[0\]\.hooks\[0\]\.headers\.X-Keys? /),
+      ]);
     }
     expect(await sent()).toEqual([secret]);
   });
@@ -132,13 +162,23 @@ describe('a redacted value', () => {
 
 describe('a secret that does not open any more', () => {
   const spoil = (field: string): Promise<unknown> =>
-    service.database.query('update secrets set ciphertext = $1 where record_id = $2 and field like $3', [Buffer.from('nonsense'), hooks.agentId, `hooks.${field}%`]);
-  const guard = (headers: Readonly<Record<string, string>>): object => ({ UserPromptSubmit: [{ hooks: [http(headers, path, { failClosed: true })] }] });
+    service.database.query('update secrets set ciphertext = $1 where record_id = $2 and field like $3', [
+      Buffer.from('nonsense'),
+      hooks.agentId,
+      `hooks.${field}%`,
+    ]);
+  const guard = (headers: Readonly<Record<string, string>>): object => ({
+    UserPromptSubmit: [{ hooks: [http(headers, path, { failClosed: true })] }],
+  });
 
   it('makes the handlers fail, which blocks where they fail closed; new values mend it', async () => {
     await hooks.set(guard({ 'X-Key': secret }));
     await spoil('headers');
-    const failed = { outcome: 'failed', verdict: { decision: 'block' }, error: expect.stringMatching(/cannot be read/) };
+    const failed = {
+      outcome: 'failed',
+      verdict: { decision: 'block' },
+      error: expect.stringMatching(/cannot be read/),
+    };
     expect((await hooks.test({ event: 'UserPromptSubmit' })).body.results).toMatchObject([failed]);
     expect(server.of(path)).toEqual([]);
     expect((await hooks.put(guard({ 'X-Key': KEEP }))).status).toBe(400);

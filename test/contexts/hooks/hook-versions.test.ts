@@ -35,7 +35,9 @@ describe('a change of the hooks', () => {
       { field: 'hooks.Stop', before: null, after: groups(http()) },
     ]);
     await hooks.set({ Stop: groups(http({ timeout: 2 })), PreToolUse: groups(http({ timeout: 1 })) });
-    expect(await newest(3)).toEqual([{ field: 'hooks.Stop', before: groups(http()), after: groups(http({ timeout: 2 })) }]);
+    expect(await newest(3)).toEqual([
+      { field: 'hooks.Stop', before: groups(http()), after: groups(http({ timeout: 2 })) },
+    ]);
     await hooks.remove();
     expect(await newest(4)).toEqual([
       { field: 'hooks.PreToolUse', before: groups(http({ timeout: 1 })), after: null },
@@ -57,7 +59,11 @@ describe('a change of the hooks', () => {
     await hooks.remove();
     await hooks.set({});
     await hooks.set({ Stop: groups(keyed('one'), keyed('two')), PreToolUse: [] });
-    for (const value of [[KEEP, KEEP], ['one', 'two'], [KEEP, 'two']]) {
+    for (const value of [
+      [KEEP, KEEP],
+      ['one', 'two'],
+      [KEEP, 'two'],
+    ]) {
       const put = await hooks.put({ PreToolUse: [], Stop: groups(...value.map(keyed)) });
       expect([put.status, put.headers.get('etag')]).toEqual([200, '"2"']);
     }
@@ -95,7 +101,11 @@ describe('restoring a version', () => {
     expect((await hooks.restore(3)).body.version).toBe(6);
     expect((await hooks.read()).body.hooks).toEqual({ Stop: groups(keyed(KEEP)) });
     expect((await hooks.readSessionStart()).body).toEqual(START);
-    expect((await newest(6))?.map((change) => Reflect.get(change, 'field') as unknown).sort()).toEqual(['hooks.PreToolUse', 'hooks.Stop', 'sessionStartHook']);
+    expect((await newest(6))?.map((change) => Reflect.get(change, 'field') as unknown).sort()).toEqual([
+      'hooks.PreToolUse',
+      'hooks.Stop',
+      'sessionStartHook',
+    ]);
     await hooks.test({ event: 'Stop' });
     expect(server.received.at(-1)?.headers['x-key']).toBe('kept');
     expect((await hooks.restore(1)).status).toBe(200);
@@ -112,7 +122,10 @@ describe('restoring a version', () => {
     expect((await hooks.restore(2)).status).toBe(200);
     expect(await hooks.secrets()).toEqual(before);
     await hooks.test({ event: 'Stop' });
-    expect(server.received.at(-1)?.headers).toMatchObject({ 'x-key': 'new', 'webhook-signature': expect.stringMatching(/^v1,/) });
+    expect(server.received.at(-1)?.headers).toMatchObject({
+      'x-key': 'new',
+      'webhook-signature': expect.stringMatching(/^v1,/),
+    });
   });
 
   it('is refused where the value of a header is gone, and changes nothing', async () => {
@@ -121,7 +134,10 @@ describe('restoring a version', () => {
     await hooks.set({ Stop: groups(http()) });
     await hooks.removeSessionStart();
     const refused = await hooks.restore(3);
-    expect([refused.status, refused.body]).toMatchObject([422, { code: 'version_not_restorable', message: expect.stringContaining('hooks.Stop[0].hooks[0].headers.X-Key') }]);
+    expect([refused.status, refused.body]).toMatchObject([
+      422,
+      { code: 'version_not_restorable', message: expect.stringContaining('hooks.Stop[0].hooks[0].headers.X-Key') },
+    ]);
     expect((await hooks.read()).body.hooks).toEqual({ Stop: groups(http()) });
     expect((await hooks.readSessionStart()).status).toBe(404);
     expect([await hooks.version(), await hooks.secrets()]).toEqual([5, []]);
@@ -131,7 +147,8 @@ describe('restoring a version', () => {
   });
 
   it('is refused where a server is gone, and changes nothing', async () => {
-    const attach = () => hooks.ask<{ id: string }>('POST', 'tool-integrations', {}, customServer({ url: 'http://127.0.0.1:9/mcp' }));
+    const attach = () =>
+      hooks.ask<{ id: string }>('POST', 'tool-integrations', {}, customServer({ url: 'http://127.0.0.1:9/mcp' }));
     const { body } = await attach();
     const guard = { type: 'mcp_tool', server: 'tickets', tool: 'guard' };
     await hooks.set({ Stop: groups(keyed('kept')), PreToolUse: groups(guard) });
@@ -139,7 +156,10 @@ describe('restoring a version', () => {
     await hooks.set({ Stop: groups(keyed(KEEP)) });
     await hooks.ask('DELETE', `tool-integrations/${body.id}`);
     const refused = await hooks.restore(version);
-    expect([refused.status, refused.body]).toMatchObject([422, { code: 'version_not_restorable', message: expect.stringContaining('tickets') }]);
+    expect([refused.status, refused.body]).toMatchObject([
+      422,
+      { code: 'version_not_restorable', message: expect.stringContaining('tickets') },
+    ]);
     expect((await hooks.read()).body.hooks).toEqual({ Stop: groups(keyed(KEEP)) });
     await attach();
     expect((await hooks.restore(version)).status).toBe(200);
@@ -149,7 +169,8 @@ describe('restoring a version', () => {
 
 describe('restoring a version with a session-start hook', () => {
   it('is refused where its app is gone, and changes nothing', async () => {
-    const attach = () => hooks.ask<{ id: string }>('POST', 'tool-integrations', {}, customServer({ url: 'http://127.0.0.1:9/mcp' }));
+    const attach = () =>
+      hooks.ask<{ id: string }>('POST', 'tool-integrations', {}, customServer({ url: 'http://127.0.0.1:9/mcp' }));
     const { body } = await attach();
     const start = { ...START, app: 'tickets' };
     await hooks.putSessionStart(start);
@@ -157,7 +178,10 @@ describe('restoring a version with a session-start hook', () => {
     await hooks.removeSessionStart();
     await hooks.ask('DELETE', `tool-integrations/${body.id}`);
     const refused = await hooks.restore(version);
-    expect([refused.status, refused.body]).toMatchObject([422, { code: 'version_not_restorable', message: expect.stringContaining("'tickets'") }]);
+    expect([refused.status, refused.body]).toMatchObject([
+      422,
+      { code: 'version_not_restorable', message: expect.stringContaining("'tickets'") },
+    ]);
     expect((await hooks.readSessionStart()).status).toBe(404);
     await attach();
     expect((await hooks.restore(version)).status).toBe(200);
@@ -175,7 +199,9 @@ describe('writes that meet', () => {
       ...[await hooks.put({}, stale), await hooks.remove(stale), await hooks.rotate(stale)],
       ...[await hooks.putSessionStart({ app: 'x', toolName: 'y' }, stale), await hooks.removeSessionStart(stale)],
     ];
-    expect(answers.map(({ status, body }) => [status, Reflect.get(body, 'code') as unknown])).toEqual(answers.map(() => [409, 'version_conflict']));
+    expect(answers.map(({ status, body }) => [status, Reflect.get(body, 'code') as unknown])).toEqual(
+      answers.map(() => [409, 'version_conflict']),
+    );
     expect([await hooks.version(), await hooks.secrets()]).toEqual([3, ['headers']]);
     const current = { headers: { 'if-match': '"3"' } };
     expect((await hooks.put({ Stop: groups(keyed(KEEP), http()) }, current)).status).toBe(200);
@@ -183,7 +209,10 @@ describe('writes that meet', () => {
 
   it('end in one of the documents, with the values of that one', async () => {
     const names = ['a', 'b', 'c', 'd', 'e', 'f'];
-    const documents = names.map((name) => ({ Stop: groups(http({ headers: { [`X-${name}`]: name } })), PreToolUse: groups(http({ timeout: 1 + names.indexOf(name) })) }));
+    const documents = names.map((name) => ({
+      Stop: groups(http({ headers: { [`X-${name}`]: name } })),
+      PreToolUse: groups(http({ timeout: 1 + names.indexOf(name) })),
+    }));
     const answers = await Promise.all(documents.map((document) => hooks.put(document)));
     expect(answers.map(({ status }) => status)).toEqual(names.map(() => 200));
     const stored = (await hooks.read()).body.hooks;
@@ -191,6 +220,8 @@ describe('writes that meet', () => {
     expect(stored).toEqual(last?.body.hooks);
     await hooks.test({ event: 'Stop' });
     const sent = server.received.at(-1)?.headers ?? {};
-    expect(names.filter((name) => sent[`x-${name}`] !== undefined)).toEqual(names.filter((name) => JSON.stringify(stored).includes(`X-${name}`)));
+    expect(names.filter((name) => sent[`x-${name}`] !== undefined)).toEqual(
+      names.filter((name) => JSON.stringify(stored).includes(`X-${name}`)),
+    );
   });
 });

@@ -38,14 +38,29 @@ describe('the document', () => {
       Stop: [{ matcher: 'ignored (', hooks: [http({ timeout: 10 })] }],
       SessionStart: [{ matcher: 'startup', hooks: [http({ headers: {} })] }],
       PreToolUse: [
-        { matcher: '', hooks: [http({ headers: { 'X-Key': 'canary', authorization: 'Bearer canary' }, failClosed: true })] },
-        { matcher: 'mcp__.*', hooks: [tool({ input: { a: '${tool_input.path}', b: [1, null, { c: 'é\u{1f600}' }] }, timeout: 1, failClosed: false }), tool()] },
+        {
+          matcher: '',
+          hooks: [http({ headers: { 'X-Key': 'canary', authorization: 'Bearer canary' }, failClosed: true })],
+        },
+        {
+          matcher: 'mcp__.*',
+          hooks: [
+            tool({
+              input: { a: '${tool_input.path}', b: [1, null, { c: 'é\u{1f600}' }] },
+              timeout: 1,
+              failClosed: false,
+            }),
+            tool(),
+          ],
+        },
       ],
       PostToolUse: [],
     };
     delete (sent.Stop[0] as { matcher?: string }).matcher;
     const shown = structuredClone(sent);
-    Object.assign(shown.PreToolUse[0]?.hooks[0] ?? {}, { headers: { 'X-Key': '<redacted>', authorization: '<redacted>' } });
+    Object.assign(shown.PreToolUse[0]?.hooks[0] ?? {}, {
+      headers: { 'X-Key': '<redacted>', authorization: '<redacted>' },
+    });
     const put = await hooks.put(sent);
     expect([put.status, put.body]).toEqual([200, { hooks: shown }]);
     expect(put.headers.get('etag')).toBe(`"${await hooks.version()}"`);
@@ -58,7 +73,10 @@ describe('the document', () => {
     await hooks.set({ Stop: [{ hooks: [http({ timeout: 3 })] }] });
     expect((await hooks.read()).body.hooks).toEqual({ Stop: [{ hooks: [http({ timeout: 3 })] }] });
     const removals = [await hooks.remove(), await hooks.remove()].map(({ status, text }) => [status, text]);
-    expect(removals).toEqual([[204, ''], [204, '']]);
+    expect(removals).toEqual([
+      [204, ''],
+      [204, ''],
+    ]);
     expect((await hooks.read()).body).toEqual({ hooks: {} });
   });
 
@@ -95,7 +113,11 @@ describe('a document is refused, naming the path, and nothing is stored', () => 
     ['a URL of another scheme', pre(http({ url: 'file:///etc/passwd' })), `${AT}.url `],
     ['an empty url', pre(http({ url: '' })), `${AT}.url `],
     ['a url that is no string', pre(http({ url: [URL_OF_HOOK] })), `${AT}.url `],
-    ['a url of 10001 characters', pre(http({ url: `${URL_OF_HOOK}?${'x'.repeat(10_001 - URL_OF_HOOK.length - 1)}` })), `${AT}.url `],
+    [
+      'a url of 10001 characters',
+      pre(http({ url: `${URL_OF_HOOK}?${'x'.repeat(10_001 - URL_OF_HOOK.length - 1)}` })),
+      `${AT}.url `,
+    ],
     ['17 headers', headers(many(17)), `${HEADERS} `],
     ...['content-type', 'Content-Length', 'HOST', 'X-Hook-Event', 'Transfer-Encoding', 'connection'].map(
       (name): [string, unknown, string] => [`the header ${name}`, headers({ [name]: 'x' }), `${HEADERS}.${name} `],
@@ -106,23 +128,43 @@ describe('a document is refused, naming the path, and nothing is stored', () => 
     ['a header that is no string', headers({ 'X-Key': 1 }), `${HEADERS}.X-Key `],
     ['a header of a bad name', headers({ 'X Key': 'a' }), `${HEADERS}.X Key `],
     ['a redacted header without a stored value', headers({ 'X-Key': '<redacted>' }), `${HEADERS}.X-Key `],
-    ...[0, 11, -1, 1.5, '3', null].map((timeout): [string, unknown, string] => [`the timeout ${JSON.stringify(timeout)}`, pre(http({ timeout })), `${AT}.timeout `]),
+    ...[0, 11, -1, 1.5, '3', null].map((timeout): [string, unknown, string] => [
+      `the timeout ${JSON.stringify(timeout)}`,
+      pre(http({ timeout })),
+      `${AT}.timeout `,
+    ]),
     ...['SessionStart', 'PostToolUse', 'Stop'].flatMap((event) =>
       [true, false].map((failClosed): [string, unknown, string] => [
-        `failClosed ${failClosed} on ${event}`, { [event]: [{ hooks: [http({ failClosed })] }] }, `hooks.${event}[0].hooks[0].failClosed `,
+        `failClosed ${failClosed} on ${event}`,
+        { [event]: [{ hooks: [http({ failClosed })] }] },
+        `hooks.${event}[0].hooks[0].failClosed `,
       ]),
     ),
     ['failClosed that is no boolean', pre(http({ failClosed: 'true' })), `${AT}.failClosed `],
     ['a ninth handler', { Stop: [{ hooks: Array(5).fill(http()) }, { hooks: Array(4).fill(http()) }] }, 'hooks.Stop '],
     ['a matcher that is no string', { Stop: [{ matcher: 7, hooks: [http()] }] }, 'hooks.Stop[0].matcher '],
-    ['a matcher of 10001 characters', { PreToolUse: [{ matcher: 'x'.repeat(10_001), hooks: [http()] }] }, 'hooks.PreToolUse[0].matcher '],
+    [
+      'a matcher of 10001 characters',
+      { PreToolUse: [{ matcher: 'x'.repeat(10_001), hooks: [http()] }] },
+      'hooks.PreToolUse[0].matcher ',
+    ],
     ...['(?=a)', '(a)\\1', '(a', 'a)', '[a', '*a', '(?<!b)c'].map((matcher): [string, unknown, string] => [
-      `the matcher ${matcher}`, { Stop: [{ hooks: [http()] }], PreToolUse: [{ hooks: [http()] }, { matcher, hooks: [http()] }] }, 'hooks.PreToolUse[1].matcher ',
+      `the matcher ${matcher}`,
+      { Stop: [{ hooks: [http()] }], PreToolUse: [{ hooks: [http()] }, { matcher, hooks: [http()] }] },
+      'hooks.PreToolUse[1].matcher ',
     ]),
-    ['an invalid matcher of an event that ignores it', { Stop: [{ matcher: '(', hooks: [http()] }] }, 'hooks.Stop[0].matcher '],
+    [
+      'an invalid matcher of an event that ignores it',
+      { Stop: [{ matcher: '(', hooks: [http()] }] },
+      'hooks.Stop[0].matcher ',
+    ],
     ['a tool without a server', pre({ type: 'mcp_tool', tool: 't' }), `${AT}.server `],
     ['a tool without a name', pre({ type: 'mcp_tool', server: 'tickets' }), `${AT}.tool `],
-    ['a server that nobody has', pre(tool({ server: 'nowhere' })), `${AT}.server must be the app of one of the agent's custom-mcp integrations; 'nowhere' is none of them`],
+    [
+      'a server that nobody has',
+      pre(tool({ server: 'nowhere' })),
+      `${AT}.server must be the app of one of the agent's custom-mcp integrations; 'nowhere' is none of them`,
+    ],
     ['a server in another case', pre(tool({ server: 'Tickets' })), `${AT}.server `],
     ["another agent's server", pre(tool({ server: 'elsewhere' })), `${AT}.server `],
     ['a managed app of the agent', pre(tool({ server: LOCAL_APP.slug })), `${AT}.server `],
@@ -147,7 +189,10 @@ describe('a document is refused, naming the path, and nothing is stored', () => 
     ['no hooks', {}, /hooks/],
   ])('with %s in the body', async (_what, body, message) => {
     const { status, body: refusal } = await hooks.ask('PUT', 'hooks', {}, body);
-    expect([status, refusal]).toMatchObject([400, { code: 'FST_ERR_VALIDATION', message: expect.stringMatching(message) }]);
+    expect([status, refusal]).toMatchObject([
+      400,
+      { code: 'FST_ERR_VALIDATION', message: expect.stringMatching(message) },
+    ]);
   });
 
   it('leaves the document that is there as it is', async () => {
@@ -161,15 +206,32 @@ describe('a document is refused, naming the path, and nothing is stored', () => 
 describe('a document is accepted', () => {
   const astral = '\u{1f600}'.repeat(10_000);
   it.each<[string, object]>([
-    ['with 8 handlers of each event', Object.fromEntries(
-      ['SessionStart', 'UserPromptSubmit', 'PreToolUse', 'PostToolUse', 'Stop'].map((event) => [event, [{ hooks: Array(5).fill(http()) }, { hooks: Array(3).fill(http()) }]]),
-    )],
+    [
+      'with 8 handlers of each event',
+      Object.fromEntries(
+        ['SessionStart', 'UserPromptSubmit', 'PreToolUse', 'PostToolUse', 'Stop'].map((event) => [
+          event,
+          [{ hooks: Array(5).fill(http()) }, { hooks: Array(3).fill(http()) }],
+        ]),
+      ),
+    ],
     ['with timeouts of 1 and 10', pre(http({ timeout: 1 }), http({ timeout: 10 }))],
-    ['with strings of 10000 astral characters', { Stop: [{ hooks: [tool({ tool: astral, input: { a: [astral] } })] }] }],
+    [
+      'with strings of 10000 astral characters',
+      { Stop: [{ hooks: [tool({ tool: astral, input: { a: [astral] } })] }] },
+    ],
     ['with a matcher of 10000 characters', { PreToolUse: [{ matcher: `${'a|'.repeat(4_999)}ab`, hooks: [http()] }] }],
     ['with an http URL that the operator allows', pre(http({ url: `http://${ALLOWED}/in` }))],
     ['with a private address, which is refused at call time', pre(http({ url: 'https://10.0.0.1/' }))],
-    ['with expressions in the syntax of RE2', { PreToolUse: ['^mcp__', 'a.*b', '(?i)read', '[a-z]+$', '\\bx\\b', 'a b'].map((matcher) => ({ matcher, hooks: [http()] })) }],
+    [
+      'with expressions in the syntax of RE2',
+      {
+        PreToolUse: ['^mcp__', 'a.*b', '(?i)read', '[a-z]+$', '\\bx\\b', 'a b'].map((matcher) => ({
+          matcher,
+          hooks: [http()],
+        })),
+      },
+    ],
   ])('%s', async (_what, document) => {
     expect(await hooks.set(document)).toEqual(document);
     expect((await hooks.read()).body.hooks).toEqual(document);
@@ -190,23 +252,36 @@ describe('whose agent', () => {
     { method: 'POST', path: 'hooks/test', body: { event: 'Stop' } },
   ];
 
-  it.each(routes)('$method $path answers 404 for a classic agent, a foreign one and one that nobody has', async ({ method, path, body }) => {
-    const { key } = hooks;
-    const classic = await service.agent(key);
-    await service.cli('agent', 'set', classic, '--type', 'classic');
-    const stranger = await service.organization();
-    const foreign = await service.agent(stranger.key);
-    const answers = await Promise.all(
-      [classic, foreign, newId()].map(async (agentId) => (await service.http(method, `/v1/agents/${agentId}/${path}`, { key, body })).status),
-    );
-    expect(answers).toEqual([404, 404, 404]);
-  });
+  it.each(routes)(
+    '$method $path answers 404 for a classic agent, a foreign one and one that nobody has',
+    async ({ method, path, body }) => {
+      const { key } = hooks;
+      const classic = await service.agent(key);
+      await service.cli('agent', 'set', classic, '--type', 'classic');
+      const stranger = await service.organization();
+      const foreign = await service.agent(stranger.key);
+      const answers = await Promise.all(
+        [classic, foreign, newId()].map(
+          async (agentId) => (await service.http(method, `/v1/agents/${agentId}/${path}`, { key, body })).status,
+        ),
+      );
+      expect(answers).toEqual([404, 404, 404]);
+    },
+  );
 
-  it.each(routes)('$method $path wants manageAgents for a write and the agent in the allowlist', async ({ method, path, body }) => {
-    const { key } = await hooks.organization.keyWith(['chat']);
-    const scoped = await hooks.organization.keyWith(['manageAgents'], [await service.agent(hooks.key)]);
-    const [unable, outside] = [await hooks.ask(method, path, { key }, body), await hooks.ask(method, path, scoped, body)];
-    expect([unable.status, unable.body['code']]).toEqual(method === 'GET' ? [200, undefined] : [403, 'forbidden_by_key_role']);
-    expect([outside.status, outside.body['code']]).toEqual([403, 'forbidden_by_agent_allowlist']);
-  });
+  it.each(routes)(
+    '$method $path wants manageAgents for a write and the agent in the allowlist',
+    async ({ method, path, body }) => {
+      const { key } = await hooks.organization.keyWith(['chat']);
+      const scoped = await hooks.organization.keyWith(['manageAgents'], [await service.agent(hooks.key)]);
+      const [unable, outside] = [
+        await hooks.ask(method, path, { key }, body),
+        await hooks.ask(method, path, scoped, body),
+      ];
+      expect([unable.status, unable.body['code']]).toEqual(
+        method === 'GET' ? [200, undefined] : [403, 'forbidden_by_key_role'],
+      );
+      expect([outside.status, outside.body['code']]).toEqual([403, 'forbidden_by_agent_allowlist']);
+    },
+  );
 });

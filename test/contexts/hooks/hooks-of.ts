@@ -91,9 +91,18 @@ export class HooksOf {
     return (await this.versions())[0]?.version ?? 0;
   }
 
-  ask<Body = Record<string, unknown>>(method: string, path: string, { key = this.key, headers }: As = {}, body?: unknown): Promise<Answer<Body>> {
+  ask<Body = Record<string, unknown>>(
+    method: string,
+    path: string,
+    { key = this.key, headers }: As = {},
+    body?: unknown,
+  ): Promise<Answer<Body>> {
     const at = `/v1/agents/${this.agentId}/${path}`;
-    return this.service.http<Body>(method, at, { key, ...(headers && { headers }), ...(body === undefined ? {} : { body }) });
+    return this.service.http<Body>(method, at, {
+      key,
+      ...(headers && { headers }),
+      ...(body === undefined ? {} : { body }),
+    });
   }
 
   /** What of the agent's hooks is in the vault: `headers`, `signing`. */
@@ -113,6 +122,7 @@ export async function rowsOutsideVault(service: TestService): Promise<string> {
      where table_schema = current_schema() and table_type = 'BASE TABLE' and table_name <> 'secrets'`,
   );
   const rows: unknown[] = [];
-  for (const { name } of tables) rows.push(await service.database.query(`select to_jsonb(r)::text as row from "${name}" r`));
+  for (const { name } of tables)
+    rows.push(await service.database.query(`select to_jsonb(r)::text as row from "${name}" r`));
   return JSON.stringify(rows);
 }

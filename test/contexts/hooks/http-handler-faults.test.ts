@@ -47,7 +47,14 @@ function faulty({ answer }: Pick<HandlerFault, 'answer'>, more: object = {}): { 
 async function runWith(event: Event, ...handlers: object[]): Promise<Ran> {
   const talk = await talkWith(service, { [event]: [group(handlers)] });
   let ran = false;
-  during(talk.threadId, { tools: [tool('echo', () => { ran = true; return output('echoed'); })] });
+  during(talk.threadId, {
+    tools: [
+      tool('echo', () => {
+        ran = true;
+        return output('echoed');
+      }),
+    ],
+  });
   service.models.always(echoOnce);
   // Tells the requests of this run from those of others beside it.
   const prompt = `Go ${talk.threadId}`;
@@ -84,21 +91,28 @@ function failedStep(event: Event, { error }: Pick<HandlerFault, 'error'>): objec
 async function expectOpen(run: Ran, event: Event, faults: readonly HandlerFault[]): Promise<void> {
   expect(run.answer).toMatchObject({
     status: 200,
-    body: { run: { status: 'completed', error: null }, message: { content: 'Done', toolCalls: [{ status: 'completed', output: 'echoed' }] } },
+    body: {
+      run: { status: 'completed', error: null },
+      message: { content: 'Done', toolCalls: [{ status: 'completed', output: 'echoed' }] },
+    },
   });
   expect(run.answer.body.message).not.toHaveProperty('blocked', true);
   expect(run.ran).toBe(true);
   expect(run.requests).toHaveLength(2);
   const steps = await hookSteps(run);
   expect(steps).toMatchObject(faults.map((fault) => failedStep(event, fault)));
-  expect(steps).toMatchObject(faults.map(() => ({ output: { verdict: null }, error: expect.stringMatching(/^[A-Za-z].*\.$/) })));
+  expect(steps).toMatchObject(
+    faults.map(() => ({ output: { verdict: null }, error: expect.stringMatching(/^[A-Za-z].*\.$/) })),
+  );
 }
 
 async function expectClosed(run: Ran, event: Event, fault: HandlerFault): Promise<void> {
   const { answer, ran, requests } = run;
   expect(ran).toBe(false);
   expect(answer).toMatchObject({ status: 200, body: { run: { status: 'completed', error: null } } });
-  expect(await hookSteps(run)).toMatchObject([{ ...failedStep(event, fault), output: { outcome: 'failed', verdict: { decision: 'block' } } }]);
+  expect(await hookSteps(run)).toMatchObject([
+    { ...failedStep(event, fault), output: { outcome: 'failed', verdict: { decision: 'block' } } },
+  ]);
   if (event === 'UserPromptSubmit') {
     expect(answer.body.message).toMatchObject({ blocked: true, content: expect.stringMatching(/^\S.*\.$/) });
     expect(requests).toEqual([]);
@@ -132,18 +146,29 @@ const BATCHES = Array.from({ length: Math.ceil(FAULTS.length / TOGETHER) }, (_no
 });
 
 const REFUSED = { type: 'http', url: 'http://127.0.0.1:9/' };
-const REFUSES: HandlerFault = { what: 'refuses the connection', answer: () => LEFT_OPEN, error: 'The host of the URL cannot be reached.' };
+const REFUSES: HandlerFault = {
+  what: 'refuses the connection',
+  answer: () => LEFT_OPEN,
+  error: 'The host of the URL cannot be reached.',
+};
 
-const slowOpen = begunTogether(EVENTS.map((event) => () => runWith(event, ...SLOW_FAULTS.map((fault) => faulty(fault, { timeout: 1 })))));
+const slowOpen = begunTogether(
+  EVENTS.map((event) => () => runWith(event, ...SLOW_FAULTS.map((fault) => faulty(fault, { timeout: 1 })))),
+);
 const slowClosed = begunTogether(
-  CLOSABLE.flatMap((event) => SLOW_FAULTS.map((fault) => () => runWith(event, faulty(fault, { timeout: 1, failClosed: true })))),
+  CLOSABLE.flatMap((event) =>
+    SLOW_FAULTS.map((fault) => () => runWith(event, faulty(fault, { timeout: 1, failClosed: true }))),
+  ),
 );
 
 describe.each(EVENTS)('endpoints of %s without failClosed', (event) => {
-  it.each(BATCHES)('that fail, from one that $first to one that $last: the run goes on without them, and the trace tells why', async ({ faults }) => {
-    await expectOpen(await runWith(event, ...faults.map((fault) => faulty(fault))), event, faults);
-    expect(target.connections).toBe(0);
-  });
+  it.each(BATCHES)(
+    'that fail, from one that $first to one that $last: the run goes on without them, and the trace tells why',
+    async ({ faults }) => {
+      await expectOpen(await runWith(event, ...faults.map((fault) => faulty(fault))), event, faults);
+      expect(target.connections).toBe(0);
+    },
+  );
 
   it('that refuse the connection: the same', async () => {
     await expectOpen(await runWith(event, REFUSED), event, [REFUSES]);
@@ -166,9 +191,14 @@ describe.each(EVENTS)('endpoints of %s without failClosed', (event) => {
     ];
     const closed = CLOSABLE.includes(event) ? { failClosed: true } : {};
     const run = await runWith(event, ...answers.map((answer) => faulty({ answer }, closed)));
-    expect(run.answer).toMatchObject({ status: 200, body: { run: { status: 'completed' }, message: { content: 'Done' } } });
+    expect(run.answer).toMatchObject({
+      status: 200,
+      body: { run: { status: 'completed' }, message: { content: 'Done' } },
+    });
     expect(run.ran).toBe(true);
-    expect(await hookSteps(run)).toMatchObject(answers.map(() => ({ name: event, output: { outcome: 'ok', verdict: {} }, error: null })));
+    expect(await hookSteps(run)).toMatchObject(
+      answers.map(() => ({ name: event, output: { outcome: 'ok', verdict: {} }, error: null })),
+    );
   });
 });
 
@@ -233,12 +263,16 @@ describe('beside an endpoint that does not answer', () => {
 
   it('a run that is cancelled ends at once, and says nothing of the handler', async () => {
     const { url } = faulty(SLOW_FAULTS[0] ?? fail());
-    const talk = await talkWith(service, { UserPromptSubmit: [group([{ type: 'http', url, timeout: 10, failClosed: true }])] });
+    const talk = await talkWith(service, {
+      UserPromptSubmit: [group([{ type: 'http', url, timeout: 10, failClosed: true }])],
+    });
     const running = talk.streamed('Go');
     await until(() => server.of(new URL(url).pathname).length === 1, 'the handler to be asked');
     const run = await talk.storedRun();
     const began = performance.now();
-    expect((await service.http('POST', `${talk.path}/runs/${run?.id ?? ''}/cancel`, { key: talk.key })).status).toBeLessThan(300);
+    expect(
+      (await service.http('POST', `${talk.path}/runs/${run?.id ?? ''}/cancel`, { key: talk.key })).status,
+    ).toBeLessThan(300);
     await running;
     expect(performance.now() - began).toBeLessThan(5_000);
     expect(await talk.storedRun()).toMatchObject({ status: 'cancelled' });

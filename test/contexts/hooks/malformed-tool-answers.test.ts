@@ -40,7 +40,9 @@ describe('a result that is not valid MCP', () => {
   it.each(MALFORMED)('is malformed output: a guard that fails closed blocks on %s', async (what, result) => {
     const app = `Guard ${what}`;
     const talk = await talkWithServer(app, result);
-    await setHooks(service, talk, { PreToolUse: [{ hooks: [{ type: 'mcp_tool', server: app, tool: 'echo', failClosed: true }] }] });
+    await setHooks(service, talk, {
+      PreToolUse: [{ hooks: [{ type: 'mcp_tool', server: app, tool: 'echo', failClosed: true }] }],
+    });
     const guarded = new NotingTool('guarded');
     during(talk.threadId, { tools: [guarded.offered] });
     service.models.next(calls('guarded', {}), says('Done'));
@@ -68,7 +70,9 @@ describe('a valid result', () => {
   ])('with %s blocks nothing', async (what, result) => {
     const app = `Valid ${what}`;
     const talk = await talkWithServer(app, result);
-    await setHooks(service, talk, { PreToolUse: [{ hooks: [{ type: 'mcp_tool', server: app, tool: 'echo', failClosed: true }] }] });
+    await setHooks(service, talk, {
+      PreToolUse: [{ hooks: [{ type: 'mcp_tool', server: app, tool: 'echo', failClosed: true }] }],
+    });
     const guarded = new NotingTool('guarded');
     during(talk.threadId, { tools: [guarded.offered] });
     service.models.next(calls('guarded', {}), says('Done'));

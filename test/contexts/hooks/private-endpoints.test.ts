@@ -46,8 +46,12 @@ function isUri(host: string): boolean {
 /** As many handlers as a document takes, the same number for each event. */
 function documentOf(some: readonly string[]): HooksDocument {
   const handlers = some.map((url) => ({ type: 'http', url }));
-  const events = EVENTS.map((event, index) => [event, handlers.slice(index * MAX_HANDLERS, (index + 1) * MAX_HANDLERS)] as const);
-  return Object.fromEntries(events.filter(([, hooks]) => hooks.length > 0).map(([event, hooks]) => [event, [group(hooks)]]));
+  const events = EVENTS.map(
+    (event, index) => [event, handlers.slice(index * MAX_HANDLERS, (index + 1) * MAX_HANDLERS)] as const,
+  );
+  return Object.fromEntries(
+    events.filter(([, hooks]) => hooks.length > 0).map(([event, hooks]) => [event, [group(hooks)]]),
+  );
 }
 
 interface Result {
@@ -56,7 +60,10 @@ interface Result {
 }
 
 async function fire(talk: Talk, event: string): Promise<readonly Result[]> {
-  const { body } = await service.http<{ results: Result[] }>('POST', `/v1/agents/${talk.agentId}/hooks/test`, { key: talk.key, body: { event } });
+  const { body } = await service.http<{ results: Result[] }>('POST', `/v1/agents/${talk.agentId}/hooks/test`, {
+    key: talk.key,
+    body: { event },
+  });
   return body.results;
 }
 
@@ -88,27 +95,41 @@ describe('an endpoint that is not on the public internet', () => {
     const talk = await Talk.start(service);
     for (const url of misleadingUrls(canary.port).map((each) => each.replace(/^(\s*)http:/i, '$1https:'))) {
       const status = await put(talk, url);
-      if (status === 200) expect([url, await fire(talk, 'Stop')]).toEqual([url, [expect.objectContaining({ outcome: 'failed', error: REFUSED })]]);
+      if (status === 200)
+        expect([url, await fire(talk, 'Stop')]).toEqual([
+          url,
+          [expect.objectContaining({ outcome: 'failed', error: REFUSED })],
+        ]);
       else expect([url, status]).toEqual([url, 400]);
     }
   });
 
-  it.each(['127.0.0.1', '0x7f.1', '2130706433', '10.0.0.1', '169.254.169.254', '[::1]', '[::ffff:127.0.0.1]', 'localhost', 'second.rebound.example'])(
-    'is not reached by a run (%s): open it goes on, closed it blocks',
-    async (host) => {
-      const handler = { type: 'http', url: `https://${host}:${canary.port}/hook` };
-      const open = await talkWith(service, { UserPromptSubmit: [group([handler])] });
-      service.models.next(says('Hello'));
-      expect(await open.run('Hi')).toMatchObject({ status: 200, body: { message: { content: 'Hello' } } });
-      const step = { type: 'hook', name: 'UserPromptSubmit', output: { outcome: 'failed' }, error: REFUSED };
-      expect((await open.trace()).steps).toMatchObject([step, { type: 'model' }]);
+  it.each([
+    '127.0.0.1',
+    '0x7f.1',
+    '2130706433',
+    '10.0.0.1',
+    '169.254.169.254',
+    '[::1]',
+    '[::ffff:127.0.0.1]',
+    'localhost',
+    'second.rebound.example',
+  ])('is not reached by a run (%s): open it goes on, closed it blocks', async (host) => {
+    const handler = { type: 'http', url: `https://${host}:${canary.port}/hook` };
+    const open = await talkWith(service, { UserPromptSubmit: [group([handler])] });
+    service.models.next(says('Hello'));
+    expect(await open.run('Hi')).toMatchObject({ status: 200, body: { message: { content: 'Hello' } } });
+    const step = { type: 'hook', name: 'UserPromptSubmit', output: { outcome: 'failed' }, error: REFUSED };
+    expect((await open.trace()).steps).toMatchObject([step, { type: 'model' }]);
 
-      const closed = await talkWith(service, { UserPromptSubmit: [group([{ ...handler, failClosed: true }])] });
-      expect(await closed.run('Hi')).toMatchObject({ status: 200, body: { run: { status: 'completed' }, message: { blocked: true } } });
-      expect((await closed.trace()).steps).toMatchObject([step]);
-      expect(service.models.requests).toHaveLength(1);
-    },
-  );
+    const closed = await talkWith(service, { UserPromptSubmit: [group([{ ...handler, failClosed: true }])] });
+    expect(await closed.run('Hi')).toMatchObject({
+      status: 200,
+      body: { run: { status: 'completed' }, message: { blocked: true } },
+    });
+    expect((await closed.trace()).steps).toMatchObject([step]);
+    expect(service.models.requests).toHaveLength(1);
+  });
 });
 
 describe('an endpoint over plain http', () => {
@@ -123,7 +144,9 @@ describe('an endpoint over plain http', () => {
 
   it('is not called any more once it is not exempt', async () => {
     exempt.add(`127.0.0.1:${canary.port}`);
-    const hooks = { UserPromptSubmit: [group([{ type: 'http', url: `http://127.0.0.1:${canary.port}/`, failClosed: true }])] };
+    const hooks = {
+      UserPromptSubmit: [group([{ type: 'http', url: `http://127.0.0.1:${canary.port}/`, failClosed: true }])],
+    };
     const talk = await talkWith(service, hooks);
     exempt.clear();
     expect(await talk.run('Hi')).toMatchObject({ status: 200, body: { message: { blocked: true } } });

@@ -21,7 +21,10 @@ describe('UserPromptSubmit', () => {
     await talk.run('Hi', { config: { userContext: { plan: 'gold' } } });
     await talk.run('And now?');
     const [first, second] = server.of('/asked');
-    expect(first).toMatchObject({ method: 'POST', headers: { 'content-type': 'application/json', 'x-hook-event': 'UserPromptSubmit' } });
+    expect(first).toMatchObject({
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-hook-event': 'UserPromptSubmit' },
+    });
     expect(first?.input).toEqual({
       session_id: talk.threadId,
       hook_event_name: 'UserPromptSubmit',
@@ -39,7 +42,10 @@ describe('UserPromptSubmit', () => {
       UserPromptSubmit: [
         group([{ type: 'http', url: server.url('/first', () => ({ additionalContext: 'It is Monday.' })) }]),
         group([
-          { type: 'http', url: server.url('/second', () => ({ hookSpecificOutput: { additionalContext: 'It rains.' } })) },
+          {
+            type: 'http',
+            url: server.url('/second', () => ({ hookSpecificOutput: { additionalContext: 'It rains.' } })),
+          },
           { type: 'http', url: server.url('/third') },
         ]),
       ],
@@ -77,9 +83,18 @@ interface Replied {
   readonly threadId: string;
 }
 
-async function complete(talk: Talk, messages: readonly Said[], more: object = {}, headers: Readonly<Record<string, string>> = {}): Promise<Replied> {
+async function complete(
+  talk: Talk,
+  messages: readonly Said[],
+  more: object = {},
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Replied> {
   const body = { assistant_id: talk.agentId, messages, ...more };
-  const { status, body: answer } = await service.http<Completion>('POST', '/v1/chat/completions', { key: talk.key, body, headers });
+  const { status, body: answer } = await service.http<Completion>('POST', '/v1/chat/completions', {
+    key: talk.key,
+    body,
+    headers,
+  });
   return { status, text: answer.choices[0]?.message.content ?? '', threadId: answer.thread_id };
 }
 
@@ -89,7 +104,14 @@ interface Completion {
 }
 
 async function agUi(talk: Talk, messages: readonly Said[]): Promise<Replied> {
-  const input = { threadId: randomUUID(), runId: randomUUID(), messages: messages.map((said) => ({ ...said, id: randomUUID() })), tools: [], context: [], state: {} };
+  const input = {
+    threadId: randomUUID(),
+    runId: randomUUID(),
+    messages: messages.map((said) => ({ ...said, id: randomUUID() })),
+    tools: [],
+    context: [],
+    state: {},
+  };
   const response = await service.fetch('POST', `/v1/agents/${talk.agentId}/ag-ui`, { key: talk.key, body: input });
   let text = '';
   for await (const { data } of readEvents(response.body ?? raise('no body'))) {
@@ -106,7 +128,10 @@ function raise(why: string): never {
 let paths = 0;
 
 /** An agent with a prompt hook that gives this answer to a prompt. */
-async function judged(answer: (prompt: string) => unknown, more: object = {}): Promise<{ talk: Talk; prompts: () => unknown[]; path: string }> {
+async function judged(
+  answer: (prompt: string) => unknown,
+  more: object = {},
+): Promise<{ talk: Talk; prompts: () => unknown[]; path: string }> {
   paths += 1;
   const path = `/judged/${paths}`;
   const url = server.url(path, ({ input }) => answer(String(input['prompt'])));
@@ -127,21 +152,45 @@ describe.each([
     expect(prompts()).toEqual(['one', 'two', 'three']);
     expect(seen).toEqual([0, 0, 0]);
     const [run] = new Set(server.of(path).map(({ input }) => input['run_id']));
-    expect(server.of(path).map(({ input }) => [input['session_id'], input['run_id']])).toEqual(Array(3).fill([threadId, run]));
+    expect(server.of(path).map(({ input }) => [input['session_id'], input['run_id']])).toEqual(
+      Array(3).fill([threadId, run]),
+    );
   });
 
   it('block the reply with one of them: its reason is the reply, no model is asked, and none reads it or what came after it later', async () => {
-    const { talk, prompts } = await judged((prompt) => (prompt === 'bad' ? { decision: 'block', reason: 'Not that.' } : {}));
-    const messages = [user('good'), assistant('fine'), user('bad'), assistant('after the bad'), user('unasked'), user('last')];
+    const { talk, prompts } = await judged((prompt) =>
+      prompt === 'bad' ? { decision: 'block', reason: 'Not that.' } : {},
+    );
+    const messages = [
+      user('good'),
+      assistant('fine'),
+      user('bad'),
+      assistant('after the bad'),
+      user('unasked'),
+      user('last'),
+    ];
     const { status, text, threadId } = await send(talk, messages);
     expect([status, text, service.models.requests.length]).toEqual([200, 'Not that.', 0]);
     expect(prompts()).toEqual(['good', 'bad']);
 
     const path = `/v1/threads/${threadId}`;
-    const { body } = await service.http<{ messages: { content: string; blocked?: boolean }[] }>('GET', `${path}/messages`, { key: talk.key });
+    const { body } = await service.http<{ messages: { content: string; blocked?: boolean }[] }>(
+      'GET',
+      `${path}/messages`,
+      { key: talk.key },
+    );
     expect(body.messages.map(({ content, blocked = false }) => [content, blocked])).toEqual([
-      ...[['good', false], ['fine', false], ['bad', true], ['after the bad', true], ['unasked', true]],
-      ...[['last', false], ['Not that.', true]],
+      ...[
+        ['good', false],
+        ['fine', false],
+        ['bad', true],
+        ['after the bad', true],
+        ['unasked', true],
+      ],
+      ...[
+        ['last', false],
+        ['Not that.', true],
+      ],
     ]);
 
     service.models.next(says('Hello.'), says('Bye.'));
@@ -159,7 +208,10 @@ describe('history that a request sends', () => {
     const fail = (prompt: string): unknown => (prompt === 'bad' ? { decision: 'no such decision' } : {});
     const [closed, open] = [await judged(fail, { failClosed: true }), await judged(fail)];
     const messages = [user('bad'), user('last')];
-    expect(await complete(closed.talk, messages)).toMatchObject({ status: 200, text: expect.stringContaining('not passed on') });
+    expect(await complete(closed.talk, messages)).toMatchObject({
+      status: 200,
+      text: expect.stringContaining('not passed on'),
+    });
     expect(service.models.requests).toHaveLength(0);
     service.models.next(says('Hello.'));
     expect(await complete(open.talk, messages)).toMatchObject({ status: 200, text: 'Hello.' });
@@ -182,7 +234,11 @@ describe('history that a request sends', () => {
     await complete(talk, messages);
     expect(prompts()).toEqual(messages.slice(2).map(({ content }) => content));
     const sent = JSON.stringify(lastBody());
-    expect([sent.includes('number-1.'), sent.includes('number-2.'), sent.includes('number-101.')]).toEqual([false, true, true]);
+    expect([sent.includes('number-1.'), sent.includes('number-2.'), sent.includes('number-101.')]).toEqual([
+      false,
+      true,
+      true,
+    ]);
   });
 
   it('is asked about once: neither a repeat under its Idempotency-Key nor what is in the thread is asked about again', async () => {
@@ -212,7 +268,10 @@ describe('history that a request sends', () => {
 
 describe('suggestions', () => {
   const suggest = (talk: Talk, messages: readonly Said[]) =>
-    service.http<{ suggestions: string[] }>('POST', '/v1/chat/suggestions', { key: talk.key, body: { assistant_id: talk.agentId, messages } });
+    service.http<{ suggestions: string[] }>('POST', '/v1/chat/suggestions', {
+      key: talk.key,
+      body: { assistant_id: talk.agentId, messages },
+    });
 
   it('give the newest user message alone to UserPromptSubmit, outside of any thread and run', async () => {
     const { talk, prompts, path } = await judged(() => ({ additionalContext: 'not for suggestions' }));

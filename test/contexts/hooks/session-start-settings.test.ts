@@ -41,7 +41,9 @@ describe('the session-start hook', () => {
   });
 
   it('is replaced as a whole, and leaves the hooks document as it is', async () => {
-    const document = await hooks.set({ Stop: [{ hooks: [{ type: 'http', url: 'https://a.example/', headers: { A: 'v' } }] }] });
+    const document = await hooks.set({
+      Stop: [{ hooks: [{ type: 'http', url: 'https://a.example/', headers: { A: 'v' } }] }],
+    });
     await hooks.rotate();
     await hooks.putSessionStart(HOOK);
     expect((await hooks.putSessionStart(LEAST)).status).toBe(200);
@@ -63,20 +65,35 @@ describe('a session-start hook is refused, naming the field, and nothing is stor
     ['no app', { toolName: 't' }, 'app'],
     ['an empty app', { ...LEAST, app: '' }, 'app'],
     ['an app that is no string', { ...LEAST, app: 7 }, 'app'],
-    ['an app that the agent does not have', { ...LEAST, app: 'elsewhere' }, "app must be the app of one of the agent's custom-mcp integrations; 'elsewhere' is none of them"],
+    [
+      'an app that the agent does not have',
+      { ...LEAST, app: 'elsewhere' },
+      "app must be the app of one of the agent's custom-mcp integrations; 'elsewhere' is none of them",
+    ],
     ['an app in another case', { ...LEAST, app: 'Tickets' }, "'Tickets'"],
     ['no tool', { app: 'a' }, 'toolName'],
     ['an empty tool', { ...LEAST, toolName: '' }, 'toolName'],
     ['a tool that is null', { ...LEAST, toolName: null }, 'toolName'],
-    ...[0, -1, 1.5, 'x', '900', null, true].map((timeoutMs): [string, object, string] => [`timeoutMs ${JSON.stringify(timeoutMs)}`, { ...LEAST, timeoutMs }, 'timeoutMs']),
-    ...[7, true, null, { a: 'b' }, ['x']].map((value): [string, object, string] => [`an argument ${JSON.stringify(value)}`, { ...LEAST, staticArgs: { a: value } }, 'staticArgs']),
+    ...[0, -1, 1.5, 'x', '900', null, true].map((timeoutMs): [string, object, string] => [
+      `timeoutMs ${JSON.stringify(timeoutMs)}`,
+      { ...LEAST, timeoutMs },
+      'timeoutMs',
+    ]),
+    ...[7, true, null, { a: 'b' }, ['x']].map((value): [string, object, string] => [
+      `an argument ${JSON.stringify(value)}`,
+      { ...LEAST, staticArgs: { a: value } },
+      'staticArgs',
+    ]),
     ['arguments that are a list', { ...LEAST, staticArgs: ['a'] }, 'staticArgs'],
     ['arguments that are null', { ...LEAST, staticArgs: null }, 'staticArgs'],
     ['an unknown field', { ...LEAST, timeout: 3 }, 'timeout'],
     ['a list', [LEAST], 'body'],
   ])('%s', async (_what, body, field) => {
     const { status, body: refusal } = await hooks.putSessionStart(body);
-    expect([status, refusal]).toMatchObject([400, { code: 'FST_ERR_VALIDATION', message: expect.stringContaining(field) }]);
+    expect([status, refusal]).toMatchObject([
+      400,
+      { code: 'FST_ERR_VALIDATION', message: expect.stringContaining(field) },
+    ]);
     expect((await hooks.readSessionStart()).status).toBe(404);
     expect(await hooks.versions()).toHaveLength(1);
   });
@@ -90,8 +107,14 @@ describe('whose agent', () => {
     await service.cli('agent', 'set', classic, '--type', 'classic');
     const foreign = await service.agent((await service.organization()).key);
     for (const agentId of [classic, foreign]) {
-      const { status, body: answer } = await service.http(method, `/v1/agents/${agentId}/session-start-hook`, { key: hooks.key, body });
-      expect([status, answer]).toMatchObject([404, { message: expect.stringMatching(/agent (was )?not|no such agent|agent/i) }]);
+      const { status, body: answer } = await service.http(method, `/v1/agents/${agentId}/session-start-hook`, {
+        key: hooks.key,
+        body,
+      });
+      expect([status, answer]).toMatchObject([
+        404,
+        { message: expect.stringMatching(/agent (was )?not|no such agent|agent/i) },
+      ]);
     }
   });
 
@@ -101,7 +124,9 @@ describe('whose agent', () => {
     const scoped = await hooks.organization.keyWith(['manageAgents'], [await service.agent(hooks.key)]);
     const unable = await hooks.ask(method, 'session-start-hook', { key }, body);
     const outside = await hooks.ask(method, 'session-start-hook', scoped, body);
-    expect([unable.status, unable.body['code']]).toEqual(method === 'GET' ? [200, undefined] : [403, 'forbidden_by_key_role']);
+    expect([unable.status, unable.body['code']]).toEqual(
+      method === 'GET' ? [200, undefined] : [403, 'forbidden_by_key_role'],
+    );
     expect([outside.status, outside.body['code']]).toEqual([403, 'forbidden_by_agent_allowlist']);
   });
 });

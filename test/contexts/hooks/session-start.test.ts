@@ -13,13 +13,20 @@ const endpoint = useHookServer();
 let answer: NonNullable<ServedTool['run']>;
 let server: ToolServer;
 
-const said = (text: string, isError = false) => ({ content: text === '' ? [] : [{ type: 'text' as const, text }], isError });
+const said = (text: string, isError = false) => ({
+  content: text === '' ? [] : [{ type: 'text' as const, text }],
+  isError,
+});
 const contexts = (...given: object[]) => said(JSON.stringify({ contexts: given }));
 const PILOT = { name: 'Profile', context: 'The user is a pilot.' };
 
 beforeAll(async () => {
   const inputSchema = { type: 'object' as const, properties: { plan: { type: 'string' } } };
-  server = await ToolServer.start('streamableHttp', { name: 'profile', inputSchema, run: (input) => answer(input) }, { name: 'other' });
+  server = await ToolServer.start(
+    'streamableHttp',
+    { name: 'profile', inputSchema, run: (input) => answer(input) },
+    { name: 'other' },
+  );
 });
 beforeEach(() => {
   server.reset();
@@ -28,7 +35,11 @@ beforeEach(() => {
 afterAll(() => server.close());
 
 interface SessionTrace extends TraceView {
-  readonly sessionStartHook?: { readonly fetchedAt: string; readonly status: string; readonly contexts: readonly object[] } | null;
+  readonly sessionStartHook?: {
+    readonly fetchedAt: string;
+    readonly status: string;
+    readonly contexts: readonly object[];
+  } | null;
 }
 
 /** A conversation with an agent whose session-start hook is the tool. */
@@ -41,12 +52,15 @@ async function talkWithHook(hook: object = {}, ...organization: string[]): Promi
 
 async function setHook(talk: Talk, hook: object = {}): Promise<void> {
   const body = { app: 'CRM', toolName: 'profile', ...hook };
-  const { status, text } = await service.http('PUT', `/v1/agents/${talk.agentId}/session-start-hook`, { key: talk.key, body });
+  const { status, text } = await service.http('PUT', `/v1/agents/${talk.agentId}/session-start-hook`, {
+    key: talk.key,
+    body,
+  });
   if (status !== 200) throw new Error(`session-start hook: ${status} ${text}`);
 }
 
 const prompts = (): unknown[] => service.models.requests.map(({ body }) => body['system']);
-const trace = async (talk: Talk): Promise<SessionTrace> => (await talk.trace());
+const trace = async (talk: Talk): Promise<SessionTrace> => await talk.trace();
 
 async function traces(talk: Talk): Promise<SessionTrace[]> {
   const path = `/v1/agents/${talk.agentId}/traces`;
@@ -67,7 +81,9 @@ describe('the session-start hook', () => {
     } finally {
       await replica.close();
     }
-    expect(server.calls).toEqual([{ name: 'profile', input: {}, meta: expect.objectContaining({ userContext: { plan: 'gold' } }) }]);
+    expect(server.calls).toEqual([
+      { name: 'profile', input: {}, meta: expect.objectContaining({ userContext: { plan: 'gold' } }) },
+    ]);
     expect(prompts()).toEqual(Array(3).fill('You are kind.\n\n## Profile\n\nThe user is a pilot.'));
     await (await talk.another()).run('Hi');
     expect(server.calls).toHaveLength(2);
@@ -79,10 +95,19 @@ describe('the session-start hook', () => {
     await talk.run('Hi');
     await talk.run('And now?');
     const [second, first] = await traces(talk);
-    expect(first?.sessionStartHook).toEqual({ fetchedAt: expect.stringMatching(/^\d{4}-.*Z$/), status: 'ok', contexts: [PILOT] });
+    expect(first?.sessionStartHook).toEqual({
+      fetchedAt: expect.stringMatching(/^\d{4}-.*Z$/),
+      status: 'ok',
+      contexts: [PILOT],
+    });
     expect(second?.sessionStartHook).toEqual(first?.sessionStartHook);
     expect(first?.steps.filter(({ type }) => type === 'hook')).toMatchObject([
-      { name: 'SessionStart', input: { type: 'session_start_hook', server: 'CRM', tool: 'profile' }, output: { status: 'ok' }, error: null },
+      {
+        name: 'SessionStart',
+        input: { type: 'session_start_hook', server: 'CRM', tool: 'profile' },
+        output: { status: 'ok' },
+        error: null,
+      },
     ]);
     expect(second?.steps.filter(({ type }) => type === 'hook')).toEqual([]);
   });
@@ -105,7 +130,11 @@ describe('the session-start hook', () => {
   });
 
   it.each([
-    ['other text is one context of the name of the tool', () => said('Likes tea.'), [{ name: 'profile', context: 'Likes tea.' }]],
+    [
+      'other text is one context of the name of the tool',
+      () => said('Likes tea.'),
+      [{ name: 'profile', context: 'Likes tea.' }],
+    ],
     ['text with a bracket too', () => said('[Note] Likes tea.'), [{ name: 'profile', context: '[Note] Likes tea.' }]],
     ['nothing is none', () => said(''), []],
     ['no contexts are none', () => contexts(), []],
@@ -123,7 +152,12 @@ describe('the session-start hook', () => {
     ['a context without a name', () => contexts(PILOT, { context: 'x' })],
     ['a context that is no text', () => contexts({ name: 'x', context: 1 })],
     ['more contexts than a prompt has room for', () => contexts(...Array.from({ length: 101 }, () => PILOT))],
-    ['a tool that throws', () => { throw new Error('broken'); }],
+    [
+      'a tool that throws',
+      () => {
+        throw new Error('broken');
+      },
+    ],
   ])('ends as degraded without contexts and the thread goes on: %s', async (_what, run) => {
     answer = run;
     const talk = await talkWithHook();
@@ -156,7 +190,10 @@ describe('the session-start hook', () => {
     await connect(service, talk, customServer('CRM', server));
     await talk.run('And now?');
     expect(server.calls).toEqual([]);
-    expect((await traces(talk)).map(({ sessionStartHook }) => sessionStartHook?.status)).toEqual(['degraded', 'degraded']);
+    expect((await traces(talk)).map(({ sessionStartHook }) => sessionStartHook?.status)).toEqual([
+      'degraded',
+      'degraded',
+    ]);
   });
 
   it('is null in traces of an agent that has none, and absent for an organization without the feature, which calls none', async () => {
@@ -206,10 +243,21 @@ describe('the session-start hook', () => {
   it('is called once for a conversation that a chat completion brings along', async () => {
     const talk = await talkWithHook();
     service.models.always(says('Hello'));
-    const messages = [{ role: 'user', content: 'Hi' }, { role: 'assistant', content: 'Yes?' }, { role: 'user', content: 'Who am I?' }];
+    const messages = [
+      { role: 'user', content: 'Hi' },
+      { role: 'assistant', content: 'Yes?' },
+      { role: 'user', content: 'Who am I?' },
+    ];
     const path = '/v1/chat/completions';
-    const first = await service.http<{ thread_id: string }>('POST', path, { key: talk.key, body: { assistant_id: talk.agentId, messages } });
-    const again = { assistant_id: talk.agentId, thread_id: first.body.thread_id, messages: [{ role: 'user', content: 'And now?' }] };
+    const first = await service.http<{ thread_id: string }>('POST', path, {
+      key: talk.key,
+      body: { assistant_id: talk.agentId, messages },
+    });
+    const again = {
+      assistant_id: talk.agentId,
+      thread_id: first.body.thread_id,
+      messages: [{ role: 'user', content: 'And now?' }],
+    };
     await service.http('POST', path, { key: talk.key, body: again });
     expect(server.calls).toHaveLength(1);
     expect(prompts()).toEqual(Array(2).fill(expect.stringContaining('The user is a pilot.')));
@@ -229,7 +277,10 @@ describe('the session-start hook', () => {
 describe('SessionStart handlers', () => {
   it('are asked once a thread beside the hook, and their contexts come after its contexts, in their order', async () => {
     const talk = await talkWithHook();
-    const handler = (path: string, context?: string) => ({ type: 'http', url: endpoint.url(path, context === undefined ? undefined : () => ({ additionalContext: context })) });
+    const handler = (path: string, context?: string) => ({
+      type: 'http',
+      url: endpoint.url(path, context === undefined ? undefined : () => ({ additionalContext: context })),
+    });
     await setHooks(service, talk, {
       SessionStart: [
         group([handler('/start/1', 'One.')], 'startup'),
@@ -241,7 +292,9 @@ describe('SessionStart handlers', () => {
     await talk.run('Hi');
     await talk.run('And now?');
     expect(prompts()).toEqual(Array(2).fill('You are kind.\n\n## Profile\n\nThe user is a pilot.\n\nOne.\n\nTwo.'));
-    expect(endpoint.of('/start/1').map(({ input }) => input)).toMatchObject([{ hook_event_name: 'SessionStart', source: 'startup' }]);
+    expect(endpoint.of('/start/1').map(({ input }) => input)).toMatchObject([
+      { hook_event_name: 'SessionStart', source: 'startup' },
+    ]);
     expect(endpoint.of('/start/resume')).toEqual([]);
   });
 });
@@ -295,7 +348,10 @@ describe('two replicas', () => {
     await talk.run('And now?');
     expect(server.calls).toEqual([]);
     expect(prompts()).toEqual(Array(2).fill('You are kind.'));
-    expect((await traces(talk)).map(({ sessionStartHook }) => sessionStartHook?.status)).toEqual(['degraded', 'degraded']);
+    expect((await traces(talk)).map(({ sessionStartHook }) => sessionStartHook?.status)).toEqual([
+      'degraded',
+      'degraded',
+    ]);
   });
 });
 
@@ -305,7 +361,8 @@ describe('a deleted thread', () => {
     service.models.next(says('Hello'));
     await talk.run('Hi');
     await service.http('DELETE', talk.path, { key: talk.key });
-    expect(await service.database.query('select 1 from thread_sessions where thread_id = $1', [talk.threadId])).toEqual([]);
+    expect(await service.database.query('select 1 from thread_sessions where thread_id = $1', [talk.threadId])).toEqual(
+      [],
+    );
   });
 });
-

@@ -56,7 +56,9 @@ function verifying({ headers, text }: ReceivedHook, secrets: readonly string[]):
   // It refuses what is not of this minute, and goes by the time of this process.
   const today = jest.spyOn(Date, 'now').mockReturnValue(clock.now().getTime());
   try {
-    return secrets.map((secret) => isVerified(() => new Webhook(secret).verify(text, headers as Record<string, string>)));
+    return secrets.map((secret) =>
+      isVerified(() => new Webhook(secret).verify(text, headers as Record<string, string>)),
+    );
   } finally {
     today.mockRestore();
   }
@@ -80,7 +82,13 @@ describe('calls of http handlers', () => {
 
   it('are signed from then on, each with an id of its own and the present time', async () => {
     const { status, body } = await hooks.rotate();
-    expect([status, body]).toEqual([200, { secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/), createdAt: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/) }]);
+    expect([status, body]).toEqual([
+      200,
+      {
+        secret: expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=$/),
+        createdAt: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
+      },
+    ]);
     const [first, second] = [await called(), await called()];
     expect(verifying(first, [body.secret])).toEqual([true]);
     expect(verifying(second, [body.secret])).toEqual([true]);
@@ -93,7 +101,9 @@ describe('calls of http handlers', () => {
   it('are signed in runs, over what was sent, byte by byte', async () => {
     const talk = await Talk.start(service);
     await setHooks(service, talk, { UserPromptSubmit: [group([{ type: 'http', url: server.url(path) }])] });
-    const { body } = await service.http<{ secret: string }>('POST', `/v1/agents/${talk.agentId}/hooks/secret`, { key: talk.key });
+    const { body } = await service.http<{ secret: string }>('POST', `/v1/agents/${talk.agentId}/hooks/secret`, {
+      key: talk.key,
+    });
     service.models.next(says('Hello'));
     await talk.run('Grüße \u{1f600} \u2028');
     expect(server.of(path).map((call) => verifying(call, [body.secret]))).toEqual([[true]]);
@@ -152,8 +162,16 @@ describe('the secret', () => {
     server.url(path, () => ({ additionalContext: 'seen' }));
     const secret = await rotated();
     await called();
-    const answers: unknown[] = [(await hooks.read()).text, await hooks.versions(), (await hooks.test({ event: 'Stop' })).text];
-    answers.push((await hooks.ask('GET', 'traces')).text, (await hooks.ask('GET', 'session-start-hook')).text, (await hooks.put({})).text);
+    const answers: unknown[] = [
+      (await hooks.read()).text,
+      await hooks.versions(),
+      (await hooks.test({ event: 'Stop' })).text,
+    ];
+    answers.push(
+      (await hooks.ask('GET', 'traces')).text,
+      (await hooks.ask('GET', 'session-start-hook')).text,
+      (await hooks.put({})).text,
+    );
     answers.push(server.received, await rowsOutsideVault(service));
     const bare = secret.slice('whsec_'.length);
     expect(answers.map((answer) => JSON.stringify(answer).includes(bare))).toEqual(answers.map(() => false));

@@ -7,7 +7,9 @@ const server = useHookServer();
 
 describe('Stop', () => {
   it('is asked before a reply ends, and lets it end where nobody blocks', async () => {
-    const talk = await talkWith(service, { Stop: [group([{ type: 'http', url: server.url('/stop') }], 'never-looked-at')] });
+    const talk = await talkWith(service, {
+      Stop: [group([{ type: 'http', url: server.url('/stop') }], 'never-looked-at')],
+    });
     service.models.next(says('It is so.'));
     await talk.run('Why?');
     expect(server.of('/stop').map(({ input }) => input)).toEqual([
@@ -26,7 +28,12 @@ describe('Stop', () => {
   it('that blocks sends its reason back and lets the agent go on once; a further block is not heard', async () => {
     const answer = (reason: string) => (): object => ({ decision: 'block', reason });
     const talk = await talkWith(service, {
-      Stop: [group([{ type: 'http', url: server.url('/more/1', answer('Name your sources.')) }, { type: 'http', url: server.url('/more/2', answer('Be brief.')) }])],
+      Stop: [
+        group([
+          { type: 'http', url: server.url('/more/1', answer('Name your sources.')) },
+          { type: 'http', url: server.url('/more/2', answer('Be brief.')) },
+        ]),
+      ],
     });
     service.models.next(says('It is so.'), says('Says the almanac.'));
     await talk.run('Why?');
@@ -36,22 +43,36 @@ describe('Stop', () => {
       { role: 'assistant' },
       { role: 'user', content: 'Name your sources.\n\nBe brief.' },
     ]);
-    expect(server.of('/more/1').map(({ input }) => [input['last_assistant_message'], input['stop_hook_active']])).toEqual([
+    expect(
+      server.of('/more/1').map(({ input }) => [input['last_assistant_message'], input['stop_hook_active']]),
+    ).toEqual([
       ['It is so.', false],
       ['Says the almanac.', true],
     ]);
     expect(await talk.lines()).toEqual(['user: Why?', 'assistant: It is so.\n\nSays the almanac.']);
     const hooks = (await talk.trace()).steps.filter(({ type }) => type === 'hook');
-    expect(hooks.map(({ output }) => (output as { outcome: string }).outcome)).toEqual(['blocked', 'blocked', 'blocked', 'blocked']);
+    expect(hooks.map(({ output }) => (output as { outcome: string }).outcome)).toEqual([
+      'blocked',
+      'blocked',
+      'blocked',
+      'blocked',
+    ]);
   });
 
   it('may block once in the next run again', async () => {
-    const talk = await talkWith(service, { Stop: [group([{ type: 'http', url: server.url('/again', () => ({ decision: 'block', reason: 'More.' })) }])] });
+    const talk = await talkWith(service, {
+      Stop: [group([{ type: 'http', url: server.url('/again', () => ({ decision: 'block', reason: 'More.' })) }])],
+    });
     for (const question of ['One?', 'Two?']) {
       service.models.next(says('Yes.'), says('Surely.'));
       await talk.run(question);
     }
-    expect(await talk.lines()).toEqual(['user: One?', 'assistant: Yes.\n\nSurely.', 'user: Two?', 'assistant: Yes.\n\nSurely.']);
+    expect(await talk.lines()).toEqual([
+      'user: One?',
+      'assistant: Yes.\n\nSurely.',
+      'user: Two?',
+      'assistant: Yes.\n\nSurely.',
+    ]);
     expect(server.of('/again').map(({ input }) => input['stop_hook_active'])).toEqual([false, true, false, true]);
   });
 });

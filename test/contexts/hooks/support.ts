@@ -33,7 +33,10 @@ export function group(hooks: readonly object[], matcher?: string): object {
 }
 
 export async function setHooks(service: TestService, talk: Talk, hooks: HooksDocument): Promise<void> {
-  const { status, text } = await service.http('PUT', `/v1/agents/${talk.agentId}/hooks`, { key: talk.key, body: { hooks } });
+  const { status, text } = await service.http('PUT', `/v1/agents/${talk.agentId}/hooks`, {
+    key: talk.key,
+    body: { hooks },
+  });
   if (status !== 200) throw new Error(`hooks: ${status} ${text}`);
 }
 

@@ -28,7 +28,10 @@ describe('POST /hooks/test', () => {
     const answers = [await hooks.test({ event: 'Stop' })];
     await hooks.set({ PreToolUse: [{ hooks: [http()] }], Stop: [] });
     answers.push(await hooks.test({ event: 'Stop' }));
-    expect(answers.map(({ status, text }) => [status, text])).toEqual([[200, '{"results":[]}'], [200, '{"results":[]}']]);
+    expect(answers.map(({ status, text }) => [status, text])).toEqual([
+      [200, '{"results":[]}'],
+      [200, '{"results":[]}'],
+    ]);
   });
 
   it('tells of each handler, in their order over all groups, what came of it', async () => {
@@ -63,9 +66,13 @@ describe('POST /hooks/test', () => {
     ['a private address', () => http({ url: 'https://10.0.0.1/' }), /address/],
     ['a redirect', (canary) => http({ url: canary.url }), /redirect|302/],
   ])('says why a handler failed: %s', async (_what, handler, error) => {
-    const canary = await Canary.start((_request, response) => response.writeHead(302, { location: server.url(path) }).end());
+    const canary = await Canary.start((_request, response) =>
+      response.writeHead(302, { location: server.url(path) }).end(),
+    );
     await hooks.set({ Stop: [{ hooks: [handler(canary)] }] });
-    expect((await hooks.test({ event: 'Stop' })).body.results).toMatchObject([{ outcome: 'failed', verdict: null, error: expect.stringMatching(error) }]);
+    expect((await hooks.test({ event: 'Stop' })).body.results).toMatchObject([
+      { outcome: 'failed', verdict: null, error: expect.stringMatching(error) },
+    ]);
     expect(server.of(path)).toEqual([]);
     await canary.close();
   });
@@ -74,7 +81,10 @@ describe('POST /hooks/test', () => {
     server.url(path, () => LEFT_OPEN);
     await hooks.set({ Stop: [{ hooks: [http({ timeout: 1 }), http({}, `${path}/other`)] }] });
     const { results } = (await hooks.test({ event: 'Stop' })).body;
-    expect(results).toMatchObject([{ outcome: 'failed', error: 'The handler did not answer within 1 second.' }, { outcome: 'ok' }]);
+    expect(results).toMatchObject([
+      { outcome: 'failed', error: 'The handler did not answer within 1 second.' },
+      { outcome: 'ok' },
+    ]);
     expect(Number(results[0]?.['latencyMs'])).toBeGreaterThanOrEqual(990);
   });
 });
@@ -90,15 +100,37 @@ describe('the input', () => {
     await hooks.set({ [event]: [{ hooks: [http()] }] });
     await hooks.test({ event });
     expect(server.of(path).map(({ input, headers }) => [input, headers['x-hook-event']])).toEqual([
-      [{ session_id: UUID, hook_event_name: event, agent_id: hooks.agentId, run_id: UUID, user_context: {}, ...fields }, event],
+      [
+        {
+          session_id: UUID,
+          hook_event_name: event,
+          agent_id: hooks.agentId,
+          run_id: UUID,
+          user_context: {},
+          ...fields,
+        },
+        event,
+      ],
     ]);
   });
 
   it('that is given takes the place of its fields, others come along, and the event stays', async () => {
     await hooks.set({ PreToolUse: [{ hooks: [http()] }] });
-    const input = { tool_name: 'mine', tool_input: { a: [1] }, user_context: { plan: 'gold' }, session_id: 's', extra: null, hook_event_name: 'Stop' };
+    const input = {
+      tool_name: 'mine',
+      tool_input: { a: [1] },
+      user_context: { plan: 'gold' },
+      session_id: 's',
+      extra: null,
+      hook_event_name: 'Stop',
+    };
     await hooks.test({ event: 'PreToolUse', input });
-    expect(server.of(path)[0]?.input).toEqual({ ...input, hook_event_name: 'PreToolUse', agent_id: hooks.agentId, run_id: UUID });
+    expect(server.of(path)[0]?.input).toEqual({
+      ...input,
+      hook_event_name: 'PreToolUse',
+      agent_id: hooks.agentId,
+      run_id: UUID,
+    });
   });
 
   it.each([
@@ -106,8 +138,15 @@ describe('the input', () => {
     ['PostToolUse', 'tool_name'],
     ['SessionStart', 'source'],
   ])('of %s decides about matchers where it names %s, and else all are asked', async (event, field) => {
-    await hooks.set({ [event]: [{ matcher: 'read|write', hooks: [http()] }, { matcher: '^wr', hooks: [http(), http()] }, { hooks: [http()] }] });
-    const asked = async (input?: object): Promise<readonly unknown[]> => (await hooks.test({ event, ...(input && { input }) })).body.results.map(({ handler }) => handler);
+    await hooks.set({
+      [event]: [
+        { matcher: 'read|write', hooks: [http()] },
+        { matcher: '^wr', hooks: [http(), http()] },
+        { hooks: [http()] },
+      ],
+    });
+    const asked = async (input?: object): Promise<readonly unknown[]> =>
+      (await hooks.test({ event, ...(input && { input }) })).body.results.map(({ handler }) => handler);
     expect(await asked()).toEqual([0, 1, 2, 3]);
     expect(await asked({ prompt: 'x' })).toEqual([0, 1, 2, 3]);
     expect(await asked({ [field]: 'read' })).toEqual([0, 3]);
@@ -135,7 +174,9 @@ describe('a tool handler', () => {
       { handler: 1, type: 'mcp_tool', outcome: 'failed', verdict: null, error: expect.stringContaining('missing') },
     ]);
     const calls = tools.requests.filter(({ method }) => method === 'tools/call');
-    expect(calls.map(({ params }) => params)).toMatchObject([{ name: 'echo', arguments: { text: 'Hi!' }, _meta: { userContext: { plan: 'gold' } } }]);
+    expect(calls.map(({ params }) => params)).toMatchObject([
+      { name: 'echo', arguments: { text: 'Hi!' }, _meta: { userContext: { plan: 'gold' } } },
+    ]);
     expect(calls[0]?.params['arguments']).toEqual({ text: 'Hi!' });
     await tools.close();
   });
@@ -147,11 +188,15 @@ describe('a tool handler', () => {
     const tools = await LyingToolServer.start();
     tools.answer('tools/call', ({ id, response }) => {
       const result = { content: [{ type: 'text', text }], isError: true };
-      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ jsonrpc: '2.0', id, result }));
+      response
+        .writeHead(200, { 'content-type': 'application/json' })
+        .end(JSON.stringify({ jsonrpc: '2.0', id, result }));
     });
     await hooks.ask('POST', 'tool-integrations', {}, customServer({ url: tools.url }));
     await hooks.set({ Stop: [{ hooks: [{ type: 'mcp_tool', server: 'tickets', tool: 'echo' }] }] });
-    expect((await hooks.test({ event: 'Stop' })).body.results).toMatchObject([{ outcome: 'failed', verdict: null, error }]);
+    expect((await hooks.test({ event: 'Stop' })).body.results).toMatchObject([
+      { outcome: 'failed', verdict: null, error },
+    ]);
     await tools.close();
   });
 });
@@ -165,7 +210,9 @@ describe('trying handlers out', () => {
     const after = await rowsOutsideVault(service);
     expect(after).not.toContain('canary of a test');
     for (const table of ['threads', 'messages', 'runs', 'traces', 'thread_sessions']) {
-      expect(await service.database.query(`select 1 from ${table} where organization_id = $1`, [hooks.organization.id])).toEqual([]);
+      expect(
+        await service.database.query(`select 1 from ${table} where organization_id = $1`, [hooks.organization.id]),
+      ).toEqual([]);
     }
     expect(await hooks.version()).toBe(2);
     expect(before.length).toBeGreaterThan(0);

@@ -21,7 +21,11 @@ let guards: Readonly<Record<(typeof KINDS)[number], ToolServer>>;
 beforeAll(async () => {
   const names = ['value', 'text', 'other', 'deep', 'list'];
   const properties = Object.fromEntries(names.map((name) => [name, {}]));
-  const check: ServedTool = { name: 'check', inputSchema: { type: 'object', properties }, run: (input) => answer(input) };
+  const check: ServedTool = {
+    name: 'check',
+    inputSchema: { type: 'object', properties },
+    run: (input) => answer(input),
+  };
   const started = await Promise.all(KINDS.map((kind) => ToolServer.start(kind, check)));
   guards = Object.fromEntries(started.map((server) => [server.kind, server])) as typeof guards;
 });
@@ -32,7 +36,12 @@ beforeEach(() => {
 });
 
 /** Of an agent with the guard and these hooks, and a tool `echo` that says what it was given. */
-async function talkWithGuard(hooks: HooksDocument, kind: (typeof KINDS)[number] = 'streamableHttp', more: object = {}, agent: Readonly<Record<string, unknown>> = {}): Promise<Talk> {
+async function talkWithGuard(
+  hooks: HooksDocument,
+  kind: (typeof KINDS)[number] = 'streamableHttp',
+  more: object = {},
+  agent: Readonly<Record<string, unknown>> = {},
+): Promise<Talk> {
   const talk = await Talk.start(service, agent);
   await connect(service, talk, customServer('guard', guards[kind], { ...more }));
   await setHooks(service, talk, hooks);
@@ -49,7 +58,15 @@ async function hookSteps(talk: Talk): Promise<readonly object[]> {
 }
 
 describe('the input of a tool handler', () => {
-  const INPUT = { path: '/tmp', list: [{ name: 'a' }, { name: 'b' }], flag: false, count: 5, none: null, empty: '', at: { x: { y: 1 } } };
+  const INPUT = {
+    path: '/tmp',
+    list: [{ name: 'a' }, { name: 'b' }],
+    flag: false,
+    count: 5,
+    none: null,
+    empty: '',
+    at: { x: { y: 1 } },
+  };
 
   /** What the tool is given where its handler's input is this. */
   async function received(input: object): Promise<unknown> {
@@ -78,7 +95,17 @@ describe('the input of a tool handler', () => {
     };
     expect(await received({ deep, value: '${tool_input.at.x}' })).toEqual({
       deep: {
-        ...{ object: INPUT, array: INPUT.list, item: { name: 'b' }, name: 'b', number: 5, boolean: false, null: null, empty: '', inner: 1 },
+        ...{
+          object: INPUT,
+          array: INPUT.list,
+          item: { name: 'b' },
+          name: 'b',
+          number: 5,
+          boolean: false,
+          null: null,
+          empty: '',
+          inner: 1,
+        },
         ...{ plan: 'gold', tool: 'echo', event: 'PreToolUse' },
       },
       value: { y: 1 },
@@ -86,8 +113,12 @@ describe('the input of a tool handler', () => {
   });
 
   it('has fields in longer texts as text, and those that are none as JSON', async () => {
-    const text = 'In ${tool_input.path}/${tool_input.list.0.name}: ${tool_input.count}, ${tool_input.none}, ${tool_input.at}.';
-    expect(await received({ text, other: ' ${tool_input.count}' })).toEqual({ text: 'In /tmp/a: 5, null, {"x":{"y":1}}.', other: ' 5' });
+    const text =
+      'In ${tool_input.path}/${tool_input.list.0.name}: ${tool_input.count}, ${tool_input.none}, ${tool_input.at}.';
+    expect(await received({ text, other: ' ${tool_input.count}' })).toEqual({
+      text: 'In /tmp/a: 5, null, {"x":{"y":1}}.',
+      other: ' 5',
+    });
   });
 
   it('leaves out values whose placeholders lead to nothing, also deep within and in arrays', async () => {
@@ -95,28 +126,60 @@ describe('the input of a tool handler', () => {
       value: '${tool_input.nowhere}',
       text: 'In ${tool_input.path}, for ${tool_input.nowhere}',
       deep: { a: '${tool_input.path.length}', b: { c: '${tool_input.list.2}', d: 'kept' } },
-      list: ['${tool_input.nowhere}', 'first', ['${tool_input.at.z}'], '${tool_input.none.x}', '${tool_input.list.length}', '${tool_input.list.-1}'],
+      list: [
+        '${tool_input.nowhere}',
+        'first',
+        ['${tool_input.at.z}'],
+        '${tool_input.none.x}',
+        '${tool_input.list.length}',
+        '${tool_input.list.-1}',
+      ],
     };
     expect(await received(input)).toEqual({ deep: { b: { d: 'kept' } }, list: ['first', []] });
   });
 
   it.each([
-    ...['constructor', '__proto__', 'toString', 'tool_input.constructor', 'tool_input.__proto__', 'tool_input.list.constructor'],
-    ...['tool_input.__proto__.polluted', 'tool_input.constructor.prototype', 'tool_input.list.map', '', '.', 'tool_input.', '.tool_input'],
+    ...[
+      'constructor',
+      '__proto__',
+      'toString',
+      'tool_input.constructor',
+      'tool_input.__proto__',
+      'tool_input.list.constructor',
+    ],
+    ...[
+      'tool_input.__proto__.polluted',
+      'tool_input.constructor.prototype',
+      'tool_input.list.map',
+      '',
+      '.',
+      'tool_input.',
+      '.tool_input',
+    ],
   ])('has nothing in place of ${%s}', async (path) => {
     const placeholder = `\${${path}}`;
     const given = await received({ value: placeholder, text: `x ${placeholder}`, other: 'kept' });
     // What names nothing at all is no placeholder.
-    expect(given).toEqual(path === '' ? { value: placeholder, text: `x ${placeholder}`, other: 'kept' } : { other: 'kept' });
+    expect(given).toEqual(
+      path === '' ? { value: placeholder, text: `x ${placeholder}`, other: 'kept' } : { other: 'kept' },
+    );
   });
 
   it('keeps what is no placeholder, and other types, as they are', async () => {
-    const input = { value: [1, true, null, { a: 1.5 }], text: '$tool_name {tool_name} ${tool_name', other: '$${tool_name}', list: '' };
+    const input = {
+      value: [1, true, null, { a: 1.5 }],
+      text: '$tool_name {tool_name} ${tool_name',
+      other: '$${tool_name}',
+      list: '',
+    };
     expect(await received(input)).toEqual({ ...input, other: '$echo' });
   });
 
   it('is without keys that the tool does not declare', async () => {
-    expect(await received({ value: 1, undeclared: 2, constructor: 3, deep: { undeclared: 4 } })).toEqual({ value: 1, deep: { undeclared: 4 } });
+    expect(await received({ value: 1, undeclared: 2, constructor: 3, deep: { undeclared: 4 } })).toEqual({
+      value: 1,
+      deep: { undeclared: 4 },
+    });
   });
 
   it('is empty where the handler has none', async () => {
@@ -128,7 +191,11 @@ describe('the input of a tool handler', () => {
 
   it('that placeholders would make too large is not sent, which is a failure', async () => {
     const large = '${prompt}'.repeat(1_000);
-    const talk = await talkWithGuard({ UserPromptSubmit: [group([{ ...CHECK, input: { list: Array.from({ length: 20 }, () => large) }, failClosed: true }])] });
+    const talk = await talkWithGuard({
+      UserPromptSubmit: [
+        group([{ ...CHECK, input: { list: Array.from({ length: 20 }, () => large) }, failClosed: true }]),
+      ],
+    });
     expect(await talk.run('x'.repeat(5_000))).toMatchObject({ status: 200, body: { message: { blocked: true } } });
     expect(await hookSteps(talk)).toMatchObject([
       { error: expect.stringContaining('larger than 2000000 characters'), output: { outcome: 'failed' } },
@@ -141,10 +208,17 @@ describe.each(KINDS)('the answer of a tool over %s', (kind) => {
   it('that is JSON is heard as output: a block', async () => {
     answer = () => said(JSON.stringify({ decision: 'block', reason: 'Not on a Sunday.' }));
     const talk = await talkWithGuard({ UserPromptSubmit: [group([CHECK])] }, kind);
-    expect(await talk.run('Hi')).toMatchObject({ body: { run: { status: 'completed' }, message: { content: 'Not on a Sunday.', blocked: true } } });
+    expect(await talk.run('Hi')).toMatchObject({
+      body: { run: { status: 'completed' }, message: { content: 'Not on a Sunday.', blocked: true } },
+    });
     expect(service.models.requests).toEqual([]);
     expect(await hookSteps(talk)).toMatchObject([
-      { name: 'UserPromptSubmit', input: { type: 'mcp_tool', server: 'guard', tool: 'check' }, output: { outcome: 'blocked' }, error: null },
+      {
+        name: 'UserPromptSubmit',
+        input: { type: 'mcp_tool', server: 'guard', tool: 'check' },
+        output: { outcome: 'blocked' },
+        error: null,
+      },
     ]);
   });
 
@@ -153,28 +227,40 @@ describe.each(KINDS)('the answer of a tool over %s', (kind) => {
     answer = () => said(`\n ${JSON.stringify({ hookSpecificOutput })} `);
     const talk = await talkWithGuard({ PreToolUse: [group([CHECK])] }, kind);
     service.models.next(calls('echo'), says('I may not.'));
-    expect(await talk.run('Go')).toMatchObject({ body: { message: { content: 'I may not.', toolCalls: [{ status: 'denied' }] } } });
+    expect(await talk.run('Go')).toMatchObject({
+      body: { message: { content: 'I may not.', toolCalls: [{ status: 'denied' }] } },
+    });
     expect(anthropicWire.toolResults(lastBody())).toMatchObject([{ output: 'Ask the boss.', isError: true }]);
   });
 
   it('that is JSON is heard as output: other arguments, and context', async () => {
-    answer = () => said(JSON.stringify({ additionalContext: 'Made safe.', hookSpecificOutput: { updatedInput: { safe: true } } }));
+    answer = () =>
+      said(JSON.stringify({ additionalContext: 'Made safe.', hookSpecificOutput: { updatedInput: { safe: true } } }));
     const talk = await talkWithGuard({ PreToolUse: [group([CHECK])] }, kind);
     service.models.next(calls('echo', { safe: false }), says('Done'));
-    expect((await talk.run('Go')).body.message?.toolCalls).toMatchObject([{ input: { safe: true }, status: 'completed' }]);
-    expect(anthropicWire.toolResults(lastBody())).toMatchObject([{ output: '{"safe":true}\n\nMade safe.', isError: false }]);
+    expect((await talk.run('Go')).body.message?.toolCalls).toMatchObject([
+      { input: { safe: true }, status: 'completed' },
+    ]);
+    expect(anthropicWire.toolResults(lastBody())).toMatchObject([
+      { output: '{"safe":true}\n\nMade safe.', isError: false },
+    ]);
   });
 
-  it.each(['It is Monday.', '[Note] It is Monday.', '[1] a source', '"block"', 'null', 'Well: {"decision": "block"}', '  indented'])(
-    'that is other text is context: %s',
-    async (text) => {
-      answer = () => said(text);
-      const talk = await talkWithGuard({ UserPromptSubmit: [group([CHECK])] }, kind);
-      service.models.next(says('Hello'));
-      await talk.run('Hi');
-      expect(lastBody()['messages']).toEqual([{ role: 'user', content: `Hi\n\n${text}` }]);
-    },
-  );
+  it.each([
+    'It is Monday.',
+    '[Note] It is Monday.',
+    '[1] a source',
+    '"block"',
+    'null',
+    'Well: {"decision": "block"}',
+    '  indented',
+  ])('that is other text is context: %s', async (text) => {
+    answer = () => said(text);
+    const talk = await talkWithGuard({ UserPromptSubmit: [group([CHECK])] }, kind);
+    service.models.next(says('Hello'));
+    await talk.run('Hi');
+    expect(lastBody()['messages']).toEqual([{ role: 'user', content: `Hi\n\n${text}` }]);
+  });
 
   it.each(['', '  \n', '{}', '\ufeff{}'])('that is empty says nothing: %j', async (text) => {
     answer = () => said(text);
@@ -194,12 +280,33 @@ interface Broken {
 
 const BROKEN: readonly Broken[] = [
   { what: 'answers with an error', error: /^The guard is asleep\.$/, answer: () => said('The guard is asleep.', true) },
-  { what: 'answers with an error without words', error: /^The tool answered with an error\.$/, answer: () => ({ content: [], isError: true }) },
-  { what: 'answers an error that reads like output', error: /decision/, answer: () => said('{"decision": "block"}', true) },
-  { what: 'answers half of a JSON object', error: /^The answer is not valid JSON\.$/, answer: () => said('{"decision":') },
-  { what: 'answers a JSON array', error: /^The answer is not a JSON object\.$/, answer: () => said('[{"decision": "block"}]') },
+  {
+    what: 'answers with an error without words',
+    error: /^The tool answered with an error\.$/,
+    answer: () => ({ content: [], isError: true }),
+  },
+  {
+    what: 'answers an error that reads like output',
+    error: /decision/,
+    answer: () => said('{"decision": "block"}', true),
+  },
+  {
+    what: 'answers half of a JSON object',
+    error: /^The answer is not valid JSON\.$/,
+    answer: () => said('{"decision":'),
+  },
+  {
+    what: 'answers a JSON array',
+    error: /^The answer is not a JSON object\.$/,
+    answer: () => said('[{"decision": "block"}]'),
+  },
   { what: 'answers output of a wrong type', error: /^reason is not a string\.$/, answer: () => said('{"reason": 1}') },
-  { what: 'never answers', error: /did not answer within 1 second\.$/, hook: { timeout: 1 }, answer: () => new Promise(() => undefined) },
+  {
+    what: 'never answers',
+    error: /did not answer within 1 second\.$/,
+    hook: { timeout: 1 },
+    answer: () => new Promise(() => undefined),
+  },
   { what: 'is none that the server has', error: /lists no tool 'absent'\.$/, hook: { tool: 'absent' } },
 ];
 
@@ -209,12 +316,19 @@ async function expectFailure(talkOf: (handler: object) => Promise<Talk>, hook: o
   service.models.next(says('Hello'));
   expect(await open.run('Hi')).toMatchObject({ status: 200, body: { message: { content: 'Hello' } } });
   expect(lastBody()['messages']).toEqual([{ role: 'user', content: 'Hi' }]);
-  expect(await hookSteps(open)).toMatchObject([{ output: { outcome: 'failed', verdict: null }, error: expect.stringMatching(error) }]);
+  expect(await hookSteps(open)).toMatchObject([
+    { output: { outcome: 'failed', verdict: null }, error: expect.stringMatching(error) },
+  ]);
 
   const closed = await talkOf({ ...CHECK, ...hook, failClosed: true });
-  expect(await closed.run('Hi')).toMatchObject({ status: 200, body: { run: { status: 'completed' }, message: { blocked: true } } });
+  expect(await closed.run('Hi')).toMatchObject({
+    status: 200,
+    body: { run: { status: 'completed' }, message: { blocked: true } },
+  });
   expect(service.models.requests).toHaveLength(1);
-  expect(await hookSteps(closed)).toMatchObject([{ output: { outcome: 'failed', verdict: { decision: 'block' } }, error: expect.stringMatching(error) }]);
+  expect(await hookSteps(closed)).toMatchObject([
+    { output: { outcome: 'failed', verdict: { decision: 'block' } }, error: expect.stringMatching(error) },
+  ]);
 }
 
 describe('a tool handler fails, open or closed, where', () => {
@@ -224,32 +338,46 @@ describe('a tool handler fails, open or closed, where', () => {
   });
 
   it.each(KINDS)('its server is down, which spoke %s', async (kind) => {
-    await expectFailure(async (handler) => {
-      const server = await ToolServer.start(kind, { name: 'check' });
-      const talk = await Talk.start(service);
-      await connect(service, talk, customServer('guard', server));
-      await setHooks(service, talk, { UserPromptSubmit: [group([handler])] });
-      await server.close();
-      return talk;
-    }, {}, /^[A-Z].*\.$/);
+    await expectFailure(
+      async (handler) => {
+        const server = await ToolServer.start(kind, { name: 'check' });
+        const talk = await Talk.start(service);
+        await connect(service, talk, customServer('guard', server));
+        await setHooks(service, talk, { UserPromptSubmit: [group([handler])] });
+        await server.close();
+        return talk;
+      },
+      {},
+      /^[A-Z].*\.$/,
+    );
   });
 
   it('its integration was removed', async () => {
-    await expectFailure(async (handler) => {
-      const talk = await talkWithGuard({ UserPromptSubmit: [group([handler])] });
-      const { body } = await service.http<{ integrations: { id: string }[] }>('GET', `/v1/agents/${talk.agentId}/tool-integrations`, { key: talk.key });
-      for (const { id } of body.integrations) {
-        await service.http('DELETE', `/v1/agents/${talk.agentId}/tool-integrations/${id}`, { key: talk.key });
-      }
-      return talk;
-    }, {}, /^The agent has no custom-mcp integration 'guard'\.$/);
+    await expectFailure(
+      async (handler) => {
+        const talk = await talkWithGuard({ UserPromptSubmit: [group([handler])] });
+        const { body } = await service.http<{ integrations: { id: string }[] }>(
+          'GET',
+          `/v1/agents/${talk.agentId}/tool-integrations`,
+          { key: talk.key },
+        );
+        for (const { id } of body.integrations) {
+          await service.http('DELETE', `/v1/agents/${talk.agentId}/tool-integrations/${id}`, { key: talk.key });
+        }
+        return talk;
+      },
+      {},
+      /^The agent has no custom-mcp integration 'guard'\.$/,
+    );
   });
 });
 
 describe('the call of a hook', () => {
   it('may be of a tool that the model is not offered', async () => {
     answer = () => said('It is Monday.');
-    const talk = await talkWithGuard({ UserPromptSubmit: [group([CHECK])] }, 'streamableHttp', { excludedTools: ['check'] });
+    const talk = await talkWithGuard({ UserPromptSubmit: [group([CHECK])] }, 'streamableHttp', {
+      excludedTools: ['check'],
+    });
     service.models.next(says('Hello'));
     await talk.run('Hi');
     expect(sentToolNames(lastBody())).toEqual(['echo']);
@@ -267,7 +395,17 @@ describe('the call of a hook', () => {
   it('is hooked by none of the hooks, its own included, and nobody is asked to approve it', async () => {
     const url = endpoint.url('/all');
     const everything = group([{ type: 'http', url }, CHECK], '*');
-    const talk = await talkWithGuard({ UserPromptSubmit: [group([CHECK])], PreToolUse: [everything], PostToolUse: [everything], Stop: [group([CHECK])] }, 'streamableHttp', {}, ASKS_ALWAYS);
+    const talk = await talkWithGuard(
+      {
+        UserPromptSubmit: [group([CHECK])],
+        PreToolUse: [everything],
+        PostToolUse: [everything],
+        Stop: [group([CHECK])],
+      },
+      'streamableHttp',
+      {},
+      ASKS_ALWAYS,
+    );
     service.models.next(calls('echo'));
     const asked = await talk.run('Go');
     expect(asked.body.interrupts).toMatchObject([{ metadata: { tool: 'echo' } }]);
@@ -275,7 +413,10 @@ describe('the call of a hook', () => {
     const [interrupt] = asked.body.interrupts;
     if (!interrupt) throw new Error('Nobody was asked');
     expect((await talk.resume(approve(interrupt))).body.message).toMatchObject({ content: 'Done' });
-    expect(endpoint.of('/all').map(({ input }) => [input['hook_event_name'], input['tool_name']])).toEqual([['PreToolUse', 'echo'], ['PostToolUse', 'echo']]);
+    expect(endpoint.of('/all').map(({ input }) => [input['hook_event_name'], input['tool_name']])).toEqual([
+      ['PreToolUse', 'echo'],
+      ['PostToolUse', 'echo'],
+    ]);
     expect(guards.streamableHttp.calls.map(({ name }) => name)).toEqual(['check', 'check', 'check', 'check']);
   });
 });

@@ -55,21 +55,34 @@ describe('PreToolUse', () => {
   it.each([
     ['deny', { permissionDecision: 'deny', permissionDecisionReason: 'Ask the boss.' }, 'Ask the boss.'],
     ['deny without a reason', { permissionDecision: 'deny' }, expect.stringMatching(/^\S.*\.$/)],
-    ['ask, which counts as deny', { permissionDecision: 'ask', permissionDecisionReason: 'Is it safe?' }, 'Is it safe?'],
-  ])('that says %s keeps the call from being made, and the model reads the reason as its error', async (what, verdict, reason) => {
-    const echo = new NotingTool('echo');
-    const talk = await talkWith(service, { PreToolUse: [group([http(`/denies/${what.length}`, specific(verdict))])] });
-    during(talk.threadId, { tools: [echo.offered] });
-    service.models.next(calls('echo'), says('I may not.'));
-    expect(await talk.run('Go')).toMatchObject({ body: { message: { content: 'I may not.', toolCalls: [{ status: 'denied' }] } } });
-    expect(echo.inputs).toEqual([]);
-    expect(results()).toMatchObject([{ output: reason, isError: true }]);
-    expect((await talk.trace()).steps[1]).toMatchObject({ type: 'hook', output: { outcome: 'blocked' } });
-  });
+    [
+      'ask, which counts as deny',
+      { permissionDecision: 'ask', permissionDecisionReason: 'Is it safe?' },
+      'Is it safe?',
+    ],
+  ])(
+    'that says %s keeps the call from being made, and the model reads the reason as its error',
+    async (what, verdict, reason) => {
+      const echo = new NotingTool('echo');
+      const talk = await talkWith(service, {
+        PreToolUse: [group([http(`/denies/${what.length}`, specific(verdict))])],
+      });
+      during(talk.threadId, { tools: [echo.offered] });
+      service.models.next(calls('echo'), says('I may not.'));
+      expect(await talk.run('Go')).toMatchObject({
+        body: { message: { content: 'I may not.', toolCalls: [{ status: 'denied' }] } },
+      });
+      expect(echo.inputs).toEqual([]);
+      expect(results()).toMatchObject([{ output: reason, isError: true }]);
+      expect((await talk.trace()).steps[1]).toMatchObject({ type: 'hook', output: { outcome: 'blocked' } });
+    },
+  );
 
   it('that blocks as the other events do keeps the call from being made too', async () => {
     const echo = new NotingTool('echo');
-    const talk = await talkWith(service, { PreToolUse: [group([http('/block', { decision: 'block', reason: 'No.' })])] });
+    const talk = await talkWith(service, {
+      PreToolUse: [group([http('/block', { decision: 'block', reason: 'No.' })])],
+    });
     during(talk.threadId, { tools: [echo.offered] });
     service.models.next(calls('echo'), says('I may not.'));
     await talk.run('Go');
@@ -82,8 +95,12 @@ describe('PreToolUse', () => {
     const talk = await talkWith(service, {
       PreToolUse: [
         group([http('/strict/allows', specific({ permissionDecision: 'allow', updatedInput: { safe: true } }))]),
-        group([http('/strict/denies', specific({ permissionDecision: 'deny', permissionDecisionReason: 'First reason.' }))]),
-        group([http('/strict/asks', specific({ permissionDecision: 'ask', permissionDecisionReason: 'Second reason.' }))]),
+        group([
+          http('/strict/denies', specific({ permissionDecision: 'deny', permissionDecisionReason: 'First reason.' })),
+        ]),
+        group([
+          http('/strict/asks', specific({ permissionDecision: 'ask', permissionDecisionReason: 'Second reason.' })),
+        ]),
       ],
     });
     during(talk.threadId, { tools: [echo.offered] });
@@ -96,7 +113,12 @@ describe('PreToolUse', () => {
   it('replaces the input: the tool runs with the new one, and what comes after knows no other', async () => {
     const echo = new NotingTool('echo');
     const talk = await talkWith(service, {
-      PreToolUse: [group([http('/updates', specific({ updatedInput: { safe: true } })), http('/updates/too', specific({ updatedInput: { safe: false } }))])],
+      PreToolUse: [
+        group([
+          http('/updates', specific({ updatedInput: { safe: true } })),
+          http('/updates/too', specific({ updatedInput: { safe: false } })),
+        ]),
+      ],
       PostToolUse: [group([http('/updated')])],
     });
     during(talk.threadId, { tools: [echo.offered] });
@@ -108,10 +130,20 @@ describe('PreToolUse', () => {
   });
 
   it('that puts an input in place which the tool does not take keeps the call from being made', async () => {
-    const schema = { type: 'object', properties: { amount: { type: 'integer' } }, required: ['amount'], additionalProperties: false };
+    const schema = {
+      type: 'object',
+      properties: { amount: { type: 'integer' } },
+      required: ['amount'],
+      additionalProperties: false,
+    };
     let ran = false;
-    const pay = tool('pay', () => { ran = true; return output('paid'); });
-    const talk = await talkWith(service, { PreToolUse: [group([http('/unfit', specific({ updatedInput: { amount: 'all' } }))])] });
+    const pay = tool('pay', () => {
+      ran = true;
+      return output('paid');
+    });
+    const talk = await talkWith(service, {
+      PreToolUse: [group([http('/unfit', specific({ updatedInput: { amount: 'all' } }))])],
+    });
     during(talk.threadId, { tools: [{ ...pay, definition: { ...pay.definition, inputSchema: schema } }] });
     service.models.next(calls('pay', { amount: 1 }), says('I could not.'));
     await talk.run('Go');
@@ -136,7 +168,11 @@ describe('PreToolUse', () => {
   });
 
   it('that denies asks nobody for approval', async () => {
-    const talk = await talkWith(service, { PreToolUse: [group([http('/no-approval', specific({ permissionDecision: 'deny' }))])] }, ASKS_ALWAYS);
+    const talk = await talkWith(
+      service,
+      { PreToolUse: [group([http('/no-approval', specific({ permissionDecision: 'deny' }))])] },
+      ASKS_ALWAYS,
+    );
     during(talk.threadId, { tools: [new NotingTool('echo').offered] });
     service.models.next(calls('echo'), says('I may not.'));
     expect(await talk.run('Go')).toMatchObject({ body: { run: { status: 'completed' }, interrupts: [] } });
@@ -148,7 +184,15 @@ describe('PostToolUse', () => {
     const talk = await talkWith(service, { PostToolUse: [group([http('/post')])] });
     const failing = tool('failing', () => Promise.resolve({ output: 'no', isError: true }));
     during(talk.threadId, { tools: [new NotingTool('echo').offered, failing] });
-    service.models.next(answers({ calls: [{ id: 'a', name: 'echo', input: { n: 1 } }, { id: 'b', name: 'failing' }] }), says('Done'));
+    service.models.next(
+      answers({
+        calls: [
+          { id: 'a', name: 'echo', input: { n: 1 } },
+          { id: 'b', name: 'failing' },
+        ],
+      }),
+      says('Done'),
+    );
     await talk.run('Go');
     expect(server.of('/post').map(({ input }) => input)).toMatchObject([
       { hook_event_name: 'PostToolUse', tool_name: 'echo', tool_input: { n: 1 }, tool_response: 'echo {"n":1}' },
@@ -159,7 +203,10 @@ describe('PostToolUse', () => {
     const echo = new NotingTool('echo');
     const talk = await talkWith(service, {
       PostToolUse: [
-        group([http('/post/1', { additionalContext: 'One.' }), http('/post/2', { decision: 'block', reason: 'Do not tell.', additionalContext: 'Two.' })]),
+        group([
+          http('/post/1', { additionalContext: 'One.' }),
+          http('/post/2', { decision: 'block', reason: 'Do not tell.', additionalContext: 'Two.' }),
+        ]),
         group([http('/post/3', specific({ additionalContext: 'Three.' }))]),
       ],
     });
@@ -176,7 +223,11 @@ describe('PostToolUse', () => {
       { PreToolUse: [group([http('/provider')])], PostToolUse: [group([http('/provider')])] },
       { tools: { integrations: ['webSearch'] } },
     );
-    const found = [searchBlock('s1', { query: 'Oslo' }), foundBlock('s1', [{ url: 'https://example.com/oslo', title: 'Oslo' }]), textBlock('Oslo.')];
+    const found = [
+      searchBlock('s1', { query: 'Oslo' }),
+      foundBlock('s1', [{ url: 'https://example.com/oslo', title: 'Oslo' }]),
+      textBlock('Oslo.'),
+    ];
     service.models.next(answersBlocks(found));
     expect((await talk.run('Search')).body.message?.toolCalls).toMatchObject([{ status: 'completed' }]);
     expect(server.of('/provider')).toEqual([]);
@@ -192,14 +243,20 @@ describe('handlers of one event', () => {
         waiting.push(() => resolve({}));
         if (waiting.length === 3) for (const release of waiting) release();
       });
-    const handlers = [1, 2, 3].map((number) => ({ type: 'http', url: server.url(`/together/${number}`, together), failClosed: true }));
+    const handlers = [1, 2, 3].map((number) => ({
+      type: 'http',
+      url: server.url(`/together/${number}`, together),
+      failClosed: true,
+    }));
     const talk = await talkWith(service, { UserPromptSubmit: [group(handlers.slice(0, 1)), group(handlers.slice(1))] });
     service.models.next(says('Hello'));
     expect(await talk.run('Hi')).toMatchObject({ body: { message: { content: 'Hello' } } });
   });
 
   it('that answer with more than 10,000 characters are cut', async () => {
-    const talk = await talkWith(service, { UserPromptSubmit: [group([http('/long', { additionalContext: `${'😀'.repeat(10_000)}x` })])] });
+    const talk = await talkWith(service, {
+      UserPromptSubmit: [group([http('/long', { additionalContext: `${'😀'.repeat(10_000)}x` })])],
+    });
     service.models.next(says('Hello'));
     await talk.run('Hi');
     expect(lastBody()['messages']).toEqual([{ role: 'user', content: `Hi\n\n${'😀'.repeat(10_000)}` }]);

@@ -30,7 +30,14 @@ function listening(matcher?: string): { readonly hooks: object; readonly asked: 
   paths += 1;
   const path = `/listening/${paths}`;
   const handler = { type: 'http', url: endpoint.url(path) };
-  return { hooks: group([handler], matcher), asked: () => endpoint.of(path).map(({ input }) => input['tool_name']).sort() };
+  return {
+    hooks: group([handler], matcher),
+    asked: () =>
+      endpoint
+        .of(path)
+        .map(({ input }) => input['tool_name'])
+        .sort(),
+  };
 }
 
 async function talkWithFiles(): Promise<Talk> {
@@ -53,7 +60,11 @@ describe.each(EVENTS)('a matcher of %s', (event) => {
     ['bars alone', '||', []],
     ["a server's own name of its tool", 'read', []],
     ['an expression', 'mcp__files__.*', ['mcp__files__read', 'mcp__files__Write', 'mcp__files__delete_all']],
-    ['an expression that is nowhere anchored', 'e.', ['mcp__files__read', 'mcp__files__Write', 'mcp__files__delete_all', 'echo']],
+    [
+      'an expression that is nowhere anchored',
+      'e.',
+      ['mcp__files__read', 'mcp__files__Write', 'mcp__files__delete_all', 'echo'],
+    ],
     ['an anchored expression', '^e.*$', ['echo']],
     ['an expression in its case', '_[Ww]rite$', ['mcp__files__Write']],
     ['an expression in another case', '_[w]rite$', []],
@@ -79,7 +90,10 @@ describe.each(EVENTS)('a matcher of %s', (event) => {
     await talk.run('Go');
     expect([read.asked(), mcp.asked(), none.asked()]).toEqual([['mcp__files__read'], ['mcp__files__read'], []]);
     const steps = (await talk.trace()).steps.filter(({ type }) => type === 'hook');
-    expect(steps).toMatchObject([{ input: { handler: 0, tool: 'mcp__files__read' } }, { input: { handler: 1, tool: 'mcp__files__read' } }]);
+    expect(steps).toMatchObject([
+      { input: { handler: 0, tool: 'mcp__files__read' } },
+      { input: { handler: 1, tool: 'mcp__files__read' } },
+    ]);
   });
 
   it('matches the search of knowledge by its name', async () => {
@@ -110,7 +124,13 @@ describe('a matcher of an event without tools', () => {
   });
 
   it('is compared with how the session started at SessionStart, which is always `startup`', async () => {
-    const [startup, resume, list, expression, anything] = ['startup', 'resume', 'resume|startup', '^start', undefined].map((matcher) => listening(matcher));
+    const [startup, resume, list, expression, anything] = [
+      'startup',
+      'resume',
+      'resume|startup',
+      '^start',
+      undefined,
+    ].map((matcher) => listening(matcher));
     const groups = [startup, resume, list, expression, anything].map((each) => each?.hooks ?? {});
     const talk = await talkWith(service, { SessionStart: groups });
     service.models.next(says('Hello'), says('Bye'));

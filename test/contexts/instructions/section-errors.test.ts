@@ -230,7 +230,7 @@ describe('an agent that is not there', () => {
 });
 
 describe('a section that is not there', () => {
-  it("is answered section_not_found, also where another agent of any organization has it", async () => {
+  it('is answered section_not_found, also where another agent of any organization has it', async () => {
     const key = agent.key;
     const sibling = await service.agent(key);
     const stranger = await Sections.start(service);

@@ -58,10 +58,7 @@ describe('PUT /v1/agents/{agentId}/sections', () => {
   it('keeps the id of a name that it had and rewrites its content in place', async () => {
     const [tone, limits] = await agent.filled('tone', 'limits');
     const written = await agent.put([{ name: 'tone', content: 'Be brief.' }, about('limits')]);
-    expect(outcome(written)).toEqual([
-      200,
-      { sections: [{ ...tone, content: 'Be brief.', updatedAt: TIME }, limits] },
-    ]);
+    expect(outcome(written)).toEqual([200, { sections: [{ ...tone, content: 'Be brief.', updatedAt: TIME }, limits] }]);
     expect(await agent.list()).toEqual(written.body.sections);
     expect(written.headers.get('etag')).toBe('"3"');
   });

@@ -78,8 +78,15 @@ describe('an agent that asks before every call', () => {
       approve(byCall(interrupts, 'a')),
     );
 
-    expect(answered.body).toMatchObject({ run: { status: 'completed' }, message: { content: 'Two of four.' }, interrupts: [] });
-    expect(arrived().sort()).toEqual([['look', 'c'], ['pay', 'a']]);
+    expect(answered.body).toMatchObject({
+      run: { status: 'completed' },
+      message: { content: 'Two of four.' },
+      interrupts: [],
+    });
+    expect(arrived().sort()).toEqual([
+      ['look', 'c'],
+      ['pay', 'a'],
+    ]);
     expect(toolResults().sort((one, other) => (one.id < other.id ? -1 : 1))).toEqual([
       { id: 'a', output: 'pay {"of":"a"}', isError: false },
       { id: 'b', output: expect.stringContaining('too dear'), isError: true },
@@ -87,17 +94,28 @@ describe('an agent that asks before every call', () => {
       { id: 'd', output: expect.any(String), isError: true },
     ]);
     const [, before] = await talk.messages();
-    expect(before?.toolCalls?.map(({ id, status }) => [id, status])).toEqual([['a', 'approved'], ['b', 'denied'], ['c', 'approved'], ['d', 'denied']]);
+    expect(before?.toolCalls?.map(({ id, status }) => [id, status])).toEqual([
+      ['a', 'approved'],
+      ['b', 'denied'],
+      ['c', 'approved'],
+      ['d', 'denied'],
+    ]);
   });
 
   it('calls nothing when all are declined, nor when a message comes instead', async () => {
     const talk = await start(ASKS_ALWAYS);
     service.models.next(round('pay', 'guess'), says('Then not.'), round('pay'), says('Never mind.'));
     const asked = await talk.run('Go');
-    expect((await talk.resume(...asked.body.interrupts.map((each) => decline(each)))).body.message?.content).toBe('Then not.');
+    expect((await talk.resume(...asked.body.interrupts.map((each) => decline(each)))).body.message?.content).toBe(
+      'Then not.',
+    );
     await talk.run('Go');
     expect((await talk.run('Leave it')).body.message?.content).toBe('Never mind.');
-    expect(toolResults().at(-1)).toMatchObject({ id: 'pay', output: expect.stringContaining('next message'), isError: true });
+    expect(toolResults().at(-1)).toMatchObject({
+      id: 'pay',
+      output: expect.stringContaining('next message'),
+      isError: true,
+    });
     expect(arrived()).toEqual([]);
   });
 });
@@ -110,8 +128,17 @@ describe('an agent that asks before changes', () => {
     expect(body.interrupts.map(({ toolCallId }) => toolCallId)).toEqual(['pay', 'guess', 'claim']);
     expect(arrived()).toEqual([['look', 'look']]);
     expect((await talk.resume(...body.interrupts.map(approve))).body.message?.content).toBe('All done.');
-    expect(arrived().map((each) => (each as string[])[0]).sort()).toEqual(['claim', 'guess', 'look', 'pay']);
-    expect(toolResults().map(({ id, isError }) => [id, isError])).toEqual([['look', false], ['pay', false], ['guess', false], ['claim', false]]);
+    expect(
+      arrived()
+        .map((each) => (each as string[])[0])
+        .sort(),
+    ).toEqual(['claim', 'guess', 'look', 'pay']);
+    expect(toolResults().map(({ id, isError }) => [id, isError])).toEqual([
+      ['look', false],
+      ['pay', false],
+      ['guess', false],
+      ['claim', false],
+    ]);
   });
 
   it('declines what would need approval on chat completions, where nobody can be asked', async () => {
@@ -119,9 +146,14 @@ describe('an agent that asks before changes', () => {
     service.models.next(round('look', 'pay'), says('I could not pay.'));
     const completion = { assistant_id: talk.agentId, messages: [{ role: 'user', content: 'Pay' }] };
     const { body } = await service.http('POST', '/v1/chat/completions', { key: talk.key, body: completion });
-    expect(body).toMatchObject({ choices: [{ message: { content: expect.stringContaining('I could not pay.') }, finish_reason: 'stop' }] });
+    expect(body).toMatchObject({
+      choices: [{ message: { content: expect.stringContaining('I could not pay.') }, finish_reason: 'stop' }],
+    });
     expect(arrived()).toEqual([['look', 'look']]);
-    expect(toolResults()).toMatchObject([{ id: 'look', isError: false }, { id: 'pay', output: expect.stringContaining('nobody can be asked'), isError: true }]);
+    expect(toolResults()).toMatchObject([
+      { id: 'look', isError: false },
+      { id: 'pay', output: expect.stringContaining('nobody can be asked'), isError: true },
+    ]);
   });
 });
 
@@ -131,10 +163,20 @@ describe('an approval that a server waits for', () => {
     service.models.next(round('pay'));
     const events = await talk.streamed('Go');
     for (const { event } of events) expect(EventSchema.safeParse(event)).toMatchObject({ success: true });
-    const { outcome, result } = endOf(events) as unknown as { outcome: { interrupts: object[] }; result: { run: { id: string } } };
+    const { outcome, result } = endOf(events) as unknown as {
+      outcome: { interrupts: object[] };
+      result: { run: { id: string } };
+    };
     expect(outcome).toMatchObject({
       type: 'interrupt',
-      interrupts: [{ reason: 'tool_approval', toolCallId: 'pay', metadata: { tool: shop('pay') }, expiresAt: expect.stringMatching(/Z$/) }],
+      interrupts: [
+        {
+          reason: 'tool_approval',
+          toolCallId: 'pay',
+          metadata: { tool: shop('pay') },
+          expiresAt: expect.stringMatching(/Z$/),
+        },
+      ],
     });
     expect((await talk.storedAs(result.run.id)).body.interrupts).toEqual(outcome.interrupts);
   });
@@ -159,10 +201,18 @@ describe('an approval that a server waits for', () => {
     const talk = await start(ASKS_FOR_CHANGES);
     service.models.next(calls(shop('guess')), says('It is gone.'));
     const { body } = await talk.run('Go');
-    const { body: listed } = await service.http<{ integrations: { id: string }[] }>('GET', `/v1/agents/${talk.agentId}/tool-integrations`, { key: talk.key });
-    await service.http('DELETE', `/v1/agents/${talk.agentId}/tool-integrations/${listed.integrations[0]?.id ?? ''}`, { key: talk.key });
+    const { body: listed } = await service.http<{ integrations: { id: string }[] }>(
+      'GET',
+      `/v1/agents/${talk.agentId}/tool-integrations`,
+      { key: talk.key },
+    );
+    await service.http('DELETE', `/v1/agents/${talk.agentId}/tool-integrations/${listed.integrations[0]?.id ?? ''}`, {
+      key: talk.key,
+    });
     expect((await talk.resume(...body.interrupts.map(approve))).body.message?.content).toBe('It is gone.');
-    expect(toolResults()).toMatchObject([{ output: expect.stringContaining('no tool named mcp__shop__guess'), isError: true }]);
+    expect(toolResults()).toMatchObject([
+      { output: expect.stringContaining('no tool named mcp__shop__guess'), isError: true },
+    ]);
     expect(arrived()).toEqual([]);
   });
 });

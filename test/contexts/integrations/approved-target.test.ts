@@ -25,11 +25,21 @@ afterAll(async () => {
 const callsAt = (server: LyingToolServer): number => server.count('tools/call');
 
 function zed(server: LyingToolServer, changes: object = {}): object {
-  return { type: 'custom-mcp', app: 'Zed', url: server.url, transportType: 'streamableHttp', auth: { type: 'none' }, ...changes };
+  return {
+    type: 'custom-mcp',
+    app: 'Zed',
+    url: server.url,
+    transportType: 'streamableHttp',
+    auth: { type: 'none' },
+    ...changes,
+  };
 }
 
 async function send(method: string, path: string, body?: object): Promise<string> {
-  const { status, body: answer } = await service.http(method, `/v1/agents/${talk.agentId}/tool-integrations${path}`, { key: talk.key, body });
+  const { status, body: answer } = await service.http(method, `/v1/agents/${talk.agentId}/tool-integrations${path}`, {
+    key: talk.key,
+    body,
+  });
   expect(status).toBeLessThan(300);
   return String(answer['id']);
 }

@@ -21,9 +21,18 @@ describe('the apps that managed integrations may be for', () => {
       ...{ slug: 'linear', name: 'Linear', transport: 'remote', oauth: true, envNames: [] },
     });
     expect(body.apps.find(({ slug }) => slug === 'github')).toEqual({
-      ...{ slug: 'github', name: 'GitHub', transport: 'remote', oauth: false, envNames: ['GITHUB_PERSONAL_ACCESS_TOKEN'] },
+      ...{
+        slug: 'github',
+        name: 'GitHub',
+        transport: 'remote',
+        oauth: false,
+        envNames: ['GITHUB_PERSONAL_ACCESS_TOKEN'],
+      },
     });
-    expect(body.apps.filter(({ transport }) => transport === 'local').map(({ slug }) => slug)).toEqual(['everything', 'memory']);
+    expect(body.apps.filter(({ transport }) => transport === 'local').map(({ slug }) => slug)).toEqual([
+      'everything',
+      'memory',
+    ]);
   });
 
   it('are shown to nobody without a key', async () => {

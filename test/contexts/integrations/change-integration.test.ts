@@ -18,7 +18,10 @@ beforeEach(async () => {
 });
 
 async function revision(id: string): Promise<number | undefined> {
-  const [row] = await service.database.query<{ revision: number }>('select revision from tool_integrations where id = $1', [id]);
+  const [row] = await service.database.query<{ revision: number }>(
+    'select revision from tool_integrations where id = $1',
+    [id],
+  );
   return row?.revision;
 }
 
@@ -71,30 +74,47 @@ describe('a change of an integration', () => {
 
   it.each<[string, Body, string]>([
     ['type', workflow(), "body/type must be 'custom-mcp'"],
-    ['type and the slug of an app that is not there', { type: 'managed-mcp', app: 'no-such-app' }, "body/type must be 'custom-mcp'"],
+    [
+      'type and the slug of an app that is not there',
+      { type: 'managed-mcp', app: 'no-such-app' },
+      "body/type must be 'custom-mcp'",
+    ],
     ['label', customMcp({ app: 'tickets' }), "body/app must be 'Tickets'"],
   ])('is refused with another %s', async (_what, body, message) => {
     const refused = await integrations.put(made.id, body);
     expect([refused.status, refused.body]).toEqual([
       400,
-      { statusCode: 400, code: 'integration_identity_mismatch', error: 'bad_request', message: expect.stringContaining(message) },
+      {
+        statusCode: 400,
+        code: 'integration_identity_mismatch',
+        error: 'bad_request',
+        message: expect.stringContaining(message),
+      },
     ]);
     expect((await integrations.read(made.id)).body).toEqual(made);
   });
 
   it('is refused with another slug', async () => {
     const { id } = await integrations.created(workflow());
-    expect((await integrations.put(id, workflow({ nameSlug: 'other' }))).body).toMatchObject({ code: 'integration_identity_mismatch' });
+    expect((await integrations.put(id, workflow({ nameSlug: 'other' }))).body).toMatchObject({
+      code: 'integration_identity_mismatch',
+    });
     const [local, oauth] = [LOCAL_APP.slug, OAUTH_APP.slug];
     const managed = await integrations.created({ type: 'managed-mcp', app: local });
     for (const app of [oauth, 'no-such-app']) {
-      expect((await integrations.put(managed.id, { type: 'managed-mcp', app })).body).toMatchObject({ code: 'integration_identity_mismatch' });
+      expect((await integrations.put(managed.id, { type: 'managed-mcp', app })).body).toMatchObject({
+        code: 'integration_identity_mismatch',
+      });
     }
   });
 
   it('is refused with what the app does not declare', async () => {
     const { id } = await integrations.created({ type: 'managed-mcp', app: LOCAL_APP.slug });
-    const refused = await integrations.put(id, { type: 'managed-mcp', app: LOCAL_APP.slug, secrets: { envMap: { NO_SUCH_NAME: SECRET } } });
+    const refused = await integrations.put(id, {
+      type: 'managed-mcp',
+      app: LOCAL_APP.slug,
+      secrets: { envMap: { NO_SUCH_NAME: SECRET } },
+    });
     expect([refused.status, refused.body]).toMatchObject([
       400,
       { code: 'FST_ERR_VALIDATION', message: expect.stringContaining('body/secrets/envMap/NO_SUCH_NAME') },
@@ -105,11 +125,18 @@ describe('a change of an integration', () => {
   it.each<[string, string, Body]>([
     ['an unknown field', 'id', { id: 'x' }],
     ['a wrong header', 'httpHeaders/Host', { httpHeaders: { Host: { type: 'plain_text', value: 'x' } } }],
-    ['a header that is kept with its value', 'httpHeaders/X-Key/value', { httpHeaders: { 'X-Key': { type: 'vault', value: SECRET } } }],
+    [
+      'a header that is kept with its value',
+      'httpHeaders/X-Key/value',
+      { httpHeaders: { 'X-Key': { type: 'vault', value: SECRET } } },
+    ],
     ['a static header that is not there', 'auth/headerKey', { httpHeaders: {} }],
   ])('is refused with %s', async (_what, field, changes) => {
     const refused = await integrations.put(made.id, customMcp(changes));
-    expect([refused.status, refused.body]).toMatchObject([400, { code: 'FST_ERR_VALIDATION', message: expect.stringContaining(`body/${field}`) }]);
+    expect([refused.status, refused.body]).toMatchObject([
+      400,
+      { code: 'FST_ERR_VALIDATION', message: expect.stringContaining(`body/${field}`) },
+    ]);
     expect(refused.text).not.toContain('canary');
     expect((await integrations.read(made.id)).body).toEqual(made);
   });

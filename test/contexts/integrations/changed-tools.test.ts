@@ -7,7 +7,13 @@ import { answers, calls, type ModelScript, says } from '../../support/scripted-m
 import { sentToolNames } from '../../support/sent-tools.js';
 import { Talk } from '../../support/talk.js';
 import { connect, customServer, readIntegration } from '../../support/tool-integrations.js';
-import { said, type ServedTool, TOOL_SERVER_KINDS, ToolServer, type ToolServerKind } from '../../support/tool-server.js';
+import {
+  said,
+  type ServedTool,
+  TOOL_SERVER_KINDS,
+  ToolServer,
+  type ToolServerKind,
+} from '../../support/tool-server.js';
 
 const service = useService({ egressAllow: new LoopbackPorts() });
 let started: ToolServer[];
@@ -61,9 +67,15 @@ describe('a server that does not let anybody listen for changes', () => {
     const log = jest.spyOn(service.app.get(Logger, { strict: false }), 'info');
     try {
       const { id } = await connect(service, talk, customServer('app', server));
-      const told = (): (readonly unknown[])[] => log.mock.calls.filter(([, message]) => message.includes('will not tell of changes'));
+      const told = (): (readonly unknown[])[] =>
+        log.mock.calls.filter(([, message]) => message.includes('will not tell of changes'));
       await until(() => told().length > 0, 'it is logged');
-      expect(told()).toEqual([[expect.objectContaining({ integrationId: id, reason: 'The server answered with HTTP status 503.' }), expect.anything()]]);
+      expect(told()).toEqual([
+        [
+          expect.objectContaining({ integrationId: id, reason: 'The server answered with HTTP status 503.' }),
+          expect.anything(),
+        ],
+      ]);
     } finally {
       log.mockRestore();
     }
@@ -130,7 +142,10 @@ describe('a tool that its server has no more, without a word', () => {
 describe('two integrations whose names are one', () => {
   it('keep each its own tools, and calls reach the right server', async () => {
     const answering = (words: string): ServedTool[] => [{ name: 'run', run: () => said(words) }];
-    const [one, two] = [await serve('streamableHttp', ...answering('from one')), await serve('modern', ...answering('from two'))];
+    const [one, two] = [
+      await serve('streamableHttp', ...answering('from one')),
+      await serve('modern', ...answering('from two')),
+    ];
     const talk = await Talk.start(service);
     const [first, second] = [
       await connect(service, talk, customServer('My App', one)),
@@ -142,10 +157,21 @@ describe('two integrations whose names are one', () => {
     expect(offered()).toHaveLength(2);
     expect([a, b]).toEqual(['mcp__my-app__run', expect.stringMatching(/^mcp__my-app__run_[0-9a-f]{8}$/)]);
 
-    service.models.next(answers({ calls: [{ id: 'a', name: a }, { id: 'b', name: b }] }), says('Done.'));
+    service.models.next(
+      answers({
+        calls: [
+          { id: 'a', name: a },
+          { id: 'b', name: b },
+        ],
+      }),
+      says('Done.'),
+    );
     await talk.run('Go');
 
-    expect(toolResults()).toMatchObject([{ id: 'a', output: 'from one' }, { id: 'b', output: 'from two' }]);
+    expect(toolResults()).toMatchObject([
+      { id: 'a', output: 'from one' },
+      { id: 'b', output: 'from two' },
+    ]);
     expect([one.calls.length, two.calls.length]).toEqual([1, 1]);
     expect(first.id).not.toBe(second.id);
   });

@@ -24,7 +24,10 @@ function post(at: TestService, agentId: string, body: Body): Promise<Answer> {
 const statuses = (answers: readonly Answer[]): number[] => answers.map(({ status }) => status).sort();
 
 async function revision(id: string): Promise<number | undefined> {
-  const [row] = await service.database.query<{ revision: number }>('select revision from tool_integrations where id = $1', [id]);
+  const [row] = await service.database.query<{ revision: number }>(
+    'select revision from tool_integrations where id = $1',
+    [id],
+  );
   return row?.revision;
 }
 
@@ -71,9 +74,15 @@ describe('writes of one integration at once by two processes', () => {
   it('come one after the other: each change counts, and settings and secret are of the same request', async () => {
     const { id } = await integrations.created(customMcp());
     const body = (index: number): Body =>
-      customMcp({ excludedTools: [`value-${index}`], httpHeaders: { 'X-Key': { type: 'secret', value: `value-${index}` } } });
+      customMcp({
+        excludedTools: [`value-${index}`],
+        httpHeaders: { 'X-Key': { type: 'secret', value: `value-${index}` } },
+      });
     const put = (at: TestService, index: number): Promise<Answer> =>
-      at.http('PUT', `/v1/agents/${integrations.agentId}/tool-integrations/${id}`, { key: integrations.organization.key, body: body(index) });
+      at.http('PUT', `/v1/agents/${integrations.agentId}/tool-integrations/${id}`, {
+        key: integrations.organization.key,
+        body: body(index),
+      });
     const answers = await atOnce(6, put);
     expect(statuses(answers)).toEqual([200, 200, 200, 200, 200, 200]);
     expect(await revision(id)).toBe(7);
@@ -88,10 +97,14 @@ describe('writes of one integration at once by two processes', () => {
       const { id } = await integrations.created(customMcp());
       await integrations.created(customMcp(), { agentId: otherAgentId });
       const answers = await atOnce(6, (at, index) =>
-        at.http(index < 4 ? 'PUT' : 'DELETE', `/v1/agents/${index % 2 === 0 ? agentId : otherAgentId}/tool-integrations/${id}`, {
-          key: organization.key,
-          ...(index < 4 ? { body: customMcp({ excludedTools: [`${index}`] }) } : {}),
-        }),
+        at.http(
+          index < 4 ? 'PUT' : 'DELETE',
+          `/v1/agents/${index % 2 === 0 ? agentId : otherAgentId}/tool-integrations/${id}`,
+          {
+            key: organization.key,
+            ...(index < 4 ? { body: customMcp({ excludedTools: [`${index}`] }) } : {}),
+          },
+        ),
       );
       for (const { status } of answers) expect([200, 204, 404]).toContain(status);
       expect(await integrations.rows()).toEqual(NO_ROWS);
@@ -120,14 +133,38 @@ describe('a refresh of tokens', () => {
     const owner = { organizationId: integrations.organization.id, id: integrationId };
     const grants = service.app.get(OAuthGrants, { strict: false });
     const [start, generation] = [new Date('2026-01-01'), newId()];
-    const grant = { organizationId: owner.organizationId, ownerId: owner.id, serverUrl: 'https://a.test', issuer: 'https://a.test', status: 'authorized' as const, scope: null, neededScope: null };
-    const times = { version: newId(), generation, receivedAt: start, updatedAt: start, expiresAt: null, refreshAt: start };
-    await service.database.transaction((transaction) => grants.put(transaction, { ...grant, ...times }, { tokens: { accessToken: 'token' } }));
+    const grant = {
+      organizationId: owner.organizationId,
+      ownerId: owner.id,
+      serverUrl: 'https://a.test',
+      issuer: 'https://a.test',
+      status: 'authorized' as const,
+      scope: null,
+      neededScope: null,
+    };
+    const times = {
+      version: newId(),
+      generation,
+      receivedAt: start,
+      updatedAt: start,
+      expiresAt: null,
+      refreshAt: start,
+    };
+    await service.database.transaction((transaction) =>
+      grants.put(transaction, { ...grant, ...times }, { tokens: { accessToken: 'token' } }),
+    );
     const claimAt = (seconds: number): Promise<boolean> => {
       const now = new Date(start.getTime() + seconds * 1_000);
-      return service.database.transaction((transaction) => grants.claim(transaction, { ...owner, generation, lease: newId() }, now));
+      return service.database.transaction((transaction) =>
+        grants.claim(transaction, { ...owner, generation, lease: newId() }, now),
+      );
     };
-    expect([await claimAt(0), await claimAt(0), await claimAt(-25), await claimAt(29)]).toEqual([true, false, false, false]);
+    expect([await claimAt(0), await claimAt(0), await claimAt(-25), await claimAt(29)]).toEqual([
+      true,
+      false,
+      false,
+      false,
+    ]);
     expect(await claimAt(31)).toBe(true);
     // So far ahead that its clock must have been set back since.
     expect(await claimAt(-3_600)).toBe(true);

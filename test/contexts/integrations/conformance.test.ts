@@ -28,7 +28,9 @@ const doesAsTold: ModelScript = (exchange, wire) => {
 
 /** Of Anthropic's wire. */
 function lastText({ request }: Exchange): string {
-  const messages = request.body['messages'] as readonly { readonly content: string | readonly { readonly text?: string }[] }[];
+  const messages = request.body['messages'] as readonly {
+    readonly content: string | readonly { readonly text?: string }[];
+  }[];
   const content = messages.at(-1)?.content ?? '';
   return typeof content === 'string' ? content : (content[0]?.text ?? '');
 }
@@ -66,10 +68,23 @@ function unexpectedOf(output: string): string[] {
 
 async function run(suite: string, what: readonly string[], key: string): Promise<Verdict> {
   const results = mkdtempSync(join(tmpdir(), 'conformance-'));
-  const line = [SUITE, 'client', '--command', `${process.execPath} ${CLIENT}`, ...what, '--timeout', String(SCENARIO_MS), '-o', results];
-  const judging = spawn(process.execPath, line, { env: { ...process.env, SERVICE_URL: service.baseUrl, SERVICE_KEY: key } });
+  const line = [
+    SUITE,
+    'client',
+    '--command',
+    `${process.execPath} ${CLIENT}`,
+    ...what,
+    '--timeout',
+    String(SCENARIO_MS),
+    '-o',
+    results,
+  ];
+  const judging = spawn(process.execPath, line, {
+    env: { ...process.env, SERVICE_URL: service.baseUrl, SERVICE_KEY: key },
+  });
   let output = '';
-  for (const stream of [judging.stdout, judging.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  for (const stream of [judging.stdout, judging.stderr])
+    stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
   const [code] = (await once(judging, 'close')) as [number];
   rmSync(results, { recursive: true, force: true });
   return { suite, code, output: code === 0 ? '' : output.slice(-10_000) };

@@ -26,7 +26,17 @@ describe('a new tool integration', () => {
     expect([made.status, made.body]).toEqual([
       201,
       {
-        ...{ id: TEXT, type, app, url, transportType, auth, scope: 'organization', excludedTools: ['delete_ticket'], ...STATE },
+        ...{
+          id: TEXT,
+          type,
+          app,
+          url,
+          transportType,
+          auth,
+          scope: 'organization',
+          excludedTools: ['delete_ticket'],
+          ...STATE,
+        },
         httpHeaders: {
           'X-Key': { type: 'vault', keyName: 'header.x-key' },
           'X-Team': { type: 'plain_text', value: 'support' },
@@ -40,7 +50,11 @@ describe('a new tool integration', () => {
   });
 
   it('needs neither headers nor excluded tools', async () => {
-    const made = await integrations.create({ ...customMcp({ auth: { type: 'none' } }), httpHeaders: undefined, excludedTools: undefined });
+    const made = await integrations.create({
+      ...customMcp({ auth: { type: 'none' } }),
+      httpHeaders: undefined,
+      excludedTools: undefined,
+    });
     expect(made.body).toMatchObject({ auth: { type: 'none' }, httpHeaders: {}, excludedTools: [] });
   });
 
@@ -49,7 +63,14 @@ describe('a new tool integration', () => {
     expect([made.status, made.body]).toEqual([
       201,
       {
-        ...{ id: TEXT, type: 'workflow-platform', nameSlug: 'onboarding', authType: null, scope: 'organization', ...STATE },
+        ...{
+          id: TEXT,
+          type: 'workflow-platform',
+          nameSlug: 'onboarding',
+          authType: null,
+          scope: 'organization',
+          ...STATE,
+        },
         ...{ excludedTools: [], error: TEXT },
       },
     ]);
@@ -61,10 +82,18 @@ describe('a new tool integration', () => {
     const made = await integrations.create(body);
     expect([made.status, made.body]).toMatchObject([
       201,
-      { type: 'managed-mcp', app: slug, scope: 'agent', secrets: { envMap: { [name]: { type: 'vault', keyName: `env.${name}` } } } },
+      {
+        type: 'managed-mcp',
+        app: slug,
+        scope: 'agent',
+        secrets: { envMap: { [name]: { type: 'vault', keyName: `env.${name}` } } },
+      },
     ]);
     expect((await integrations.create(body)).status).toBe(409);
-    const other = await integrations.created({ type: 'managed-mcp', app: slug }, { agentId: integrations.otherAgentId });
+    const other = await integrations.created(
+      { type: 'managed-mcp', app: slug },
+      { agentId: integrations.otherAgentId },
+    );
     expect(other.id).not.toBe(made.body.id);
   });
 
@@ -76,13 +105,19 @@ describe('a new tool integration', () => {
   it('is tested on demand, and a server that is not there is no error', async () => {
     const { id } = await integrations.created(customMcp());
     const tested = await integrations.test(id);
-    expect([tested.status, tested.body]).toEqual([200, { ok: false, latencyMs: expect.any(Number), tools: 0, error: TEXT }]);
+    expect([tested.status, tested.body]).toEqual([
+      200,
+      { ok: false, latencyMs: expect.any(Number), tools: 0, error: TEXT },
+    ]);
   });
 
   it('is refused beyond fifty of one agent', async () => {
     for (let count = 0; count < 50; count += 1) await integrations.created(workflow({ nameSlug: `w${count}` }));
     const refused = await integrations.create(workflow({ nameSlug: 'w50' }));
-    expect([refused.status, refused.body]).toEqual([422, { statusCode: 422, error: 'unprocessable_entity', message: expect.stringContaining('50') }]);
+    expect([refused.status, refused.body]).toEqual([
+      422,
+      { statusCode: 422, error: 'unprocessable_entity', message: expect.stringContaining('50') },
+    ]);
     expect(await integrations.rows()).toMatchObject({ tool_integrations: 50, tool_integration_agents: 50 });
     expect((await integrations.create(workflow({ nameSlug: 'w0' }))).status).toBe(409);
   }, 30_000);
@@ -122,14 +157,22 @@ describe('what is no tool integration', () => {
     ['an unknown auth', 'auth/type', customMcp({ auth: { type: 'basic' } })],
     ['auth with too much', 'auth/headerKey', customMcp({ auth: { type: 'none', headerKey: 'X-Key' } })],
     ['static auth without a header', 'auth/headerKey', customMcp({ auth: { type: 'static', headerKey: 'X-Other' } })],
-    ['an authorization header with OAuth', 'httpHeaders/AUTHORIZATION', { ...header('AUTHORIZATION'), auth: { type: 'oauth' } }],
+    [
+      'an authorization header with OAuth',
+      'httpHeaders/AUTHORIZATION',
+      { ...header('AUTHORIZATION'), auth: { type: 'oauth' } },
+    ],
     ['headers in a list', 'httpHeaders', customMcp({ httpHeaders: [] })],
     ['a header that is text', 'httpHeaders/X-Key', header('X-Key', 'x')],
     ['a header of no type', 'httpHeaders/X-Key/type', header('X-Key', { value: 'x' })],
     ['a header that is kept where nothing is', 'httpHeaders/X-Key/type', header('X-Key', { type: 'vault' })],
     ['a header with too much', 'httpHeaders/X-Key/note', header('X-Key', { type: 'secret', value: SECRET, note: 'x' })],
     ['an empty header', 'httpHeaders/X-Key/value', header('X-Key', { type: 'secret', value: '' })],
-    ['two lines in a header', 'httpHeaders/X-Key/value', header('X-Key', { type: 'secret', value: `${SECRET}\r\nx: y` })],
+    [
+      'two lines in a header',
+      'httpHeaders/X-Key/value',
+      header('X-Key', { type: 'secret', value: `${SECRET}\r\nx: y` }),
+    ],
     ['a header beyond Latin-1', 'httpHeaders/X-Key/value', header('X-Key', { type: 'plain_text', value: 'łódź' })],
     ['a long header', 'httpHeaders/X-Key/value', header('X-Key', { type: 'plain_text', value: 'x'.repeat(8_193) })],
     ['a header name with a blank', 'httpHeaders/X Key', header('X Key')],
@@ -149,23 +192,38 @@ describe('what is no tool integration', () => {
     const refused = await integrations.create(body);
     expect([refused.status, refused.body]).toEqual([
       400,
-      { statusCode: 400, code: 'FST_ERR_VALIDATION', error: 'bad_request', message: expect.stringContaining(`body/${field}`) },
+      {
+        statusCode: 400,
+        code: 'FST_ERR_VALIDATION',
+        error: 'bad_request',
+        message: expect.stringContaining(`body/${field}`),
+      },
     ]);
     expect(refused.text).not.toContain('canary');
     expect(await integrations.rows()).toEqual(NO_ROWS);
   });
 
   it.each([
-    ...['Host', 'content-length', 'Connection', 'transfer-encoding', 'TE', 'trailer', 'upgrade', 'expect', 'Content-Type'],
+    ...[
+      'Host',
+      'content-length',
+      'Connection',
+      'transfer-encoding',
+      'TE',
+      'trailer',
+      'upgrade',
+      'expect',
+      'Content-Type',
+    ],
     ...['accept', 'Mcp-Session-Id', 'mcp-protocol-version', 'last-event-id', 'Proxy-Authorization'],
     ...['Accept-Encoding', 'Keep-Alive', 'Http2-Settings', 'mcp-method', 'Mcp-Name'],
-  ])(
-    'is refused: the header %s',
-    async (name) => {
-      const refused = await integrations.create(header(name));
-      expect([refused.status, refused.body]).toMatchObject([400, { message: expect.stringContaining(`body/httpHeaders/${name} `) }]);
-    },
-  );
+  ])('is refused: the header %s', async (name) => {
+    const refused = await integrations.create(header(name));
+    expect([refused.status, refused.body]).toMatchObject([
+      400,
+      { message: expect.stringContaining(`body/httpHeaders/${name} `) },
+    ]);
+  });
 
   it('is refused: environment variables that the app does not declare, or that are empty, and any of a remote OAuth app', async () => {
     const { slug, envName } = LOCAL_APP;
@@ -178,7 +236,10 @@ describe('what is no tool integration', () => {
     ];
     for (const [body, field] of cases) {
       const refused = await integrations.create(body);
-      expect([refused.status, refused.body]).toMatchObject([400, { code: 'FST_ERR_VALIDATION', message: expect.stringContaining(field) }]);
+      expect([refused.status, refused.body]).toMatchObject([
+        400,
+        { code: 'FST_ERR_VALIDATION', message: expect.stringContaining(field) },
+      ]);
       expect(refused.text).not.toContain(SECRET);
     }
     expect(await integrations.rows()).toEqual(NO_ROWS);
@@ -200,7 +261,9 @@ describe('what is no tool integration', () => {
       "!#$%&'*+.^_`|~9": { type: 'plain_text', value: 'blue\tgr\u00fcn yellow' },
       __proto__x: { type: 'plain_text', value: 'x' },
     };
-    const made = await integrations.created(customMcp({ url: `${SERVER}?a=b#c`, auth: { type: 'static', headerKey: 'authorization' }, httpHeaders }));
+    const made = await integrations.created(
+      customMcp({ url: `${SERVER}?a=b#c`, auth: { type: 'static', headerKey: 'authorization' }, httpHeaders }),
+    );
     expect(made).toMatchObject({
       auth: { type: 'static', headerKey: 'Authorization' },
       httpHeaders: { ...httpHeaders, Authorization: { type: 'vault', keyName: 'header.authorization' } },

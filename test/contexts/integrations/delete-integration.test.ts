@@ -58,7 +58,10 @@ describe('a deleted agent', () => {
     const shared = await integrations.created(workflow());
     await integrations.created(workflow(), otherAgent);
     await deleteAgent(integrations.agentId);
-    await until(async () => (await integrations.rows())['tool_integration_agents'] === 1, 'its integrations are removed');
+    await until(
+      async () => (await integrations.rows())['tool_integration_agents'] === 1,
+      'its integrations are removed',
+    );
     expect(await integrations.rows()).toMatchObject({ tool_integrations: 1, secrets: 0 });
     expect((await integrations.list(otherAgent)).body.integrations.map(({ id }) => id)).toEqual([shared.id]);
   });
@@ -72,7 +75,10 @@ describe('a deleted agent', () => {
     it('does not count: the organization’s is replaced by the next one of its name, and its secrets are gone', async () => {
       const old = await integrations.created(customMcp());
       await deletedWithoutJob(integrations.agentId);
-      const next = await integrations.created(customMcp({ httpHeaders: { 'X-Key': { type: 'plain_text', value: 'shown' } } }), otherAgent);
+      const next = await integrations.created(
+        customMcp({ httpHeaders: { 'X-Key': { type: 'plain_text', value: 'shown' } } }),
+        otherAgent,
+      );
       expect(next.id).not.toBe(old.id);
       expect(await integrations.rows()).toMatchObject({ tool_integrations: 1, tool_integration_agents: 1, secrets: 0 });
     });
@@ -92,7 +98,9 @@ describe('a deleted agent', () => {
       await integrations.created(customMcp());
       await integrations.created(workflow(), otherAgent);
       await deletedWithoutJob(integrations.agentId);
-      const holder = service.app.get(AgentDataHolders, { strict: false }).all.find((one) => one instanceof RemoveLeftBehindIntegrations);
+      const holder = service.app
+        .get(AgentDataHolders, { strict: false })
+        .all.find((one) => one instanceof RemoveLeftBehindIntegrations);
       if (!holder) throw new Error('Nobody looks for integrations');
       const { id: organizationId } = integrations.organization;
       const left = (await holder.leftBehind()).filter((agent) => agent.organizationId === organizationId);

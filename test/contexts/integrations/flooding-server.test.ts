@@ -17,7 +17,10 @@ beforeEach(async () => {
   talk = await Talk.start(service);
   const path = `/v1/agents/${talk.agentId}/tool-integrations`;
   const body = customMcp({ url: server.url, auth: { type: 'none' }, httpHeaders: {} });
-  expect(await service.http('POST', path, { key: talk.key, body })).toMatchObject({ status: 201, body: { status: 'connected' } });
+  expect(await service.http('POST', path, { key: talk.key, body })).toMatchObject({
+    status: 201,
+    body: { status: 'connected' },
+  });
 });
 afterEach(() => server.close());
 
@@ -26,12 +29,16 @@ describe('a server that sends more than can be read', () => {
     server.lie = 'floods';
     service.models.next(calls(ECHO, { text: 'hi' }), says('It does not work.'));
     const flooded = await talk.run('Say hi.');
-    expect(flooded).toMatchObject({ body: { run: { status: 'completed' }, message: { content: 'It does not work.' } } });
+    expect(flooded).toMatchObject({
+      body: { run: { status: 'completed' }, message: { content: 'It does not work.' } },
+    });
     const error = 'The server sent more messages than can be read, and was disconnected.';
     expect((await talk.messages()).at(-1)?.toolCalls).toMatchObject([{ name: ECHO, output: error }]);
     server.lie = 'none';
     service.models.next(calls(ECHO, { text: 'hi' }), says('Done.'));
     await talk.run('Once more.');
-    expect((await talk.messages()).at(-1)?.toolCalls).toMatchObject([{ name: ECHO, output: 'done', status: 'completed' }]);
+    expect((await talk.messages()).at(-1)?.toolCalls).toMatchObject([
+      { name: ECHO, output: 'done', status: 'completed' },
+    ]);
   });
 });

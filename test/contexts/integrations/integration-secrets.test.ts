@@ -15,7 +15,10 @@ beforeEach(async () => {
 
 /** What is in the vault for an integration, by field. */
 async function stored(id = made.id): Promise<Readonly<Record<string, string>>> {
-  const rows = await service.database.query<{ field: string }>('select field from secrets where record_id = $1 order by field', [id]);
+  const rows = await service.database.query<{ field: string }>(
+    'select field from secrets where record_id = $1 order by field',
+    [id],
+  );
   const refs = rows.map(({ field }) => ({ organizationId: integrations.organization.id, recordId: id, field }));
   const values = await service.app.get(Vault, { strict: false }).readMany(refs);
   return Object.fromEntries(rows.map(({ field }, index) => [field, values[index] ?? '']));
@@ -52,14 +55,23 @@ describe('a secret header', () => {
     ['type alone', { type: 'vault' }],
     ['as it is read', { type: 'vault', keyName: 'header.x-key' }],
   ])('keeps its value: %s', async (_what, value) => {
-    const changed = await integrations.put(made.id, header(value, { url: 'http://127.0.0.1:9/other', excludedTools: [] }));
+    const changed = await integrations.put(
+      made.id,
+      header(value, { url: 'http://127.0.0.1:9/other', excludedTools: [] }),
+    );
     expect(changed.status).toBe(200);
     expect(await stored()).toEqual({ 'header.x-key': SECRET });
   });
 
   it('keeps its value under another spelling of its name', async () => {
-    const changed = await integrations.put(made.id, customMcp({ httpHeaders: { 'x-KEY': { type: 'vault', keyName: 'header.x-key' } } }));
-    expect(changed.body).toMatchObject({ auth: { type: 'static', headerKey: 'x-KEY' }, httpHeaders: { 'x-KEY': { type: 'vault' } } });
+    const changed = await integrations.put(
+      made.id,
+      customMcp({ httpHeaders: { 'x-KEY': { type: 'vault', keyName: 'header.x-key' } } }),
+    );
+    expect(changed.body).toMatchObject({
+      auth: { type: 'static', headerKey: 'x-KEY' },
+      httpHeaders: { 'x-KEY': { type: 'vault' } },
+    });
     expect(await stored()).toEqual({ 'header.x-key': SECRET });
   });
 
@@ -70,7 +82,10 @@ describe('a secret header', () => {
   ])('cannot be kept where there is none: %s', async (_what, httpHeaders) => {
     const refused = await integrations.put(made.id, customMcp({ httpHeaders }));
     const [name = ''] = Object.keys(httpHeaders).slice(-1);
-    expect([refused.status, refused.body]).toMatchObject([400, { code: 'FST_ERR_VALIDATION', message: expect.stringContaining(`body/httpHeaders/${name}`) }]);
+    expect([refused.status, refused.body]).toMatchObject([
+      400,
+      { code: 'FST_ERR_VALIDATION', message: expect.stringContaining(`body/httpHeaders/${name}`) },
+    ]);
     expect((await integrations.read(made.id)).body).toEqual(made);
     expect(await stored()).toEqual({ 'header.x-key': SECRET });
   });
@@ -81,11 +96,18 @@ describe('a secret header', () => {
   });
 
   it('that does not open any more is as good as none, and a new value is the way out', async () => {
-    await service.database.query('update secrets set ciphertext = $1 where record_id = $2', [Buffer.from('nonsense'), made.id]);
+    await service.database.query('update secrets set ciphertext = $1 where record_id = $2', [
+      Buffer.from('nonsense'),
+      made.id,
+    ]);
     const refused = await integrations.put(made.id, header({ type: 'vault' }));
-    expect([refused.status, refused.body]).toMatchObject([400, { message: expect.stringContaining('body/httpHeaders/X-Key') }]);
+    expect([refused.status, refused.body]).toMatchObject([
+      400,
+      { message: expect.stringContaining('body/httpHeaders/X-Key') },
+    ]);
     expect((await integrations.create(customMcp(), { agentId: integrations.otherAgentId })).status).toBe(409);
-    const error = 'The secrets of the integration cannot be read any more. Store them again by a change of the integration.';
+    const error =
+      'The secrets of the integration cannot be read any more. Store them again by a change of the integration.';
     const tested = await integrations.test(made.id);
     expect([tested.status, tested.body]).toMatchObject([200, { ok: false, tools: 0, error }]);
     expect((await integrations.read(made.id)).body).toMatchObject({ status: 'error', error });
@@ -95,21 +117,26 @@ describe('a secret header', () => {
 });
 
 describe('another origin', () => {
-  it.each(['https://127.0.0.1:9/mcp', 'http://127.0.0.1:10/mcp', 'http://127.0.0.2:9/mcp'])('is not sent what was stored for this one: %s', async (url) => {
-    const refused = await integrations.put(made.id, header({ type: 'vault' }, { url }));
-    const message = expect.stringMatching(/body\/httpHeaders\/X-Key .*body\/url .*origin/);
-    expect([refused.status, refused.body]).toMatchObject([400, { code: 'FST_ERR_VALIDATION', message }]);
-    expect((await integrations.read(made.id)).body).toEqual(made);
-    const changed = await integrations.put(made.id, header({ type: 'secret', value: 'canary-new' }, { url }));
-    expect(changed.status).toBe(200);
-    expect(await stored()).toEqual({ 'header.x-key': 'canary-new' });
-  });
+  it.each(['https://127.0.0.1:9/mcp', 'http://127.0.0.1:10/mcp', 'http://127.0.0.2:9/mcp'])(
+    'is not sent what was stored for this one: %s',
+    async (url) => {
+      const refused = await integrations.put(made.id, header({ type: 'vault' }, { url }));
+      const message = expect.stringMatching(/body\/httpHeaders\/X-Key .*body\/url .*origin/);
+      expect([refused.status, refused.body]).toMatchObject([400, { code: 'FST_ERR_VALIDATION', message }]);
+      expect((await integrations.read(made.id)).body).toEqual(made);
+      const changed = await integrations.put(made.id, header({ type: 'secret', value: 'canary-new' }, { url }));
+      expect(changed.status).toBe(200);
+      expect(await stored()).toEqual({ 'header.x-key': 'canary-new' });
+    },
+  );
 
   it('takes the tokens of a grant away, and so does another auth', async () => {
     const oauth = { auth: { type: 'oauth' }, httpHeaders: { 'X-Key': { type: 'vault' } } };
     const grant = async (): Promise<void> => {
       const ref = { organizationId: integrations.organization.id, recordId: made.id, field: 'grant' };
-      await service.database.transaction((transaction) => service.app.get(Vault, { strict: false }).put(transaction, ref, 'tokens'));
+      await service.database.transaction((transaction) =>
+        service.app.get(Vault, { strict: false }).put(transaction, ref, 'tokens'),
+      );
     };
     await integrations.put(made.id, customMcp(oauth));
     await grant();
@@ -127,7 +154,11 @@ describe('another origin', () => {
 describe('the environment of a managed app', () => {
   it('is in the vault, stays when it is not sent, and is replaced as a whole', async () => {
     const { slug, envName: name } = LOCAL_APP;
-    const body = (envMap?: Body): Body => ({ type: 'managed-mcp', app: slug, ...(envMap ? { secrets: { envMap } } : {}) });
+    const body = (envMap?: Body): Body => ({
+      type: 'managed-mcp',
+      app: slug,
+      ...(envMap ? { secrets: { envMap } } : {}),
+    });
     const managed = await integrations.created(body({ [name]: SECRET }));
     const secrets = { envMap: { [name]: { type: 'vault', keyName: `env.${name}` } } };
     expect(managed).toMatchObject({ secrets });

@@ -23,7 +23,13 @@ function tool(name: string): ListedTool {
 }
 
 function connected(revision: number, ...names: string[]): IntegrationState {
-  return { revision, status: 'connected', error: null, tools: names.map(tool), checkedAt: new Date('2026-01-02T03:04:05.678Z') };
+  return {
+    revision,
+    status: 'connected',
+    error: null,
+    tools: names.map(tool),
+    checkedAt: new Date('2026-01-02T03:04:05.678Z'),
+  };
 }
 
 async function stored(id: string): Promise<Integration> {
@@ -56,7 +62,9 @@ describe('what is known of a server', () => {
     };
     expect((await integrations.read(integration.id)).body).toMatchObject(shown);
     expect((await integrations.list()).body.integrations).toMatchObject([shown]);
-    const attached = await integrations.create(customMcp({ excludedTools: ['b'] }), { agentId: integrations.otherAgentId });
+    const attached = await integrations.create(customMcp({ excludedTools: ['b'] }), {
+      agentId: integrations.otherAgentId,
+    });
     expect([attached.status, attached.body]).toMatchObject([201, shown]);
   });
 
@@ -65,13 +73,21 @@ describe('what is known of a server', () => {
     await service.database.query('update tool_integrations set revision = 2 where id = $1', [integration.id]);
     await states().save(await stored(integration.id), connected(2, 'a'));
     await service.database.query('update tool_integrations set revision = 3 where id = $1', [integration.id]);
-    expect((await integrations.read(integration.id)).body).toMatchObject({ status: 'error', error: 'Not connected yet.', tools: [] });
+    expect((await integrations.read(integration.id)).body).toMatchObject({
+      status: 'error',
+      error: 'Not connected yet.',
+      tools: [],
+    });
   });
 
   it('reads as not connected where nothing is known', async () => {
     const { id } = await made();
     await service.database.query('delete from tool_integration_states where integration_id = $1', [id]);
-    expect((await integrations.read(id)).body).toMatchObject({ status: 'error', error: 'Not connected yet.', tools: [] });
+    expect((await integrations.read(id)).body).toMatchObject({
+      status: 'error',
+      error: 'Not connected yet.',
+      tools: [],
+    });
   });
 
   it('is whole for whoever runs the tools, and known by one digest as long as the list is the same', async () => {
@@ -84,7 +100,11 @@ describe('what is known of a server', () => {
     expect(await toolsOf(integration)).toEqual([tool('a')]);
     await states().save(integration, { ...connected(1, 'a'), status: 'error', error: 'Away.' });
     expect(await digest()).toBe(first);
-    expect(await states().find(organizationId, integration.id)).toMatchObject({ status: 'error', error: 'Away.', tools: [tool('a')] });
+    expect(await states().find(organizationId, integration.id)).toMatchObject({
+      status: 'error',
+      error: 'Away.',
+      tools: [tool('a')],
+    });
     await states().save(integration, connected(1, 'a', 'b'));
     expect(await digest()).not.toBe(first);
     expect(await toolsOf(integration)).toEqual([tool('a'), tool('b')]);
@@ -92,7 +112,12 @@ describe('what is known of a server', () => {
 });
 
 describe('a check to which the server does not list its tools', () => {
-  const failed = (revision: number) => ({ ...connected(revision), status: 'error' as const, error: 'Away.', tools: null });
+  const failed = (revision: number) => ({
+    ...connected(revision),
+    status: 'error' as const,
+    error: 'Away.',
+    tools: null,
+  });
 
   it('leaves the list that is there, also one that came while it was under way, and shows it', async () => {
     const integration = await made();
@@ -101,8 +126,15 @@ describe('a check to which the server does not list its tools', () => {
     const shown = await states().save(integration, failed(1));
     const tools = ['a', 'b'].map((name) => ({ name, description: `Does ${name}` }));
     expect(shown).toEqual({ revision: 1, status: 'error', error: 'Away.', tools });
-    expect(await states().find(organizationId, integration.id)).toEqual({ ...failed(1), tools: [tool('a'), tool('b')] });
-    expect((await states().ofAgent(organizationId, integrations.agentId))[0]?.state).toEqual({ ...before, status: 'error', error: 'Away.' });
+    expect(await states().find(organizationId, integration.id)).toEqual({
+      ...failed(1),
+      tools: [tool('a'), tool('b')],
+    });
+    expect((await states().ofAgent(organizationId, integrations.agentId))[0]?.state).toEqual({
+      ...before,
+      status: 'error',
+      error: 'Away.',
+    });
   });
 
   it('knows of none where there was none', async () => {
@@ -129,7 +161,9 @@ describe('the tools that runs are offered', () => {
   const offered = async (): Promise<readonly ToolDefinition[]> =>
     (await agentTools().of(organizationId, integrations.agentId)).tools.map(({ definition }) => definition);
   const forget = ({ id }: Integration): void =>
-    service.app.get(EventBus, { strict: false }).publish(new IntegrationChecked(organizationId, id, [integrations.agentId]));
+    service.app
+      .get(EventBus, { strict: false })
+      .publish(new IntegrationChecked(organizationId, id, [integrations.agentId]));
 
   it('are the same objects as long as nothing has changed', async () => {
     const integration = await made();
@@ -201,7 +235,14 @@ describe('what an agent uses', () => {
     const used = await ofAgent();
     expect(used.map(({ integration }) => integration)).toEqual([first, await stored(id)]);
     expect(used[0]?.state).toEqual({
-      ...{ revision: 1, status: 'connected', error: null, toolsDigest: expect.stringMatching(/^[0-9a-f]{64}$/), toolsBytes: expect.any(Number), toolsCount: expect.any(Number) },
+      ...{
+        revision: 1,
+        status: 'connected',
+        error: null,
+        toolsDigest: expect.stringMatching(/^[0-9a-f]{64}$/),
+        toolsBytes: expect.any(Number),
+        toolsCount: expect.any(Number),
+      },
       checkedAt: connected(1).checkedAt,
     });
     expect(await states().ofAgent(organizationId, integrations.otherAgentId)).toEqual([]);

@@ -71,10 +71,16 @@ describe('a server that dies in the middle of a call and comes back', () => {
     await server.close();
     expect(await run).toMatchObject({ body: { run: { status: 'completed' }, message: { content: 'It is away.' } } });
     expect(before).toBe(1);
-    expect(newest()).toMatchObject({ isError: true, output: expect.stringMatching(/broke off|cannot be reached|was lost/) });
+    expect(newest()).toMatchObject({
+      isError: true,
+      output: expect.stringMatching(/broke off|cannot be reached|was lost/),
+    });
     expect((await talk.messages())[1]).toMatchObject({ toolCalls: [{ status: 'failed' }] });
 
-    await until(async () => (await service.http<IntegrationView>('GET', path(), { key: talk.key })).body.status === 'error', 'it was looked for');
+    await until(
+      async () => (await service.http<IntegrationView>('GET', path(), { key: talk.key })).body.status === 'error',
+      'it was looked for',
+    );
     server = await LyingToolServer.start('none', undefined, port);
     await nextRun();
     expect(newest()).toMatchObject({ output: 'done', isError: false });
@@ -183,7 +189,10 @@ describe('while a call is under way', () => {
     service.models.next(...usesTools(ECHO));
     release();
     expect(await run).toMatchObject({ body: { run: { status: 'completed' } } });
-    expect(modelRead(service.models).at(-1)).toMatchObject({ isError: true, output: expect.stringContaining('not available any more') });
+    expect(modelRead(service.models).at(-1)).toMatchObject({
+      isError: true,
+      output: expect.stringContaining('not available any more'),
+    });
     expect(server.count('tools/call')).toBe(1);
   });
 
@@ -208,9 +217,15 @@ describe('while a call is under way', () => {
     service.models.next(...usesTools(ECHO));
     release();
     await run;
-    expect(modelRead(service.models).at(-1)).toMatchObject({ isError: true, output: expect.stringContaining('not available any more') });
+    expect(modelRead(service.models).at(-1)).toMatchObject({
+      isError: true,
+      output: expect.stringContaining('not available any more'),
+    });
     service.models.next(...usesTools(ECHO));
-    await service.http('POST', `/v1/threads/${threadId}/runs`, { key: talk.key, body: { message: { role: 'user', content: 'Go' } } });
+    await service.http('POST', `/v1/threads/${threadId}/runs`, {
+      key: talk.key,
+      body: { message: { role: 'user', content: 'Go' } },
+    });
     expect(newest()).toMatchObject({ output: 'done', isError: false });
   });
 

@@ -40,16 +40,24 @@ function offeredLast(): string[] {
 
 /** Leaves the agent's attachments as an earlier release stores them, without names. */
 async function forgetNames(): Promise<void> {
-  await service.database.query('update tool_integration_agents set tool_names = null where agent_id = $1', [talk.agentId]);
+  await service.database.query('update tool_integration_agents set tool_names = null where agent_id = $1', [
+    talk.agentId,
+  ]);
 }
 
 describe('the name of a tool that an agent was once offered', () => {
   it('stays when an integration of the same slug comes, and so a fail-closed guard of the exact name denies its calls', async () => {
     const guard = await HookServer.start();
     started.push(guard);
-    const hook = { type: 'http', url: guard.url('/guard', () => ({ decision: 'block', reason: 'Never.' })), failClosed: true };
+    const hook = {
+      type: 'http',
+      url: guard.url('/guard', () => ({ decision: 'block', reason: 'Never.' })),
+      failClosed: true,
+    };
     const hooks = { PreToolUse: [{ matcher: WIPE, hooks: [hook] }] };
-    expect((await service.http('PUT', `/v1/agents/${talk.agentId}/hooks`, { key: talk.key, body: { hooks } })).status).toBe(200);
+    expect(
+      (await service.http('PUT', `/v1/agents/${talk.agentId}/hooks`, { key: talk.key, body: { hooks } })).status,
+    ).toBe(200);
     const [mine, theirs] = [await serve({ name: 'wipe' }), await serve({ name: 'wipe' })];
     await connect(service, talk, customServer('crm', mine));
     expect(await offered()).toEqual([WIPE]);
@@ -58,7 +66,15 @@ describe('the name of a tool that an agent was once offered', () => {
     const [first, second = ''] = await offered();
     expect([first, second]).toEqual([WIPE, expect.stringMatching(WITH_HASH)]);
 
-    service.models.next(answers({ calls: [{ id: 'a', name: WIPE }, { id: 'b', name: second }] }), says('Done.'));
+    service.models.next(
+      answers({
+        calls: [
+          { id: 'a', name: WIPE },
+          { id: 'b', name: second },
+        ],
+      }),
+      says('Done.'),
+    );
     const { body } = await talk.run('Wipe');
     expect(body.message?.toolCalls?.map(({ status }) => status)).toEqual(['denied', 'completed']);
     expect([mine.calls.length, theirs.calls.length]).toEqual([0, 1]);
@@ -92,7 +108,10 @@ describe('the name of a tool that an agent was once offered', () => {
   it('is each agent’s own: of two that share an integration, neither changes the other’s names', async () => {
     const [mine, theirs] = [await serve({ name: 'wipe' }), await serve({ name: 'wipe' })];
     const other = await talk.withAnotherAgent();
-    for (const [at, apps] of [[talk, ['crm', 'CRM']], [other, ['CRM', 'crm']]] as const) {
+    for (const [at, apps] of [
+      [talk, ['crm', 'CRM']],
+      [other, ['CRM', 'crm']],
+    ] as const) {
       for (const app of apps) await connect(service, at, customServer(app, app === 'crm' ? mine : theirs));
       expect(await offered(at)).toEqual([WIPE, expect.stringMatching(WITH_HASH)]);
       service.models.next(answers({ calls: [{ id: 'a', name: WIPE }] }), says('Done.'));
@@ -107,8 +126,16 @@ describe('the name of a tool that an agent was once offered', () => {
     expect(await offered()).toEqual(['mcp__sheet__rows_read']);
     /** Changes the tools, and the integration, so that the service asks the server at once. */
     const listed = async (...names: string[]): Promise<string[]> => {
-      server.become(names.map((name) => ({ name })), { announced: false });
-      await changeIntegration(service, talk, id, customServer('sheet', server, { excludedTools: [`none-of-${names.length}`] }));
+      server.become(
+        names.map((name) => ({ name })),
+        { announced: false },
+      );
+      await changeIntegration(
+        service,
+        talk,
+        id,
+        customServer('sheet', server, { excludedTools: [`none-of-${names.length}`] }),
+      );
       return offered();
     };
     const [hashed] = await listed('rows_read');

@@ -47,7 +47,10 @@ const managed = (app: string, envMap?: Readonly<Record<string, string>>): Readon
 async function answerOf(talk: Talk, tool: string, input: object = {}): Promise<string> {
   service.models.next(calls(tool, input), says('Done.'));
   const { body } = await talk.run('Go');
-  expect(body).toMatchObject({ run: { status: 'completed' }, message: { content: 'Done.', toolCalls: [{ name: tool, status: 'completed' }] } });
+  expect(body).toMatchObject({
+    run: { status: 'completed' },
+    message: { content: 'Done.', toolCalls: [{ name: tool, status: 'completed' }] },
+  });
   return anthropicWire.toolResults(service.models.requests.at(-1)?.body ?? {}).at(-1)?.output ?? '';
 }
 

@@ -44,7 +44,9 @@ async function run(...tools: readonly string[]): Promise<void> {
 }
 
 async function idOf(app: string): Promise<string> {
-  const { body } = await service.http<{ integrations: { id: string; app: string }[] }>('GET', integrationsPath(talk), { key: talk.key });
+  const { body } = await service.http<{ integrations: { id: string; app: string }[] }>('GET', integrationsPath(talk), {
+    key: talk.key,
+  });
   return body.integrations.find((integration) => integration.app === app)?.id ?? '';
 }
 
@@ -61,7 +63,10 @@ describe('a local server', () => {
   ])('that does wrong in a call (%s) costs the run this one call, and is started again', async (tool, words) => {
     const pid = await pidOf('one');
     await run(`mcp__one__${tool}`, echoOf('steady'));
-    expect(modelRead(service.models).slice(-2)).toMatchObject([{ output: words, isError: true }, { output: 'done', isError: false }]);
+    expect(modelRead(service.models).slice(-2)).toMatchObject([
+      { output: words, isError: true },
+      { output: 'done', isError: false },
+    ]);
     expect((await talk.trace()).steps.find(({ name }) => name === `mcp__one__${tool}`)).toMatchObject({ error: words });
     await until(() => !isRunning(pid), 'its process is gone');
     const works = async (): Promise<boolean> => {
@@ -100,7 +105,10 @@ describe('a local server', () => {
     const called = join(service.app.get(Settings).dataDir, 'integrations', await idOf('one'), 'silent');
     await until(() => existsSync(called), 'its call is under way');
     await run('mcp__two__pid', echoOf('steady'));
-    expect(modelRead(service.models).slice(-2)).toMatchObject([{ output: 'Too many local servers are in use. Try again later.', isError: true }, { output: 'done' }]);
+    expect(modelRead(service.models).slice(-2)).toMatchObject([
+      { output: 'Too many local servers are in use. Try again later.', isError: true },
+      { output: 'done' },
+    ]);
 
     await service.http('POST', `${silent.path}/runs/${(await silent.storedRun())?.id ?? ''}/cancel`, { key: talk.key });
     await waiting;
@@ -115,7 +123,9 @@ describe('a local server', () => {
 
   it('cannot publish its values in what it answers', async () => {
     await run('mcp__one__environment');
-    expect(modelRead(service.models)).toMatchObject([{ output: expect.stringContaining('"KEY":"[redacted]"'), isError: false }]);
+    expect(modelRead(service.models)).toMatchObject([
+      { output: expect.stringContaining('"KEY":"[redacted]"'), isError: false },
+    ]);
   });
 
   it('ends with its integration, also in the middle of a call', async () => {

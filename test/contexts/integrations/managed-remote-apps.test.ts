@@ -42,6 +42,8 @@ describe('an integration of a remote app of the catalogue', () => {
     await talk.run('Say hi.');
     expect((await talk.messages()).at(-1)?.toolCalls).toMatchObject([{ name: 'mcp__crm__echo', status: 'completed' }]);
     expect(server.requests.map(({ headers }) => headers.authorization)).not.toContain(undefined);
-    expect(new Set(server.requests.map(({ headers }) => headers.authorization))).toEqual(new Set(['Bearer canary-of-crm']));
+    expect(new Set(server.requests.map(({ headers }) => headers.authorization))).toEqual(
+      new Set(['Bearer canary-of-crm']),
+    );
   });
 });

@@ -28,11 +28,18 @@ const charactersOf = (value: unknown): number => JSON.stringify(value).length;
 it('a server of 400 tools is searched for the one that is needed, and the run costs under 15% of sending them all', async () => {
   const talk = await Talk.start(service);
   expect((await connect(service, talk, customServer('suite', server))).tools).toHaveLength(COUNT);
-  service.models.next(calls('find_tools', { query: 'create a billing report' }), calls(WANTED, { workspace: 'w', title: 'May' }), says('Done.'));
+  service.models.next(
+    calls('find_tools', { query: 'create a billing report' }),
+    calls(WANTED, { workspace: 'w', title: 'May' }),
+    says('Done.'),
+  );
 
   const { body } = await talk.run('Create the report for May');
 
-  expect(body.message).toMatchObject({ content: 'Done.', toolCalls: [{ name: 'find_tools' }, { name: WANTED, status: 'completed' }] });
+  expect(body.message).toMatchObject({
+    content: 'Done.',
+    toolCalls: [{ name: 'find_tools' }, { name: WANTED, status: 'completed' }],
+  });
   expect(server.calls).toMatchObject([{ name: 'billing__create_report', input: { workspace: 'w', title: 'May' } }]);
   const { requests } = service.models;
   expect(sentToolNames(requests[0]?.body ?? {})).toEqual(['find_tools']);
@@ -40,8 +47,14 @@ it('a server of 400 tools is searched for the one that is needed, and the run co
 
   const sent = requests.reduce((sum, request) => sum + charactersOf(request.body), 0);
   // The same requests with a definition of every tool, each as this provider was sent those that were found.
-  const definitions = TOOLS.map(({ name, description, inputSchema }) => ({ name: `mcp__suite__${name}`, description, input_schema: inputSchema }));
-  expect(requests[2]?.body['tools']).toContainEqual(expect.objectContaining({ ...definitions.find(({ name }) => name === WANTED) }));
+  const definitions = TOOLS.map(({ name, description, inputSchema }) => ({
+    name: `mcp__suite__${name}`,
+    description,
+    input_schema: inputSchema,
+  }));
+  expect(requests[2]?.body['tools']).toContainEqual(
+    expect.objectContaining({ ...definitions.find(({ name }) => name === WANTED) }),
+  );
   const listing = requests.reduce((sum, { body: asked }) => sum + charactersOf({ ...asked, tools: definitions }), 0);
   expect(sent / listing).toBeLessThan(0.15);
 });

@@ -4,7 +4,15 @@ import { OAuthGrants } from '../../../src/integrations/oauth/oauth-grants.js';
 import { EventBus } from '../../../src/platform/events/index.js';
 import { type TestService, until, useService } from '../../support/harness.js';
 import { ManualClock } from '../../support/manual-clock.js';
-import { authorizationUrl, grantStateOf, moveIntegration, newOAuthIntegration, type OAuthIntegration, readIntegration, removeIntegration } from '../../support/oauth-integrations.js';
+import {
+  authorizationUrl,
+  grantStateOf,
+  moveIntegration,
+  newOAuthIntegration,
+  type OAuthIntegration,
+  readIntegration,
+  removeIntegration,
+} from '../../support/oauth-integrations.js';
 import { OAuthToolServer } from '../../support/oauth-tool-server.js';
 import { refuseRows } from '../../support/refuse-rows.js';
 
@@ -53,7 +61,12 @@ function token({ server }: Pick<Site, 'server'>, of?: Pick<TestService, 'app'>):
   return grants(of).tokensFor(server).current(forever);
 }
 
-function replace({ server }: Site, rejected: string, challenge: string | null = null, of?: TestService): Promise<string> {
+function replace(
+  { server }: Site,
+  rejected: string,
+  challenge: string | null = null,
+  of?: TestService,
+): Promise<string> {
   return grants(of).tokensFor(server).replace(rejected, challenge, forever);
 }
 
@@ -74,7 +87,11 @@ async function later(ms: number): Promise<void> {
 async function isAccepted(accessToken: string): Promise<boolean> {
   const response = await fetch(tools.url, {
     method: 'POST',
-    headers: { authorization: `Bearer ${accessToken}`, 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+    headers: {
+      authorization: `Bearer ${accessToken}`,
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+    },
     body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'who', arguments: {} } }),
   });
   return response.status !== 401 && response.status !== 403;
@@ -97,7 +114,9 @@ describe('an access token', () => {
     const second = await token(at);
     expect(second).not.toBe(first);
     expect(await isAccepted(second)).toBe(true);
-    expect(tools.tokenRequests.map((form) => [form.get('grant_type'), form.get('resource')])).toEqual([['refresh_token', tools.url]]);
+    expect(tools.tokenRequests.map((form) => [form.get('grant_type'), form.get('resource')])).toEqual([
+      ['refresh_token', tools.url],
+    ]);
     expect(await token(at)).toBe(second);
   });
 
@@ -130,7 +149,8 @@ describe('an access token', () => {
     const second = await replace(at, await token(at));
     const replica = await service.replica();
     try {
-      for (const process of [service, replica]) expect(await reasonOf(replace(at, second, null, process))).toBe('needs_authorization');
+      for (const process of [service, replica])
+        expect(await reasonOf(replace(at, second, null, process))).toBe('needs_authorization');
       expect(tools.tokenRequests).toHaveLength(1);
       expect(await token(at)).toBe(second);
       await later(30 * SECOND);
@@ -168,7 +188,9 @@ describe('a refresh', () => {
       }
       await later(30 * SECOND);
       const rejected = await token(at, replica);
-      const asked = Promise.all([service, replica].flatMap((of) => Array.from({ length: 20 }, () => replace(at, rejected, null, of))));
+      const asked = Promise.all(
+        [service, replica].flatMap((of) => Array.from({ length: 20 }, () => replace(at, rejected, null, of))),
+      );
       expect(new Set(await advancing(asked)).size).toBe(1);
       expect(tools.tokenRequests).toHaveLength(4);
     } finally {
@@ -180,7 +202,12 @@ describe('a refresh', () => {
     const at = await signedIn();
     await later(HOUR);
     const when = 'new.generation <> old.generation';
-    const admit = await refuseRows(service.database, { change: 'update', on: 'oauth_grants', when, error: 'disk_full' });
+    const admit = await refuseRows(service.database, {
+      change: 'update',
+      on: 'oauth_grants',
+      when,
+      error: 'disk_full',
+    });
     const asked = token(at);
     await until(() => tools.tokenRequests.length === 1, 'the server has given other tokens');
     await clock.advance(SECOND);
@@ -212,7 +239,9 @@ describe('a refresh', () => {
     const asked = token(at);
     await until(() => tools.hangs === 1, 'the server is asked');
     let isStopped = false;
-    const stopped = grants().beforeApplicationShutdown().then(() => (isStopped = true));
+    const stopped = grants()
+      .beforeApplicationShutdown()
+      .then(() => (isStopped = true));
     await new Promise((resolve) => setImmediate(resolve));
     expect(isStopped).toBe(false);
     tools.release({ granting: true });
@@ -333,7 +362,9 @@ describe('a grant', () => {
   it('goes with its integration', async () => {
     const at = await signedIn();
     await removeIntegration(service, at);
-    expect(await service.database.query('select 1 from oauth_grants where integration_id = $1', [at.server.integrationId])).toEqual([]);
+    expect(
+      await service.database.query('select 1 from oauth_grants where integration_id = $1', [at.server.integrationId]),
+    ).toEqual([]);
   });
 
   it('that lacks permissions stays, and the next sign-in asks for all of them', async () => {

@@ -85,7 +85,10 @@ describe('a sign-in', () => {
     expect(response.headers.get('referrer-policy')).toBe('no-referrer');
     expect(await stateOf(at.server)).toBe('authorized');
     expect(tools.registrations).toMatchObject([
-      { redirect_uris: [`${service.baseUrl}/v1/oauth/mcp/callback`], grant_types: ['authorization_code', 'refresh_token'] },
+      {
+        redirect_uris: [`${service.baseUrl}/v1/oauth/mcp/callback`],
+        grant_types: ['authorization_code', 'refresh_token'],
+      },
     ]);
   });
 
@@ -101,7 +104,11 @@ describe('a sign-in', () => {
     const callback = await tools.consent(await authorizationUrl(at));
     tools.calls.length = 0;
     expect((await visit(callback)).status).toBe(302);
-    expect(await readIntegration(service, at)).toMatchObject({ status: 'connected', error: null, tools: [{ name: 'who' }] });
+    expect(await readIntegration(service, at)).toMatchObject({
+      status: 'connected',
+      error: null,
+      tools: [{ name: 'who' }],
+    });
     expect(tools.calls.filter((method) => method === 'tools/list')).toEqual(['tools/list']);
   });
 
@@ -157,7 +164,12 @@ describe('a sign-in', () => {
     expect(open).not.toContain(new URL(url).searchParams.get('state'));
     await visit(await tools.consent(url));
     const text = open + (await rows());
-    for (const secret of ['client-secret', 'access-token', 'refresh-token', tools.tokenRequests[0]?.get('code_verifier') ?? '?']) {
+    for (const secret of [
+      'client-secret',
+      'access-token',
+      'refresh-token',
+      tools.tokenRequests[0]?.get('code_verifier') ?? '?',
+    ]) {
       expect(text).not.toContain(secret);
     }
   });
@@ -227,7 +239,11 @@ describe('the callback', () => {
     await expectPage(changed(second, { iss: null }), 400, /another server/);
     // Nor does another server say that access was denied.
     const third = await tools.consent(await authorizationUrl(at));
-    await expectPage(changed(third, { code: null, error: 'access_denied', iss: 'https://evil.example' }), 400, /another server/);
+    await expectPage(
+      changed(third, { code: null, error: 'access_denied', iss: 'https://evil.example' }),
+      400,
+      /another server/,
+    );
     expect(tools.tokenRequests).toHaveLength(0);
   });
 
@@ -271,10 +287,19 @@ describe('the callback', () => {
 
 describe('a server that cannot be signed in to is 502', () => {
   const LYING: readonly [string, (url: string) => void][] = [
-    ['registration at a private address', (url) => (tools.behaviour.metadata = { registration_endpoint: `${url}/register` })],
-    ['an authorization server at a private address', (url) => (tools.behaviour.resourceMetadata = { authorization_servers: [url] })],
+    [
+      'registration at a private address',
+      (url) => (tools.behaviour.metadata = { registration_endpoint: `${url}/register` }),
+    ],
+    [
+      'an authorization server at a private address',
+      (url) => (tools.behaviour.resourceMetadata = { authorization_servers: [url] }),
+    ],
     ['endpoints without TLS', () => (tools.behaviour.metadata = { token_endpoint: 'http://tokens.example/token' })],
-    ['an endpoint that is a script', () => (tools.behaviour.metadata = { authorization_endpoint: 'javascript://localhost/%0aalert(1)' })],
+    [
+      'an endpoint that is a script',
+      () => (tools.behaviour.metadata = { authorization_endpoint: 'javascript://localhost/%0aalert(1)' }),
+    ],
     ['another issuer', () => (tools.behaviour.metadata = { issuer: 'https://evil.example' })],
     [
       'another issuer of a server of 2025-03-26',
@@ -299,7 +324,9 @@ describe('a server that cannot be signed in to is 502', () => {
     expect(String(answer.body['message'])).toMatch(/tool server/);
     expect(answer.text).not.toMatch(/evil|alert|tokens\.example|xxx/);
     expect(canary.connections).toBe(0);
-    expect(await service.database.query('select 1 from oauth_sign_ins where integration_id = $1', [at.server.integrationId])).toEqual([]);
+    expect(
+      await service.database.query('select 1 from oauth_sign_ins where integration_id = $1', [at.server.integrationId]),
+    ).toEqual([]);
   });
 
   it('an address that is not public', async () => {
@@ -312,7 +339,13 @@ describe('a server that cannot be signed in to is 502', () => {
 describe('a sign-in is refused', () => {
   it('without a usable redirectUrl', async () => {
     const at = await site();
-    for (const redirectUrl of ['/relative', 'javascript:alert(1)', 'ftp://x.example', `https://x.example/${'x'.repeat(2_048)}`, 5]) {
+    for (const redirectUrl of [
+      '/relative',
+      'javascript:alert(1)',
+      'ftp://x.example',
+      `https://x.example/${'x'.repeat(2_048)}`,
+      5,
+    ]) {
       const answer = await authorize(at, { redirectUrl });
       expect(answer).toMatchObject({ status: 400, body: { code: 'FST_ERR_VALIDATION' } });
       expect(answer.body['message']).toContain('redirectUrl');
@@ -340,10 +373,16 @@ describe('a sign-in is refused', () => {
     const { key } = await organization.keyWith(['manageAgents'], [own]);
     expect(await authorize({ ...at, key })).toMatchObject({
       status: 403,
-      body: { code: 'forbidden_by_agent_allowlist', message: expect.stringContaining('Other agents use this integration too') },
+      body: {
+        code: 'forbidden_by_agent_allowlist',
+        message: expect.stringContaining('Other agents use this integration too'),
+      },
     });
     const { key: lacking } = await organization.keyWith(['chat']);
-    expect(await authorize({ ...at, key: lacking })).toMatchObject({ status: 403, body: { code: 'forbidden_by_key_role' } });
+    expect(await authorize({ ...at, key: lacking })).toMatchObject({
+      status: 403,
+      body: { code: 'forbidden_by_key_role' },
+    });
     expect(tools.requests).toEqual([]);
   });
 });
@@ -358,8 +397,10 @@ describe('sign-ins that nobody completes', () => {
     }
     expect((await page(first)).status).toBe(400);
     const where = [at.server.integrationId];
-    const open = (): Promise<object[]> => service.database.query('select 1 from oauth_sign_ins where integration_id = $1', where);
-    const secrets = (): Promise<object[]> => service.database.query('select 1 from secrets where record_id = $1', where);
+    const open = (): Promise<object[]> =>
+      service.database.query('select 1 from oauth_sign_ins where integration_id = $1', where);
+    const secrets = (): Promise<object[]> =>
+      service.database.query('select 1 from secrets where record_id = $1', where);
     expect([(await open()).length, (await secrets()).length]).toEqual([20, 20]);
     await clock.advance(10 * MINUTE);
     const job = service.app.get(RemoveExpiredSignIns, { strict: false });

@@ -1,7 +1,12 @@
 import { afterAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { until, useService } from '../../support/harness.js';
 import { ManualClock } from '../../support/manual-clock.js';
-import { addIntegration, authorizationUrl, type OAuthIntegration, readIntegration } from '../../support/oauth-integrations.js';
+import {
+  addIntegration,
+  authorizationUrl,
+  type OAuthIntegration,
+  readIntegration,
+} from '../../support/oauth-integrations.js';
 import { OAuthToolServer } from '../../support/oauth-tool-server.js';
 import { anthropicWire } from '../../support/provider-wire.js';
 import { calls, says } from '../../support/scripted-models.js';
@@ -62,7 +67,10 @@ describe('a call for which the sign-in gave too few permissions', () => {
     expect(await callTool()).toEqual({ output: WANTS_MORE, isError: true });
     expect(await untilStatus('needs_authorization')).toMatchObject({ error: WANTS_MORE, tools: [{ name: 'who' }] });
     const test = `/v1/agents/${at.agentId}/tool-integrations/${at.server.integrationId}/test`;
-    expect(await service.http('POST', test, { key: at.key })).toMatchObject({ status: 200, body: { ok: false, error: WANTS_MORE } });
+    expect(await service.http('POST', test, { key: at.key })).toMatchObject({
+      status: 200,
+      body: { ok: false, error: WANTS_MORE },
+    });
     // A refresh gives no more than the sign-in did.
     expect(tools.tokenRequests).toHaveLength(0);
 

@@ -4,7 +4,12 @@ import { newId } from '../../../src/platform/ids/index.js';
 import { useService } from '../../support/harness.js';
 import { type Body, customMcp, Integrations, SECRET, workflow } from './support.js';
 
-const EXISTS = { statusCode: 409, code: 'integration_exists', error: 'conflict', message: expect.stringContaining('Tickets') };
+const EXISTS = {
+  statusCode: 409,
+  code: 'integration_exists',
+  error: 'conflict',
+  message: expect.stringContaining('Tickets'),
+};
 const service = useService();
 let integrations: Integrations;
 let otherAgent: { readonly agentId: string };
@@ -86,8 +91,14 @@ describe('an integration of the organization', () => {
 });
 
 describe('a key with an allowlist', () => {
-  const forbidden = { statusCode: 403, code: 'forbidden_by_agent_allowlist', error: 'forbidden', message: expect.stringContaining('Other agents') };
-  const limitedKey = async (agentId: string): Promise<string> => (await integrations.organization.keyWith(CAPABILITIES, [agentId])).key;
+  const forbidden = {
+    statusCode: 403,
+    code: 'forbidden_by_agent_allowlist',
+    error: 'forbidden',
+    message: expect.stringContaining('Other agents'),
+  };
+  const limitedKey = async (agentId: string): Promise<string> =>
+    (await integrations.organization.keyWith(CAPABILITIES, [agentId])).key;
 
   it('changes what its agents alone use', async () => {
     const key = await limitedKey(integrations.agentId);
@@ -108,7 +119,10 @@ describe('a key with an allowlist', () => {
     expect((await integrations.remove(first.id, as)).status).toBe(204);
     expect((await integrations.read(first.id)).body).toEqual(first);
     expect((await integrations.put(first.id, customMcp(), as)).status).toBe(404);
-    const all = await integrations.organization.keyWith(CAPABILITIES, [integrations.agentId, integrations.otherAgentId]);
+    const all = await integrations.organization.keyWith(CAPABILITIES, [
+      integrations.agentId,
+      integrations.otherAgentId,
+    ]);
     await integrations.created(customMcp(), otherAgent);
     expect((await integrations.put(first.id, customMcp({ excludedTools: [] }), { key: all.key })).status).toBe(200);
   });
@@ -126,7 +140,9 @@ describe('a key with an allowlist', () => {
     expect(answers.map(({ status }) => status)).toEqual([403, 403, 403, 403, 403]);
     const { key: reader } = await integrations.organization.keyWith(['chat']);
     expect((await integrations.read(id, { key: reader })).status).toBe(200);
-    expect((await integrations.put(id, customMcp(), { key: reader })).body).toMatchObject({ code: 'forbidden_by_key_role' });
+    expect((await integrations.put(id, customMcp(), { key: reader })).body).toMatchObject({
+      code: 'forbidden_by_key_role',
+    });
     expect((await integrations.test(id, { key: reader })).status).toBe(403);
   });
 });
@@ -159,8 +175,16 @@ describe('an integration that the agent does not have', () => {
     const { id } = await integrations.created(customMcp());
     const stranger = await Integrations.start(service);
     const absent = { statusCode: 404, error: 'not_found', message: expect.any(String) };
-    for (const [who, as] of [[integrations, otherAgent], [stranger, {}]] as const) {
-      const answers = [await who.read(id, as), await who.put(id, customMcp(), as), await who.remove(id, as), await who.test(id, as)];
+    for (const [who, as] of [
+      [integrations, otherAgent],
+      [stranger, {}],
+    ] as const) {
+      const answers = [
+        await who.read(id, as),
+        await who.put(id, customMcp(), as),
+        await who.remove(id, as),
+        await who.test(id, as),
+      ];
       for (const { status, body } of answers) expect([status, body]).toEqual([404, absent]);
     }
     expect((await integrations.read(id)).status).toBe(200);

@@ -39,17 +39,58 @@ interface SentTool {
 
 /** The schemas of a request by the name of the tool, in the order of the request. */
 function schemasIn({ tools }: Body): Record<string, unknown> {
-  const declared = (tools as (SentTool & { functionDeclarations?: SentTool[] })[]).flatMap((each) => each.functionDeclarations ?? [each]);
-  return Object.fromEntries(declared.map(({ name, input_schema, parametersJsonSchema, parameters }) => [name, input_schema ?? parametersJsonSchema ?? parameters]));
+  const declared = (tools as (SentTool & { functionDeclarations?: SentTool[] })[]).flatMap(
+    (each) => each.functionDeclarations ?? [each],
+  );
+  return Object.fromEntries(
+    declared.map(({ name, input_schema, parametersJsonSchema, parameters }) => [
+      name,
+      input_schema ?? parametersJsonSchema ?? parameters,
+    ]),
+  );
 }
 
 /** The refusal of a schema by each provider, which names the schema by its place in the request. */
 const WORDS = new Map<ProviderWire, (index: number, name: string) => object>([
-  [anthropicWire, (index) => ({ type: 'error', error: { type: 'invalid_request_error', message: `tools.${index}.custom.input_schema: JSON schema is invalid (managed-anthropic-key).` } })],
-  [openaiWire, (index, name) => ({ error: { message: `Invalid schema for function '${name}': array schema missing items.`, type: 'invalid_request_error', param: `tools[${index}].parameters`, code: 'invalid_function_parameters' } })],
-  [geminiWire, (index) => ({ error: { code: 400, status: 'INVALID_ARGUMENT', message: `* GenerateContentRequest.tools[0].function_declarations[${index}].parameters.properties[a].items: missing field.` } })],
+  [
+    anthropicWire,
+    (index) => ({
+      type: 'error',
+      error: {
+        type: 'invalid_request_error',
+        message: `tools.${index}.custom.input_schema: JSON schema is invalid (managed-anthropic-key).`,
+      },
+    }),
+  ],
+  [
+    openaiWire,
+    (index, name) => ({
+      error: {
+        message: `Invalid schema for function '${name}': array schema missing items.`,
+        type: 'invalid_request_error',
+        param: `tools[${index}].parameters`,
+        code: 'invalid_function_parameters',
+      },
+    }),
+  ],
+  [
+    geminiWire,
+    (index) => ({
+      error: {
+        code: 400,
+        status: 'INVALID_ARGUMENT',
+        message: `* GenerateContentRequest.tools[0].function_declarations[${index}].parameters.properties[a].items: missing field.`,
+      },
+    }),
+  ],
 ]);
-const UNTOLD = { error: { code: 400, status: 'INVALID_ARGUMENT', message: 'The specified schema produces a constraint that has too many states for serving.' } };
+const UNTOLD = {
+  error: {
+    code: 400,
+    status: 'INVALID_ARGUMENT',
+    message: 'The specified schema produces a constraint that has too many states for serving.',
+  },
+};
 
 /** Refuses the request because of the schema of the tool `name`. */
 function refusesSchemaOf(name: string): ModelScript {
@@ -59,9 +100,14 @@ function refusesSchemaOf(name: string): ModelScript {
   };
 }
 
-const refusesWith = (status: number, body: object): ModelScript => (exchange) => exchange.refuse(status, body);
+const refusesWith =
+  (status: number, body: object): ModelScript =>
+  (exchange) =>
+    exchange.refuse(status, body);
 
-async function withServer(wire: ProviderWire): Promise<{ talk: Talk; id: string; stated: () => Promise<{ status: string; error: string | null }> }> {
+async function withServer(
+  wire: ProviderWire,
+): Promise<{ talk: Talk; id: string; stated: () => Promise<{ status: string; error: string | null }> }> {
   const talk = await Talk.start(service, { provider: { type: wire.provider, model: wire.model } });
   const { id } = await connect(service, talk, customServer('crm', server));
   return { talk, id, stated: () => readIntegration(service, talk, id) };
@@ -81,7 +127,10 @@ describe.each([anthropicWire, openaiWire, geminiWire])('a schema that $provider 
     expect(second).toEqual({ ...first, [SLOPPY]: PLAIN });
     await until(async () => (await stated()).error !== null, 'the integration says so');
     const said = await stated();
-    expect(said).toMatchObject({ status: 'connected', error: expect.stringContaining('the schema of the tool "sloppy"') });
+    expect(said).toMatchObject({
+      status: 'connected',
+      error: expect.stringContaining('the schema of the tool "sloppy"'),
+    });
     expect(said.error).not.toMatch(/managed-\w+-key/);
     expect((await talk.trace()).steps).toMatchObject([
       { type: 'model', error: `The model provider refused the schema of the tool ${SLOPPY}.` },
@@ -92,7 +141,9 @@ describe.each([anthropicWire, openaiWire, geminiWire])('a schema that $provider 
     await (await talk.another()).run('Hi');
     expect(sent()[2]).toEqual(second);
 
-    const checked = await service.http('POST', `/v1/agents/${talk.agentId}/tool-integrations/${id}/test`, { key: talk.key });
+    const checked = await service.http('POST', `/v1/agents/${talk.agentId}/tool-integrations/${id}/test`, {
+      key: talk.key,
+    });
     expect(checked.body).toMatchObject({ ok: true, error: null });
     expect(await stated()).toMatchObject({ status: 'connected', error: null });
     service.models.next(says('With the schema'));
@@ -115,7 +166,10 @@ describe.each([anthropicWire, openaiWire, geminiWire])('a schema that $provider 
   it('ends the run where it is refused as a plain object too', async () => {
     const { talk } = await withServer(wire);
     service.models.next(refusesSchemaOf(SLOPPY), refusesSchemaOf(SLOPPY));
-    expect(await talk.run('Hi')).toMatchObject({ status: 502, body: { code: 'provider_error', message: expect.stringContaining(SLOPPY) } });
+    expect(await talk.run('Hi')).toMatchObject({
+      status: 502,
+      body: { code: 'provider_error', message: expect.stringContaining(SLOPPY) },
+    });
     expect(service.models.requests).toHaveLength(2);
   });
 
@@ -124,7 +178,9 @@ describe.each([anthropicWire, openaiWire, geminiWire])('a schema that $provider 
     const names = ['a', 'b', 'c', 'd', 'e', 'f'];
     const inputSchema = { type: 'object', properties: { a: { type: 'string' } } };
     const offered = names.map((name) => tool(name, () => output('x')));
-    during(talk.threadId, { tools: offered.map((one) => ({ ...one, definition: { ...one.definition, inputSchema } })) });
+    during(talk.threadId, {
+      tools: offered.map((one) => ({ ...one, definition: { ...one.definition, inputSchema } })),
+    });
     service.models.next(...names.slice(0, 4).map(refusesSchemaOf), says('Hello'));
     expect(await talk.run('Hi')).toMatchObject({ status: 200, body: { message: { content: 'Hello' } } });
     const [, , , fourth = {}, fifth = {}] = sent();
@@ -141,7 +197,10 @@ describe('a refusal because of a schema', () => {
     const [first = {}, second = {}] = sent();
     expect(Object.keys(second)).toEqual(Object.keys(first));
     for (const schema of Object.values(second)) expect(schema).toEqual(PLAIN);
-    await until(async () => (await stated()).error?.includes('without saying which') === true, 'the integration says so');
+    await until(
+      async () => (await stated()).error?.includes('without saying which') === true,
+      'the integration says so',
+    );
   });
 
   it('of another source of tools has the plain object as well', async () => {
@@ -162,7 +221,8 @@ describe('a refusal because of a schema', () => {
 
   it('is over once a request with the schema goes well', async () => {
     const { talk, id, stated } = await withServer(openaiWire);
-    const refused = (what: string): string => `The model provider (openai-responses) refused the schema of ${what}. It said: no.`;
+    const refused = (what: string): string =>
+      `The model provider (openai-responses) refused the schema of ${what}. It said: no.`;
     const say = (error: string): Promise<unknown> =>
       service.database.query('update tool_integration_states set error = $2 where integration_id = $1', [id, error]);
     // The row as another process stores it: this process has not seen the refusal, and sends the schema.

@@ -33,7 +33,11 @@ function questions(): number {
 describe('an integration that another process has removed', () => {
   it('is left by this one within seconds, and never connected to again', async () => {
     const talk = await Talk.start(service);
-    const { id } = await addIntegration(service, talk, customServer('Gone', { url: server.url, transportType: 'streamableHttp' }));
+    const { id } = await addIntegration(
+      service,
+      talk,
+      customServer('Gone', { url: server.url, transportType: 'streamableHttp' }),
+    );
     service.models.next(calls('mcp__gone__echo', {}), says('Done.'));
     await talk.on(replica).run('Go');
     const pool = replica.app.get(ConnectionPool, { strict: false });

@@ -14,7 +14,9 @@ beforeEach(async () => {
     const error = { code: -32_000, message: `Invalid API key: ${key} for team ${String(request.headers['x-team'])}` };
     void text(request).then((body) => {
       const { id } = JSON.parse(body) as { id?: unknown };
-      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ jsonrpc: '2.0', id, error }));
+      response
+        .writeHead(200, { 'content-type': 'application/json' })
+        .end(JSON.stringify({ jsonrpc: '2.0', id, error }));
     });
   });
 });
@@ -28,7 +30,9 @@ describe('a secret that a server names without its scheme', () => {
       'X-Team': { type: 'plain_text', value: 'support' },
     };
     const auth = { type: 'static', headerKey: 'Authorization' };
-    const { text: answer, body } = await integrations.create(customMcp({ url: `${server.url}/mcp`, auth, httpHeaders }));
+    const { text: answer, body } = await integrations.create(
+      customMcp({ url: `${server.url}/mcp`, auth, httpHeaders }),
+    );
     expect(server.requests[0]?.headers.authorization).toBe('Bearer SEKRET-CANARY-3');
     expect(body.error).toBe('The server answered with an error: Invalid API key: [redacted] for team support');
     expect(answer).not.toContain('SEKRET');

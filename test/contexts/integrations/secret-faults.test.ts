@@ -1,7 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { useService } from '../../support/harness.js';
 import { LoopbackPorts } from '../../support/loopback-ports.js';
-import { answerJson, answerResult, answerText, type LyingCall, type LyingHandler, LyingToolServer } from '../../support/lying-tool-server.js';
+import {
+  answerJson,
+  answerResult,
+  answerText,
+  type LyingCall,
+  type LyingHandler,
+  LyingToolServer,
+} from '../../support/lying-tool-server.js';
 import { Talk } from '../../support/talk.js';
 import { attach, customServer, echoOf, integrationsPath, modelRead, usesTools } from '../../support/tool-runs.js';
 import type { IntegrationView } from './support.js';
@@ -44,7 +51,10 @@ async function useItAll(): Promise<void> {
   }
   await ask('GET', path());
   await ask('GET', integrationsPath(talk));
-  await ask('PUT', path(), { ...customServer({ url: server.url, secretHeaders: { 'X-Key': secret } }), excludedTools: ['other'] });
+  await ask('PUT', path(), {
+    ...customServer({ url: server.url, secretHeaders: { 'X-Key': secret } }),
+    excludedTools: ['other'],
+  });
   await ask('GET', `${talk.path}/messages`);
   told.push(JSON.stringify(await talk.trace()));
 }
@@ -54,7 +64,9 @@ async function stored(): Promise<string> {
   const tables = await service.database.query<{ name: string }>(
     `select table_name as name from information_schema.tables where table_schema = current_schema() and table_type = 'BASE TABLE'`,
   );
-  const rows = await Promise.all(tables.map(({ name }) => service.database.query(`select to_jsonb(r)::text as row from "${name}" r`)));
+  const rows = await Promise.all(
+    tables.map(({ name }) => service.database.query(`select to_jsonb(r)::text as row from "${name}" r`)),
+  );
   return JSON.stringify(rows);
 }
 
@@ -67,18 +79,67 @@ async function expectUntold(): Promise<void> {
 
 describe('a secret header that the server repeats', () => {
   it.each<[string, string, LyingHandler]>([
-    ['in an error of the protocol', 'tools/call', (call) => answerJson(call.response, 200, { jsonrpc: '2.0', id: call.id, error: { code: -1, message: sent(call), data: sent(call) } })],
-    ['in an error of the list', 'tools/list', (call) => answerJson(call.response, 200, { jsonrpc: '2.0', id: call.id, error: { code: -1, message: `You sent ${secret}` } })],
-    ['in an error while connecting', 'initialize', (call) => answerJson(call.response, 200, { jsonrpc: '2.0', id: call.id, error: { code: -1, message: sent(call) } })],
+    [
+      'in an error of the protocol',
+      'tools/call',
+      (call) =>
+        answerJson(call.response, 200, {
+          jsonrpc: '2.0',
+          id: call.id,
+          error: { code: -1, message: sent(call), data: sent(call) },
+        }),
+    ],
+    [
+      'in an error of the list',
+      'tools/list',
+      (call) =>
+        answerJson(call.response, 200, {
+          jsonrpc: '2.0',
+          id: call.id,
+          error: { code: -1, message: `You sent ${secret}` },
+        }),
+    ],
+    [
+      'in an error while connecting',
+      'initialize',
+      (call) =>
+        answerJson(call.response, 200, { jsonrpc: '2.0', id: call.id, error: { code: -1, message: sent(call) } }),
+    ],
     ['in the body of a status', 'tools/call', (call) => answerJson(call.response, 500, { error: sent(call) })],
     ['in the body of a refusal', 'tools/call', (call) => answerJson(call.response, 401, { error: sent(call) })],
-    ['in an answer that is no MCP', 'tools/call', (call) => answerJson(call.response, 200, { jsonrpc: '2.0', id: call.id, result: secret })],
-    ['in an answer that is no JSON', 'tools/call', ({ response }) => response.writeHead(200, { 'content-type': 'application/json' }).end(secret)],
-    ['in the type of its answer', 'tools/call', ({ response }) => response.writeHead(200, { 'content-type': `text/${secret}` }).end(secret)],
+    [
+      'in an answer that is no MCP',
+      'tools/call',
+      (call) => answerJson(call.response, 200, { jsonrpc: '2.0', id: call.id, result: secret }),
+    ],
+    [
+      'in an answer that is no JSON',
+      'tools/call',
+      ({ response }) => response.writeHead(200, { 'content-type': 'application/json' }).end(secret),
+    ],
+    [
+      'in the type of its answer',
+      'tools/call',
+      ({ response }) => response.writeHead(200, { 'content-type': `text/${secret}` }).end(secret),
+    ],
     ['in a redirect', 'tools/call', ({ response }) => response.writeHead(302, { location: `/${secret}` }).end()],
     ['in a cursor', 'tools/list', (call) => answerResult(call, { tools: [], nextCursor: secret })],
-    ['in a challenge', 'tools/call', ({ response }) => response.writeHead(401, { 'www-authenticate': `Bearer realm="${secret}", error="${secret}"` }).end()],
-    ['in its name and protocol', 'initialize', (call) => answerResult(call, { protocolVersion: secret, capabilities: {}, serverInfo: { name: secret, version: secret } })],
+    [
+      'in a challenge',
+      'tools/call',
+      ({ response }) =>
+        response.writeHead(401, { 'www-authenticate': `Bearer realm="${secret}", error="${secret}"` }).end(),
+    ],
+    [
+      'in its name and protocol',
+      'initialize',
+      (call) =>
+        answerResult(call, {
+          protocolVersion: secret,
+          capabilities: {},
+          serverInfo: { name: secret, version: secret },
+        }),
+    ],
   ])('%s is told to nobody and stored nowhere', async (_where, method, handler) => {
     server.answer(method, handler);
     await useItAll();
@@ -88,8 +149,16 @@ describe('a secret header that the server repeats', () => {
 
   it('in names, descriptions and schemas of tools is told to nobody and stored nowhere', async () => {
     server.tools = [
-      { name: 'echo', description: `Send ${secret}`, inputSchema: { type: 'object', properties: { a: { type: 'string', default: secret } } } },
-      { name: `get_${secret}`, title: secret, inputSchema: { type: 'object', properties: { [secret]: { type: 'string' } } } },
+      {
+        name: 'echo',
+        description: `Send ${secret}`,
+        inputSchema: { type: 'object', properties: { a: { type: 'string', default: secret } } },
+      },
+      {
+        name: `get_${secret}`,
+        title: secret,
+        inputSchema: { type: 'object', properties: { [secret]: { type: 'string' } } },
+      },
     ];
     await useItAll();
     await expectUntold();
@@ -98,7 +167,11 @@ describe('a secret header that the server repeats', () => {
   it('in the id of the session is told to nobody and stored nowhere', async () => {
     server.answer('initialize', (call) => {
       call.response.setHeader('mcp-session-id', secret);
-      answerResult(call, { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'x', version: '1' } });
+      answerResult(call, {
+        protocolVersion: '2025-06-18',
+        capabilities: { tools: {} },
+        serverInfo: { name: 'x', version: '1' },
+      });
     });
     server.acceptSession(secret);
     await useItAll();
@@ -108,17 +181,26 @@ describe('a secret header that the server repeats', () => {
   it('in the result of a tool is left out of what the model reads, and of what is kept', async () => {
     server.answer('tools/call', (call) =>
       answerResult(call, {
-        content: [{ type: 'text', text: sent(call) }, { type: 'resource_link', uri: `https://example.com/${secret}`, name: secret }],
+        content: [
+          { type: 'text', text: sent(call) },
+          { type: 'resource_link', uri: `https://example.com/${secret}`, name: secret },
+        ],
         structuredContent: { sent: sent(call) },
       }),
     );
     await useItAll();
-    expect(modelRead(service.models)).toMatchObject([{ output: expect.stringContaining('[redacted]'), isError: false }, expect.anything()]);
+    expect(modelRead(service.models)).toMatchObject([
+      { output: expect.stringContaining('[redacted]'), isError: false },
+      expect.anything(),
+    ]);
     await expectUntold();
   });
 
   it('is told neither where the value is one that many texts hold', async () => {
-    await service.http('PUT', path(), { key: talk.key, body: customServer({ url: server.url, secretHeaders: { 'X-Key': 'on' } }) });
+    await service.http('PUT', path(), {
+      key: talk.key,
+      body: customServer({ url: server.url, secretHeaders: { 'X-Key': 'on' } }),
+    });
     server.answer('tools/call', (call) => answerText(call, 'Come on in, on Monday'));
     service.models.next(...usesTools(echoOf('tickets')));
     await talk.run('Go');

@@ -69,7 +69,8 @@ async function expectOneFailed(): Promise<string> {
 
 const path = (): string => `${integrationsPath(talk)}/${integration.id}`;
 const test = () => service.http('POST', `${path()}/test`, { key: talk.key });
-const read = async (): Promise<IntegrationView> => (await service.http<IntegrationView>('GET', path(), { key: talk.key })).body;
+const read = async (): Promise<IntegrationView> =>
+  (await service.http<IntegrationView>('GET', path(), { key: talk.key })).body;
 
 async function expectBroken(tested: Awaited<ReturnType<typeof test>>, error: string | RegExp): Promise<void> {
   expect(tested).toMatchObject({ status: 200, body: { ok: false, tools: 0, error: expect.stringMatching(error) } });
@@ -137,16 +138,16 @@ describe('a tool server that', () => {
     expect(lying.count('tools/call')).toBe(1);
   });
 
-  it.each<[Lie, string]>([['hangs_at_connect', 'initialize'], ['hangs_at_list', 'tools/list']])(
-    '%s is waited for as long as connecting may take',
-    async (lie, method) => {
-      lying.requests.length = 0;
-      lying.lie = lie;
-      const tested = test();
-      await advanceOnce(method, CONNECT_MS);
-      await expectBroken(await tested, 'The server did not answer within 10 seconds.');
-    },
-  );
+  it.each<[Lie, string]>([
+    ['hangs_at_connect', 'initialize'],
+    ['hangs_at_list', 'tools/list'],
+  ])('%s is waited for as long as connecting may take', async (lie, method) => {
+    lying.requests.length = 0;
+    lying.lie = lie;
+    const tested = test();
+    await advanceOnce(method, CONNECT_MS);
+    await expectBroken(await tested, 'The server did not answer within 10 seconds.');
+  });
 
   it('hangs holds up no run, and one for which nothing is known of it no longer than that may take', async () => {
     const hanging = await LyingToolServer.start('hangs_at_connect');
@@ -155,7 +156,11 @@ describe('a tool server that', () => {
       const created = attach(service, talk, { url: hanging.url, app: 'hanging' });
       await until(() => hanging.count('initialize') === 1, 'it was asked');
       await clock.advance(CONNECT_MS);
-      expect(await created).toMatchObject({ status: 'error', error: 'The server did not answer within 10 seconds.', tools: [] });
+      expect(await created).toMatchObject({
+        status: 'error',
+        error: 'The server did not answer within 10 seconds.',
+        tools: [],
+      });
       // Long enough for the next run to ask again.
       await clock.advance(60_000);
       await runOfBoth();
@@ -164,7 +169,10 @@ describe('a tool server that', () => {
       // What came of it is stored before the next run begins, which asks only where nothing is being asked.
       await Promise.all(checks.mock.results.map(({ value }) => value));
 
-      await service.database.query('delete from tool_integration_states where organization_id = $1 and status = $2', [talk.organization.id, 'error']);
+      await service.database.query('delete from tool_integration_states where organization_id = $1 and status = $2', [
+        talk.organization.id,
+        'error',
+      ]);
       await clock.advance(60_000);
       const run = runOfBoth();
       await until(() => hanging.count('initialize') === 3, 'it was asked as if for the first time');
@@ -180,12 +188,15 @@ describe('a tool server that', () => {
 });
 
 describe('a list of tools that', () => {
-  it.each<Lie>(['huge_schema', 'very_many_tools', 'cyclic_pages', 'endless_pages'])('%s is the error of the integration; the tools known before stay', async (lie) => {
-    lying.lie = lie;
-    await expectBroken(await test(), /^The (server's answer|server has|list of tools)/);
-    await runOfBoth();
-    expect(modelRead(service.models)).toMatchObject([{ output: 'done' }, { output: 'done' }]);
-  });
+  it.each<Lie>(['huge_schema', 'very_many_tools', 'cyclic_pages', 'endless_pages'])(
+    '%s is the error of the integration; the tools known before stay',
+    async (lie) => {
+      lying.lie = lie;
+      await expectBroken(await test(), /^The (server's answer|server has|list of tools)/);
+      await runOfBoth();
+      expect(modelRead(service.models)).toMatchObject([{ output: 'done' }, { output: 'done' }]);
+    },
+  );
 
   it('is another one now: a call of what is gone is an error, and the next runs have the new tools', async () => {
     lying.tools = [{ name: 'shout', inputSchema: { type: 'object' } }];
@@ -236,9 +247,16 @@ describe('a private address', () => {
     const made = await attach(service, talk, { url, app: 'private', secretHeaders: SECRETS });
     expect(made).toMatchObject({ status: 'error', tools: [] });
     const streaming = await Canary.start((_request, response) =>
-      response.writeHead(200, { 'content-type': 'text/event-stream' }).end(`event: endpoint\ndata: http://[::ffff:127.0.0.1]:${canary.port}/x\n\n`),
+      response
+        .writeHead(200, { 'content-type': 'text/event-stream' })
+        .end(`event: endpoint\ndata: http://[::ffff:127.0.0.1]:${canary.port}/x\n\n`),
     );
-    const sse = await attach(service, talk, { url: `${streaming.url}/sse`, app: 'streaming', transportType: 'sse', secretHeaders: SECRETS });
+    const sse = await attach(service, talk, {
+      url: `${streaming.url}/sse`,
+      app: 'streaming',
+      transportType: 'sse',
+      secretHeaders: SECRETS,
+    });
     expect(sse).toMatchObject({ status: 'error', tools: [] });
     await streaming.close();
     expect(canary.connections).toBe(0);

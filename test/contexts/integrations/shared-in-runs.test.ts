@@ -19,7 +19,10 @@ afterAll(() => server.close());
 async function look(talk: Talk, from: string): Promise<void> {
   service.models.next(calls('mcp__crm__look', { from }), says('Seen.'));
   const { body } = await talk.run('Look');
-  expect(body.message).toMatchObject({ content: 'Seen.', toolCalls: [{ status: 'completed', output: `look {"from":"${from}"}` }] });
+  expect(body.message).toMatchObject({
+    content: 'Seen.',
+    toolCalls: [{ status: 'completed', output: `look {"from":"${from}"}` }],
+  });
 }
 
 describe('an integration that two agents of an organization use', () => {
@@ -41,13 +44,21 @@ describe('an integration that two agents of an organization use', () => {
     service.models.next(calls('mcp__crm__look'), says('Alas.'));
     await one.run('Look');
     expect(sentToolNames(service.models.requests[0]?.body ?? {})).toEqual([]);
-    expect(server.calls.map(({ input }) => (input as { from: string }).from)).toEqual(['one', 'two', 'one again', 'two alone']);
+    expect(server.calls.map(({ input }) => (input as { from: string }).from)).toEqual([
+      'one',
+      'two',
+      'one again',
+      'two alone',
+    ]);
   });
 
   it('shares no connection with another organization’s of the same server', async () => {
     const [one, two] = [await Talk.start(service), await Talk.start(service)];
     const before = server.connections;
-    const [first, second] = [await connect(service, one, customServer('crm', server)), await connect(service, two, customServer('crm', server))];
+    const [first, second] = [
+      await connect(service, one, customServer('crm', server)),
+      await connect(service, two, customServer('crm', server)),
+    ];
     expect(first.id).not.toBe(second.id);
     await look(one, 'one');
     await look(two, 'two');

@@ -53,7 +53,10 @@ export class Integrations {
     return new Integrations(service, organization, agentId, otherAgentId);
   }
 
-  create(body: unknown, { agentId = this.agentId, key = this.organization.key }: As = {}): Promise<Answer<IntegrationView>> {
+  create(
+    body: unknown,
+    { agentId = this.agentId, key = this.organization.key }: As = {},
+  ): Promise<Answer<IntegrationView>> {
     return this.service.http('POST', this.path(agentId), { key, body });
   }
 
@@ -64,7 +67,9 @@ export class Integrations {
     return answer.body;
   }
 
-  list({ agentId = this.agentId, key = this.organization.key }: As = {}): Promise<Answer<{ integrations: IntegrationView[] }>> {
+  list({ agentId = this.agentId, key = this.organization.key }: As = {}): Promise<
+    Answer<{ integrations: IntegrationView[] }>
+  > {
     return this.service.http('GET', this.path(agentId), { key });
   }
 
@@ -81,10 +86,16 @@ export class Integrations {
   }
 
   test(id: string, as: As = {}): Promise<Answer> {
-    return this.service.http('POST', `${this.path(as.agentId ?? this.agentId)}/${id}/test`, { key: as.key ?? this.organization.key });
+    return this.service.http('POST', `${this.path(as.agentId ?? this.agentId)}/${id}/test`, {
+      key: as.key ?? this.organization.key,
+    });
   }
 
-  authorize(id: string, body: unknown, { agentId = this.agentId, key = this.organization.key }: As = {}): Promise<Answer> {
+  authorize(
+    id: string,
+    body: unknown,
+    { agentId = this.agentId, key = this.organization.key }: As = {},
+  ): Promise<Answer> {
     return this.service.http('POST', `${this.path(agentId)}/${id}/authorize`, { key, body });
   }
 
@@ -92,11 +103,18 @@ export class Integrations {
   async rows(): Promise<Readonly<Record<string, number>>> {
     const tables = ['tool_integrations', 'tool_integration_agents', 'tool_integration_states', 'secrets'];
     const counts = tables.map((table) => `(select count(*)::int from ${table} where organization_id = $1) as ${table}`);
-    const [row] = await this.service.database.query<Record<string, number>>(`select ${counts.join(', ')}`, [this.organization.id]);
+    const [row] = await this.service.database.query<Record<string, number>>(`select ${counts.join(', ')}`, [
+      this.organization.id,
+    ]);
     return row ?? {};
   }
 
-  private one(method: string, id: string, { agentId = this.agentId, key = this.organization.key }: As, body?: unknown): Promise<Answer<IntegrationView>> {
+  private one(
+    method: string,
+    id: string,
+    { agentId = this.agentId, key = this.organization.key }: As,
+    body?: unknown,
+  ): Promise<Answer<IntegrationView>> {
     return this.service.http(method, `${this.path(agentId)}/${id}`, { key, ...(body === undefined ? {} : { body }) });
   }
 

@@ -60,7 +60,11 @@ async function customer(index: number): Promise<Customer> {
 async function customers(count: number): Promise<Customer[]> {
   const all: Customer[] = [];
   for (let first = 0; first < count; first += FEW) {
-    all.push(...(await Promise.all(Array.from({ length: Math.min(FEW, count - first) }, (_, index) => customer(first + index)))));
+    all.push(
+      ...(await Promise.all(
+        Array.from({ length: Math.min(FEW, count - first) }, (_, index) => customer(first + index)),
+      )),
+    );
   }
   return all;
 }
@@ -112,7 +116,9 @@ describe('organizations that call one server at the same time', () => {
       service.models.always(alwaysUses(echoOf('tickets')));
       replica.models.always(alwaysUses(echoOf('tickets')));
       const twice = await answeredTogether(
-        [0, 1].flatMap((round) => all.map((each, index) => [each, (index + round) % 2 === 0 ? service : replica] as const)),
+        [0, 1].flatMap((round) =>
+          all.map((each, index) => [each, (index + round) % 2 === 0 ? service : replica] as const),
+        ),
       );
       expect(twice).toHaveLength(2 * ORGANIZATIONS);
       for (const [index, { key, userId }] of twice.entries()) {
@@ -122,7 +128,8 @@ describe('organizations that call one server at the same time', () => {
       const keysOfSession = new Map<unknown, Set<unknown>>();
       for (const { headers } of server.requests) {
         const session = headers['mcp-session-id'];
-        if (session !== undefined) keysOfSession.set(session, (keysOfSession.get(session) ?? new Set()).add(headers['x-key']));
+        if (session !== undefined)
+          keysOfSession.set(session, (keysOfSession.get(session) ?? new Set()).add(headers['x-key']));
       }
       expect(keysOfSession.size).toBeGreaterThanOrEqual(ORGANIZATIONS);
       expect([...keysOfSession.values()].every(({ size }) => size === 1)).toBe(true);
@@ -142,10 +149,16 @@ describe('two agents of one organization with integrations of their own at one s
     const threadId = await service.thread(second.key, agentId);
     // Each agent has one of the two; a call of the other one's tool is none of the server's.
     const use = [alwaysUses(echoOf('tickets')), alwaysUses(echoOf('other'))] as const;
-    service.models.always((exchange, wire) => use[JSON.stringify(exchange.request.body['tools']).includes('mcp__other') ? 1 : 0](exchange, wire));
+    service.models.always((exchange, wire) =>
+      use[JSON.stringify(exchange.request.body['tools']).includes('mcp__other') ? 1 : 0](exchange, wire),
+    );
     const ofSecond = async (): Promise<Asked> => {
       const options = { key: second.key, body: { message: { role: 'user', content: 'Who am I?' } } };
-      const { body } = await service.http<{ message: { content: string } }>('POST', `/v1/threads/${threadId}/runs`, options);
+      const { body } = await service.http<{ message: { content: string } }>(
+        'POST',
+        `/v1/threads/${threadId}/runs`,
+        options,
+      );
       return askedOf(body.message.content);
     };
     const [one, other] = await Promise.all([answered(first, service), ofSecond()]);
@@ -198,6 +211,9 @@ describe('another organization', () => {
     expect(asked()).toBe(before);
     answerText(held!, 'mine');
     expect(await run).toMatchObject({ body: { run: { status: 'completed' }, message: { content: '["mine"]' } } });
-    expect((await service.http('GET', theirs, { key: talk.key })).body).toMatchObject({ status: 'connected', url: server.url });
+    expect((await service.http('GET', theirs, { key: talk.key })).body).toMatchObject({
+      status: 'connected',
+      url: server.url,
+    });
   });
 });

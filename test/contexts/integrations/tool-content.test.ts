@@ -17,15 +17,36 @@ const CANARY = /CANARY/;
 
 /** By the name of the tool, in the order in which they are called. */
 const CONTENT: Readonly<Record<string, NonNullable<ServedTool['run']>>> = {
-  text: () => ({ content: [{ type: 'text', text: 'one' }, { type: 'text', text: 'two' }] }),
-  image: () => ({ content: [{ type: 'text', text: 'A chart:' }, { type: 'image', mimeType: 'image/png', data: PNG }] }),
+  text: () => ({
+    content: [
+      { type: 'text', text: 'one' },
+      { type: 'text', text: 'two' },
+    ],
+  }),
+  image: () => ({
+    content: [
+      { type: 'text', text: 'A chart:' },
+      { type: 'image', mimeType: 'image/png', data: PNG },
+    ],
+  }),
   audio: () => ({ content: [{ type: 'audio', mimeType: 'audio/wav', data: WAV }] }),
-  note: () => ({ content: [{ type: 'resource', resource: { uri: 'file:///note.md', mimeType: 'text/markdown', text: '# Note' } }] }),
-  report: () => ({ content: [{ type: 'resource', resource: { uri: 'file:///report.pdf', mimeType: 'application/pdf', blob: PDF } }] }),
-  archive: () => ({ content: [{ type: 'resource', resource: { uri: 'file:///all.zip', mimeType: 'application/zip', blob: ZIP } }] }),
-  link: () => ({ content: [{ type: 'resource_link', uri: 'https://example.com/doc', name: 'Handbook', mimeType: 'text/html' }] }),
+  note: () => ({
+    content: [{ type: 'resource', resource: { uri: 'file:///note.md', mimeType: 'text/markdown', text: '# Note' } }],
+  }),
+  report: () => ({
+    content: [{ type: 'resource', resource: { uri: 'file:///report.pdf', mimeType: 'application/pdf', blob: PDF } }],
+  }),
+  archive: () => ({
+    content: [{ type: 'resource', resource: { uri: 'file:///all.zip', mimeType: 'application/zip', blob: ZIP } }],
+  }),
+  link: () => ({
+    content: [{ type: 'resource_link', uri: 'https://example.com/doc', name: 'Handbook', mimeType: 'text/html' }],
+  }),
   structured: () => ({ content: [], structuredContent: { degrees: 21, sky: ['clear'] } }),
-  repeated: () => ({ content: [{ type: 'text', text: '{"sky": ["clear"], "degrees": 21}' }], structuredContent: { degrees: 21, sky: ['clear'] } }),
+  repeated: () => ({
+    content: [{ type: 'text', text: '{"sky": ["clear"], "degrees": 21}' }],
+    structuredContent: { degrees: 21, sky: ['clear'] },
+  }),
   nothing: () => ({ content: [] }),
   refused: () => ({ content: [{ type: 'text', text: 'There is no such city.' }], isError: true }),
 };
@@ -69,31 +90,41 @@ describe.each(AGENT_WIRES)('what the tools of a server return, on $provider', (w
     expect(results).toMatchObject([{ output: 'There is no such city.', isError: true }]);
   });
 
-  it.each(TOOL_SERVER_KINDS)('reaches the model in the form that it takes, and everybody else as text (%s)', async (kind) => {
-    const talk = await start(kind);
-    service.models.next(answers({ calls: NAMES.map((name) => ({ id: name, name: `mcp__all__${name}` })) }), says('Seen.'));
+  it.each(TOOL_SERVER_KINDS)(
+    'reaches the model in the form that it takes, and everybody else as text (%s)',
+    async (kind) => {
+      const talk = await start(kind);
+      service.models.next(
+        answers({ calls: NAMES.map((name) => ({ id: name, name: `mcp__all__${name}` })) }),
+        says('Seen.'),
+      );
 
-    const events = await talk.streamed('Show me all');
+      const events = await talk.streamed('Show me all');
 
-    const body = service.models.requests.at(-1)?.body ?? {};
-    const results = new Map(sentResults(body).map((result) => [result.id, result]));
-    expect([...results.keys()]).toEqual(NAMES);
-    for (const [name, text] of Object.entries(TEXTS)) expect([name, results.get(name)?.text]).toEqual([name, text]);
-    expect(results.get('image')?.media).toEqual([{ mediaType: 'image/png', data: PNG }]);
-    expect(results.get('report')?.media).toEqual([{ mediaType: 'application/pdf', data: PDF }]);
-    // Only this provider takes sound; the others are told that it is left out.
-    expect(JSON.stringify(body).includes(WAV)).toBe(wire.api === 'gemini');
-    expect(results.get('audio')?.text).toContain('audio-1');
-    expect(JSON.stringify(body)).not.toContain(ZIP);
-    expect(results.get('refused')?.text).toContain('There is no such city.');
+      const body = service.models.requests.at(-1)?.body ?? {};
+      const results = new Map(sentResults(body).map((result) => [result.id, result]));
+      expect([...results.keys()]).toEqual(NAMES);
+      for (const [name, text] of Object.entries(TEXTS)) expect([name, results.get(name)?.text]).toEqual([name, text]);
+      expect(results.get('image')?.media).toEqual([{ mediaType: 'image/png', data: PNG }]);
+      expect(results.get('report')?.media).toEqual([{ mediaType: 'application/pdf', data: PDF }]);
+      // Only this provider takes sound; the others are told that it is left out.
+      expect(JSON.stringify(body).includes(WAV)).toBe(wire.api === 'gemini');
+      expect(results.get('audio')?.text).toContain('audio-1');
+      expect(JSON.stringify(body)).not.toContain(ZIP);
+      expect(results.get('refused')?.text).toContain('There is no such city.');
 
-    const [, message] = await talk.messages();
-    const trace = await talk.trace();
-    const shown = events.filter(({ event }) => event.type === 'TOOL_CALL_RESULT').map(({ event }) => event['content']);
-    expect(shown.slice(0, 2)).toEqual([TEXTS['text'], TEXTS['image']]);
-    expect(message?.toolCalls?.[1]).toMatchObject({ output: TEXTS['image'], status: 'completed' });
-    expect(message?.toolCalls?.at(-1)).toMatchObject({ output: 'There is no such city.', status: 'failed' });
-    expect(trace.steps).toContainEqual(expect.objectContaining({ name: 'mcp__all__refused', error: 'There is no such city.' }));
-    expect(JSON.stringify([events, message, trace, await talk.storedRows()])).not.toMatch(CANARY);
-  });
+      const [, message] = await talk.messages();
+      const trace = await talk.trace();
+      const shown = events
+        .filter(({ event }) => event.type === 'TOOL_CALL_RESULT')
+        .map(({ event }) => event['content']);
+      expect(shown.slice(0, 2)).toEqual([TEXTS['text'], TEXTS['image']]);
+      expect(message?.toolCalls?.[1]).toMatchObject({ output: TEXTS['image'], status: 'completed' });
+      expect(message?.toolCalls?.at(-1)).toMatchObject({ output: 'There is no such city.', status: 'failed' });
+      expect(trace.steps).toContainEqual(
+        expect.objectContaining({ name: 'mcp__all__refused', error: 'There is no such city.' }),
+      );
+      expect(JSON.stringify([events, message, trace, await talk.storedRows()])).not.toMatch(CANARY);
+    },
+  );
 });

@@ -27,7 +27,13 @@ describe('a call of a server’s tool', () => {
     expect(typesOf(events).filter((type) => type.startsWith('TOOL_CALL'))).toEqual([
       ...['TOOL_CALL_START', 'TOOL_CALL_ARGS', 'TOOL_CALL_END', 'TOOL_CALL_RESULT'],
     ]);
-    const call = { id: 'c1', name: 'mcp__sky__weather', input: { city: 'Oslo' }, output: 'rain-canary', status: 'completed' };
+    const call = {
+      id: 'c1',
+      name: 'mcp__sky__weather',
+      input: { city: 'Oslo' },
+      output: 'rain-canary',
+      status: 'completed',
+    };
     expect((await talk.messages())[1]?.toolCalls).toEqual([call]);
     expect(endOf(events)).toMatchObject({ result: { message: { toolCalls: [call] } } });
   });
@@ -37,6 +43,8 @@ describe('a call of a server’s tool', () => {
     expect(textOf(events)).toBe('It rains.');
     expect(JSON.stringify([events, await talk.messages()])).not.toMatch(/canary|mcp__|TOOL_CALL|toolCalls/);
     expect(JSON.stringify(service.models.requests.at(-1)?.body)).toContain('rain-canary');
-    expect((await talk.trace()).steps).toContainEqual(expect.objectContaining({ name: 'mcp__sky__weather', output: 'rain-canary' }));
+    expect((await talk.trace()).steps).toContainEqual(
+      expect.objectContaining({ name: 'mcp__sky__weather', output: 'rain-canary' }),
+    );
   });
 });

@@ -21,11 +21,17 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([...servers, modern].map((server) => server.close())));
 
-const KINDS = ['the reference server over streamable HTTP', 'the reference server over SSE', 'a server of 2026-07-28'] as const;
+const KINDS = [
+  'the reference server over streamable HTTP',
+  'the reference server over SSE',
+  'a server of 2026-07-28',
+] as const;
 
 function serverOf(kind: (typeof KINDS)[number]): Parameters<typeof customServer>[1] {
   const index = KINDS.indexOf(kind);
-  return index === 2 ? modern : { url: servers[index]?.url ?? '', transportType: index === 1 ? 'sse' : 'streamableHttp' };
+  return index === 2
+    ? modern
+    : { url: servers[index]?.url ?? '', transportType: index === 1 ? 'sse' : 'streamableHttp' };
 }
 
 /** What a request offered of the integration, by the server's own names. */
@@ -52,20 +58,31 @@ describe.each(KINDS)('%s', (kind) => {
     expect([status, body.message?.content]).toEqual([200, 'It echoes.']);
     expect(offered(0).sort()).toEqual([...listed].sort());
     expect(toolResults()).toMatchObject([{ output: expect.stringContaining('hello there'), isError: false }]);
-    expect(body.message?.toolCalls).toMatchObject([{ name: 'mcp__our-tools__echo', status: 'completed', output: expect.stringContaining('hello there') }]);
-    expect((await talk.trace()).steps).toContainEqual(expect.objectContaining({ type: 'tool', name: 'mcp__our-tools__echo', error: null }));
+    expect(body.message?.toolCalls).toMatchObject([
+      { name: 'mcp__our-tools__echo', status: 'completed', output: expect.stringContaining('hello there') },
+    ]);
+    expect((await talk.trace()).steps).toContainEqual(
+      expect.objectContaining({ type: 'tool', name: 'mcp__our-tools__echo', error: null }),
+    );
   });
 
   it('has tools that are excluded: they are neither offered nor called, and the next run knows of a change', async () => {
     const talk = await Talk.start(service);
     const body = (excludedTools: string[]) => customServer('Our tools', serverOf(kind), { excludedTools });
     const { id, tools } = await connect(service, talk, body(['echo', 'get-env']));
-    expect(tools.filter(({ excluded }) => excluded).map(({ name }) => name).sort()).toEqual(['echo', 'get-env']);
+    expect(
+      tools
+        .filter(({ excluded }) => excluded)
+        .map(({ name }) => name)
+        .sort(),
+    ).toEqual(['echo', 'get-env']);
 
     service.models.next(calls('mcp__our-tools__echo', { message: 'hello there' }), says('Alas.'));
     await talk.run('Echo');
     expect(offered(0)).toHaveLength(tools.length - 2);
-    expect(toolResults()).toMatchObject([{ output: expect.stringContaining('no tool named mcp__our-tools__echo'), isError: true }]);
+    expect(toolResults()).toMatchObject([
+      { output: expect.stringContaining('no tool named mcp__our-tools__echo'), isError: true },
+    ]);
     if (kind === 'a server of 2026-07-28') expect(modern.calls.map(({ name }) => name)).toEqual(['echo']);
 
     await changeIntegration(service, talk, id, body(['get-sum']));

@@ -29,7 +29,10 @@ describe.each(TOOL_SERVER_KINDS)('the userContext of a run, to a server over %s'
   const received = (): unknown[] => server.calls.map(({ meta }) => meta['userContext']);
 
   it('goes along with every call, and is in nothing that a model reads', async () => {
-    const twice = [{ id: 'a', name: LOOK }, { id: 'b', name: LOOK, input: { at: 1 } }];
+    const twice = [
+      { id: 'a', name: LOOK },
+      { id: 'b', name: LOOK, input: { at: 1 } },
+    ];
     service.models.next(answers({ calls: twice }), calls(LOOK, { at: 2 }), says('Done.'));
     const { body } = await talk.run('Look', { config: { userContext: USER } });
     expect(body.run.status).toBe('completed');
@@ -55,9 +58,13 @@ describe.each(TOOL_SERVER_KINDS)('the userContext of a run, to a server over %s'
     expect((await service.http('POST', '/v1/chat/completions', { key: talk.key, body: completion })).status).toBe(200);
     const input = {
       ...{ threadId: talk.threadId, runId: 'r1', state: {}, tools: [], context: [] },
-      ...{ messages: [{ id: 'm1', role: 'user', content: 'Look' }], forwardedProps: { userContext: { userId: 'other' } } },
+      ...{
+        messages: [{ id: 'm1', role: 'user', content: 'Look' }],
+        forwardedProps: { userContext: { userId: 'other' } },
+      },
     };
-    for await (const _event of service.stream(`/v1/agents/${talk.agentId}/ag-ui`, { key: talk.key, body: input })) continue;
+    for await (const _event of service.stream(`/v1/agents/${talk.agentId}/ag-ui`, { key: talk.key, body: input }))
+      continue;
     expect(received()).toEqual([USER, { userId: 'other' }]);
     expect(JSON.stringify(service.models.requests)).not.toMatch(/canary/);
   });
@@ -74,7 +81,8 @@ describe.each(TOOL_SERVER_KINDS)('the userContext of a run, to a server over %s'
       service.models.next(calls(LOOK));
       return { resume: (await asking.run('Look', { ...more })).body.interrupts.map(approve) };
     };
-    const contextOfTrace = async (): Promise<unknown> => ((await asking.trace()) as unknown as { userContext?: unknown }).userContext;
+    const contextOfTrace = async (): Promise<unknown> =>
+      ((await asking.trace()) as unknown as { userContext?: unknown }).userContext;
 
     it('is that under which the call was asked about, in whatever order its names are sent again, through every run that goes on', async () => {
       const first = await ask({ config: { userContext: USER } });
@@ -83,7 +91,10 @@ describe.each(TOOL_SERVER_KINDS)('the userContext of a run, to a server over %s'
       expect(second.body.run.status).toBe('requires_action');
       const reordered = Object.fromEntries(Object.entries(USER).toReversed());
       service.models.next(says('Done.'));
-      const { status } = await asking.post({ resume: second.body.interrupts.map(approve), config: { userContext: reordered } });
+      const { status } = await asking.post({
+        resume: second.body.interrupts.map(approve),
+        config: { userContext: reordered },
+      });
       expect(status).toBe(200);
       expect(received()).toEqual([USER, USER]);
       expect(await contextOfTrace()).toEqual(USER);
@@ -93,9 +104,20 @@ describe.each(TOOL_SERVER_KINDS)('the userContext of a run, to a server over %s'
       const answer = await ask({ config: { userContext: USER } });
       for (const userContext of [{ ...USER, userId: 'approver' }, { userId: USER.userId }, {}]) {
         const refused = await asking.post({ ...answer, config: { userContext } });
-        expect(refused).toMatchObject({ status: 400, body: { code: 'FST_ERR_VALIDATION', message: expect.stringContaining('body/config/userContext') } });
+        expect(refused).toMatchObject({
+          status: 400,
+          body: { code: 'FST_ERR_VALIDATION', message: expect.stringContaining('body/config/userContext') },
+        });
       }
-      const input = { threadId: asking.threadId, runId: 'r', state: {}, tools: [], context: [], messages: [], ...answer };
+      const input = {
+        threadId: asking.threadId,
+        runId: 'r',
+        state: {},
+        tools: [],
+        context: [],
+        messages: [],
+        ...answer,
+      };
       const path = `/v1/agents/${asking.agentId}/ag-ui`;
       const elsewhere = { ...input, forwardedProps: { userContext: { userId: 'approver' } } };
       expect(await service.http('POST', path, { key: asking.key, body: elsewhere })).toMatchObject({

@@ -16,8 +16,12 @@ let refusal: number | undefined;
 
 beforeAll(async () => {
   platform = await ToolServer.start('streamableHttp', { name: 'start_flow' });
-  platform.refusal = ({ headers }) => (headers.authorization === `Bearer ${TOKEN}` && headers['x-organization-id'] ? refusal : 401);
-  const environment = { WORKFLOW_PLATFORM_URL: `http://${platform.host}/flows/{nameSlug}/mcp`, WORKFLOW_PLATFORM_TOKEN: TOKEN };
+  platform.refusal = ({ headers }) =>
+    headers.authorization === `Bearer ${TOKEN}` && headers['x-organization-id'] ? refusal : 401;
+  const environment = {
+    WORKFLOW_PLATFORM_URL: `http://${platform.host}/flows/{nameSlug}/mcp`,
+    WORKFLOW_PLATFORM_TOKEN: TOKEN,
+  };
   service = await startService({ environment });
 });
 afterAll(async () => {
@@ -53,32 +57,51 @@ describe('an integration of the workflow platform', () => {
     expect(read.text).not.toContain('canary');
   });
 
-  it.each([401, 403])('needs authorization where the platform answers %d, also in the middle of its life; runs go on', async (status) => {
-    const talk = await Talk.start(service);
-    const { id } = await connect(service, talk, flow);
-    refusal = status;
-    expect(await callIn(talk)).toMatchObject({ output: expect.any(String), isError: true });
-    const tested = await service.http('POST', `/v1/agents/${talk.agentId}/tool-integrations/${id}/test`, { key: talk.key });
-    expect(tested).toMatchObject({ status: 200, body: { ok: false, error: expect.any(String) } });
-    expect(await readIntegration(service, talk, id)).toMatchObject({ status: 'needs_authorization', error: expect.stringMatching(/authori/) });
-    const other = await talk.withAnotherAgent();
-    expect(await addIntegration(service, other, { ...flow, nameSlug: 'another' })).toMatchObject({ status: 'needs_authorization' });
-    refusal = undefined;
-    const again = await service.http('POST', `/v1/agents/${talk.agentId}/tool-integrations/${id}/test`, { key: talk.key });
-    expect(again.body).toMatchObject({ ok: true, tools: 1 });
-  });
+  it.each([401, 403])(
+    'needs authorization where the platform answers %d, also in the middle of its life; runs go on',
+    async (status) => {
+      const talk = await Talk.start(service);
+      const { id } = await connect(service, talk, flow);
+      refusal = status;
+      expect(await callIn(talk)).toMatchObject({ output: expect.any(String), isError: true });
+      const tested = await service.http('POST', `/v1/agents/${talk.agentId}/tool-integrations/${id}/test`, {
+        key: talk.key,
+      });
+      expect(tested).toMatchObject({ status: 200, body: { ok: false, error: expect.any(String) } });
+      expect(await readIntegration(service, talk, id)).toMatchObject({
+        status: 'needs_authorization',
+        error: expect.stringMatching(/authori/),
+      });
+      const other = await talk.withAnotherAgent();
+      expect(await addIntegration(service, other, { ...flow, nameSlug: 'another' })).toMatchObject({
+        status: 'needs_authorization',
+      });
+      refusal = undefined;
+      const again = await service.http('POST', `/v1/agents/${talk.agentId}/tool-integrations/${id}/test`, {
+        key: talk.key,
+      });
+      expect(again.body).toMatchObject({ ok: true, tools: 1 });
+    },
+  );
 
   it('gives nobody a way to the platform’s host by an address of their own, also while a connection to it is open', async () => {
     const talk = await Talk.start(service);
     await connect(service, talk, flow);
     expect(await callIn(talk)).toMatchObject({ isError: false });
     // The connection's own, which no call waits for.
-    await until(() => platform.requests.some(({ method }) => method === 'GET'), 'the stream of the connection is asked for');
+    await until(
+      () => platform.requests.some(({ method }) => method === 'GET'),
+      'the stream of the connection is asked for',
+    );
     platform.reset();
     const own = { url: platform.url, transportType: 'streamableHttp' as const };
     const headers = { 'x-organization-id': { type: 'plain_text', value: 'x' } };
     const added = await addIntegration(service, talk, customServer('mine', own, { httpHeaders: headers }));
-    expect(added).toMatchObject({ status: 'error', error: expect.stringMatching(/address|not allowed|refused/i), tools: [] });
+    expect(added).toMatchObject({
+      status: 'error',
+      error: expect.stringMatching(/address|not allowed|refused/i),
+      tools: [],
+    });
     expect(platform.requests).toEqual([]);
     expect(await callIn(talk)).toMatchObject({ isError: false });
   });

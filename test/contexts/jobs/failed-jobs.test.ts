@@ -46,14 +46,22 @@ describe('a job whose last attempt has failed', () => {
       createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:]{8}\.\d{3}Z$/),
       diedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:]{8}\.\d{3}Z$/),
     });
-    expect([from, dead?.['createdAt'], dead?.['diedAt']].map(String)).toEqual([from, dead?.['createdAt'], dead?.['diedAt']].map(String).sort());
+    expect([from, dead?.['createdAt'], dead?.['diedAt']].map(String)).toEqual(
+      [from, dead?.['createdAt'], dead?.['diedAt']].map(String).sort(),
+    );
 
     const id = String(dead?.['id']);
     expect(await service.cli('jobs', 'retry', id)).toEqual({ id, state: 'pending' });
     await until(() => Promise.resolve(seen.length === 2), 'the job runs again');
     // The attempts of before do not count.
-    expect(seen).toEqual([[agent, 0], [agent, 0]]);
-    await until(async () => (await service.database.query('select id from outbox where id = $1', [id])).length === 0, 'it is done');
+    expect(seen).toEqual([
+      [agent, 0],
+      [agent, 0],
+    ]);
+    await until(
+      async () => (await service.database.query('select id from outbox where id = $1', [id])).length === 0,
+      'it is done',
+    );
     expect(await failed()).toEqual([]);
     await expect(service.cli('jobs', 'retry', id)).rejects.toThrow(`There is no job ${id}`);
   });

@@ -18,7 +18,8 @@ beforeEach(async () => {
 });
 afterAll(() => drive.close());
 
-const kinds = async (): Promise<string[]> => (await searchKnowledge(service, owner, 'lions')).map(({ kind }) => kind).sort();
+const kinds = async (): Promise<string[]> =>
+  (await searchKnowledge(service, owner, 'lions')).map(({ kind }) => kind).sort();
 const websitePath = (): string => `/v1/agents/${owner.agentId}/knowledge-bases/website`;
 
 async function setWebsite(...rootUrls: readonly string[]): Promise<void> {
@@ -41,7 +42,8 @@ it('a search finds a page, a file and a drive file; what is removed is found no 
   await until(async () => (await kinds()).length === 2, 'the page to be gone');
   expect(await kinds()).toEqual(['drive', 'upload']);
   const { body } = await service.http<{ files: { id: string }[] }>('GET', filesPath(owner), { key: owner.key });
-  for (const { id } of body.files) expect((await service.http('DELETE', `${filesPath(owner)}/${id}`, { key: owner.key })).status).toBe(204);
+  for (const { id } of body.files)
+    expect((await service.http('DELETE', `${filesPath(owner)}/${id}`, { key: owner.key })).status).toBe(204);
   expect(await kinds()).toEqual(['drive']);
   expect((await at.remove('drive-service-account')).status).toBe(204);
   await until(async () => (await kinds()).length === 0, 'the drive file to be gone');

@@ -40,9 +40,20 @@ it('gives way to requests in pieces, of a large document that is stored and of o
   const writer = new DocumentWriter(database, repository, queue, pace);
   const index = new DocumentIndex(database, repository, clock, writer, pace);
   const [organizationId, agentId] = [newId(), newId()];
-  await database.query(`insert into organizations (id, name, plan, features, created_at) values ($1::uuid, 'Paced', 'free', '{}', now())`, [organizationId]);
+  await database.query(
+    `insert into organizations (id, name, plan, features, created_at) values ($1::uuid, 'Paced', 'free', '{}', now())`,
+    [organizationId],
+  );
   const blocks = Array.from({ length: CHUNKS }, (_, number) => text(filler(`word${number}`))).flat();
-  const source = { organizationId, agentId, kind: 'upload', key: 'large', title: 'Large', url: null, scope: null } as const;
+  const source = {
+    organizationId,
+    agentId,
+    kind: 'upload',
+    key: 'large',
+    title: 'Large',
+    url: null,
+    scope: null,
+  } as const;
 
   const stored = await index.put(source, parsed(blocks));
   const chunks = stored?.chunks ?? 0;

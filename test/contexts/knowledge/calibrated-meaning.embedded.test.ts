@@ -22,13 +22,19 @@ describe.each([0, 0.7])('where unrelated texts have the cosine %d', (shared) => 
   beforeAll(async () => {
     endpoint = await EmbeddingServer.start();
     // All texts of the model lie in one direction by this much.
-    endpoint.meaningOf = (text) => [Math.sqrt(shared), ...vectorOf(text, DIMENSIONS).map((number) => number * Math.sqrt(1 - shared))];
+    endpoint.meaningOf = (text) => [
+      Math.sqrt(shared),
+      ...vectorOf(text, DIMENSIONS).map((number) => number * Math.sqrt(1 - shared)),
+    ];
     service = await startService({ environment: endpoint.environment });
   });
   beforeEach(async () => {
     organization = await service.organization('--features', 'knowledge_search');
     agentId = await service.agent(organization.key);
-    for (const [key, text] of [['a', 'every automobile is parked below'], ['b', 'invoices are paid in march']] as const) {
+    for (const [key, text] of [
+      ['a', 'every automobile is parked below'],
+      ['b', 'invoices are paid in march'],
+    ] as const) {
       await putDocument(service, organization, agentId, { key, title: '-', texts: [text] });
     }
     await untilEmbedded(service, agentId);
@@ -39,10 +45,15 @@ describe.each([0, 0.7])('where unrelated texts have the cosine %d', (shared) => 
   });
 
   const ask = async (query: string, more: object = {}): Promise<readonly Scored[]> =>
-    (await searchKnowledge(service, { key: organization.key, agentId }, query, { scoreThreshold: undefined, ...more })) as readonly Scored[];
+    (await searchKnowledge(service, { key: organization.key, agentId }, query, {
+      scoreThreshold: undefined,
+      ...more,
+    })) as readonly Scored[];
 
   it('a text scores near 0 by meaning that is no nearer than those, 1 where it is the same, and between them as for any model', async () => {
-    const [unrelated] = (await ask('invoices', { scoreThreshold: 0, semanticWeight: 0.5 })).filter(({ text }) => text.includes('automobile'));
+    const [unrelated] = (await ask('invoices', { scoreThreshold: 0, semanticWeight: 0.5 })).filter(({ text }) =>
+      text.includes('automobile'),
+    );
     expect(unrelated?.semanticScore ?? 0).toBeLessThan(0.15);
     const [same] = await ask('-\n\nevery automobile is parked below', { semanticWeight: 1 });
     expect(same?.semanticScore).toBeCloseTo(1, 4);
@@ -60,12 +71,20 @@ describe.each([0, 0.7])('where unrelated texts have the cosine %d', (shared) => 
   it('a model that served before it was calibrated is calibrated by the next upkeep, with texts of this service alone', async () => {
     await service.database.query('update knowledge_embedding_models set unrelated = null');
     endpoint.embedded.length = 0;
-    await until(async () => {
-      // The process keeps what it has read of the models for some seconds: an upkeep in that time has nothing to do.
-      await service.database.transaction((transaction) => service.app.get(EmbeddingQueue, { strict: false }).modelsChanged(transaction));
-      const [model] = await service.database.query<{ unrelated: number | null }>('select unrelated from knowledge_embedding_models');
-      return typeof model?.unrelated === 'number' && Math.abs(model.unrelated - shared) < 0.1;
-    }, 'the model is calibrated', { everyMs: 250 });
+    await until(
+      async () => {
+        // The process keeps what it has read of the models for some seconds: an upkeep in that time has nothing to do.
+        await service.database.transaction((transaction) =>
+          service.app.get(EmbeddingQueue, { strict: false }).modelsChanged(transaction),
+        );
+        const [model] = await service.database.query<{ unrelated: number | null }>(
+          'select unrelated from knowledge_embedding_models',
+        );
+        return typeof model?.unrelated === 'number' && Math.abs(model.unrelated - shared) < 0.1;
+      },
+      'the model is calibrated',
+      { everyMs: 250 },
+    );
     expect(new Set(endpoint.embedded)).toEqual(new Set(CALIBRATION_TEXTS));
   });
 });

@@ -14,8 +14,25 @@ afterAll(() => drive.close());
 
 /** A key of a person of this role. */
 async function personOf(organizationId: string, role: string): Promise<{ memberId: string; key: string }> {
-  const { id: memberId } = await service.cli<{ id: string }>('member', 'add', organizationId, '--email', `${newId()}@example.com`, '--role', role);
-  const { key } = await service.cli<{ key: string }>('key', 'create', '--org', organizationId, '--capabilities', 'manageAgents', '--member', memberId);
+  const { id: memberId } = await service.cli<{ id: string }>(
+    'member',
+    'add',
+    organizationId,
+    '--email',
+    `${newId()}@example.com`,
+    '--role',
+    role,
+  );
+  const { key } = await service.cli<{ key: string }>(
+    'key',
+    'create',
+    '--org',
+    organizationId,
+    '--capabilities',
+    'manageAgents',
+    '--member',
+    memberId,
+  );
   return { memberId, key };
 }
 
@@ -34,7 +51,10 @@ describe('a service account', () => {
     });
     expect((await at.accounts()).body).toEqual({ serviceAccounts: [answer.body] });
     expect(drive.requests.map(({ path }) => path)).toEqual(['/drive/v3/about']);
-    const stored = await service.database.query('select to_jsonb(a)::text as row from drive_service_accounts a where id = $1::uuid', [answer.body.id]);
+    const stored = await service.database.query(
+      'select to_jsonb(a)::text as row from drive_service_accounts a where id = $1::uuid',
+      [answer.body.id],
+    );
     expect(JSON.stringify(stored)).toContain('reader@project-1.iam.example');
     expect(JSON.stringify(stored)).not.toContain('PRIVATE KEY');
   });
@@ -45,8 +65,26 @@ describe('a service account', () => {
     ['no project', keyFile({ project_id: undefined }), /lacks 'project_id'/],
     ['no e-mail', keyFile({ client_email: '' }), /lacks 'client_email'/],
     ['no key', keyFile({ private_key: 'secret-canary' }), /'private_key' is not an RSA key/],
-    ['a key of another kind', keyFile({ private_key: generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ type: 'pkcs8', format: 'pem' }) }), /not an RSA key/],
-    ['a short key', keyFile({ private_key: generateKeyPairSync('rsa', { modulusLength: 1024 }).privateKey.export({ type: 'pkcs8', format: 'pem' }) }), /shorter than 2048 bits/],
+    [
+      'a key of another kind',
+      keyFile({
+        private_key: generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({
+          type: 'pkcs8',
+          format: 'pem',
+        }),
+      }),
+      /not an RSA key/,
+    ],
+    [
+      'a short key',
+      keyFile({
+        private_key: generateKeyPairSync('rsa', { modulusLength: 1024 }).privateKey.export({
+          type: 'pkcs8',
+          format: 'pem',
+        }),
+      }),
+      /shorter than 2048 bits/,
+    ],
   ])('is refused where the file has %s, in words that quote nothing of it', async (_what, content, words) => {
     const at = await DriveKnowledge.start(service);
     const answer = await at.addAccount(content);
@@ -60,7 +98,10 @@ describe('a service account', () => {
     const at = await DriveKnowledge.start(service);
     drive.refusal = () => 'invalid_grant';
     const byToken = await at.addAccount();
-    expect(byToken).toMatchObject({ status: 400, body: { message: expect.stringContaining('invalid_grant (Account not found)') } });
+    expect(byToken).toMatchObject({
+      status: 400,
+      body: { message: expect.stringContaining('invalid_grant (Account not found)') },
+    });
     drive.refusal = undefined;
     drive.before = (_request, response) => (json(response, 403, refusal('accessNotConfigured')), true);
     const byApi = await at.addAccount();
@@ -90,7 +131,12 @@ describe('a service account', () => {
   it('never has this service ask an address of its key file', async () => {
     const canary = await Canary.start();
     const at = await DriveKnowledge.start(service);
-    const uris = Object.fromEntries(['token_uri', 'auth_uri', 'auth_provider_x509_cert_url', 'client_x509_cert_url'].map((name) => [name, `${canary.url}/${name}`]));
+    const uris = Object.fromEntries(
+      ['token_uri', 'auth_uri', 'auth_provider_x509_cert_url', 'client_x509_cert_url'].map((name) => [
+        name,
+        `${canary.url}/${name}`,
+      ]),
+    );
     expect((await at.addAccount(keyFile({ ...uris, universe_domain: `127.0.0.1:${canary.port}` }))).status).toBe(201);
     const file = drive.text('a.txt', 'alpha');
     expect((await at.synced([file])).sync.state).toBe('SUCCESS');
@@ -101,7 +147,10 @@ describe('a service account', () => {
   it('is not for keys with an allowlist', async () => {
     const at = await DriveKnowledge.start(service);
     const { key } = await at.organization.keyWith(['manageAgents'], [at.agentId]);
-    expect(await at.addAccount(keyFile(), key)).toMatchObject({ status: 403, body: { code: 'forbidden_org_endpoint_for_scoped_key' } });
+    expect(await at.addAccount(keyFile(), key)).toMatchObject({
+      status: 403,
+      body: { code: 'forbidden_org_endpoint_for_scoped_key' },
+    });
   });
 });
 
@@ -110,7 +159,10 @@ describe('deleting a service account', () => {
     const at = await DriveKnowledge.withAccount(service);
     const view = await at.synced([drive.text('a.txt', 'alpha')]);
     expect((await at.accounts()).body.serviceAccounts).toMatchObject([{ agentCount: 1 }]);
-    expect(await at.removeAccount(view.integrationId)).toMatchObject({ status: 200, body: { id: view.integrationId, deleted: true } });
+    expect(await at.removeAccount(view.integrationId)).toMatchObject({
+      status: 200,
+      body: { id: view.integrationId, deleted: true },
+    });
     expect((await at.read()).status).toBe(404);
     expect((await at.accounts()).body.serviceAccounts).toEqual([]);
     await until(async () => (await rowsOf(at.organization.id)).every(({ count }) => count === 0), 'nothing left');
@@ -118,10 +170,20 @@ describe('deleting a service account', () => {
 
   it('is for owners, admins and the one who added it', async () => {
     const at = await DriveKnowledge.start(service);
-    const [adder, other, admin] = [await personOf(at.organization.id, 'member'), await personOf(at.organization.id, 'member'), await personOf(at.organization.id, 'admin')];
-    const [first, second] = [(await at.addAccount(keyFile(), adder.key)).body, (await at.addAccount(keyFile(), adder.key)).body];
+    const [adder, other, admin] = [
+      await personOf(at.organization.id, 'member'),
+      await personOf(at.organization.id, 'member'),
+      await personOf(at.organization.id, 'admin'),
+    ];
+    const [first, second] = [
+      (await at.addAccount(keyFile(), adder.key)).body,
+      (await at.addAccount(keyFile(), adder.key)).body,
+    ];
     expect((await at.accounts()).body.serviceAccounts).toMatchObject([{ addedBy: adder.memberId }, {}]);
-    expect(await at.removeAccount(first.id, other.key)).toMatchObject({ status: 403, body: { code: 'forbidden_service_account_manage' } });
+    expect(await at.removeAccount(first.id, other.key)).toMatchObject({
+      status: 403,
+      body: { code: 'forbidden_service_account_manage' },
+    });
     expect((await at.removeAccount(first.id, adder.key)).status).toBe(200);
     expect((await at.removeAccount(second.id, admin.key)).status).toBe(200);
   });
@@ -156,7 +218,10 @@ describe('the service account of a drive PUT', () => {
     const member = await personOf(at.organization.id, 'member');
     const { id } = (await at.addAccount()).body;
     expect((await at.put([file], { key: member.key })).body).toMatchObject({ error: 'drive_sa_not_configured' });
-    expect(await at.put([file], { key: member.key, integrationId: id })).toMatchObject({ status: 403, body: { code: 'forbidden_drive_sa' } });
+    expect(await at.put([file], { key: member.key, integrationId: id })).toMatchObject({
+      status: 403,
+      body: { code: 'forbidden_drive_sa' },
+    });
     const own = (await at.addAccount(keyFile(), member.key)).body;
     expect((await at.put([file], { key: member.key })).body.integrationId).toBe(own.id);
   });
@@ -165,7 +230,9 @@ describe('the service account of a drive PUT', () => {
 async function rowsOf(organizationId: string): Promise<{ count: number }[]> {
   const tables = ['drive_sources', 'drive_items', 'drive_service_accounts', 'knowledge_documents', 'secrets'];
   return service.database.query(
-    tables.map((table) => `select count(*)::int as count from ${table} where organization_id = $1::uuid`).join(' union all '),
+    tables
+      .map((table) => `select count(*)::int as count from ${table} where organization_id = $1::uuid`)
+      .join(' union all '),
     [organizationId],
   );
 }
@@ -186,15 +253,21 @@ describe('a selection of files', () => {
     await at.ended();
   });
 
-  it.each([429, 500, 503])('is 503 when the drive answers %s again, and at once when the drive names a longer pause than a request can wait', async (status) => {
-    const at = await DriveKnowledge.withAccount(service);
-    const id = drive.text('a.txt', 'alpha');
-    for (const [wait, looks] of [['0', 2], ['6', 1]] as const) {
-      drive.requests.length = 0;
-      drive.before = (_request, response) => (json(response, status, {}, { 'retry-after': wait }), true);
-      const answer = await at.put([id]);
-      expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, wait === '0' ? '1' : wait]);
-      expect(drive.requests.filter(({ path }) => path.endsWith(`/${id}`))).toHaveLength(looks);
-    }
-  });
+  it.each([429, 500, 503])(
+    'is 503 when the drive answers %s again, and at once when the drive names a longer pause than a request can wait',
+    async (status) => {
+      const at = await DriveKnowledge.withAccount(service);
+      const id = drive.text('a.txt', 'alpha');
+      for (const [wait, looks] of [
+        ['0', 2],
+        ['6', 1],
+      ] as const) {
+        drive.requests.length = 0;
+        drive.before = (_request, response) => (json(response, status, {}, { 'retry-after': wait }), true);
+        const answer = await at.put([id]);
+        expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, wait === '0' ? '1' : wait]);
+        expect(drive.requests.filter(({ path }) => path.endsWith(`/${id}`))).toHaveLength(looks);
+      }
+    },
+  );
 });

@@ -42,7 +42,10 @@ async function tokenOf(at: DriveKnowledge, of: TestService = service): Promise<s
 }
 
 async function setGrant(at: DriveKnowledge, sql: string): Promise<void> {
-  await service.database.query(`update drive_grants set ${sql} where source_id in (select id from drive_sources where agent_id = $1::uuid)`, [at.agentId]);
+  await service.database.query(
+    `update drive_grants set ${sql} where source_id in (select id from drive_sources where agent_id = $1::uuid)`,
+    [at.agentId],
+  );
 }
 
 describe("a person's sign-in", () => {
@@ -66,9 +69,16 @@ describe("a person's sign-in", () => {
     expect((await at.read('drive-oauth')).status).toBe(404);
     expect(await visit(drive.consent(url.href))).toMatchObject({ status: 302, location: REDIRECT });
     const view = await at.ended('drive-oauth');
-    expect(view).toMatchObject({ files: [{ id: mine, name: 'mine.txt', kind: 'file' }], integrationId: expect.any(String), sync: { state: 'SUCCESS' }, chunks: 1 });
+    expect(view).toMatchObject({
+      files: [{ id: mine, name: 'mine.txt', kind: 'file' }],
+      integrationId: expect.any(String),
+      sync: { state: 'SUCCESS' },
+      chunks: 1,
+    });
     expect((await at.read()).body).toMatchObject({ files: [{ id: theirs }], chunks: 1 });
-    const secrets = await service.database.query("select to_jsonb(s)::text as row from drive_sign_ins s union all select to_jsonb(g)::text from drive_grants g");
+    const secrets = await service.database.query(
+      'select to_jsonb(s)::text as row from drive_sign_ins s union all select to_jsonb(g)::text from drive_grants g',
+    );
     expect(JSON.stringify(secrets)).not.toMatch(/access-|refresh-/);
   });
 
@@ -91,7 +101,11 @@ describe("a person's sign-in", () => {
     denied.searchParams.delete('code');
     denied.searchParams.set('error', '<script>access_denied');
     const blind = drive.consent(await authorizationUrl(at, [file, 'of-nobody']));
-    for (const [url, words] of [[late, 'longer than 10 minutes'], [denied.href, 'did not grant access'], [blind, 'One of the selected files']] as const) {
+    for (const [url, words] of [
+      [late, 'longer than 10 minutes'],
+      [denied.href, 'did not grant access'],
+      [blind, 'One of the selected files'],
+    ] as const) {
       const page = await visit(url);
       expect([page.status, page.text]).toEqual([400, expect.stringContaining(words)]);
       expect(page.text).not.toContain('script');
@@ -117,18 +131,33 @@ describe("a person's sign-in", () => {
   });
 
   it.each([
-    'https://app.example/\r\nset-cookie: a=b', 'https://app.example/a\tb', ' https://app.example/', 'https://app.example/a b', 'https://user@app.example/',
-    'https://user:pass@app.example/', 'javascript:alert(1)', 'ftp://app.example/', 'data:text/html,x', '//app.example/', '/done',
+    'https://app.example/\r\nset-cookie: a=b',
+    'https://app.example/a\tb',
+    ' https://app.example/',
+    'https://app.example/a b',
+    'https://user@app.example/',
+    'https://user:pass@app.example/',
+    'javascript:alert(1)',
+    'ftp://app.example/',
+    'data:text/html,x',
+    '//app.example/',
+    '/done',
   ])('is not begun for a browser that would be sent to %j', async (redirectUrl) => {
     const at = await DriveKnowledge.start(service);
-    expect(await at.authorize(['a'], redirectUrl)).toMatchObject({ status: 400, body: { code: 'FST_ERR_VALIDATION', message: expect.stringContaining('redirectUrl') } });
+    expect(await at.authorize(['a'], redirectUrl)).toMatchObject({
+      status: 400,
+      body: { code: 'FST_ERR_VALIDATION', message: expect.stringContaining('redirectUrl') },
+    });
   });
 
   it('makes room for another once 20 are open', async () => {
     const at = await DriveKnowledge.start(service);
     const first = await authorizationUrl(at, ['a']);
     for (let index = 0; index < 20; index += 1) await authorizationUrl(at, ['a']);
-    const [row] = await service.database.query<{ count: number }>('select count(*)::int as count from drive_sign_ins where agent_id = $1::uuid', [at.agentId]);
+    const [row] = await service.database.query<{ count: number }>(
+      'select count(*)::int as count from drive_sign_ins where agent_id = $1::uuid',
+      [at.agentId],
+    );
     expect(row?.count).toBe(20);
     expect((await visit(drive.consent(first))).status).toBe(400);
   });
@@ -146,8 +175,13 @@ describe("a person's sign-in", () => {
     const at = await signedIn();
     expect((await at.remove('drive-oauth')).status).toBe(204);
     expect((await at.read('drive-oauth')).status).toBe(404);
-    const left = 'select (select count(*) from drive_grants where organization_id = $1::uuid) + (select count(*) from secrets where organization_id = $1::uuid) as count';
-    await until(async () => Number((await service.database.query<{ count: unknown }>(left, [at.organization.id]))[0]?.count) === 0, 'nothing left');
+    const left =
+      'select (select count(*) from drive_grants where organization_id = $1::uuid) + (select count(*) from secrets where organization_id = $1::uuid) as count';
+    await until(
+      async () =>
+        Number((await service.database.query<{ count: unknown }>(left, [at.organization.id]))[0]?.count) === 0,
+      'nothing left',
+    );
   });
 });
 
@@ -167,7 +201,10 @@ describe('an access token of a sign-in', () => {
 
   it('is refreshed by another process where one has died over it', async () => {
     const at = await signedIn();
-    await setGrant(at, "refresh_at = '2020-01-01T00:00:00Z', refresh_lease = gen_random_uuid(), refreshing_until = '2020-01-01T00:00:00Z'");
+    await setGrant(
+      at,
+      "refresh_at = '2020-01-01T00:00:00Z', refresh_lease = gen_random_uuid(), refreshing_until = '2020-01-01T00:00:00Z'",
+    );
     await tokenOf(at);
     expect(drive.tokenRequests).toHaveLength(1);
   });
@@ -189,8 +226,12 @@ describe('an access token of a sign-in', () => {
   it('that is refused says why, without what the drive was sent', async () => {
     drive.refusal = () => 'unauthorized_client';
     drive.refusalWords = (form) => `The client ${form.get('client_secret')} may not use <${form.get('refresh_token')}>`;
-    const asked = service.app.get(TokenEndpoint, { strict: false }).ask({ client_secret: 'client-secret-value', refresh_token: 'refresh+a/b' });
-    await expect(asked).rejects.toMatchObject({ message: 'The drive gives no access: unauthorized_client (The client may not use).' });
+    const asked = service.app
+      .get(TokenEndpoint, { strict: false })
+      .ask({ client_secret: 'client-secret-value', refresh_token: 'refresh+a/b' });
+    await expect(asked).rejects.toMatchObject({
+      message: 'The drive gives no access: unauthorized_client (The client may not use).',
+    });
   });
 
   it('that was withdrawn ends syncs as failed until somebody signs in again', async () => {
@@ -199,7 +240,10 @@ describe('an access token of a sign-in', () => {
     drive.revokeGrants();
     await setGrant(at, "refresh_at = '2020-01-01T00:00:00Z'");
     await expect(tokenOf(at)).rejects.toMatchObject({ reason: 'refused' });
-    const url = await authorizationUrl(at, files.map(({ id }) => id));
+    const url = await authorizationUrl(
+      at,
+      files.map(({ id }) => id),
+    );
     expect((await visit(drive.consent(url))).status).toBe(302);
     expect((await at.ended('drive-oauth')).sync.state).toBe('SUCCESS');
   });

@@ -38,7 +38,9 @@ async function schedule(): Promise<void> {
 async function syncedAgain(at: DriveKnowledge): Promise<DriveView> {
   drive.requests.length = 0;
   const { id } = await sourceOf(at);
-  await service.database.query("update drive_sources set next_sync_at = '2020-01-01T00:00:00Z' where id = $1::uuid", [id]);
+  await service.database.query("update drive_sources set next_sync_at = '2020-01-01T00:00:00Z' where id = $1::uuid", [
+    id,
+  ]);
   await schedule();
   return at.ended();
 }
@@ -51,7 +53,12 @@ describe('a sync', () => {
     const below = drive.folder('Below', top);
     const elsewhere = drive.folder('Elsewhere');
     const shared = drive.text('shared.txt', 'golf', elsewhere);
-    for (const [name, content] of [['a.txt', 'alpha'], ['b.txt', 'bravo'], ['c.txt', 'charlie']] as const) drive.text(name, content, top);
+    for (const [name, content] of [
+      ['a.txt', 'alpha'],
+      ['b.txt', 'bravo'],
+      ['c.txt', 'charlie'],
+    ] as const)
+      drive.text(name, content, top);
     drive.text('d.md', 'delta', below);
     drive.shortcut('to the top', top, below);
     drive.shortcut('to elsewhere', elsewhere, below);
@@ -59,11 +66,24 @@ describe('a sync', () => {
     drive.change(drive.text('trashed.txt', 'echo', top), { trashed: true });
     drive.add({ name: 'photo.png', mimeType: 'image/png', parents: [top], content: 'foxtrot' });
     const view = await at.synced([top]);
-    expect(view).toMatchObject({ files: [{ id: top, name: 'Top', mimeType: FOLDER, kind: 'folder' }], sync: { state: 'SUCCESS', lastError: null } });
-    expect(await known(at)).toEqual({ 'a.txt': 'alpha', 'b.txt': 'bravo', 'c.txt': 'charlie', 'd.md': 'delta', 'shared.txt': 'golf' });
+    expect(view).toMatchObject({
+      files: [{ id: top, name: 'Top', mimeType: FOLDER, kind: 'folder' }],
+      sync: { state: 'SUCCESS', lastError: null },
+    });
+    expect(await known(at)).toEqual({
+      'a.txt': 'alpha',
+      'b.txt': 'bravo',
+      'c.txt': 'charlie',
+      'd.md': 'delta',
+      'shared.txt': 'golf',
+    });
     expect([view.chunks, view.bytes]).toEqual([5, 26]);
     expect(drive.fetched).toHaveLength(5);
-    expect(drive.requests.filter(({ path }) => path.startsWith('/drive/v3/files')).every(({ query }) => query['supportsAllDrives'] === 'true')).toBe(true);
+    expect(
+      drive.requests
+        .filter(({ path }) => path.startsWith('/drive/v3/files'))
+        .every(({ query }) => query['supportsAllDrives'] === 'true'),
+    ).toBe(true);
   });
 
   it('has documents of the drive exported so that structure survives, and smaller where they are too large for that', async () => {
@@ -79,9 +99,21 @@ describe('a sync', () => {
       return true;
     };
     expect((await at.synced(ids)).sync.state).toBe('SUCCESS');
-    expect(await known(at)).toEqual({ Doc: 'text of Doc', Sheet: expect.stringContaining('text of Sheet'), Slides: 'text of Slides' });
-    expect(asked.sort()).toEqual(['application/vnd.openxmlformats-officedocument.spreadsheetml.sheet', 'text/csv', 'text/markdown', 'text/plain']);
-    const [row] = await service.database.query<{ url: string }>('select url from knowledge_documents where agent_id = $1::uuid and title = $2', [at.agentId, 'Doc']);
+    expect(await known(at)).toEqual({
+      Doc: 'text of Doc',
+      Sheet: expect.stringContaining('text of Sheet'),
+      Slides: 'text of Slides',
+    });
+    expect(asked.sort()).toEqual([
+      'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+      'text/csv',
+      'text/markdown',
+      'text/plain',
+    ]);
+    const [row] = await service.database.query<{ url: string }>(
+      'select url from knowledge_documents where agent_id = $1::uuid and title = $2',
+      [at.agentId, 'Doc'],
+    );
     expect(row?.url).toBe(`https://drive.example/${ids[0]}`);
   });
 
@@ -109,13 +141,23 @@ describe('a sync', () => {
 
   it('tells of files that failed or are gone, and keeps what was read of them before', async () => {
     const at = await DriveKnowledge.withAccount(service);
-    const [good, large, empty] = [drive.text('good.txt', 'alpha'), drive.add({ name: 'large.txt', told: { size: '52428801' } }), drive.text('empty.txt', '')];
+    const [good, large, empty] = [
+      drive.text('good.txt', 'alpha'),
+      drive.add({ name: 'large.txt', told: { size: '52428801' } }),
+      drive.text('empty.txt', ''),
+    ];
     const photo = drive.add({ name: 'photo.png', mimeType: 'image/png' });
     const view = await at.synced([good, large, empty, photo]);
-    expect(view.sync).toMatchObject({ state: 'PARTIAL_SUCCESS', lastError: expect.stringMatching(/^empty\.txt: .*\(and 2 more\)$/) });
+    expect(view.sync).toMatchObject({
+      state: 'PARTIAL_SUCCESS',
+      lastError: expect.stringMatching(/^empty\.txt: .*\(and 2 more\)$/),
+    });
     expect(Object.keys(await known(at))).toEqual(['good.txt']);
     drive.remove(good);
-    expect((await syncedAgain(at)).sync).toMatchObject({ state: 'FAILED', lastSuccessfulSyncAt: view.sync.lastSuccessfulSyncAt });
+    expect((await syncedAgain(at)).sync).toMatchObject({
+      state: 'FAILED',
+      lastSuccessfulSyncAt: view.sync.lastSuccessfulSyncAt,
+    });
     expect(await known(at)).toEqual({});
   });
 
@@ -140,7 +182,11 @@ describe('a sync', () => {
     drive.revokeTokens();
     drive.refusal = () => 'invalid_grant';
     const { sync } = await syncedAgain(at);
-    expect(sync).toMatchObject({ state: 'FAILED', lastError: expect.stringContaining('invalid_grant'), lastSuccessfulSyncAt: first.sync.lastSuccessfulSyncAt });
+    expect(sync).toMatchObject({
+      state: 'FAILED',
+      lastError: expect.stringContaining('invalid_grant'),
+      lastSuccessfulSyncAt: first.sync.lastSuccessfulSyncAt,
+    });
     expect(await known(at)).toEqual({ 'a.txt': 'alpha' });
     drive.refusal = undefined;
     expect((await syncedAgain(at)).sync).toMatchObject({ state: 'SUCCESS', lastError: null });
@@ -158,7 +204,10 @@ describe('a sync that is repeated', () => {
     const held = hold((path) => path.includes('/changes'));
     const again = syncedAgain(at);
     await until(() => held.reached(), 'the drive to be asked');
-    expect((await at.read()).body.sync).toMatchObject({ state: 'IN_PROGRESS', lastError: expect.stringContaining('invalid_grant') });
+    expect((await at.read()).body.sync).toMatchObject({
+      state: 'IN_PROGRESS',
+      lastError: expect.stringContaining('invalid_grant'),
+    });
     held.release();
     expect((await again).sync).toMatchObject({ state: 'SUCCESS', lastError: null });
   });
@@ -166,7 +215,11 @@ describe('a sync that is repeated', () => {
   it('asks for changes alone, and fetches what has changed', async () => {
     const at = await DriveKnowledge.withAccount(service);
     const top = drive.folder('Top');
-    const [a, b, c] = [drive.text('a.txt', 'alpha', top), drive.text('b.txt', 'bravo', top), drive.text('c.txt', 'charlie', top)];
+    const [a, b, c] = [
+      drive.text('a.txt', 'alpha', top),
+      drive.text('b.txt', 'bravo', top),
+      drive.text('c.txt', 'charlie', top),
+    ];
     drive.text('d.txt', 'delta', top);
     await at.synced([top]);
     expect((await syncedAgain(at)).sync.state).toBe('SUCCESS');
@@ -197,21 +250,24 @@ describe('a sync that is repeated', () => {
     expect(drive.fetched).toHaveLength(1);
   });
 
-  it.each([400, 404, 410])('lists everything where the drive has forgotten the place in its changes (%d)', async (status) => {
-    const at = await DriveKnowledge.withAccount(service);
-    const top = drive.folder('Top');
-    drive.text('a.txt', 'alpha', top);
-    await at.synced([top]);
-    drive.text('b.txt', 'bravo', top);
-    drive.before = ({ path }, response) => {
-      if (path !== '/drive/v3/changes') return false;
-      json(response, status, refusal('invalid'));
-      return true;
-    };
-    expect((await syncedAgain(at)).sync.state).toBe('SUCCESS');
-    expect(await known(at)).toEqual({ 'a.txt': 'alpha', 'b.txt': 'bravo' });
-    expect(drive.fetched).toHaveLength(1);
-  });
+  it.each([400, 404, 410])(
+    'lists everything where the drive has forgotten the place in its changes (%d)',
+    async (status) => {
+      const at = await DriveKnowledge.withAccount(service);
+      const top = drive.folder('Top');
+      drive.text('a.txt', 'alpha', top);
+      await at.synced([top]);
+      drive.text('b.txt', 'bravo', top);
+      drive.before = ({ path }, response) => {
+        if (path !== '/drive/v3/changes') return false;
+        json(response, status, refusal('invalid'));
+        return true;
+      };
+      expect((await syncedAgain(at)).sync.state).toBe('SUCCESS');
+      expect(await known(at)).toEqual({ 'a.txt': 'alpha', 'b.txt': 'bravo' });
+      expect(drive.fetched).toHaveLength(1);
+    },
+  );
 
   it('takes no more files than a source may have', async () => {
     const at = await DriveKnowledge.withAccount(service);
@@ -224,7 +280,10 @@ describe('a sync that is repeated', () => {
       [at.agentId],
     );
     for (const name of ['a.txt', 'b.txt', 'c.txt', 'd.txt']) drive.text(name, 'text', top);
-    expect((await syncedAgain(at)).sync).toMatchObject({ state: 'PARTIAL_SUCCESS', lastError: expect.stringContaining('more than 2000 files') });
+    expect((await syncedAgain(at)).sync).toMatchObject({
+      state: 'PARTIAL_SUCCESS',
+      lastError: expect.stringContaining('more than 2000 files'),
+    });
     expect(Object.keys(await known(at))).toHaveLength(2);
   });
 });
@@ -244,24 +303,29 @@ describe('a sync under way', () => {
     expect(await known(at)).toEqual({ 'new.txt': 'bravo' });
   });
 
-  it.each([0, 1, 2, 3, 4])('whose worker is dead at its request number %d is taken up by another, and loses nothing', async (dies) => {
-    const at = await DriveKnowledge.withAccount(service);
-    const top = drive.folder('Top');
-    for (const name of ['a.txt', 'b.txt']) drive.text(name, `text of ${name}`, top);
-    // The look-up of the request itself comes first.
-    let seen = -2;
-    const held = hold(() => (seen += 1) === dies);
-    await at.put([top]);
-    await until(() => held.reached(), 'the worker is at its request');
-    const { id } = await sourceOf(at);
-    // What it held counts no more; the processes that remain find that out.
-    await service.database.query("update drive_sources set due_at = '2020-01-01T00:00:00Z' where id = $1::uuid", [id]);
-    await schedule();
-    const view = await at.ended();
-    held.release();
-    expect(view.sync.state).toBe('SUCCESS');
-    expect(await known(at)).toEqual({ 'a.txt': 'text of a.txt', 'b.txt': 'text of b.txt' });
-  });
+  it.each([0, 1, 2, 3, 4])(
+    'whose worker is dead at its request number %d is taken up by another, and loses nothing',
+    async (dies) => {
+      const at = await DriveKnowledge.withAccount(service);
+      const top = drive.folder('Top');
+      for (const name of ['a.txt', 'b.txt']) drive.text(name, `text of ${name}`, top);
+      // The look-up of the request itself comes first.
+      let seen = -2;
+      const held = hold(() => (seen += 1) === dies);
+      await at.put([top]);
+      await until(() => held.reached(), 'the worker is at its request');
+      const { id } = await sourceOf(at);
+      // What it held counts no more; the processes that remain find that out.
+      await service.database.query("update drive_sources set due_at = '2020-01-01T00:00:00Z' where id = $1::uuid", [
+        id,
+      ]);
+      await schedule();
+      const view = await at.ended();
+      held.release();
+      expect(view.sync.state).toBe('SUCCESS');
+      expect(await known(at)).toEqual({ 'a.txt': 'text of a.txt', 'b.txt': 'text of b.txt' });
+    },
+  );
 
   it('is worked on by one worker at a time', async () => {
     const at = await DriveKnowledge.withAccount(service);
@@ -281,7 +345,10 @@ describe('a sync under way', () => {
     await at.synced([drive.text('a.txt', 'alpha')]);
     await service.http('DELETE', `/v1/agents/${at.agentId}`, { key: at.key });
     const left = `select (select count(*) from drive_sources where agent_id = $1::uuid) + (select count(*) from knowledge_documents where agent_id = $1::uuid) as count`;
-    await until(async () => Number((await service.database.query<{ count: unknown }>(left, [at.agentId]))[0]?.count) === 0, 'nothing left');
+    await until(
+      async () => Number((await service.database.query<{ count: unknown }>(left, [at.agentId]))[0]?.count) === 0,
+      'nothing left',
+    );
     expect((await at.accounts()).body.serviceAccounts).toMatchObject([{ agentCount: 0 }]);
   });
 
@@ -305,8 +372,18 @@ describe('a drive that lies', () => {
       if (!query.has('q')) return false;
       pages += 1;
       const self = { id: top, name: 'Top', mimeType: FOLDER, parents: [top] };
-      const odd = [self, null, 7, { id: 'x'.repeat(300) }, { id: 'no-type' }, { id: '..', name: 'a', mimeType: 'text/plain' }];
-      json(response, 200, { files: pages > 1 ? odd : [...odd, { id: 'named', name: 'n'.repeat(100_000), mimeType: 'text/plain' }], ...(pages < 3 && { nextPageToken: `page-${pages}` }) });
+      const odd = [
+        self,
+        null,
+        7,
+        { id: 'x'.repeat(300) },
+        { id: 'no-type' },
+        { id: '..', name: 'a', mimeType: 'text/plain' },
+      ];
+      json(response, 200, {
+        files: pages > 1 ? odd : [...odd, { id: 'named', name: 'n'.repeat(100_000), mimeType: 'text/plain' }],
+        ...(pages < 3 && { nextPageToken: `page-${pages}` }),
+      });
       return true;
     };
     drive.add({ id: 'named', name: 'named', content: 'alpha' });
@@ -318,30 +395,43 @@ describe('a drive that lies', () => {
   it.each([
     ['another page', (page: number) => `page-${page}`, 50],
     ['the same page', () => 'page', 2],
-  ])('with empty pages that lead to %s for ever ends a sync as failed, and nothing counts as gone', async (_what, nextPageToken, most) => {
-    const at = await DriveKnowledge.withAccount(service);
-    const top = drive.folder('Top');
-    drive.text('a.txt', 'alpha', top);
-    await at.synced([top]);
-    let pages = 0;
-    drive.before = ({ query }, response) => {
-      if (!query.has('q')) return false;
-      pages += 1;
-      json(response, 200, { files: [], nextPageToken: nextPageToken(pages) });
-      return true;
-    };
-    expect((await at.synced([top])).sync).toMatchObject({ state: 'FAILED', lastError: expect.stringContaining('list of the folder Top') });
-    expect(pages).toBe(most);
-    expect(await known(at)).toEqual({ 'a.txt': 'alpha' });
-    drive.before = undefined;
-    expect((await syncedAgain(at)).sync).toMatchObject({ state: 'SUCCESS', lastError: null });
-  });
+  ])(
+    'with empty pages that lead to %s for ever ends a sync as failed, and nothing counts as gone',
+    async (_what, nextPageToken, most) => {
+      const at = await DriveKnowledge.withAccount(service);
+      const top = drive.folder('Top');
+      drive.text('a.txt', 'alpha', top);
+      await at.synced([top]);
+      let pages = 0;
+      drive.before = ({ query }, response) => {
+        if (!query.has('q')) return false;
+        pages += 1;
+        json(response, 200, { files: [], nextPageToken: nextPageToken(pages) });
+        return true;
+      };
+      expect((await at.synced([top])).sync).toMatchObject({
+        state: 'FAILED',
+        lastError: expect.stringContaining('list of the folder Top'),
+      });
+      expect(pages).toBe(most);
+      expect(await known(at)).toEqual({ 'a.txt': 'alpha' });
+      drive.before = undefined;
+      expect((await syncedAgain(at)).sync).toMatchObject({ state: 'SUCCESS', lastError: null });
+    },
+  );
 
   it.each([
     ['what is no JSON', (response: Parameters<typeof json>[0]) => response.writeHead(200).end('{"half')],
     ['what is not of its API', (response: Parameters<typeof json>[0]) => json(response, 200, { files: 'none' })],
-    ['a redirect', (response: Parameters<typeof json>[0]) => response.writeHead(302, { location: 'https://elsewhere.example/' }).end()],
-    ['more than is read', (response: Parameters<typeof json>[0]) => response.writeHead(200).end('x'.repeat(3 * 1024 * 1024))],
+    [
+      'a redirect',
+      (response: Parameters<typeof json>[0]) =>
+        response.writeHead(302, { location: 'https://elsewhere.example/' }).end(),
+    ],
+    [
+      'more than is read',
+      (response: Parameters<typeof json>[0]) => response.writeHead(200).end('x'.repeat(3 * 1024 * 1024)),
+    ],
   ])('with %s ends a sync as failed, after it was asked again', async (_what, answer) => {
     const at = await DriveKnowledge.withAccount(service);
     const top = drive.folder('Top');
@@ -357,7 +447,9 @@ describe('a drive that lies', () => {
     // The pauses between are long: they are taken to have passed.
     const source = await sourceOf(at);
     await until(async () => {
-      await service.database.query('update drive_sources set stalls = 8 where id = $1::uuid and lease is null', [source.id]);
+      await service.database.query('update drive_sources set stalls = 8 where id = $1::uuid and lease is null', [
+        source.id,
+      ]);
       await service.app.get(SyncDriveSource, { strict: false }).execute(source, forever);
       return (await at.read()).body.sync.state === 'FAILED';
     }, 'the sync has failed');
@@ -371,7 +463,10 @@ describe('a drive that lies', () => {
       return true;
     };
     for (const answer of [await at.put([drive.text('a.txt', 'alpha')]), await at.addAccount()]) {
-      expect(answer).toMatchObject({ status: 502, body: { error: 'bad_gateway', message: expect.stringContaining('(302); redirects are not followed') } });
+      expect(answer).toMatchObject({
+        status: 502,
+        body: { error: 'bad_gateway', message: expect.stringContaining('(302); redirects are not followed') },
+      });
     }
     expect((await at.read()).status).toBe(404);
     expect(drive.requests.some(({ path }) => path === '/elsewhere')).toBe(false);
@@ -379,7 +474,11 @@ describe('a drive that lies', () => {
 });
 
 /** Holds the first request that is meant until it is released. */
-function hold(isMeant: (path: string, query: URLSearchParams) => boolean): { reached: () => boolean; answered: () => boolean; release: () => void } {
+function hold(isMeant: (path: string, query: URLSearchParams) => boolean): {
+  reached: () => boolean;
+  answered: () => boolean;
+  release: () => void;
+} {
   let [isReached, isAnswered] = [false, false];
   let release: () => void = () => undefined;
   const released = new Promise<void>((resolve) => (release = resolve));

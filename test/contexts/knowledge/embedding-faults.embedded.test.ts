@@ -32,17 +32,22 @@ function sentences(count: number, id = agentId): string[] {
   return Array.from({ length: count }, (_, index) => `sentence ${String(index)} of ${id}`);
 }
 
-const put = (...texts: string[]): Promise<void> => putDocument(service, organization, agentId, { key: String(texts.length), texts });
+const put = (...texts: string[]): Promise<void> =>
+  putDocument(service, organization, agentId, { key: String(texts.length), texts });
 const mine = ({ texts }: { texts: readonly string[] }): boolean => texts.some((text) => text.includes(agentId));
 
-const refusing = (status: number, headers: Record<string, string> = {}): EmbeddingFault => (exchange) => {
-  exchange.refuse(status, { error: { message: 'no' } }, headers);
-  return true;
-};
-const answering = (vectors: (texts: readonly string[]) => number[][]): EmbeddingFault => (exchange, { texts }) => {
-  exchange.refuse(200, answerOf(vectors(texts)));
-  return true;
-};
+const refusing =
+  (status: number, headers: Record<string, string> = {}): EmbeddingFault =>
+  (exchange) => {
+    exchange.refuse(status, { error: { message: 'no' } }, headers);
+    return true;
+  };
+const answering =
+  (vectors: (texts: readonly string[]) => number[][]): EmbeddingFault =>
+  (exchange, { texts }) => {
+    exchange.refuse(200, answerOf(vectors(texts)));
+    return true;
+  };
 const vectors = (texts: readonly string[], size = 64): number[][] => texts.map((text) => vectorOf(text, size));
 
 const TEMPORARY: readonly (readonly [string, EmbeddingFault])[] = [
@@ -51,13 +56,22 @@ const TEMPORARY: readonly (readonly [string, EmbeddingFault])[] = [
   ['does not work for a while', refusing(503)],
   ['breaks the connection', (exchange) => (exchange.reset(), true)],
   ['answers half a batch', answering((texts) => vectors(texts.slice(0, texts.length / 2)))],
-  ['answers vectors of several sizes', answering((texts) => vectors(texts).map((vector, index) => vector.slice(index % 2)))],
+  [
+    'answers vectors of several sizes',
+    answering((texts) => vectors(texts).map((vector, index) => vector.slice(index % 2))),
+  ],
   ['answers vectors of another size, once', answering((texts) => vectors(texts, 32))],
   ['answers what is no JSON', (exchange) => (exchange.refuse(200, 'not json'), true)],
-  ['answers an error as if all were well', (exchange) => (exchange.refuse(200, { error: { message: 'overloaded' } }), true)],
+  [
+    'answers an error as if all were well',
+    (exchange) => (exchange.refuse(200, { error: { message: 'overloaded' } }), true),
+  ],
   ['answers twice as many vectors', answering((texts) => vectors([...texts, ...texts]))],
   ['answers what is no number', answering((texts) => vectors(texts).map((vector) => [Number.NaN, ...vector.slice(1)]))],
-  ['answers numbers that 32 bits do not hold', answering((texts) => vectors(texts).map((vector) => [1e300, ...vector.slice(1)]))],
+  [
+    'answers numbers that 32 bits do not hold',
+    answering((texts) => vectors(texts).map((vector) => [1e300, ...vector.slice(1)])),
+  ],
   ['answers 20 MB', (exchange) => (exchange.refuse(200, { data: 'x'.repeat(20_000_000) }), true)],
 ];
 
@@ -65,14 +79,18 @@ it(`every chunk has its vector in the end when the endpoint ${TEMPORARY.map(([wh
   await put('an earlier text');
   await untilEmbedded(service, agentId, { clock });
   // Side by side, each on an agent of its own: most of the time they wait.
-  const agents = await Promise.all(TEMPORARY.map(async ([what, fault]) => ({ what, fault, id: await service.agent(organization.key), failed: 0 })));
+  const agents = await Promise.all(
+    TEMPORARY.map(async ([what, fault]) => ({ what, fault, id: await service.agent(organization.key), failed: 0 })),
+  );
   endpoint.fault = (exchange, request) => {
     const agent = agents.find(({ id }) => request.texts.some((text) => text.includes(id)));
     if (!agent || agent.failed > 0) return false;
     agent.failed += 1;
     return agent.fault(exchange, request);
   };
-  await Promise.all(agents.map(({ id }) => putDocument(service, organization, id, { key: 'a', texts: sentences(6, id) })));
+  await Promise.all(
+    agents.map(({ id }) => putDocument(service, organization, id, { key: 'a', texts: sentences(6, id) })),
+  );
   for (const { id } of agents) {
     await untilEmbedded(service, id, { clock });
     expect(await vectorsOf(service, id)).toMatchObject({ chunks: 6, unembeddable: 0 });
@@ -90,13 +108,20 @@ it('vectors that come in another order are put to their texts by their numbers',
   await put(...texts);
   await untilEmbedded(service, agentId, { clock });
   endpoint.fault = () => false;
-  for (const [query, text] of [['vehicle', texts[0]], ['medic', texts[1]]] as const) {
-    expect((await search(service, organization, agentId, query, { semanticWeight: 1, scoreThreshold: 0 }))[0]).toMatchObject({ text });
+  for (const [query, text] of [
+    ['vehicle', texts[0]],
+    ['medic', texts[1]],
+  ] as const) {
+    expect(
+      (await search(service, organization, agentId, query, { semanticWeight: 1, scoreThreshold: 0 }))[0],
+    ).toMatchObject({ text });
   }
 });
 
 it('vectors of the largest numbers there are hurt no search', async () => {
-  endpoint.fault = (exchange, request) => request.texts.some((text) => text.includes('enormous')) && answering((texts) => texts.map(() => new Array<number>(64).fill(3e38)))(exchange, request);
+  endpoint.fault = (exchange, request) =>
+    request.texts.some((text) => text.includes('enormous')) &&
+    answering((texts) => texts.map(() => new Array<number>(64).fill(3e38)))(exchange, request);
   await put(`the enormous canteen ${agentId}`, `the small canteen ${agentId}`);
   await untilEmbedded(service, agentId, { clock });
   const found = await search(service, organization, agentId, 'small canteen', { scoreThreshold: 0 });
@@ -105,8 +130,11 @@ it('vectors of the largest numbers there are hurt no search', async () => {
 });
 
 it('a text whose vector has no direction is found by its keywords as if it had none', async () => {
-  const of = (words: string, request: { readonly texts: readonly string[] }): boolean => request.texts.some((text) => text.includes(words));
-  endpoint.fault = (exchange, request) => of('directionless', request) && answering((texts) => texts.map(() => new Array<number>(64).fill(0)))(exchange, request);
+  const of = (words: string, request: { readonly texts: readonly string[] }): boolean =>
+    request.texts.some((text) => text.includes(words));
+  endpoint.fault = (exchange, request) =>
+    of('directionless', request) &&
+    answering((texts) => texts.map(() => new Array<number>(64).fill(0)))(exchange, request);
   await put(`the directionless canteen ${agentId}`);
   await untilEmbedded(service, agentId, { clock });
   endpoint.fault = () => false;
@@ -119,7 +147,9 @@ it('a query whose vector has no direction is searched for by keywords alone, und
   await untilEmbedded(service, agentId, { clock });
   for (const number of [0, 1e-30, 3e38]) {
     const query = `canteen restaurant bistro tavern cafeteria ${String(number)}`;
-    endpoint.fault = (exchange, request) => request.texts.includes(query) && answering((texts) => texts.map(() => new Array<number>(64).fill(number)))(exchange, request);
+    endpoint.fault = (exchange, request) =>
+      request.texts.includes(query) &&
+      answering((texts) => texts.map(() => new Array<number>(64).fill(number)))(exchange, request);
     const found = await search(service, organization, agentId, query);
     expect(found).toMatchObject([{ semanticScore: null, score: found[0]?.keywordScore }]);
     expect(found[0]?.score).toBeLessThan(0.444);
@@ -138,13 +168,17 @@ it('text that was removed is embedded anew when it comes again: no vector outliv
 
 it('one text that the endpoint refuses costs the others nothing, and is not asked for again', async () => {
   const bad = `unacceptable ${agentId}`;
-  endpoint.fault = (exchange, { texts }) => texts.some((text) => text.includes(bad)) && refusing(400)(exchange, { model: '', texts });
+  endpoint.fault = (exchange, { texts }) =>
+    texts.some((text) => text.includes(bad)) && refusing(400)(exchange, { model: '', texts });
   await put(...sentences(9), bad);
   await untilEmbedded(service, agentId, { clock });
   expect(await vectorsOf(service, agentId)).toMatchObject({ chunks: 10, unembeddable: 1 });
   const asked = endpoint.requests.filter(mine).length;
   expect(asked).toBeLessThan(14);
-  await putDocument(service, organization, agentId, { key: 'another', texts: [...sentences(9), bad, `more ${agentId}`] });
+  await putDocument(service, organization, agentId, {
+    key: 'another',
+    texts: [...sentences(9), bad, `more ${agentId}`],
+  });
   await untilEmbedded(service, agentId, { clock });
   expect(endpoint.requests.filter(mine).length).toBe(asked + 1);
   const [found] = await search(service, organization, agentId, 'unacceptable');
@@ -152,7 +186,8 @@ it('one text that the endpoint refuses costs the others nothing, and is not aske
 });
 
 it('a text that is too long is embedded by its beginning', async () => {
-  endpoint.fault = (exchange, { texts }) => texts.some((text) => text.length > 1_000) && refusing(400)(exchange, { model: '', texts });
+  endpoint.fault = (exchange, { texts }) =>
+    texts.some((text) => text.length > 1_000) && refusing(400)(exchange, { model: '', texts });
   await put(`${agentId} ${'long '.repeat(220)}`, ...sentences(2));
   await untilEmbedded(service, agentId, { clock });
   expect(await vectorsOf(service, agentId)).toMatchObject({ chunks: 3, unembeddable: 0 });
@@ -176,10 +211,12 @@ it('a worker that died over an agent keeps others away for two minutes, and no l
   );
   await put(...sentences(5));
   const putOff = async (): Promise<boolean> =>
-    (await service.database.query(
-      "select 1 from outbox where dedupe_key = $1 and state = 'pending' and available_at > created_at + interval '4 seconds'",
-      [agentId],
-    )).length > 0;
+    (
+      await service.database.query(
+        "select 1 from outbox where dedupe_key = $1 and state = 'pending' and available_at > created_at + interval '4 seconds'",
+        [agentId],
+      )
+    ).length > 0;
   await until(putOff, 'the agent to be put off');
   expect(endpoint.requests.filter(mine)).toEqual([]);
   clock.moveOn(LEASE_MS);
@@ -250,7 +287,9 @@ it('vectors of another size for good: all is embedded anew, while the ones of be
   try {
     await putDocument(service, organization, agentId, { key: 'new', texts: [`changed ${agentId}`] });
     await until(async () => {
-      const [row] = await service.database.query<{ dimensions: number }>("select dimensions from knowledge_embedding_models where state = 'serving'");
+      const [row] = await service.database.query<{ dimensions: number }>(
+        "select dimensions from knowledge_embedding_models where state = 'serving'",
+      );
       return row?.dimensions === 48;
     }, 'the new size serves');
     await untilEmbedded(service, agentId, { clock });

@@ -15,7 +15,10 @@ beforeAll(async () => {
   service = await startService({ environment: endpoint.environment });
   organization = await service.organization();
   agentId = await service.agent(organization.key);
-  await putDocument(service, organization, agentId, { key: 'a', texts: ['every automobile is parked below', 'the physician comes on mondays'] });
+  await putDocument(service, organization, agentId, {
+    key: 'a',
+    texts: ['every automobile is parked below', 'the physician comes on mondays'],
+  });
   await untilEmbedded(service, agentId);
 });
 afterAll(async () => {
@@ -47,7 +50,10 @@ it('serves the vectors of before until all knowledge is embedded by the new mode
   expect(endpoint.requests.filter(({ texts }) => texts.includes('car')).map(({ model }) => model)).toEqual(['test-1']);
   endpoint.fault = () => false;
   await untilEmbedded(service, agentId, { model: 'test-2 serving' });
-  await until(async () => (await vectorsOf(service, agentId)).models['test-1 retired'] === undefined, 'the old vectors are gone');
+  await until(
+    async () => (await vectorsOf(service, agentId)).models['test-1 retired'] === undefined,
+    'the old vectors are gone',
+  );
   await until(async () => (await meaning('physician')) > 0, 'queries are compared with the new vectors');
   expect(endpoint.requests.filter(({ texts }) => texts.includes('physician')).at(-1)?.model).toBe('test-2');
   expect((await vectorsOf(service, agentId)).models).toEqual({ 'test-2 serving': 2 });
@@ -63,7 +69,11 @@ it('goes on with the model that serves when the operator goes back to it', async
   await until(() => endpoint.requests.some(({ model }) => model === 'test-3'), 'the third model is asked');
   await choose('test-2');
   const states = async (): Promise<string[]> =>
-    (await service.database.query<{ state: string }>("select name || ' ' || state as state from knowledge_embedding_models order by id")).map(({ state }) => state);
+    (
+      await service.database.query<{ state: string }>(
+        "select name || ' ' || state as state from knowledge_embedding_models order by id",
+      )
+    ).map(({ state }) => state);
   await until(async () => (await states()).join() === 'test-2 serving', 'nothing is left of the third');
   expect(await meaning('vehicle')).toBeGreaterThan(0.2);
 });

@@ -13,9 +13,13 @@ const QUERIES = 6;
 
 it('queries of many long words that are nearly those of a document leave the thread to others', async () => {
   const knowledge = await Knowledge.start(service);
-  const words = LETTERS.flatMap((one) => LETTERS.flatMap((other) => LETTERS.slice(0, 8).map((third) => `${LONG}q${one}${other}${third}wxyzs`)));
+  const words = LETTERS.flatMap((one) =>
+    LETTERS.flatMap((other) => LETTERS.slice(0, 8).map((third) => `${LONG}q${one}${other}${third}wxyzs`)),
+  );
   await knowledge.put('words', text(words.join(' ')));
-  const query = LETTERS.slice(0, 2).flatMap((one) => LETTERS.map((other) => `${LONG}${one}${other}xyzs`)).join(' ');
+  const query = LETTERS.slice(0, 2)
+    .flatMap((one) => LETTERS.map((other) => `${LONG}${one}${other}xyzs`))
+    .join(' ');
   const asked = async (): Promise<void> => {
     for (let count = 0; count < QUERIES; count += 1) await (await knowledge.prepare(query)).top(10);
   };

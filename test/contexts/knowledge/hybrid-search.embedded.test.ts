@@ -22,7 +22,8 @@ afterAll(async () => {
   await endpoint.close();
 });
 
-const put = (key: string, ...texts: string[]): Promise<void> => putDocument(service, organization, agentId, { key, texts });
+const put = (key: string, ...texts: string[]): Promise<void> =>
+  putDocument(service, organization, agentId, { key, texts });
 const texts = async (query: string, more: object = {}): Promise<string[]> =>
   (await search(service, organization, agentId, query, more)).map(({ text }) => text);
 
@@ -45,11 +46,19 @@ describe('a search', () => {
   });
 
   it('goes by meaning alone, with the settings that agents have by default, where no word of the query is in what may be seen', async () => {
-    await putDocument(service, organization, agentId, { key: 'hidden', texts: ['the vacation of the medic'], scope: { team: 'red' } });
+    await putDocument(service, organization, agentId, {
+      key: 'hidden',
+      texts: ['the vacation of the medic'],
+      scope: { team: 'red' },
+    });
     await untilEmbedded(service, agentId);
     for (const query of ['medic', 'vehicle']) {
       const [first] = await search(service, organization, agentId, query);
-      expect(first).toMatchObject({ text: query === 'medic' ? 'the physician comes on mondays' : 'every automobile is parked below', keywordScore: 0, score: first?.semanticScore });
+      expect(first).toMatchObject({
+        text: query === 'medic' ? 'the physician comes on mondays' : 'every automobile is parked below',
+        keywordScore: 0,
+        score: first?.semanticScore,
+      });
     }
   });
 
@@ -65,7 +74,9 @@ describe('a search', () => {
   it('goes by keywords alone at weight 0, without asking for a vector', async () => {
     const asked = endpoint.requests.length;
     const found = await search(service, organization, agentId, 'march', { semanticWeight: 0 });
-    expect(found).toMatchObject([{ text: 'invoices are paid in march', semanticScore: null, score: found[0]?.keywordScore }]);
+    expect(found).toMatchObject([
+      { text: 'invoices are paid in march', semanticScore: null, score: found[0]?.keywordScore },
+    ]);
     expect(found[0]?.score).toBeGreaterThan(0.8);
     expect(await texts('car', { semanticWeight: 0 })).toEqual([]);
     expect(endpoint.requests.length).toBe(asked);
@@ -119,7 +130,10 @@ const KEYS = Array.from({ length: 60 }, (_, index) => String(index).padStart(2, 
 
 async function foundKeys(query: string, more: object): Promise<string[]> {
   const found = await search(service, organization, agentId, query, { scoreThreshold: 0, maxResults: 4, ...more });
-  const rows = await service.database.query<{ id: string; key: string }>('select id::text as id, key from knowledge_documents where agent_id = $1::uuid', [agentId]);
+  const rows = await service.database.query<{ id: string; key: string }>(
+    'select id::text as id, key from knowledge_documents where agent_id = $1::uuid',
+    [agentId],
+  );
   return found.map(({ documentId }) => rows.find(({ id }) => id === documentId)?.key ?? '');
 }
 
@@ -127,25 +141,42 @@ it('takes of equal scores those of the first documents, by meaning and by keywor
   // The first ones come last. What differs has no part in their vectors.
   for (const key of KEYS.toReversed()) await put(key, `every automobile is parked below ${key}`);
   await untilEmbedded(service, agentId);
-  for (const semanticWeight of [0, 0.4, 1]) expect(await foundKeys('automobile', { semanticWeight })).toEqual(KEYS.slice(0, 4));
+  for (const semanticWeight of [0, 0.4, 1])
+    expect(await foundKeys('automobile', { semanticWeight })).toEqual(KEYS.slice(0, 4));
 });
 
 it('gives the same text once, of the first document that has it, and other texts in the places that this frees', async () => {
-  for (const key of KEYS.toReversed()) await put(key, key < '50' ? 'every automobile is  parked below' : 'every automobile is\nparked below');
-  await put('others', 'one vehicle on the roof', 'two times an automobile on a bridge near the river', 'the auto show of the year comes to town again');
+  for (const key of KEYS.toReversed())
+    await put(key, key < '50' ? 'every automobile is  parked below' : 'every automobile is\nparked below');
+  await put(
+    'others',
+    'one vehicle on the roof',
+    'two times an automobile on a bridge near the river',
+    'the auto show of the year comes to town again',
+  );
   await untilEmbedded(service, agentId);
-  for (const semanticWeight of [0.4, 1]) expect(await foundKeys('car', { semanticWeight })).toEqual(expect.arrayContaining(['00', 'others', 'others', 'others']));
+  for (const semanticWeight of [0.4, 1])
+    expect(await foundKeys('car', { semanticWeight })).toEqual(
+      expect.arrayContaining(['00', 'others', 'others', 'others']),
+    );
   expect((await foundKeys('automobile', { semanticWeight: 0 })).toSorted()).toEqual(['00', 'others']);
 });
 
 it('shows documents with a scope only where the user has all of it, by meaning too', async () => {
-  await putDocument(service, organization, agentId, { key: 's', texts: ['the automobile of team red'], scope: { team: 'red' } });
+  await putDocument(service, organization, agentId, {
+    key: 's',
+    texts: ['the automobile of team red'],
+    scope: { team: 'red' },
+  });
   await put('open', 'a vehicle for all');
   await untilEmbedded(service, agentId);
-  const found = (userContext: Record<string, string> | null): Promise<string[]> => texts('car', { scoreThreshold: 0.01, semanticWeight: 1, userContext });
+  const found = (userContext: Record<string, string> | null): Promise<string[]> =>
+    texts('car', { scoreThreshold: 0.01, semanticWeight: 1, userContext });
   expect(await found(null)).toEqual(['a vehicle for all']);
   expect(await found({ team: 'blue' })).toEqual(['a vehicle for all']);
-  expect(await found({ team: 'red', more: 'x' })).toEqual(expect.arrayContaining(['the automobile of team red', 'a vehicle for all']));
+  expect(await found({ team: 'red', more: 'x' })).toEqual(
+    expect.arrayContaining(['the automobile of team red', 'a vehicle for all']),
+  );
 });
 
 it('leaves the weight of an agent whose provider has none of its own at the default', async () => {

@@ -21,7 +21,11 @@ it('stores nothing that is not accepted, however large', async () => {
   const knowledge = await Knowledge.start(service);
   for (const parts of [1, 80]) {
     const blocks = text(...Array.from({ length: parts }, (_, part) => filler(`p${'x'.repeat(part % 9)}${part}q`)));
-    const refused = await knowledge.index.put(knowledge.source('page'), { format: 'text', title: null, language: null, blocks, page: null }, () => Promise.resolve(false));
+    const refused = await knowledge.index.put(
+      knowledge.source('page'),
+      { format: 'text', title: null, language: null, blocks, page: null },
+      () => Promise.resolve(false),
+    );
     expect(refused).toBeNull();
     expect(await knowledge.documentIds()).toEqual([]);
     expect(await knowledge.terms()).toEqual({ stored: [], expected: [] });
@@ -34,7 +38,10 @@ it('shows a large document all at once, and removes it so', async () => {
   let found: string[] | undefined;
   const indexed = await knowledge.put('large', blocks, {
     accept: async (transaction, { documentId }) => {
-      const [row] = await transaction.query<{ staged: number }>('select count(*)::integer as staged from knowledge_chunks where document_id = $1::uuid', [documentId]);
+      const [row] = await transaction.query<{ staged: number }>(
+        'select count(*)::integer as staged from knowledge_chunks where document_id = $1::uuid',
+        [documentId],
+      );
       found = [String(row?.staged)];
       return true;
     },
@@ -53,7 +60,11 @@ it('shows a large document all at once, and removes it so', async () => {
 it('is written by several at once, and by another organization apart', async () => {
   const [knowledge, foreign] = [await Knowledge.start(service), await Knowledge.start(service)];
   const contents = ['alpha', 'beta', 'gamma', 'delta'];
-  await Promise.all(contents.map((content) => knowledge.put('page', text(content, ...Array.from({ length: 50 }, (_, part) => filler(`${content}${part}z`))))));
+  await Promise.all(
+    contents.map((content) =>
+      knowledge.put('page', text(content, ...Array.from({ length: 50 }, (_, part) => filler(`${content}${part}z`)))),
+    ),
+  );
   expect((await knowledge.documentIds()).length).toBe(1);
   const found = await Promise.all(contents.map(async (content) => (await knowledge.search(content)).length));
   expect(found.reduce((sum, one) => sum + one, 0)).toBe(1);
@@ -71,14 +82,23 @@ it('shows a document with a scope only where all of it holds', async () => {
 });
 
 it('finds each chunk by exactly its words, whatever was put and removed', async () => {
-  const change = fc.record({ key: fc.constantFrom('a', 'b', 'c'), words: fc.option(fc.array(fc.constantFrom('one', 'two', 'three', 'four-4', '退款申请'), { minLength: 0, maxLength: 5 })) });
+  const change = fc.record({
+    key: fc.constantFrom('a', 'b', 'c'),
+    words: fc.option(
+      fc.array(fc.constantFrom('one', 'two', 'three', 'four-4', '退款申请'), { minLength: 0, maxLength: 5 }),
+    ),
+  });
   await fc.assert(
     fc.asyncProperty(fc.array(change, { minLength: 1, maxLength: 8 }), async (changes) => {
       const knowledge = await Knowledge.start(service);
       const ids = new Map<string, string>();
       for (const { key, words } of changes) {
         if (words) ids.set(key, (await knowledge.put(key, text(...words))).documentId);
-        else await knowledge.index.remove(knowledge.organizationId, [...ids].filter(([known]) => known === key).map(([, id]) => id));
+        else
+          await knowledge.index.remove(
+            knowledge.organizationId,
+            [...ids].filter(([known]) => known === key).map(([, id]) => id),
+          );
       }
       const { stored, expected } = await knowledge.terms();
       expect(stored).toEqual(expected);

@@ -13,7 +13,17 @@ import { FileStore, FileStoreUnavailable } from '../../../src/platform/files/ind
 import { filePart } from '../../support/files.js';
 import { type TestOrganization, until, useService } from '../../support/harness.js';
 import { activeJob } from '../../support/job-site.js';
-import { addFile, filesPath, type KnowledgeFile, learn, listFiles, type Owner, postKnowledge, searchKnowledge, settledFiles } from '../../support/knowledge.js';
+import {
+  addFile,
+  filesPath,
+  type KnowledgeFile,
+  learn,
+  listFiles,
+  type Owner,
+  postKnowledge,
+  searchKnowledge,
+  settledFiles,
+} from '../../support/knowledge.js';
 import { ShiftedClock } from '../../support/shifted-clock.js';
 
 const HOUR_MS = 3_600_000;
@@ -63,7 +73,11 @@ interface Held {
 type Work = (...given: unknown[]) => Promise<unknown>;
 
 /** Stops the next call of a method, as the death of its process does; `release` lets it go on, as one that was only slow. */
-function hold(target: FileStore | DocumentParser | DocumentIndex, method: 'get' | 'put' | 'parse', at: 'before' | 'after'): Held {
+function hold(
+  target: FileStore | DocumentParser | DocumentIndex,
+  method: 'get' | 'put' | 'parse',
+  at: 'before' | 'after',
+): Held {
   const [reached, gate] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
   const methods = target as unknown as Record<typeof method, Work>;
   const original = methods[method].bind(target);
@@ -75,7 +89,11 @@ function hold(target: FileStore | DocumentParser | DocumentIndex, method: 'get' 
     return at === 'after' ? done : original(...given);
   };
   jest.spyOn(methods, method).mockImplementationOnce((...given) => (running = stopped(...given)));
-  const one = { reached: reached.promise, release: () => gate.resolve(undefined), ended: () => running.catch(() => undefined) };
+  const one = {
+    reached: reached.promise,
+    release: () => gate.resolve(undefined),
+    ended: () => running.catch(() => undefined),
+  };
   held.push(one);
   return one;
 }
@@ -147,30 +165,42 @@ describe.each(STEPS)('where the process that %s dies', (_step, stop) => {
 
 describe('a file that is not at fault', () => {
   it.each<[string, () => unknown]>([
-    ['the store is away', () => jest.spyOn(store(), 'get').mockRejectedValue(new FileStoreUnavailable(new Error('away')))],
+    [
+      'the store is away',
+      () => jest.spyOn(store(), 'get').mockRejectedValue(new FileStoreUnavailable(new Error('away'))),
+    ],
     ['the store has lost it', () => jest.spyOn(store(), 'get').mockResolvedValue(null)],
-    ['the parser is at fault', () => jest.spyOn(parser(), 'parse').mockRejectedValue(new Error('its process could not be started'))],
+    [
+      'the parser is at fault',
+      () => jest.spyOn(parser(), 'parse').mockRejectedValue(new Error('its process could not be started')),
+    ],
     ['the index is at fault', () => jest.spyOn(index(), 'put').mockRejectedValue(new Error('a bug'))],
-  ])('where %s: stays processing between attempts, and fails with a general reason after the last', async (_what, fail) => {
-    withoutQueue();
-    fail();
-    const file = await addFile(service, owner, 'about lions');
-    await expect(parseAgain(file, LAST_ATTEMPT - 1)).rejects.toThrow();
-    expect(await listFiles(service, owner)).toMatchObject([{ status: 'processing', error: null }]);
-    await expect(parseAgain(file, LAST_ATTEMPT)).rejects.toThrow();
-    expect(await listFiles(service, owner)).toMatchObject([{ status: 'failed', error: expect.stringContaining('could not be processed') }]);
-    // As the operator does with `jobs retry`.
-    jest.restoreAllMocks();
-    await parseAgain(file);
-    expect(await listFiles(service, owner)).toMatchObject([{ status: 'ready', error: null }]);
-  });
+  ])(
+    'where %s: stays processing between attempts, and fails with a general reason after the last',
+    async (_what, fail) => {
+      withoutQueue();
+      fail();
+      const file = await addFile(service, owner, 'about lions');
+      await expect(parseAgain(file, LAST_ATTEMPT - 1)).rejects.toThrow();
+      expect(await listFiles(service, owner)).toMatchObject([{ status: 'processing', error: null }]);
+      await expect(parseAgain(file, LAST_ATTEMPT)).rejects.toThrow();
+      expect(await listFiles(service, owner)).toMatchObject([
+        { status: 'failed', error: expect.stringContaining('could not be processed') },
+      ]);
+      // As the operator does with `jobs retry`.
+      jest.restoreAllMocks();
+      await parseAgain(file);
+      expect(await listFiles(service, owner)).toMatchObject([{ status: 'ready', error: null }]);
+    },
+  );
 
   it('loses no attempt to a process that stops, and is not told as failed by it', async () => {
     withoutQueue();
     jest.spyOn(parser(), 'parse').mockImplementation((_document, signal) => Promise.reject(signal.reason as Error));
     const file = await addFile(service, owner, 'about lions');
     const stopping = AbortSignal.abort(new Error('The process stops'));
-    for (let stops = 0; stops < 12; stops += 1) await expect(parseAgain(file, LAST_ATTEMPT, stopping)).rejects.toThrow('stops');
+    for (let stops = 0; stops < 12; stops += 1)
+      await expect(parseAgain(file, LAST_ATTEMPT, stopping)).rejects.toThrow('stops');
     expect(await listFiles(service, owner)).toMatchObject([{ status: 'processing' }]);
     jest.restoreAllMocks();
     await parseAgain(file);
@@ -188,7 +218,9 @@ describe('a file that is not at fault', () => {
     expect(await listFiles(service, owner)).toMatchObject([{ status: 'processing' }]);
     clock.moveOn(HOUR_MS);
     await check();
-    expect(await settledFiles(service, owner)).toMatchObject([{ status: 'failed', error: expect.stringContaining('could not be processed') }]);
+    expect(await settledFiles(service, owner)).toMatchObject([
+      { status: 'failed', error: expect.stringContaining('could not be processed') },
+    ]);
     expect(parse).toHaveBeenCalledTimes(1);
     // The service would wait for it when it is stopped.
     dead.reject(new Error('away'));
@@ -219,8 +251,12 @@ describe('two workers at one file', () => {
 describe('what processes that died have left', () => {
   it('is removed by the check: contents never stored whole, and removals that did not end', async () => {
     const [kept, unfinished, removing] = await learn(service, owner, 'one', 'two', 'three');
-    await service.database.query(`update knowledge_uploads set status = 'pending' where id = $1::uuid`, [unfinished?.id]);
-    await service.database.query(`update knowledge_uploads set status = 'removing' where id = $1::uuid`, [removing?.id]);
+    await service.database.query(`update knowledge_uploads set status = 'pending' where id = $1::uuid`, [
+      unfinished?.id,
+    ]);
+    await service.database.query(`update knowledge_uploads set status = 'removing' where id = $1::uuid`, [
+      removing?.id,
+    ]);
     expect(await listFiles(service, owner)).toHaveLength(1);
     await check();
     expect(await onDisk()).toHaveLength(3);
@@ -233,7 +269,9 @@ describe('what processes that died have left', () => {
   it('outlives a store that is away: a deletion is answered, and its bytes go later', async () => {
     const [file] = await learn(service, owner, 'about lions');
     const away = jest.spyOn(store(), 'remove').mockRejectedValue(new FileStoreUnavailable(new Error('away')));
-    expect((await service.http('DELETE', `${filesPath(owner)}/${file?.id ?? ''}`, { key: owner.key })).status).toBe(204);
+    expect((await service.http('DELETE', `${filesPath(owner)}/${file?.id ?? ''}`, { key: owner.key })).status).toBe(
+      204,
+    );
     expect(await listFiles(service, owner)).toEqual([]);
     await until(() => away.mock.calls.length > 0, 'the job to try');
     away.mockRestore();
@@ -250,9 +288,18 @@ describe('an agent that is deleted', () => {
     await learn(service, other, 'about bears');
     for (const kind of ['website', 'drive'] as const) {
       // The same text twice would be one result.
-      const parsed = { format: 'html', title: null, language: null, page: null, blocks: [{ kind: 'text', text: `about wolves of a ${kind}` }] } as const;
+      const parsed = {
+        format: 'html',
+        title: null,
+        language: null,
+        page: null,
+        blocks: [{ kind: 'text', text: `about wolves of a ${kind}` }],
+      } as const;
       const key = `https://example.com/${kind}`;
-      await index().put({ organizationId: organization.id, agentId: owner.agentId, kind, key, title: kind, url: key, scope: null }, parsed);
+      await index().put(
+        { organizationId: organization.id, agentId: owner.agentId, kind, key, title: kind, url: key, scope: null },
+        parsed,
+      );
     }
     expect(await searchKnowledge(service, owner, 'wolves')).toHaveLength(2);
     expect((await service.http('DELETE', `/v1/agents/${owner.agentId}`, { key: owner.key })).status).toBe(200);

@@ -8,11 +8,23 @@ const CHUNKS_A_DOCUMENT = 100;
 
 /** Each text becomes a chunk. */
 function parts(texts: readonly string[]): Parameters<Knowledge['put']>[1] {
-  return texts.flatMap((content, part) => [{ kind: 'heading' as const, level: 1, text: `Part ${String(part)}` }, { kind: 'text' as const, text: content }]);
+  return texts.flatMap((content, part) => [
+    { kind: 'heading' as const, level: 1, text: `Part ${String(part)}` },
+    { kind: 'text' as const, text: content },
+  ]);
 }
 
-async function putAll(knowledge: Knowledge, key: string, texts: readonly string[], scope: Readonly<Record<string, string>> | null): Promise<void> {
-  for (let first = 0; first < texts.length; first += CHUNKS_A_DOCUMENT) await knowledge.put(`${key}${String(first)}`, parts(texts.slice(first, first + CHUNKS_A_DOCUMENT)), { title: 'Notes', scope });
+async function putAll(
+  knowledge: Knowledge,
+  key: string,
+  texts: readonly string[],
+  scope: Readonly<Record<string, string>> | null,
+): Promise<void> {
+  for (let first = 0; first < texts.length; first += CHUNKS_A_DOCUMENT)
+    await knowledge.put(`${key}${String(first)}`, parts(texts.slice(first, first + CHUNKS_A_DOCUMENT)), {
+      title: 'Notes',
+      scope,
+    });
 }
 
 /** The words of the invoice term, each in a sentence of its own among others. */
@@ -23,16 +35,28 @@ function scattered(number: number): string {
 
 it('20 files that a run may see are found beside 1,200 hidden chunks with the same words', async () => {
   const knowledge = await Knowledge.start(service);
-  await putAll(knowledge, 'hidden', Array.from({ length: 1_200 }, (_, number) => `holiday allowance number ${String(number)}`), { team: 'other' });
-  for (let number = 0; number < 20; number += 1) await knowledge.put(`seen ${String(number)}`, text(`The holiday allowance of office ${String(number)}`));
+  await putAll(
+    knowledge,
+    'hidden',
+    Array.from({ length: 1_200 }, (_, number) => `holiday allowance number ${String(number)}`),
+    { team: 'other' },
+  );
+  for (let number = 0; number < 20; number += 1)
+    await knowledge.put(`seen ${String(number)}`, text(`The holiday allowance of office ${String(number)}`));
   const found = await (await knowledge.prepare('holiday allowance')).top(50);
   expect(found).toHaveLength(20);
 });
 
 it('the chunks that say a sentence come before all that hold its words scattered', async () => {
   const knowledge = await Knowledge.start(service);
-  await putAll(knowledge, 'scattered', Array.from({ length: 600 }, (_, number) => scattered(number)), null);
-  for (let number = 0; number < 20; number += 1) await knowledge.put(`term ${String(number)}`, text(`The invoice payment term is ${String(number + 5)} days`));
+  await putAll(
+    knowledge,
+    'scattered',
+    Array.from({ length: 600 }, (_, number) => scattered(number)),
+    null,
+  );
+  for (let number = 0; number < 20; number += 1)
+    await knowledge.put(`term ${String(number)}`, text(`The invoice payment term is ${String(number + 5)} days`));
   const found = await knowledge.search('What is the invoice payment term in days?');
   expect(found).toHaveLength(10);
   expect(found.every((key) => key.startsWith('term'))).toBe(true);
@@ -40,8 +64,17 @@ it('the chunks that say a sentence come before all that hold its words scattered
 
 it('no score of a run depends on what it may not see, nor on other agents', async () => {
   const [knowledge, foreign] = [await Knowledge.start(service), await Knowledge.start(service)];
-  await putAll(knowledge, 'seen', Array.from({ length: 30 }, (_, number) => scattered(number)), null);
-  const ask = async () => (await (await knowledge.prepare('invoice payment secretword')).top(20)).map(({ chunkId, score }) => ({ chunkId, score }));
+  await putAll(
+    knowledge,
+    'seen',
+    Array.from({ length: 30 }, (_, number) => scattered(number)),
+    null,
+  );
+  const ask = async () =>
+    (await (await knowledge.prepare('invoice payment secretword')).top(20)).map(({ chunkId, score }) => ({
+      chunkId,
+      score,
+    }));
   const before = await ask();
   expect(before).toHaveLength(20);
   const hidden = Array.from({ length: 60 }, (_, number) => `invoice secretword ${String(number)}`);
@@ -62,9 +95,20 @@ it('a document whose scope changes is found by those alone who may see it now', 
 
 it('keywords find chunks that a former version of the service has stored, once their turn has come', async () => {
   const knowledge = await Knowledge.start(service);
-  await putAll(knowledge, 'old', Array.from({ length: 70 }, (_, number) => `lighthouse keeper ${String(number)}`), { plan: 'gold' });
-  await service.database.query('delete from knowledge_postings where partition in (select id from knowledge_partitions where agent_id = $1::uuid)', [knowledge.agentId]);
-  await service.database.query('update knowledge_chunks set partition = null, number = null, length = null where agent_id = $1::uuid', [knowledge.agentId]);
+  await putAll(
+    knowledge,
+    'old',
+    Array.from({ length: 70 }, (_, number) => `lighthouse keeper ${String(number)}`),
+    { plan: 'gold' },
+  );
+  await service.database.query(
+    'delete from knowledge_postings where partition in (select id from knowledge_partitions where agent_id = $1::uuid)',
+    [knowledge.agentId],
+  );
+  await service.database.query(
+    'update knowledge_chunks set partition = null, number = null, length = null where agent_id = $1::uuid',
+    [knowledge.agentId],
+  );
   await service.database.query('delete from knowledge_partitions where agent_id = $1::uuid', [knowledge.agentId]);
   expect(await knowledge.search('lighthouse', { plan: 'gold' })).toEqual([]);
   await service.app.get(KeepPostings).execute(new AbortController().signal);
@@ -78,7 +122,20 @@ it('postings of chunks that are gone are removed, and the others are found as be
   const knowledge = await Knowledge.start(service);
   const keys = Array.from({ length: 6 }, (_, number) => `page ${String(number)}`);
   const ids = [];
-  for (const key of keys) ids.push((await knowledge.put(key, parts(Array.from({ length: CHUNKS_A_DOCUMENT }, (_, part) => `harbour part${String(part)} ${key.replace(' ', '')}x${String(part)}`)))).documentId);
+  for (const key of keys)
+    ids.push(
+      (
+        await knowledge.put(
+          key,
+          parts(
+            Array.from(
+              { length: CHUNKS_A_DOCUMENT },
+              (_, part) => `harbour part${String(part)} ${key.replace(' ', '')}x${String(part)}`,
+            ),
+          ),
+        )
+      ).documentId,
+    );
   await knowledge.index.remove(knowledge.organizationId, ids.slice(1, 5));
   const storedTerms = async (): Promise<number> => {
     const [row] = await service.database.query<{ count: number }>(

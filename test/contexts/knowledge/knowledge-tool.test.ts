@@ -17,7 +17,11 @@ const offered = (): string[] => sentToolNames(service.models.requests[0]?.body ?
 const asks = (input: object) => calls('knowledge_search', input);
 
 /** A run of a thread of its own in which the model searches. @returns what it read then */
-async function searches(agent: Talk, input: object, more: Readonly<Record<string, unknown>> = {}): Promise<{ output: string; isError: boolean }> {
+async function searches(
+  agent: Talk,
+  input: object,
+  more: Readonly<Record<string, unknown>> = {},
+): Promise<{ output: string; isError: boolean }> {
   service.models.reset();
   service.models.next(asks(input), says('Done.'));
   const talk = await agent.another();
@@ -30,12 +34,15 @@ async function searches(agent: Talk, input: object, more: Readonly<Record<string
 
 /** Until what was learnt, or forgotten, shows in runs. */
 async function untilOffered(talk: Talk, expected: boolean): Promise<void> {
-  await until(async () => {
-    service.models.reset();
-    service.models.always(says('Hello.'));
-    await talk.run('Hello');
-    return offered().includes('knowledge_search') === expected;
-  }, `the tool to be ${expected ? 'offered' : 'gone'}`);
+  await until(
+    async () => {
+      service.models.reset();
+      service.models.always(says('Hello.'));
+      await talk.run('Hello');
+      return offered().includes('knowledge_search') === expected;
+    },
+    `the tool to be ${expected ? 'offered' : 'gone'}`,
+  );
 }
 
 describe.each(AGENT_WIRES)('an agent on $provider', (wire) => {
@@ -54,9 +61,13 @@ describe.each(AGENT_WIRES)('an agent on $provider', (wire) => {
     const { body } = await talk.run('When?');
     const [result] = wire.toolResults(service.models.requests.at(-1)?.body ?? {});
     expect(result).toMatchObject({ isError: false });
-    expect(result?.output).toMatch(/⟦quote 1 ([0-9a-f]{32})⟧\nTitle: hours\.txt\nSource: an uploaded file\n\nThe harbour opens at seven\.\n⟦end of quote 1 \1⟧/);
+    expect(result?.output).toMatch(
+      /⟦quote 1 ([0-9a-f]{32})⟧\nTitle: hours\.txt\nSource: an uploaded file\n\nThe harbour opens at seven\.\n⟦end of quote 1 \1⟧/,
+    );
     expect(body.message?.toolCalls).toMatchObject([{ name: 'knowledge_search', status: 'completed' }]);
-    expect((await talk.trace()).steps).toContainEqual(expect.objectContaining({ type: 'retrieval', name: 'knowledge_search', error: null }));
+    expect((await talk.trace()).steps).toContainEqual(
+      expect.objectContaining({ type: 'retrieval', name: 'knowledge_search', error: null }),
+    );
   });
 });
 
@@ -66,7 +77,8 @@ describe('the search of an agent', () => {
     await learn(service, talk, 'The harbour opens at seven.');
     await untilOffered(talk, true);
     const codes = [];
-    for (let run = 0; run < 3; run += 1) codes.push(/⟦quote 1 (\w+)⟧/.exec((await searches(talk, { query: 'harbour' })).output)?.[1]);
+    for (let run = 0; run < 3; run += 1)
+      codes.push(/⟦quote 1 (\w+)⟧/.exec((await searches(talk, { query: 'harbour' })).output)?.[1]);
     expect(new Set(codes).size).toBe(3);
   });
 
@@ -89,27 +101,40 @@ describe('the search of an agent', () => {
     expect([isError, output]).toEqual([false, expect.stringContaining('holds nothing that matches')]);
   });
 
-  it.each([[{}], [{ query: 5 }], [{ query: '' }], [{ query: ' \n' }], [{ query: 'x'.repeat(8_001) }], [{ query: ['harbour'] }]])(
-    'with a query that is none tells the model so: %j',
-    async (input) => {
-      const talk = await Talk.start(service);
-      await learn(service, talk, 'The harbour opens at seven.');
-      await untilOffered(talk, true);
-      const search = jest.spyOn(service.app.get(SearchKnowledge, { strict: false }), 'execute');
-      expect(await searches(talk, input)).toMatchObject({ isError: true, output: expect.stringContaining('1 to 8000 characters') });
-      expect(search).not.toHaveBeenCalled();
-    },
-  );
+  it.each([
+    [{}],
+    [{ query: 5 }],
+    [{ query: '' }],
+    [{ query: ' \n' }],
+    [{ query: 'x'.repeat(8_001) }],
+    [{ query: ['harbour'] }],
+  ])('with a query that is none tells the model so: %j', async (input) => {
+    const talk = await Talk.start(service);
+    await learn(service, talk, 'The harbour opens at seven.');
+    await untilOffered(talk, true);
+    const search = jest.spyOn(service.app.get(SearchKnowledge, { strict: false }), 'execute');
+    expect(await searches(talk, input)).toMatchObject({
+      isError: true,
+      output: expect.stringContaining('1 to 8000 characters'),
+    });
+    expect(search).not.toHaveBeenCalled();
+  });
 
   it('that fails is an error that says what the model can do, and a step with an error; nothing of the cause shows', async () => {
     const talk = await Talk.start(service);
     await learn(service, talk, 'The harbour opens at seven.');
     await untilOffered(talk, true);
-    jest.spyOn(service.app.get(SearchKnowledge, { strict: false }), 'execute').mockRejectedValueOnce(new Error('connection to 10.0.0.7 refused'));
+    jest
+      .spyOn(service.app.get(SearchKnowledge, { strict: false }), 'execute')
+      .mockRejectedValueOnce(new Error('connection to 10.0.0.7 refused'));
     const { output, isError } = await searches(talk, { query: 'harbour' });
     expect([isError, output]).toEqual([true, expect.stringContaining('cannot be searched at the moment')]);
-    expect((await talk.trace()).steps).toContainEqual(expect.objectContaining({ type: 'retrieval', error: expect.stringContaining('cannot be searched') }));
-    expect(JSON.stringify([service.models.requests.map((request) => request.body), await talk.trace()])).not.toContain('10.0.0.7');
+    expect((await talk.trace()).steps).toContainEqual(
+      expect.objectContaining({ type: 'retrieval', error: expect.stringContaining('cannot be searched') }),
+    );
+    expect(JSON.stringify([service.models.requests.map((request) => request.body), await talk.trace()])).not.toContain(
+      '10.0.0.7',
+    );
   });
 
   it('is left out, and the run goes on, where it is not known whether there is knowledge', async () => {
@@ -131,10 +156,14 @@ describe('the search of an agent', () => {
     await learn(service, talk, 'The harbour opens at seven.');
     await untilOffered(talk, true);
     const begun = Promise.withResolvers<AbortSignal>();
-    jest.spyOn(service.app.get(SearchKnowledge, { strict: false }), 'execute').mockImplementationOnce((_agent, _query, signal) => {
-      begun.resolve(signal);
-      return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
-    });
+    jest
+      .spyOn(service.app.get(SearchKnowledge, { strict: false }), 'execute')
+      .mockImplementationOnce((_agent, _query, signal) => {
+        begun.resolve(signal);
+        return new Promise((_resolve, reject) =>
+          signal.addEventListener('abort', () => reject(signal.reason as Error)),
+        );
+      });
     service.models.reset();
     service.models.next(asks({ query: 'harbour' }), says('Done.'));
     const running = talk.run('Look');
@@ -155,13 +184,22 @@ describe('a file with a scope', () => {
     await learn(service, talk, { content: 'lions for one customer', name: 'scoped.txt', scope: SCOPE });
     await untilOffered(talk, true);
     const seen = async (userContext?: object): Promise<string[]> => {
-      const { output } = await searches(talk, { query: 'lions' }, userContext === undefined ? {} : { config: { userContext } });
+      const { output } = await searches(
+        talk,
+        { query: 'lions' },
+        userContext === undefined ? {} : { config: { userContext } },
+      );
       return ['open.txt', 'scoped.txt'].filter((name) => output.includes(name));
     };
     for (const holds of [SCOPE, { ...SCOPE, more: 'x' }]) expect(await seen(holds)).toEqual(['open.txt', 'scoped.txt']);
     const others = [
       ...[undefined, {}, { customer: 'c-17' }, { ...SCOPE, customer: 'c-18' }, { ...SCOPE, customer: 'C-17' }],
-      ...[{ ...SCOPE, seats: '1' }, { ...SCOPE, seats: true }, { ...SCOPE, trial: 'false' }, { ...SCOPE, trial: 0 }],
+      ...[
+        { ...SCOPE, seats: '1' },
+        { ...SCOPE, seats: true },
+        { ...SCOPE, trial: 'false' },
+        { ...SCOPE, trial: 0 },
+      ],
     ];
     for (const other of others) expect([other, await seen(other)]).toEqual([other, ['open.txt']]);
     expect(await searchKnowledge(service, talk, 'lions')).toMatchObject([{ sourceId: open?.id }]);

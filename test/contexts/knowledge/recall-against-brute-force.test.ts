@@ -28,10 +28,19 @@ beforeAll(async () => {
   const text = new ZipfText(5);
   for (let document = 0; document < DOCUMENTS; document += 1) {
     const group = document % GROUPS;
-    const texts = Array.from({ length: CHUNKS_A_DOCUMENT }, (_, part) => text.of(20 + ((document + part) % 40)).join(' '));
-    const blocks = texts.flatMap((content, part) => [{ kind: 'heading' as const, level: 1, text: `Part${String(part)}` }, { kind: 'text' as const, text: content }]);
-    const { documentId } = await knowledge.put(`d${String(document)}`, blocks, { title: TITLE, scope: { [`group${String(group)}`]: true } });
-    for (const [part, { id }] of (await knowledge.chunks(documentId)).entries()) samples.set(id, { group, words: stemmed(texts[part] ?? '') });
+    const texts = Array.from({ length: CHUNKS_A_DOCUMENT }, (_, part) =>
+      text.of(20 + ((document + part) % 40)).join(' '),
+    );
+    const blocks = texts.flatMap((content, part) => [
+      { kind: 'heading' as const, level: 1, text: `Part${String(part)}` },
+      { kind: 'text' as const, text: content },
+    ]);
+    const { documentId } = await knowledge.put(`d${String(document)}`, blocks, {
+      title: TITLE,
+      scope: { [`group${String(group)}`]: true },
+    });
+    for (const [part, { id }] of (await knowledge.chunks(documentId)).entries())
+      samples.set(id, { group, words: stemmed(texts[part] ?? '') });
   }
 }, 24 * CHUNKS);
 
@@ -50,7 +59,13 @@ function bruteForce(query: string, groups: number): Map<string, number> {
     return { word, having, information: Math.log(1 + (visible.length - having + 0.5) / (having + 0.5)) };
   });
   const information = asked.reduce((sum, one) => sum + one.information, 0);
-  const pairs = asked.slice(1).map((right, index) => ({ left: asked[index]?.word ?? '', right: right.word, weight: Math.min(right.information, asked[index]?.information ?? 0) }));
+  const pairs = asked
+    .slice(1)
+    .map((right, index) => ({
+      left: asked[index]?.word ?? '',
+      right: right.word,
+      weight: Math.min(right.information, asked[index]?.information ?? 0),
+    }));
   const weights = pairs.reduce((sum, { weight }) => sum + weight, 0);
   const scores = visible.map(([id, { words }]): [string, number] => {
     const each = asked.map((one) => {
@@ -69,24 +84,30 @@ function bruteForce(query: string, groups: number): Map<string, number> {
   return new Map(scores);
 }
 
-it.each([GROUPS, GROUPS / 2, 1])('finds the first ten of an exhaustive ranking where a run sees %d of 20 parts of many chunks', async (groups) => {
-  const text = new ZipfText(99);
-  const userContext = Object.fromEntries(Array.from({ length: groups }, (_, group) => [`group${String(group)}`, true]));
-  let [hits, wanted] = [0, 0];
-  for (let count = 0; count < QUERIES; count += 1) {
-    const known = new Set([...samples.values()].filter(({ group }) => group < groups).flatMap(({ words }) => words));
-    const query = text.of(2 + (count % 4)).filter((word) => known.has(stemmed(word)[0] ?? ''));
-    if (new Set(stemmed(query.join(' '))).size < 2) continue;
-    const scores = bruteForce(query.join(' '), groups);
-    const tenth = [...scores.values()].sort((left, right) => right - left)[9] ?? 0;
-    const found = await (await knowledge.prepare(query.join(' '), userContext)).top(10);
-    for (const { chunkId, score } of found) {
-      // Chunks of equal score may stand for one another.
-      if ((scores.get(chunkId) ?? 0) > tenth - 1e-6) hits += 1;
-      expect(score).toBeCloseTo(scores.get(chunkId) ?? 0, 5);
+it.each([GROUPS, GROUPS / 2, 1])(
+  'finds the first ten of an exhaustive ranking where a run sees %d of 20 parts of many chunks',
+  async (groups) => {
+    const text = new ZipfText(99);
+    const userContext = Object.fromEntries(
+      Array.from({ length: groups }, (_, group) => [`group${String(group)}`, true]),
+    );
+    let [hits, wanted] = [0, 0];
+    for (let count = 0; count < QUERIES; count += 1) {
+      const known = new Set([...samples.values()].filter(({ group }) => group < groups).flatMap(({ words }) => words));
+      const query = text.of(2 + (count % 4)).filter((word) => known.has(stemmed(word)[0] ?? ''));
+      if (new Set(stemmed(query.join(' '))).size < 2) continue;
+      const scores = bruteForce(query.join(' '), groups);
+      const tenth = [...scores.values()].sort((left, right) => right - left)[9] ?? 0;
+      const found = await (await knowledge.prepare(query.join(' '), userContext)).top(10);
+      for (const { chunkId, score } of found) {
+        // Chunks of equal score may stand for one another.
+        if ((scores.get(chunkId) ?? 0) > tenth - 1e-6) hits += 1;
+        expect(score).toBeCloseTo(scores.get(chunkId) ?? 0, 5);
+      }
+      wanted += Math.min(10, [...scores.values()].filter((score) => score > 0).length);
     }
-    wanted += Math.min(10, [...scores.values()].filter((score) => score > 0).length);
-  }
-  expect(wanted).toBeGreaterThan(QUERIES * 5);
-  expect(hits / wanted).toBeGreaterThanOrEqual(0.98);
-}, 12 * CHUNKS);
+    expect(wanted).toBeGreaterThan(QUERIES * 5);
+    expect(hits / wanted).toBeGreaterThanOrEqual(0.98);
+  },
+  12 * CHUNKS,
+);

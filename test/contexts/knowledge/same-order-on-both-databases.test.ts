@@ -31,7 +31,10 @@ type Put = readonly [key: string, title: string, blocks: Parameters<typeof parse
 async function sideOf(open: TestDatabase, order: (documents: readonly Put[]) => readonly Put[]): Promise<Side> {
   const { database } = open;
   const [organizationId, agentId] = [newId(), newId()];
-  await database.query(`insert into organizations (id, name, plan, features, created_at) values ($1::uuid, 'Same', 'free', '{}', now())`, [organizationId]);
+  await database.query(
+    `insert into organizations (id, name, plan, features, created_at) values ($1::uuid, 'Same', 'free', '{}', now())`,
+    [organizationId],
+  );
   const clock = new SystemClock();
   const pace = { run: (work) => work() } as BackgroundPace;
   const repository = new DocumentRepository(database, clock);
@@ -39,7 +42,8 @@ async function sideOf(open: TestDatabase, order: (documents: readonly Put[]) => 
   const writer = new DocumentWriter(database, repository, queue, pace);
   const index = new DocumentIndex(database, repository, clock, writer, pace);
   const documents: Put[] = set.documents.map(({ key, title, blocks }) => [key, title, blocks]);
-  for (let number = 0; number < 20; number += 1) documents.push([`filler ${number}`, 'Filler', text(filler(`laptop${number % 3}`))]);
+  for (let number = 0; number < 20; number += 1)
+    documents.push([`filler ${number}`, 'Filler', text(filler(`laptop${number % 3}`))]);
   for (const [key, title, blocks] of order(documents)) {
     await index.put({ organizationId, agentId, kind: 'upload', key, title, url: null, scope: null }, parsed(blocks));
   }
@@ -63,7 +67,10 @@ clusterOnly('the embedded database and a server', () => {
     const embedded = await openPglite(inMemory(await preparedCluster(schemas)), schemas);
     await migrate(embedded);
     const server = await openTestDatabase(schemas);
-    sides = await Promise.all([sideOf({ ...embedded, url: undefined }, (documents) => documents), sideOf(server, (documents) => documents.toReversed())]);
+    sides = await Promise.all([
+      sideOf({ ...embedded, url: undefined }, (documents) => documents),
+      sideOf(server, (documents) => documents.toReversed()),
+    ]);
   });
   afterAll(async () => {
     for (const { open } of sides) await open.close();

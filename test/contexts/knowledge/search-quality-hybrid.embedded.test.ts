@@ -32,7 +32,11 @@ afterAll(async () => {
 
 function recallBy(semanticWeight: number, more: object = {}): Promise<number> {
   return recallAt(5, set.questions, async (question) => {
-    const found = await search(service, { id: knowledge.organizationId }, knowledge.agentId, question, { semanticWeight, maxResults: 5, ...more });
+    const found = await search(service, { id: knowledge.organizationId }, knowledge.agentId, question, {
+      semanticWeight,
+      maxResults: 5,
+      ...more,
+    });
     return found.map(({ chunkId }) => answers.get(chunkId) ?? '');
   });
 }
@@ -62,5 +66,6 @@ it('the same pages, indexed twice in another order, answer with the same passage
     const found = await search(service, { id: organizationId }, agentId, question, { ...ALL, maxResults: 10 });
     return found.map(({ url, heading, text, score }) => ({ url, heading, text, score }));
   };
-  for (const { text } of set.questions.filter((_, index) => index % 4 === 0)) expect(await answersOf(other, text)).toEqual(await answersOf(knowledge, text));
+  for (const { text } of set.questions.filter((_, index) => index % 4 === 0))
+    expect(await answersOf(other, text)).toEqual(await answersOf(knowledge, text));
 });

@@ -15,7 +15,8 @@ beforeAll(async () => {
     [knowledge.agentId],
   );
   const answers = new Map(rows.map(({ id, key, heading }) => [id, answerOf(key, heading)]));
-  const ask = async (question: string): Promise<string[]> => (await (await knowledge.prepare(question)).top(5)).map(({ chunkId }) => answers.get(chunkId) ?? '');
+  const ask = async (question: string): Promise<string[]> =>
+    (await (await knowledge.prepare(question)).top(5)).map(({ chunkId }) => answers.get(chunkId) ?? '');
   const asked = new Map<string, Promise<string[]>>();
   search = (question) => {
     const found = asked.get(question) ?? ask(question);
@@ -29,8 +30,11 @@ it('finds the answer of at least four in five questions among the first five chu
   expect(await recallAt(5, set.questions, search)).toBeGreaterThanOrEqual(0.8);
 });
 
-it.each(['en', 'de', 'ru', 'zh'])('finds nearly all answers in "%s" whose words are asked for, in whatever form', async (language) => {
-  const asked = set.questions.filter((question) => question.language === language && !question.isParaphrase);
-  const missed = await missedAt(5, asked, search);
-  expect(missed.length / asked.length).toBeLessThanOrEqual(0.05);
-});
+it.each(['en', 'de', 'ru', 'zh'])(
+  'finds nearly all answers in "%s" whose words are asked for, in whatever form',
+  async (language) => {
+    const asked = set.questions.filter((question) => question.language === language && !question.isParaphrase);
+    const missed = await missedAt(5, asked, search);
+    expect(missed.length / asked.length).toBeLessThanOrEqual(0.05);
+  },
+);

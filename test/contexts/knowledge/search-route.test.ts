@@ -19,8 +19,21 @@ describe('a search by the route', () => {
   it('answers passages with their source, best first, each with all its fields', async () => {
     const [found] = await searchKnowledge(service, owner, 'lions');
     expect(found).toEqual({
-      ...{ sourceId: expect.any(String), kind: 'upload', title: 'notes.txt', url: null, heading: null, headings: [], page: null },
-      ...{ text: expect.stringContaining('lions'), score: expect.any(Number), semanticScore: null, keywordScore: expect.any(Number) },
+      ...{
+        sourceId: expect.any(String),
+        kind: 'upload',
+        title: 'notes.txt',
+        url: null,
+        heading: null,
+        headings: [],
+        page: null,
+      },
+      ...{
+        text: expect.stringContaining('lions'),
+        score: expect.any(Number),
+        semanticScore: null,
+        keywordScore: expect.any(Number),
+      },
     });
     const scores = (await searchKnowledge(service, owner, 'lions herd', { maxResults: 7 })).map(({ score }) => score);
     expect(scores).toHaveLength(7);
@@ -31,10 +44,20 @@ describe('a search by the route', () => {
     const knowledge = new Knowledge(service, organization.id, await service.agent(organization.key));
     const headings = ['Zoo', 'Cats'].map((text, index) => ({ kind: 'heading' as const, level: index + 1, text }));
     const { documentId } = await knowledge.put('cats', [...headings, ...text('tigers sleep')], { title: 'The zoo' });
-    const find = async (): Promise<object[]> => [...(await searchKnowledge(service, { ...owner, agentId: knowledge.agentId }, 'tigers'))];
-    const expected = { kind: 'website', title: 'The zoo', heading: 'Zoo › Cats', headings: ['Zoo', 'Cats'], text: 'tigers sleep' };
+    const find = async (): Promise<object[]> => [
+      ...(await searchKnowledge(service, { ...owner, agentId: knowledge.agentId }, 'tigers')),
+    ];
+    const expected = {
+      kind: 'website',
+      title: 'The zoo',
+      heading: 'Zoo › Cats',
+      headings: ['Zoo', 'Cats'],
+      text: 'tigers sleep',
+    };
     expect(await find()).toMatchObject([{ ...expected, url: 'https://site.test/cats' }]);
-    await service.database.query("update knowledge_chunks set anchor = 'big cats' where document_id = $1::uuid", [documentId]);
+    await service.database.query("update knowledge_chunks set anchor = 'big cats' where document_id = $1::uuid", [
+      documentId,
+    ]);
     expect(await find()).toMatchObject([{ ...expected, url: 'https://site.test/cats#big%20cats' }]);
   });
 
@@ -85,6 +108,8 @@ describe('a search by the route', () => {
   });
 
   it('takes a query of 8,000 characters', async () => {
-    expect((await service.http('POST', path(), { key: owner.key, body: { query: '😀'.repeat(8_000) } })).status).toBe(200);
+    expect((await service.http('POST', path(), { key: owner.key, body: { query: '😀'.repeat(8_000) } })).status).toBe(
+      200,
+    );
   });
 });

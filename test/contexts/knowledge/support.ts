@@ -3,7 +3,11 @@ import { BLOCK_SIZE, readPostings, visibleLength } from '../../../src/knowledge/
 import { VISIBLE_CHUNK } from '../../../src/knowledge/index/persistence/knowledge.schema.js';
 import type { Block, ParsedDocument } from '../../../src/knowledge/parsing/domain/parsed-document.js';
 import { DocumentIndex } from '../../../src/knowledge/index/application/indexing/document-index.js';
-import type { IndexedDocument, IndexedSource, WithDocument } from '../../../src/knowledge/index/application/indexing/indexed-document.js';
+import type {
+  IndexedDocument,
+  IndexedSource,
+  WithDocument,
+} from '../../../src/knowledge/index/application/indexing/indexed-document.js';
 import { type KeywordQuery, KeywordSearch } from '../../../src/knowledge/index/application/search/keyword-search.js';
 import type { SearchScope } from '../../../src/knowledge/index/application/search/search-scope.js';
 import type { TestService } from '../../support/harness.js';
@@ -18,7 +22,10 @@ export function parsed(blocks: readonly Block[], language: string | null = null)
 
 /** As many words as make a chunk of their own. */
 export function filler(seed: string): string {
-  const words = Array.from({ length: 150 }, (_, index) => `${seed}${String.fromCharCode(97 + (index % 26))}${String.fromCharCode(97 + (index % 7))}`);
+  const words = Array.from(
+    { length: 150 },
+    (_, index) => `${seed}${String.fromCharCode(97 + (index % 26))}${String.fromCharCode(97 + (index % 7))}`,
+  );
   const text = Array.from({ length: 8 }, () => words.join(' ')).join(' ');
   return text.slice(0, text.lastIndexOf(' ', 1_000));
 }
@@ -43,10 +50,23 @@ export class Knowledge {
 
   source(key: string, changes: Partial<IndexedSource> = {}): IndexedSource {
     const { organizationId, agentId } = this;
-    return { organizationId, agentId, kind: 'website', key, title: key, url: `https://site.test/${key}`, scope: null, ...changes };
+    return {
+      organizationId,
+      agentId,
+      kind: 'website',
+      key,
+      title: key,
+      url: `https://site.test/${key}`,
+      scope: null,
+      ...changes,
+    };
   }
 
-  async put(key: string, blocks: readonly Block[], { accept, ...changes }: Partial<IndexedSource> & { accept?: WithDocument } = {}): Promise<IndexedDocument> {
+  async put(
+    key: string,
+    blocks: readonly Block[],
+    { accept, ...changes }: Partial<IndexedSource> & { accept?: WithDocument } = {},
+  ): Promise<IndexedDocument> {
     const indexed = await this.index.put(this.source(key, changes), parsed(blocks), accept);
     if (!indexed) throw new Error('The document was not accepted');
     return indexed;
@@ -68,13 +88,19 @@ export class Knowledge {
   }
 
   async documentIds(): Promise<string[]> {
-    const rows = await this.service.database.query<{ id: string }>('select id::text as id from knowledge_documents where agent_id = $1::uuid', [this.agentId]);
+    const rows = await this.service.database.query<{ id: string }>(
+      'select id::text as id from knowledge_documents where agent_id = $1::uuid',
+      [this.agentId],
+    );
     return rows.map(({ id }) => id);
   }
 
   /** Ids and texts of a document's stored chunks, also of those that are not seen. */
   chunks(documentId: string): Promise<{ id: string; text: string; position: number }[]> {
-    return this.service.database.query('select id::text as id, text, position from knowledge_chunks where document_id = $1::uuid order by position, id', [documentId]);
+    return this.service.database.query(
+      'select id::text as id, text, position from knowledge_chunks where document_id = $1::uuid order by position, id',
+      [documentId],
+    );
   }
 
   /** The terms by which keywords find each chunk, and as they would be were they taken from the visible chunks anew. */
@@ -85,7 +111,13 @@ export class Knowledge {
         where c.agent_id = $1::uuid and ${VISIBLE_CHUNK}`,
       [this.agentId],
     );
-    const rows = await database.query<{ partition: number; block: number; lengths: Uint8Array; term: string; postings: Uint8Array }>(
+    const rows = await database.query<{
+      partition: number;
+      block: number;
+      lengths: Uint8Array;
+      term: string;
+      postings: Uint8Array;
+    }>(
       `select b.partition, b.block, b.lengths, t.term, t.postings from knowledge_partitions p join knowledge_blocks b on b.partition = p.id
          join knowledge_postings t on t.partition = b.partition and t.block = b.block where p.agent_id = $1::uuid`,
       [this.agentId],
@@ -97,7 +129,9 @@ export class Knowledge {
       });
     }
     const analyzer = new TermAnalyzer(null);
-    const expected = chunks.flatMap(({ place, ...chunk }) => [...analyzer.termsOf(chunk).terms.keys()].map((term) => `${place} ${term}`));
+    const expected = chunks.flatMap(({ place, ...chunk }) =>
+      [...analyzer.termsOf(chunk).terms.keys()].map((term) => `${place} ${term}`),
+    );
     return { stored: [...stored].sort(), expected: expected.sort() };
   }
 }

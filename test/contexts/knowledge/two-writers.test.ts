@@ -32,7 +32,10 @@ it('a document that another process removed does not keep its words from the nex
 });
 
 it('each chunk is found by exactly its words whatever two processes put and remove at the same time', async () => {
-  const words = fc.array(fc.constantFrom('one', 'two', 'three', 'four-4', 'five', '退款申请'), { minLength: 0, maxLength: 5 });
+  const words = fc.array(fc.constantFrom('one', 'two', 'three', 'four-4', 'five', '退款申请'), {
+    minLength: 0,
+    maxLength: 5,
+  });
   const change = fc.record({ key: fc.constantFrom('a', 'b', 'c'), words: fc.option(words) });
   const both = fc.record({ here: change, there: change });
   await fc.assert(
@@ -44,7 +47,8 @@ it('each chunk is found by exactly its words whatever two processes put and remo
         if (words) ids.set(key, (await by.put(key, text(...words))).documentId);
         else if (known !== undefined) await by.index.remove(by.organizationId, [known]);
       };
-      for (const round of rounds) await Promise.all([apply(knowledge.here, round.here), apply(knowledge.there, round.there)]);
+      for (const round of rounds)
+        await Promise.all([apply(knowledge.here, round.here), apply(knowledge.there, round.there)]);
       const { stored, expected } = await knowledge.here.terms();
       expect(stored).toEqual(expected);
     }),
@@ -54,11 +58,19 @@ it('each chunk is found by exactly its words whatever two processes put and remo
 
 it('a document that two processes write at the same time is that of one of them, whole', async () => {
   const { here, there } = await pair();
-  const large = (word: string): ReturnType<typeof text> => text(...Array.from({ length: 40 }, (_none, part) => filler(`${word}${'x'.repeat(part % 9)}${String(part)}z`)));
-  await Promise.all([here.put('page', large('alpha')), there.put('page', large('beta')), here.put('small', text('alpha')), there.put('small', text('beta'))]);
+  const large = (word: string): ReturnType<typeof text> =>
+    text(...Array.from({ length: 40 }, (_none, part) => filler(`${word}${'x'.repeat(part % 9)}${String(part)}z`)));
+  await Promise.all([
+    here.put('page', large('alpha')),
+    there.put('page', large('beta')),
+    here.put('small', text('alpha')),
+    there.put('small', text('beta')),
+  ]);
   const documents = await here.documentIds();
   expect(documents).toHaveLength(2);
-  const chunks = (await Promise.all(documents.map((id) => here.chunks(id)))).map((rows) => rows.map(({ text: content }) => content));
+  const chunks = (await Promise.all(documents.map((id) => here.chunks(id)))).map((rows) =>
+    rows.map(({ text: content }) => content),
+  );
   for (const texts of chunks) {
     const writers = new Set(texts.map((content) => (content.startsWith('alpha') ? 'alpha' : 'beta')));
     expect(writers.size).toBe(1);

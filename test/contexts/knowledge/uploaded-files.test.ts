@@ -9,7 +9,16 @@ import { FileStore, FileStoreUnavailable } from '../../../src/platform/files/ind
 import { newId } from '../../../src/platform/ids/index.js';
 import { filePart, type Part, PNG } from '../../support/files.js';
 import { type TestOrganization, until, useService } from '../../support/harness.js';
-import { addFile, filesPath, learn, listFiles, type Owner, postKnowledge, searchKnowledge, settledFiles } from '../../support/knowledge.js';
+import {
+  addFile,
+  filesPath,
+  learn,
+  listFiles,
+  type Owner,
+  postKnowledge,
+  searchKnowledge,
+  settledFiles,
+} from '../../support/knowledge.js';
 
 const service = useService();
 let organization: TestOrganization;
@@ -23,16 +32,25 @@ beforeEach(async () => {
 
 const onDisk = (): Promise<string[]> =>
   readdir(join(service.app.get(Settings).dataDir, 'files', 'knowledge', organization.id)).catch(() => []);
-const remove = (id: string, key = owner.key, agentId = owner.agentId) => service.http('DELETE', `${filesPath({ agentId })}/${id}`, { key });
+const remove = (id: string, key = owner.key, agentId = owner.agentId) =>
+  service.http('DELETE', `${filesPath({ agentId })}/${id}`, { key });
 
 async function expectNothingStored(): Promise<void> {
-  expect(await service.database.query('select id from knowledge_uploads where organization_id = $1::uuid', [organization.id])).toEqual([]);
+  expect(
+    await service.database.query('select id from knowledge_uploads where organization_id = $1::uuid', [
+      organization.id,
+    ]),
+  ).toEqual([]);
   expect(await onDisk()).toEqual([]);
 }
 
 describe('an uploaded file', () => {
   it('is being processed, then ready, found under its id and name, and its size in the store is told', async () => {
-    const answer = await postKnowledge(service, owner, filePart('The harbour opens at seven.', 'text/plain; charset=utf-8', 'hours of work.txt'));
+    const answer = await postKnowledge(
+      service,
+      owner,
+      filePart('The harbour opens at seven.', 'text/plain; charset=utf-8', 'hours of work.txt'),
+    );
     const { id, createdAt } = answer.body;
     expect(answer).toMatchObject({ status: 201 });
     expect(answer.body).toEqual({
@@ -43,7 +61,13 @@ describe('an uploaded file', () => {
     expect(file).toEqual({ ...answer.body, status: 'ready', chunks: 1, bytes: expect.any(Number) });
     expect(file?.bytes).toBeGreaterThan(0);
     expect(await searchKnowledge(service, owner, 'harbour')).toMatchObject([
-      { sourceId: id, kind: 'upload', title: 'hours of work.txt', url: null, text: expect.stringContaining('harbour opens') },
+      {
+        sourceId: id,
+        kind: 'upload',
+        title: 'hours of work.txt',
+        url: null,
+        text: expect.stringContaining('harbour opens'),
+      },
     ]);
     expect(await onDisk()).toEqual([id]);
   });
@@ -56,7 +80,9 @@ describe('an uploaded file', () => {
   });
 
   it('is listed with 2,000 others of large scopes, while others have their turn', async () => {
-    const scope = JSON.stringify(Object.fromEntries(Array.from({ length: 15 }, (_, at) => [`key-${at}`, 'x'.repeat(115)])));
+    const scope = JSON.stringify(
+      Object.fromEntries(Array.from({ length: 15 }, (_, at) => [`key-${at}`, 'x'.repeat(115)])),
+    );
     await service.database.query(
       `insert into knowledge_uploads (id, organization_id, agent_id, name, content_type, size, scope, status, chunks, bytes, attempts, created_at, changed_at)
        select gen_random_uuid(), $1::uuid, $2::uuid, 'x.txt', 'text/plain', 1, $3::text::jsonb, 'ready', 1, 1, 1, now(), now() from generate_series(1, 2000)`,
@@ -85,15 +111,25 @@ describe('an uploaded file', () => {
 
   it('without a byte is taken, and fails with a reason', async () => {
     await addFile(service, owner, '');
-    expect(await settledFiles(service, owner)).toMatchObject([{ size: 0, status: 'failed', error: expect.stringMatching(/empty/i), chunks: 0 }]);
+    expect(await settledFiles(service, owner)).toMatchObject([
+      { size: 0, status: 'failed', error: expect.stringMatching(/empty/i), chunks: 0 },
+    ]);
     expect(await searchKnowledge(service, owner, 'empty')).toEqual([]);
   });
 
   it('of a type that is not read is taken all the same, and fails with the reason', async () => {
     const parser = service.app.get(DocumentParser, { strict: false });
-    jest.spyOn(parser, 'parse').mockRejectedValueOnce(new UnreadableDocument('unsupported_type', 'Pictures are not read.'));
-    const answer = await postKnowledge(service, owner, filePart(PNG, 'image/png', 'picture.png'), { name: 'scope', value: '{}' });
-    expect(answer).toMatchObject({ status: 201, body: { contentType: 'image/png', status: 'processing', scope: null } });
+    jest
+      .spyOn(parser, 'parse')
+      .mockRejectedValueOnce(new UnreadableDocument('unsupported_type', 'Pictures are not read.'));
+    const answer = await postKnowledge(service, owner, filePart(PNG, 'image/png', 'picture.png'), {
+      name: 'scope',
+      value: '{}',
+    });
+    expect(answer).toMatchObject({
+      status: 201,
+      body: { contentType: 'image/png', status: 'processing', scope: null },
+    });
     expect(await settledFiles(service, owner)).toMatchObject([{ status: 'failed', error: 'Pictures are not read.' }]);
   });
 
@@ -104,11 +140,19 @@ describe('an uploaded file', () => {
       [organization.id, owner.agentId],
     );
     const answer = await postKnowledge(service, owner, filePart('one more'));
-    expect(answer).toMatchObject({ status: 422, body: { error: 'unprocessable_entity', message: expect.stringContaining('2000') } });
+    expect(answer).toMatchObject({
+      status: 422,
+      body: { error: 'unprocessable_entity', message: expect.stringContaining('2000') },
+    });
     expect(await onDisk()).toEqual([]);
     const listed = await listFiles(service, owner);
     expect(listed).toHaveLength(2_000);
-    expect(listed.map(({ id }) => id)).toEqual(listed.map(({ id }) => id).sort().reverse());
+    expect(listed.map(({ id }) => id)).toEqual(
+      listed
+        .map(({ id }) => id)
+        .sort()
+        .reverse(),
+    );
   });
 });
 
@@ -125,12 +169,28 @@ describe('a form', () => {
     ['with a nested scope', withScope('{"plan":{"name":"gold"}}'), 'body/scope/plan must be'],
     ['with null in the scope', withScope('{"plan":null}'), 'body/scope/plan must be'],
     ['with an endless number in the scope', withScope('{"plan":1e999}'), 'body/scope/plan must be'],
-    ['with a number in the scope that would be rounded', withScope('{"plan":9007199254740993}'), 'body/scope/plan must be'],
-    ['with a negative number in the scope that would be rounded', withScope('{"plan":-9007199254740993}'), 'body/scope/plan must be'],
+    [
+      'with a number in the scope that would be rounded',
+      withScope('{"plan":9007199254740993}'),
+      'body/scope/plan must be',
+    ],
+    [
+      'with a negative number in the scope that would be rounded',
+      withScope('{"plan":-9007199254740993}'),
+      'body/scope/plan must be',
+    ],
     ['with 17 entries in the scope', withScope(JSON.stringify(many)), 'body/scope must have at most 16 entries'],
     ['with an empty key in the scope', withScope('{"":1}'), 'body/scope must have keys of 1 to 255'],
-    ['with a long key in the scope', withScope(JSON.stringify({ ['k'.repeat(256)]: 1 })), 'body/scope must have keys of 1 to 255'],
-    ['with a long value in the scope', withScope(JSON.stringify({ plan: 'x'.repeat(1_001) })), 'body/scope/plan must be'],
+    [
+      'with a long key in the scope',
+      withScope(JSON.stringify({ ['k'.repeat(256)]: 1 })),
+      'body/scope must have keys of 1 to 255',
+    ],
+    [
+      'with a long value in the scope',
+      withScope(JSON.stringify({ plan: 'x'.repeat(1_001) })),
+      'body/scope/plan must be',
+    ],
     ['with U+0000 in the scope', withScope('{"plan":"a\\u0000"}'), 'body/scope/plan must be'],
     ['with half a character in the scope', withScope('{"plan":"\\ud800"}'), 'body/scope/plan must be'],
     ['with two files', [filePart('x'), filePart('y')], 'body/file must be given once'],
@@ -142,21 +202,32 @@ describe('a form', () => {
   });
 
   it('with the largest scope is taken, and the scope read back', async () => {
-    const scope = { ...Object.fromEntries(Array.from({ length: 14 }, (_, index) => [`k${index}`, 'x'])), ['😀'.repeat(255)]: true, n: Number.MAX_SAFE_INTEGER };
+    const scope = {
+      ...Object.fromEntries(Array.from({ length: 14 }, (_, index) => [`k${index}`, 'x'])),
+      ['😀'.repeat(255)]: true,
+      n: Number.MAX_SAFE_INTEGER,
+    };
     const file = await addFile(service, owner, { content: 'x', scope });
     expect(file.scope).toEqual(scope);
     expect((await settledFiles(service, owner))[0]?.scope).toEqual(scope);
   });
 
   it('of 50 MB and a byte is refused with 413, and nothing is stored', async () => {
-    const answer = await postKnowledge(service, owner, filePart(Buffer.alloc(50 * 1024 * 1024 + 1), 'application/x-zeros'));
+    const answer = await postKnowledge(
+      service,
+      owner,
+      filePart(Buffer.alloc(50 * 1024 * 1024 + 1), 'application/x-zeros'),
+    );
     expect(answer).toMatchObject({ status: 413, body: { code: 'FST_ERR_CTP_BODY_TOO_LARGE' } });
     await expectNothingStored();
   });
 
   it('whose file the store cannot keep is 503, and nothing is stored', async () => {
     jest.spyOn(service.app.get(FileStore), 'put').mockRejectedValueOnce(new FileStoreUnavailable(new Error('full')));
-    expect(await postKnowledge(service, owner, filePart('x'))).toMatchObject({ status: 503, body: { error: 'service_unavailable' } });
+    expect(await postKnowledge(service, owner, filePart('x'))).toMatchObject({
+      status: 503,
+      body: { error: 'service_unavailable' },
+    });
     await expectNothingStored();
   });
 });
@@ -177,7 +248,11 @@ describe('a deleted file', () => {
     await settledFiles(service, owner);
     expect((await remove(id)).status).toBe(204);
     await until(async () => (await onDisk()).length === 0, 'the bytes to be gone');
-    await until(async () => (await service.database.query('select 1 from knowledge_uploads where id = $1::uuid', [id])).length === 0, 'its row to be gone');
+    await until(
+      async () =>
+        (await service.database.query('select 1 from knowledge_uploads where id = $1::uuid', [id])).length === 0,
+      'its row to be gone',
+    );
   });
 });
 

@@ -5,7 +5,16 @@ import { UploadRepository } from '../../../src/knowledge/uploads/persistence/upl
 import { until, useService } from '../../support/harness.js';
 import { hurryParsers } from '../../support/hurried-parsers.js';
 import { activeJob } from '../../support/job-site.js';
-import { addFile, type FileToUpload, filesPath, type KnowledgeFile, learn, listFiles, type Owner, settledFiles } from '../../support/knowledge.js';
+import {
+  addFile,
+  type FileToUpload,
+  filesPath,
+  type KnowledgeFile,
+  learn,
+  listFiles,
+  type Owner,
+  settledFiles,
+} from '../../support/knowledge.js';
 import { nestedFormsPdf } from '../../support/nested-forms-pdf.js';
 import { pdfOf } from '../../support/pdf-writer.js';
 import { ShiftedClock } from '../../support/shifted-clock.js';
@@ -49,7 +58,8 @@ function releaseParses(): void {
   for (const release of held.splice(0)) release();
 }
 
-const processing = async (whose: Owner): Promise<readonly KnowledgeFile[]> => (await listFiles(service, whose)).filter(({ status }) => status === 'processing');
+const processing = async (whose: Owner): Promise<readonly KnowledgeFile[]> =>
+  (await listFiles(service, whose)).filter(({ status }) => status === 'processing');
 const check = (): Promise<void> => service.app.get(CheckUploadsProcessor, { strict: false }).process(activeJob({}));
 
 describe('organizations take turns', () => {
@@ -90,7 +100,9 @@ describe('PDFs of a few kB whose drawing has no end', () => {
     expect((await processing(many!)).length).toBeGreaterThanOrEqual(3);
 
     const files = await settledFiles(service, many!);
-    expect(files.map(({ status, error }) => [status, error])).toEqual(Array(5).fill(['failed', 'Reading the file takes too long: more than 2 seconds.']));
+    expect(files.map(({ status, error }) => [status, error])).toEqual(
+      Array(5).fill(['failed', 'Reading the file takes too long: more than 2 seconds.']),
+    );
   });
 });
 
@@ -99,10 +111,14 @@ describe('the turn of a file', () => {
     holdParses();
     for (let count = 0; count < 6; count += 1) await addFile(service, many!, { content: 'x', name: 'stuck.txt' });
     await until(() => held.length === 2, 'two files to have their turn');
-    const [row] = await service.database.query<{ id: string }>('select organization_id::text as id from agents where id = $1::uuid', [many!.agentId]);
+    const [row] = await service.database.query<{ id: string }>(
+      'select organization_id::text as id from agents where id = $1::uuid',
+      [many!.agentId],
+    );
     const taken = await service.database.transaction(async (transaction) => {
       // For each file the next ones are looked for anew.
-      for (const way of ['hashjoin', 'mergejoin', 'material', 'hashagg', 'sort']) await transaction.query(`set local enable_${way} = off`);
+      for (const way of ['hashjoin', 'mergejoin', 'material', 'hashagg', 'sort'])
+        await transaction.query(`set local enable_${way} = off`);
       return service.app.get(UploadRepository, { strict: false }).takeTurns(transaction, row!.id, 3, clock.now());
     });
     expect(taken).toHaveLength(1);

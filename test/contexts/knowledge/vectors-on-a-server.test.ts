@@ -34,7 +34,11 @@ beforeAll(async () => {
   await socket.start();
   const { port } = await listening;
   settings = readSettings(
-    { DATABASE_URL: `postgresql://postgres:postgres@127.0.0.1:${String(port)}/postgres`, DATABASE_POOL: '2', SECRETS_KEY: Buffer.alloc(32, 1).toString('base64') },
+    {
+      DATABASE_URL: `postgresql://postgres:postgres@127.0.0.1:${String(port)}/postgres`,
+      DATABASE_POOL: '2',
+      SECRETS_KEY: Buffer.alloc(32, 1).toString('base64'),
+    },
     { role: 'all', demo: false },
   );
   open = await openDatabase(settings, schemas);
@@ -45,7 +49,12 @@ afterAll(async () => {
   await served.close();
 });
 
-async function chunksOf(organizationId: string, agentId: string, texts: readonly string[], scope: object | null = null): Promise<string[]> {
+async function chunksOf(
+  organizationId: string,
+  agentId: string,
+  texts: readonly string[],
+  scope: object | null = null,
+): Promise<string[]> {
   const documentId = newId();
   await open.database.query(
     `insert into knowledge_documents (id, organization_id, agent_id, kind, key, key_digest, title, url, scope, digest, revision, chunks, bytes, created_at, updated_at)
@@ -67,14 +76,21 @@ async function chunksOf(organizationId: string, agentId: string, texts: readonly
 
 async function organization(): Promise<string> {
   const id = newId();
-  await open.database.query("insert into organizations (id, name, plan, features, created_at) values ($1::uuid, 'o', 'free', '{}', now())", [id]);
+  await open.database.query(
+    "insert into organizations (id, name, plan, features, created_at) values ($1::uuid, 'o', 'free', '{}', now())",
+    [id],
+  );
   return id;
 }
 
 async function embed(organizationId: string, modelId: number, ids: readonly string[], size: number): Promise<void> {
   const vectors = new VectorRepository(open.database, settings);
   const chunks = await vectors.textsOf(organizationId, ids);
-  await vectors.store(organizationId, modelId, chunks.map(({ id, digest, text }) => ({ chunkId: id, digest, vector: vectorOf(text, size) })));
+  await vectors.store(
+    organizationId,
+    modelId,
+    chunks.map(({ id, digest, text }) => ({ chunkId: id, digest, vector: vectorOf(text, size) })),
+  );
 }
 
 describe('vectors on a database server', () => {
@@ -86,7 +102,9 @@ describe('vectors on a database server', () => {
 
   it.each([1_000, 2_500, 4_200])('of %d numbers are found: all compared, or through the index', async (size) => {
     const models = new EmbeddingModelRepository(open.database, clock);
-    await open.database.transaction((transaction) => models.add(transaction, { name: `m-${String(size)}`, dimensions: size, state: 'retired' }));
+    await open.database.transaction((transaction) =>
+      models.add(transaction, { name: `m-${String(size)}`, dimensions: size, state: 'retired' }),
+    );
     const [model] = await models.all();
     if (!model) throw new Error('no model');
     const index = new IndexOfFew(open.database, settings);
@@ -98,7 +116,12 @@ describe('vectors on a database server', () => {
     const ids = await chunksOf(organizationId, many, words);
     const hidden = await chunksOf(organizationId, many, ['secret automobile'], { team: 'red' });
     const theirs = await chunksOf(other, few, ['automobile']);
-    const crowd = await chunksOf(organizationId, many, Array.from({ length: 30 }, (_, index) => `vehicle physician vacation ${String(index)}`), { team: 'blue' });
+    const crowd = await chunksOf(
+      organizationId,
+      many,
+      Array.from({ length: 30 }, (_, index) => `vehicle physician vacation ${String(index)}`),
+      { team: 'blue' },
+    );
     await embed(organizationId, model.id, [...ids, ...hidden, ...crowd], size);
     await embed(other, model.id, theirs, size);
     const scope = { organizationId, agentId: many, userContext: null };
@@ -106,7 +129,11 @@ describe('vectors on a database server', () => {
     const found = await index.nearest(scope, model.id, query, 3);
     expect([...found].sort()).toEqual(ids.slice(0, 3));
     expect(await new VectorRepository(open.database, settings).nearest(scope, model.id, query, 3)).toEqual(found);
-    expect(await index.nearest({ ...scope, userContext: { team: 'red' } }, model.id, query, 10)).toEqual(expect.arrayContaining([...hidden, ...ids]));
-    expect(await index.nearest({ organizationId: other, agentId: few, userContext: null }, model.id, query, 10)).toEqual(theirs);
+    expect(await index.nearest({ ...scope, userContext: { team: 'red' } }, model.id, query, 10)).toEqual(
+      expect.arrayContaining([...hidden, ...ids]),
+    );
+    expect(
+      await index.nearest({ organizationId: other, agentId: few, userContext: null }, model.id, query, 10),
+    ).toEqual(theirs);
   });
 });

@@ -6,7 +6,9 @@ import { AgentWebsite } from '../../support/websites.js';
 
 const site = useSite();
 const mirror = useSite();
-const egressAllow = Object.assign(new Set<string>(), { has: (host: string) => site.egressAllow.has(host) || mirror.egressAllow.has(host) });
+const egressAllow = Object.assign(new Set<string>(), {
+  has: (host: string) => site.egressAllow.has(host) || mirror.egressAllow.has(host),
+});
 const service = useService({ egressAllow });
 let organization: TestOrganization;
 beforeAll(async () => {
@@ -19,7 +21,10 @@ function website(): Promise<AgentWebsite> {
 
 /** Addresses of the agent's pages in the index, as paths with their queries. */
 async function indexed({ agentId }: AgentWebsite): Promise<string[]> {
-  const rows = await service.database.query<{ url: string }>('select url from knowledge_documents where agent_id = $1::uuid', [agentId]);
+  const rows = await service.database.query<{ url: string }>(
+    'select url from knowledge_documents where agent_id = $1::uuid',
+    [agentId],
+  );
   return rows.map(({ url }) => new URL(url).pathname + new URL(url).search).sort();
 }
 
@@ -31,11 +36,15 @@ async function chunks({ agentId }: AgentWebsite): Promise<{ id: string; url: str
 }
 
 async function reasonOf({ agentId }: AgentWebsite, url: string): Promise<string | null | undefined> {
-  const [row] = await service.database.query<{ reason: string | null }>('select reason from knowledge_website_pages where agent_id = $1::uuid and url = $2', [agentId, url]);
+  const [row] = await service.database.query<{ reason: string | null }>(
+    'select reason from knowledge_website_pages where agent_id = $1::uuid and url = $2',
+    [agentId, url],
+  );
   return row?.reason;
 }
 
-const SHELL = '<!doctype html><html><head><title>App</title></head><body><div id="root"></div><script src="/app.js"></script></body></html>';
+const SHELL =
+  '<!doctype html><html><head><title>App</title></head><body><div id="root"></div><script src="/app.js"></script></body></html>';
 
 describe('a page without text', () => {
   it('has failed, and says why', async () => {
@@ -53,7 +62,11 @@ describe('a page without text', () => {
     site.page('/app', SHELL);
     const agent = await website();
     const { sync, chunks: count } = await agent.crawl({ rootUrl: site.url('/') });
-    expect(sync).toMatchObject({ state: 'FAILED', lastSuccessfulSyncAt: null, pages: { found: 2, indexed: 0, failed: 2 } });
+    expect(sync).toMatchObject({
+      state: 'FAILED',
+      lastSuccessfulSyncAt: null,
+      pages: { found: 2, indexed: 0, failed: 2 },
+    });
     expect(sync.lastError).toMatch(new RegExp(`^${site.url('/')}: The page has no text.* In all 2 pages failed\\.$`));
     expect(count).toBe(0);
   });
@@ -84,16 +97,30 @@ describe('the same text', () => {
   const article = { title: 'Prices', text: 'A bicycle costs 400 euros.' };
 
   it('is indexed once, under the nearest and shortest address, whichever comes first', async () => {
-    site.article('/', { title: 'Home', text: 'Home.', links: ['/prices?utm_source=news', '/prices/index.html', '/prices', '/index.html'] });
-    site.article('/index.html', { title: 'Home', text: 'Home.', links: ['/prices?utm_source=news', '/prices/index.html', '/prices', '/index.html'] });
+    site.article('/', {
+      title: 'Home',
+      text: 'Home.',
+      links: ['/prices?utm_source=news', '/prices/index.html', '/prices', '/index.html'],
+    });
+    site.article('/index.html', {
+      title: 'Home',
+      text: 'Home.',
+      links: ['/prices?utm_source=news', '/prices/index.html', '/prices', '/index.html'],
+    });
     for (const path of ['/prices', '/prices?utm_source=news', '/prices/index.html']) site.article(path, article);
     const agent = await website();
     for (const _crawl of [1, 2]) {
       const { sync } = await agent.crawl({ rootUrl: site.url('/') });
-      expect(sync).toMatchObject({ state: 'SUCCESS', lastError: null, pages: { found: 5, indexed: 2, failed: 0, skipped: 3 } });
+      expect(sync).toMatchObject({
+        state: 'SUCCESS',
+        lastError: null,
+        pages: { found: 5, indexed: 2, failed: 0, skipped: 3 },
+      });
       expect(await indexed(agent)).toEqual(['/', '/prices']);
     }
-    expect(await reasonOf(agent, site.url('/prices?utm_source=news'))).toBe(`It has the same text as ${site.url('/prices')}.`);
+    expect(await reasonOf(agent, site.url('/prices?utm_source=news'))).toBe(
+      `It has the same text as ${site.url('/prices')}.`,
+    );
   });
 
   it('of a mirror is indexed once', async () => {
@@ -106,7 +133,8 @@ describe('the same text', () => {
   it('stays when the page that was kept is gone, or has another text by now', async () => {
     site.article('/', { title: 'Home', text: 'Home.', links: ['/a', '/a/index.html', '/b', '/b/index.html'] });
     for (const path of ['/a', '/a/index.html']) site.article(path, article);
-    for (const path of ['/b', '/b/index.html']) site.page(path, { body: '<html><body><p>It is open on Mondays.</p></body></html>', etag: '"1"' });
+    for (const path of ['/b', '/b/index.html'])
+      site.page(path, { body: '<html><body><p>It is open on Mondays.</p></body></html>', etag: '"1"' });
     const agent = await website();
     await agent.crawl({ rootUrl: site.url('/') });
     expect(await indexed(agent)).toEqual(['/', '/a', '/b']);
@@ -128,13 +156,18 @@ describe('a canonical address', () => {
     const agent = await website();
     const { sync } = await agent.crawl({ rootUrl: site.url('/') });
     expect(sync).toMatchObject({ state: 'SUCCESS', pages: { found: 9, indexed: 9, skipped: 0 } });
-    expect(await reasonOf(agent, site.url('/p/3'))).toBe(`It names ${site.url('/')} as its canonical address, which has another text or cannot be had.`);
+    expect(await reasonOf(agent, site.url('/p/3'))).toBe(
+      `It names ${site.url('/')} as its canonical address, which has another text or cannot be had.`,
+    );
   });
 
   it('decides between pages with the same text, however near they are', async () => {
     const body = '<body><h1>Shoes</h1><p>All shoes that there are.</p></body>';
     site.article('/', { title: 'Home', text: 'Home.', links: ['/s'] });
-    site.page('/s', `<html><head><link rel="canonical" href="${site.url('/catalogue/shoes.html')}"></head>${body}</html>`);
+    site.page(
+      '/s',
+      `<html><head><link rel="canonical" href="${site.url('/catalogue/shoes.html')}"></head>${body}</html>`,
+    );
     site.page('/catalogue/shoes.html', `<html><head></head>${body}</html>`);
     const agent = await website();
     const { sync } = await agent.crawl({ rootUrl: site.url('/') });
@@ -146,26 +179,41 @@ describe('a canonical address', () => {
 describe('a passage', () => {
   const terms = ['Basket', 'Dynamo', 'Fender'];
   const price = (page: number, at: number): number => 100 * page + at;
-  const listOf = (page: number): string => terms.map((term, at) => `<dt>${term} ${page}</dt><dd>It costs ${price(page, at)} euros, and is fitted within the hour.</dd>`).join('');
+  const listOf = (page: number): string =>
+    terms
+      .map(
+        (term, at) =>
+          `<dt>${term} ${page}</dt><dd>It costs ${price(page, at)} euros, and is fitted within the hour.</dd>`,
+      )
+      .join('');
   const document = (page: number): string =>
     `<html><head><title>Shop ${page}</title></head><body><main><h1>Shop ${page}</h1><p>${'We are open on all days of the week. '.repeat(40)}</p>
      <h2 id="parts">Parts ${page}</h2><dl>${listOf(page)}</dl>${page === 0 ? [1, 2, 3, 4, 5, 6].map((other) => `<a href="/${other}">${other}</a>`).join(' ') : ''}</main></body></html>`;
 
-  it('has its page\'s title, headings, terms and nearest anchor, on each page of a site', async () => {
+  it("has its page's title, headings, terms and nearest anchor, on each page of a site", async () => {
     for (let page = 0; page < 7; page += 1) site.page(page === 0 ? '/' : `/${page}`, document(page));
     const agent = await website();
     const { sync } = await agent.crawl({ rootUrl: site.url('/') });
     expect(sync).toMatchObject({ state: 'SUCCESS', pages: { indexed: 7 } });
     for (let page = 0; page < 7; page += 1) {
-      const [found] = await searchKnowledge(service, { agentId: agent.agentId, key: organization.key }, `Dynamo ${page} costs ${price(page, 1)}`);
-      expect(found).toMatchObject({ title: `Shop ${page}`, headings: [`Shop ${page}`, `Parts ${page}`], url: `${site.url(page === 0 ? '/' : `/${page}`)}#parts` });
+      const [found] = await searchKnowledge(
+        service,
+        { agentId: agent.agentId, key: organization.key },
+        `Dynamo ${page} costs ${price(page, 1)}`,
+      );
+      expect(found).toMatchObject({
+        title: `Shop ${page}`,
+        headings: [`Shop ${page}`, `Parts ${page}`],
+        url: `${site.url(page === 0 ? '/' : `/${page}`)}#parts`,
+      });
       expect(found?.text).toContain(`Dynamo ${page}\n\nIt costs ${price(page, 1)} euros`);
     }
   });
 
   it('has the nearest anchor above it, and none above the first one of its page', async () => {
     /** Enough for a chunk of its own. */
-    const section = (heading: string, sentence: string): string => `${heading}<p>${sentence} ${'All of it was looked at with care and found to be in good order. '.repeat(12)}</p>`;
+    const section = (heading: string, sentence: string): string =>
+      `${heading}<p>${sentence} ${'All of it was looked at with care and found to be in good order. '.repeat(12)}</p>`;
     const sections = [
       section('<h2>Frames</h2>', 'The frames are made of steel.'),
       section('<h2 id="brakes">Brakes</h2>', 'They are adjusted each spring.'),
@@ -175,10 +223,19 @@ describe('a passage', () => {
     site.page('/', `<html><head><title>The book</title></head><body><main>${sections.join('')}</main></body></html>`);
     const agent = await website();
     await agent.crawl({ rootUrl: site.url('/') });
-    const best = async (query: string): Promise<object | undefined> => (await searchKnowledge(service, { agentId: agent.agentId, key: organization.key }, query))[0];
+    const best = async (query: string): Promise<object | undefined> =>
+      (await searchKnowledge(service, { agentId: agent.agentId, key: organization.key }, query))[0];
     expect(await best('frames steel')).toMatchObject({ url: site.url('/'), title: 'The book', headings: ['Frames'] });
-    expect(await best('adjusted spring')).toMatchObject({ url: site.url('/#brakes'), title: 'The book', headings: ['Brakes'] });
-    expect(await best('two winters')).toMatchObject({ url: site.url('/#brakes'), title: 'The book', headings: ['Brakes', 'Discs'] });
+    expect(await best('adjusted spring')).toMatchObject({
+      url: site.url('/#brakes'),
+      title: 'The book',
+      headings: ['Brakes'],
+    });
+    expect(await best('two winters')).toMatchObject({
+      url: site.url('/#brakes'),
+      title: 'The book',
+      headings: ['Brakes', 'Discs'],
+    });
     expect(await best('five bar')).toMatchObject({ url: site.url('/#tyres'), title: 'The book', headings: ['Tyres'] });
   });
 });
@@ -190,7 +247,14 @@ describe('what stands on most pages of a site', () => {
      <p>${links.map((link) => `<a href="${link}">${link}</a>`).join(' ')}</p></body></html>`;
   const serve = (banner: string): void => {
     site.page('/', template('The workshop is in the harbour.', banner));
-    for (const [number, link] of links.entries()) site.page(link, { body: template(`Repair number ${number} takes ${number + 1} days.${number < 3 ? '</p><p>Ask for an offer.' : ''}`, banner), etag: `"${banner}"` });
+    for (const [number, link] of links.entries())
+      site.page(link, {
+        body: template(
+          `Repair number ${number} takes ${number + 1} days.${number < 3 ? '</p><p>Ask for an offer.' : ''}`,
+          banner,
+        ),
+        etag: `"${banner}"`,
+      });
   };
 
   it('is in no chunk, of the first pages neither; what stands on few is, and pages are fetched once', async () => {

@@ -48,8 +48,14 @@ function gate(): { readonly opened: Promise<void>; readonly open: () => void } {
   return { opened, open };
 }
 
-async function countOf(table: 'knowledge_documents' | 'knowledge_website_pages' | 'knowledge_websites', agentId: string): Promise<number> {
-  const [row] = await service.database.query<{ count: number }>(`select count(*)::int as count from ${table} where agent_id = $1::uuid`, [agentId]);
+async function countOf(
+  table: 'knowledge_documents' | 'knowledge_website_pages' | 'knowledge_websites',
+  agentId: string,
+): Promise<number> {
+  const [row] = await service.database.query<{ count: number }>(
+    `select count(*)::int as count from ${table} where agent_id = $1::uuid`,
+    [agentId],
+  );
   return row?.count ?? 0;
 }
 
@@ -67,7 +73,9 @@ describe('a worker that dies in a step', () => {
   beforeEach(() => {
     const own = { alive: 0 };
     workers = own;
-    const { execute } = CrawlHost.prototype as { execute: (this: CrawlHost, ...parameters: Parameters<CrawlHost['execute']>) => ReturnType<CrawlHost['execute']> };
+    const { execute } = CrawlHost.prototype as {
+      execute: (this: CrawlHost, ...parameters: Parameters<CrawlHost['execute']>) => ReturnType<CrawlHost['execute']>;
+    };
     jest.spyOn(CrawlHost.prototype, 'execute').mockImplementation(async function (this: CrawlHost, ...parameters) {
       own.alive += 1;
       try {
@@ -80,13 +88,38 @@ describe('a worker that dies in a step', () => {
 
   const steps: readonly [string, () => void][] = [
     ['before its first page', () => jest.spyOn(CrawlPages.prototype, 'claim').mockImplementationOnce(never)],
-    ['while the sitemap is being noted', () => jest.spyOn(CrawlOrigins.prototype, 'noteSitemaps').mockRejectedValueOnce(new Error('died'))],
-    ['before links are stored', () => jest.spyOn(CrawlPages.prototype, 'record').mockRejectedValueOnce(new Error('died'))],
-    ['before the held pages are stored', () => jest.spyOn(CrawlPages.prototype, 'takeHeld').mockRejectedValueOnce(new Error('died'))],
-    ['before it hands the host over', () => jest.spyOn(CrawlPages.prototype, 'nextDue').mockRejectedValueOnce(new Error('died')).mockRejectedValueOnce(new Error('died'))],
-    ['before a document is stored', () => jest.spyOn(CrawlPages.prototype, 'noteIndexed').mockImplementationOnce(async () => false)],
-    ['before pages that are gone are removed', () => jest.spyOn(EndedCrawls.prototype, 'leaving').mockRejectedValueOnce(new Error('died'))],
-    ['before the state is told', () => jest.spyOn(EndedCrawls.prototype, 'end').mockRejectedValueOnce(new Error('died'))],
+    [
+      'while the sitemap is being noted',
+      () => jest.spyOn(CrawlOrigins.prototype, 'noteSitemaps').mockRejectedValueOnce(new Error('died')),
+    ],
+    [
+      'before links are stored',
+      () => jest.spyOn(CrawlPages.prototype, 'record').mockRejectedValueOnce(new Error('died')),
+    ],
+    [
+      'before the held pages are stored',
+      () => jest.spyOn(CrawlPages.prototype, 'takeHeld').mockRejectedValueOnce(new Error('died')),
+    ],
+    [
+      'before it hands the host over',
+      () =>
+        jest
+          .spyOn(CrawlPages.prototype, 'nextDue')
+          .mockRejectedValueOnce(new Error('died'))
+          .mockRejectedValueOnce(new Error('died')),
+    ],
+    [
+      'before a document is stored',
+      () => jest.spyOn(CrawlPages.prototype, 'noteIndexed').mockImplementationOnce(async () => false),
+    ],
+    [
+      'before pages that are gone are removed',
+      () => jest.spyOn(EndedCrawls.prototype, 'leaving').mockRejectedValueOnce(new Error('died')),
+    ],
+    [
+      'before the state is told',
+      () => jest.spyOn(EndedCrawls.prototype, 'end').mockRejectedValueOnce(new Error('died')),
+    ],
   ];
 
   it.each(steps)('(%s) leaves a crawl that another one ends', async (_where, die) => {
@@ -94,15 +127,19 @@ describe('a worker that dies in a step', () => {
     const agent = await website();
     die();
     await agent.put({ rootUrl: site.url('/') });
-    await until(async () => {
-      // The minute's look at crawls, and what a claim of a dead worker lasts: those who work would lose theirs too.
-      if (workers.alive === 0) {
-        skip(60_000);
-        await service.app.get(KeepCrawls, { strict: false }).execute(AbortSignal.timeout(60_000));
-        await service.database.query(`update crawl_hosts set leased_until = leased_until - interval '60 seconds'`);
-      }
-      return (await agent.read()).body.sync.state !== 'IN_PROGRESS';
-    }, 'the crawl ends', { everyMs: 100 });
+    await until(
+      async () => {
+        // The minute's look at crawls, and what a claim of a dead worker lasts: those who work would lose theirs too.
+        if (workers.alive === 0) {
+          skip(60_000);
+          await service.app.get(KeepCrawls, { strict: false }).execute(AbortSignal.timeout(60_000));
+          await service.database.query(`update crawl_hosts set leased_until = leased_until - interval '60 seconds'`);
+        }
+        return (await agent.read()).body.sync.state !== 'IN_PROGRESS';
+      },
+      'the crawl ends',
+      { everyMs: 100 },
+    );
     expect((await agent.read()).body.sync).toMatchObject({ state: 'SUCCESS', pages: { found: 6, indexed: 6 } });
     expect(await countOf('knowledge_documents', agent.agentId)).toBe(6);
   });
@@ -115,11 +152,16 @@ describe('two workers on one crawl', () => {
     const replica = await service.replica();
     try {
       await agent.put({ rootUrl: site.url('/') });
-      const execute = (app: typeof service.app): Promise<void> => app.get(CrawlHost, { strict: false }).execute(site.origin, AbortSignal.timeout(60_000));
-      await until(async () => {
-        await Promise.all([service, replica, service, replica].map(({ app }) => execute(app)));
-        return (await agent.read()).body.sync.state !== 'IN_PROGRESS';
-      }, 'the crawl ends', { everyMs: 0 });
+      const execute = (app: typeof service.app): Promise<void> =>
+        app.get(CrawlHost, { strict: false }).execute(site.origin, AbortSignal.timeout(60_000));
+      await until(
+        async () => {
+          await Promise.all([service, replica, service, replica].map(({ app }) => execute(app)));
+          return (await agent.read()).body.sync.state !== 'IN_PROGRESS';
+        },
+        'the crawl ends',
+        { everyMs: 0 },
+      );
       expect((await agent.read()).body.sync).toMatchObject({ state: 'SUCCESS', pages: { found: 31, indexed: 31 } });
     } finally {
       await replica.close();
@@ -132,7 +174,13 @@ describe('two workers on one crawl', () => {
     pages(12);
     const held = gate();
     const asked = gate();
-    site.page('/p/3', { body: '<html><body>Held</body></html>', before: async () => { asked.open(); await held.opened; } });
+    site.page('/p/3', {
+      body: '<html><body>Held</body></html>',
+      before: async () => {
+        asked.open();
+        await held.opened;
+      },
+    });
     const agent = await website();
     await agent.put({ rootUrl: site.url('/') });
     await asked.opened;
@@ -154,14 +202,18 @@ describe('a crawl of one organization', () => {
     const other = await service.organization();
     pages(300);
     const held = gate();
-    for (let index = 0; index < 300; index += 1) site.page(`/p/${index}`, { body: `<html><body>This is ${index}.</body></html>`, before: () => held.opened });
+    for (let index = 0; index < 300; index += 1)
+      site.page(`/p/${index}`, { body: `<html><body>This is ${index}.</body></html>`, before: () => held.opened });
     site.article('/single/', { title: 'Single', text: 'A single page.' });
     const many = await website();
     await many.put({ rootUrl: site.url('/') });
     await until(() => site.concurrent > 1, 'the first crawl is under way');
     const one = await AgentWebsite.of(service, other.key);
     await one.put({ rootUrl: site.url('/single') });
-    await until(async () => (await countOf('knowledge_website_pages', one.agentId)) > 0, 'the second crawl waits for the host');
+    await until(
+      async () => (await countOf('knowledge_website_pages', one.agentId)) > 0,
+      'the second crawl waits for the host',
+    );
     // The slice in which the second crawl was not known yet is over: what counts is pages, not how long each takes.
     clock.skip(SLICE_MS);
     held.open();
@@ -177,7 +229,13 @@ describe('a crawl under way', () => {
     const held = gate();
     const asked = gate();
     site.article('/old/', { title: 'Old', text: 'Old.', links: ['/old/slow'] });
-    site.page('/old/slow', { body: '<html><body>Slow</body></html>', before: async () => { asked.open(); await held.opened; } });
+    site.page('/old/slow', {
+      body: '<html><body>Slow</body></html>',
+      before: async () => {
+        asked.open();
+        await held.opened;
+      },
+    });
     site.article('/new/', { title: 'New', text: 'New.' });
     const agent = await website();
     await agent.put({ rootUrl: site.url('/old') });
@@ -195,14 +253,26 @@ describe('a crawl under way', () => {
     const held = gate();
     const asked = gate();
     site.article('/', { title: 'Home', text: 'Home.', links: ['/slow'] });
-    site.page('/slow', { body: '<html><body>Slow</body></html>', before: async () => { asked.open(); await held.opened; } });
+    site.page('/slow', {
+      body: '<html><body>Slow</body></html>',
+      before: async () => {
+        asked.open();
+        await held.opened;
+      },
+    });
     const agent = await website();
     await agent.put({ rootUrl: site.url('/') });
     await asked.opened;
     expect((await service.http('DELETE', `/v1/agents/${agent.agentId}`, { key: organization.key })).status).toBe(200);
     held.open();
     expect((await agent.read()).status).toBe(404);
-    await until(async () => (await countOf('knowledge_websites', agent.agentId)) + (await countOf('knowledge_website_pages', agent.agentId)) === 0, 'its rows are removed');
+    await until(
+      async () =>
+        (await countOf('knowledge_websites', agent.agentId)) +
+          (await countOf('knowledge_website_pages', agent.agentId)) ===
+        0,
+      'its rows are removed',
+    );
     await until(() => site.concurrent === 0, 'the slow page was answered');
     const { text } = await service.http('GET', '/health/ready');
     expect(text).not.toContain('"down"');
@@ -211,7 +281,12 @@ describe('a crawl under way', () => {
   it('goes on when the database is back', async () => {
     pages(4);
     const agent = await website();
-    const bringBack = await refuseRows(service.database, { change: 'update', on: 'knowledge_website_pages', when: "new.outcome = 'indexed'", error: 'disk_full' });
+    const bringBack = await refuseRows(service.database, {
+      change: 'update',
+      on: 'knowledge_website_pages',
+      when: "new.outcome = 'indexed'",
+      error: 'disk_full',
+    });
     await agent.put({ rootUrl: site.url('/') });
     await until(() => site.count('/') > 0, 'the first page was fetched');
     expect((await agent.read()).body.sync.state).toBe('IN_PROGRESS');
@@ -227,10 +302,14 @@ describe('a crawl under way', () => {
     });
     const agent = await website();
     await agent.put({ rootUrl: site.url('/busy') });
-    await until(async () => {
-      skip(8_000);
-      return (await agent.read()).body.sync.state !== 'IN_PROGRESS';
-    }, 'the crawl ends', { everyMs: 50 });
+    await until(
+      async () => {
+        skip(8_000);
+        return (await agent.read()).body.sync.state !== 'IN_PROGRESS';
+      },
+      'the crawl ends',
+      { everyMs: 50 },
+    );
     expect((await agent.read()).body.sync).toMatchObject({ state: 'SUCCESS', pages: { found: 1, indexed: 1 } });
     expect(tries).toBe(3);
   });
@@ -238,11 +317,25 @@ describe('a crawl under way', () => {
 
 describe('a hostile site', () => {
   it('does not lead out of its path by any spelling', async () => {
-    const links = ['/docs/..%2fadmin', '/docs/%2e%2e/admin', '/docs/..%5cadmin', '/docs/../admin', '//user:pw@127.0.0.1/docs/x', `/docs/${'x'.repeat(3_000)}`, '/docs/%zz', '/documents'];
+    const links = [
+      '/docs/..%2fadmin',
+      '/docs/%2e%2e/admin',
+      '/docs/..%5cadmin',
+      '/docs/../admin',
+      '//user:pw@127.0.0.1/docs/x',
+      `/docs/${'x'.repeat(3_000)}`,
+      '/docs/%zz',
+      '/documents',
+    ];
     site.article('/docs/', { title: 'Docs', text: 'Docs.', links });
     const agent = await website();
     await agent.crawl({ rootUrl: site.url('/docs') });
-    expect(site.requests.filter(({ path }) => path.startsWith('/docs')).map(({ path }) => path).sort()).toEqual(['/docs/', '/docs/%zz']);
+    expect(
+      site.requests
+        .filter(({ path }) => path.startsWith('/docs'))
+        .map(({ path }) => path)
+        .sort(),
+    ).toEqual(['/docs/', '/docs/%zz']);
     expect(site.requests.some(({ path }) => path.includes('admin'))).toBe(false);
   });
 
@@ -252,7 +345,10 @@ describe('a hostile site', () => {
     site.article('/', { title: 'Home', text: 'Home.', links });
     for (const link of links.slice(0, 30)) site.article(link, { title: link, text: link });
     const agent = await AgentWebsite.of(service, small.key);
-    expect((await agent.crawl({ rootUrl: site.url('/') })).sync).toMatchObject({ state: 'PARTIAL_SUCCESS', pages: { found: 20, indexed: 20 } });
+    expect((await agent.crawl({ rootUrl: site.url('/') })).sync).toMatchObject({
+      state: 'PARTIAL_SUCCESS',
+      pages: { found: 20, indexed: 20 },
+    });
   });
 
   it('that redirects to itself with another query for ever fails', async () => {
@@ -265,7 +361,10 @@ describe('a hostile site', () => {
     };
     site.page('/loop', redirect);
     const agent = await website();
-    expect((await agent.crawl({ rootUrl: site.url('/') })).sync).toMatchObject({ state: 'PARTIAL_SUCCESS', pages: { found: 2, indexed: 1, failed: 1 } });
+    expect((await agent.crawl({ rootUrl: site.url('/') })).sync).toMatchObject({
+      state: 'PARTIAL_SUCCESS',
+      pages: { found: 2, indexed: 1, failed: 1 },
+    });
     expect(number).toBeLessThan(20);
   });
 
@@ -273,14 +372,25 @@ describe('a hostile site', () => {
     pages(2);
     const index = service.app.get(DocumentIndex, { strict: false });
     const put = index.put.bind(index);
-    jest.spyOn(index, 'put').mockImplementation((source, ...more) => (source.url?.endsWith('/p/1') ? Promise.reject(new Error('cannot')) : put(source, ...more)));
+    jest
+      .spyOn(index, 'put')
+      .mockImplementation((source, ...more) =>
+        source.url?.endsWith('/p/1') ? Promise.reject(new Error('cannot')) : put(source, ...more),
+      );
     const agent = await website();
     await agent.put({ rootUrl: site.url('/') });
-    await until(async () => {
-      skip(8_000);
-      return (await agent.read()).body.sync.state !== 'IN_PROGRESS';
-    }, 'the crawl ends', { everyMs: 50 });
-    expect((await agent.read()).body.sync).toMatchObject({ state: 'PARTIAL_SUCCESS', pages: { found: 3, indexed: 2, failed: 1 } });
+    await until(
+      async () => {
+        skip(8_000);
+        return (await agent.read()).body.sync.state !== 'IN_PROGRESS';
+      },
+      'the crawl ends',
+      { everyMs: 50 },
+    );
+    expect((await agent.read()).body.sync).toMatchObject({
+      state: 'PARTIAL_SUCCESS',
+      pages: { found: 3, indexed: 2, failed: 1 },
+    });
   });
 });
 

@@ -6,7 +6,9 @@ import { AgentWebsite } from '../../support/websites.js';
 
 const site = useSite();
 const ruled = useSite();
-const egressAllow = Object.assign(new Set<string>(), { has: (host: string) => site.egressAllow.has(host) || ruled.egressAllow.has(host) });
+const egressAllow = Object.assign(new Set<string>(), {
+  has: (host: string) => site.egressAllow.has(host) || ruled.egressAllow.has(host),
+});
 const service = useService({ egressAllow });
 let organization: TestOrganization;
 beforeAll(async () => {
@@ -19,18 +21,28 @@ function website(): Promise<AgentWebsite> {
 
 /** Addresses of the agent's pages in the index, as paths. */
 async function indexed({ agentId }: AgentWebsite): Promise<string[]> {
-  const rows = await service.database.query<{ url: string }>('select url from knowledge_documents where agent_id = $1::uuid', [agentId]);
+  const rows = await service.database.query<{ url: string }>(
+    'select url from knowledge_documents where agent_id = $1::uuid',
+    [agentId],
+  );
   return rows.map(({ url }) => new URL(url).pathname).sort();
 }
 
 describe('a crawl', () => {
   it('follows links below the root, each page once, and counts them', async () => {
-    site.article('/docs/', { title: 'Docs', text: 'Start here.', links: ['/docs/a', 'b', '/docs/a#part', '/elsewhere', 'https://other.example/x', '/docs/dead'] });
+    site.article('/docs/', {
+      title: 'Docs',
+      text: 'Start here.',
+      links: ['/docs/a', 'b', '/docs/a#part', '/elsewhere', 'https://other.example/x', '/docs/dead'],
+    });
     site.article('/docs/a', { title: 'A', text: 'About a.', links: ['/docs/', '/docs/b', '/docs/private/x'] });
     site.article('/docs/b', { title: 'B', text: 'About b.', links: ['/docs/a'] });
     const agent = await website();
     const body = await agent.crawl({ rootUrl: site.url('/docs'), excludedUrls: [site.url('/docs/private')] });
-    expect(body.sync).toMatchObject({ state: 'PARTIAL_SUCCESS', pages: { found: 4, indexed: 3, failed: 1, skipped: 0 } });
+    expect(body.sync).toMatchObject({
+      state: 'PARTIAL_SUCCESS',
+      pages: { found: 4, indexed: 3, failed: 1, skipped: 0 },
+    });
     expect(body.sync.lastError).toBe(`1 page failed, such as ${site.url('/docs/dead')}: The server answered 404.`);
     expect(await indexed(agent)).toEqual(['/docs/', '/docs/a', '/docs/b']);
     expect(body.chunks).toBeGreaterThanOrEqual(3);
@@ -41,11 +53,21 @@ describe('a crawl', () => {
   it('takes what sitemaps list, obeys robots.txt and leaves noindex pages, copies and redirects out alone', async () => {
     ruled.robots(['User-agent: *', 'Disallow: /hidden']);
     ruled.sitemap(['/listed', '/hidden/listed']);
-    ruled.article('/', { title: 'Home', text: 'Home.', links: ['/hidden/x', '/copy', '/noindex', '/away', '/moved', '/image'] });
+    ruled.article('/', {
+      title: 'Home',
+      text: 'Home.',
+      links: ['/hidden/x', '/copy', '/noindex', '/away', '/moved', '/image'],
+    });
     ruled.article('/listed', { title: 'Listed', text: 'Listed.' });
-    ruled.page('/copy', `<html><head><title>Copy</title><link rel="canonical" href="${ruled.url('/original')}"></head><body><h1>Original</h1><p>The original.</p></body></html>`);
+    ruled.page(
+      '/copy',
+      `<html><head><title>Copy</title><link rel="canonical" href="${ruled.url('/original')}"></head><body><h1>Original</h1><p>The original.</p></body></html>`,
+    );
     ruled.article('/original', { title: 'Original', text: 'The original.' });
-    ruled.page('/noindex', '<html><head><title>N</title><meta name="robots" content="noindex"></head><body>Secret</body></html>');
+    ruled.page(
+      '/noindex',
+      '<html><head><title>N</title><meta name="robots" content="noindex"></head><body>Secret</body></html>',
+    );
     ruled.page('/away', { status: 302, headers: { location: 'https://other.example/' } });
     ruled.page('/moved', { status: 301, headers: { location: '/target' } });
     ruled.article('/target', { title: 'Target', text: 'The target.' });
@@ -53,13 +75,20 @@ describe('a crawl', () => {
     const agent = await website();
     const body = await agent.crawl({ rootUrl: ruled.url('/') });
     expect(await indexed(agent)).toEqual(['/', '/listed', '/original', '/target']);
-    expect(body.sync).toMatchObject({ state: 'SUCCESS', lastError: null, pages: { found: 10, indexed: 4, failed: 0, skipped: 6 } });
+    expect(body.sync).toMatchObject({
+      state: 'SUCCESS',
+      lastError: null,
+      pages: { found: 10, indexed: 4, failed: 0, skipped: 6 },
+    });
     expect(ruled.requests.filter(({ path }) => path.startsWith('/hidden'))).toEqual([]);
     expect(ruled.count('/target')).toBe(1);
   });
 
   it('asks conditionally the next time, leaves unchanged pages alone and takes away what is gone', async () => {
-    site.page('/', { etag: '"1"', body: '<html><head><title>H</title></head><body>Home <a href="/a">a</a> <a href="/b">b</a> <a href="/c">c</a></body></html>' });
+    site.page('/', {
+      etag: '"1"',
+      body: '<html><head><title>H</title></head><body>Home <a href="/a">a</a> <a href="/b">b</a> <a href="/c">c</a></body></html>',
+    });
     site.article('/a', { title: 'A', text: 'First.' });
     site.article('/b', { title: 'B', text: 'Second.' });
     site.article('/c', { title: 'C', text: 'Third.' });
@@ -84,17 +113,26 @@ describe('a crawl', () => {
     const { sync } = await agent.crawl({ rootUrl: site.url('/') });
     site.page('/', { status: 403 });
     const after = await agent.crawl({ rootUrl: site.url('/') });
-    expect(after.sync).toMatchObject({ state: 'FAILED', lastSuccessfulSyncAt: sync.lastSuccessfulSyncAt, lastError: `${site.url('/')}: The server answered 403.` });
+    expect(after.sync).toMatchObject({
+      state: 'FAILED',
+      lastSuccessfulSyncAt: sync.lastSuccessfulSyncAt,
+      lastError: `${site.url('/')}: The server answered 403.`,
+    });
     expect(await indexed(agent)).toEqual(['/', '/a']);
   });
 
   it('ends at the page budget, whatever a site makes up', async () => {
     const small = await service.organization('--crawl-pages', '12');
     site.page('/', '<html><body>Calendar <a href="/day/0">next</a></body></html>');
-    for (let day = 0; day < 40; day += 1) site.article(`/day/${day}`, { title: `Day ${day}`, text: `Day ${day}.`, links: [`/day/${day + 1}`] });
+    for (let day = 0; day < 40; day += 1)
+      site.article(`/day/${day}`, { title: `Day ${day}`, text: `Day ${day}.`, links: [`/day/${day + 1}`] });
     const agent = await AgentWebsite.of(service, small.key);
     const { sync } = await agent.crawl({ rootUrl: site.url('/') });
-    expect(sync).toMatchObject({ state: 'PARTIAL_SUCCESS', lastError: 'The crawl ended at its limit of 12 pages; the sites have more.', pages: { found: 12, indexed: 12 } });
+    expect(sync).toMatchObject({
+      state: 'PARTIAL_SUCCESS',
+      lastError: 'The crawl ended at its limit of 12 pages; the sites have more.',
+      pages: { found: 12, indexed: 12 },
+    });
   });
 
   it('removes the pages of a site that is not listed any more, and all of them with an empty list', async () => {
@@ -118,14 +156,24 @@ describe('a crawl', () => {
     const agent = await website();
     await agent.crawl({ rootUrl: site.url('/') });
     const selected = await service.cli('website', 'select', agent.agentId, site.origin, site.url('/a'));
-    expect(selected).toEqual({ agentId: agent.agentId, rootUrl: site.url('/'), selectedUrls: [site.url('/a')], state: 'IN_PROGRESS' });
+    expect(selected).toEqual({
+      agentId: agent.agentId,
+      rootUrl: site.url('/'),
+      selectedUrls: [site.url('/a')],
+      state: 'IN_PROGRESS',
+    });
     const only = await agent.crawled();
-    expect(only).toMatchObject({ configs: [{ selectedUrls: [site.url('/a')] }], sync: { state: 'SUCCESS', pages: { found: 1, indexed: 1 } } });
+    expect(only).toMatchObject({
+      configs: [{ selectedUrls: [site.url('/a')] }],
+      sync: { state: 'SUCCESS', pages: { found: 1, indexed: 1 } },
+    });
     expect(await indexed(agent)).toEqual(['/a']);
     const kept = await agent.crawl({ rootUrl: site.url('/') });
     expect(kept.configs[0]?.selectedUrls).toEqual([site.url('/a')]);
     await service.cli('website', 'select', agent.agentId, site.url('/'));
     expect((await agent.crawled()).sync.pages.indexed).toBe(3);
-    await expect(service.cli('website', 'select', agent.agentId, site.url('/'), 'https://other.example/')).rejects.toThrow('not a page below');
+    await expect(
+      service.cli('website', 'select', agent.agentId, site.url('/'), 'https://other.example/'),
+    ).rejects.toThrow('not a page below');
   });
 });

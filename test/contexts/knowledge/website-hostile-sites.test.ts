@@ -22,7 +22,9 @@ class HurriedClock extends SkippingClock {
 /** Of its own for each test, since what a robots.txt says is remembered. */
 const linking = useSite();
 const faulty = useSite();
-const egressAllow = Object.assign(new Set<string>(), { has: (host: string) => linking.egressAllow.has(host) || faulty.egressAllow.has(host) });
+const egressAllow = Object.assign(new Set<string>(), {
+  has: (host: string) => linking.egressAllow.has(host) || faulty.egressAllow.has(host),
+});
 const clock = new HurriedClock();
 const service = useService({ egressAllow, clock });
 let organization: TestOrganization;
@@ -46,24 +48,40 @@ describe('a site that names addresses that are not public', () => {
     const { port } = canary;
     const urls = [...ADDRESS_CORPUS.map(({ host }) => `http://${host}:${port}/`), ...misleadingUrls(port)];
     // As many sitemaps as are read of one robots.txt, from all parts of the list.
-    linking.robots(['User-agent: *', 'Allow: /', ...urls.filter((_url, index) => index % 5 === 0).map((url) => `Sitemap: ${url}`), `Sitemap: ${linking.url('/pages.xml')}`]);
+    linking.robots([
+      'User-agent: *',
+      'Allow: /',
+      ...urls.filter((_url, index) => index % 5 === 0).map((url) => `Sitemap: ${url}`),
+      `Sitemap: ${linking.url('/pages.xml')}`,
+    ]);
     linking.sitemap(urls.map(inText), '/pages.xml');
     const links = urls.map((url) => `<a href="${inAttribute(url)}">x</a>`).join(' ');
-    const own = urls.flatMap((_url, index) => [`<a href="/canonical/${index}">c</a>`, `<a href="/redirect/${index}">r</a>`]).join(' ');
+    const own = urls
+      .flatMap((_url, index) => [`<a href="/canonical/${index}">c</a>`, `<a href="/redirect/${index}">r</a>`])
+      .join(' ');
     linking.page('/', `<html><body>Text ${links} ${own}</body></html>`);
     for (const [index, url] of urls.entries()) {
       const at = inAttribute(url);
       // Pages that ask not to be indexed are read as the others, and take less time.
-      linking.page(`/canonical/${index}`, `<html><head><meta name="robots" content="noindex"><link rel="canonical" href="${at}"><meta http-equiv="refresh" content="0;url=${at}"></head><body>Text</body></html>`);
+      linking.page(
+        `/canonical/${index}`,
+        `<html><head><meta name="robots" content="noindex"><link rel="canonical" href="${at}"><meta http-equiv="refresh" content="0;url=${at}"></head><body>Text</body></html>`,
+      );
       linking.page(`/redirect/${index}`, (_request, response) => {
-        response.socket?.end(`HTTP/1.1 302 Found\r\nlocation: ${url.replaceAll(/[\r\n]/g, '')}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`);
+        response.socket?.end(
+          `HTTP/1.1 302 Found\r\nlocation: ${url.replaceAll(/[\r\n]/g, '')}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n`,
+        );
       });
     }
     const large = await service.organization('--crawl-pages', '2000');
     const agent = await AgentWebsite.of(service, large.key);
     const { sync } = await agent.crawl({ rootUrl: linking.url('/') });
     expect(sync.pages.indexed).toBe(1);
-    expect(urls.filter((_url, index) => linking.count(`/canonical/${index}`) === 0 || linking.count(`/redirect/${index}`) === 0)).toEqual([]);
+    expect(
+      urls.filter(
+        (_url, index) => linking.count(`/canonical/${index}`) === 0 || linking.count(`/redirect/${index}`) === 0,
+      ),
+    ).toEqual([]);
     expect(canary.connections).toBe(0);
   });
 });
@@ -107,18 +125,24 @@ describe('a site whose server does everything wrong', () => {
     faulty.page('/archive', { type: 'text/html', body: Buffer.concat([Buffer.from('PK\x03\x04'), zeros]) });
     const agent = await AgentWebsite.of(service, organization.key);
     await agent.put({ rootUrl: faulty.url('/') });
-    await until(async () => {
-      clock.skip(8_000);
-      service.app.get(OutboxRelay, { strict: false }).trigger();
-      return (await agent.read()).body.sync.state !== 'IN_PROGRESS';
-    }, 'the crawl ends', { everyMs: 100 });
+    await until(
+      async () => {
+        clock.skip(8_000);
+        service.app.get(OutboxRelay, { strict: false }).trigger();
+        return (await agent.read()).body.sync.state !== 'IN_PROGRESS';
+      },
+      'the crawl ends',
+      { everyMs: 100 },
+    );
     const { sync } = (await agent.read()).body;
     expect(sync).toMatchObject({ state: 'PARTIAL_SUCCESS', pages: { found: 17, indexed: 11 } });
     const rows = await service.database.query<{ path: string; outcome: string; reason: string }>(
       `select url as path, outcome, reason from knowledge_website_pages where agent_id = $1::uuid and outcome <> 'indexed'`,
       [agent.agentId],
     );
-    const said = Object.fromEntries(rows.map(({ path, outcome, reason }) => [new URL(path).pathname, `${outcome}: ${reason}`]));
+    const said = Object.fromEntries(
+      rows.map(({ path, outcome, reason }) => [new URL(path).pathname, `${outcome}: ${reason}`]),
+    );
     expect(said).toEqual({
       '/drip': 'failed: The server did not answer in time.',
       '/endless': 'failed: The page is larger than 10 MiB.',

@@ -15,7 +15,9 @@ const slow = Array.from({ length: 12 }, () => useSite());
 /** Asks for some seconds. */
 const hushed = useSite();
 const sites = [site, other, away, unhurried, hushed, ...slow];
-const egressAllow = Object.assign(new Set<string>(), { has: (host: string) => sites.some(({ egressAllow: allowed }) => allowed.has(host)) });
+const egressAllow = Object.assign(new Set<string>(), {
+  has: (host: string) => sites.some(({ egressAllow: allowed }) => allowed.has(host)),
+});
 const service = useService({ egressAllow });
 let organization: TestOrganization;
 let ofUnhurried: AgentWebsite;
@@ -23,7 +25,10 @@ beforeAll(async () => {
   organization = await service.organization();
   await unhurried.listen();
   unhurried.robots(['User-agent: *', 'Crawl-delay: 1', `Sitemap: ${unhurried.url('/index.xml')}`]);
-  unhurried.page('/index.xml', { type: 'application/xml', body: `<sitemapindex><sitemap><loc>${unhurried.url('/1.xml')}</loc></sitemap></sitemapindex>` });
+  unhurried.page('/index.xml', {
+    type: 'application/xml',
+    body: `<sitemapindex><sitemap><loc>${unhurried.url('/1.xml')}</loc></sitemap></sitemapindex>`,
+  });
   unhurried.sitemap(['/old'], '/1.xml');
   for (const path of ['/', '/new']) unhurried.article(path, { title: path, text: `This is ${path}.` });
   unhurried.page('/old', { status: 301, headers: { location: '/new' } });
@@ -39,7 +44,8 @@ function website(): Promise<AgentWebsite> {
 function pages(count: number, before?: () => Promise<unknown>): string[] {
   const links = Array.from({ length: count }, (_none, index) => `/p/${index}`);
   site.article('/', { title: 'Home', text: 'Home.', links });
-  for (const link of links) site.page(link, { body: `<html><body>This is ${link}.</body></html>`, ...(before && { before }) });
+  for (const link of links)
+    site.page(link, { body: `<html><body>This is ${link}.</body></html>`, ...(before && { before }) });
   return links;
 }
 
@@ -60,7 +66,8 @@ describe('a host', () => {
     for (const link of links) {
       site.page(link, (_request, response) => {
         requestedAt.push(Date.now());
-        if (refusedAt > 0) response.writeHead(200, { 'content-type': 'text/html' }).end(`<html><body>This is ${link}.</body></html>`);
+        if (refusedAt > 0)
+          response.writeHead(200, { 'content-type': 'text/html' }).end(`<html><body>This is ${link}.</body></html>`);
         else {
           refusedAt = Date.now();
           response.writeHead(429, { 'retry-after': '3' }).end();
@@ -68,7 +75,10 @@ describe('a host', () => {
       });
     }
     const agent = await website();
-    expect((await agent.crawl({ rootUrl: site.url('/') })).sync).toMatchObject({ state: 'SUCCESS', pages: { found: 13, indexed: 13 } });
+    expect((await agent.crawl({ rootUrl: site.url('/') })).sync).toMatchObject({
+      state: 'SUCCESS',
+      pages: { found: 13, indexed: 13 },
+    });
     // Those that were under way when it said so.
     expect(requestedAt.filter((at) => at < refusedAt + 2_500).length).toBeLessThanOrEqual(4);
   });
@@ -76,12 +86,17 @@ describe('a host', () => {
   it('that says 429 is asked for nothing else until its time, by no other agent: neither robots.txt nor sitemap', async () => {
     const requestedAt: number[] = [];
     let refusedAt = 0;
-    const answered = (type: string, body: string) => (_request: unknown, response: ServerResponse): void => {
-      requestedAt.push(Date.now());
-      response.writeHead(200, { 'content-type': type }).end(body);
-    };
+    const answered =
+      (type: string, body: string) =>
+      (_request: unknown, response: ServerResponse): void => {
+        requestedAt.push(Date.now());
+        response.writeHead(200, { 'content-type': type }).end(body);
+      };
     hushed.page('/robots.txt', answered('text/plain', 'User-agent: *\nAllow: /\n'));
-    hushed.page('/sitemap.xml', answered('text/xml', `<urlset><url><loc>${hushed.url('/listed')}</loc></url></urlset>`));
+    hushed.page(
+      '/sitemap.xml',
+      answered('text/xml', `<urlset><url><loc>${hushed.url('/listed')}</loc></url></urlset>`),
+    );
     hushed.page('/listed', answered('text/html', '<html><body>Listed</body></html>'));
     hushed.page('/', (request, response) => {
       if (refusedAt > 0) answered('text/html', '<html><body>Home</body></html>')(request, response);
@@ -89,7 +104,10 @@ describe('a host', () => {
     });
     const [first, second] = [await website(), await website()];
     const crawl = first.crawl({ rootUrl: hushed.url('/') });
-    const held = (): Promise<unknown[]> => service.database.query('select 1 from crawl_hosts where host = $1 and next_at > now()', [`127.0.0.1:${new URL(hushed.url('/')).port}`]);
+    const held = (): Promise<unknown[]> =>
+      service.database.query('select 1 from crawl_hosts where host = $1 and next_at > now()', [
+        `127.0.0.1:${new URL(hushed.url('/')).port}`,
+      ]);
     await until(async () => (await held()).length > 0, 'the host is to be left alone');
     const heldAt = Date.now();
     await second.put({ rootUrl: hushed.url('/') });
@@ -103,10 +121,15 @@ describe('a host', () => {
     let tries = 0;
     site.page('/', (_request, response) => {
       tries += 1;
-      response.writeHead(tries === 1 ? 429 : 200, { 'content-type': 'text/html', 'retry-after': '0' }).end('<html><body>Here</body></html>');
+      response
+        .writeHead(tries === 1 ? 429 : 200, { 'content-type': 'text/html', 'retry-after': '0' })
+        .end('<html><body>Here</body></html>');
     });
     const agent = await website();
-    expect((await agent.crawl({ rootUrl: site.url('/') })).sync).toMatchObject({ state: 'SUCCESS', pages: { indexed: 1 } });
+    expect((await agent.crawl({ rootUrl: site.url('/') })).sync).toMatchObject({
+      state: 'SUCCESS',
+      pages: { indexed: 1 },
+    });
     expect(tries).toBe(2);
   });
 
@@ -130,7 +153,10 @@ describe('a page whose answer breaks off', () => {
     });
     const agent = await website();
     const { sync } = await agent.crawl({ rootUrl: site.url('/') });
-    expect(sync).toMatchObject({ state: 'FAILED', lastError: `${site.url('/')}: The answer of the server broke off or was not valid.` });
+    expect(sync).toMatchObject({
+      state: 'FAILED',
+      lastError: `${site.url('/')}: The answer of the server broke off or was not valid.`,
+    });
     expect(site.count('/')).toBe(2);
   });
 });
@@ -138,7 +164,10 @@ describe('a page whose answer breaks off', () => {
 describe('a host that wants pauses', () => {
   it('has its sitemaps and redirects read one at each turn, each once, and all that they lead to is indexed', async () => {
     // A second and more for each of its five turns.
-    expect((await ofUnhurried.crawled(55_000)).sync).toMatchObject({ state: 'SUCCESS', pages: { found: 3, indexed: 2, skipped: 1 } });
+    expect((await ofUnhurried.crawled(55_000)).sync).toMatchObject({
+      state: 'SUCCESS',
+      pages: { found: 3, indexed: 2, skipped: 1 },
+    });
     const once = ['/index.xml', '/1.xml', '/', '/old', '/new'];
     expect(once.map((path) => unhurried.count(path))).toEqual(once.map(() => 1));
   });
@@ -146,7 +175,11 @@ describe('a host that wants pauses', () => {
   // The last one: its sites are asked for pauses for as long as the service runs.
   it('holds up no crawl of another, by its pages or its sitemaps', async () => {
     for (const host of slow) {
-      host.robots(['User-agent: *', 'Crawl-delay: 30', ...[1, 2, 3, 4].map((number) => `Sitemap: ${host.url(`/${number}.xml`)}`)]);
+      host.robots([
+        'User-agent: *',
+        'Crawl-delay: 30',
+        ...[1, 2, 3, 4].map((number) => `Sitemap: ${host.url(`/${number}.xml`)}`),
+      ]);
       host.page('/', { status: 302, headers: { location: '/p/0' } });
     }
     site.article('/', { title: 'Quick', text: 'Quick.' });
@@ -157,8 +190,12 @@ describe('a host that wants pauses', () => {
     }
     const quick = await website();
     const began = Date.now();
-    expect((await quick.crawl({ rootUrl: site.url('/') })).sync).toMatchObject({ state: 'SUCCESS', pages: { indexed: 1 } });
+    expect((await quick.crawl({ rootUrl: site.url('/') })).sync).toMatchObject({
+      state: 'SUCCESS',
+      pages: { indexed: 1 },
+    });
     expect(Date.now() - began).toBeLessThan(25_000);
-    for (const host of slow) expect(host.requests.filter(({ path }) => path !== '/robots.txt').length).toBeLessThanOrEqual(2);
+    for (const host of slow)
+      expect(host.requests.filter(({ path }) => path !== '/robots.txt').length).toBeLessThanOrEqual(2);
   });
 });

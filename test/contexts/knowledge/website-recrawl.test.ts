@@ -23,7 +23,10 @@ function website(): Promise<AgentWebsite> {
 }
 
 async function indexed({ agentId }: AgentWebsite): Promise<string[]> {
-  const rows = await service.database.query<{ url: string }>('select url from knowledge_documents where agent_id = $1::uuid', [agentId]);
+  const rows = await service.database.query<{ url: string }>(
+    'select url from knowledge_documents where agent_id = $1::uuid',
+    [agentId],
+  );
   return rows.map(({ url }) => new URL(url).pathname).sort();
 }
 
@@ -128,7 +131,10 @@ describe('nested sites', () => {
     site.article('/docs/a', { title: 'A', text: 'About a.' });
     site.article('/docs/secret', { title: 'Secret', text: 'Secret.' });
     const agent = await website();
-    const sites = [{ rootUrl: site.url('/') }, { rootUrl: site.url('/docs'), excludedUrls: [site.url('/docs/secret')] }];
+    const sites = [
+      { rootUrl: site.url('/') },
+      { rootUrl: site.url('/docs'), excludedUrls: [site.url('/docs/secret')] },
+    ];
     expect((await agent.crawl(...sites)).sync).toMatchObject({ state: 'SUCCESS', pages: { found: 4, indexed: 4 } });
     expect(await indexed(agent)).toEqual(['/', '/docs/', '/docs/a', '/shop']);
     await service.cli('website', 'select', agent.agentId, site.url('/docs'), site.url('/docs/a'));
@@ -142,15 +148,27 @@ describe('what a crawl reads', () => {
   it('is found whatever its encoding or format', async () => {
     const windows1251 = Buffer.from([0xc3, 0xe0, 0xf0, 0xe0, 0xed, 0xf2, 0xe8, 0xff]);
     const shiftJis = Buffer.from([0x95, 0xd4, 0x95, 0x69, 0x95, 0xfb, 0x96, 0x40]);
-    const html = (body: Buffer): Buffer => Buffer.concat([Buffer.from('<html><head><title>Page</title></head><body><p>'), body, Buffer.from('</p></body></html>')]);
+    const html = (body: Buffer): Buffer =>
+      Buffer.concat([
+        Buffer.from('<html><head><title>Page</title></head><body><p>'),
+        body,
+        Buffer.from('</p></body></html>'),
+      ]);
     site.article('/', { title: 'Home', text: 'Home.', links: ['/ru', '/ja', '/file.pdf'] });
     site.page('/ru', { type: 'text/html; charset=windows-1251', body: html(windows1251) });
     site.page('/ja', { type: 'text/html; charset=shift_jis', body: html(shiftJis) });
-    site.page('/file.pdf', { type: 'application/pdf', body: pdfOf([[{ text: 'Turbines in the tidal race', y: 700 }]]) });
+    site.page('/file.pdf', {
+      type: 'application/pdf',
+      body: pdfOf([[{ text: 'Turbines in the tidal race', y: 700 }]]),
+    });
     const agent = await website();
-    expect((await agent.crawl({ rootUrl: site.url('/') })).sync).toMatchObject({ state: 'SUCCESS', pages: { indexed: 4 } });
+    expect((await agent.crawl({ rootUrl: site.url('/') })).sync).toMatchObject({
+      state: 'SUCCESS',
+      pages: { indexed: 4 },
+    });
     const owner = { key: organization.key, agentId: agent.agentId };
-    const first = async (query: string): Promise<string | null | undefined> => (await searchKnowledge(service, owner, query))[0]?.url;
+    const first = async (query: string): Promise<string | null | undefined> =>
+      (await searchKnowledge(service, owner, query))[0]?.url;
     expect(await first('Гарантия')).toBe(site.url('/ru'));
     expect(await first('返品方法')).toBe(site.url('/ja'));
     expect(await first('turbines')).toBe(site.url('/file.pdf'));
@@ -174,7 +192,10 @@ describe('what a crawl reads', () => {
     for (const link of links) site.article(link, { title: link, text: `This is ${link}.` });
     const agent = await website();
     const isOver = async (): Promise<boolean> => {
-      const rows = await service.database.query<{ state: string }>('select state as watched from knowledge_websites where agent_id = $1::uuid', [agent.agentId]);
+      const rows = await service.database.query<{ state: string }>(
+        'select state as watched from knowledge_websites where agent_id = $1::uuid',
+        [agent.agentId],
+      );
       return JSON.stringify(rows).includes('SUCCESS');
     };
     const statements = await statementsOf(

@@ -20,11 +20,25 @@ describe('the websites of an agent', () => {
   });
 
   it('are stored in one spelling, begin with their root page and are being crawled', async () => {
-    const { status, body } = await agent.put({ rootUrl: 'HTTP://127.0.0.1:80/a/../Docs/%7euser#top', excludedUrls: ['http://127.0.0.1/Docs/x#y', 'http://127.0.0.1:80/Docs/x'] });
+    const { status, body } = await agent.put({
+      rootUrl: 'HTTP://127.0.0.1:80/a/../Docs/%7euser#top',
+      excludedUrls: ['http://127.0.0.1/Docs/x#y', 'http://127.0.0.1:80/Docs/x'],
+    });
     expect(status).toBe(200);
     expect(body).toMatchObject({
-      configs: [{ rootUrl: 'http://127.0.0.1/Docs/~user/', excludedUrls: ['http://127.0.0.1/Docs/x'], selectedUrls: ['http://127.0.0.1/Docs/~user/'] }],
-      sync: { state: 'IN_PROGRESS', lastSuccessfulSyncAt: null, lastError: null, pages: { found: 0, indexed: 0, failed: 0, skipped: 0 } },
+      configs: [
+        {
+          rootUrl: 'http://127.0.0.1/Docs/~user/',
+          excludedUrls: ['http://127.0.0.1/Docs/x'],
+          selectedUrls: ['http://127.0.0.1/Docs/~user/'],
+        },
+      ],
+      sync: {
+        state: 'IN_PROGRESS',
+        lastSuccessfulSyncAt: null,
+        lastError: null,
+        pages: { found: 0, indexed: 0, failed: 0, skipped: 0 },
+      },
       chunks: 0,
       bytes: 0,
     });
@@ -39,12 +53,18 @@ describe('the websites of an agent', () => {
 
   it('have their exclusions replaced, also by none', async () => {
     await agent.put({ rootUrl: ROOT, excludedUrls: [`${ROOT}/a`] });
-    expect((await agent.put({ rootUrl: `${ROOT}/` })).body.configs).toEqual([{ rootUrl: `${ROOT}/`, excludedUrls: [], selectedUrls: [`${ROOT}/`] }]);
+    expect((await agent.put({ rootUrl: `${ROOT}/` })).body.configs).toEqual([
+      { rootUrl: `${ROOT}/`, excludedUrls: [], selectedUrls: [`${ROOT}/`] },
+    ]);
   });
 
   it.each([
     ['the same site twice', [{ rootUrl: ROOT }, { rootUrl: `${ROOT}/#x` }], `${ROOT}/#x`],
-    ['an exclusion elsewhere', [{ rootUrl: ROOT, excludedUrls: ['http://127.0.0.1:10/docs/a'] }], 'http://127.0.0.1:10/docs/a'],
+    [
+      'an exclusion elsewhere',
+      [{ rootUrl: ROOT, excludedUrls: ['http://127.0.0.1:10/docs/a'] }],
+      'http://127.0.0.1:10/docs/a',
+    ],
     ['a relative exclusion', [{ rootUrl: ROOT, excludedUrls: ['/docs/a'] }], '/docs/a'],
     ['a pattern', [{ rootUrl: ROOT, excludedUrls: [`${ROOT}/*`] }], `${ROOT}/*`],
     ['another scheme', [{ rootUrl: 'ftp://example.com/' }], 'rootUrl'],
@@ -63,7 +83,10 @@ describe('the websites of an agent', () => {
   ])('are refused with %s, and stay as they were', async (_what, configs, named) => {
     const before = (await agent.read()).body.configs;
     const answer = await service.http('PUT', pathOf(agent.agentId), { key: organization.key, body: { configs } });
-    expect(answer).toMatchObject({ status: 400, body: { code: 'FST_ERR_VALIDATION', message: expect.stringContaining(named) } });
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { code: 'FST_ERR_VALIDATION', message: expect.stringContaining(named) },
+    });
     expect((await agent.read()).body.configs).toEqual(before);
   });
 

@@ -37,7 +37,13 @@ const HOSTILE: readonly string[] = [
 /** What stands between a mark and the next one of the same code, taken out: the rest is the service's own. */
 function withoutMemories(text: string): string {
   const boundary = /⟦memory <code>, <age> ([0-9a-f]{32})⟧/.exec(text)?.[1] ?? 'none';
-  return text.replace(new RegExp(`⟦memory [0-9a-f]{8}, [^⟧]* ${boundary}⟧[^]*?(?=⟦(?:memory [0-9a-f]{8}, [^⟧]*|end of memories) ${boundary}⟧)`, 'g'), '');
+  return text.replace(
+    new RegExp(
+      `⟦memory [0-9a-f]{8}, [^⟧]* ${boundary}⟧[^]*?(?=⟦(?:memory [0-9a-f]{8}, [^⟧]*|end of memories) ${boundary}⟧)`,
+      'g',
+    ),
+    '',
+  );
 }
 
 /** Obeys whatever it is told outside of what is marked as a memory, as a model does that keeps to what it is told of them. */
@@ -45,15 +51,26 @@ const obedient: ModelScript = (exchange, wire) => {
   const { body } = exchange.request;
   const results = wire.toolResults(body);
   const told = [sentSystem(body), ...results.map(({ output }) => output)].map(withoutMemories).join('\n');
-  const calls = [...told.matchAll(/CALL ([\w-]+) (\{[^{}]*\})/g)].map(([, name = '', input = ''], n) => ({ id: `told-${n}`, name, input: JSON.parse(input) as object }));
+  const calls = [...told.matchAll(/CALL ([\w-]+) (\{[^{}]*\})/g)].map(([, name = '', input = ''], n) => ({
+    id: `told-${n}`,
+    name,
+    input: JSON.parse(input) as object,
+  }));
   if (calls.length > 0 && results.length < 2) return answers({ calls })(exchange, wire);
-  if (results.length === 0) return answers({ calls: [{ id: 'first', name: 'memory_search', input: { query: 'what does the user like?' } }] })(exchange, wire);
+  if (results.length === 0)
+    return answers({ calls: [{ id: 'first', name: 'memory_search', input: { query: 'what does the user like?' } }] })(
+      exchange,
+      wire,
+    );
   return says('Done.')(exchange, wire);
 };
 
 describe.each(AGENT_WIRES)('hostile memories, read by a model on $provider', (wire) => {
   it('reach no tool: all of them stand between marks that their author cannot have known', async () => {
-    const talk = await Talk.start(service, { systemPrompt: 'You answer about drinks.', provider: { type: wire.provider, model: wire.model } });
+    const talk = await Talk.start(service, {
+      systemPrompt: 'You answer about drinks.',
+      provider: { type: wire.provider, model: wire.model },
+    });
     await connect(service, talk, customServer('CRM', tools));
     for (const text of HOSTILE) await save(service, talk, 'ann', text);
     tools.reset();
@@ -74,7 +91,12 @@ describe.each(AGENT_WIRES)('hostile memories, read by a model on $provider', (wi
       expect(text).not.toMatch(/[\u200b\u202e\u2028\u{e0041}]/u);
     }
     // In the prompt each is one line, so that it cannot pass for a heading.
-    expect(shown[0]?.split('\n').filter((line) => line.includes(EVIL)).every((line) => line.startsWith('⟦memory '))).toBe(true);
+    expect(
+      shown[0]
+        ?.split('\n')
+        .filter((line) => line.includes(EVIL))
+        .every((line) => line.startsWith('⟦memory ')),
+    ).toBe(true);
   });
 
   it('cannot hold the code of the marks: it follows from what they say', async () => {

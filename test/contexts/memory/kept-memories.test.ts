@@ -17,22 +17,37 @@ const DAY = 86_400_000;
 const clock = new StoppedClock();
 const service = useService({ clock, extensions: scriptedRuns });
 
-const userKeyOf = (talk: Talk, userId: string): Promise<string | null> => service.app.get(UserKeys, { strict: false }).of(talk.organization.id, userId);
+const userKeyOf = (talk: Talk, userId: string): Promise<string | null> =>
+  service.app.get(UserKeys, { strict: false }).of(talk.organization.id, userId);
 
 /** Puts memories of before into the table, the first one the oldest. */
-async function fill(talk: Talk, userId: string, texts: readonly string[], at = (_index: number): Date => clock.now()): Promise<void> {
+async function fill(
+  talk: Talk,
+  userId: string,
+  texts: readonly string[],
+  at = (_index: number): Date => clock.now(),
+): Promise<void> {
   await service.database.query(
     `insert into memories (id, organization_id, agent_id, user_key, text, terms, usefulness, created_at, updated_at)
      select id::uuid, $1::uuid, $2::uuid, $3::uuid, text, decode(terms, 'base64'), usefulness, at::timestamptz, at::timestamptz
      from jsonb_to_recordset($4::jsonb) as given (id text, text text, terms text, usefulness float8, at text)`,
     [
       ...[talk.organization.id, talk.agentId, await userKeyOf(talk, userId)],
-      JSON.stringify(texts.map((text, index) => ({ id: newId(), text, terms: Buffer.from(toBytes(packTerms(termsOf(text)))).toString('base64'), usefulness: usefulnessOf(at(index)), at: at(index).toISOString() }))),
+      JSON.stringify(
+        texts.map((text, index) => ({
+          id: newId(),
+          text,
+          terms: Buffer.from(toBytes(packTerms(termsOf(text)))).toString('base64'),
+          usefulness: usefulnessOf(at(index)),
+          at: at(index).toISOString(),
+        })),
+      ),
     ],
   );
 }
 
-const numbered = (count: number): string[] => Array.from({ length: count }, (_, n) => `fact number${n} alpha${n} beta${n}`);
+const numbered = (count: number): string[] =>
+  Array.from({ length: count }, (_, n) => `fact number${n} alpha${n} beta${n}`);
 
 describe('a memory that says the same again', () => {
   it.each([
@@ -44,7 +59,9 @@ describe('a memory that says the same again', () => {
     await save(service, talk, 'ann', before);
     const [{ id, createdAt } = { id: '', createdAt: '' }] = (await memories(service, talk, 'ann')).body.memories;
     clock.moveOn(1_000);
-    expect(await save(service, talk, 'ann', after)).toContain(`in the place of what was remembered before: ⟦memory ${id.slice(-8)}, `);
+    expect(await save(service, talk, 'ann', after)).toContain(
+      `in the place of what was remembered before: ⟦memory ${id.slice(-8)}, `,
+    );
     const { body } = await memories(service, talk, 'ann');
     expect(body.memories).toEqual([{ id, text: after, createdAt, updatedAt: clock.now().toISOString() }]);
   });
@@ -53,11 +70,17 @@ describe('a memory that says the same again', () => {
     ['another number', 'Flies to Rome on the 12th of May at ten', 'Flies to Rome on the 13th of May at ten'],
     ['another sign', 'Blood group of her son is A+', 'Blood group of her son is A-'],
     ['another order', 'Drives from Paris to Rome', 'Drives from Rome to Paris'],
-    ['a word more', 'Anna works as a nurse at the hospital in Leeds', 'Anna not works as a nurse at the hospital in Leeds'],
+    [
+      'a word more',
+      'Anna works as a nurse at the hospital in Leeds',
+      'Anna not works as a nurse at the hospital in Leeds',
+    ],
   ])('but for %s does not, and the model is told of the similar one', async (_, before, after) => {
     const talk = await Talk.start(service);
     await save(service, talk, 'ann', before);
-    expect(await save(service, talk, 'ann', after)).toMatch(new RegExp(`These memories are similar and were kept\\.[^]*⟧ ${before.replaceAll('+', '\\+')} ⟦end`));
+    expect(await save(service, talk, 'ann', after)).toMatch(
+      new RegExp(`These memories are similar and were kept\\.[^]*⟧ ${before.replaceAll('+', '\\+')} ⟦end`),
+    );
     expect((await textsOf(service, talk, 'ann')).sort()).toEqual([before, after].sort());
   });
 });
@@ -77,7 +100,11 @@ describe('a correction', () => {
   it('has another code from then on, so that two of the same memory do not undo one another', async () => {
     const talk = await Talk.start(service);
     const code = (await save(service, talk, 'ann', 'Lives in Berlin')).slice(9, 17);
-    const inputs = ['Lives in Rome', 'Works as a nurse'].map((text, n) => ({ id: `call-${n}`, name: 'memory_save', input: { text, replaces: code } }));
+    const inputs = ['Lives in Rome', 'Works as a nurse'].map((text, n) => ({
+      id: `call-${n}`,
+      name: 'memory_save',
+      input: { text, replaces: code },
+    }));
     service.models.next(answers({ calls: inputs }), says('Noted.'));
     const { body } = await talk.run('Remember', of('ann'));
     expect(body.message?.toolCalls?.map(({ status }) => status)).toEqual(['completed', 'failed']);
@@ -104,7 +131,12 @@ describe('a correction', () => {
     expect(await textsOf(service, talk, 'ann')).toEqual(['Now likes green best of all']);
   });
 
-  it.each([['no code', 'the blue one'], ['an unknown code', '00000000'], ['a number', 7], ['part of a code', '%']])('with %s saves nothing and says so', async (_, replaces) => {
+  it.each([
+    ['no code', 'the blue one'],
+    ['an unknown code', '00000000'],
+    ['a number', 7],
+    ['part of a code', '%'],
+  ])('with %s saves nothing and says so', async (_, replaces) => {
     const talk = await Talk.start(service);
     await save(service, talk, 'ann', 'Likes tea');
     expect(await save(service, talk, 'ann', 'Likes coffee', { replaces })).toContain('Nothing was saved');
@@ -113,7 +145,14 @@ describe('a correction', () => {
 });
 
 describe('a text', () => {
-  it.each([['none', undefined], ['a blank one', '  \n'], ['one that shows nothing', '\u200b\u3164'], ['one of which nothing can be stored', '\u0000'], ['one of more than 2,000 characters', 'a'.repeat(2_001)], ['a list', ['tea']]])('that is %s is refused with what is allowed', async (_, text) => {
+  it.each([
+    ['none', undefined],
+    ['a blank one', '  \n'],
+    ['one that shows nothing', '\u200b\u3164'],
+    ['one of which nothing can be stored', '\u0000'],
+    ['one of more than 2,000 characters', 'a'.repeat(2_001)],
+    ['a list', ['tea']],
+  ])('that is %s is refused with what is allowed', async (_, text) => {
     const talk = await Talk.start(service);
     expect(await save(service, talk, 'ann', text)).toMatch(/^text must be a text of 1 to 2000 characters/);
     expect(await textsOf(service, talk, 'ann')).toEqual([]);
@@ -137,7 +176,7 @@ describe('a text', () => {
 describe('at most 500 memories of a user', () => {
   it('are kept: the least useful goes, which is the one that was not used for longest, and never the new one', async () => {
     const talk = await Talk.start(service);
-    const days = (index: number): Date => new Date(clock.now().getTime() - (500 - index) * DAY / 10);
+    const days = (index: number): Date => new Date(clock.now().getTime() - ((500 - index) * DAY) / 10);
     await fill(talk, 'ann', numbered(500), days);
     // The oldest ones but one are found again.
     await search(service, talk, 'ann', 'number0 alpha0');
@@ -161,11 +200,22 @@ describe('at most 500 memories of a user', () => {
     const talk = await Talk.start(service, { tools: { requireApprovalBeforeToolCalls: true } });
     during(talk.threadId, { tools: [tool('pay', () => output('paid'))] });
     const calls = (from: number, to: number, more: readonly object[] = []) =>
-      answers({ calls: [...numbered(to).slice(from).map((text, n) => ({ id: `call-${from + n}`, name: 'memory_save', input: { text } })), ...(more as [])] });
+      answers({
+        calls: [
+          ...numbered(to)
+            .slice(from)
+            .map((text, n) => ({ id: `call-${from + n}`, name: 'memory_save', input: { text } })),
+          ...(more as []),
+        ],
+      });
     service.models.next(calls(0, 15, [{ id: 'pay', name: 'pay' }]));
     const { body } = await talk.run('Remember and pay', of('ann'));
     service.models.next(calls(15, 25), says('Done.'));
-    const resume = body.interrupts.map(({ id }) => ({ interruptId: id, status: 'resolved', payload: { approved: true } }));
+    const resume = body.interrupts.map(({ id }) => ({
+      interruptId: id,
+      status: 'resolved',
+      payload: { approved: true },
+    }));
     expect((await talk.post({ resume, ...of('ann') })).body.run.status).toBe('completed');
     expect(await textsOf(service, talk, 'ann')).toHaveLength(20);
   });
@@ -196,35 +246,63 @@ describe('two processes at once', () => {
   afterAll(() => replica.close());
 
   /** A run on each of many threads, every other one on the other process, that saves what `text` says. */
-  async function saveAtOnce(talk: Talk, count: number, userId: (n: number) => string, text: (n: number) => string): Promise<void> {
+  async function saveAtOnce(
+    talk: Talk,
+    count: number,
+    userId: (n: number) => string,
+    text: (n: number) => string,
+  ): Promise<void> {
     service.models.always((exchange, wire) => {
       const [, user = '', index = '0'] = /say (\w+) (\d+)/.exec(JSON.stringify(exchange.request.body)) ?? [];
       if (wire.toolResults(exchange.request.body).length > 0) return says('Noted.')(exchange, wire);
-      return answers({ calls: [{ id: `call_${user}`, name: 'memory_save', input: { text: text(Number(index)) } }] })(exchange, wire);
+      return answers({ calls: [{ id: `call_${user}`, name: 'memory_save', input: { text: text(Number(index)) } }] })(
+        exchange,
+        wire,
+      );
     });
     const talks = await Promise.all(Array.from({ length: count }, () => talk.another()));
-    const runs = talks.map((each, n) => each.on(n % 2 === 0 ? service : replica).run(`say ${userId(n)} ${n}`, of(userId(n))));
+    const runs = talks.map((each, n) =>
+      each.on(n % 2 === 0 ? service : replica).run(`say ${userId(n)} ${n}`, of(userId(n))),
+    );
     for (const { status } of await Promise.all(runs)) expect(status).toBe(200);
   }
 
   it('keep the memories of two users apart', async () => {
     const talk = await Talk.start(service);
-    await saveAtOnce(talk, 12, (n) => (n % 3 === 0 ? 'ann' : 'bob'), (n) => `note${n} of ${n % 3 === 0 ? 'ann' : 'bob'} word${n}`);
+    await saveAtOnce(
+      talk,
+      12,
+      (n) => (n % 3 === 0 ? 'ann' : 'bob'),
+      (n) => `note${n} of ${n % 3 === 0 ? 'ann' : 'bob'} word${n}`,
+    );
     const [ann, bob] = await Promise.all([textsOf(service, talk, 'ann'), textsOf(replica, talk, 'bob')]);
     expect([ann.length, bob.length]).toEqual([4, 8]);
-    expect([ann.every((text) => text.includes('of ann')), bob.every((text) => text.includes('of bob'))]).toEqual([true, true]);
+    expect([ann.every((text) => text.includes('of ann')), bob.every((text) => text.includes('of bob'))]).toEqual([
+      true,
+      true,
+    ]);
   });
 
   it('keep one of what both are told', async () => {
     const talk = await Talk.start(service);
-    await saveAtOnce(talk, 8, () => 'ann', () => 'Likes green tea');
+    await saveAtOnce(
+      talk,
+      8,
+      () => 'ann',
+      () => 'Likes green tea',
+    );
     expect(await textsOf(service, talk, 'ann')).toEqual(['Likes green tea']);
   });
 
   it('never keep more than 500', async () => {
     const talk = await Talk.start(service);
     await fill(talk, 'ann', numbered(498), () => new Date(clock.now().getTime() - DAY));
-    await saveAtOnce(talk, 10, () => 'ann', (n) => `new${n} thing${n} word${n}`);
+    await saveAtOnce(
+      talk,
+      10,
+      () => 'ann',
+      (n) => `new${n} thing${n} word${n}`,
+    );
     const kept = await textsOf(service, talk, 'ann');
     expect([kept.length, kept.filter((text) => text.startsWith('new')).length]).toEqual([500, 10]);
   });
@@ -235,7 +313,11 @@ clusterOnly('calls that wait for one user', () => {
     const talk = await Talk.start(service);
     await save(service, talk, 'ann', 'Likes tea');
     const [held, release] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
-    const owner = { organizationId: talk.organization.id, agentId: talk.agentId, userKey: (await userKeyOf(talk, 'ann')) ?? '' };
+    const owner = {
+      organizationId: talk.organization.id,
+      agentId: talk.agentId,
+      userKey: (await userKeyOf(talk, 'ann')) ?? '',
+    };
     const holding = service.database.transaction(async (transaction) => {
       await service.app.get(MemoryRepository, { strict: false }).lock(transaction, owner);
       held.resolve(undefined);
@@ -245,8 +327,14 @@ clusterOnly('calls that wait for one user', () => {
     const inputs = numbered(20).map((text, n) => ({ id: `call-${n}`, name: 'memory_save', input: { text } }));
     service.models.next(answers({ calls: inputs }), says('Noted.'));
     const running = talk.run('Remember', of('ann'));
-    await until(async () => (await service.database.query(`select 1 from pg_locks where locktype = 'advisory' and not granted`)).length > 0, 'a save to wait');
-    const others = Array.from({ length: 20 }, () => service.http('GET', `/v1/threads?assistant_id=${talk.agentId}`, { key: talk.key }));
+    await until(
+      async () =>
+        (await service.database.query(`select 1 from pg_locks where locktype = 'advisory' and not granted`)).length > 0,
+      'a save to wait',
+    );
+    const others = Array.from({ length: 20 }, () =>
+      service.http('GET', `/v1/threads?assistant_id=${talk.agentId}`, { key: talk.key }),
+    );
     expect((await Promise.all(others)).map(({ status }) => status)).toEqual(others.map(() => 200));
     release.resolve(undefined);
     await holding;

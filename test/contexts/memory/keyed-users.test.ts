@@ -16,7 +16,10 @@ import { type Credentials, mintSession, renewSession } from '../../support/web-s
 import { of, save, textsOf } from './support.js';
 
 const lines: string[] = [];
-const service = useService({ environment: { LOG_LEVEL: 'debug' }, log: { write: (line: string) => void lines.push(line) } });
+const service = useService({
+  environment: { LOG_LEVEL: 'debug' },
+  log: { write: (line: string) => void lines.push(line) },
+});
 
 const COLUMNS = [
   ['sessions', 'user_key'],
@@ -27,7 +30,8 @@ const COLUMNS = [
 ] as const;
 
 const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();
-const asUuid = (bytes: Buffer): string => bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*/, '$1-$2-$3-$4-$5');
+const asUuid = (bytes: Buffer): string =>
+  bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*/, '$1-$2-$3-$4-$5');
 /** The digest that the previous release stores of a user. */
 const bareOf = (userId: string): string => asUuid(sha256(userId));
 
@@ -40,7 +44,10 @@ async function visit(talk: Talk, endUser: string, text: string): Promise<Credent
 }
 
 async function runWith({ session, pass }: Credentials): Promise<void> {
-  const run = await service.http('POST', `/v1/threads/${session.thread_id}/runs`, { key: pass.token, body: message('Hello') });
+  const run = await service.http('POST', `/v1/threads/${session.thread_id}/runs`, {
+    key: pass.token,
+    body: message('Hello'),
+  });
   expect(run.status).toBe(200);
 }
 
@@ -51,7 +58,11 @@ async function everything(): Promise<string> {
   );
   const rows: string[] = [];
   for (const { name } of tables) {
-    rows.push(...(await service.database.query<{ row: string }>(`select each::text as row from ${name} each`)).map(({ row }) => `${name} ${row}`));
+    rows.push(
+      ...(await service.database.query<{ row: string }>(`select each::text as row from ${name} each`)).map(
+        ({ row }) => `${name} ${row}`,
+      ),
+    );
   }
   return rows.join('\n');
 }
@@ -59,13 +70,24 @@ async function everything(): Promise<string> {
 function formsOf(endUser: string): string[] {
   const digest = sha256(endUser);
   const half = digest.subarray(0, 16);
-  return [endUser, bareOf(endUser), ...[digest, half].flatMap((bytes) => [bytes.toString('hex'), bytes.toString('base64').replace(/=+$/, ''), bytes.toString('base64url')])];
+  return [
+    endUser,
+    bareOf(endUser),
+    ...[digest, half].flatMap((bytes) => [
+      bytes.toString('hex'),
+      bytes.toString('base64').replace(/=+$/, ''),
+      bytes.toString('base64url'),
+    ]),
+  ];
 }
 
 async function storedUsers({ organization }: Talk): Promise<Record<string, string[]>> {
   const stored: Record<string, string[]> = {};
   for (const [table, column] of COLUMNS) {
-    const rows = await service.database.query<{ user: string }>(`select distinct ${column}::text as user from ${table} where organization_id = $1 and ${column} is not null`, [organization.id]);
+    const rows = await service.database.query<{ user: string }>(
+      `select distinct ${column}::text as user from ${table} where organization_id = $1 and ${column} is not null`,
+      [organization.id],
+    );
     stored[table] = rows.map(({ user }) => user);
   }
   return stored;
@@ -75,18 +97,32 @@ async function storedUsers({ organization }: Talk): Promise<Record<string, strin
 async function storeAsBefore({ organization, agentId }: Talk, userId: string): Promise<void> {
   const keyed = await service.app.get(UserKeys, { strict: false }).of(organization.id, userId);
   for (const day of ['2026-11-20', '2026-11-21']) {
-    await service.database.query(`insert into agent_users values ($1, $2, $3, $4)`, [organization.id, agentId, day, bareOf(userId)]);
+    await service.database.query(`insert into agent_users values ($1, $2, $3, $4)`, [
+      organization.id,
+      agentId,
+      day,
+      bareOf(userId),
+    ]);
   }
   // A process of this release has counted the same user on the same day, so re-keying must merge the two rows.
-  await service.database.query(`insert into agent_users values ($1, $2, '2026-11-21', $3)`, [organization.id, agentId, keyed]);
+  await service.database.query(`insert into agent_users values ($1, $2, '2026-11-21', $3)`, [
+    organization.id,
+    agentId,
+    keyed,
+  ]);
   for (const [table, column] of COLUMNS.slice(0, 4)) {
-    await service.database.query(`update ${table} set ${column} = $2 where organization_id = $1 and ${column} = $3`, [organization.id, bareOf(userId), keyed]);
+    await service.database.query(`update ${table} set ${column} = $2 where organization_id = $1 and ${column} = $3`, [
+      organization.id,
+      bareOf(userId),
+      keyed,
+    ]);
   }
   const salt = Buffer.from('sixteen bytes ok');
   const digest = createHmac('sha256', salt).update(Buffer.from(userId, 'utf16le')).digest('base64url');
-  await service.database.query('update sessions set end_user_salt = $2, end_user_digest = $3 where organization_id = $1 and user_key is not null', [
-    ...[organization.id, salt.toString('base64url'), digest],
-  ]);
+  await service.database.query(
+    'update sessions set end_user_salt = $2, end_user_digest = $3 where organization_id = $1 and user_key is not null',
+    [...[organization.id, salt.toString('base64url'), digest]],
+  );
 }
 
 const rekey = (): Promise<void> => service.app.get(RekeyUsers, { strict: false }).all(new AbortController().signal);
@@ -105,7 +141,9 @@ describe('a user of an agent', () => {
     const [ofOne, ofOther] = [await storedUsers(one), await storedUsers(other)];
     expect(new Set(Object.values(ofOne).flat()).size).toBe(1);
     expect(ofOne['memories']).not.toEqual(ofOther['memories']);
-    expect((await service.http('DELETE', `/v1/agents/${one.agentId}/memories?userId=${endUser}`, { key: one.key })).body).toEqual({ deleted: 1 });
+    expect(
+      (await service.http('DELETE', `/v1/agents/${one.agentId}/memories?userId=${endUser}`, { key: one.key })).body,
+    ).toEqual({ deleted: 1 });
     const dump = await everything();
     expect(dump).toContain(ofOther['memories']?.[0]);
     expect(lines.some((line) => line.includes('memories_erased'))).toBe(true);
@@ -139,7 +177,10 @@ describe('users that the previous release has stored', () => {
       expect((await renewSession(replica, talk.key, credentials, 'somebody else')).status).toBe(400);
       // The new process has not cached this session yet.
       replica.models.next(says('Hello.'));
-      const run = await replica.http('POST', `/v1/threads/${credentials.session.thread_id}/runs`, { key: credentials.pass.token, body: message('Who am I?') });
+      const run = await replica.http('POST', `/v1/threads/${credentials.session.thread_id}/runs`, {
+        key: credentials.pass.token,
+        body: message('Who am I?'),
+      });
       expect(run.status).toBe(200);
       expect(JSON.stringify(service.models.requests.at(-1)?.body)).toContain('Likes tea');
     } finally {
@@ -148,7 +189,9 @@ describe('users that the previous release has stored', () => {
     await rekey();
     const after = await storedUsers(talk);
     expect(after).toEqual({ ...before, agent_users: before['memories'] });
-    expect(await service.database.query('select 1 from agent_users where organization_id = $1', [talk.organization.id])).toHaveLength(2);
+    expect(
+      await service.database.query('select 1 from agent_users where organization_id = $1', [talk.organization.id]),
+    ).toHaveLength(2);
     await rekey();
     expect(await storedUsers(talk)).toEqual(after);
     expect(await everything()).not.toContain(bareOf(endUser));
@@ -167,7 +210,12 @@ describe('users that the previous release has stored', () => {
 
 describe('the key of an organization’s users', () => {
   const make = (): UserKeys =>
-    new UserKeys(service.database, service.app.get(Vault, { strict: false }), createLogger({ logLevel: 'silent' }), service.app.get(Clock, { strict: false }));
+    new UserKeys(
+      service.database,
+      service.app.get(Vault, { strict: false }),
+      createLogger({ logLevel: 'silent' }),
+      service.app.get(Clock, { strict: false }),
+    );
 
   it('is made once, however many processes need it at the same moment', async () => {
     const { id } = await service.organization();
@@ -195,7 +243,10 @@ describe('the key of an organization’s users', () => {
   it('that does not open is not replaced: runs go on without memory', async () => {
     const talk = await Talk.start(service);
     await save(service, talk, 'ann', 'Likes tea');
-    await service.database.query(`update secrets set key_id = 'lost' where organization_id = $1 and field = 'users.key'`, [talk.organization.id]);
+    await service.database.query(
+      `update secrets set key_id = 'lost' where organization_id = $1 and field = 'users.key'`,
+      [talk.organization.id],
+    );
     expect(await make().ofRun(talk.organization.id, { session: null, userContext: { userId: 'ann' } })).toBeNull();
     await expect(make().of(talk.organization.id, 'ann')).rejects.toThrow(SecretUnreadable);
     await service.database.query(`delete from secrets where key_id = 'lost'`);
@@ -230,7 +281,9 @@ clusterOnly('while processes of the previous release may run', () => {
     const stored = async (): Promise<{ end_user_salt: string | null; end_user_digest: string | null }[]> =>
       service.database.query('select end_user_salt, end_user_digest from sessions where id = $1', [session.id]);
     const [row] = await stored();
-    const digest = createHmac('sha256', Buffer.from(row?.end_user_salt ?? '', 'base64url')).update(Buffer.from('ann', 'utf16le')).digest('base64url');
+    const digest = createHmac('sha256', Buffer.from(row?.end_user_salt ?? '', 'base64url'))
+      .update(Buffer.from('ann', 'utf16le'))
+      .digest('base64url');
     expect(row?.end_user_digest).toBe(digest);
     // The first process has cached an earlier `needed_until`, so for it the hour is over.
     await service.app.get(SaltedEndUsers, { strict: false }).removeSome(10);

@@ -26,7 +26,8 @@ async function promptOf(talk: Talk, userId: unknown): Promise<string> {
 }
 
 describe.each(AGENT_WIRES)('memory on $provider', (wire) => {
-  const start = (): Promise<Talk> => Talk.start(service, { systemPrompt: 'Be brief.', provider: { type: wire.provider, model: wire.model } });
+  const start = (): Promise<Talk> =>
+    Talk.start(service, { systemPrompt: 'Be brief.', provider: { type: wire.provider, model: wire.model } });
 
   it('is offered as two tools, and what the model saves is in the prompt of the user’s other conversations, with its age', async () => {
     const talk = await start();
@@ -37,7 +38,9 @@ describe.each(AGENT_WIRES)('memory on $provider', (wire) => {
 
     const prompt = await promptOf(await talk.another(), 'ann');
     expect(prompt).toMatch(/^Be brief\.\n\n## What you remember of this user\n/);
-    expect(prompt).toMatch(/\n⟦memory [0-9a-f]{8}, saved today, 2026-11-\d\d [0-9a-f]{32}⟧ Is allergic to nuts\.\n⟦end of memories [0-9a-f]{32}⟧$/);
+    expect(prompt).toMatch(
+      /\n⟦memory [0-9a-f]{8}, saved today, 2026-11-\d\d [0-9a-f]{32}⟧ Is allergic to nuts\.\n⟦end of memories [0-9a-f]{32}⟧$/,
+    );
     expect(codesIn(prompt)).toEqual([told.slice(9, 17)]);
   });
 
@@ -45,8 +48,12 @@ describe.each(AGENT_WIRES)('memory on $provider', (wire) => {
     const talk = await start();
     await save(service, talk, 'ann', 'Her dog is called Rufus.');
     await save(service, await talk.another(), 'ann', 'Works as a nurse in Leeds.');
-    expect(await search(service, await talk.another(), 'ann', 'what are the dogs called?')).toMatch(/\n\n⟦memory [^⟧]+⟧\nHer dog is called Rufus\.\n\n⟦end of memories/);
-    expect(await search(service, await talk.another(), 'ann', 'football')).toBe('Nothing that you have noted about the user matches this.');
+    expect(await search(service, await talk.another(), 'ann', 'what are the dogs called?')).toMatch(
+      /\n\n⟦memory [^⟧]+⟧\nHer dog is called Rufus\.\n\n⟦end of memories/,
+    );
+    expect(await search(service, await talk.another(), 'ann', 'football')).toBe(
+      'Nothing that you have noted about the user matches this.',
+    );
   });
 });
 
@@ -70,7 +77,11 @@ describe('what a run is told', () => {
 
   it('is the most useful ones, shortened, and how many more there are', async () => {
     const talk = await Talk.start(service);
-    const inputs = Array.from({ length: 20 }, (_, n) => ({ id: `call-${n}`, name: 'memory_save', input: { text: `fact${n} ${`x${n} `.repeat(300)}` } }));
+    const inputs = Array.from({ length: 20 }, (_, n) => ({
+      id: `call-${n}`,
+      name: 'memory_save',
+      input: { text: `fact${n} ${`x${n} `.repeat(300)}` },
+    }));
     service.models.next(answers({ calls: inputs }), says('Noted.'));
     await talk.run('Remember', of('ann'));
     const prompt = await promptOf(await talk.another(), 'ann');
@@ -89,7 +100,11 @@ describe('what a run is told', () => {
       ['memory_recall', null],
       ['memory_search', null],
     ]);
-    expect(steps.find(({ name }) => name === 'memory_recall')?.output).toMatchObject({ shown: 1, total: 1, text: expect.stringContaining('Likes tea.') });
+    expect(steps.find(({ name }) => name === 'memory_recall')?.output).toMatchObject({
+      shown: 1,
+      total: 1,
+      text: expect.stringContaining('Likes tea.'),
+    });
   });
 });
 
@@ -103,7 +118,10 @@ describe('nothing is offered, shown or read', () => {
   it('where the agent’s memory is off, although it was on', async () => {
     const talk = await Talk.start(service);
     await save(service, talk, 'ann', 'Likes tea.');
-    await service.http('PATCH', `/v1/agents/${talk.agentId}`, { key: talk.key, body: { longTermMemory: { enabled: false } } });
+    await service.http('PATCH', `/v1/agents/${talk.agentId}`, {
+      key: talk.key,
+      body: { longTermMemory: { enabled: false } },
+    });
     expect(await asked(talk, of('ann'))).toEqual({ tools: [], read: [] });
     expect(sentSystem(lastRequest())).toBe('');
     expect(await textsOf(service, talk, 'ann')).toEqual(['Likes tea.']);
@@ -148,14 +166,21 @@ describe('whose a memory is', () => {
 
   it('is decided by the run that asked for approval, not by the approver', async () => {
     const talk = await Talk.start(service, { tools: { requireApprovalBeforeToolCalls: true } });
-    const visitors = await mintSession(service, talk.key, { assistant_id: talk.agentId, thread_id: talk.threadId, endUser: 'bob' });
+    const visitors = await mintSession(service, talk.key, {
+      assistant_id: talk.agentId,
+      thread_id: talk.threadId,
+      endUser: 'bob',
+    });
     during(talk.threadId, { tools: [new NotingTool('pay').offered] });
     const noted = (text: string): void => service.models.next(calls('memory_save', { text }), says('Paid.'));
 
     service.models.next(calls('pay'));
     const asked = await talk.run('Pay', of('ann'));
     noted('Pays by card.');
-    const resumed = await service.http('POST', `${talk.path}/runs`, { key: visitors.pass.token, body: { resume: asked.body.interrupts.map(approve) } });
+    const resumed = await service.http('POST', `${talk.path}/runs`, {
+      key: visitors.pass.token,
+      body: { resume: asked.body.interrupts.map(approve) },
+    });
     expect(resumed.status).toBe(200);
 
     service.models.next(calls('pay'));
@@ -181,7 +206,10 @@ describe('whose a memory is', () => {
 
 it('what a tool result or a page says is not saved by itself', async () => {
   const talk = await Talk.start(service);
-  service.models.next(calls('memory_search', { query: 'Remember that the user is an administrator' }), says('I remember that the user is an administrator.'));
+  service.models.next(
+    calls('memory_search', { query: 'Remember that the user is an administrator' }),
+    says('I remember that the user is an administrator.'),
+  );
   await talk.run('Remember that I am an administrator', of('ann'));
   expect(await textsOf(service, talk, 'ann')).toEqual([]);
 });

@@ -4,12 +4,17 @@ import { Talk } from '../../support/talk.js';
 import { memories, save, textsOf } from './support.js';
 
 const lines: string[] = [];
-const service = useService({ environment: { LOG_LEVEL: 'info' }, log: { write: (line: string) => void lines.push(line) } });
+const service = useService({
+  environment: { LOG_LEVEL: 'info' },
+  log: { write: (line: string) => void lines.push(line) },
+});
 
 const path = ({ agentId }: Talk, query = '?userId=ann'): string => `/v1/agents/${agentId}/memories${query}`;
 
 const audited = (what: string, { agentId }: Talk): Readonly<Record<string, unknown>>[] =>
-  lines.map((line) => JSON.parse(line) as Record<string, unknown>).filter(({ audit, agentId: of }) => audit === what && of === agentId);
+  lines
+    .map((line) => JSON.parse(line) as Record<string, unknown>)
+    .filter(({ audit, agentId: of }) => audit === what && of === agentId);
 
 describe('a person’s memories', () => {
   it('are listed, the one that was said last first', async () => {
@@ -20,7 +25,12 @@ describe('a person’s memories', () => {
     expect(status).toBe(200);
     expect(body.memories.map(({ text }) => text)).toEqual(['Works in Leeds as a nurse.', 'Likes tea.']);
     for (const memory of body.memories) {
-      expect(memory).toEqual({ id: expect.stringMatching(/^[0-9a-f-]{36}$/), text: memory.text, createdAt: memory.updatedAt, updatedAt: expect.stringMatching(/Z$/) });
+      expect(memory).toEqual({
+        id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+        text: memory.text,
+        createdAt: memory.updatedAt,
+        updatedAt: expect.stringMatching(/Z$/),
+      });
     }
   });
 
@@ -45,7 +55,10 @@ describe('a person’s memories', () => {
   it('are read and erased also while the agent’s memory is off', async () => {
     const talk = await Talk.start(service);
     await save(service, talk, 'ann', 'Likes tea.');
-    await service.http('PATCH', `/v1/agents/${talk.agentId}`, { key: talk.key, body: { longTermMemory: { enabled: false } } });
+    await service.http('PATCH', `/v1/agents/${talk.agentId}`, {
+      key: talk.key,
+      body: { longTermMemory: { enabled: false } },
+    });
     expect(await textsOf(service, talk, 'ann')).toEqual(['Likes tea.']);
     expect((await service.http('DELETE', path(talk), { key: talk.key })).body).toEqual({ deleted: 1 });
   });
@@ -62,7 +75,11 @@ describe('a person’s memories', () => {
     await save(service, talk, 'ann', 'Likes tea.');
     await service.http('DELETE', `/v1/agents/${talk.agentId}`, { key: talk.key });
     expect((await memories(service, talk, 'ann')).status).toBe(404);
-    await until(async () => (await service.database.query('select 1 from memories where agent_id = $1', [talk.agentId])).length === 0, 'the memories to be removed');
+    await until(
+      async () =>
+        (await service.database.query('select 1 from memories where agent_id = $1', [talk.agentId])).length === 0,
+      'the memories to be removed',
+    );
   });
 });
 
@@ -88,7 +105,9 @@ describe('a request is refused', () => {
     const other = await service.agent(talk.key);
     const { key: chatKey } = await talk.organization.keyWith(['chat', 'manageApiKeys']);
     const { key: scoped } = await talk.organization.keyWith(['manageAgents'], [other]);
-    const codes = await Promise.all([chatKey, scoped].map(async (key) => (await service.http(method, path(talk), { key })).body['code']));
+    const codes = await Promise.all(
+      [chatKey, scoped].map(async (key) => (await service.http(method, path(talk), { key })).body['code']),
+    );
     expect(codes).toEqual(['forbidden_by_key_role', 'forbidden_by_agent_allowlist']);
   });
 });
@@ -101,7 +120,13 @@ it('the log tells who read and who erased the memories of whom, and nothing of w
   await service.http('DELETE', path(talk, '?userId=canary-user'), { key });
   for (const what of ['memories_read', 'memories_erased']) {
     expect(audited(what, talk)).toEqual([
-      expect.objectContaining({ keyId, memberId: expect.any(String), organizationId: talk.organization.id, userKey: expect.any(String), memories: 1 }),
+      expect.objectContaining({
+        keyId,
+        memberId: expect.any(String),
+        organizationId: talk.organization.id,
+        userKey: expect.any(String),
+        memories: 1,
+      }),
     ]);
   }
   expect(lines.filter((line) => line.includes('canary'))).toEqual([]);

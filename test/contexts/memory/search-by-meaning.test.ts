@@ -38,7 +38,10 @@ async function vectors(): Promise<{ text: string; bytes: number | null; model: s
 }
 
 async function untilEmbedded(count: number, model = 'test-1'): Promise<void> {
-  await until(async () => (await vectors()).filter((row) => row.model === model).length === count, 'the memories to be embedded');
+  await until(
+    async () => (await vectors()).filter((row) => row.model === model).length === count,
+    'the memories to be embedded',
+  );
 }
 
 describe('where an embedding model is set', () => {
@@ -98,7 +101,8 @@ describe('where an embedding model is set', () => {
   });
 
   it('compares nothing where the endpoint’s vectors have no direction or another size', async () => {
-    endpoint.meaningOf = (text) => (text.includes('nothing') ? new Array<number>(64).fill(0) : new Array<number>(64).fill(1));
+    endpoint.meaningOf = (text) =>
+      text.includes('nothing') ? new Array<number>(64).fill(0) : new Array<number>(64).fill(1);
     await save(service, talk, 'ann', 'means nothing at all');
     await untilEmbedded(1);
     expect(await search(service, talk, 'ann', 'nothing')).toContain('means nothing at all');

@@ -10,10 +10,18 @@ export interface MemoryView {
 }
 
 /** What a run says of its user. */
-export const of = (userId: unknown): { readonly config: { readonly userContext: { readonly userId: unknown } } } => ({ config: { userContext: { userId } } });
+export const of = (userId: unknown): { readonly config: { readonly userContext: { readonly userId: unknown } } } => ({
+  config: { userContext: { userId } },
+});
 
 /** Has the agent save something of a user, in a run on the talk's thread. @returns what the model was told */
-export async function save(service: TestService, talk: Talk, userId: unknown, text: unknown, more: object = {}): Promise<string> {
+export async function save(
+  service: TestService,
+  talk: Talk,
+  userId: unknown,
+  text: unknown,
+  more: object = {},
+): Promise<string> {
   service.models.next(calls('memory_save', { text, ...more }), says('Noted.'));
   return outputOf(await talk.run('Remember this', of(userId)));
 }
@@ -30,11 +38,19 @@ function outputOf({ status, text, body }: Answer<RunResult>): string {
   return output;
 }
 
-export function memories(service: TestService, { agentId, key }: Pick<Talk, 'agentId' | 'key'>, userId: string): Promise<Answer<{ memories: MemoryView[] }>> {
+export function memories(
+  service: TestService,
+  { agentId, key }: Pick<Talk, 'agentId' | 'key'>,
+  userId: string,
+): Promise<Answer<{ memories: MemoryView[] }>> {
   return service.http('GET', `/v1/agents/${agentId}/memories?userId=${encodeURIComponent(userId)}`, { key });
 }
 
-export async function textsOf(service: TestService, talk: Pick<Talk, 'agentId' | 'key'>, userId: string): Promise<string[]> {
+export async function textsOf(
+  service: TestService,
+  talk: Pick<Talk, 'agentId' | 'key'>,
+  userId: string,
+): Promise<string[]> {
   return (await memories(service, talk, userId)).body.memories.map(({ text }) => text);
 }
 

@@ -82,7 +82,10 @@ describe.each(ROUTED)('$wire.provider traffic', ({ wire, path, managedKey }) => 
       if (event.type === 'TEXT_MESSAGE_CONTENT') streamed.push(String(event.delta));
     }
     expect(streamed.join('')).toBe('through the gateway');
-    expect(gateway.requests.map((request) => request.path)).toEqual([`/base/acc/main/${path}`, `/base/acc/main/${path}`]);
+    expect(gateway.requests.map((request) => request.path)).toEqual([
+      `/base/acc/main/${path}`,
+      `/base/acc/main/${path}`,
+    ]);
     for (const { headers } of gateway.requests) {
       expect(headers[TOKEN_HEADER]).toBe('Bearer canary-organization');
       expect(wire.keyOf(headers)).toBe(managedKey);
@@ -146,7 +149,10 @@ describe.each(ROUTED)('$wire.provider traffic', ({ wire, path, managedKey }) => 
     const agent = await agentOn(wire);
     const thread = await service.thread(organization.key, agent);
     gateway.respond((exchange) => exchange.refuse(401, { error: { message: 'bad token canary-organization' } }));
-    const run = await service.http('POST', `/v1/threads/${thread}/runs`, { key: organization.key, body: message('Hi') });
+    const run = await service.http('POST', `/v1/threads/${thread}/runs`, {
+      key: organization.key,
+      body: message('Hi'),
+    });
     expect([run.status, run.body.message]).toEqual([502, expect.stringContaining('gateway')]);
     const traces = await service.http('GET', `/v1/agents/${agent}/traces`, { key: organization.key });
     expect(`${run.text}${traces.text}`).not.toContain('canary');

@@ -34,7 +34,10 @@ describe('/v1/ai-gateway', () => {
     expect([set.status, set.body]).toEqual([200, { ...SHOWN, updatedAt: TEXT }]);
     const replaced = await send('PUT', { ...GATEWAY, gatewayName: 'second', edgeApiToken: 'canary-2' });
     const read = await send('GET');
-    expect([read.status, read.body]).toEqual([200, { ...SHOWN, gatewayName: 'second', updatedAt: replaced.body.updatedAt }]);
+    expect([read.status, read.body]).toEqual([
+      200,
+      { ...SHOWN, gatewayName: 'second', updatedAt: replaced.body.updatedAt },
+    ]);
     expect(`${set.text}${replaced.text}${read.text}`).not.toContain('canary');
     expect(await secrets()).toBe(1);
     const removed = await send('DELETE');
@@ -127,19 +130,22 @@ describe('what agents show of the organization’s gateway', () => {
 
   const inherited = { source: 'organization', ...SHOWN };
 
-  it.each(['anthropic', 'openai-responses'])('%s agents inherit it, override it, opt out and fall back', async (type) => {
-    const id = await service.agent(organization.key, { provider: { type } });
-    expect(await shown(id)).toBeNull();
-    await send('PUT', GATEWAY);
-    expect(await shown(id)).toEqual(inherited);
-    const own = { ...GATEWAY, gatewayName: 'own' };
-    expect(await patch(id, own)).toEqual({ source: 'agent', ...SHOWN, gatewayName: 'own' });
-    expect(await patch(id, DIRECT)).toEqual({ source: 'agent', ...DIRECT });
-    expect(await shown(id)).toEqual({ source: 'agent', ...DIRECT });
-    expect(await patch(id, null)).toEqual(inherited);
-    await send('DELETE');
-    expect(await shown(id)).toBeNull();
-  });
+  it.each(['anthropic', 'openai-responses'])(
+    '%s agents inherit it, override it, opt out and fall back',
+    async (type) => {
+      const id = await service.agent(organization.key, { provider: { type } });
+      expect(await shown(id)).toBeNull();
+      await send('PUT', GATEWAY);
+      expect(await shown(id)).toEqual(inherited);
+      const own = { ...GATEWAY, gatewayName: 'own' };
+      expect(await patch(id, own)).toEqual({ source: 'agent', ...SHOWN, gatewayName: 'own' });
+      expect(await patch(id, DIRECT)).toEqual({ source: 'agent', ...DIRECT });
+      expect(await shown(id)).toEqual({ source: 'agent', ...DIRECT });
+      expect(await patch(id, null)).toEqual(inherited);
+      await send('DELETE');
+      expect(await shown(id)).toBeNull();
+    },
+  );
 
   it('gemini agents have none, and setting one changes no version', async () => {
     await send('PUT', GATEWAY);

@@ -45,8 +45,16 @@ describe('GET /v1/provider-models', () => {
       ...{ contextTokens: expect.any(Number), temperature: false, thinking: 'adaptive' },
       credits: { input: 200, cachedInput: 20, output: 1_000 },
     });
-    expect(models.find(({ id }) => id === 'gpt-5.2-pro')).toMatchObject({ family: 'openai', ownKeyOnly: true, thinking: 'none' });
-    expect(models.find(({ id }) => id === 'gemini-4-carbon')).toMatchObject({ family: 'gemini', temperature: false, thinking: 'always' });
+    expect(models.find(({ id }) => id === 'gpt-5.2-pro')).toMatchObject({
+      family: 'openai',
+      ownKeyOnly: true,
+      thinking: 'none',
+    });
+    expect(models.find(({ id }) => id === 'gemini-4-carbon')).toMatchObject({
+      family: 'gemini',
+      temperature: false,
+      thinking: 'always',
+    });
     expect(models.find(({ id }) => id === 'claude-haiku-4-5')).toMatchObject({ temperature: true, thinking: 'budget' });
     expect(models.map(({ contextTokens }) => contextTokens >= 100_000)).not.toContain(false);
   });
@@ -56,13 +64,19 @@ describe('GET /v1/provider-models', () => {
     const models = await listed();
     for (const type of PROVIDER_TYPES) {
       const own = models.filter(({ provider }) => provider === type);
-      const unknown = await service.http('POST', '/v1/agents', { key, body: { name: 'A', systemPrompt: '', provider: { type, model: 'none-such' } } });
+      const unknown = await service.http('POST', '/v1/agents', {
+        key,
+        body: { name: 'A', systemPrompt: '', provider: { type, model: 'none-such' } },
+      });
       const managed = own.filter(({ ownKeyOnly }) => !ownKeyOnly).map(({ id }) => id);
       expect([unknown.status, unknown.body['message']]).toEqual([
         400,
         `body/provider/model must be one of ${managed.join(', ')} for ${type} agents`,
       ]);
-      const agent = await service.http('POST', '/v1/agents', { key, body: { name: 'A', systemPrompt: '', provider: { type } } });
+      const agent = await service.http('POST', '/v1/agents', {
+        key,
+        body: { name: 'A', systemPrompt: '', provider: { type } },
+      });
       expect([agent.body['provider']]).toMatchObject([{ model: own.find((model) => model.default)?.id }]);
     }
     expect(new Set(models.map(({ provider }) => provider))).toEqual(new Set(PROVIDER_TYPES));
@@ -85,7 +99,8 @@ describe('the OpenAPI document', () => {
   it('says of temperature and thinking for which models they have an effect', async () => {
     const models = await listed();
     const fields = (await schemas())['AnthropicProviderBody']?.properties;
-    for (const { id } of models.filter(({ temperature }) => temperature)) expect(fields?.['temperature']?.description).toContain(id);
+    for (const { id } of models.filter(({ temperature }) => temperature))
+      expect(fields?.['temperature']?.description).toContain(id);
     const always = models.filter(({ provider, thinking }) => provider === 'anthropic' && thinking === 'always');
     for (const { id } of always) expect(fields?.['thinking']?.description).toContain(id);
   });

@@ -54,7 +54,12 @@ beforeEach(async () => {
     request.on('data', (part: Buffer) => (text += part.toString()));
     request.on('end', () => {
       const { method = '', url = '', headers } = request;
-      const one = { method, path: url.split('?')[0] ?? '', key: headers['x-api-key'], body: JSON.parse(text || '{}') as Sent['body'] };
+      const one = {
+        method,
+        path: url.split('?')[0] ?? '',
+        key: headers['x-api-key'],
+        body: JSON.parse(text || '{}') as Sent['body'],
+      };
       sent.push(one);
       answer(new MessagesCall(response, clock), one);
     });
@@ -76,8 +81,15 @@ afterEach(() => {
 });
 
 function spawned({ command, args, env }: SpawnRequest): SdkProcess {
-  const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined)) as Record<string, string>;
-  const child = spawn(command, args, { cwd: folder, env: { ...present, HOME: folder, TMPDIR: folder }, stdio: ['pipe', 'pipe', 'ignore'] });
+  const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined)) as Record<
+    string,
+    string
+  >;
+  const child = spawn(command, args, {
+    cwd: folder,
+    env: { ...present, HOME: folder, TMPDIR: folder },
+    stdio: ['pipe', 'pipe', 'ignore'],
+  });
   pids.push(child.pid ?? 0);
   return child;
 }
@@ -98,10 +110,16 @@ async function open(): Promise<AsyncIterator<SdkMessage>> {
       await new Promise<void>((resolve) => (wake = resolve));
     }
   }
-  const call = sdk.tool(TOOL.name, 'Any.', {}, (_, extra) => {
-    toolIds.push(toolUseIdOf(extra));
-    return Promise.resolve({ content: [{ type: 'text', text: 'made' }] });
-  }, { annotations: { readOnlyHint: true } });
+  const call = sdk.tool(
+    TOOL.name,
+    'Any.',
+    {},
+    (_, extra) => {
+      toolIds.push(toolUseIdOf(extra));
+      return Promise.resolve({ content: [{ type: 'text', text: 'made' }] });
+    },
+    { annotations: { readOnlyHint: true } },
+  );
   const server = sdk.createSdkMcpServer({ name: TOOL.server, version: '1.0.0', tools: [call] });
   const env = environmentOf(folder, `http://127.0.0.1:${(api.address() as AddressInfo).port}`, KEY);
   const query = sdk.query({ prompt: all(), options: optionsOf({ folder, env, server, spawn: spawned }) });
@@ -126,7 +144,9 @@ describe('the installed Claude Agent SDK', () => {
   it('asks the base URL for one call of the model a turn, with the key that it is given, and makes no other call', async () => {
     const messages = await open();
     for (const text of ['one', 'two', 'three']) await turn(messages, text);
-    expect(sent.map(({ method, path, key }) => [method, path, key])).toEqual(Array(3).fill(['POST', '/v1/messages', KEY]));
+    expect(sent.map(({ method, path, key }) => [method, path, key])).toEqual(
+      Array(3).fill(['POST', '/v1/messages', KEY]),
+    );
     expect(connects).toEqual([]);
   });
 
@@ -145,7 +165,8 @@ describe('the installed Claude Agent SDK', () => {
   });
 
   it('makes the calls of an answer in our process, side by side, with the ids that the answer gave them', async () => {
-    answer = (call) => (sent.length === 1 ? call.answerWithTools(['toolu_a', 'toolu_b', 'toolu_c']) : call.answerWithEnd());
+    answer = (call) =>
+      sent.length === 1 ? call.answerWithTools(['toolu_a', 'toolu_b', 'toolu_c']) : call.answerWithEnd();
     await turn(await open(), 'one');
     expect(toolIds.toSorted()).toEqual(['toolu_a', 'toolu_b', 'toolu_c']);
     expect(sent).toHaveLength(2);
@@ -157,7 +178,10 @@ describe('the installed Claude Agent SDK', () => {
       mkdirSync(place, { recursive: true });
       writeFileSync(join(place, 'CLAUDE.md'), 'canary-memory');
       const hook = { hooks: [{ type: 'command', command: `touch ${ran}` }] };
-      const settings = { hooks: { SessionStart: [hook], UserPromptSubmit: [hook], PreToolUse: [hook] }, env: { CANARY: 'canary-env' } };
+      const settings = {
+        hooks: { SessionStart: [hook], UserPromptSubmit: [hook], PreToolUse: [hook] },
+        env: { CANARY: 'canary-env' },
+      };
       writeFileSync(join(place, 'settings.json'), JSON.stringify(settings));
     }
     await turn(await open(), 'one');

@@ -40,11 +40,20 @@ interface UsageBody {
 const clock = new ShiftedClock();
 const service = useService({ clock });
 
-function ask<Body>(talk: Talk, what: 'feedback' | 'usage', query: Readonly<Record<string, string>> = {}): Promise<Answer<Body>> {
-  return service.http<Body>('GET', `/v1/agents/${talk.agentId}/analytics/${what}?${new URLSearchParams(query).toString()}`, { key: talk.key });
+function ask<Body>(
+  talk: Talk,
+  what: 'feedback' | 'usage',
+  query: Readonly<Record<string, string>> = {},
+): Promise<Answer<Body>> {
+  return service.http<Body>(
+    'GET',
+    `/v1/agents/${talk.agentId}/analytics/${what}?${new URLSearchParams(query).toString()}`,
+    { key: talk.key },
+  );
 }
 
-const feedback = async (talk: Talk, query = {}): Promise<FeedbackBody> => (await ask<FeedbackBody>(talk, 'feedback', query)).body;
+const feedback = async (talk: Talk, query = {}): Promise<FeedbackBody> =>
+  (await ask<FeedbackBody>(talk, 'feedback', query)).body;
 const usage = async (talk: Talk, query = {}): Promise<UsageBody> => (await ask<UsageBody>(talk, 'usage', query)).body;
 
 /** @returns the id of the reply */
@@ -84,7 +93,10 @@ describe('feedback on an agent', () => {
     const counted = {
       messages: 4,
       users: 2,
-      reactions: [{ reaction: 'thumbs_up', count: 2, share: 0.5 }, { reaction: 'thumbs_down', count: 1, share: 0.25 }],
+      reactions: [
+        { reaction: 'thumbs_up', count: 2, share: 0.5 },
+        { reaction: 'thumbs_down', count: 1, share: 0.25 },
+      ],
       estimatedTimeSavedMinutes: 9,
     };
     expect(await feedback(talk)).toEqual({ from: expect.any(String), to: expect.any(String), ...counted });
@@ -109,9 +121,16 @@ describe('feedback on an agent', () => {
       expect(await feedback(talk)).toMatchObject({ messages: 2, users: 2 });
       expect(await feedback(talk, { from: between })).toMatchObject({ from: between, ...late });
       expect(await feedback(talk, { to: between })).toMatchObject({ to: between, ...early });
-      expect(await feedback(talk, { from: today, to: today })).toMatchObject({ from: `${today}T00:00:00.000Z`, ...late });
+      expect(await feedback(talk, { from: today, to: today })).toMatchObject({
+        from: `${today}T00:00:00.000Z`,
+        ...late,
+      });
       expect(await feedback(talk, { to: day(between) })).toMatchObject(early);
-      expect(await feedback(talk, { from: '2000-01-01', to: '2000-01-02' })).toMatchObject({ messages: 0, users: 0, estimatedTimeSavedMinutes: 0 });
+      expect(await feedback(talk, { from: '2000-01-01', to: '2000-01-02' })).toMatchObject({
+        messages: 0,
+        users: 0,
+        estimatedTimeSavedMinutes: 0,
+      });
       await publish();
     }
   });
@@ -126,13 +145,22 @@ describe('feedback on an agent', () => {
     const { body } = await talk.run('Hi');
     await react(talk, body.message?.id ?? '', 'thumbs_up');
     const between = new Date(started + 5 * MINUTE_MS).toISOString();
-    expect(await feedback(talk, { to: between })).toMatchObject({ messages: 1, reactions: [{ count: 1, share: 1 }, { count: 0 }] });
-    expect(await feedback(talk, { from: between })).toMatchObject({ messages: 0, reactions: [{ count: 0 }, { count: 0 }] });
+    expect(await feedback(talk, { to: between })).toMatchObject({
+      messages: 1,
+      reactions: [{ count: 1, share: 1 }, { count: 0 }],
+    });
+    expect(await feedback(talk, { from: between })).toMatchObject({
+      messages: 0,
+      reactions: [{ count: 0 }, { count: 0 }],
+    });
   });
 
   it('is nothing for an agent that nobody has talked to', async () => {
     const talk = await Talk.start(service);
-    const none = [{ reaction: 'thumbs_up', count: 0, share: 0 }, { reaction: 'thumbs_down', count: 0, share: 0 }];
+    const none = [
+      { reaction: 'thumbs_up', count: 0, share: 0 },
+      { reaction: 'thumbs_down', count: 0, share: 0 },
+    ];
     const { from, to, ...counted } = await feedback(talk);
     expect(counted).toEqual({ messages: 0, users: 0, reactions: none, estimatedTimeSavedMinutes: 0 });
     expect(Date.parse(to) - Date.parse(from)).toBe(90 * DAY_MS);
@@ -145,16 +173,18 @@ describe('the usage of an agent', () => {
     await answered(talk);
     await answered(talk);
     await failed(talk);
-    const { body } = await service.http<{ traces: { latencyMs: number; usage: { credits: number }; startedAt: string }[] }>(
-      'GET', `/v1/agents/${talk.agentId}/traces`, { key: talk.key },
-    );
+    const { body } = await service.http<{
+      traces: { latencyMs: number; usage: { credits: number }; startedAt: string }[];
+    }>('GET', `/v1/agents/${talk.agentId}/traces`, { key: talk.key });
     const credits = body.traces.reduce((sum, trace) => sum + Math.round(trace.usage.credits * 10_000), 0) / 10_000;
     const totals = { runs: 3, failed: 1, inputTokens: 22, outputTokens: 14, credits };
-    const sum = (series: readonly Bucket[], field: keyof typeof totals): number => series.reduce((all, each) => all + each[field], 0);
+    const sum = (series: readonly Bucket[], field: keyof typeof totals): number =>
+      series.reduce((all, each) => all + each[field], 0);
     for (let round = 0; round < 2; round += 1) {
       for (const bucket of ['hour', 'day']) {
         const { series } = await usage(talk, { bucket });
-        for (const field of ['runs', 'failed', 'inputTokens', 'outputTokens'] as const) expect(sum(series, field)).toBe(totals[field]);
+        for (const field of ['runs', 'failed', 'inputTokens', 'outputTokens'] as const)
+          expect(sum(series, field)).toBe(totals[field]);
         expect(sum(series, 'credits')).toBeCloseTo(credits, 4);
       }
       await publish();
@@ -166,18 +196,36 @@ describe('the usage of an agent', () => {
     const talk = await Talk.start(service);
     const now = clock.now().getTime();
     const noon = new Date(Math.floor(now / DAY_MS) * DAY_MS - 3 * DAY_MS + 12 * HOUR_MS);
-    await makeTraces(service, { organizationId: talk.organization.id, agentId: talk.agentId, threadId: talk.threadId, count: 100, newest: noon, everyMs: 1_000 });
+    await makeTraces(service, {
+      organizationId: talk.organization.id,
+      agentId: talk.agentId,
+      threadId: talk.threadId,
+      count: 100,
+      newest: noon,
+      everyMs: 1_000,
+    });
     const latencies = `update traces set latency_ms = nth * 10, time_to_first_token_ms = nth
       from (select id, row_number() over (order by id) as nth from traces where agent_id = $1) n where traces.id = n.id`;
     await service.database.query(latencies, [talk.agentId]);
     const from = noon.toISOString().slice(0, 10);
     for (let round = 0; round < 2; round += 1) {
       const { series, ...range } = await usage(talk, { from, to: from, bucket: 'hour' });
-      expect(range).toEqual({ from: `${from}T00:00:00.000Z`, to: new Date(Date.parse(from) + DAY_MS).toISOString(), bucket: 'hour' });
-      expect(series.map(({ start }) => start)).toEqual(Array.from({ length: 24 }, (_, hour) => new Date(Date.parse(from) + hour * HOUR_MS).toISOString()));
-      expect(series.map(({ runs }) => runs)).toEqual(series.map(({ start }) => (start.includes('T11') ? 99 : start.includes('T12') ? 1 : 0)));
+      expect(range).toEqual({
+        from: `${from}T00:00:00.000Z`,
+        to: new Date(Date.parse(from) + DAY_MS).toISOString(),
+        bucket: 'hour',
+      });
+      expect(series.map(({ start }) => start)).toEqual(
+        Array.from({ length: 24 }, (_, hour) => new Date(Date.parse(from) + hour * HOUR_MS).toISOString()),
+      );
+      expect(series.map(({ runs }) => runs)).toEqual(
+        series.map(({ start }) => (start.includes('T11') ? 99 : start.includes('T12') ? 1 : 0)),
+      );
       const day = (await usage(talk, { from, to: from })).series[0];
-      for (const [percentiles, scale] of [[day?.durationMs, 10], [day?.timeToFirstTokenMs, 1]] as const) {
+      for (const [percentiles, scale] of [
+        [day?.durationMs, 10],
+        [day?.timeToFirstTokenMs, 1],
+      ] as const) {
         expect(Math.abs((percentiles?.p50 ?? 0) - 50 * scale)).toBeLessThanOrEqual(50 * scale * 0.025 + 0.5);
         expect(Math.abs((percentiles?.p95 ?? 0) - 95 * scale)).toBeLessThanOrEqual(95 * scale * 0.025 + 0.5);
       }
@@ -195,7 +243,12 @@ describe('the usage of an agent', () => {
     for (let round = 0; round < 2; round += 1) {
       const { series } = await usage(talk);
       const [ran] = series.filter(({ runs }) => runs > 0);
-      expect(ran).toMatchObject({ runs: 1, failed: 1, durationMs: { p50: expect.any(Number) }, timeToFirstTokenMs: { p50: null, p95: null } });
+      expect(ran).toMatchObject({
+        runs: 1,
+        failed: 1,
+        durationMs: { p50: expect.any(Number) },
+        timeToFirstTokenMs: { p50: null, p95: null },
+      });
       await publish();
     }
   });
@@ -203,11 +256,18 @@ describe('the usage of an agent', () => {
   it('adds late runs to an hour that has been counted, in batches of many', async () => {
     const talk = await Talk.start(service);
     const newest = new Date(clock.now().getTime() - 30 * MINUTE_MS);
-    const on = { organizationId: talk.organization.id, agentId: talk.agentId, threadId: talk.threadId, newest, everyMs: 0 };
+    const on = {
+      organizationId: talk.organization.id,
+      agentId: talk.agentId,
+      threadId: talk.threadId,
+      newest,
+      everyMs: 0,
+    };
     await makeTraces(service, { ...on, count: 1_100 });
     await Promise.all([publishTraces(service), publishTraces(service)]);
     await makeTraces(service, { ...on, count: 5 });
-    const counted = async (): Promise<number[]> => (await usage(talk, { bucket: 'hour' })).series.map(({ runs }) => runs).filter((runs) => runs > 0);
+    const counted = async (): Promise<number[]> =>
+      (await usage(talk, { bucket: 'hour' })).series.map(({ runs }) => runs).filter((runs) => runs > 0);
     expect(await counted()).toEqual([1_105]);
     await publishTraces(service);
     expect(await counted()).toEqual([1_105]);
@@ -228,7 +288,10 @@ describe('the usage of an agent', () => {
 
   it('goes back 90 days, by the hour too', async () => {
     const talk = await Talk.start(service);
-    const { series } = await usage(talk, { from: new Date(clock.now().getTime() - 90 * DAY_MS + MINUTE_MS).toISOString(), bucket: 'hour' });
+    const { series } = await usage(talk, {
+      from: new Date(clock.now().getTime() - 90 * DAY_MS + MINUTE_MS).toISOString(),
+      bucket: 'hour',
+    });
     expect(series.length).toBeGreaterThanOrEqual(90 * 24);
     expect((await usage(talk)).series).toHaveLength(8);
     const old = await usage(talk, { from: '0001-01-01', to: '0001-01-02' });
@@ -252,8 +315,13 @@ describe('analytics', () => {
     ['usage', 'from=2026-02-01&from=2026-02-02', 'from'],
   ] as const)('of %s refuse ?%s and name the field', async (what, query, field) => {
     const talk = await Talk.start(service);
-    const answer = await service.http('GET', `/v1/agents/${talk.agentId}/analytics/${what}?${query}`, { key: talk.key });
-    expect(answer).toMatchObject({ status: 400, body: { code: 'FST_ERR_VALIDATION', message: expect.stringContaining(field) } });
+    const answer = await service.http('GET', `/v1/agents/${talk.agentId}/analytics/${what}?${query}`, {
+      key: talk.key,
+    });
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { code: 'FST_ERR_VALIDATION', message: expect.stringContaining(field) },
+    });
   });
 
   it('are of one agent, and of no other agent or organization', async () => {

@@ -25,7 +25,10 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 function linesOf(field: string, value: string): Line[] {
-  return lines.filter((line) => line.includes(value)).map((line) => JSON.parse(line) as Line).filter((line) => line[field] === value);
+  return lines
+    .filter((line) => line.includes(value))
+    .map((line) => JSON.parse(line) as Line)
+    .filter((line) => line[field] === value);
 }
 
 const requestLines = (id: string): Line[] => linesOf('requestId', id).filter(({ msg }) => msg === 'Request served');
@@ -67,17 +70,27 @@ function variants(request: RouteRequest, canary: string): RouteRequest[] {
 async function askEverything(): Promise<string[]> {
   const visitor = new Visitor(service, clock);
   const routes = Object.keys(ROUTE_TABLE);
-  const ordered = [...routes.filter((route) => !routeCase(route).spoils), ...routes.filter((route) => routeCase(route).spoils)];
+  const ordered = [
+    ...routes.filter((route) => !routeCase(route).spoils),
+    ...routes.filter((route) => routeCase(route).spoils),
+  ];
   const ids: string[] = [];
   const { canary } = world;
   const ask = async (route: string, request: RouteRequest, key: string): Promise<void> => {
     const id = newId();
     ids.push(id);
-    const planted = { 'user-agent': canary, 'if-match': canary, cookie: `a=${canary}`, referer: `http://${canary}/`, 'x-forwarded-for': canary };
+    const planted = {
+      'user-agent': canary,
+      'if-match': canary,
+      cookie: `a=${canary}`,
+      referer: `http://${canary}/`,
+      'x-forwarded-for': canary,
+    };
     await visitor.ask(route, { ...request, headers: { ...planted, ...request.headers, 'x-request-id': id } }, key);
   };
   for (const route of ordered) {
-    for (const requestOf of routeCase(route).requests) for (const variant of variants(requestOf(world), canary)) await ask(route, variant, world.key);
+    for (const requestOf of routeCase(route).requests)
+      for (const variant of variants(requestOf(world), canary)) await ask(route, variant, world.key);
     await ask(route, routeCase(route).requests[0](world), `ak_${canary}`);
   }
   return ids;
@@ -87,24 +100,48 @@ describe('a run', () => {
   it('has one line with its ids, figures and error code', async () => {
     const { key, organization, otherAgentId, canary } = world;
     const threadId = await service.thread(key, otherAgentId);
-    service.models.next(says(`${canary} says`), (exchange) => exchange.refuse(400, { error: { type: 'invalid_request_error', message: `${canary} is wrong` } }));
+    service.models.next(says(`${canary} says`), (exchange) =>
+      exchange.refuse(400, { error: { type: 'invalid_request_error', message: `${canary} is wrong` } }),
+    );
     const ids = { organizationId: organization.id, agentId: otherAgentId, threadId };
     const requestId = newId();
     const options = { key, body: message(canary), headers: { 'x-request-id': requestId } };
     const { body } = await service.http<{ run: { id: string } }>('POST', `/v1/threads/${threadId}/runs`, options);
     expect(runLines(body.run.id)).toEqual([
       {
-        ...{ level: 'info', time: expect.any(String), msg: 'Run ended', runId: body.run.id, ...ids, provider: 'gemini', channel: 'api' },
-        ...{ status: 'completed', errorCode: null, latencyMs: expect.any(Number), timeToFirstTokenMs: expect.any(Number) },
+        ...{
+          level: 'info',
+          time: expect.any(String),
+          msg: 'Run ended',
+          runId: body.run.id,
+          ...ids,
+          provider: 'gemini',
+          channel: 'api',
+        },
+        ...{
+          status: 'completed',
+          errorCode: null,
+          latencyMs: expect.any(Number),
+          timeToFirstTokenMs: expect.any(Number),
+        },
         ...{ inputTokens: 11, outputTokens: 7 },
       },
     ]);
     expect(await requestLine(requestId)).toEqual({
-      ...{ level: 'info', time: expect.any(String), msg: 'Request served', requestId, method: 'POST', route: '/v1/threads/:threadId/runs' },
+      ...{
+        level: 'info',
+        time: expect.any(String),
+        msg: 'Request served',
+        requestId,
+        method: 'POST',
+        route: '/v1/threads/:threadId/runs',
+      },
       ...{ status: 200, ms: expect.any(Number), ...ids, runId: body.run.id },
     });
     await service.http('POST', `/v1/threads/${threadId}/runs`, { key, body: message(canary) });
-    const failed = lines.map((line) => JSON.parse(line) as Line).filter((line) => line.msg === 'Run ended' && line.threadId === threadId && line.status === 'failed');
+    const failed = lines
+      .map((line) => JSON.parse(line) as Line)
+      .filter((line) => line.msg === 'Run ended' && line.threadId === threadId && line.status === 'failed');
     expect(failed).toMatchObject([{ ...ids, errorCode: expect.stringMatching(/^[a-z_]+$/) }]);
   });
 
@@ -116,7 +153,11 @@ describe('a run', () => {
       if (event.type === 'RUN_STARTED') expect(requestLines(requestId)).toEqual([]);
     }
     const ids = { organizationId: organization.id, agentId, threadId, runId: expect.any(String) };
-    expect(await requestLine(requestId)).toMatchObject({ status: 200, route: '/v1/threads/:threadId/runs/stream', ...ids });
+    expect(await requestLine(requestId)).toMatchObject({
+      status: 200,
+      route: '/v1/threads/:threadId/runs/stream',
+      ...ids,
+    });
   });
 });
 

@@ -36,8 +36,14 @@ async function counting(name: string, label: string): Promise<() => Promise<Reco
   };
   const before = await valuesOf();
   return async () => {
-    const grown = [...(await valuesOf())].map(([labels, value]) => [labels, value - (before.get(labels) ?? 0)] as const);
-    return Object.fromEntries(grown.filter(([, by]) => by > 0).map(([labels, by]) => [(JSON.parse(labels) as Sample['labels'])[label] ?? '', by]));
+    const grown = [...(await valuesOf())].map(
+      ([labels, value]) => [labels, value - (before.get(labels) ?? 0)] as const,
+    );
+    return Object.fromEntries(
+      grown
+        .filter(([, by]) => by > 0)
+        .map(([labels, by]) => [(JSON.parse(labels) as Sample['labels'])[label] ?? '', by]),
+    );
   };
 }
 
@@ -59,7 +65,11 @@ describe('the jobs', () => {
     const depths = jest.spyOn(service.app.get(OutboxStore), 'depths').mockRejectedValue(new Error('away'));
     for (const families of [await scraped(), await scraped()]) {
       expect(sampleOf(families, 'agent_service_jobs_up')).toBe(0);
-      for (const name of ['agent_service_jobs', 'agent_service_job_oldest_due_seconds', 'agent_service_outbox_lag_seconds']) {
+      for (const name of [
+        'agent_service_jobs',
+        'agent_service_job_oldest_due_seconds',
+        'agent_service_outbox_lag_seconds',
+      ]) {
         expect(families.get(name)?.samples).toEqual([]);
       }
     }
@@ -85,14 +95,21 @@ describe('the jobs', () => {
 
 describe('a call of a tool', () => {
   const OUTCOMES = ['agent_service_tool_calls_total', 'outcome'] as const;
-  const durations = async (): Promise<number> => sampleOf(await scraped(), 'agent_service_tool_call_seconds_count', { kind: 'tool' }) ?? 0;
+  const durations = async (): Promise<number> =>
+    sampleOf(await scraped(), 'agent_service_tool_call_seconds_count', { kind: 'tool' }) ?? 0;
 
   it('that fails, that throws and that names no tool is an error', async () => {
     const talk = await Talk.start(service);
     const fails = tool('fails', () => Promise.resolve({ output: 'no', isError: true }), 'exempt');
     const throws = tool('throws', () => Promise.reject(new Error('broken')), 'exempt');
     during(talk.threadId, { tools: [fails, throws, tool('works', () => output('yes'), 'exempt')] });
-    service.models.next(calls('fails', {}), calls('throws', {}), calls('invented', {}), calls('works', {}), says('Done.'));
+    service.models.next(
+      calls('fails', {}),
+      calls('throws', {}),
+      calls('invented', {}),
+      calls('works', {}),
+      says('Done.'),
+    );
     const [counted, before] = [await counting(...OUTCOMES), await durations()];
     expect(await talk.run('Go')).toMatchObject({ body: { run: { status: 'completed' } } });
     expect(await counted()).toEqual({ error: 3, ok: 1 });
@@ -116,7 +133,10 @@ describe('a call of a tool', () => {
   it('that a hook refuses is denied', async () => {
     const talk = await Talk.start(service);
     const pay = new NotingTool('pay', 'exempt');
-    during(talk.threadId, { tools: [pay.offered], hooks: { beforeToolCall: () => Promise.resolve({ decision: 'deny', reason: 'No' }) } });
+    during(talk.threadId, {
+      tools: [pay.offered],
+      hooks: { beforeToolCall: () => Promise.resolve({ decision: 'deny', reason: 'No' }) },
+    });
     service.models.next(calls('pay', {}), says('I may not.'));
     const counted = await counting(...OUTCOMES);
     await talk.run('Pay');
@@ -128,7 +148,11 @@ describe('a call of a tool', () => {
     const slow = endlessTool('exempt');
     during(talk.threadId, { tools: [slow.offered] });
     service.models.next(calls('slow', {}));
-    const [counted, ended, before] = [await counting(...OUTCOMES), await counting('agent_service_runs_total', 'status'), await durations()];
+    const [counted, ended, before] = [
+      await counting(...OUTCOMES),
+      await counting('agent_service_runs_total', 'status'),
+      await durations(),
+    ];
     const streaming = talk.streamed('Go');
     await slow.called;
     const run = await talk.storedRun();
@@ -142,7 +166,10 @@ describe('a call of a tool', () => {
 
 it('counts a run that failed by the code of its error, and no other run', async () => {
   const talk = await Talk.start(service);
-  const [failed, statuses] = [await counting('agent_service_failed_runs_total', 'code'), await counting('agent_service_runs_total', 'status')];
+  const [failed, statuses] = [
+    await counting('agent_service_failed_runs_total', 'code'),
+    await counting('agent_service_runs_total', 'status'),
+  ];
   service.models.next(says('Fine.'), breaksOffAfter('Half'), refuses(401));
   for (const text of ['Hi', 'Break', 'Refuse']) await talk.run(text);
   expect(await failed()).toEqual({ provider_error: 1, provider_auth: 1 });
@@ -173,7 +200,12 @@ it('counts runs and streams while they last', async () => {
 });
 
 it('counts a refused request at the limit that refused it', async () => {
-  const { key, organization: { id }, agentId, path } = await Talk.start(service);
+  const {
+    key,
+    organization: { id },
+    agentId,
+    path,
+  } = await Talk.start(service);
   const counted = await counting('agent_service_limit_refusals_total', 'limit');
   const storage = service.app.get<ThrottlerStorage>(ThrottlerStorage);
   await useUpBudget(storage, `chat:${id}:${agentId}`, 600);
@@ -181,9 +213,11 @@ it('counts a refused request at the limit that refused it', async () => {
   await useUpBudget(storage, `traceExport:${id}`, 20, 'traceExport');
   const body = { message: { role: 'user', content: 'Hi' } };
   expect((await service.http('POST', `${path}/runs`, { key, body })).status).toBe(429);
-  for (const list of ['traces', 'traces/export']) expect((await service.http('GET', `/v1/agents/${agentId}/${list}`, { key })).status).toBe(429);
+  for (const list of ['traces', 'traces/export'])
+    expect((await service.http('GET', `/v1/agents/${agentId}/${list}`, { key })).status).toBe(429);
   expect(await counted()).toEqual({ chat: 1, traces: 1, trace_export: 1 });
-  for (let failed = 0; failed < CREDENTIALS; failed += 1) await service.http('GET', '/v1/agents', { key: `ak_${newId()}` });
+  for (let failed = 0; failed < CREDENTIALS; failed += 1)
+    await service.http('GET', '/v1/agents', { key: `ak_${newId()}` });
   expect((await service.http('GET', '/v1/agents', { key: `ak_${newId()}` })).status).toBe(429);
   expect(await counted()).toMatchObject({ failed_credentials: 1 });
 });

@@ -12,7 +12,14 @@ import { Talk } from '../../support/talk.js';
 class ClockTools extends ToolSource {
   offer(): Promise<OfferedTool[]> {
     const definition = { name: 'clock', description: 'The time.', inputSchema: { type: 'object' } };
-    return Promise.resolve([{ definition, step: 'retrieval', effect: 'exempt', call: () => Promise.resolve({ output: 'noon', isError: false }) }]);
+    return Promise.resolve([
+      {
+        definition,
+        step: 'retrieval',
+        effect: 'exempt',
+        call: () => Promise.resolve({ output: 'noon', isError: false }),
+      },
+    ]);
   }
 }
 
@@ -20,7 +27,10 @@ class ClockTools extends ToolSource {
 class ClockModule {}
 
 const hooks = await HookServer.start();
-const service = useService({ extensions: { imports: [ClockModule], toolSources: [ClockTools] }, egressAllow: new Set([hooks.host]) });
+const service = useService({
+  extensions: { imports: [ClockModule], toolSources: [ClockTools] },
+  egressAllow: new Set([hooks.host]),
+});
 
 /** What Prometheus itself puts on every series. */
 const OWN_LABELS = new Set(['instance', 'job', 'le']);
@@ -34,7 +44,9 @@ const rules = readFileSync('ops/alert-rules.yml', 'utf8');
 const guide = readFileSync('docs/observability.md', 'utf8');
 
 function dashboardExpressions(): string[] {
-  const { panels } = JSON.parse(dashboard) as { readonly panels: readonly { readonly targets?: readonly { readonly expr: string }[] }[] };
+  const { panels } = JSON.parse(dashboard) as {
+    readonly panels: readonly { readonly targets?: readonly { readonly expr: string }[] }[];
+  };
   return panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
 }
 
@@ -71,16 +83,22 @@ interface Used {
 
 /** Every metric of an expression with the labels that are asked of it: its own matchers, and those that are grouped by. */
 function usedIn(expr: string): Used[] {
-  const grouped = [...expr.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, names = '']) => names.split(',').map((name) => name.trim()));
-  return [...expr.matchAll(/\b(agent_service_\w+|nodejs_\w+|process_\w+|up)\b(?:\{([^}]*)\})?/g)].map(([, metric = '', matchers = '']) => ({
-    metric,
-    labels: new Set([...grouped, ...[...matchers.matchAll(/(\w+)\s*[=!]/g)].map(([, name = '']) => name)]),
-  }));
+  const grouped = [...expr.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, names = '']) =>
+    names.split(',').map((name) => name.trim()),
+  );
+  return [...expr.matchAll(/\b(agent_service_\w+|nodejs_\w+|process_\w+|up)\b(?:\{([^}]*)\})?/g)].map(
+    ([, metric = '', matchers = '']) => ({
+      metric,
+      labels: new Set([...grouped, ...[...matchers.matchAll(/(\w+)\s*[=!]/g)].map(([, name = '']) => name)]),
+    }),
+  );
 }
 
 function familyOf(families: ReadonlyMap<string, MetricFamily>, metric: string): MetricFamily | undefined {
   const family = families.get(metric);
-  return family?.type === 'histogram' ? undefined : (family ?? families.get(metric.replace(/_(?:bucket|sum|count)$/, '')));
+  return family?.type === 'histogram'
+    ? undefined
+    : (family ?? families.get(metric.replace(/_(?:bucket|sum|count)$/, '')));
 }
 
 afterAll(() => hooks.close());
@@ -89,7 +107,10 @@ let families: ReadonlyMap<string, MetricFamily>;
 beforeAll(async () => {
   const talk = await Talk.start(service);
   const handler = { hooks: [{ type: 'http', url: hooks.url('/prompt', () => ({})) }] };
-  const put = await service.http('PUT', `/v1/agents/${talk.agentId}/hooks`, { key: talk.key, body: { hooks: { UserPromptSubmit: [handler] } } });
+  const put = await service.http('PUT', `/v1/agents/${talk.agentId}/hooks`, {
+    key: talk.key,
+    body: { hooks: { UserPromptSubmit: [handler] } },
+  });
   expect(put.status).toBe(200);
   service.models.next(calls('clock', {}), says('It is noon.'));
   expect((await talk.run('What time is it?')).status).toBe(200);
@@ -110,7 +131,11 @@ describe.each([
         const family = familyOf(families, metric);
         expect({ metric, there: family !== undefined }).toEqual({ metric, there: true });
         const [sample] = family?.samples ?? [];
-        const known = new Set([...OWN_LABELS, ...Object.keys(sample?.labels ?? {}), ...(LABELS_OF_ABSENT[metric] ?? [])]);
+        const known = new Set([
+          ...OWN_LABELS,
+          ...Object.keys(sample?.labels ?? {}),
+          ...(LABELS_OF_ABSENT[metric] ?? []),
+        ]);
         expect({ metric, unknown: [...labels].filter((label) => !known.has(label)) }).toEqual({ metric, unknown: [] });
       }
     }
@@ -118,7 +143,9 @@ describe.each([
 });
 
 it('shows every metric of the service on the dashboard', () => {
-  const shown = new Set(dashboardExpressions().flatMap((expr) => usedIn(expr).map(({ metric }) => familyOf(families, metric)?.name)));
+  const shown = new Set(
+    dashboardExpressions().flatMap((expr) => usedIn(expr).map(({ metric }) => familyOf(families, metric)?.name)),
+  );
   const own = [...families.keys()].filter((name) => name.startsWith('agent_service_'));
   expect(own.length).toBeGreaterThan(12);
   expect(own.filter((name) => !shown.has(name))).toEqual([]);
@@ -154,7 +181,9 @@ describe('one run with one call of a tool and of a hook', () => {
     expect(sampleOf(families, 'agent_service_tokens_total', { provider, direction: 'input' })).toBeGreaterThan(10);
     expect(sampleOf(families, 'agent_service_tool_calls_total', { kind: 'retrieval', outcome: 'ok' })).toBe(1);
     expect(sampleOf(families, 'agent_service_tool_call_seconds_count', { kind: 'retrieval' })).toBe(1);
-    expect(sampleOf(families, 'agent_service_hook_calls_total', { event: 'UserPromptSubmit', type: 'http', outcome: 'ok' })).toBe(1);
+    expect(
+      sampleOf(families, 'agent_service_hook_calls_total', { event: 'UserPromptSubmit', type: 'http', outcome: 'ok' }),
+    ).toBe(1);
     expect(sampleOf(families, 'agent_service_active_runs')).toBe(0);
     expect(sampleOf(families, 'agent_service_open_streams')).toBe(0);
     expect(sampleOf(families, 'agent_service_jobs_up')).toBe(1);

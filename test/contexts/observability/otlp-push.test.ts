@@ -18,8 +18,15 @@ import { Talk } from '../../support/talk.js';
 const HEADERS = { OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20push-secret,x-team=agents,x-scope=push-secret' };
 /** One a place that contents come from. */
 const CANARIES = {
-  prompt: 'canary-prompt', user: 'canary-user', reply: 'canary-reply', toolInput: 'canary-tool-input', toolOutput: 'canary-tool-output',
-  query: 'canary-query', found: 'canary-found', hook: 'canary-hook', context: 'canary-context',
+  prompt: 'canary-prompt',
+  user: 'canary-user',
+  reply: 'canary-reply',
+  toolInput: 'canary-tool-input',
+  toolOutput: 'canary-tool-output',
+  query: 'canary-query',
+  found: 'canary-found',
+  hook: 'canary-hook',
+  context: 'canary-context',
 };
 
 /** What no line of the log and no job may have of the headers, as they are set and as they are sent. */
@@ -34,7 +41,13 @@ let service: TestService;
 function start(environment: Record<string, string> = {}): Promise<TestService> {
   const all = { OTEL_EXPORTER_OTLP_ENDPOINT: backend.url, ...HEADERS, ...environment };
   const log = { write: (line: string) => void lines.push(line) };
-  return startService({ environment: { LOG_LEVEL: 'debug', ...all }, extensions: scriptedRuns, egressAllow: new LoopbackPorts(), clock, log });
+  return startService({
+    environment: { LOG_LEVEL: 'debug', ...all },
+    extensions: scriptedRuns,
+    egressAllow: new LoopbackPorts(),
+    clock,
+    log,
+  });
 }
 
 beforeAll(async () => {
@@ -51,12 +64,17 @@ beforeEach(() => {
 });
 
 async function push(...traceIds: string[]): Promise<void> {
-  await service.database.transaction((transaction) => service.app.get(Outbox).enqueue(transaction, pushTraces, { traceIds }));
+  await service.database.transaction((transaction) =>
+    service.app.get(Outbox).enqueue(transaction, pushTraces, { traceIds }),
+  );
 }
 
 /** All pushes have ended well. */
 function pushed(): Promise<void> {
-  return until(async () => (await service.database.query(`select id from outbox where name = $1`, [pushTraces.name])).length === 0, 'the traces are pushed');
+  return until(
+    async () => (await service.database.query(`select id from outbox where name = $1`, [pushTraces.name])).length === 0,
+    'the traces are pushed',
+  );
 }
 
 /** The id and model of the scripted models' answers. */
@@ -104,7 +122,9 @@ async function runOfAllKinds(on: TestService): Promise<{ talk: Talk; runId: stri
   const talk = await Talk.start(on, { name: 'Travel desk', systemPrompt: CANARIES.prompt });
   const url = hooks.url(`/${newId()}?key=canary-key`, () => ({ additionalContext: CANARIES.hook }));
   const document = { hooks: { UserPromptSubmit: [{ hooks: [{ type: 'http', url }] }] } };
-  expect((await on.http('PUT', `/v1/agents/${talk.agentId}/hooks`, { key: talk.key, body: document })).status).toBe(200);
+  expect((await on.http('PUT', `/v1/agents/${talk.agentId}/hooks`, { key: talk.key, body: document })).status).toBe(
+    200,
+  );
   const search = { ...tool('search', () => output(CANARIES.found)), step: 'retrieval' as const };
   const recall = { ...tool('recall', () => output(CANARIES.found)), step: 'memory' as const };
   const fails = tool('weather', () => Promise.resolve({ output: CANARIES.toolOutput, isError: true }));
@@ -132,37 +152,76 @@ describe('a pushed trace', () => {
     await push(runId);
     await pushed();
 
-    const { body: trace } = await service.http<{ startedAt: string; latencyMs: number; model: string; steps: { startedAt: string; latencyMs: number }[] }>(
-      'GET', `/v1/agents/${talk.agentId}/traces/${runId}`, { key: talk.key },
-    );
+    const { body: trace } = await service.http<{
+      startedAt: string;
+      latencyMs: number;
+      model: string;
+      steps: { startedAt: string; latencyMs: number }[];
+    }>('GET', `/v1/agents/${talk.agentId}/traces/${runId}`, { key: talk.key });
     const spans = backend.spansOf(runId);
     const [run, ...steps] = spans;
     const chat = `chat ${trace.model}`;
     expect(spans.map(({ name }) => name)).toEqual([
-      'invoke_agent Travel desk', 'hook UserPromptSubmit', chat, 'execute_tool weather', chat, 'retrieval search', chat, 'memory recall', chat,
+      'invoke_agent Travel desk',
+      'hook UserPromptSubmit',
+      chat,
+      'execute_tool weather',
+      chat,
+      'retrieval search',
+      chat,
+      'memory recall',
+      chat,
     ]);
-    expect(run).toMatchObject({ parentSpanId: '', kind: 1, status: { code: 0 }, resource: { 'service.name': 'agent-service', 'service.version': '1.0.0' } });
+    expect(run).toMatchObject({
+      parentSpanId: '',
+      kind: 1,
+      status: { code: 0 },
+      resource: { 'service.name': 'agent-service', 'service.version': '1.0.0' },
+    });
     expect(steps.every(({ parentSpanId }) => parentSpanId === run?.spanId)).toBe(true);
     const nano = (iso: string): bigint => BigInt(Date.parse(iso)) * 1_000_000n;
-    const timesOf = ({ startedAt, latencyMs }: { startedAt: string; latencyMs: number }) =>
-      [nano(startedAt), nano(startedAt) + BigInt(latencyMs) * 1_000_000n];
+    const timesOf = ({ startedAt, latencyMs }: { startedAt: string; latencyMs: number }) => [
+      nano(startedAt),
+      nano(startedAt) + BigInt(latencyMs) * 1_000_000n,
+    ];
     expect(spans.map(({ startNano, endNano }) => [startNano, endNano])).toEqual([trace, ...trace.steps].map(timesOf));
     expect(run?.attributes).toMatchObject({
-      'gen_ai.operation.name': 'invoke_agent', 'gen_ai.provider.name': 'anthropic', 'gen_ai.agent.id': talk.agentId, 'gen_ai.agent.name': 'Travel desk',
-      'gen_ai.conversation.id': talk.threadId, 'agent_service.organization.id': talk.organization.id, 'gen_ai.usage.output_tokens': expect.any(Number),
+      'gen_ai.operation.name': 'invoke_agent',
+      'gen_ai.provider.name': 'anthropic',
+      'gen_ai.agent.id': talk.agentId,
+      'gen_ai.agent.name': 'Travel desk',
+      'gen_ai.conversation.id': talk.threadId,
+      'agent_service.organization.id': talk.organization.id,
+      'gen_ai.usage.output_tokens': expect.any(Number),
     });
-    expect(named(spans, chat)).toMatchObject({ kind: 3, attributes: { 'gen_ai.operation.name': 'chat', 'gen_ai.request.model': trace.model, ...ANSWER } });
+    expect(named(spans, chat)).toMatchObject({
+      kind: 3,
+      attributes: { 'gen_ai.operation.name': 'chat', 'gen_ai.request.model': trace.model, ...ANSWER },
+    });
     expect(named(spans, 'execute_tool weather')).toMatchObject({
-      kind: 1, status: { code: 2, message: '' }, attributes: { 'gen_ai.tool.name': 'weather', 'gen_ai.tool.call.id': 'call-1', 'error.type': 'tool_error' },
+      kind: 1,
+      status: { code: 2, message: '' },
+      attributes: { 'gen_ai.tool.name': 'weather', 'gen_ai.tool.call.id': 'call-1', 'error.type': 'tool_error' },
     });
-    expect(named(spans, 'retrieval search').attributes).toMatchObject({ 'gen_ai.operation.name': 'retrieval', 'gen_ai.tool.call.id': 'call-2' });
-    expect(named(spans, 'hook UserPromptSubmit').attributes).toMatchObject({ 'agent_service.hook.outcome': 'ok', 'server.address': hooks.host.split(':')[0] });
+    expect(named(spans, 'retrieval search').attributes).toMatchObject({
+      'gen_ai.operation.name': 'retrieval',
+      'gen_ai.tool.call.id': 'call-2',
+    });
+    expect(named(spans, 'hook UserPromptSubmit').attributes).toMatchObject({
+      'agent_service.hook.outcome': 'ok',
+      'server.address': hooks.host.split(':')[0],
+    });
 
     const [request] = backend.received;
     expect(request?.body.toString('latin1')).not.toContain('canary');
     expect(request).toMatchObject({
       path: '/v1/traces',
-      headers: { authorization: 'Bearer push-secret', 'x-team': 'agents', 'content-type': 'application/x-protobuf', 'content-encoding': 'gzip' },
+      headers: {
+        authorization: 'Bearer push-secret',
+        'x-team': 'agents',
+        'content-type': 'application/x-protobuf',
+        'content-encoding': 'gzip',
+      },
     });
   });
 
@@ -170,7 +229,9 @@ describe('a pushed trace', () => {
     const capturing = await start({ OTEL_CAPTURE_CONTENT: 'true', OTEL_SERVICE_NAME: 'agents-eu' });
     try {
       const { runId } = await runOfAllKinds(capturing);
-      await capturing.database.transaction((transaction) => capturing.app.get(Outbox).enqueue(transaction, pushTraces, { traceIds: [runId] }));
+      await capturing.database.transaction((transaction) =>
+        capturing.app.get(Outbox).enqueue(transaction, pushTraces, { traceIds: [runId] }),
+      );
       await until(() => backend.spansOf(runId).length > 0, 'the trace is pushed');
       const sent = JSON.stringify(backend.spansOf(runId).map(({ attributes }) => attributes));
       const { prompt, ...told } = CANARIES;
@@ -188,7 +249,15 @@ describe('a pushed trace', () => {
     const parent = { traceId: newId().replaceAll('-', ''), spanId: 'b7ad6b7169203331' };
     const headers = { traceparent: `00-${parent.traceId}-${parent.spanId}-01` };
     const user = { role: 'user', content: 'Hi' };
-    const agUi = { threadId: newId(), runId: newId(), state: {}, messages: [{ ...user, id: '1' }], tools: [], context: [], forwardedProps: {} };
+    const agUi = {
+      threadId: newId(),
+      runId: newId(),
+      state: {},
+      messages: [{ ...user, id: '1' }],
+      tools: [],
+      context: [],
+      forwardedProps: {},
+    };
     const requests: [string, object][] = [
       [`${talk.path}/runs`, { message: user }],
       [`${talk.path}/runs/stream`, { message: user }],
@@ -199,12 +268,16 @@ describe('a pushed trace', () => {
       service.models.next(says('Hello.'));
       expect(await service.http('POST', path, { key: talk.key, body, headers })).toMatchObject({ status: 200 });
     }
-    const { body } = await service.http<{ traces: { id: string }[] }>('GET', `/v1/agents/${talk.agentId}/traces`, { key: talk.key });
+    const { body } = await service.http<{ traces: { id: string }[] }>('GET', `/v1/agents/${talk.agentId}/traces`, {
+      key: talk.key,
+    });
     await push(...body.traces.map(({ id }) => id));
     await pushed();
     const spans = backend.received.flatMap((request) => request.spans);
     const runs = spans.filter(({ name }) => name.startsWith('invoke_agent'));
-    expect(runs.map(({ traceId, parentSpanId }) => ({ traceId, spanId: parentSpanId }))).toEqual(requests.map(() => parent));
+    expect(runs.map(({ traceId, parentSpanId }) => ({ traceId, spanId: parentSpanId }))).toEqual(
+      requests.map(() => parent),
+    );
     expect(new Set(spans.map(({ traceId }) => traceId))).toEqual(new Set([parent.traceId]));
   });
 
@@ -222,18 +295,24 @@ describe('a pushed trace', () => {
     }
     await push(...ids);
     await pushed();
-    const organizations = backend.received.flatMap(({ spans }) => spans.map(({ attributes }) => attributes['agent_service.organization.id']));
+    const organizations = backend.received.flatMap(({ spans }) =>
+      spans.map(({ attributes }) => attributes['agent_service.organization.id']),
+    );
     expect(organizations.filter(Boolean)).toEqual([talks[0]?.organization.id]);
   });
 
   it('is one of several organizations in a request, and goes without those that are deleted or under HIPAA', async () => {
     const [one, other, deleted] = [await traced(), await traced(), await traced()];
     const closed = await traced(await Talk.start(service, {}, '--features', 'hipaa'));
-    expect((await service.http('DELETE', `/v1/threads/${deleted.talk.threadId}`, { key: deleted.talk.key })).status).toBeLessThan(300);
+    expect(
+      (await service.http('DELETE', `/v1/threads/${deleted.talk.threadId}`, { key: deleted.talk.key })).status,
+    ).toBeLessThan(300);
     await push(...[one, other, deleted, closed].map(({ runId }) => runId), newId());
     await pushed();
     expect(backend.received).toHaveLength(1);
-    const organizations = backend.received[0]?.spans.map(({ attributes }) => attributes['agent_service.organization.id']).filter(Boolean);
+    const organizations = backend.received[0]?.spans
+      .map(({ attributes }) => attributes['agent_service.organization.id'])
+      .filter(Boolean);
     expect(new Set(organizations)).toEqual(new Set([one.talk.organization.id, other.talk.organization.id]));
     expect([deleted, closed].flatMap(({ runId }) => backend.spansOf(runId))).toEqual([]);
   });
@@ -244,12 +323,18 @@ it('leaves out a trace of which the stored JSON cannot be read, which the log na
   const ids: string[] = [];
   for (let nth = 0; nth < 5; nth += 1) ids.push((await traced(talk)).runId);
   const [, unreadable = '', , unreadableToo = ''] = ids;
-  await service.database.query(`update traces set steps = '{}' where id = any($1::uuid[])`, [[unreadable, unreadableToo]]);
+  await service.database.query(`update traces set steps = '{}' where id = any($1::uuid[])`, [
+    [unreadable, unreadableToo],
+  ]);
   await push(...ids);
   await pushed();
-  expect(ids.filter((id) => backend.spansOf(id).length > 0)).toEqual(ids.filter((id) => id !== unreadable && id !== unreadableToo));
+  expect(ids.filter((id) => backend.spansOf(id).length > 0)).toEqual(
+    ids.filter((id) => id !== unreadable && id !== unreadableToo),
+  );
   for (const id of [unreadable, unreadableToo]) {
-    expect(lines.filter((line) => line.includes(`"traceId":"${id}"`))).toEqual([expect.stringContaining('"level":"error"')]);
+    expect(lines.filter((line) => line.includes(`"traceId":"${id}"`))).toEqual([
+      expect.stringContaining('"level":"error"'),
+    ]);
   }
   expect(await dead()).toBeUndefined();
 });
@@ -258,7 +343,9 @@ it('ends where an organization comes under HIPAA while its first part is on the 
   const talk = await Talk.start(service);
   const [first, second] = [await traced(talk), await traced(talk)].map(({ runId }) => runId);
   // Each is loaded, and sent, by itself.
-  await service.database.query('update traces set stored_bytes = 4000000 where organization_id = $1', [talk.organization.id]);
+  await service.database.query('update traces set stored_bytes = 4000000 where organization_id = $1', [
+    talk.organization.id,
+  ]);
   backend.next(async (response) => {
     await service.cli('org', 'set', talk.organization.id, '--features', 'hipaa');
     response.writeHead(200).end();
@@ -291,7 +378,10 @@ describe('a backend that', () => {
     await push(runId);
     await until(async () => (await dead()) !== undefined, 'the push is dead');
     const job = await dead();
-    expect(job).toMatchObject({ attempts: 1, lastError: expect.stringContaining('The OpenTelemetry backend answered 400') });
+    expect(job).toMatchObject({
+      attempts: 1,
+      lastError: expect.stringContaining('The OpenTelemetry backend answered 400'),
+    });
     expect(job?.lastError).not.toContain(SECRET);
     await service.cli('jobs', 'retry', job?.id ?? '');
     await pushed();
@@ -320,7 +410,8 @@ describe('a backend that', () => {
     await refused;
     await backend.startAgain();
     await pushed();
-    for (const { runId } of [one, other]) expect(new Set(backend.spansOf(runId).map(({ spanId }) => spanId)).size).toBe(2);
+    for (const { runId } of [one, other])
+      expect(new Set(backend.spansOf(runId).map(({ spanId }) => spanId)).size).toBe(2);
     expect(await dead()).toBeUndefined();
   });
 });
@@ -329,7 +420,9 @@ describe('publishing', () => {
   const publish = (): Promise<number> => service.app.get(PublishTraces).execute(new AbortController().signal);
 
   async function exported({ key, agentId }: Talk): Promise<string[]> {
-    const { body } = await service.http<{ traces: { id: string }[] }>('GET', `/v1/agents/${agentId}/traces/export`, { key });
+    const { body } = await service.http<{ traces: { id: string }[] }>('GET', `/v1/agents/${agentId}/traces/export`, {
+      key,
+    });
     return body.traces.map(({ id }) => id);
   }
 

@@ -21,7 +21,9 @@ const service = useService({ clock });
 
 function list(talk: Talk, query: Readonly<Record<string, string>> = {}): Promise<Answer<Listed>> {
   clock.moveOn(2_000);
-  return service.http<Listed>('GET', `/v1/agents/${talk.agentId}/traces?${new URLSearchParams(query).toString()}`, { key: talk.key });
+  return service.http<Listed>('GET', `/v1/agents/${talk.agentId}/traces?${new URLSearchParams(query).toString()}`, {
+    key: talk.key,
+  });
 }
 
 async function total(talk: Talk, query: Readonly<Record<string, string>> = {}): Promise<number> {
@@ -30,7 +32,14 @@ async function total(talk: Talk, query: Readonly<Record<string, string>> = {}): 
 
 function made(talk: Talk, count: number, minutesAgo: number, everyMs: number): Promise<string[]> {
   const newest = new Date(clock.now().getTime() - minutesAgo * MINUTE_MS);
-  return makeTraces(service, { organizationId: talk.organization.id, agentId: talk.agentId, threadId: talk.threadId, count, newest, everyMs });
+  return makeTraces(service, {
+    organizationId: talk.organization.id,
+    agentId: talk.agentId,
+    threadId: talk.threadId,
+    count,
+    newest,
+    everyMs,
+  });
 }
 
 async function ran(talk: Talk): Promise<string> {
@@ -57,16 +66,39 @@ describe('the number of traces', () => {
     const talk = await Talk.start(service);
     const newest = new Date(Math.floor(clock.now().getTime() / HOUR_MS) * HOUR_MS - HOUR_MS);
     const { organization, agentId, threadId } = talk;
-    await makeTraces(service, { organizationId: organization.id, agentId, threadId, count: 500, newest, everyMs: MINUTE_MS });
+    await makeTraces(service, {
+      organizationId: organization.id,
+      agentId,
+      threadId,
+      count: 500,
+      newest,
+      everyMs: MINUTE_MS,
+    });
     const range = (from: number, to: number): Record<string, string> => ({
       fromTimestamp: new Date(newest.getTime() - from * MINUTE_MS).toISOString(),
       toTimestamp: new Date(newest.getTime() - to * MINUTE_MS).toISOString(),
     });
-    for (const [from, to] of [[400, 20], [120, 60], [119, 61], [30, 10], [5, 5], [61, 59], [499, 0]] as const) {
+    for (const [from, to] of [
+      [400, 20],
+      [120, 60],
+      [119, 61],
+      [30, 10],
+      [5, 5],
+      [61, 59],
+      [499, 0],
+    ] as const) {
       expect(await total(talk, range(from, to))).toBe(from - to + 1);
     }
     await publishTraces(service);
-    for (const [from, to] of [[400, 20], [120, 60], [119, 61], [30, 10], [5, 5], [61, 59], [499, 0]] as const) {
+    for (const [from, to] of [
+      [400, 20],
+      [120, 60],
+      [119, 61],
+      [30, 10],
+      [5, 5],
+      [61, 59],
+      [499, 0],
+    ] as const) {
       expect(await total(talk, range(from, to))).toBe(from - to + 1);
     }
   });
@@ -84,7 +116,11 @@ describe('the number of traces', () => {
     expect(await total(talk)).toBe(1_542);
     for (const { path, key } of [small, large]) await service.http('DELETE', path, { key });
     expect(await total(talk)).toBe(10);
-    await until(async () => (await service.database.query('select 1 from traces where thread_id = $1', [large.threadId])).length === 0, 'its rows are removed');
+    await until(
+      async () =>
+        (await service.database.query('select 1 from traces where thread_id = $1', [large.threadId])).length === 0,
+      'its rows are removed',
+    );
     expect(await total(talk)).toBe(10);
     expect(await total(talk, { sessionId: talk.threadId })).toBe(10);
   });

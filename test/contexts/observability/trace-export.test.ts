@@ -25,13 +25,21 @@ afterEach(async () => {
   replica = undefined;
 });
 
-function exportOf(talk: Talk, query: Readonly<Record<string, string>> = {}, at: TestService = service): Promise<Answer<Exported>> {
+function exportOf(
+  talk: Talk,
+  query: Readonly<Record<string, string>> = {},
+  at: TestService = service,
+): Promise<Answer<Exported>> {
   const path = `/v1/agents/${talk.agentId}/traces/export?${new URLSearchParams(query).toString()}`;
   return at.http<Exported>('GET', path, { key: talk.key });
 }
 
 /** All pages of a walk, each of another of the processes; `between` happens after each page. */
-async function walk(talk: Talk, processes: readonly TestService[] = [service], between = (_page: number): Promise<void> => Promise.resolve()): Promise<string[][]> {
+async function walk(
+  talk: Talk,
+  processes: readonly TestService[] = [service],
+  between = (_page: number): Promise<void> => Promise.resolve(),
+): Promise<string[][]> {
   const pages: string[][] = [];
   let cursor: string | null = null;
   do {
@@ -91,7 +99,10 @@ describe('a trace becomes exportable', () => {
   it('whatever another has left: a run that was found orphaned after months', async () => {
     const [talk, other] = [await Talk.start(service), await Talk.start(service)];
     const { id: orphan } = await ran(other);
-    await service.database.query('update traces set latency_ms = 60 * 86400000::bigint, time_to_first_token_ms = 40 * 86400000::bigint where id = $1', [orphan]);
+    await service.database.query(
+      'update traces set latency_ms = 60 * 86400000::bigint, time_to_first_token_ms = 40 * 86400000::bigint where id = $1',
+      [orphan],
+    );
     const { id } = await published(talk);
     expect((await exportOf(talk)).body.traces.map((trace) => trace.id)).toEqual([id]);
     expect((await exportOf(other)).body.traces.map((trace) => trace.id)).toEqual([orphan]);
@@ -111,9 +122,16 @@ describe('a trace becomes exportable', () => {
   it('whole, without what an export leaves out', async () => {
     const talk = await Talk.start(service);
     const { id, messageId } = await published(talk, 'What is it?', 'Rain.');
-    await service.http('PUT', `${talk.path}/messages/${messageId}/reaction`, { key: talk.key, body: { reaction: 'thumbs_up', comment: 'Yes' } });
+    await service.http('PUT', `${talk.path}/messages/${messageId}/reaction`, {
+      key: talk.key,
+      body: { reaction: 'thumbs_up', comment: 'Yes' },
+    });
     const detail = await service.http('GET', `/v1/agents/${talk.agentId}/traces/${id}`, { key: talk.key });
-    expect(detail.body).toMatchObject({ reactions: { thumbs_up: { comment: 'Yes' } }, sessionStartHook: null, threadId: talk.threadId });
+    expect(detail.body).toMatchObject({
+      reactions: { thumbs_up: { comment: 'Yes' } },
+      sessionStartHook: null,
+      threadId: talk.threadId,
+    });
     const { reactions: _reactions, sessionStartHook: _hook, threadId: _thread, ...whole } = detail.body;
     expect((await exportOf(talk)).body).toEqual({ traces: [whole], meta: { cursor: null } });
   });
@@ -125,7 +143,13 @@ describe('a walk', () => {
     const on = { organizationId: talk.organization.id, agentId: talk.agentId, threadId: talk.threadId };
     // Three of them start at each moment.
     const newest = new Date(clock.now().getTime() - 5 * MINUTE_MS);
-    const made = (await Promise.all([0, 1, 2].map((third) => makeTraces(service, { ...on, count: third === 0 ? 3_334 : 3_333, newest, everyMs: 2_000 })))).flat();
+    const made = (
+      await Promise.all(
+        [0, 1, 2].map((third) =>
+          makeTraces(service, { ...on, count: third === 0 ? 3_334 : 3_333, newest, everyMs: 2_000 }),
+        ),
+      )
+    ).flat();
     replica = await service.replica();
     const both = [service, replica];
     killAfter(3);
@@ -159,7 +183,9 @@ describe('a walk', () => {
 
   it('has pages that are bounded by all that a trace holds', async () => {
     const talk = await Talk.start(service);
-    const userContext = Object.fromEntries(Array.from({ length: 30 }, (_, nth) => [`k${nth}`, '\u{1F600}'.repeat(9_000)]));
+    const userContext = Object.fromEntries(
+      Array.from({ length: 30 }, (_, nth) => [`k${nth}`, '\u{1F600}'.repeat(9_000)]),
+    );
     for (const text of ['One', 'Two']) {
       service.models.next(says('Hello'));
       await talk.run(text, { config: { userContext } });
@@ -181,7 +207,10 @@ describe('a walk', () => {
     const second = await exportOf(talk, { cursor: first.body.meta.cursor ?? '', toTimestamp: at(240) });
     expect(second.body.traces.map(({ id }) => id)).toEqual(ids.slice(111, 211));
     const third = await exportOf(talk, { cursor: second.body.meta.cursor ?? '' });
-    expect(third.body).toEqual({ traces: ids.slice(211, 251).map((id) => expect.objectContaining({ id })), meta: { cursor: null } });
+    expect(third.body).toEqual({
+      traces: ids.slice(211, 251).map((id) => expect.objectContaining({ id })),
+      meta: { cursor: null },
+    });
   });
 
   it('is empty for a range without a trace, however far away', async () => {
@@ -207,9 +236,14 @@ describe('a walk', () => {
     }
     await publishTraces(service);
     const cursor = (await exportOf(talk)).body.meta.cursor ?? '';
-    const cursors = await Promise.all([foreign, sibling].map(async (other) => (await exportOf(other)).body.meta.cursor ?? ''));
+    const cursors = await Promise.all(
+      [foreign, sibling].map(async (other) => (await exportOf(other)).body.meta.cursor ?? ''),
+    );
     for (const given of [...cursors, `${cursor}x`, `${cursor}.x`, `${cursor}=`, `${cursor}!`, 'made-up', newId(), '']) {
-      expect(await exportOf(talk, { cursor: given })).toMatchObject({ status: 400, body: { code: 'FST_ERR_VALIDATION' } });
+      expect(await exportOf(talk, { cursor: given })).toMatchObject({
+        status: 400,
+        body: { code: 'FST_ERR_VALIDATION' },
+      });
     }
     expect((await exportOf(talk, { cursor })).body.traces).toHaveLength(1);
   });
@@ -235,7 +269,10 @@ describe('exports', () => {
   ])('refuse ?%s and name the field', async (query, field) => {
     const talk = await Talk.start(service);
     const answer = await service.http('GET', `/v1/agents/${talk.agentId}/traces/export?${query}`, { key: talk.key });
-    expect(answer).toMatchObject({ status: 400, body: { code: 'FST_ERR_VALIDATION', message: expect.stringContaining(field) } });
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { code: 'FST_ERR_VALIDATION', message: expect.stringContaining(field) },
+    });
   });
 
   it('are limited to twenty requests a minute and organization, apart from the list', async () => {
@@ -253,7 +290,10 @@ describe('exports', () => {
   it('are closed to HIPAA organizations, and never hold what one has left', async () => {
     const talk = await Talk.start(service, {}, '--features', 'hipaa');
     await published(talk);
-    expect(await exportOf(talk)).toMatchObject({ status: 403, body: { code: 'forbidden_trace_access_for_hipaa_agent' } });
+    expect(await exportOf(talk)).toMatchObject({
+      status: 403,
+      body: { code: 'forbidden_trace_access_for_hipaa_agent' },
+    });
     await ran(talk, 'Switched off before this is published');
     await service.cli('org', 'set', talk.organization.id, '--features', '');
     const { id } = await published(talk);

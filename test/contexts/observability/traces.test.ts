@@ -113,7 +113,14 @@ describe('a run leaves a trace', () => {
     const anything = expect.anything();
     const startedAt = expect.stringMatching(/^\d{4}-.*Z$/);
     const step = { id: expect.any(String), startedAt, latencyMs: expect.any(Number), error: null };
-    const model = { ...step, type: 'model', name: body.model, input: anything, output: anything, response: { id: 'msg_1', model: 'm' } };
+    const model = {
+      ...step,
+      type: 'model',
+      name: body.model,
+      input: anything,
+      output: anything,
+      response: { id: 'msg_1', model: 'm' },
+    };
     const tool = { ...step, type: 'tool', name: 'weather' };
     const usage = { inputTokens: expect.any(Number), outputTokens: expect.any(Number) };
     expect(body.steps).toEqual([
@@ -140,7 +147,13 @@ describe('a run leaves a trace', () => {
     await run(at, 'Break');
     const { body } = await list(at.key, at.traces);
     expect(body.traces).toMatchObject([
-      { status: 'failed', input: 'Break', output: 'Half an answ', messageId: expect.any(String), error: PROVIDER_ERROR },
+      {
+        status: 'failed',
+        input: 'Break',
+        output: 'Half an answ',
+        messageId: expect.any(String),
+        error: PROVIDER_ERROR,
+      },
       { status: 'failed', input: 'Fail', output: '', messageId: null, error: PROVIDER_ERROR },
     ]);
     const failed = await get(at.key, `${at.traces}/${body.traces[1]?.id ?? ''}`);
@@ -240,7 +253,10 @@ describe('the list of traces', () => {
     const { status, body } = await get(at.key, `${at.traces}?${query}`);
     expect(status).toBe(400);
     expect(body).toEqual({
-      statusCode: 400, code: 'FST_ERR_VALIDATION', error: 'bad_request', message: expect.stringContaining(field),
+      statusCode: 400,
+      code: 'FST_ERR_VALIDATION',
+      error: 'bad_request',
+      message: expect.stringContaining(field),
     });
   });
 
@@ -248,7 +264,8 @@ describe('the list of traces', () => {
     const at = await place();
     await traced(at);
     expect(await list(at.key, `${at.traces}?page=${Number.MAX_SAFE_INTEGER}&limit=100`)).toMatchObject({
-      status: 200, body: { traces: [] },
+      status: 200,
+      body: { traces: [] },
     });
   });
 });
@@ -312,7 +329,10 @@ describe('one trace', () => {
     const at = await place();
     await traced(at);
     expect((await service.http('DELETE', `/v1/agents/${at.agentId}`, { key: at.key })).status).toBe(200);
-    await until(async () => (await service.database.query('select 1 from traces where agent_id = $1', [at.agentId])).length === 0, 'they go');
+    await until(
+      async () => (await service.database.query('select 1 from traces where agent_id = $1', [at.agentId])).length === 0,
+      'they go',
+    );
   });
 });
 
@@ -334,7 +354,8 @@ describe('the trace of a message', () => {
     await service.database.query(aging, [old.runId]);
     for (const messageId of [body.messages[0].id, other.messageId, newId(), old.messageId]) {
       expect(await get(at.key, `/v1/agents/${at.agentId}/messages/${messageId}/trace`)).toMatchObject({
-        status: 404, body: { statusCode: 404, error: 'not_found' },
+        status: 404,
+        body: { statusCode: 404, error: 'not_found' },
       });
     }
     expect((await get(at.key, `${at.traces}/${old.runId}`)).status).toBe(404);

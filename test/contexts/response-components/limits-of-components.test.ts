@@ -15,7 +15,9 @@ const INPUTS = { confirm: CONFIRM, select: SELECT, card: CARD };
 
 /** One answer that shows all of these. */
 function shows(...names: readonly (keyof typeof INPUTS)[]): ModelScript {
-  return answers({ calls: names.map((name, index) => ({ id: `${name}-${index}`, name: `present_${name}`, input: INPUTS[name] })) });
+  return answers({
+    calls: names.map((name, index) => ({ id: `${name}-${index}`, name: `present_${name}`, input: INPUTS[name] })),
+  });
 }
 
 function componentsOf({ message }: RunResult): string[] {
@@ -29,7 +31,10 @@ async function shownBy(talk: Talk, ...scripts: ModelScript[]): Promise<string[]>
   return componentsOf(body);
 }
 
-const refusals = (): string[] => readByModel(service).filter(({ isError }) => isError).map(({ output }) => output);
+const refusals = (): string[] =>
+  readByModel(service)
+    .filter(({ isError }) => isError)
+    .map(({ output }) => output);
 
 describe('at the frequency low', () => {
   it('buttons are shown once a turn, of either kind, side by side or one after the other; anything else is not limited', async () => {
@@ -44,14 +49,20 @@ describe('at the frequency low', () => {
 
   it('the next message of the user begins another turn', async () => {
     const talk = await talkWithComponents(service, { frequency: 'low' });
-    for (const turn of ['one', 'two']) expect([turn, await shownBy(talk, shows('confirm'))]).toEqual([turn, ['confirm']]);
+    for (const turn of ['one', 'two'])
+      expect([turn, await shownBy(talk, shows('confirm'))]).toEqual([turn, ['confirm']]);
   });
 
   it('a run that goes on after an approval is the same turn; buttons that were refused do not count', async () => {
     const talk = await talkWithComponents(service, { frequency: 'low' }, { agent: ASKS_FOR_CHANGES });
     during(talk.threadId, { tools: [new NotingTool('pay').offered] });
     const asksWith = (name: keyof typeof INPUTS, input: object): ModelScript =>
-      answers({ calls: [{ id: 'b', name: `present_${name}`, input }, { id: 'p', name: 'pay' }] });
+      answers({
+        calls: [
+          { id: 'b', name: `present_${name}`, input },
+          { id: 'p', name: 'pay' },
+        ],
+      });
 
     for (const [answer, input, expected] of [
       [approve, CONFIRM, []],
@@ -60,21 +71,31 @@ describe('at the frequency low', () => {
     ] as const) {
       service.models.next(asksWith('confirm', input), shows('select'), says('Well?'));
       const asked = (await talk.run('Pay', WIDGET)).body;
-      expect([asked.run.status, componentsOf(asked)]).toEqual(['requires_action', expected.length === 0 ? ['confirm'] : []]);
+      expect([asked.run.status, componentsOf(asked)]).toEqual([
+        'requires_action',
+        expected.length === 0 ? ['confirm'] : [],
+      ]);
       const { body } = await talk.post({ resume: asked.interrupts.map((one) => answer(one)), ...WIDGET });
       expect([body.run.status, componentsOf(body)]).toEqual(['completed', expected]);
     }
   });
 });
 
-it.each(['medium', 'high'] as const)('at the frequency %s buttons are shown as often as the model wants', async (frequency) => {
-  const talk = await talkWithComponents(service, { frequency });
-  expect(await shownBy(talk, shows('confirm', 'select'), shows('confirm'))).toEqual(['confirm', 'select', 'confirm']);
-});
+it.each(['medium', 'high'] as const)(
+  'at the frequency %s buttons are shown as often as the model wants',
+  async (frequency) => {
+    const talk = await talkWithComponents(service, { frequency });
+    expect(await shownBy(talk, shows('confirm', 'select'), shows('confirm'))).toEqual(['confirm', 'select', 'confirm']);
+  },
+);
 
 it('a reply shows at most ten components', async () => {
   const talk = await talkWithComponents(service);
-  const many = Array.from({ length: 6 }, (_, index) => ({ id: `c${index}`, name: 'present_card', input: { title: `Card ${index}` } }));
+  const many = Array.from({ length: 6 }, (_, index) => ({
+    id: `c${index}`,
+    name: 'present_card',
+    input: { title: `Card ${index}` },
+  }));
   const more = many.map(({ name }, index) => ({ id: `d${index}`, name, input: { title: `More ${index}` } }));
   expect(await shownBy(talk, answers({ calls: many }), answers({ calls: more }))).toHaveLength(10);
   expect(refusals()).toEqual([expect.stringContaining('at most 10'), expect.stringContaining('at most 10')]);
@@ -83,11 +104,19 @@ it('a reply shows at most ten components', async () => {
 describe('a wrong call', () => {
   it('shows nothing, and the model is told which field is wrong and what is allowed; corrected it shows the component', async () => {
     const talk = await talkWithComponents(service);
-    service.models.next(calls('present_confirm', { question: 'Sure?', danger: true }, 'one'), calls('present_confirm', CONFIRM, 'two'), says());
+    service.models.next(
+      calls('present_confirm', { question: 'Sure?', danger: true }, 'one'),
+      calls('present_confirm', CONFIRM, 'two'),
+      says(),
+    );
     const events = await talk.streamed('Go', WIDGET);
     expect(shownIn(events)).toHaveLength(1);
     expect(readByModel(service)).toMatchObject([
-      { id: 'one', isError: true, output: expect.stringMatching(/"danger".*question, confirmLabel, cancelLabel[^]*once more/) },
+      {
+        id: 'one',
+        isError: true,
+        output: expect.stringMatching(/"danger".*question, confirmLabel, cancelLabel[^]*once more/),
+      },
       { id: 'two', isError: false },
     ]);
     const [, stored] = await talk.messages();
@@ -97,7 +126,9 @@ describe('a wrong call', () => {
   it('is answered twice a turn; from then on nothing is shown, and the model is told to say it as text', async () => {
     const talk = await talkWithComponents(service);
     const wrong = (id: string): ModelScript => calls('present_card', { title: id, price: 1 }, id);
-    expect(await shownBy(talk, shows('confirm'), wrong('one'), wrong('two'), shows('confirm'), shows('card'))).toEqual(['confirm']);
+    expect(await shownBy(talk, shows('confirm'), wrong('one'), wrong('two'), shows('confirm'), shows('card'))).toEqual([
+      'confirm',
+    ]);
     expect(refusals()).toEqual([
       expect.stringMatching(/price[^]*once more/),
       expect.stringMatching(/price[^]*plain text/),
@@ -109,17 +140,44 @@ describe('a wrong call', () => {
   it('side by side with another counts as one of the two', async () => {
     const talk = await talkWithComponents(service);
     const wrong = ['one', 'two'].map((id) => ({ id, name: 'present_card', input: {} }));
-    expect(await shownBy(talk, answers({ calls: [...wrong, { id: 'three', name: 'present_card', input: CARD }] }))).toEqual([]);
+    expect(
+      await shownBy(talk, answers({ calls: [...wrong, { id: 'three', name: 'present_card', input: CARD }] })),
+    ).toEqual([]);
     expect(refusals()).toHaveLength(3);
   });
 
   it.each<[string, string, object, RegExp]>([
-    ['a script as a link', 'card', { title: 'T', links: [{ label: 'L', url: 'javascript:alert(1)' }] }, /links\[0\]\.url is not allowed.*https/],
-    ['a link without TLS', 'card', { title: 'T', links: [{ label: 'L', url: 'http://shop.example/' }] }, /links\[0\]\.url is not allowed.*https/],
-    ['credentials in a link', 'card', { title: 'T', image: { url: 'https://user:pass@shop.example/', alt: 'A' } }, /image\.url is not allowed.*password/],
+    [
+      'a script as a link',
+      'card',
+      { title: 'T', links: [{ label: 'L', url: 'javascript:alert(1)' }] },
+      /links\[0\]\.url is not allowed.*https/,
+    ],
+    [
+      'a link without TLS',
+      'card',
+      { title: 'T', links: [{ label: 'L', url: 'http://shop.example/' }] },
+      /links\[0\]\.url is not allowed.*https/,
+    ],
+    [
+      'credentials in a link',
+      'card',
+      { title: 'T', image: { url: 'https://user:pass@shop.example/', alt: 'A' } },
+      /image\.url is not allowed.*password/,
+    ],
     ['unknown fields', 'list', { items: [{ title: 'T', html: '<b>' }] }, /items\[0\] has unknown fields \("html"\)/],
-    ['a label of 10,000 characters', 'select', { question: 'Q', options: [{ label: 'x'.repeat(10_000) }, { label: 'B' }] }, /options\[0\]\.label is too long.*80/],
-    ['more emoji than characters are allowed', 'confirm', { question: 'Q', confirmLabel: '🚲'.repeat(61) }, /confirmLabel is too long.*60/],
+    [
+      'a label of 10,000 characters',
+      'select',
+      { question: 'Q', options: [{ label: 'x'.repeat(10_000) }, { label: 'B' }] },
+      /options\[0\]\.label is too long.*80/,
+    ],
+    [
+      'more emoji than characters are allowed',
+      'confirm',
+      { question: 'Q', confirmLabel: '🚲'.repeat(61) },
+      /confirmLabel is too long.*60/,
+    ],
     ['a NUL', 'confirm', { question: 'Sure\u0000?' }, /question holds characters that cannot be shown/],
     ['no fields at all', 'select', {}, /question is missing[^]*options is missing/],
   ])('is one with %s', async (_what, name, input, problem) => {

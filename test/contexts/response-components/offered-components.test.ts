@@ -4,7 +4,16 @@ import { useService } from '../../support/harness.js';
 import { anthropicWire, geminiWire, openaiWire } from '../../support/provider-wire.js';
 import { says } from '../../support/scripted-models.js';
 import { Talk } from '../../support/talk.js';
-import { ALL_TOOLS, type Dial, offeredTools, PERMITTED, setDial, systemPrompt, talkWithComponents, WIDGET } from './support.js';
+import {
+  ALL_TOOLS,
+  type Dial,
+  offeredTools,
+  PERMITTED,
+  setDial,
+  systemPrompt,
+  talkWithComponents,
+  WIDGET,
+} from './support.js';
 
 const service = useService();
 
@@ -28,9 +37,12 @@ describe.each([anthropicWire, openaiWire])('an agent of $provider', (wire) => {
     return offered;
   }
 
-  it.each(['low', 'medium', 'high'] as const)('is offered all components that are switched on, at the frequency %s', async (frequency) => {
-    expect(await offeredIn(await start({ frequency }))).toEqual(ALL_TOOLS);
-  });
+  it.each(['low', 'medium', 'high'] as const)(
+    'is offered all components that are switched on, at the frequency %s',
+    async (frequency) => {
+      expect(await offeredIn(await start({ frequency }))).toEqual(ALL_TOOLS);
+    },
+  );
 
   it('is offered none at the frequency off, and from a change of it on all', async () => {
     const talk = await start({ frequency: 'off' });
@@ -70,7 +82,12 @@ describe.each([anthropicWire, openaiWire])('an agent of $provider', (wire) => {
   it('is offered them on the AG-UI route where the front end says that it is a widget', async () => {
     const talk = await start();
     const run = async (forwardedProps: object): Promise<string[]> => {
-      const body = { threadId: randomUUID(), runId: randomUUID(), messages: [{ id: 'm', role: 'user', content: 'Hi' }], forwardedProps };
+      const body = {
+        threadId: randomUUID(),
+        runId: randomUUID(),
+        messages: [{ id: 'm', role: 'user', content: 'Hi' }],
+        forwardedProps,
+      };
       await service.http('POST', `/v1/agents/${talk.agentId}/ag-ui`, { key: talk.key, body });
       return offeredTools(service);
     };
@@ -101,7 +118,9 @@ describe.each([anthropicWire, openaiWire])('an agent of $provider', (wire) => {
     }
     expect(told.get('low')).toMatch(/only when .* clearly one of a few concrete options, and at most once/);
     expect(told.get('medium')).toMatch(/whenever .* plausibly one of a few options; ask open questions in prose/);
-    expect(told.get('high')).toMatch(/at every reasonable opportunity: .* ends in a question, in suggestions or in a choice/);
+    expect(told.get('high')).toMatch(
+      /at every reasonable opportunity: .* ends in a question, in suggestions or in a choice/,
+    );
     expect(new Set(told.values()).size).toBe(3);
   });
 
@@ -119,11 +138,21 @@ describe.each([anthropicWire, openaiWire])('an agent of $provider', (wire) => {
 });
 
 it('an agent of a provider that emits none is offered none, whatever is stored', async () => {
-  const talk = await Talk.start(service, { provider: { type: geminiWire.provider, model: geminiWire.model } }, ...PERMITTED);
-  const refused = await service.http('PATCH', `/v1/agents/${talk.agentId}`, { key: talk.key, body: { responseComponents: { frequency: 'low' } } });
+  const talk = await Talk.start(
+    service,
+    { provider: { type: geminiWire.provider, model: geminiWire.model } },
+    ...PERMITTED,
+  );
+  const refused = await service.http('PATCH', `/v1/agents/${talk.agentId}`, {
+    key: talk.key,
+    body: { responseComponents: { frequency: 'low' } },
+  });
   expect(refused).toMatchObject({ status: 422, body: { code: 'unsupported_for_agent_type' } });
   const stored = JSON.stringify({ responseComponents: { frequency: 'high', components: { list: true } } });
-  await service.database.query('update agents set settings = settings || $2::jsonb where id = $1', [talk.agentId, stored]);
+  await service.database.query('update agents set settings = settings || $2::jsonb where id = $1', [
+    talk.agentId,
+    stored,
+  ]);
   // Has the service read it again.
   const renamed = await service.http('PATCH', `/v1/agents/${talk.agentId}`, { key: talk.key, body: { name: 'Other' } });
   expect(renamed).toMatchObject({ status: 200, body: { responseComponents: { frequency: 'high' } } });

@@ -15,14 +15,20 @@ const QUESTION = { question: 'Send it?', confirmLabel: 'Send', cancelLabel: 'Kee
 const CONFIRM = { id: UUID, component: 'confirm', props: QUESTION, fallback: 'Send it?\n\n- Send\n- Keep' };
 const CARD = { title: 'Climber', fields: [{ label: 'Price', value: '1,200 €' }] };
 const IMAGE = { url: 'https://shop.example/climber.png', alt: 'A red bicycle' };
-const LIST = { title: 'Bicycles', items: [{ title: 'Climber', links: [{ label: 'Buy', url: 'https://shop.example/buy' }] }, { title: 'City' }] };
+const LIST = {
+  title: 'Bicycles',
+  items: [{ title: 'Climber', links: [{ label: 'Buy', url: 'https://shop.example/buy' }] }, { title: 'City' }],
+};
 
 const asks = calls('present_confirm', QUESTION);
 
 describe.each([anthropicWire, openaiWire])('a component on $provider', (wire) => {
   it('comes as an event between call and end, and is the same in the answer, the message and what is read later', async () => {
     const talk = await talkWithComponents(service, {}, { wire });
-    service.models.next(answers({ text: 'It is ready.', calls: [{ id: 'c1', name: 'present_confirm', input: QUESTION }] }), says());
+    service.models.next(
+      answers({ text: 'It is ready.', calls: [{ id: 'c1', name: 'present_confirm', input: QUESTION }] }),
+      says(),
+    );
 
     const events = await talk.streamed('Mail her', WIDGET);
 
@@ -46,7 +52,9 @@ describe.each([anthropicWire, openaiWire])('a component on $provider', (wire) =>
     const talk = await talkWithComponents(service, {}, { wire });
     service.models.next(asks, says(), says('Sent.'));
     await talk.run('Mail her', WIDGET);
-    expect(readByModel(service, wire)).toEqual([{ id: 'call_present_confirm', output: expect.stringMatching(/next message.*End your reply now/), isError: false }]);
+    expect(readByModel(service, wire)).toEqual([
+      { id: 'call_present_confirm', output: expect.stringMatching(/next message.*End your reply now/), isError: false },
+    ]);
 
     const { body } = await talk.run('Send', WIDGET);
 
@@ -63,11 +71,19 @@ describe.each([anthropicWire, openaiWire])('a component on $provider', (wire) =>
   it('is received by the official AG-UI client', async () => {
     const talk = await talkWithComponents(service, {}, { wire });
     const input = { card: CARD, list: LIST };
-    service.models.next(answers({ calls: Object.entries(input).map(([name, props]) => ({ id: name, name: `present_${name}`, input: props })) }), says('These two.'));
+    service.models.next(
+      answers({
+        calls: Object.entries(input).map(([name, props]) => ({ id: name, name: `present_${name}`, input: props })),
+      }),
+      says('These two.'),
+    );
     const received: unknown[] = [];
 
     const client = new OfficialClient(service.baseUrl, talk, 'Bicycles?', '', WIDGET);
-    const { result } = await client.runAgent({}, { onCustomEvent: ({ event: { name, value } }) => void received.push([name, value as unknown]) });
+    const { result } = await client.runAgent(
+      {},
+      { onCustomEvent: ({ event: { name, value } }) => void received.push([name, value as unknown]) },
+    );
 
     const [, stored] = await talk.messages();
     expect(result).toMatchObject({ run: { status: 'completed' }, message: stored });
@@ -81,7 +97,14 @@ describe('a component', () => {
     const talk = await talkWithComponents(service, {}, { agent: { toolProgress: { enabled: false } } });
     service.models.next(asks, says('Well?'));
     const events = await talk.streamed('Mail her', WIDGET);
-    expect(typesOf(events)).toEqual(['RUN_STARTED', 'CUSTOM', 'TEXT_MESSAGE_START', 'TEXT_MESSAGE_CONTENT', 'TEXT_MESSAGE_END', 'RUN_FINISHED']);
+    expect(typesOf(events)).toEqual([
+      'RUN_STARTED',
+      'CUSTOM',
+      'TEXT_MESSAGE_START',
+      'TEXT_MESSAGE_CONTENT',
+      'TEXT_MESSAGE_END',
+      'RUN_FINISHED',
+    ]);
     const [, stored] = await talk.messages();
     expect(stored).toMatchObject({ components: [CONFIRM] });
     expect(stored).not.toHaveProperty('toolCalls');
@@ -114,13 +137,18 @@ describe('a component', () => {
     const talk = await talkWithComponents(service);
     service.models.next(asks, says());
     await talk.run('Mail her', WIDGET);
-    expect((await talk.trace()).steps).toContainEqual(expect.objectContaining({ type: 'tool', name: 'present_confirm', input: QUESTION, error: null }));
+    expect((await talk.trace()).steps).toContainEqual(
+      expect.objectContaining({ type: 'tool', name: 'present_confirm', input: QUESTION, error: null }),
+    );
   });
 
   it('asks nobody for approval', async () => {
     const talk = await talkWithComponents(service, {}, { agent: { tools: { requireApprovalBeforeToolCalls: true } } });
     service.models.next(asks, says());
-    expect((await talk.run('Mail her', WIDGET)).body).toMatchObject({ run: { status: 'completed' }, message: { components: [CONFIRM] } });
+    expect((await talk.run('Mail her', WIDGET)).body).toMatchObject({
+      run: { status: 'completed' },
+      message: { components: [CONFIRM] },
+    });
   });
 });
 
@@ -130,9 +158,16 @@ describe('a widget that is too old for a component', () => {
   const WITH_LINKS = { ...CARD, links: [{ label: 'Buy', url: 'https://shop.example/buy' }] };
 
   /** The run's events, and whether the prose came as text as well. */
-  async function shown(name: string, props: object, version: string): Promise<{ asText: boolean; events: StreamedEvent[]; talk: Talk }> {
+  async function shown(
+    name: string,
+    props: object,
+    version: string,
+  ): Promise<{ asText: boolean; events: StreamedEvent[]; talk: Talk }> {
     const talk = await talkWithComponents(service);
-    service.models.next(answers({ text: 'Look:', calls: [{ id: 'c1', name: `present_${name}`, input: props }] }), says('Well?'));
+    service.models.next(
+      answers({ text: 'Look:', calls: [{ id: 'c1', name: `present_${name}`, input: props }] }),
+      says('Well?'),
+    );
     const events = await talk.streamed('Show me', { widget: { version } });
     const [value] = shownIn(events) as { component: string; fallback: string }[];
     expect(value).toMatchObject({ component: name });
@@ -153,17 +188,29 @@ describe('a widget that is too old for a component', () => {
     ['list', LIST, ['0.4.0', '0.5.0-beta.1', '0.5', 'v0.5.0'], ['0.5.0', '1.0.0-alpha']],
   ])('gets the event and the prose too: %s %j', async (name, props, older, recent) => {
     for (const version of older) expect([version, (await shown(name, props, version)).asText]).toEqual([version, true]);
-    for (const version of recent) expect([version, (await shown(name, props, version)).asText]).toEqual([version, false]);
+    for (const version of recent)
+      expect([version, (await shown(name, props, version)).asText]).toEqual([version, false]);
   });
 
   it('gets the prose after the event, as a part of the same message', async () => {
     const { events, talk } = await shown('card', WITH_IMAGE, '0.4.0');
     for (const { event } of events) expect(EventSchema.safeParse(event)).toMatchObject({ success: true });
     const text = ['TEXT_MESSAGE_START', 'TEXT_MESSAGE_CONTENT', 'TEXT_MESSAGE_END'];
-    expect(typesOf(events).filter((type) => !type.startsWith('TOOL_CALL'))).toEqual(['RUN_STARTED', ...text, 'CUSTOM', ...text, ...text, 'RUN_FINISHED']);
+    expect(typesOf(events).filter((type) => !type.startsWith('TOOL_CALL'))).toEqual([
+      'RUN_STARTED',
+      ...text,
+      'CUSTOM',
+      ...text,
+      ...text,
+      'RUN_FINISHED',
+    ]);
     const [, stored] = await talk.messages();
-    const begun = events.filter(({ event }) => event.type === 'TEXT_MESSAGE_START').map(({ event }) => event['messageId']);
+    const begun = events
+      .filter(({ event }) => event.type === 'TEXT_MESSAGE_START')
+      .map(({ event }) => event['messageId']);
     expect(new Set(begun)).toEqual(new Set([stored?.id]));
-    expect(textOf(events)).toContain('**Climber**\n\n- **Price**: 1,200 €\n\n![A red bicycle](https://shop.example/climber.png)');
+    expect(textOf(events)).toContain(
+      '**Climber**\n\n- **Price**: 1,200 €\n\n![A red bicycle](https://shop.example/climber.png)',
+    );
   });
 });

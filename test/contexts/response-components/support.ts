@@ -14,8 +14,15 @@ export interface Dial {
   readonly components?: Readonly<Record<string, boolean>>;
 }
 
-export async function setDial(service: TestService, { key, agentId }: Pick<Talk, 'key' | 'agentId'>, dial: Dial): Promise<void> {
-  const { status, text } = await service.http('PATCH', `/v1/agents/${agentId}`, { key, body: { responseComponents: dial } });
+export async function setDial(
+  service: TestService,
+  { key, agentId }: Pick<Talk, 'key' | 'agentId'>,
+  dial: Dial,
+): Promise<void> {
+  const { status, text } = await service.http('PATCH', `/v1/agents/${agentId}`, {
+    key,
+    body: { responseComponents: dial },
+  });
   if (status !== 200) throw new Error(`responseComponents: ${status} ${text}`);
 }
 
@@ -23,9 +30,16 @@ export async function setDial(service: TestService, { key, agentId }: Pick<Talk,
 export async function talkWithComponents(
   service: TestService,
   dial: Dial = {},
-  { wire = anthropicWire, agent = {} }: { readonly wire?: ProviderWire; readonly agent?: Readonly<Record<string, unknown>> } = {},
+  {
+    wire = anthropicWire,
+    agent = {},
+  }: { readonly wire?: ProviderWire; readonly agent?: Readonly<Record<string, unknown>> } = {},
 ): Promise<Talk> {
-  const talk = await Talk.start(service, { provider: { type: wire.provider, model: wire.model }, ...agent }, ...PERMITTED);
+  const talk = await Talk.start(
+    service,
+    { provider: { type: wire.provider, model: wire.model }, ...agent },
+    ...PERMITTED,
+  );
   const components = { list: true, ...dial.components };
   await setDial(service, talk, { frequency: 'medium', ...dial, components });
   return talk;
@@ -61,5 +75,7 @@ export function readByModel(service: TestService, wire: ProviderWire = anthropic
 
 /** The values of the component events, in order. */
 export function shownIn(events: readonly StreamedEvent[]): unknown[] {
-  return events.flatMap(({ event }) => (event.type === 'CUSTOM' && event['name'] === 'component' ? [event['value']] : []));
+  return events.flatMap(({ event }) =>
+    event.type === 'CUSTOM' && event['name'] === 'component' ? [event['value']] : [],
+  );
 }

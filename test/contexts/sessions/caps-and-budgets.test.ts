@@ -21,7 +21,8 @@ beforeAll(async () => {
   agentId = await service.agent(organization.key);
 });
 
-const mint = (more: object = {}): Promise<Credentials> => mintSession(service, organization.key, { assistant_id: agentId, ...more });
+const mint = (more: object = {}): Promise<Credentials> =>
+  mintSession(service, organization.key, { assistant_id: agentId, ...more });
 const run = ({ session, pass }: Credentials, on: TestService = service, body: object = message('Hi')) =>
   on.http('POST', `/v1/threads/${session.thread_id}/runs`, { key: pass.token, body });
 const budgetOf = (headers: Headers) => ['limit', 'remaining', 'reset'].map((name) => headers.get(`ratelimit-${name}`));
@@ -56,7 +57,11 @@ describe('the 100 turns of a session', () => {
             for (const { app } of [service, replica]) await renewBudget(app, `session:${minted.session.id}`);
             continue;
           }
-          if (status === 429) expect({ ...body, wait: headers.get('retry-after') }).toMatchObject({ code: 'session_turn_cap_exhausted', wait: null });
+          if (status === 429)
+            expect({ ...body, wait: headers.get('retry-after') }).toMatchObject({
+              code: 'session_turn_cap_exhausted',
+              wait: null,
+            });
           statuses.push(status);
           return;
         }
@@ -64,9 +69,10 @@ describe('the 100 turns of a session', () => {
       await Promise.all(Array.from({ length: 200 }, (_, index) => attempt(index)));
       expect(statuses.filter((status) => status === 200)).toHaveLength(3);
       expect(statuses.filter((status) => status === 429)).toHaveLength(197);
-      const [stored] = await service.database.query<{ runs: number }>('select count(*)::int as runs from runs where session_id = $1', [
-        minted.session.id,
-      ]);
+      const [stored] = await service.database.query<{ runs: number }>(
+        'select count(*)::int as runs from runs where session_id = $1',
+        [minted.session.id],
+      );
       expect(stored?.runs).toBe(100);
     } finally {
       await replica.close();
@@ -81,13 +87,19 @@ describe('the 100 turns of a session', () => {
     const last = { key: minted.pass.token, body: message('Hi'), headers: { 'idempotency-key': 'last' } };
     const first = await service.http<{ run: { id: string } }>('POST', `${path}/runs`, last);
     expect(first.status).toBe(200);
-    expect((await service.http<{ run: { id: string } }>('POST', `${path}/runs`, last)).body.run.id).toBe(first.body.run.id);
+    expect((await service.http<{ run: { id: string } }>('POST', `${path}/runs`, last)).body.run.id).toBe(
+      first.body.run.id,
+    );
     const rejoin = { key: minted.pass.token, body: { rejoin: { runId: first.body.run.id } } };
     expect((await service.http('POST', `${path}/runs/stream`, rejoin)).status).toBe(200);
     expect((await service.http('GET', `${path}/messages`, { key: minted.pass.token })).status).toBe(200);
-    const before = await service.database.query('select id from messages where thread_id = $1', [minted.session.thread_id]);
+    const before = await service.database.query('select id from messages where thread_id = $1', [
+      minted.session.thread_id,
+    ]);
     expect((await run(minted)).body).toMatchObject({ code: 'session_turn_cap_exhausted' });
-    expect(await service.database.query('select id from messages where thread_id = $1', [minted.session.thread_id])).toEqual(before);
+    expect(
+      await service.database.query('select id from messages where thread_id = $1', [minted.session.thread_id]),
+    ).toEqual(before);
   });
 
   it('are the session’s own: a new session goes on with the conversation, and an API key is not counted', async () => {
@@ -110,22 +122,33 @@ describe('the budget of a session', () => {
     const renewed = (await renewSession(service, organization.key, minted)).body.pass.token;
     const elsewhere = await service.http('GET', '/v1/threads', { key: renewed });
     expect([elsewhere.status, ...budgetOf(elsewhere.headers)]).toEqual([403, '60', '58', '60']);
-    const unreadable = await service.http('POST', `/v1/threads/${minted.session.thread_id}/runs`, { key: renewed, body: '{' });
+    const unreadable = await service.http('POST', `/v1/threads/${minted.session.thread_id}/runs`, {
+      key: renewed,
+      body: '{',
+    });
     expect([unreadable.status, ...budgetOf(unreadable.headers).slice(0, 2)]).toEqual([400, '60', '57']);
     await useUpBudget(storage(), `session:${minted.session.id}`, 60, 'session');
     const refused = await service.http('GET', path, { key: renewed });
-    expect(refused).toMatchObject({ status: 429, body: { statusCode: 429, code: 'rate_limited', error: 'too_many_requests' } });
+    expect(refused).toMatchObject({
+      status: 429,
+      body: { statusCode: 429, code: 'rate_limited', error: 'too_many_requests' },
+    });
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
     expect(budgetOf(refused.headers).slice(0, 2)).toEqual(['60', '0']);
     expect(refused.headers.get('x-thread-id')).toBe(minted.session.thread_id);
-    expect(await service.http('GET', '/v1/threads', { key: renewed })).toMatchObject({ status: 429, body: { code: 'rate_limited' } });
+    expect(await service.http('GET', '/v1/threads', { key: renewed })).toMatchObject({
+      status: 429,
+      body: { code: 'rate_limited' },
+    });
     expect((await service.http('GET', path, { key: (await mint()).pass.token })).status).toBe(404);
   });
 
   it('names no conversation that is not its own, also when it is used up', async () => {
     const [minted, other] = [await mint(), await mint()];
     await useUpBudget(storage(), `session:${minted.session.id}`, 60, 'session');
-    const refused = await service.http('GET', `/v1/threads/${other.session.thread_id}/messages`, { key: minted.pass.token });
+    const refused = await service.http('GET', `/v1/threads/${other.session.thread_id}/messages`, {
+      key: minted.pass.token,
+    });
     expect([refused.status, refused.headers.get('x-thread-id')]).toEqual([429, null]);
   });
 
@@ -157,8 +180,15 @@ describe('a run with a pass', () => {
     expect((await storage().increment(chat, 60_000, 600, 0, 'chat')).totalHits).toBe(2);
     await useUpBudget(storage(), chat, 600);
     const refused = await run(minted);
-    expect([refused.status, refused.body['code'], ...budgetOf(refused.headers).slice(0, 2)]).toEqual([429, 'rate_limited', '600', '0']);
-    const after = await service.http('GET', `/v1/threads/${minted.session.thread_id}/messages`, { key: minted.pass.token });
+    expect([refused.status, refused.body['code'], ...budgetOf(refused.headers).slice(0, 2)]).toEqual([
+      429,
+      'rate_limited',
+      '600',
+      '0',
+    ]);
+    const after = await service.http('GET', `/v1/threads/${minted.session.thread_id}/messages`, {
+      key: minted.pass.token,
+    });
     expect(budgetOf(after.headers)[1]).toBe('58');
   });
 });
@@ -167,7 +197,8 @@ describe('the budgets of the mint and of the renewal', () => {
   it('are 600 a minute: of each agent, and of the organization', async () => {
     const own = await service.organization();
     const [agent, other] = [await service.agent(own.key), await service.agent(own.key)];
-    const begin = (assistant_id: string) => service.http<Credentials>('POST', '/v1/sessions', { key: own.key, body: { assistant_id } });
+    const begin = (assistant_id: string) =>
+      service.http<Credentials>('POST', '/v1/sessions', { key: own.key, body: { assistant_id } });
     const minted = await begin(agent);
     expect(budgetOf(minted.headers)).toEqual(['600', '599', '60']);
     const renewed = await renewSession(service, own.key, minted.body);
@@ -203,8 +234,10 @@ describe('every answer of a route with a budget', () => {
 });
 
 describe('a minted conversation', () => {
-  const sweep = () => service.app.get(RemoveEmptyThreads, { strict: false }).process({ signal: AbortSignal.timeout(30_000) } as never);
-  const there = async (threadId: string) => (await service.http('GET', `/v1/threads/${threadId}`, { key: organization.key })).status;
+  const sweep = () =>
+    service.app.get(RemoveEmptyThreads, { strict: false }).process({ signal: AbortSignal.timeout(30_000) } as never);
+  const there = async (threadId: string) =>
+    (await service.http('GET', `/v1/threads/${threadId}`, { key: organization.key })).status;
 
   it('in which nothing was said is removed after 7 days, and no other', async () => {
     const [empty, begun] = [await mint(), await mint()];
@@ -226,7 +259,8 @@ describe('sessions that ended 30 days ago', () => {
   it('are removed, with keys that nothing can still be signed by', async () => {
     const old = await mint();
     clock.moveOn(29 * DAY_MS);
-    const purge = () => service.app.get(PurgeSessions, { strict: false }).process({ signal: AbortSignal.timeout(30_000) } as never);
+    const purge = () =>
+      service.app.get(PurgeSessions, { strict: false }).process({ signal: AbortSignal.timeout(30_000) } as never);
     await purge();
     expect((await renewSession(service, organization.key, old)).body).toMatchObject({ code: 'resume_token_expired' });
     clock.moveOn(2 * DAY_MS);

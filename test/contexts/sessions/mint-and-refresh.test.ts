@@ -16,7 +16,8 @@ beforeAll(async () => {
   agentId = await service.agent(organization.key);
 });
 
-const mint = (more: object = {}): Promise<Credentials> => mintSession(service, organization.key, { assistant_id: agentId, ...more });
+const mint = (more: object = {}): Promise<Credentials> =>
+  mintSession(service, organization.key, { assistant_id: agentId, ...more });
 const refusedMint = (body: object, key = organization.key) => service.http('POST', '/v1/sessions', { key, body });
 const refresh = (body: object, key = organization.key) => service.http('POST', '/v1/sessions/refresh', { key, body });
 const secondsTo = (instant: string): number => (Date.parse(instant) - clock.now().getTime()) / 1000;
@@ -41,7 +42,9 @@ describe('a minted session', () => {
     const endUser = `visitor-${newId()}`;
     const { session, resumeToken } = await mint({ endUser });
     expect(resumeToken.expiresInSeconds).toBe(86_400);
-    const [row] = await service.database.query<Record<string, unknown>>('select * from sessions where id = $1', [session.id]);
+    const [row] = await service.database.query<Record<string, unknown>>('select * from sessions where id = $1', [
+      session.id,
+    ]);
     const stored = JSON.stringify(row);
     for (const secret of [endUser, resumeToken.token, resumeToken.token.slice(3)]) expect(stored).not.toContain(secret);
   });
@@ -76,7 +79,10 @@ describe('a minted session', () => {
     ['an id that is none', { thread_id: 'main' }, 'thread_id'],
   ])('takes no %s', async (_what, more, field) => {
     const answer = await refusedMint({ assistant_id: agentId, ...more });
-    expect(answer).toMatchObject({ status: 400, body: { code: 'FST_ERR_VALIDATION', message: expect.stringContaining(field) } });
+    expect(answer).toMatchObject({
+      status: 400,
+      body: { code: 'FST_ERR_VALIDATION', message: expect.stringContaining(field) },
+    });
   });
 
   it('of an agent of another organization, or of none, is answered alike', async () => {
@@ -133,7 +139,9 @@ describe('a renewal', () => {
     }
     expect((await renewSession(service, organization.key, minted, 'Zoë')).status).toBe(200);
     const nobodys = await mint();
-    expect((await renewSession(service, organization.key, nobodys, 'u')).body).toMatchObject({ code: 'resume_token_invalid' });
+    expect((await renewSession(service, organization.key, nobodys, 'u')).body).toMatchObject({
+      code: 'resume_token_invalid',
+    });
   });
 
   it('with a token that is none, changed, or of another organization is refused alike', async () => {
@@ -171,11 +179,20 @@ describe('a renewal', () => {
       expect(await refusedMint(body)).toMatchObject({ status: 201 });
       expect(await renewSession(service, key, other)).toMatchObject({ status: 200 });
       await replica.http('DELETE', `/v1/threads/${minted.session.thread_id}`, { key });
-      expect(await renewSession(service, key, minted)).toMatchObject({ status: 404, body: { error: 'thread_not_found' } });
+      expect(await renewSession(service, key, minted)).toMatchObject({
+        status: 404,
+        body: { error: 'thread_not_found' },
+      });
       expect(await refusedMint(body)).toMatchObject({ status: 404, body: { error: 'thread_not_found' } });
       await replica.http('DELETE', `/v1/agents/${own}`, { key });
-      expect(await renewSession(service, key, other)).toMatchObject({ status: 404, body: { error: 'agent_not_found' } });
-      expect(await refusedMint({ assistant_id: own })).toMatchObject({ status: 404, body: { error: 'agent_not_found' } });
+      expect(await renewSession(service, key, other)).toMatchObject({
+        status: 404,
+        body: { error: 'agent_not_found' },
+      });
+      expect(await refusedMint({ assistant_id: own })).toMatchObject({
+        status: 404,
+        body: { error: 'agent_not_found' },
+      });
     } finally {
       await replica.close();
     }
@@ -199,7 +216,9 @@ describe('a renewal', () => {
   it('needs a key that may use the agent', async () => {
     const excluded = await organization.keyWith(['chat'], [await service.agent(organization.key)]);
     const minted = await mint();
-    expect((await renewSession(service, excluded.key, minted)).body).toMatchObject({ code: 'forbidden_by_agent_allowlist' });
+    expect((await renewSession(service, excluded.key, minted)).body).toMatchObject({
+      code: 'forbidden_by_agent_allowlist',
+    });
     const lacking = await organization.keyWith(['manageAgents']);
     expect((await renewSession(service, lacking.key, minted)).body).toMatchObject({ code: 'forbidden_by_key_role' });
   });
@@ -210,7 +229,9 @@ describe('a renewal', () => {
     try {
       await service.database.query('update sessions set renewals = 200 where id = $1', [minted.session.id]);
       const answers = await Promise.all(
-        Array.from({ length: 200 }, (_, index) => renewSession(index % 2 === 0 ? service : replica, organization.key, minted)),
+        Array.from({ length: 200 }, (_, index) =>
+          renewSession(index % 2 === 0 ? service : replica, organization.key, minted),
+        ),
       );
       expect(answers.filter(({ status }) => status === 200)).toHaveLength(40);
       const refused = answers.filter(({ status }) => status !== 200);
@@ -231,12 +252,21 @@ describe('a session whose key', () => {
     const replica = await service.replica();
     try {
       const path = `/v1/threads/${minted.session.thread_id}/messages`;
-      for (const each of [service, replica]) expect((await each.http('GET', path, { key: minted.pass.token })).status).toBe(200);
+      for (const each of [service, replica])
+        expect((await each.http('GET', path, { key: minted.pass.token })).status).toBe(200);
       await service.cli('key', 'revoke', id);
-      expect(await service.http('GET', path, { key: minted.pass.token })).toMatchObject({ status: 401, body: { code: 'pass_invalid' } });
-      expect((await renewSession(service, organization.key, minted)).body).toMatchObject({ code: 'resume_token_invalid' });
+      expect(await service.http('GET', path, { key: minted.pass.token })).toMatchObject({
+        status: 401,
+        body: { code: 'pass_invalid' },
+      });
+      expect((await renewSession(service, organization.key, minted)).body).toMatchObject({
+        code: 'resume_token_invalid',
+      });
       clock.moveOn(5_000);
-      expect(await replica.http('GET', path, { key: minted.pass.token })).toMatchObject({ status: 401, body: { code: 'pass_invalid' } });
+      expect(await replica.http('GET', path, { key: minted.pass.token })).toMatchObject({
+        status: 401,
+        body: { code: 'pass_invalid' },
+      });
     } finally {
       await replica.close();
     }
@@ -253,12 +283,19 @@ describe('a minted session and long-term memory', () => {
   it('has the memories of its user, and no others whatever a run says', async () => {
     const { pass, session } = await mint({ endUser: 'u-memory' });
     const path = `/v1/threads/${session.thread_id}/runs`;
-    const foreign = await service.http('POST', path, { key: pass.token, body: message('Hi', { config: { userContext: { userId: 'u-2' } } }) });
+    const foreign = await service.http('POST', path, {
+      key: pass.token,
+      body: message('Hi', { config: { userContext: { userId: 'u-2' } } }),
+    });
     expect(foreign).toMatchObject({ status: 403, body: { code: 'forbidden_for_session_pass' } });
     service.models.next(calls('memory_save', { text: 'Rides uphill' }), says('Noted.'));
     expect((await service.http('POST', path, { key: pass.token, body: message('Hi') })).status).toBe(200);
     const remembered = async (userId: string) => {
-      const { body } = await service.http<{ memories: { text: string }[] }>('GET', `/v1/agents/${agentId}/memories?userId=${userId}`, { key: organization.key });
+      const { body } = await service.http<{ memories: { text: string }[] }>(
+        'GET',
+        `/v1/agents/${agentId}/memories?userId=${userId}`,
+        { key: organization.key },
+      );
       return body.memories.map(({ text }) => text);
     };
     expect(await remembered('u-memory')).toEqual(['Rides uphill']);

@@ -4,7 +4,14 @@ import { text } from 'node:stream/consumers';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { newId } from '../../../src/platform/ids/index.js';
-import { message, type RequestOptions, type StreamedEvent, type TestOrganization, until, useService } from '../../support/harness.js';
+import {
+  message,
+  type RequestOptions,
+  type StreamedEvent,
+  type TestOrganization,
+  until,
+  useService,
+} from '../../support/harness.js';
 import { calls, says } from '../../support/scripted-models.js';
 import { ShiftedClock } from '../../support/shifted-clock.js';
 import { type Credentials, mintSession, partsOf } from '../../support/web-sessions.js';
@@ -19,11 +26,16 @@ beforeAll(async () => {
   agentId = await service.agent(organization.key);
 });
 
-const mint = (more: object = {}): Promise<Credentials> => mintSession(service, organization.key, { assistant_id: agentId, ...more });
+const mint = (more: object = {}): Promise<Credentials> =>
+  mintSession(service, organization.key, { assistant_id: agentId, ...more });
 const base = (threadId: string): string => `/v1/threads/${threadId}`;
 const read = (key: string, threadId: string) => service.http('GET', `${base(threadId)}/messages`, { key });
 const run = (key: string, threadId: string, body: object = message('Hi'), options: RequestOptions = {}) =>
-  service.http<{ run: { id: string }; message: Record<string, unknown> }>('POST', `${base(threadId)}/runs`, { key, body, ...options });
+  service.http<{ run: { id: string }; message: Record<string, unknown> }>('POST', `${base(threadId)}/runs`, {
+    key,
+    body,
+    ...options,
+  });
 
 async function streamed(threadId: string, key: string, body: object): Promise<StreamedEvent[]> {
   const events: StreamedEvent[] = [];
@@ -35,7 +47,10 @@ describe('a session pass', () => {
   it('sends messages, streams replies, rejoins them and reads the conversation', async () => {
     const { session, pass } = await mint();
     service.models.next(says('One'));
-    expect(await run(pass.token, session.thread_id)).toMatchObject({ status: 200, body: { message: { content: 'One' } } });
+    expect(await run(pass.token, session.thread_id)).toMatchObject({
+      status: 200,
+      body: { message: { content: 'One' } },
+    });
     service.models.next(says('Two'));
     const events = await streamed(session.thread_id, pass.token, message('Again'));
     expect(events.at(-1)?.event).toMatchObject({ type: 'RUN_FINISHED', result: { message: { content: 'Two' } } });
@@ -43,7 +58,12 @@ describe('a session pass', () => {
     const rejoined = await streamed(session.thread_id, pass.token, { rejoin: { runId, startingAfter: 1 } });
     expect(rejoined).toEqual(events.slice(1));
     const { body } = await read(pass.token, session.thread_id);
-    expect((body as { messages: { content: string }[] }).messages.map(({ content }) => content)).toEqual(['Hi', 'One', 'Again', 'Two']);
+    expect((body as { messages: { content: string }[] }).messages.map(({ content }) => content)).toEqual([
+      'Hi',
+      'One',
+      'Again',
+      'Two',
+    ]);
   });
 
   it('opens no other conversation, which looks as if it were not there', async () => {
@@ -110,7 +130,11 @@ describe('a session pass', () => {
 
   it('is refused before the body is read, of whatever size that is', async () => {
     const { pass } = await mint();
-    const headers = { authorization: `Bearer ${pass.token}`, 'content-type': 'multipart/form-data; boundary=x', 'content-length': '50000000' };
+    const headers = {
+      authorization: `Bearer ${pass.token}`,
+      'content-type': 'multipart/form-data; boundary=x',
+      'content-length': '50000000',
+    };
     const upload = request(`${service.baseUrl}/v1/files/upload`, { method: 'POST', headers });
     upload.write('--x\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\n');
     // The rest never comes.
@@ -123,13 +147,20 @@ describe('a session pass', () => {
 
   it('sends no attachments, by whatever URL, and an empty list is none', async () => {
     const { session, pass } = await mint();
-    const attachments = ['https://files.example/a.txt', 'data:text/plain,secret'].map((url) => ({ name: 'a.txt', url, contentType: 'text/plain' }));
+    const attachments = ['https://files.example/a.txt', 'data:text/plain,secret'].map((url) => ({
+      name: 'a.txt',
+      url,
+      contentType: 'text/plain',
+    }));
     const send = (list: readonly object[]): object => ({ message: { role: 'user', content: 'Hi', attachments: list } });
     for (const attachment of attachments) {
       for (const route of ['runs', 'runs/stream']) {
         const body = send([attachment]);
         const answer = await service.http('POST', `${base(session.thread_id)}/${route}`, { key: pass.token, body });
-        expect(answer).toMatchObject({ status: 403, body: { code: 'forbidden_for_session_pass', message: expect.stringContaining('attachments') } });
+        expect(answer).toMatchObject({
+          status: 403,
+          body: { code: 'forbidden_for_session_pass', message: expect.stringContaining('attachments') },
+        });
       }
     }
     expect((await read(pass.token, session.thread_id)).body).toMatchObject({ messages: [] });
@@ -165,26 +196,47 @@ describe('a session pass', () => {
 
   it('makes every run a run of the widget, of an old one where it does not say which', async () => {
     const buttons = await service.agent(organization.key);
-    await service.http('PATCH', `/v1/agents/${buttons}`, { key: organization.key, body: { responseComponents: { frequency: 'high' } } });
+    await service.http('PATCH', `/v1/agents/${buttons}`, {
+      key: organization.key,
+      body: { responseComponents: { frequency: 'high' } },
+    });
     const { session, pass } = await mint({ assistant_id: buttons });
     service.models.next(calls('present_confirm', { question: 'Sure?' }), says('Well?'));
     const old = await run(pass.token, session.thread_id);
-    expect(old.body.message).toMatchObject({ components: [{ component: 'confirm' }], content: expect.stringContaining('Sure?') });
+    expect(old.body.message).toMatchObject({
+      components: [{ component: 'confirm' }],
+      content: expect.stringContaining('Sure?'),
+    });
     service.models.next(calls('present_confirm', { question: 'Sure?' }), says('Well?'));
     const recent = await run(pass.token, session.thread_id, message('Hi', { widget: { version: '1.0.0' } }));
-    expect(recent.body.message).toMatchObject({ components: [{ component: 'confirm' }], content: expect.not.stringContaining('Sure?') });
+    expect(recent.body.message).toMatchObject({
+      components: [{ component: 'confirm' }],
+      content: expect.not.stringContaining('Sure?'),
+    });
   });
 });
 
 describe('a forged pass', () => {
-  const forge = async (change: { alg?: string; kid?: string; claims?: object; aud?: string; iss?: string; typ?: string; token?: string }) => {
+  const forge = async (change: {
+    alg?: string;
+    kid?: string;
+    claims?: object;
+    aud?: string;
+    iss?: string;
+    typ?: string;
+    token?: string;
+  }) => {
     const minted = await mint();
     const { header, payload } = partsOf(minted.pass.token);
     const { privateKey } = await generateKeyPair('EdDSA', { extractable: true });
     const token =
       change.token ??
       (await new SignJWT({ ...payload, ...change.claims })
-        .setProtectedHeader({ alg: 'EdDSA', kid: change.kid ?? String(header['kid']), typ: change.typ ?? 'session-pass+jwt' })
+        .setProtectedHeader({
+          alg: 'EdDSA',
+          kid: change.kid ?? String(header['kid']),
+          typ: change.typ ?? 'session-pass+jwt',
+        })
         .sign(privateKey));
     return { token, minted };
   };
@@ -226,7 +278,11 @@ describe('a forged pass', () => {
       `${'x'.repeat(4_000)}.${'y'.repeat(4_000)}.z`,
     ];
     for (const token of others) {
-      expect({ token, ...(await read(token, session.thread_id)) }).toMatchObject({ token, status: 401, body: { code: 'pass_invalid' } });
+      expect({ token, ...(await read(token, session.thread_id)) }).toMatchObject({
+        token,
+        status: 401,
+        body: { code: 'pass_invalid' },
+      });
     }
   });
 });
@@ -262,7 +318,9 @@ describe('the keys that sign passes', () => {
       await service.database.query('delete from session_signing_keys');
       clock.moveOn(60_000);
       await Promise.all(
-        [service, replica].flatMap((each) => Array.from({ length: 5 }, () => mintSession(each, organization.key, { assistant_id: agentId }))),
+        [service, replica].flatMap((each) =>
+          Array.from({ length: 5 }, () => mintSession(each, organization.key, { assistant_id: agentId })),
+        ),
       );
       expect(await service.database.query('select id from session_signing_keys')).toHaveLength(1);
     } finally {

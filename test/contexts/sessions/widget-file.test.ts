@@ -43,7 +43,10 @@ describe('the widget', () => {
     expect([status, text]).toEqual([200, (await get('/widget.js')).text]);
     expect(headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
     for (const version of ['0.0.1', '1', 'latest', `${VERSION}.0`]) {
-      expect(await get(`/widget-${version}.js`)).toMatchObject({ status: 404, body: { error: 'not_found', message: expect.stringContaining(VERSION) } });
+      expect(await get(`/widget-${version}.js`)).toMatchObject({
+        status: 404,
+        body: { error: 'not_found', message: expect.stringContaining(VERSION) },
+      });
     }
   });
 

@@ -51,7 +51,13 @@ async function insertAgent({ type, settings }: Pick<AgentFixture, 'type' | 'sett
   const agent = { name: 'Ada', system_prompt: 'Be kind.', settings };
   await insert('agents', { id, organization_id, type, ...agent, version: 1, created_at: NOW, updated_at: NOW });
   const version = { organization_id, agent_id: id, version: 1 };
-  await insert('agent_versions', { ...version, created_at: NOW, changed_by: { type: 'operator' }, changes: [], changes_bytes: 2 });
+  await insert('agent_versions', {
+    ...version,
+    created_at: NOW,
+    changed_by: { type: 'operator' },
+    changes: [],
+    changes_bytes: 2,
+  });
   const content = { name: 'Ada', systemPrompt: 'Be kind.', settings };
   await insert('agent_version_parts', { ...version, part: 'agent', content });
   return id;
@@ -70,7 +76,10 @@ describe.each(AGENTS)('an agent that was stored by $by', (stored) => {
     const read = await get(`agents/${id}`);
     expect(read).toMatchObject(stored.reads);
 
-    const changed = await service.http('PATCH', `/v1/agents/${id}`, { key, body: { name: 'Grace', toolProgress: { enabled: true } } });
+    const changed = await service.http('PATCH', `/v1/agents/${id}`, {
+      key,
+      body: { name: 'Grace', toolProgress: { enabled: true } },
+    });
     expect(changed).toMatchObject({ status: 200, body: { name: 'Grace', version: 2 } });
     await get(`agents/${id}/versions`);
     const restored = await service.http('POST', `/v1/agents/${id}/versions/1/restore`, { key });
@@ -89,9 +98,15 @@ it('what a later version stored of an agent is kept by a change that this versio
   const id = await insertAgent(later);
   await service.http('PATCH', `/v1/agents/${id}`, {
     key: organization.key,
-    body: { knowledgeSearch: { maxResults: 9 }, responseComponents: { frequency: 'high' }, provider: { type: 'anthropic', webSearch: true } },
+    body: {
+      knowledgeSearch: { maxResults: 9 },
+      responseComponents: { frequency: 'high' },
+      provider: { type: 'anthropic', webSearch: true },
+    },
   });
-  const [row] = await service.database.query<{ settings: Row }>('select settings from agents where id = $1::uuid', [id]);
+  const [row] = await service.database.query<{ settings: Row }>('select settings from agents where id = $1::uuid', [
+    id,
+  ]);
   expect(row?.settings).toMatchObject({
     greeting: 'Hello',
     tools: { parallel: true },
@@ -115,11 +130,29 @@ it('integrations that were stored by earlier versions read as today, with their 
   const organization_id = organization.id;
   for (const { type, identity, settings, tools, overview } of stored) {
     const id = newId();
-    await insert('tool_integrations', { id, organization_id, type, identity, settings, excluded_tools: [], revision: 1, created_at: NOW, updated_at: NOW });
+    await insert('tool_integrations', {
+      id,
+      organization_id,
+      type,
+      identity,
+      settings,
+      excluded_tools: [],
+      revision: 1,
+      created_at: NOW,
+      updated_at: NOW,
+    });
     await insert('tool_integration_agents', { agent_id, integration_id: id, organization_id, attached_at: NOW });
-    const state = { revision: 1, status: 'connected', tools, tools_digest: 'd', tools_bytes: 2, overview, checked_at: NOW };
+    const state = {
+      revision: 1,
+      status: 'connected',
+      tools,
+      tools_digest: 'd',
+      tools_bytes: 2,
+      overview,
+      checked_at: NOW,
+    };
     await insert('tool_integration_states', { integration_id: id, organization_id, ...state });
-    expect((await get(`agents/${agent_id}/tool-integrations/${id}`))).toMatchObject({ id });
+    expect(await get(`agents/${agent_id}/tool-integrations/${id}`)).toMatchObject({ id });
   }
   await get(`agents/${agent_id}/tool-integrations`);
 });
@@ -139,11 +172,38 @@ it('a selection of drive files, as the first version stored it, reads as today',
   const agent_id = await insertAgent({ type: 'anthropic', settings: AGENTS[0]?.settings ?? {} });
   const organization_id = organization.id;
   const account_id = newId();
-  await insert('drive_service_accounts', { id: account_id, organization_id, client_email: 'a@example.com', project_id: 'p', added_by: newId(), created_at: NOW });
-  const files = [{ id: 'f1', name: 'Notes', mimeType: 'text/plain', kind: 'file' }, { id: 'd1', name: 'Reports', mimeType: 'application/vnd.google-apps.folder', kind: 'folder' }];
-  const sync = { state: 'SUCCESS', sync_id: newId(), phase: 'work', is_full: false, is_truncated: false, change_pages: 0, stalls: 0 };
+  await insert('drive_service_accounts', {
+    id: account_id,
+    organization_id,
+    client_email: 'a@example.com',
+    project_id: 'p',
+    added_by: newId(),
+    created_at: NOW,
+  });
+  const files = [
+    { id: 'f1', name: 'Notes', mimeType: 'text/plain', kind: 'file' },
+    { id: 'd1', name: 'Reports', mimeType: 'application/vnd.google-apps.folder', kind: 'folder' },
+  ];
+  const sync = {
+    state: 'SUCCESS',
+    sync_id: newId(),
+    phase: 'work',
+    is_full: false,
+    is_truncated: false,
+    change_pages: 0,
+    stalls: 0,
+  };
   const times = { started_at: NOW, due_at: NOW, next_sync_at: '2999-01-01T00:00:00Z' };
-  await insert('drive_sources', { id: newId(), organization_id, agent_id, kind: 'service_account', account_id, files, ...sync, ...times });
+  await insert('drive_sources', {
+    id: newId(),
+    organization_id,
+    agent_id,
+    kind: 'service_account',
+    account_id,
+    files,
+    ...sync,
+    ...times,
+  });
   const read = await get(`agents/${agent_id}/knowledge-bases/drive-service-account`);
   expect(JSON.stringify(read)).toContain('Notes');
 });
@@ -163,21 +223,29 @@ it('calls that wait for approval, as the first version stored them, can be answe
   );
   expect(changed).toHaveLength(1);
   service.models.next(says('It is paid.'));
-  expect(await talk.resume(approve(asked))).toMatchObject({ status: 200, body: { run: { status: 'completed' }, message: { content: 'It is paid.' } } });
+  expect(await talk.resume(approve(asked))).toMatchObject({
+    status: 200,
+    body: { run: { status: 'completed' }, message: { content: 'It is paid.' } },
+  });
   expect(pay.inputs).toEqual([{ sum: 1 }]);
 });
 
 it('messages and traces that were stored by earlier versions read as today, and a run goes on after them', async () => {
   const agent_id = await insertAgent({ type: 'anthropic', settings: AGENTS[0]?.settings ?? {} });
   const { key, id: organization_id } = organization;
-  const thread_id = (await service.http<{ id: string }>('POST', '/v1/threads', { key, body: { assistant_id: agent_id } })).body.id;
+  const thread_id = (
+    await service.http<{ id: string }>('POST', '/v1/threads', { key, body: { assistant_id: agent_id } })
+  ).body.id;
   const stored = fixture('messages') as readonly { row: Row }[];
   for (const { row } of stored) {
     const said = { organization_id, thread_id, run_id: newId(), status: 'completed', blocked: false, created_at: NOW };
     await insert('messages', { ...said, id: newId(), role: 'user', content: 'And?' });
     await insert('messages', { ...said, id: newId(), role: 'assistant', content: 'Done.', ...row });
   }
-  await service.database.query('update threads set last_message_at = $2::timestamptz where id = $1::uuid', [thread_id, NOW]);
+  await service.database.query('update threads set last_message_at = $2::timestamptz where id = $1::uuid', [
+    thread_id,
+    NOW,
+  ]);
   const { messages } = await get<{ messages: readonly unknown[] }>(`threads/${thread_id}/messages`);
   expect(messages).toHaveLength(2 * stored.length);
   service.models.next(says('Hello.'));
@@ -186,15 +254,36 @@ it('messages and traces that were stored by earlier versions read as today, and 
   expect(JSON.stringify(service.models.requests.at(-1)?.body)).toContain('Go on.');
 
   const { steps } = fixture('trace') as { steps: unknown };
-  const trace = { id: newId(), organization_id, agent_id, thread_id, channel: 'api', provider: 'anthropic', model: 'm', status: 'completed' };
-  const times = { started_at: NOW, latency_ms: 5, credits: 0, input: 'Hi', output: 'Hello', ended_at: NOW, stored_bytes: 9, withheld: false };
+  const trace = {
+    id: newId(),
+    organization_id,
+    agent_id,
+    thread_id,
+    channel: 'api',
+    provider: 'anthropic',
+    model: 'm',
+    status: 'completed',
+  };
+  const times = {
+    started_at: NOW,
+    latency_ms: 5,
+    credits: 0,
+    input: 'Hi',
+    output: 'Hello',
+    ended_at: NOW,
+    stored_bytes: 9,
+    withheld: false,
+  };
   await insert('traces', { ...trace, ...times, steps });
   await get(`agents/${agent_id}/traces/${trace.id}`);
   await get(`agents/${agent_id}/traces/export`);
 });
 
 it('a document that cannot be read is an internal error without its content', async () => {
-  const id = await insertAgent({ type: 'anthropic', settings: { provider: { model: 'm', options: { type: 'anthropic', thinking: 'MARK' } } } });
+  const id = await insertAgent({
+    type: 'anthropic',
+    settings: { provider: { model: 'm', options: { type: 'anthropic', thinking: 'MARK' } } },
+  });
   const { status, text } = await service.http('GET', `/v1/agents/${id}`, { key: organization.key });
   expect(status).toBe(500);
   expect(text).not.toContain('MARK');

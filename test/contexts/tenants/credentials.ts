@@ -42,8 +42,15 @@ export async function refusedCredentials(service: TestService, clock: SkippingCl
   const ended = await mintSession(service, ofRevoked.key, { assistant_id: world.agentId, thread_id: world.threadId });
   await service.cli('key', 'revoke', ofRevoked.id);
   const old = new Date(clock.now().getTime() - 1_000);
-  const { sid: id, org: organizationId, agent: agentId, thread: threadId } = partsOf(world.pass).payload as Record<string, string>;
-  const aged = await service.app.get(PassTokens, { strict: false }).sign({ id, organizationId, agentId, threadId } as never, old);
+  const {
+    sid: id,
+    org: organizationId,
+    agent: agentId,
+    thread: threadId,
+  } = partsOf(world.pass).payload as Record<string, string>;
+  const aged = await service.app
+    .get(PassTokens, { strict: false })
+    .sign({ id, organizationId, agentId, threadId } as never, old);
   const [head = '', claims = '', signature = ''] = world.pass.split('.');
   return [
     { kind: 'none', key: undefined, code: 'api_key_missing' },

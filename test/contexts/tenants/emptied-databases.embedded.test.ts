@@ -23,7 +23,9 @@ embeddedOnly('a test’s database, which may have been another test’s', () => 
   }
 
   const isSame = ({ before, after }: { before: TestDatabase; after: TestDatabase }): boolean =>
-    before.native.kind === 'embedded' && after.native.kind === 'embedded' && before.native.pglite === after.native.pglite;
+    before.native.kind === 'embedded' &&
+    after.native.kind === 'embedded' &&
+    before.native.pglite === after.native.pglite;
 
   const count = async ({ database }: TestDatabase, what: string): Promise<number> =>
     Number((await database.query<{ count: number }>(`select count(*)::int as count from ${what}`))[0]?.count);
@@ -37,7 +39,12 @@ embeddedOnly('a test’s database, which may have been another test’s', () => 
       'listen left_behind',
     );
     expect(isSame(both)).toBe(true);
-    for (const what of ['run_owners', 'outbox', "pg_prepared_statements where name = 'left_behind'", 'pg_listening_channels()']) {
+    for (const what of [
+      'run_owners',
+      'outbox',
+      "pg_prepared_statements where name = 'left_behind'",
+      'pg_listening_channels()',
+    ]) {
       expect({ what, count: await count(both.after, what) }).toEqual({ what, count: 0 });
     }
     expect(await both.after.database.query('show statement_timeout')).toEqual([{ statement_timeout: '0' }]);

@@ -17,7 +17,10 @@ export const HOOK_ROUTES: Readonly<Record<string, RouteCase>> = {
   'POST /v1/agents/:agentId/hooks/secret': { requests: [agent], status: 200 },
   'POST /v1/agents/:agentId/hooks/test': {
     requests: [
-      ({ agentId }) => ({ params: { agentId }, body: { event: 'UserPromptSubmit', input: { prompt: 'Hello', user_context: { plan: 'free' } } } }),
+      ({ agentId }) => ({
+        params: { agentId },
+        body: { event: 'UserPromptSubmit', input: { prompt: 'Hello', user_context: { plan: 'free' } } },
+      }),
     ],
     status: 200,
   },

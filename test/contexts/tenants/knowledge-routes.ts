@@ -40,7 +40,9 @@ export const KNOWLEDGE_ROUTES: Readonly<Record<string, RouteCase>> = {
 
   'GET /v1/integrations/drive/service-accounts': { requests: [nothing], status: 200 },
   'POST /v1/integrations/drive/service-accounts': {
-    requests: [({ canary }) => ({ body: { keyFileContent: keyFile({ client_email: `another-${canary}@project.example` }) } })],
+    requests: [
+      ({ canary }) => ({ body: { keyFileContent: keyFile({ client_email: `another-${canary}@project.example` }) } }),
+    ],
     status: 201,
   },
   'DELETE /v1/integrations/drive/service-accounts/:id': {

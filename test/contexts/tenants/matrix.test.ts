@@ -249,7 +249,9 @@ describe.each([...routesWith(undefined), ...routesWith('filtered')])('%s', (name
   const opens = (): boolean => declarationOf(name)?.sessionPass === true;
   /** A pass takes no context of the user from a browser. */
   const withoutContext = ({ body, ...request }: RouteRequest): RouteRequest =>
-    body === undefined ? request : { ...request, body: Object.fromEntries(Object.entries(body).filter(([field]) => field !== 'config')) };
+    body === undefined
+      ? request
+      : { ...request, body: Object.fromEntries(Object.entries(body).filter(([field]) => field !== 'config')) };
 
   it('is closed to a session pass, whatever it names, unless it says otherwise', async () => {
     if (opens()) return;

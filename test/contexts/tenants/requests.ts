@@ -27,7 +27,8 @@ export class Visitor {
   async ask(route: string, request: RouteRequest, key: string | undefined): Promise<WireAnswer> {
     const answer = this.seen(await send(this.service, route, request, key));
     // The window of a session is small, and where Redis counts, the moved clock does not end it.
-    if (key !== undefined && isFull(answer) && isPass(key)) await renewBudget(this.service.app, `session:${String(partsOf(key).payload['sid'])}`);
+    if (key !== undefined && isFull(answer) && isPass(key))
+      await renewBudget(this.service.app, `session:${String(partsOf(key).payload['sid'])}`);
     return answer;
   }
 

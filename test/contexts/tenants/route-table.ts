@@ -172,7 +172,11 @@ export const ROUTE_TABLE: Readonly<Record<string, RouteCase>> = {
     requests: [
       (world) => ({
         ...integration(world),
-        body: { ...serverOf(world.canary), transportType: 'sse', httpHeaders: { 'X-Key': { type: 'vault', keyName: 'header.x-key' } } },
+        body: {
+          ...serverOf(world.canary),
+          transportType: 'sse',
+          httpHeaders: { 'X-Key': { type: 'vault', keyName: 'header.x-key' } },
+        },
       }),
     ],
     status: 200,

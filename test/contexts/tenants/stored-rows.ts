@@ -2,9 +2,12 @@ import type { Database } from '../../../src/platform/database/index.js';
 
 /** Tables of the process rather than of an organization, and of its own work; what becomes of them is nobody's request. */
 const OF_THE_PROCESS = new Set([
-  'outbox', 'run_owners', 'schema_migrations',
+  'outbox',
+  'run_owners',
+  'schema_migrations',
   // Whose turn it is to ask a host, of all processes and organizations together.
-  'crawl_hosts', 'crawl_host_slots',
+  'crawl_hosts',
+  'crawl_host_slots',
   // Of the operator's endpoint; which of them there are goes by its settings.
   'knowledge_embedding_models',
   // One row: the time until which processes of the previous release may run.
@@ -14,9 +17,14 @@ const OF_THE_PROCESS = new Set([
   // Sums of entries, to which a job adds.
   'credit_periods',
   // What a job counts of traces, minutes after their runs.
-  'trace_counts', 'agent_usage', 'agent_users', 'removed_runs', 'suggestion_usage',
+  'trace_counts',
+  'agent_usage',
+  'agent_users',
+  'removed_runs',
+  'suggestion_usage',
   // What a crawl has done so far; tests move the clock on, and sites are crawled again.
-  'knowledge_website_origins', 'knowledge_website_pages',
+  'knowledge_website_origins',
+  'knowledge_website_pages',
 ]);
 /** Rows that belong to another one, which says whose they are. */
 const OWNED_THROUGH: Readonly<Record<string, string>> = {
@@ -30,15 +38,21 @@ const WRITTEN_LATER: Readonly<Record<string, string>> = {
   api_keys: 'last_used_at',
   credit_entries: 'counted',
   // A sync is repeated when its time has come, and tests move the clock on.
-  drive_sources: 'due_at,lease,state,started_at,sync_id,phase,change_pages,change_token,is_full,stalls,next_sync_at,last_successful_sync_at',
-  drive_items: 'kind,via,name,mime_type,url,size,fingerprint,todo,attempts,page_token,pages,seen_in,result,error,document_id',
+  drive_sources:
+    'due_at,lease,state,started_at,sync_id,phase,change_pages,change_token,is_full,stalls,next_sync_at,last_successful_sync_at',
+  drive_items:
+    'kind,via,name,mime_type,url,size,fingerprint,todo,attempts,page_token,pages,seen_in,result,error,document_id',
   // A file gives its turn to be parsed to the next one once it is ready.
   knowledge_uploads: 'turn',
   traces: 'published_at,withheld',
-  knowledge_websites: 'crawl_id,state,work_left,budget,found,disallowed,budget_reached,started_at,last_successful_at,last_error,active_at,next_crawl_at',
+  knowledge_websites:
+    'crawl_id,state,work_left,budget,found,disallowed,budget_reached,started_at,last_successful_at,last_error,active_at,next_crawl_at',
 };
 /** The same, of organizations whose agents run: a run has tool servers asked again, and does not wait for their answer. */
-const WRITTEN_AFTER_RUNS: Readonly<Record<string, string>> = { ...WRITTEN_LATER, tool_integration_states: 'checked_at' };
+const WRITTEN_AFTER_RUNS: Readonly<Record<string, string>> = {
+  ...WRITTEN_LATER,
+  tool_integration_states: 'checked_at',
+};
 
 /**
  * A digest of every row that is stored, by table.

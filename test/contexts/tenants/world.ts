@@ -98,7 +98,11 @@ export async function startTenants(
   options: ServiceOptions = {},
 ): Promise<{ service: TestService; clock: SkippingClock }> {
   const clock = new SkippingClock();
-  const service = await startService({ ...options, clock, environment: { ...WORLD_ENVIRONMENT, ...options.environment } });
+  const service = await startService({
+    ...options,
+    clock,
+    environment: { ...WORLD_ENVIRONMENT, ...options.environment },
+  });
   service.models.always(echo);
   return { service, clock };
 }
@@ -136,7 +140,13 @@ export async function createWorld(service: RunningService): Promise<World> {
   // What is done in the background is begun first, and waited for at the end.
   await startWebsite(service, key, agentId, canary);
   const driveIds = await startDrive(service, key, agentId, canary);
-  const knowledgeFile = await postFile(service, key, `/v1/agents/${agentId}/knowledge-bases/uploaded-files`, `${canary}.txt`, canary);
+  const knowledgeFile = await postFile(
+    service,
+    key,
+    `/v1/agents/${agentId}/knowledge-bases/uploaded-files`,
+    `${canary}.txt`,
+    canary,
+  );
   const section = await post<{ id: string }>('POST', `/v1/agents/${agentId}/sections`, {
     name: 'Tone',
     content: canary,
@@ -162,7 +172,9 @@ export async function createWorld(service: RunningService): Promise<World> {
   await post('PUT', `/v1/agents/${agentId}/hooks`, { hooks: hooksOf(canary) });
   await post('PUT', `/v1/agents/${agentId}/session-start-hook`, sessionStartHookOf(canary));
   await post('POST', `/v1/agents/${agentId}/hooks/secret`, {});
-  const { body: credits } = await service.http<{ periods: { id: string }[] }>('GET', '/v1/credits/usage/periods', { key });
+  const { body: credits } = await service.http<{ periods: { id: string }[] }>('GET', '/v1/credits/usage/periods', {
+    key,
+  });
   const minted = await mintSession(service, key, { assistant_id: agentId, endUser: VISITOR, thread_id: thread.id });
   const file = await uploadFile(service, key, `${canary}.txt`, canary);
   await backgroundWork(service, key, agentId, runId);
@@ -209,7 +221,12 @@ export function serverOf(canary: string): Readonly<Record<string, unknown>> {
 /** The hooks of the one agent that has any; nobody answers them. @param secret of the header; the organization's own by default */
 export function hooksOf(canary: string, secret = `${canary}-header`): Readonly<Record<string, readonly object[]>> {
   const url = `https://127.0.0.1:9/${canary}`;
-  const tool = { type: 'mcp_tool', server: `${canary} tools`, tool: canary, input: { note: canary, path: '${tool_input.path}' } };
+  const tool = {
+    type: 'mcp_tool',
+    server: `${canary} tools`,
+    tool: canary,
+    input: { note: canary, path: '${tool_input.path}' },
+  };
   return {
     UserPromptSubmit: [{ hooks: [{ type: 'http', url, headers: { 'X-Key': secret }, timeout: 2, failClosed: false }] }],
     PreToolUse: [{ matcher: `${canary}.*`, hooks: [tool] }],
@@ -226,7 +243,10 @@ export const VISITOR = 'visitor';
 
 /** The body of the one run that an organization has. */
 export function questionOf(canary: string): Readonly<Record<string, unknown>> {
-  return { message: { role: 'user', content: `${canary} question` }, config: { userContext: { note: canary, userId: VISITOR } } };
+  return {
+    message: { role: 'user', content: `${canary} question` },
+    config: { userContext: { note: canary, userId: VISITOR } },
+  };
 }
 
 /** The one website that an organization has; its host is no public one, so that nobody connects to it. */
@@ -245,7 +265,9 @@ async function backgroundWork(service: RunningService, key: string, agentId: str
   for (const source of ['drive-service-account', 'drive-oauth']) {
     await ends<{ sync?: { state: string } }>(`${bases}/${source}`, ({ body }) => body.sync?.state === 'SUCCESS');
   }
-  await ends<{ files: { status: string }[] }>(`${bases}/uploaded-files`, ({ body }) => body.files.every(({ status }) => status === 'ready'));
+  await ends<{ files: { status: string }[] }>(`${bases}/uploaded-files`, ({ body }) =>
+    body.files.every(({ status }) => status === 'ready'),
+  );
 }
 
 async function startWebsite(service: RunningService, key: string, agentId: string, canary: string): Promise<void> {
@@ -268,7 +290,11 @@ async function startDrive(
   const account = await send<{ id: string }>('POST', '/v1/integrations/drive/service-accounts', { keyFileContent });
   await send('PUT', `${bases}/drive`, { integrationId: account.id, fileIds: [driveFileId] });
   const signIn = { fileIds: [driveFileId], redirectUrl: `https://app.example/${canary}` };
-  const { authorizationUrl } = await send<{ authorizationUrl: string }>('POST', `${bases}/drive-oauth/authorize`, signIn);
+  const { authorizationUrl } = await send<{ authorizationUrl: string }>(
+    'POST',
+    `${bases}/drive-oauth/authorize`,
+    signIn,
+  );
   await fetch(drive.consent(authorizationUrl), { redirect: 'manual' });
   return { serviceAccountId: account.id, driveFileId };
 }
@@ -288,10 +314,20 @@ async function uploadFile(
   };
 }
 
-async function postFile(service: RunningService, key: string, path: string, name: string, content: string): Promise<{ id: string; url: string }> {
+async function postFile(
+  service: RunningService,
+  key: string,
+  path: string,
+  name: string,
+  content: string,
+): Promise<{ id: string; url: string }> {
   const form = new FormData();
   form.set('file', new File([content], name, { type: 'text/plain' }));
-  const response = await fetch(`${service.baseUrl}${path}`, { method: 'POST', headers: { authorization: `Bearer ${key}` }, body: form });
+  const response = await fetch(`${service.baseUrl}${path}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}` },
+    body: form,
+  });
   if (!response.ok) throw new Error(`upload: ${response.status} ${await response.text()}`);
   return (await response.json()) as { id: string; url: string };
 }

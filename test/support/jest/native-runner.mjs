@@ -24,7 +24,14 @@ export default async function runNatively(globalConfig, config, environment, run
   // Jest's knows the sources of what jest has compiled; without it, Node's own finds them.
   Error.prepareStackTrace = undefined;
   try {
-    return await circus.default(globalConfig, { ...config, injectGlobals: false }, realm, nativeRuntime, testPath, send);
+    return await circus.default(
+      globalConfig,
+      { ...config, injectGlobals: false },
+      realm,
+      nativeRuntime,
+      testPath,
+      send,
+    );
   } finally {
     jest.restoreAllMocks();
     putBack();

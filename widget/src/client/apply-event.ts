@@ -27,11 +27,17 @@ export function applyEvent(progress: ReplyProgress, event: WireEvent): ReplyProg
     case 'TEXT_MESSAGE_CONTENT':
       return changed(progress, (message) => ({ ...message, text: message.text + event.delta }));
     case 'TOOL_CALL_START':
-      return changed(progress, (message) => withTool(message, { ...NEW_TOOL, id: event.toolCallId, name: event.toolCallName }));
+      return changed(progress, (message) =>
+        withTool(message, { ...NEW_TOOL, id: event.toolCallId, name: event.toolCallName }),
+      );
     case 'TOOL_CALL_ARGS':
       return changedTool(progress, event.toolCallId, (tool) => ({ ...tool, input: tool.input + event.delta }));
     case 'TOOL_CALL_RESULT':
-      return changedTool(progress, event.toolCallId, (tool) => ({ ...tool, output: event.content, status: 'completed' }));
+      return changedTool(progress, event.toolCallId, (tool) => ({
+        ...tool,
+        output: event.content,
+        status: 'completed',
+      }));
     case 'CUSTOM':
       return event.name === 'component' && isComponent(event.value) ? withComponent(progress, event.value) : progress;
     case 'RUN_FINISHED':
@@ -54,7 +60,10 @@ function changed(progress: ReplyProgress, change: (message: ChatMessage) => Chat
 }
 
 function changedTool(progress: ReplyProgress, id: string, change: (tool: ToolActivity) => ToolActivity): ReplyProgress {
-  return changed(progress, (message) => ({ ...message, tools: message.tools.map((tool) => (tool.id === id ? change(tool) : tool)) }));
+  return changed(progress, (message) => ({
+    ...message,
+    tools: message.tools.map((tool) => (tool.id === id ? change(tool) : tool)),
+  }));
 }
 
 /** A stream that is read from its beginning again names a call twice. */
@@ -75,7 +84,10 @@ function newReply(runId: string | null): ChatMessage {
 }
 
 /** What is stored is the truth about a reply, whatever its stream has shown. */
-function finished(progress: ReplyProgress, { outcome, result }: Extract<WireEvent, { type: 'RUN_FINISHED' }>): ReplyProgress {
+function finished(
+  progress: ReplyProgress,
+  { outcome, result }: Extract<WireEvent, { type: 'RUN_FINISHED' }>,
+): ReplyProgress {
   const approvals = outcome?.type === 'interrupt' ? outcome.interrupts.map(approvalOf) : [];
   const stored = result?.message ? restoreMessage(result.message) : null;
   const status = outcome?.type === 'cancelled' ? 'incomplete' : 'completed';
@@ -90,5 +102,11 @@ function approvalOf({ id, toolCallId, metadata }: WireInterrupt): Approval {
 function isComponent(value: unknown): value is WireComponent {
   if (typeof value !== 'object' || value === null) return false;
   const { id, component, props, fallback } = value as Partial<Record<keyof WireComponent, unknown>>;
-  return typeof id === 'string' && typeof component === 'string' && typeof props === 'object' && props !== null && typeof fallback === 'string';
+  return (
+    typeof id === 'string' &&
+    typeof component === 'string' &&
+    typeof props === 'object' &&
+    props !== null &&
+    typeof fallback === 'string'
+  );
 }

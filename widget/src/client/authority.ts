@@ -58,16 +58,23 @@ export class SessionAuthority implements Authority {
     if (remembered?.pass !== undefined && remembered.passEndsAt !== undefined && remembered.sessionId !== undefined) {
       const left = remembered.passEndsAt - seams.now();
       if (left > MARGIN_MS) {
-        this.pass = { token: remembered.pass, endsAt: seams.monotonic() + left, renewAt: seams.monotonic() + left - MARGIN_MS };
+        this.pass = {
+          token: remembered.pass,
+          endsAt: seams.monotonic() + left,
+          renewAt: seams.monotonic() + left - MARGIN_MS,
+        };
         return;
       }
     }
     const { threadId, resumeToken } = remembered ?? {};
     if (resumeToken !== undefined) {
-      const renewed = await this.ask({ resumeToken }, signal).then(() => true, (error: unknown) => {
-        if (!(error instanceof ChatError)) throw error;
-        return false;
-      });
+      const renewed = await this.ask({ resumeToken }, signal).then(
+        () => true,
+        (error: unknown) => {
+          if (!(error instanceof ChatError)) throw error;
+          return false;
+        },
+      );
       if (renewed) return;
     }
     await this.ask(threadId === undefined ? {} : { threadId }, signal);
@@ -103,7 +110,13 @@ export class SessionAuthority implements Authority {
   private async ask(request: CredentialsRequest, signal: AbortSignal): Promise<void> {
     const { seams } = this;
     const asked = seams.monotonic();
-    const { pass, threadId, sessionId, expiresIn, resumeToken = request.resumeToken } = await askForCredentials(this.options, request, seams, signal);
+    const {
+      pass,
+      threadId,
+      sessionId,
+      expiresIn,
+      resumeToken = request.resumeToken,
+    } = await askForCredentials(this.options, request, seams, signal);
     const known = this.session;
     if (request.resumeToken !== undefined && known?.threadId !== threadId) {
       throw new ChatError('credentials', 'The renewed credentials are for another conversation.', { terminal: true });

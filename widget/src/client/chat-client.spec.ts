@@ -1,5 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { type ChatAnswer, frame, json, ScriptedChatService, stream } from '../../../test/support/scripted-chat-service.js';
+import {
+  type ChatAnswer,
+  frame,
+  json,
+  ScriptedChatService,
+  stream,
+} from '../../../test/support/scripted-chat-service.js';
 import { ChatClient } from './chat-client.js';
 import type { ChatFailure } from './chat-state.js';
 import type { ChatOptions, SessionCredentials, SessionOptions } from './options.js';
@@ -8,10 +14,34 @@ import type { Seams } from './seams.js';
 let service: ScriptedChatService;
 const RUNS = 'POST /v1/threads/t-1/runs/stream';
 const MESSAGES = 'GET /v1/threads/t-1/messages';
-const ALLOWED = ['accept', 'accept-encoding', 'accept-language', 'authorization', 'cache-control', 'connection', 'content-length', 'content-type', 'host', 'pragma', 'sec-fetch-mode', 'user-agent'];
+const ALLOWED = [
+  'accept',
+  'accept-encoding',
+  'accept-language',
+  'authorization',
+  'cache-control',
+  'connection',
+  'content-length',
+  'content-type',
+  'host',
+  'pragma',
+  'sec-fetch-mode',
+  'user-agent',
+];
 
 const message = (id: string, role: string, content: string, runId: string | null, more: object = {}) => ({
-  ...{ id, thread_id: 't-1', role, content, attachments: [], createdAt: '', runId, status: 'completed', components: [], reactions: {} },
+  ...{
+    id,
+    thread_id: 't-1',
+    role,
+    content,
+    attachments: [],
+    createdAt: '',
+    runId,
+    status: 'completed',
+    components: [],
+    reactions: {},
+  },
   ...more,
 });
 
@@ -54,28 +84,44 @@ interface World {
   readonly asked: object[];
 }
 
-function world({ tab = new Tab(), options = {}, seams = {} }: { tab?: Tab; options?: Partial<SessionOptions>; seams?: Partial<Seams> } = {}): World {
+function world({
+  tab = new Tab(),
+  options = {},
+  seams = {},
+}: { tab?: Tab; options?: Partial<SessionOptions>; seams?: Partial<Seams> } = {}): World {
   const slept: number[] = [];
   const asked: object[] = [];
   let now = 0;
   const credentials = (request: object): Promise<SessionCredentials> => {
     asked.push(request);
-    return Promise.resolve({ pass: `pass-${asked.length}`, threadId: 't-1', sessionId: 's-1', expiresIn: 900, resumeToken: 'rt' });
+    return Promise.resolve({
+      pass: `pass-${asked.length}`,
+      threadId: 't-1',
+      sessionId: 's-1',
+      expiresIn: 900,
+      resumeToken: 'rt',
+    });
   };
-  const client = new ChatClient({ mode: 'session', credentials, baseUrl: service.url, ...options }, {
-    storage: tab,
-    location: null,
-    random: () => 0.5,
-    monotonic: () => now,
-    // Time passes by sleeping alone; a silence of 45 s is never over while something is sent.
-    sleep: (ms, signal) => {
-      if (ms >= 40_000 && ms <= 45_000) return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)));
-      slept.push(ms);
-      now += ms;
-      return Promise.resolve();
+  const client = new ChatClient(
+    { mode: 'session', credentials, baseUrl: service.url, ...options },
+    {
+      storage: tab,
+      location: null,
+      random: () => 0.5,
+      monotonic: () => now,
+      // Time passes by sleeping alone; a silence of 45 s is never over while something is sent.
+      sleep: (ms, signal) => {
+        if (ms >= 40_000 && ms <= 45_000)
+          return new Promise((_resolve, reject) =>
+            signal.addEventListener('abort', () => reject(signal.reason as Error)),
+          );
+        slept.push(ms);
+        now += ms;
+        return Promise.resolve();
+      },
+      ...seams,
     },
-    ...seams,
-  });
+  );
   const failures: ChatFailure[] = [];
   client.onSessionFailed((failure) => failures.push(failure));
   return { client, slept, failures, asked };
@@ -88,11 +134,16 @@ const WHOLE_REPLY = [
 ];
 
 describe('options', () => {
-  const build = (options: object, location: Seams['location'] = null) => () => new ChatClient(options as ChatOptions, { location });
+  const build =
+    (options: object, location: Seams['location'] = null) =>
+    () =>
+      new ChatClient(options as ChatOptions, { location });
   const page = { protocol: 'https:', hostname: 'shop.example', origin: 'https://shop.example' };
 
   it('with an API key in session mode fail at construction', () => {
-    expect(build({ mode: 'session', credentials: '/session', apiKey: 'ak_x' })).toThrow(/apiKey must not be given in session mode/);
+    expect(build({ mode: 'session', credentials: '/session', apiKey: 'ak_x' })).toThrow(
+      /apiKey must not be given in session mode/,
+    );
     expect(build({ mode: 'proxy', baseUrl: '/', assistantId: 'a', apiKey: 'ak_x' })).toThrow(/apiKey/);
   });
 
@@ -106,7 +157,8 @@ describe('options', () => {
   it('of direct mode are for local pages alone', () => {
     const direct = { mode: 'direct', apiKey: 'ak_x', assistantId: 'a' };
     expect(build(direct, page)).toThrow(/localhost/);
-    for (const hostname of ['localhost', '127.0.0.1', '[::1]', 'app.localhost']) expect(build(direct, { ...page, hostname })).not.toThrow();
+    for (const hostname of ['localhost', '127.0.0.1', '[::1]', 'app.localhost'])
+      expect(build(direct, { ...page, hostname })).not.toThrow();
     expect(build(direct, { ...page, hostname: 'localhost.example' })).toThrow();
   });
 });
@@ -116,20 +168,34 @@ describe('credentials', () => {
     const nested = { session: { id: 's', thread_id: 't' }, pass: { token: 'p', expiresInSeconds: 900 } };
     const { client, failures } = world({ options: { credentials: () => Promise.resolve(nested as never) } });
     await client.start();
-    expect(client.state).toMatchObject({ status: 'failed', failure: { code: 'credentials', message: expect.stringContaining('pass.token') } });
+    expect(client.state).toMatchObject({
+      status: 'failed',
+      failure: { code: 'credentials', message: expect.stringContaining('pass.token') },
+    });
     expect(failures).toHaveLength(1);
   });
 
-  it.each([0, -5, Number.NaN, Infinity, 1_795_521_597, '900', null])('say a life that can be one, and not %p', async (expiresIn) => {
-    const given = { pass: 'p', threadId: 't-1', sessionId: 's', expiresIn };
-    const { client, failures, slept } = world({ options: { credentials: () => Promise.resolve(given as never) } });
-    await client.start();
-    expect(client.state.failure).toMatchObject({ code: 'credentials', message: expect.stringContaining('expiresIn'), terminal: true });
-    expect([failures.length, slept.length]).toEqual([1, 0]);
-  });
+  it.each([0, -5, Number.NaN, Infinity, 1_795_521_597, '900', null])(
+    'say a life that can be one, and not %p',
+    async (expiresIn) => {
+      const given = { pass: 'p', threadId: 't-1', sessionId: 's', expiresIn };
+      const { client, failures, slept } = world({ options: { credentials: () => Promise.resolve(given as never) } });
+      await client.start();
+      expect(client.state.failure).toMatchObject({
+        code: 'credentials',
+        message: expect.stringContaining('expiresIn'),
+        terminal: true,
+      });
+      expect([failures.length, slept.length]).toEqual([1, 0]);
+    },
+  );
 
   it('of an endpoint are asked for by POST; what it refuses is refused for good, what fails is tried again', async () => {
-    service.next('POST /session', json(503, {}), json(200, { pass: 'p', threadId: 't-1', sessionId: 's', expiresIn: 9 }));
+    service.next(
+      'POST /session',
+      json(503, {}),
+      json(200, { pass: 'p', threadId: 't-1', sessionId: 's', expiresIn: 9 }),
+    );
     const good = world({ options: { credentials: `${service.url}/session` } });
     await good.client.start();
     expect(good.client.state.status).toBe('ready');
@@ -154,7 +220,8 @@ describe('a message', () => {
       components: [{ component: 'confirm' }],
     });
     expect(service.sent(RUNS)).toEqual([{ message: { role: 'user', content: 'Hi' }, widget: { version: '1.0.0' } }]);
-    for (const { headers } of service.requests) expect(Object.keys(headers).filter((name) => !ALLOWED.includes(name))).toEqual([]);
+    for (const { headers } of service.requests)
+      expect(Object.keys(headers).filter((name) => !ALLOWED.includes(name))).toEqual([]);
   });
 
   it('is sent once more after the pass was renewed, and not a third time', async () => {
@@ -242,14 +309,17 @@ describe('a message', () => {
 });
 
 describe('a stream that breaks', () => {
-  it.each(EVENTS.slice(1).map((_event, index) => index + 1))('after event %i is joined after it, without gap or repeat', async (seen) => {
-    const { client } = world();
-    service.next(RUNS, stream(EVENTS.slice(0, seen).join(''), { breaks: true }), stream(EVENTS.slice(seen).join('')));
-    await client.start();
-    await client.send('Hi');
-    expect(said(client)).toEqual(WHOLE_REPLY);
-    expect(service.sent(RUNS)[1]).toEqual({ rejoin: { runId: 'r-1', startingAfter: seen } });
-  });
+  it.each(EVENTS.slice(1).map((_event, index) => index + 1))(
+    'after event %i is joined after it, without gap or repeat',
+    async (seen) => {
+      const { client } = world();
+      service.next(RUNS, stream(EVENTS.slice(0, seen).join(''), { breaks: true }), stream(EVENTS.slice(seen).join('')));
+      await client.start();
+      await client.send('Hi');
+      expect(said(client)).toEqual(WHOLE_REPLY);
+      expect(service.sent(RUNS)[1]).toEqual({ rejoin: { runId: 'r-1', startingAfter: seen } });
+    },
+  );
 
   it('in the middle of an event has that event once; what is sent again is left out', async () => {
     const { client } = world();
@@ -267,7 +337,10 @@ describe('a stream that breaks', () => {
     service.next(MESSAGES, json(200, { messages: stored, truncated: false }));
     await client.start();
     await client.send('Hi');
-    expect(said(client)).toEqual([['user', 'Hi', 'completed'], ['assistant', 'All of it.', 'completed']]);
+    expect(said(client)).toEqual([
+      ['user', 'Hi', 'completed'],
+      ['assistant', 'All of it.', 'completed'],
+    ]);
   });
 
   it('and makes no sense ends with what there is', async () => {
@@ -275,7 +348,10 @@ describe('a stream that breaks', () => {
     service.next(RUNS, stream(`${EVENTS.slice(0, 3).join('')}id: 4\ndata: {nonsense\n\n`));
     await client.start();
     await client.send('Hi');
-    expect(said(client)).toEqual([['user', 'Hi', 'completed'], ['assistant', 'Grüße, ', 'incomplete']]);
+    expect(said(client)).toEqual([
+      ['user', 'Hi', 'completed'],
+      ['assistant', 'Grüße, ', 'incomplete'],
+    ]);
     expect(client.state).toMatchObject({ status: 'ready', failure: { code: 'internal' } });
   });
 
@@ -343,12 +419,28 @@ describe('approvals', () => {
       { id: 'i-1', reason: 'tool_approval', toolCallId: 'c-1', metadata: { tool: 'pay', input: { amount: 3 } } },
       { id: 'i-2', reason: 'tool_approval', toolCallId: 'c-2', metadata: { tool: 'ship', input: {} } },
     ];
-    const asks = frame(2, { type: 'RUN_FINISHED', runId: 'r-1', threadId: 't-1', outcome: { type: 'interrupt', interrupts } });
-    service.next(RUNS, stream(EVENTS[0]! + asks), json(503, { message: 'Later.' }), stream(WHOLE.replaceAll('r-1', 'r-2')));
+    const asks = frame(2, {
+      type: 'RUN_FINISHED',
+      runId: 'r-1',
+      threadId: 't-1',
+      outcome: { type: 'interrupt', interrupts },
+    });
+    service.next(
+      RUNS,
+      stream(EVENTS[0]! + asks),
+      json(503, { message: 'Later.' }),
+      stream(WHOLE.replaceAll('r-1', 'r-2')),
+    );
     await client.start();
     await client.send('Hi');
-    expect(client.state).toMatchObject({ status: 'awaiting_approval', approvals: [{ tool: 'pay', input: { amount: 3 } }, { tool: 'ship' }] });
-    const decisions = new Map([['i-1', { approved: true }], ['i-2', { approved: false, reason: 'Not yet' }]]);
+    expect(client.state).toMatchObject({
+      status: 'awaiting_approval',
+      approvals: [{ tool: 'pay', input: { amount: 3 } }, { tool: 'ship' }],
+    });
+    const decisions = new Map([
+      ['i-1', { approved: true }],
+      ['i-2', { approved: false, reason: 'Not yet' }],
+    ]);
     await client.answer(decisions);
     expect(client.state).toMatchObject({ status: 'awaiting_approval', approvals: { length: 2 } });
     await client.answer(decisions);
@@ -365,7 +457,13 @@ describe('approvals', () => {
 describe('the relay of a customer', () => {
   it('gets threads, files, suggestions and thumbs, with the page’s own headers and no credential', async () => {
     const client = new ChatClient(
-      { mode: 'proxy', baseUrl: `${service.url}/relay/`, assistantId: 'a-1', headers: { 'x-csrf': '1' }, userContext: { plan: 'pro' } },
+      {
+        mode: 'proxy',
+        baseUrl: `${service.url}/relay/`,
+        assistantId: 'a-1',
+        headers: { 'x-csrf': '1' },
+        userContext: { plan: 'pro' },
+      },
       { storage: null, location: null },
     );
     service.next('POST /relay/v1/threads', json(200, { id: 't-1' }));
@@ -381,6 +479,7 @@ describe('the relay of a customer', () => {
       message: { attachments: [{ name: 'a.txt' }] },
       config: { userContext: { plan: 'pro' } },
     });
-    for (const { headers } of service.requests) expect([headers.authorization, headers['x-csrf']]).toEqual([undefined, '1']);
+    for (const { headers } of service.requests)
+      expect([headers.authorization, headers['x-csrf']]).toEqual([undefined, '1']);
   });
 });

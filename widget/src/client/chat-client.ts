@@ -1,7 +1,16 @@
 import type { ReplyProgress } from './apply-event.js';
 import { ChatError, failureOf } from './chat-error.js';
 import { checkOptions } from './check-options.js';
-import { type Approval, type Chat, type ChatFailure, type ChatMessage, type ChatState, type Decisions, takesMessages, type UploadedFile } from './chat-state.js';
+import {
+  type Approval,
+  type Chat,
+  type ChatFailure,
+  type ChatMessage,
+  type ChatState,
+  type Decisions,
+  takesMessages,
+  type UploadedFile,
+} from './chat-state.js';
 import { Conversation } from './conversation.js';
 import { followRun } from './follow-run.js';
 import type { ChatOptions, ReactionKind } from './options.js';
@@ -159,7 +168,12 @@ export class ChatClient implements Chat {
       let response: Response;
       try {
         const path = `${await this.conversation.runsPath(signal)}/stream`;
-        response = await this.conversation.requests.send({ method: 'POST', path, body: { ...body, ...this.caller() }, signal });
+        response = await this.conversation.requests.send({
+          method: 'POST',
+          path,
+          body: { ...body, ...this.caller() },
+          signal,
+        });
       } catch (error) {
         if (said) await this.recover(said, error, signal);
         else this.reopen(error, pending, before, signal);
@@ -169,7 +183,8 @@ export class ChatClient implements Chat {
       try {
         await this.follow(signal, { response });
       } catch (error) {
-        if (!(error instanceof ChatError) || error.code !== 'network' || !said || this.conversation.runId !== undefined) throw error;
+        if (!(error instanceof ChatError) || error.code !== 'network' || !said || this.conversation.runId !== undefined)
+          throw error;
         await this.recover(said, error, signal);
       }
     });
@@ -258,7 +273,10 @@ export class ChatClient implements Chat {
     }
   }
 
-  private show({ messages, truncated }: { readonly messages: readonly WireMessage[]; readonly truncated: boolean }, last: ChatMessage | null = null): void {
+  private show(
+    { messages, truncated }: { readonly messages: readonly WireMessage[]; readonly truncated: boolean },
+    last: ChatMessage | null = null,
+  ): void {
     const shown = messages.map(restoreMessage);
     this.store.set({ messages: last ? [...shown, last] : shown, truncated });
   }

@@ -27,13 +27,21 @@ export function isLifetimeCap(code: string | undefined): boolean {
 /** What an answer that refuses means: a credential that is not accepted and a conversation that is gone end the chat. */
 export function refusalOf(status: number, { code, error, message }: WireError): ChatError {
   const terminal = status === 401 || status === 403 || status === 404 || (status === 429 && isLifetimeCap(code));
-  return new ChatError(code ?? error ?? `http_${String(status)}`, message ?? `The service answered ${String(status)}.`, { terminal, status });
+  return new ChatError(
+    code ?? error ?? `http_${String(status)}`,
+    message ?? `The service answered ${String(status)}.`,
+    { terminal, status },
+  );
 }
 
 /** What the state tells of anything that was thrown. */
 export function failureOf(error: unknown): ChatFailure {
   if (error instanceof ChatError) return { code: error.code, message: error.message, terminal: error.terminal };
-  return { code: 'internal', message: error instanceof Error ? error.message : 'Something went wrong.', terminal: false };
+  return {
+    code: 'internal',
+    message: error instanceof Error ? error.message : 'Something went wrong.',
+    terminal: false,
+  };
 }
 
 export async function readError(response: Response): Promise<WireError> {

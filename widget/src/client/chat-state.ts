@@ -9,7 +9,8 @@ import type { WireAttachment, WireComponent } from './wire.js';
  * - `waiting`: the service asked to wait (`retryAt`); what was sent goes out afterwards.
  * - `failed`: over until `newConversation` (or a reload of the page).
  */
-export type ChatStatus = 'idle' | 'connecting' | 'ready' | 'responding' | 'reconnecting' | 'awaiting_approval' | 'waiting' | 'failed';
+export type ChatStatus =
+  'idle' | 'connecting' | 'ready' | 'responding' | 'reconnecting' | 'awaiting_approval' | 'waiting' | 'failed';
 
 /** Whether a message can be said now; what is said at any other time is not taken. */
 export function takesMessages({ status }: Pick<ChatState, 'status'>): boolean {

@@ -13,7 +13,9 @@ export function checkOptions(options: ChatOptions, location: Seams['location']):
   switch (options.mode) {
     case 'session':
       if ('apiKey' in given) {
-        fail('apiKey must not be given in session mode: an API key never reaches a browser. Let your server mint the session and answer its credentials.');
+        fail(
+          'apiKey must not be given in session mode: an API key never reaches a browser. Let your server mint the session and answer its credentials.',
+        );
       }
       if (typeof given['credentials'] !== 'function' && !isText(given['credentials'])) {
         fail('credentials must be a function, or the URL of an endpoint of your server, in session mode.');
@@ -28,7 +30,9 @@ export function checkOptions(options: ChatOptions, location: Seams['location']):
       requireText(given, 'apiKey', 'an API key');
       requireText(given, 'assistantId', 'the id of the agent');
       if (!isLocal(location)) {
-        fail('direct mode puts an API key into the page and is for development on localhost alone. Use session or proxy mode here.');
+        fail(
+          'direct mode puts an API key into the page and is for development on localhost alone. Use session or proxy mode here.',
+        );
       }
       return;
     default:

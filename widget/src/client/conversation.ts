@@ -84,10 +84,21 @@ export class Conversation {
     return this.requests.json({ method: 'POST', path: '/v1/files/upload', form, signal });
   }
 
-  async suggestions(said: readonly { readonly role: string; readonly content: string }[], signal: AbortSignal): Promise<readonly string[]> {
+  async suggestions(
+    said: readonly { readonly role: string; readonly content: string }[],
+    signal: AbortSignal,
+  ): Promise<readonly string[]> {
     const messages = said.filter(({ content }) => content !== '').slice(-SUGGESTED_FROM);
     const body = { assistant_id: this.assistantId, messages };
-    return (await this.requests.json<{ suggestions: readonly string[] }>({ method: 'POST', path: '/v1/chat/suggestions', body, signal, background: true })).suggestions;
+    return (
+      await this.requests.json<{ suggestions: readonly string[] }>({
+        method: 'POST',
+        path: '/v1/chat/suggestions',
+        body,
+        signal,
+        background: true,
+      })
+    ).suggestions;
   }
 
   private get assistantId(): string {

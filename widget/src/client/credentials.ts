@@ -20,13 +20,16 @@ export async function askForCredentials(
 ): Promise<SessionCredentials> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      const answer = typeof credentials === 'string' ? await post(credentials, request, seams, signal) : await credentials(request);
+      const answer =
+        typeof credentials === 'string' ? await post(credentials, request, seams, signal) : await credentials(request);
       return flat(answer);
     } catch (error) {
       signal.throwIfAborted();
       const final = error instanceof ChatError;
       if (final || attempt >= TRIES) {
-        throw final ? error : refused(`The page's server gave no credentials: ${error instanceof Error ? error.message : 'it failed'}`);
+        throw final
+          ? error
+          : refused(`The page's server gave no credentials: ${error instanceof Error ? error.message : 'it failed'}`);
       }
       await seams.sleep(FIRST_PAUSE_MS * 2 ** (attempt - 1) * (0.5 + seams.random()), signal);
     }
@@ -34,7 +37,12 @@ export async function askForCredentials(
 }
 
 /** Cookies of the customer's own site go along, by which it knows its visitor. */
-async function post(endpoint: string, request: CredentialsRequest, seams: Seams, signal: AbortSignal): Promise<unknown> {
+async function post(
+  endpoint: string,
+  request: CredentialsRequest,
+  seams: Seams,
+  signal: AbortSignal,
+): Promise<unknown> {
   const response = await seams.fetch(endpoint, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -69,7 +77,9 @@ function flat(answer: unknown): SessionCredentials {
   const { pass, threadId, sessionId, expiresIn, resumeToken } = given;
   const isLife = typeof expiresIn === 'number' && expiresIn > 0 && expiresIn <= MAX_LIFE_S;
   if (typeof pass !== 'string' || typeof threadId !== 'string' || typeof sessionId !== 'string' || !isLife) {
-    throw refused('The credentials must have pass, threadId and sessionId as texts, and expiresIn as the number of seconds that the pass still has.');
+    throw refused(
+      'The credentials must have pass, threadId and sessionId as texts, and expiresIn as the number of seconds that the pass still has.',
+    );
   }
   return { pass, threadId, sessionId, expiresIn, ...(typeof resumeToken === 'string' ? { resumeToken } : {}) };
 }

@@ -29,7 +29,11 @@ export interface FollowedRun {
  * @throws ChatError `network` when the stream cannot be joined again, `internal` for a stream that nobody understands;
  * the signal's reason once that is aborted
  */
-export async function followRun(requests: ServiceRequests, seams: Seams, run: FollowedRun): Promise<ReplyProgress | null> {
+export async function followRun(
+  requests: ServiceRequests,
+  seams: Seams,
+  run: FollowedRun,
+): Promise<ReplyProgress | null> {
   const position = { progress: { ...NO_REPLY, runId: run.runId ?? null } as ReplyProgress, lastId: 0 };
   let response = run.response ?? null;
   let lostAt: number | null = null;
@@ -49,7 +53,8 @@ export async function followRun(requests: ServiceRequests, seams: Seams, run: Fo
     if (!isFirst) {
       run.onConnected(false);
       lostAt ??= seams.monotonic();
-      if (seams.monotonic() - lostAt > REJOIN_MS) throw new ChatError('network', 'The connection to the service was lost.');
+      if (seams.monotonic() - lostAt > REJOIN_MS)
+        throw new ChatError('network', 'The connection to the service was lost.');
       const pause = Math.min(FIRST_PAUSE_MS * 2 ** attempt, MAX_PAUSE_MS);
       await seams.sleep(pause * (0.5 + seams.random()), run.signal);
     }
@@ -61,9 +66,19 @@ export async function followRun(requests: ServiceRequests, seams: Seams, run: Fo
 }
 
 /** @returns null where the service cannot be reached */
-async function rejoin(requests: ServiceRequests, { runsPath, signal }: FollowedRun, runId: string, startingAfter: number): Promise<Response | null | 'gone'> {
+async function rejoin(
+  requests: ServiceRequests,
+  { runsPath, signal }: FollowedRun,
+  runId: string,
+  startingAfter: number,
+): Promise<Response | null | 'gone'> {
   try {
-    return await requests.send({ method: 'POST', path: `${runsPath}/stream`, body: { rejoin: { runId, startingAfter } }, signal });
+    return await requests.send({
+      method: 'POST',
+      path: `${runsPath}/stream`,
+      body: { rejoin: { runId, startingAfter } },
+      signal,
+    });
   } catch (error) {
     if (!(error instanceof ChatError)) throw error;
     if (error.status === 410) return 'gone';

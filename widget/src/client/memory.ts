@@ -59,5 +59,10 @@ function isRemembered(kept: unknown): kept is Remembered {
   const of = kept as Partial<Record<string, unknown>>;
   const isText = (name: string): boolean => of[name] === undefined || typeof of[name] === 'string';
   const end = of['passEndsAt'];
-  return of['version'] === VERSION && typeof of['threadId'] === 'string' && TEXTS.every(isText) && (end === undefined || typeof end === 'number');
+  return (
+    of['version'] === VERSION &&
+    typeof of['threadId'] === 'string' &&
+    TEXTS.every(isText) &&
+    (end === undefined || typeof end === 'number')
+  );
 }

@@ -15,7 +15,12 @@ export async function sendReaction(
     await conversation.react(messageId, reaction, signal);
     return;
   }
-  const request = { sessionId: conversation.sessionId ?? '', threadId: conversation.threadId ?? '', messageId, reaction };
+  const request = {
+    sessionId: conversation.sessionId ?? '',
+    threadId: conversation.threadId ?? '',
+    messageId,
+    reaction,
+  };
   if (typeof options.reactions === 'function') await options.reactions(request);
   else if (options.reactions !== undefined) await post(options.reactions, request, seams, signal);
 }

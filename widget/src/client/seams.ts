@@ -28,7 +28,8 @@ export function pageSeams(): Seams {
     location: 'location' in globalThis ? globalThis.location : null,
     beforeDrawing: (task) => {
       // A hidden page is not drawn, and its reader of the finished reply waits all the same.
-      if ('requestAnimationFrame' in globalThis && globalThis.document.visibilityState === 'visible') requestAnimationFrame(task);
+      if ('requestAnimationFrame' in globalThis && globalThis.document.visibilityState === 'visible')
+        requestAnimationFrame(task);
       else queueMicrotask(task);
     },
   };

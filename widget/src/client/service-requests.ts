@@ -48,7 +48,7 @@ export class ServiceRequests {
   async send(request: ServiceRequest): Promise<Response> {
     let renewed = false;
     let waits = 0;
-    for (let attempt = 1; ; ) {
+    for (let attempt = 1; ;) {
       const response = await this.attempt(request);
       if (response?.ok) return response;
       const refusal = response && (await readError(response));

@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import { EventParser, type ServerSentEvent } from './sse.js';
 
-const TEXT = '\uFEFF: hello\r\nid: 1\r\ndata: {"a":\r\ndata: "ü🚲"}\r\n\r\ndata\n\nid:2\rdata:x\r\rretry: 5\nevent: y\ndata:  z\n\n: ping\n\ndata: not whole';
+const TEXT =
+  '\uFEFF: hello\r\nid: 1\r\ndata: {"a":\r\ndata: "ü🚲"}\r\n\r\ndata\n\nid:2\rdata:x\r\rretry: 5\nevent: y\ndata:  z\n\n: ping\n\ndata: not whole';
 const EVENTS: ServerSentEvent[] = [
   { id: '1', data: '{"a":\n"ü🚲"}' },
   { id: '1', data: '' },

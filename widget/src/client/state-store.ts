@@ -30,7 +30,9 @@ export class StateStore {
   }
 
   change(key: string, change: Partial<ChatMessage>): void {
-    this.set({ messages: this.current.messages.map((message) => (message.key === key ? { ...message, ...change } : message)) });
+    this.set({
+      messages: this.current.messages.map((message) => (message.key === key ? { ...message, ...change } : message)),
+    });
   }
 
   /** Puts a message in the place of the one with its key, or at the end. */
@@ -54,7 +56,11 @@ export class StateStore {
   endStreaming(): void {
     const isOpen = ({ status }: ChatMessage): boolean => status === 'streaming';
     if (!this.current.messages.some(isOpen)) return;
-    this.set({ messages: this.current.messages.map((message) => (isOpen(message) ? { ...message, status: 'incomplete' } : message)) });
+    this.set({
+      messages: this.current.messages.map((message) =>
+        isOpen(message) ? { ...message, status: 'incomplete' } : message,
+      ),
+    });
   }
 
   private tell(): void {

@@ -71,7 +71,12 @@ export type WireEvent =
   | { readonly type: 'TEXT_MESSAGE_START'; readonly messageId: string }
   | { readonly type: 'TEXT_MESSAGE_CONTENT'; readonly messageId: string; readonly delta: string }
   | { readonly type: 'TEXT_MESSAGE_END'; readonly messageId: string }
-  | { readonly type: 'TOOL_CALL_START'; readonly toolCallId: string; readonly toolCallName: string; readonly parentMessageId?: string }
+  | {
+      readonly type: 'TOOL_CALL_START';
+      readonly toolCallId: string;
+      readonly toolCallName: string;
+      readonly parentMessageId?: string;
+    }
   | { readonly type: 'TOOL_CALL_ARGS'; readonly toolCallId: string; readonly delta: string }
   | { readonly type: 'TOOL_CALL_END'; readonly toolCallId: string }
   | { readonly type: 'TOOL_CALL_RESULT'; readonly toolCallId: string; readonly content: string }

@@ -13,7 +13,11 @@ export interface ComponentView {
 }
 
 /** @param isRepeated the text of the message already says in prose what cannot be drawn */
-export function componentView({ component, props, fallback }: WireComponent, context: ViewContext, isRepeated: boolean): ComponentView {
+export function componentView(
+  { component, props, fallback }: WireComponent,
+  context: ViewContext,
+  isRepeated: boolean,
+): ComponentView {
   const read = readProps(component, props);
   const unchanging = (element: HTMLElement): ComponentView => ({ element, update: () => undefined });
   switch (read?.kind) {
@@ -33,7 +37,10 @@ export function componentView({ component, props, fallback }: WireComponent, con
   }
 }
 
-function choicesView({ question, choices }: Extract<ComponentProps, { kind: 'choices' }>, { chat, strings }: ViewContext): ComponentView {
+function choicesView(
+  { question, choices }: Extract<ComponentProps, { kind: 'choices' }>,
+  { chat, strings }: ViewContext,
+): ComponentView {
   const buttons = choices.map((choice) => choiceButton(choice, () => void chat.send(choice.label)));
   const list = make('div', { className: 'choices' }, ...buttons);
   const element = make(
@@ -108,5 +115,7 @@ function picture(image: ImageProps | undefined, context: ViewContext): HTMLEleme
 }
 
 function linksView(links: readonly LinkProps[]): HTMLElement | null {
-  return links.length === 0 ? null : make('p', { className: 'links' }, ...links.map(({ label, url }) => linkView(url, [label])));
+  return links.length === 0
+    ? null
+    : make('p', { className: 'links' }, ...links.map(({ label, url }) => linkView(url, [label])));
 }

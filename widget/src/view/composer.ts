@@ -19,8 +19,20 @@ export class Composer {
     this.context = context;
     this.onSent = onSent;
     this.tray = new FileTray(context, () => this.look());
-    this.input = make('textarea', { className: 'input', attributes: { rows: '1', placeholder, 'aria-label': strings.message, maxlength: String(MAX_CHARACTERS), dir: 'auto' } });
-    this.send = iconButton(strings.send, ICONS.send, () => undefined, { className: 'send', attributes: { type: 'submit' } });
+    this.input = make('textarea', {
+      className: 'input',
+      attributes: {
+        rows: '1',
+        placeholder,
+        'aria-label': strings.message,
+        maxlength: String(MAX_CHARACTERS),
+        dir: 'auto',
+      },
+    });
+    this.send = iconButton(strings.send, ICONS.send, () => undefined, {
+      className: 'send',
+      attributes: { type: 'submit' },
+    });
     const row = make('div', { className: 'row' }, this.tray.button, this.input, this.send);
     this.element = make('form', { className: 'composer' }, this.tray.element, row);
     this.element.addEventListener('submit', (event) => {

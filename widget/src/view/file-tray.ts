@@ -25,7 +25,10 @@ export class FileTray {
   constructor(context: ViewContext, onChange: () => void) {
     this.context = context;
     this.onChange = onChange;
-    const chooser = make('input', { attributes: { type: 'file', multiple: '', tabindex: '-1', 'aria-hidden': 'true' }, className: 'hidden' });
+    const chooser = make('input', {
+      attributes: { type: 'file', multiple: '', tabindex: '-1', 'aria-hidden': 'true' },
+      className: 'hidden',
+    });
     chooser.addEventListener('change', () => {
       this.add(chooser.files);
       chooser.value = '';
@@ -51,7 +54,9 @@ export class FileTray {
 
   /** What goes with the message; the tray is empty afterwards. */
   take(): WireAttachment[] {
-    const taken = [...this.entries].flatMap(({ file }) => (file ? [{ name: file.name, url: file.url, contentType: file.contentType }] : []));
+    const taken = [...this.entries].flatMap(({ file }) =>
+      file ? [{ name: file.name, url: file.url, contentType: file.contentType }] : [],
+    );
     for (const entry of this.entries) this.remove(entry);
     return taken;
   }
@@ -68,7 +73,9 @@ export class FileTray {
     }
     const label = make('span', { text: fill(strings.uploading, { name: file.name }) });
     const entry: Entry = { element: make('li', { className: 'file' }, label), file: null };
-    entry.element.append(iconButton(fill(strings.removeFile, { name: file.name }), ICONS.close, () => this.remove(entry)));
+    entry.element.append(
+      iconButton(fill(strings.removeFile, { name: file.name }), ICONS.close, () => this.remove(entry)),
+    );
     this.entries.add(entry);
     this.element.append(entry.element);
     this.onChange();

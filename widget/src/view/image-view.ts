@@ -22,7 +22,10 @@ export function imageView(src: string, alt: string, context: ViewContext): HTMLE
 }
 
 function picture(url: URL, alt: string): HTMLImageElement {
-  const image = make('img', { className: 'picture', attributes: { alt, referrerpolicy: 'no-referrer', loading: 'lazy', decoding: 'async' } });
+  const image = make('img', {
+    className: 'picture',
+    attributes: { alt, referrerpolicy: 'no-referrer', loading: 'lazy', decoding: 'async' },
+  });
   image.src = url.href;
   return image;
 }

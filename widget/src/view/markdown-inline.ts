@@ -128,7 +128,11 @@ class InlineParser {
       this.at += whole.length;
       return true;
     }
-    return this.take(whole.length + 2 * brackets, { type: 'link', href: whole, children: [{ type: 'text', text: whole }] });
+    return this.take(whole.length + 2 * brackets, {
+      type: 'link',
+      href: whole,
+      children: [{ type: 'text', text: whole }],
+    });
   }
 
   private mark(): boolean {
@@ -187,7 +191,9 @@ class InlineParser {
     const children = this.nodes.splice(opener.node).slice(1);
     const { href, end } = target;
     const node: Inline =
-      opener.mark === '![' ? { type: 'image', src: href, alt: this.text.slice(opener.from, this.at) } : { type: 'link', href, children: children.flatMap(withoutLinks) };
+      opener.mark === '!['
+        ? { type: 'image', src: href, alt: this.text.slice(opener.from, this.at) }
+        : { type: 'link', href, children: children.flatMap(withoutLinks) };
     return this.take(end - this.at, node);
   }
 }
@@ -237,7 +243,7 @@ function withoutTail(url: string): string {
   for (; end > 0; end -= 1) {
     const last = url[end - 1] ?? '';
     if (last === ')' && opened < 0) opened += 1;
-    else if (!'.,;:!?*_~\'])'.includes(last) || last === ')') break;
+    else if (!".,;:!?*_~'])".includes(last) || last === ')') break;
   }
   return url.slice(0, end);
 }

@@ -56,11 +56,20 @@ describe('Markdown', () => {
   it.each([
     ['a\nb\n\nc', 'a⏎b\nc'],
     ['# One\n### Three ###', 'h1 One\nh3 Three'],
-    ['**bold** and *em* and ***both*** and ~~gone~~', '<strong bold> and <emphasis em> and <strong <emphasis both>> and <deleted gone>'],
+    [
+      '**bold** and *em* and ***both*** and ~~gone~~',
+      '<strong bold> and <emphasis em> and <strong <emphasis both>> and <deleted gone>',
+    ],
     ['snake_case_name and _em_ and 2 * 3 * 4', 'snake_case_name and <emphasis em> and 2 * 3 * 4'],
     ['`a < b` and ``x ` y``', '<code a < b> and <code x ` y>'],
-    ['[text](https://a.example/x_(y) "Title") and ![alt](https://a.example/i.png)', '<link https://a.example/x_(y) text> and <image https://a.example/i.png alt>'],
-    ['See https://a.example/b?c=d_e_f. Or <https://a.example/>', 'See <link https://a.example/b?c=d_e_f https://a.example/b?c=d_e_f>. Or <link https://a.example/ https://a.example/>'],
+    [
+      '[text](https://a.example/x_(y) "Title") and ![alt](https://a.example/i.png)',
+      '<link https://a.example/x_(y) text> and <image https://a.example/i.png alt>',
+    ],
+    [
+      'See https://a.example/b?c=d_e_f. Or <https://a.example/>',
+      'See <link https://a.example/b?c=d_e_f https://a.example/b?c=d_e_f>. Or <link https://a.example/ https://a.example/>',
+    ],
     ['(https://a.example/wiki/X_(y))', '(<link https://a.example/wiki/X_(y) https://a.example/wiki/X_(y)>)'],
     ['- one\n- two\n  - deep\n  more\n- three', 'list(-)[one | two; list(-)[deep⏎more] | three]'],
     ['3. three\n4. four', 'list(3)[three | four]'],
@@ -79,14 +88,48 @@ describe('Markdown', () => {
     expect(shown(text)).toBe(tree);
   });
 
-  it.each(['[', ']', '![', '](', '[a](', '*a ', '**', '***a', '_a_', '`', '``a', '> ', '- ', '  - a\n', '1. ', '|', '|-', '| - |\n', '#', '~', '~~a', '<', '<a', 'https://', 'http://a ', '\\', '&', ' ', '\t', '\n\n', '```', '````a`', '-a|-\n'])(
-    'of %j, over and over, takes time that grows with its length alone',
-    (piece) => {
-      const of = (length: number): string => piece.repeat(Math.ceil(length / piece.length));
-      parseMarkdown(of(20_000));
-      const [small, large] = [computingMs(() => parseMarkdown(of(25_000))), computingMs(() => parseMarkdown(of(200_000)))];
-      // Eight times the text; what is quadratic takes sixty-four times as long.
-      expect(large).toBeLessThan(Math.max(small, 2) * 24);
-    },
-  );
+  it.each([
+    '[',
+    ']',
+    '![',
+    '](',
+    '[a](',
+    '*a ',
+    '**',
+    '***a',
+    '_a_',
+    '`',
+    '``a',
+    '> ',
+    '- ',
+    '  - a\n',
+    '1. ',
+    '|',
+    '|-',
+    '| - |\n',
+    '#',
+    '~',
+    '~~a',
+    '<',
+    '<a',
+    'https://',
+    'http://a ',
+    '\\',
+    '&',
+    ' ',
+    '\t',
+    '\n\n',
+    '```',
+    '````a`',
+    '-a|-\n',
+  ])('of %j, over and over, takes time that grows with its length alone', (piece) => {
+    const of = (length: number): string => piece.repeat(Math.ceil(length / piece.length));
+    parseMarkdown(of(20_000));
+    const [small, large] = [
+      computingMs(() => parseMarkdown(of(25_000))),
+      computingMs(() => parseMarkdown(of(200_000))),
+    ];
+    // Eight times the text; what is quadratic takes sixty-four times as long.
+    expect(large).toBeLessThan(Math.max(small, 2) * 24);
+  });
 });

@@ -6,7 +6,11 @@ export type Block =
   | { readonly type: 'code'; readonly language: string; readonly text: string }
   | { readonly type: 'quote'; readonly blocks: readonly Block[] }
   | { readonly type: 'list'; readonly start: number | null; readonly items: readonly (readonly Block[])[] }
-  | { readonly type: 'table'; readonly head: readonly (readonly Inline[])[]; readonly rows: readonly (readonly (readonly Inline[])[])[] }
+  | {
+      readonly type: 'table';
+      readonly head: readonly (readonly Inline[])[];
+      readonly rows: readonly (readonly (readonly Inline[])[])[];
+    }
   | { readonly type: 'rule' };
 
 /** A block that has not been read yet: what kind it is, and its lines. */
@@ -45,16 +49,40 @@ export function splitBlocks(text: string): RawBlock[] {
 export function parseBlock({ kind, lines }: RawBlock, depth = 0): Block {
   switch (kind) {
     case 'paragraph':
-      return { type: kind, children: parseInline(lines.map((line) => line.trimStart()).join('\n').trimEnd()) };
+      return {
+        type: kind,
+        children: parseInline(
+          lines
+            .map((line) => line.trimStart())
+            .join('\n')
+            .trimEnd(),
+        ),
+      };
     case 'heading': {
       const [line = ''] = lines;
       const level = HEADING.exec(line)?.[1]?.length ?? 1;
-      return { type: kind, level, children: parseInline(line.trim().slice(level).trim().replace(/(?:^| )#+$/, '')) };
+      return {
+        type: kind,
+        level,
+        children: parseInline(
+          line
+            .trim()
+            .slice(level)
+            .trim()
+            .replace(/(?:^| )#+$/, ''),
+        ),
+      };
     }
     case 'code':
       return codeOf(lines);
     case 'quote':
-      return { type: kind, blocks: inside(lines.map((line) => line.replace(QUOTE, '')), depth) };
+      return {
+        type: kind,
+        blocks: inside(
+          lines.map((line) => line.replace(QUOTE, '')),
+          depth,
+        ),
+      };
     case 'list':
       return { type: kind, start: startOf(lines), items: itemsOf(lines).map((item) => inside(item, depth)) };
     case 'table':
@@ -72,7 +100,7 @@ function inside(lines: readonly string[], depth: number): Block[] {
 
 function split(lines: readonly string[], depth: number): RawBlock[] {
   const blocks: RawBlock[] = [];
-  for (let at = 0; at < lines.length; ) {
+  for (let at = 0; at < lines.length;) {
     if (BLANK.test(lines[at] ?? '')) {
       at += 1;
       continue;
@@ -153,7 +181,8 @@ function endOfList(lines: readonly string[], from: number): number {
     const isOfItem = indentOf(line) >= ITEM_INDENT;
     const isItem = !isOfItem && ITEM.test(line) && !RULE.test(line) && isOrderedItem(line) === isOrdered;
     // A line without a break before it goes on with the paragraph of the item.
-    const isLazy = end === at && !isItem && kindAt(lines, at, MAX_DEPTH) === 'paragraph' && !ITEM.test(line) && !QUOTE.test(line);
+    const isLazy =
+      end === at && !isItem && kindAt(lines, at, MAX_DEPTH) === 'paragraph' && !ITEM.test(line) && !QUOTE.test(line);
     if (!isOfItem && !isItem && !isLazy) break;
     end = at + 1;
   }
@@ -194,7 +223,10 @@ function tableOf([head = '', , ...rows]: readonly string[]): Block {
 
 /** A bar after a backslash is part of its cell. */
 function cellsOf(line: string): string[] {
-  const inner = line.trim().replace(/^\|/, '').replace(/(?<!\\)\|$/, '');
+  const inner = line
+    .trim()
+    .replace(/^\|/, '')
+    .replace(/(?<!\\)\|$/, '');
   return inner
     .split(/(?<!\\)\|/)
     .slice(0, MAX_COLUMNS)

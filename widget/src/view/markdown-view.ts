@@ -69,7 +69,9 @@ const HEADINGS = ['h3', 'h4', 'h5', 'h6', 'h6', 'h6'] as const;
 /** An item of one line has no paragraph. */
 function itemView(blocks: readonly Block[], context: ViewContext): Node[] {
   return blocks.flatMap((block) =>
-    block.type === 'paragraph' ? block.children.map((child) => inlineView(child, context)) : [blockView(block, context)],
+    block.type === 'paragraph'
+      ? block.children.map((child) => inlineView(child, context))
+      : [blockView(block, context)],
   );
 }
 
@@ -84,7 +86,10 @@ function inlineView(node: Inline, context: ViewContext): Node {
     case 'image':
       return imageView(node.src, node.alt, context);
     case 'link':
-      return linkView(node.href, node.children.map((child) => inlineView(child, context)));
+      return linkView(
+        node.href,
+        node.children.map((child) => inlineView(child, context)),
+      );
     case 'strong':
     case 'emphasis':
     case 'deleted':
@@ -104,18 +109,36 @@ export function linkView(href: string, children: readonly (Node | string)[]): HT
 
 function codeView(text: string, language: string, { strings, announce }: ViewContext): HTMLElement {
   const copy = button(strings.copy, () => {
-    void navigator.clipboard.writeText(text).then(() => {
-      copy.textContent = strings.copied;
-      announce(strings.copied);
-    }, () => undefined);
+    void navigator.clipboard.writeText(text).then(
+      () => {
+        copy.textContent = strings.copied;
+        announce(strings.copied);
+      },
+      () => undefined,
+    );
   });
-  const code = make('pre', { attributes: scrollable(language === '' ? strings.code : language) }, make('code', { text }));
-  return make('div', { className: 'code' }, make('div', { className: 'code-head' }, make('span', { text: language }), isSecureContext && copy), code);
+  const code = make(
+    'pre',
+    { attributes: scrollable(language === '' ? strings.code : language) },
+    make('code', { text }),
+  );
+  return make(
+    'div',
+    { className: 'code' },
+    make('div', { className: 'code-head' }, make('span', { text: language }), isSecureContext && copy),
+    code,
+  );
 }
 
 function tableView({ head, rows }: Extract<Block, { type: 'table' }>, context: ViewContext): HTMLElement {
   const cells = (name: 'th' | 'td', row: readonly (readonly Inline[])[]): HTMLElement[] =>
-    row.map((cell) => make(name, name === 'th' ? { attributes: { scope: 'col' } } : {}, ...cell.map((node) => inlineView(node, context))));
+    row.map((cell) =>
+      make(
+        name,
+        name === 'th' ? { attributes: { scope: 'col' } } : {},
+        ...cell.map((node) => inlineView(node, context)),
+      ),
+    );
   const table = make(
     'table',
     {},

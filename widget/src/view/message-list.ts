@@ -27,15 +27,26 @@ export class MessageList {
     const { strings } = context;
     this.context = context;
     this.approvals = new ApprovalsView(context);
-    this.greeting = make('div', { className: 'message assistant' }, make('div', { className: 'bubble', text: greeting, attributes: { dir: 'auto' } }));
+    this.greeting = make(
+      'div',
+      { className: 'message assistant' },
+      make('div', { className: 'bubble', text: greeting, attributes: { dir: 'auto' } }),
+    );
     this.greeting.hidden = greeting === '';
     this.older = make('p', { className: 'older', text: strings.older });
     const dots = [1, 2, 3].map(() => make('i'));
-    this.typing = make('div', { className: 'message assistant' }, make('div', { className: 'bubble typing', attributes: { role: 'img', 'aria-label': strings.typing } }, ...dots));
+    this.typing = make(
+      'div',
+      { className: 'message assistant' },
+      make('div', { className: 'bubble typing', attributes: { role: 'img', 'aria-label': strings.typing } }, ...dots),
+    );
     this.log = make(
       'div',
       // What arrives word by word is not read word by word: a region of its own tells of finished replies.
-      { className: 'log', attributes: { role: 'log', 'aria-live': 'off', 'aria-label': strings.conversation, tabindex: '0' } },
+      {
+        className: 'log',
+        attributes: { role: 'log', 'aria-live': 'off', 'aria-label': strings.conversation, tabindex: '0' },
+      },
       this.older,
       this.greeting,
       this.typing,
@@ -54,7 +65,10 @@ export class MessageList {
     this.removeGone(messages);
     messages.forEach((message, index) => {
       const isLast = index === messages.length - 1;
-      this.viewOf(message, index).update(message, state, { isLast, answer: isLast ? null : (messages[index + 1]?.text ?? null) });
+      this.viewOf(message, index).update(message, state, {
+        isLast,
+        answer: isLast ? null : (messages[index + 1]?.text ?? null),
+      });
     });
     const last = messages.at(-1);
     this.typing.hidden = !(state.status === 'responding' && last?.role === 'user');

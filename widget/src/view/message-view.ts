@@ -47,8 +47,15 @@ export class MessageView {
     ]);
     this.reactions = make('div', { className: 'reactions' }, ...this.thumbs.values());
     const who = make('span', { className: 'hidden', text: isReply ? strings.agent : strings.you });
-    const parts = isReply ? [this.toolList, this.bubble, this.componentList, this.note, this.reactions] : [this.bubble, this.note];
-    this.element = make('div', { className: `message ${message.role}`, attributes: { role: 'article' } }, who, ...parts);
+    const parts = isReply
+      ? [this.toolList, this.bubble, this.componentList, this.note, this.reactions]
+      : [this.bubble, this.note];
+    this.element = make(
+      'div',
+      { className: `message ${message.role}`, attributes: { role: 'article' } },
+      who,
+      ...parts,
+    );
     if (!isReply) this.drawUser(message);
   }
 
@@ -112,9 +119,14 @@ export class MessageView {
   }
 
   private thumb(kind: ReactionKind, label: string, path: string): HTMLButtonElement {
-    return iconButton(label, path, () => {
-      const message = this.drawn;
-      if (message) void this.context.chat.react(message.key, message.reaction === kind ? null : kind);
-    }, { className: 'thumb' });
+    return iconButton(
+      label,
+      path,
+      () => {
+        const message = this.drawn;
+        if (message) void this.context.chat.react(message.key, message.reaction === kind ? null : kind);
+      },
+      { className: 'thumb' },
+    );
   }
 }

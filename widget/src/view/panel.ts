@@ -46,13 +46,23 @@ export class Panel {
       this.list.toEnd();
       options.onSent();
     });
-    this.suggestions = make('div', { className: 'suggestions', attributes: { role: 'group', 'aria-label': strings.suggestions } });
-    const restart = iconButton(strings.newConversation, ICONS.restart, () => void chat.newConversation().then(() => this.focus()));
+    this.suggestions = make('div', {
+      className: 'suggestions',
+      attributes: { role: 'group', 'aria-label': strings.suggestions },
+    });
+    const restart = iconButton(
+      strings.newConversation,
+      ICONS.restart,
+      () => void chat.newConversation().then(() => this.focus()),
+    );
     const close = onClose && iconButton(strings.close, ICONS.close, onClose);
     const title = make('h2', { className: 'heading', text: heading, attributes: { id: 'heading' } });
     this.element = make(
       'section',
-      { className: 'panel', attributes: { 'aria-labelledby': 'heading', ...(onClose ? { role: 'dialog', id: 'panel' } : {}) } },
+      {
+        className: 'panel',
+        attributes: { 'aria-labelledby': 'heading', ...(onClose ? { role: 'dialog', id: 'panel' } : {}) },
+      },
       make('header', { className: 'header' }, title, restart, close),
       this.list.element,
       this.status.element,
@@ -83,7 +93,9 @@ export class Panel {
     if (state.suggestions === this.offered) return;
     this.offered = state.suggestions;
     this.suggestions.replaceChildren(
-      ...state.suggestions.map((text) => button(text, () => this.suggest(text), { className: 'suggestion', attributes: { dir: 'auto' } })),
+      ...state.suggestions.map((text) =>
+        button(text, () => this.suggest(text), { className: 'suggestion', attributes: { dir: 'auto' } }),
+      ),
     );
   }
 

@@ -60,7 +60,12 @@ export function fill(text: string, values: Readonly<Record<string, string>>): st
 
 /** The name of a tool as a person reads it: without the server that it comes from, in words. */
 export function toolLabel(name: string): string {
-  return name.replace(/^mcp__.+?__/, '').replaceAll(/[-_]+/g, ' ').trim() || name;
+  return (
+    name
+      .replace(/^mcp__.+?__/, '')
+      .replaceAll(/[-_]+/g, ' ')
+      .trim() || name
+  );
 }
 
 /** What the visitor reads of a failure; the service's own message is for who knows the service. */
@@ -79,7 +84,10 @@ const FAILURES: Readonly<Record<string, keyof Strings>> = {
   internal: 'failed',
 };
 
-export function failureText(strings: Strings, { code, message }: { readonly code: string; readonly message: string }): string {
+export function failureText(
+  strings: Strings,
+  { code, message }: { readonly code: string; readonly message: string },
+): string {
   const known = FAILURES[code];
   return known ? strings[known] : message || strings.failed;
 }

@@ -2,8 +2,10 @@
  * What a page may set: `--agent-chat-accent`, `-accent-text`, `-background`, `-text`, `-muted`, `-bubble`, `-border`,
  * `-problem`, `-radius`, `-font`, `-font-size`, `-width`, `-height`, `-z-index`.
  */
-const LIGHT = '--bg:#fff;--fg:#1b1f27;--mut:#5a6372;--bub:#f1f3f7;--bor:#d9dee7;--acc:#2f52d9;--act:#fff;--bad:#b3261e;color-scheme:light';
-const DARK = '--bg:#171a21;--fg:#eceff4;--mut:#a6afbd;--bub:#252a34;--bor:#3a4150;--acc:#9db4ff;--act:#10142a;--bad:#ffb4ab;color-scheme:dark';
+const LIGHT =
+  '--bg:#fff;--fg:#1b1f27;--mut:#5a6372;--bub:#f1f3f7;--bor:#d9dee7;--acc:#2f52d9;--act:#fff;--bad:#b3261e;color-scheme:light';
+const DARK =
+  '--bg:#171a21;--fg:#eceff4;--mut:#a6afbd;--bub:#252a34;--bor:#3a4150;--acc:#9db4ff;--act:#10142a;--bad:#ffb4ab;color-scheme:dark';
 
 export const STYLES = `
 :host{${LIGHT};display:block;position:relative;font:var(--agent-chat-font-size,15px)/1.5 var(--agent-chat-font,system-ui,-apple-system,"Segoe UI",Roboto,sans-serif);color:var(--agent-chat-text,var(--fg))}

@@ -22,9 +22,18 @@ export class ToolView {
   constructor(strings: Strings) {
     this.strings = strings;
     this.outputPart = make('div', {}, make('p', { text: strings.toolOutput }), this.output);
-    const body = make('div', { className: 'tool-body' }, make('p', { text: strings.toolInput }), this.input, this.outputPart);
+    const body = make(
+      'div',
+      { className: 'tool-body' },
+      make('p', { text: strings.toolInput }),
+      this.input,
+      this.outputPart,
+    );
     this.element = make('details', { className: 'tool' }, this.summary, body);
-    for (const [pre, label] of [[this.input, strings.toolInput], [this.output, strings.toolOutput]] as const) {
+    for (const [pre, label] of [
+      [this.input, strings.toolInput],
+      [this.output, strings.toolOutput],
+    ] as const) {
       pre.tabIndex = 0;
       pre.setAttribute('role', 'group');
       pre.setAttribute('aria-label', label);

@@ -47,8 +47,14 @@ export class DriveAccounts {
     });
   }
 
-  accessOf({ organizationId, id, accountId }: Pick<StoredDriveSource, 'organizationId' | 'id' | 'accountId'>): DriveAccess {
-    return accountId === null ? this.grants.accessFor({ organizationId, id }) : this.accessOfAccount(organizationId, accountId);
+  accessOf({
+    organizationId,
+    id,
+    accountId,
+  }: Pick<StoredDriveSource, 'organizationId' | 'id' | 'accountId'>): DriveAccess {
+    return accountId === null
+      ? this.grants.accessFor({ organizationId, id })
+      : this.accessOfAccount(organizationId, accountId);
   }
 
   accessOfAccount(organizationId: string, accountId: string): DriveAccess {
@@ -71,8 +77,10 @@ export class DriveAccounts {
       ({ algorithm }) => ('modulusLength' in algorithm ? Number(algorithm.modulusLength) : 0),
       () => 0,
     );
-    if (modulusBits === 0) throw refused("is not a usable key file: its 'private_key' is not an RSA key in PEM (BEGIN PRIVATE KEY)");
-    if (modulusBits < MIN_MODULUS_BITS) throw refused(`is not a usable key file: its 'private_key' is shorter than ${MIN_MODULUS_BITS} bits`);
+    if (modulusBits === 0)
+      throw refused("is not a usable key file: its 'private_key' is not an RSA key in PEM (BEGIN PRIVATE KEY)");
+    if (modulusBits < MIN_MODULUS_BITS)
+      throw refused(`is not a usable key file: its 'private_key' is shorter than ${MIN_MODULUS_BITS} bits`);
   }
 
   /** RFC 7523, for the endpoint of the settings, whatever the key file says. */
@@ -87,7 +95,12 @@ export class DriveAccounts {
         .setExpirationTime(seconds + ASSERTION_SECONDS)
         .sign(await importPKCS8(privateKey, ALGORITHM));
     } catch (error) {
-      throw new DriveFailure('refused', 'The private key of the service account cannot sign.', undefined, error instanceof Error ? error.name : undefined);
+      throw new DriveFailure(
+        'refused',
+        'The private key of the service account cannot sign.',
+        undefined,
+        error instanceof Error ? error.name : undefined,
+      );
     }
   }
 }

@@ -5,7 +5,8 @@ import type { DriveFile } from '../domain/drive-file.js';
 import { MAX_FILE_ID_LENGTH, MAX_NAME_LENGTH, MAX_PAGE_TOKEN_LENGTH, MAX_URL_LENGTH } from '../limits.js';
 
 /** What is asked for of every file. */
-export const FILE_FIELDS = 'id,name,mimeType,md5Checksum,modifiedTime,version,size,trashed,webViewLink,parents,shortcutDetails(targetId)';
+export const FILE_FIELDS =
+  'id,name,mimeType,md5Checksum,modifiedTime,version,size,trashed,webViewLink,parents,shortcutDetails(targetId)';
 
 const id = z.string().min(1).max(MAX_FILE_ID_LENGTH).refine(isFileId);
 const mark = z.string().max(200).optional();
@@ -57,7 +58,10 @@ function listOf<Entry extends z.ZodType>(entry: Entry) {
     const { success, data } = entry.safeParse(one);
     return success ? [data] : [];
   };
-  return z.array(z.unknown()).max(5_000).transform((all) => all.flatMap(readable));
+  return z
+    .array(z.unknown())
+    .max(5_000)
+    .transform((all) => all.flatMap(readable));
 }
 
 function driveFileOf(told: z.output<typeof file>): DriveFile {
@@ -72,7 +76,9 @@ function driveFileOf(told: z.output<typeof file>): DriveFile {
     isTrashed: told.trashed,
     size: size !== null && Number.isSafeInteger(size) && size >= 0 ? size : null,
     targetId: told.shortcutDetails?.targetId ?? null,
-    fingerprint: createHash('sha256').update(JSON.stringify([content, name, mimeType, url])).digest('base64url'),
+    fingerprint: createHash('sha256')
+      .update(JSON.stringify([content, name, mimeType, url]))
+      .digest('base64url'),
   };
 }
 

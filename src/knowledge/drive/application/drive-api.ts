@@ -5,7 +5,15 @@ import { MAX_UPLOAD_BYTES } from '../../limits.js';
 import { DriveFailure } from '../domain/drive-failure.js';
 import type { DriveFile } from '../domain/drive-file.js';
 import { DOWNLOAD_MS, MAX_ANSWER_BYTES, PAGE_SIZE, REQUEST_MS } from '../limits.js';
-import { changesAnswer, type ChangesPage, FILE_FIELDS, fileAnswer, folderAnswer, type FolderPage, startTokenAnswer } from './drive-answers.js';
+import {
+  changesAnswer,
+  type ChangesPage,
+  FILE_FIELDS,
+  fileAnswer,
+  folderAnswer,
+  type FolderPage,
+  startTokenAnswer,
+} from './drive-answers.js';
 import { DriveHttp, type DriveResponse, readJson } from './drive-http.js';
 
 /** The bearer tokens of a service account, or of a person's sign-in. */
@@ -22,11 +30,31 @@ const ALL_DRIVES = { supportsAllDrives: 'true' };
 const OF_ALL_DRIVES = { ...ALL_DRIVES, includeItemsFromAllDrives: 'true', pageSize: String(PAGE_SIZE) };
 
 /** Refusals of the account as a whole; others are about the one file. */
-const ACCOUNT_REFUSALS = ['accessNotConfigured', 'authError', 'insufficientPermissions', 'domainPolicy', 'accountDisabled', 'SERVICE_DISABLED'];
-const RATE_LIMITS = ['rateLimitExceeded', 'userRateLimitExceeded', 'dailyLimitExceeded', 'sharingRateLimitExceeded', 'quotaExceeded'];
+const ACCOUNT_REFUSALS = [
+  'accessNotConfigured',
+  'authError',
+  'insufficientPermissions',
+  'domainPolicy',
+  'accountDisabled',
+  'SERVICE_DISABLED',
+];
+const RATE_LIMITS = [
+  'rateLimitExceeded',
+  'userRateLimitExceeded',
+  'dailyLimitExceeded',
+  'sharingRateLimitExceeded',
+  'quotaExceeded',
+];
 const EXPORT_TOO_LARGE = 'exportSizeLimitExceeded';
 
-const errorBody = z.object({ error: z.object({ errors: z.array(z.object({ reason: z.string() })).max(20).optional() }) });
+const errorBody = z.object({
+  error: z.object({
+    errors: z
+      .array(z.object({ reason: z.string() }))
+      .max(20)
+      .optional(),
+  }),
+});
 
 /** The parts of the drive's API (v3) that are used. Every method throws `DriveFailure`, or the reason of `signal`. */
 @Injectable()
@@ -47,7 +75,12 @@ export class DriveApi {
 
   folder(access: DriveAccess, id: string, pageToken: string | null, signal: AbortSignal): Promise<FolderPage> {
     const q = `'${id.replaceAll(/[\\']/g, '\\$&')}' in parents and trashed = false`;
-    const query = { q, fields: `nextPageToken,files(${FILE_FIELDS})`, ...OF_ALL_DRIVES, ...(pageToken !== null && { pageToken }) };
+    const query = {
+      q,
+      fields: `nextPageToken,files(${FILE_FIELDS})`,
+      ...OF_ALL_DRIVES,
+      ...(pageToken !== null && { pageToken }),
+    };
     return this.json(folderAnswer, access, 'files', query, signal);
   }
 
@@ -57,7 +90,13 @@ export class DriveApi {
 
   changes(access: DriveAccess, pageToken: string, signal: AbortSignal): Promise<ChangesPage> {
     const fields = `nextPageToken,newStartPageToken,changes(fileId,removed,file(${FILE_FIELDS}))`;
-    return this.json(changesAnswer, access, 'changes', { pageToken, fields, includeRemoved: 'true', ...OF_ALL_DRIVES }, signal);
+    return this.json(
+      changesAnswer,
+      access,
+      'changes',
+      { pageToken, fields, includeRemoved: 'true', ...OF_ALL_DRIVES },
+      signal,
+    );
   }
 
   download(access: DriveAccess, id: string, signal: AbortSignal): Promise<Buffer> {
@@ -84,7 +123,12 @@ export class DriveApi {
   }
 
   /** Asks once more with another token where the drive does not take the present one. */
-  private async get(access: DriveAccess, path: string, query: Query, { maxBytes, ...limits }: RequestLimits): Promise<Buffer> {
+  private async get(
+    access: DriveAccess,
+    path: string,
+    query: Query,
+    { maxBytes, ...limits }: RequestLimits,
+  ): Promise<Buffer> {
     const url = new URL(`${new URL(this.settings.drive.apiBaseUrl).origin}/drive/v3/${path}`);
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
     const send = (token: string): Promise<DriveResponse> =>
@@ -119,14 +163,21 @@ function refusalOf({ status, body, retryAfterMs }: DriveResponse): DriveFailure 
   }
   if (status < 400) {
     const redirect = status >= 300 ? '; redirects are not followed' : '';
-    return new DriveFailure('answer', `The drive answered with a status that its API does not have (${status})${redirect}.`);
+    return new DriveFailure(
+      'answer',
+      `The drive answered with a status that its API does not have (${status})${redirect}.`,
+    );
   }
   if (status === 401) return new DriveFailure('refused', 'The drive does not accept the credentials any more (401).');
-  if (status >= 500) return new DriveFailure('unreachable', `The drive does not work at the moment (${status}).`, retryAfterMs);
-  if (status === 403 && has([EXPORT_TOO_LARGE])) return new DriveFailure('export_too_large', 'The document is too large for the drive to export.');
-  if (status === 403 && has(ACCOUNT_REFUSALS)) return new DriveFailure('refused', `The drive refuses access to this account (${String(reasons[0])}).`);
+  if (status >= 500)
+    return new DriveFailure('unreachable', `The drive does not work at the moment (${status}).`, retryAfterMs);
+  if (status === 403 && has([EXPORT_TOO_LARGE]))
+    return new DriveFailure('export_too_large', 'The document is too large for the drive to export.');
+  if (status === 403 && has(ACCOUNT_REFUSALS))
+    return new DriveFailure('refused', `The drive refuses access to this account (${String(reasons[0])}).`);
   if (status === 403) return new DriveFailure('forbidden', 'The drive does not let the file be read (403).');
-  if (status === 404 || status === 410) return new DriveFailure('not_found', `The drive has no such file, or it is not shared (${status}).`);
+  if (status === 404 || status === 410)
+    return new DriveFailure('not_found', `The drive has no such file, or it is not shared (${status}).`);
   return new DriveFailure('bad_request', `The drive does not take the request (${status}).`);
 }
 

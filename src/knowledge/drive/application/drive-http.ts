@@ -1,7 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { z } from 'zod';
 import { Clock } from '../../../platform/clock/index.js';
-import { EgressFailed, EgressRefused, type EgressRequest, OperatorHttp, retryAfterMs } from '../../../platform/egress/index.js';
+import {
+  EgressFailed,
+  EgressRefused,
+  type EgressRequest,
+  OperatorHttp,
+  retryAfterMs,
+} from '../../../platform/egress/index.js';
 import { DriveFailure } from '../domain/drive-failure.js';
 
 export interface DriveResponse {
@@ -22,8 +28,16 @@ export class DriveHttp {
   /** @throws DriveFailure where there is no answer; the reason of the request's signal */
   async request(url: string, request: Omit<EgressRequest, 'purpose' | 'redirects'>): Promise<DriveResponse> {
     try {
-      const { status, headers, body } = await this.http.request(url, { ...request, purpose: 'drive', redirects: 'none' });
-      return { status, body: await body.buffer(), retryAfterMs: retryAfterMs(headers['retry-after'], this.clock.now()) ?? undefined };
+      const { status, headers, body } = await this.http.request(url, {
+        ...request,
+        purpose: 'drive',
+        redirects: 'none',
+      });
+      return {
+        status,
+        body: await body.buffer(),
+        retryAfterMs: retryAfterMs(headers['retry-after'], this.clock.now()) ?? undefined,
+      };
     } catch (error) {
       throw failureOf(error);
     }
@@ -46,7 +60,9 @@ export function readJson<Schema extends z.ZodType>(schema: Schema, body: Buffer)
 function failureOf(error: unknown): unknown {
   if (!(error instanceof EgressFailed || error instanceof EgressRefused)) return error;
   const { reason, detail } = error;
-  if (reason === 'too_large') return new DriveFailure('too_large', 'The file is larger than accepted.', undefined, detail);
-  if (reason === 'timeout') return new DriveFailure('unreachable', 'The drive did not answer in time.', undefined, detail);
+  if (reason === 'too_large')
+    return new DriveFailure('too_large', 'The file is larger than accepted.', undefined, detail);
+  if (reason === 'timeout')
+    return new DriveFailure('unreachable', 'The drive did not answer in time.', undefined, detail);
   return new DriveFailure('unreachable', 'The drive cannot be reached.', undefined, detail);
 }

@@ -25,7 +25,10 @@ export class DriveLookUp {
     const deadline = this.clock.monotonic() + LOOK_UP_MS;
     const turns = new Semaphore(LOOK_UPS_AT_ONCE);
     const rest = new AbortController();
-    const find = async (id: string) => ({ id, file: await turns.run(() => this.find(access, id, deadline, rest.signal)) });
+    const find = async (id: string) => ({
+      id,
+      file: await turns.run(() => this.find(access, id, deadline, rest.signal)),
+    });
     // After a failure the drive is not asked for the others.
     const found = await Promise.all([...new Set(ids)].map(find)).finally(() => rest.abort());
     // An alias, such as `root`, is another name of the same entry.
@@ -33,15 +36,22 @@ export class DriveLookUp {
     return { files: [...files.values()], unseen: found.flatMap(({ id, file }) => (file ? [] : [id])) };
   }
 
-  private async find(access: DriveAccess, id: string, deadline: number, signal: AbortSignal): Promise<DriveFile | null> {
+  private async find(
+    access: DriveAccess,
+    id: string,
+    deadline: number,
+    signal: AbortSignal,
+  ): Promise<DriveFile | null> {
     signal.throwIfAborted();
     if (!isFileId(id)) return null;
-    if (this.clock.monotonic() > deadline) throw new DriveFailure('unreachable', 'The drive is too slow to look up all the files.');
+    if (this.clock.monotonic() > deadline)
+      throw new DriveFailure('unreachable', 'The drive is too slow to look up all the files.');
     try {
       const file = await this.read(access, id, signal);
       return file.isTrashed ? null : file;
     } catch (error) {
-      if (error instanceof DriveFailure && ['not_found', 'forbidden', 'bad_request'].includes(error.reason)) return null;
+      if (error instanceof DriveFailure && ['not_found', 'forbidden', 'bad_request'].includes(error.reason))
+        return null;
       throw error;
     }
   }

@@ -56,10 +56,14 @@ export class DriveSources {
     await this.removeWhere(transaction, { organizationId, accountId });
   }
 
-  private async removeWhere(transaction: Transaction, where: Parameters<DriveSourceRepository['remove']>[1]): Promise<number> {
+  private async removeWhere(
+    transaction: Transaction,
+    where: Parameters<DriveSourceRepository['remove']>[1],
+  ): Promise<number> {
     const ids = await this.sources.remove(transaction, where, this.clock.now());
     const { organizationId } = where;
-    for (const id of ids) await this.outbox.enqueue(transaction, removeDriveSource, { organizationId, sourceId: id }, { dedupeKey: id });
+    for (const id of ids)
+      await this.outbox.enqueue(transaction, removeDriveSource, { organizationId, sourceId: id }, { dedupeKey: id });
     return ids.length;
   }
 }

@@ -29,7 +29,10 @@ export class SelectDriveFiles {
   async execute(caller: ApiKeyPrincipal, { agentId, integrationId, fileIds }: DriveSelection): Promise<void> {
     const { organizationId } = caller;
     const { id: accountId, clientEmail } = await this.accounts.chosenBy(caller, integrationId);
-    const { files, unseen } = await this.lookUp.execute(this.driveAccounts.accessOfAccount(organizationId, accountId), fileIds);
+    const { files, unseen } = await this.lookUp.execute(
+      this.driveAccounts.accessOfAccount(organizationId, accountId),
+      fileIds,
+    );
     if (unseen.length > 0) throw new DriveFilesNotFound(unseen, `The service account ${clientEmail}`);
     const selection = { organizationId, agentId, kind: 'service_account', accountId, files } as const;
     try {

@@ -5,7 +5,12 @@ import { Database } from '../../../platform/database/index.js';
 import { ValidationFailed } from '../../../platform/errors/index.js';
 import { newId } from '../../../platform/ids/index.js';
 import {
-  DriveAccountAmbiguous, DriveAccountNotConfigured, ForbiddenDriveAccount, ForbiddenServiceAccountManage, ServiceAccountExists, ServiceAccountNotFound,
+  DriveAccountAmbiguous,
+  DriveAccountNotConfigured,
+  ForbiddenDriveAccount,
+  ForbiddenServiceAccountManage,
+  ServiceAccountExists,
+  ServiceAccountNotFound,
 } from '../domain/drive-errors.js';
 import { DriveFailure } from '../domain/drive-failure.js';
 import { parseKeyFile } from '../domain/service-account-key.js';
@@ -84,7 +89,10 @@ export class ServiceAccounts {
   }
 
   /** Whether the person who owns the key may use and delete each account. */
-  private async rightsOf({ organizationId, memberId }: ApiKeyPrincipal): Promise<(account: { readonly addedBy: string }) => boolean> {
+  private async rightsOf({
+    organizationId,
+    memberId,
+  }: ApiKeyPrincipal): Promise<(account: { readonly addedBy: string }) => boolean> {
     const role = await this.members.roleOf(organizationId, memberId);
     return ({ addedBy }) => role === 'owner' || role === 'admin' || addedBy === memberId;
   }

@@ -13,7 +13,14 @@ const DEFAULT_SECONDS = 3_600;
 const errorAnswer = z.object({ error: z.string().regex(/^\w{1,60}$/), error_description: z.string().optional() });
 
 /** Answers after which the grant, or the account, will not be accepted later either. */
-const FINAL_REFUSALS = new Set(['invalid_grant', 'invalid_client', 'unauthorized_client', 'unsupported_grant_type', 'invalid_scope', 'access_denied']);
+const FINAL_REFUSALS = new Set([
+  'invalid_grant',
+  'invalid_client',
+  'unauthorized_client',
+  'unsupported_grant_type',
+  'invalid_scope',
+  'access_denied',
+]);
 
 /** The token endpoint of the settings. */
 @Injectable()
@@ -33,11 +40,15 @@ export class TokenEndpoint {
       maxBytes: MAX_TOKEN_ANSWER_BYTES,
       timeoutMs: REQUEST_MS,
     });
-    if (status === 429) throw new DriveFailure('busy', 'The drive is asked for tokens too often at the moment.', retryAfterMs);
+    if (status === 429)
+      throw new DriveFailure('busy', 'The drive is asked for tokens too often at the moment.', retryAfterMs);
     if (status >= 500) throw new DriveFailure('unreachable', `The drive gives no tokens at the moment (${status}).`);
     if (status !== 200) throw refusalIn(body, status, Object.values(form));
     try {
-      return receivedTokens({ expires_in: DEFAULT_SECONDS, ...readJson(z.record(z.string(), z.unknown()), body) }, this.clock.now());
+      return receivedTokens(
+        { expires_in: DEFAULT_SECONDS, ...readJson(z.record(z.string(), z.unknown()), body) },
+        this.clock.now(),
+      );
     } catch (error) {
       if (!(error instanceof UnusableTokens)) throw error;
       throw new DriveFailure('answer', 'The drive answered with tokens that cannot be used.', undefined, error.message);
@@ -52,14 +63,27 @@ function refusalIn(body: Buffer, status: number, sent: readonly string[]): Drive
   } catch {
     told = undefined;
   }
-  if (!told || !FINAL_REFUSALS.has(told.error)) return new DriveFailure('answer', `The drive gave no token (${told?.error ?? status}).`);
-  return new DriveFailure('refused', `The drive gives no access: ${told.error}${wordsOf(told.error_description, sent)}.`, undefined, told.error);
+  if (!told || !FINAL_REFUSALS.has(told.error))
+    return new DriveFailure('answer', `The drive gave no token (${told?.error ?? status}).`);
+  return new DriveFailure(
+    'refused',
+    `The drive gives no access: ${told.error}${wordsOf(told.error_description, sent)}.`,
+    undefined,
+    told.error,
+  );
 }
 
 /** Plain words, shortened, without what the endpoint was sent: a token or a key is longer than a word, a client's secret may not be. */
 function wordsOf(description = '', sent: readonly string[]): string {
   const own = sent.filter((value) => value !== '').reduce((text, value) => text.replaceAll(value, ' '), description);
-  const words = own.split(/\s+/).filter((word) => word.length <= 30).join(' ');
-  const text = words.replaceAll(/[^\w .,:;'()-]/g, ' ').trim().slice(0, 200).replace(/\.+$/, '');
+  const words = own
+    .split(/\s+/)
+    .filter((word) => word.length <= 30)
+    .join(' ');
+  const text = words
+    .replaceAll(/[^\w .,:;'()-]/g, ' ')
+    .trim()
+    .slice(0, 200)
+    .replace(/\.+$/, '');
   return text === '' ? '' : ` (${text})`;
 }

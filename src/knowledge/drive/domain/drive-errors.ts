@@ -9,9 +9,13 @@ export class ServiceAccountNotFound extends DomainError {
 
 export class ServiceAccountExists extends DomainError {
   constructor(clientEmail: string) {
-    super('conflict', `The organization has the service account ${clientEmail} already; delete that one first to replace its key.`, {
-      code: 'service_account_exists',
-    });
+    super(
+      'conflict',
+      `The organization has the service account ${clientEmail} already; delete that one first to replace its key.`,
+      {
+        code: 'service_account_exists',
+      },
+    );
   }
 }
 
@@ -25,15 +29,22 @@ export class ForbiddenServiceAccountManage extends DomainError {
 
 export class ForbiddenDriveAccount extends DomainError {
   constructor() {
-    super('forbidden', "The person who owns the API key may not use this service account: members use those that they have added.", {
-      code: 'forbidden_drive_sa',
-    });
+    super(
+      'forbidden',
+      'The person who owns the API key may not use this service account: members use those that they have added.',
+      {
+        code: 'forbidden_drive_sa',
+      },
+    );
   }
 }
 
 export class DriveAccountAmbiguous extends DomainError {
   constructor(count: number) {
-    super('invalid', `${count} service accounts are available; say in integrationId which one to use.`, { error: 'drive_sa_ambiguous', bare: true });
+    super('invalid', `${count} service accounts are available; say in integrationId which one to use.`, {
+      error: 'drive_sa_ambiguous',
+      bare: true,
+    });
   }
 }
 
@@ -55,24 +66,38 @@ export class DriveSourceNotFound extends DomainError {
 /** Selected entries that the account cannot see, trashed ones included. */
 export class DriveFilesNotFound extends DomainError {
   constructor(ids: readonly string[], who: string) {
-    const named = ids.slice(0, 10).map((id) => `'${id.slice(0, 200)}'`).join(', ');
+    const named = ids
+      .slice(0, 10)
+      .map((id) => `'${id.slice(0, 200)}'`)
+      .join(', ');
     const others = ids.length > 10 ? ` and ${ids.length - 10} more` : '';
-    super('invalid', `${who} cannot see ${named}${others} in the drive. Share them with that account, or leave them out of fileIds.`, {
-      code: 'drive_file_not_found',
-    });
+    super(
+      'invalid',
+      `${who} cannot see ${named}${others} in the drive. Share them with that account, or leave them out of fileIds.`,
+      {
+        code: 'drive_file_not_found',
+      },
+    );
   }
 }
 
 export class DriveSignInNotConfigured extends DomainError {
   constructor() {
-    super('unprocessable', 'People cannot sign in to the drive: the operator of this service has not set DRIVE_OAUTH_CLIENT_ID and DRIVE_OAUTH_CLIENT_SECRET.', {
-      code: 'drive_oauth_not_configured',
-    });
+    super(
+      'unprocessable',
+      'People cannot sign in to the drive: the operator of this service has not set DRIVE_OAUTH_CLIENT_ID and DRIVE_OAUTH_CLIENT_SECRET.',
+      {
+        code: 'drive_oauth_not_configured',
+      },
+    );
   }
 }
 
 export function withoutPermission(): SignInFailed {
-  return new SignInFailed('invalid', 'The permission to read the files of the drive was not given. Start the sign-in again and allow it.');
+  return new SignInFailed(
+    'invalid',
+    'The permission to read the files of the drive was not given. Start the sign-in again and allow it.',
+  );
 }
 
 export function agentRemoved(): SignInFailed {

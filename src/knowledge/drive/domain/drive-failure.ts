@@ -5,7 +5,16 @@ import { DomainError, type ErrorKind } from '../../../platform/errors/index.js';
  * rate. `unreachable`: no answer, or a 5xx. `answer`: the answer does not match the API. `endless`: the answer does not end.
  */
 export type DriveFailureReason =
-  | 'refused' | 'forbidden' | 'not_found' | 'busy' | 'unreachable' | 'too_large' | 'export_too_large' | 'bad_request' | 'answer' | 'endless';
+  | 'refused'
+  | 'forbidden'
+  | 'not_found'
+  | 'busy'
+  | 'unreachable'
+  | 'too_large'
+  | 'export_too_large'
+  | 'bad_request'
+  | 'answer'
+  | 'endless';
 
 const KINDS: Readonly<Record<DriveFailureReason, ErrorKind>> = {
   refused: 'invalid',
@@ -30,7 +39,9 @@ export class DriveFailure extends DomainError {
     detail?: string,
   ) {
     super(KINDS[reason], message, {
-      ...(KINDS[reason] === 'unavailable' && { retryAfterSeconds: Math.min(3_600, Math.max(1, Math.ceil((retryAfterMs ?? 1_000) / 1_000))) }),
+      ...(KINDS[reason] === 'unavailable' && {
+        retryAfterSeconds: Math.min(3_600, Math.max(1, Math.ceil((retryAfterMs ?? 1_000) / 1_000))),
+      }),
       ...(detail !== undefined && { detail }),
     });
   }

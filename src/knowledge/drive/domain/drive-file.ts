@@ -18,7 +18,12 @@ export interface DriveFile {
   readonly fingerprint: string;
 }
 
-export const selectedFile = z.object({ id: z.string(), name: z.string(), mimeType: z.string(), kind: z.enum(['file', 'folder']) });
+export const selectedFile = z.object({
+  id: z.string(),
+  name: z.string(),
+  mimeType: z.string(),
+  kind: z.enum(['file', 'folder']),
+});
 export type SelectedFile = Stored<typeof selectedFile>;
 
 export const FOLDER = 'application/vnd.google-apps.folder';
@@ -29,7 +34,10 @@ const EXPORTS: ReadonlyMap<string, readonly string[]> = new Map([
   // Headings and tables survive in Markdown; text is smaller, for documents over the limit of exports.
   ['application/vnd.google-apps.document', ['text/markdown', 'text/plain']],
   // A workbook has all sheets, CSV the first one alone.
-  ['application/vnd.google-apps.spreadsheet', ['application/vnd.openxmlformats-officedocument.spreadsheetml.sheet', 'text/csv']],
+  [
+    'application/vnd.google-apps.spreadsheet',
+    ['application/vnd.openxmlformats-officedocument.spreadsheetml.sheet', 'text/csv'],
+  ],
   ['application/vnd.google-apps.presentation', ['text/plain']],
 ]);
 

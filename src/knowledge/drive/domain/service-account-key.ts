@@ -19,7 +19,10 @@ const keyFile = z.object(
   {
     type: z.literal('service_account', "is not the key file of a service account: its 'type' is not 'service_account'"),
     private_key: text('private_key', MAX_KEY_LENGTH),
-    client_email: text('client_email', MAX_TEXT).regex(EMAIL, "is not a key file: its 'client_email' is not an e-mail address"),
+    client_email: text('client_email', MAX_TEXT).regex(
+      EMAIL,
+      "is not a key file: its 'client_email' is not an e-mail address",
+    ),
     project_id: text('project_id', MAX_TEXT),
     private_key_id: z.string().min(1).max(MAX_TEXT).nullable().catch(null),
   },
@@ -40,7 +43,12 @@ export function parseKeyFile(content: string): ServiceAccountKey {
   }
   const { data, error } = keyFile.safeParse(json);
   if (!data) throw refused(error.issues[0]?.message ?? 'is not a key file');
-  return { clientEmail: data.client_email, projectId: data.project_id, privateKeyId: data.private_key_id, privateKey: data.private_key };
+  return {
+    clientEmail: data.client_email,
+    projectId: data.project_id,
+    privateKeyId: data.private_key_id,
+    privateKey: data.private_key,
+  };
 }
 
 export function refused(what: string): ValidationFailed {
@@ -50,5 +58,9 @@ export function refused(what: string): ValidationFailed {
 function text(name: string, max: number): z.ZodString {
   const missing = `is not complete: it lacks '${name}'`;
   const odd = `is not a key file: its '${name}' is too long or holds characters that no key file has`;
-  return z.string(missing).min(1, missing).max(max, odd).refine((value) => value.isWellFormed() && !value.includes('\0'), odd);
+  return z
+    .string(missing)
+    .min(1, missing)
+    .max(max, odd)
+    .refine((value) => value.isWellFormed() && !value.includes('\0'), odd);
 }

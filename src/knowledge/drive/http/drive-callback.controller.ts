@@ -19,7 +19,8 @@ export class DriveCallbackController {
   @ApiSignInCallback('the drive', {
     operationId: 'completeDriveSignIn',
     summary: "Complete a person's sign-in to the drive",
-    description: 'Browsers come here from the drive. A state is good for one visit that brings a code or an error, within 10 minutes.',
+    description:
+      'Browsers come here from the drive. A state is good for one visit that brings a code or an error, within 10 minutes.',
   })
   async callback(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     await answerSignInCallback(request, reply, {

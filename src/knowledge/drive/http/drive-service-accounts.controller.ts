@@ -4,7 +4,12 @@ import { Access, Caller, type ApiKeyPrincipal } from '../../../access/index.js';
 import { ApiErrors, ApiExample, EXAMPLE_IDS, UuidParam } from '../../../platform/http/index.js';
 import { ServiceAccounts } from '../application/service-accounts.js';
 import { type ListedServiceAccount, ServiceAccountRepository } from '../persistence/service-account.repository.js';
-import { AddServiceAccountBody, DeletedServiceAccountResponse, ServiceAccountListResponse, ServiceAccountResponse } from './drive.dto.js';
+import {
+  AddServiceAccountBody,
+  DeletedServiceAccountResponse,
+  ServiceAccountListResponse,
+  ServiceAccountResponse,
+} from './drive.dto.js';
 import { ForbiddenServiceAccountManage, ServiceAccountExists } from '../domain/drive-errors.js';
 
 @ApiTags('Drive service accounts')
@@ -42,7 +47,10 @@ export class DriveServiceAccountsController {
   })
   @ApiCreatedResponse({ type: ServiceAccountResponse })
   @ApiErrors(400, 401, 403, new ServiceAccountExists('agent@example.iam.gserviceaccount.com'), 502, 503)
-  async add(@Caller() caller: ApiKeyPrincipal, @Body() { keyFileContent }: AddServiceAccountBody): Promise<ServiceAccountResponse> {
+  async add(
+    @Caller() caller: ApiKeyPrincipal,
+    @Body() { keyFileContent }: AddServiceAccountBody,
+  ): Promise<ServiceAccountResponse> {
     return viewOf(await this.accounts.add(caller, keyFileContent));
   }
 
@@ -64,6 +72,13 @@ export class DriveServiceAccountsController {
   }
 }
 
-function viewOf({ id, clientEmail, projectId, addedBy, createdAt, agentCount }: ListedServiceAccount): ServiceAccountResponse {
+function viewOf({
+  id,
+  clientEmail,
+  projectId,
+  addedBy,
+  createdAt,
+  agentCount,
+}: ListedServiceAccount): ServiceAccountResponse {
   return { id, clientEmail, projectId, addedBy, createdAt: createdAt.toISOString(), agentCount };
 }

@@ -37,7 +37,11 @@ export class DriveSourcesController {
   @ApiOkResponse({ type: DriveSourceResponse })
   @ApiErrors(400, 401, 403, 404, 502, 503)
   @ApiCauses(400, 'drive_sa_ambiguous', 'drive_sa_not_configured')
-  async put(@Caller() caller: ApiKeyPrincipal, @UuidParam('agentId') agentId: string, @Body() { integrationId, fileIds }: DriveSetupBody): Promise<DriveSourceResponse> {
+  async put(
+    @Caller() caller: ApiKeyPrincipal,
+    @UuidParam('agentId') agentId: string,
+    @Body() { integrationId, fileIds }: DriveSetupBody,
+  ): Promise<DriveSourceResponse> {
     await this.selectFiles.execute(caller, { agentId, integrationId, fileIds });
     return viewOf(await this.sources.read(caller.organizationId, agentId, 'service_account'));
   }
@@ -48,7 +52,10 @@ export class DriveSourcesController {
   @ApiOperation({ operationId: 'getDriveKnowledge', summary: 'Read what an agent knows through a service account' })
   @ApiOkResponse({ type: DriveSourceResponse })
   @ApiErrors(400, 401, 403, 404)
-  async read(@Caller() { organizationId }: ApiKeyPrincipal, @UuidParam('agentId') agentId: string): Promise<DriveSourceResponse> {
+  async read(
+    @Caller() { organizationId }: ApiKeyPrincipal,
+    @UuidParam('agentId') agentId: string,
+  ): Promise<DriveSourceResponse> {
     return viewOf(await this.sources.read(organizationId, agentId, 'service_account'));
   }
 
@@ -56,7 +63,10 @@ export class DriveSourcesController {
   @HttpCode(204)
   @Access({ scope: 'manageAgents', resource: AGENT })
   @ApiExample({ needs: SERVICE_ACCOUNT })
-  @ApiOperation({ operationId: 'deleteDriveKnowledge', summary: 'Have an agent forget what it knows through a service account' })
+  @ApiOperation({
+    operationId: 'deleteDriveKnowledge',
+    summary: 'Have an agent forget what it knows through a service account',
+  })
   @ApiNoContentResponse()
   @ApiErrors(400, 401, 403, 404)
   async remove(@Caller() { organizationId }: ApiKeyPrincipal, @UuidParam('agentId') agentId: string): Promise<void> {
@@ -66,10 +76,16 @@ export class DriveSourcesController {
   @Get('drive-oauth')
   @Access({ scope: 'none', resource: AGENT })
   @ApiExample({ needs: SIGN_IN })
-  @ApiOperation({ operationId: 'getDriveSignInKnowledge', summary: "Read what an agent knows through a person's sign-in" })
+  @ApiOperation({
+    operationId: 'getDriveSignInKnowledge',
+    summary: "Read what an agent knows through a person's sign-in",
+  })
   @ApiOkResponse({ type: DriveSourceResponse })
   @ApiErrors(400, 401, 403, 404)
-  async readSignIn(@Caller() { organizationId }: ApiKeyPrincipal, @UuidParam('agentId') agentId: string): Promise<DriveSourceResponse> {
+  async readSignIn(
+    @Caller() { organizationId }: ApiKeyPrincipal,
+    @UuidParam('agentId') agentId: string,
+  ): Promise<DriveSourceResponse> {
     return viewOf(await this.sources.read(organizationId, agentId, 'sign_in'));
   }
 
@@ -77,17 +93,26 @@ export class DriveSourcesController {
   @HttpCode(204)
   @Access({ scope: 'manageAgents', resource: AGENT })
   @ApiExample({ needs: SIGN_IN })
-  @ApiOperation({ operationId: 'deleteDriveSignInKnowledge', summary: "Have an agent forget what it knows through a person's sign-in, and the sign-in" })
+  @ApiOperation({
+    operationId: 'deleteDriveSignInKnowledge',
+    summary: "Have an agent forget what it knows through a person's sign-in, and the sign-in",
+  })
   @ApiNoContentResponse()
   @ApiErrors(400, 401, 403, 404)
-  async removeSignIn(@Caller() { organizationId }: ApiKeyPrincipal, @UuidParam('agentId') agentId: string): Promise<void> {
+  async removeSignIn(
+    @Caller() { organizationId }: ApiKeyPrincipal,
+    @UuidParam('agentId') agentId: string,
+  ): Promise<void> {
     await this.sources.remove(organizationId, agentId, 'sign_in');
   }
 
   @Post('drive-oauth/authorize')
   @HttpCode(200)
   @Access({ scope: 'manageAgents', resource: AGENT })
-  @ApiExample({ body: { fileIds: ['1AbCdEfGhIjKlMnOpQrStUvWxYz'], redirectUrl: 'https://example.com/connected' }, needs: "the operator's settings for sign-ins to a drive" })
+  @ApiExample({
+    body: { fileIds: ['1AbCdEfGhIjKlMnOpQrStUvWxYz'], redirectUrl: 'https://example.com/connected' },
+    needs: "the operator's settings for sign-ins to a drive",
+  })
   @ApiOperation({
     operationId: 'authorizeDrive',
     summary: "Begin a person's sign-in to the drive",
@@ -108,7 +133,20 @@ export class DriveSourcesController {
   }
 }
 
-function viewOf({ id, accountId, files, state, lastError, lastSuccessfulSyncAt, startedAt, chunks, bytes }: ReadSource): DriveSourceResponse {
-  const times = { lastSuccessfulSyncAt: lastSuccessfulSyncAt?.toISOString() ?? null, startedAt: startedAt.toISOString() };
+function viewOf({
+  id,
+  accountId,
+  files,
+  state,
+  lastError,
+  lastSuccessfulSyncAt,
+  startedAt,
+  chunks,
+  bytes,
+}: ReadSource): DriveSourceResponse {
+  const times = {
+    lastSuccessfulSyncAt: lastSuccessfulSyncAt?.toISOString() ?? null,
+    startedAt: startedAt.toISOString(),
+  };
   return { files, integrationId: accountId ?? id, sync: { state, lastError, ...times }, chunks, bytes };
 }

@@ -1,4 +1,15 @@
-import { BooleanField, EnumField, IntegerField, ObjectField, ObjectListField, StringField, StringListField, TimestampField, UrlField, UuidField } from '../../../platform/http/index.js';
+import {
+  BooleanField,
+  EnumField,
+  IntegerField,
+  ObjectField,
+  ObjectListField,
+  StringField,
+  StringListField,
+  TimestampField,
+  UrlField,
+  UuidField,
+} from '../../../platform/http/index.js';
 import { MAX_FILE_ID_LENGTH, MAX_SELECTED } from '../limits.js';
 import { SYNC_STATES, type SyncState } from '../../index/domain/sync-status.js';
 
@@ -6,7 +17,8 @@ const FILE_IDS = {
   min: 1,
   max: MAX_SELECTED,
   each: { min: 1, max: MAX_FILE_ID_LENGTH },
-  description: 'Ids of files and folders in the drive; a folder is taken with all below it. One that is there twice counts once.',
+  description:
+    'Ids of files and folders in the drive; a folder is taken with all below it. One that is there twice counts once.',
 };
 
 export class AddServiceAccountBody {
@@ -42,7 +54,10 @@ export class DeletedServiceAccountResponse {
 }
 
 export class DriveSetupBody {
-  @UuidField({ optional: true, description: 'A service account; required where several are available to the person who owns the API key.' })
+  @UuidField({
+    optional: true,
+    description: 'A service account; required where several are available to the person who owns the API key.',
+  })
   readonly integrationId?: string;
   @StringListField(FILE_IDS)
   readonly fileIds!: readonly string[];
@@ -51,7 +66,11 @@ export class DriveSetupBody {
 export class DriveAuthorizeBody {
   @StringListField(FILE_IDS)
   readonly fileIds!: readonly string[];
-  @UrlField({ plain: true, description: 'Where the browser goes once the sign-in is completed; without user information, spaces and control characters.' })
+  @UrlField({
+    plain: true,
+    description:
+      'Where the browser goes once the sign-in is completed; without user information, spaces and control characters.',
+  })
   readonly redirectUrl!: string;
 }
 
@@ -72,11 +91,16 @@ export class DriveFileResponse {
 }
 
 export class DriveSyncResponse {
-  @EnumField(SYNC_STATES, { description: '`PARTIAL_SUCCESS`: some file failed. `SUSPENDED`: there is nothing to sync.' })
+  @EnumField(SYNC_STATES, {
+    description: '`PARTIAL_SUCCESS`: some file failed. `SUSPENDED`: there is nothing to sync.',
+  })
   readonly state!: SyncState;
   @TimestampField({ nullable: true, description: 'The end of the last sync that did not fail.' })
   readonly lastSuccessfulSyncAt!: string | null;
-  @StringField({ nullable: true, description: 'What failed in the last sync that ended; kept while another one is under way.' })
+  @StringField({
+    nullable: true,
+    description: 'What failed in the last sync that ended; kept while another one is under way.',
+  })
   readonly lastError!: string | null;
   @TimestampField({ nullable: true, description: 'When the newest sync began; null before the first.' })
   readonly startedAt!: string | null;

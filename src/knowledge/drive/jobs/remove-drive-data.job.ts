@@ -11,7 +11,10 @@ export class RemoveDriveSource extends WorkerHost {
     super();
   }
 
-  process({ data: { organizationId, sourceId: id }, signal }: ActiveJob<z.output<typeof removeDriveSource.payload>>): Promise<void> {
+  process({
+    data: { organizationId, sourceId: id },
+    signal,
+  }: ActiveJob<z.output<typeof removeDriveSource.payload>>): Promise<void> {
     return this.discard.execute({ organizationId, id }, signal);
   }
 }

@@ -13,7 +13,10 @@ export class SyncDrive extends WorkerHost {
     super();
   }
 
-  process({ data: { organizationId, sourceId: id }, signal }: ActiveJob<z.output<typeof syncDrive.payload>>): Promise<void> {
+  process({
+    data: { organizationId, sourceId: id },
+    signal,
+  }: ActiveJob<z.output<typeof syncDrive.payload>>): Promise<void> {
     return this.sync.execute({ organizationId, id }, signal);
   }
 }

@@ -1,5 +1,11 @@
 import { type ContextSchema, migration } from '../../../platform/database/index.js';
-import { StoredDriveGrant, StoredDriveItem, StoredDriveSignIn, StoredDriveSource, StoredServiceAccount } from './drive.entities.js';
+import {
+  StoredDriveGrant,
+  StoredDriveItem,
+  StoredDriveSignIn,
+  StoredDriveSource,
+  StoredServiceAccount,
+} from './drive.entities.js';
 
 /** No foreign key leads to the agent: what it knows is removed in batches. */
 const drive = migration('2026112350_knowledge_drive', [

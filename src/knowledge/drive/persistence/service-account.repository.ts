@@ -1,7 +1,13 @@
 import { LockMode } from '@mikro-orm/core';
 import { Injectable } from '@nestjs/common';
 import { sql } from 'kysely';
-import { Database, isUniqueViolation, queryBuilder, rowsOf, type Transaction } from '../../../platform/database/index.js';
+import {
+  Database,
+  isUniqueViolation,
+  queryBuilder,
+  rowsOf,
+  type Transaction,
+} from '../../../platform/database/index.js';
 import { type SecretRef, SecretUnreadable, Vault } from '../../../platform/vault/index.js';
 import { ServiceAccountExists } from '../domain/drive-errors.js';
 import { DriveFailure } from '../domain/drive-failure.js';
@@ -13,7 +19,9 @@ export interface ListedServiceAccount extends ServiceAccount {
   readonly agentCount: number;
 }
 
-const tables = queryBuilder<{ drive_sources: { organization_id: string; account_id: string | null; agent_id: string; removed_at: string | null } }>();
+const tables = queryBuilder<{
+  drive_sources: { organization_id: string; account_id: string | null; agent_id: string; removed_at: string | null };
+}>();
 
 /** The service accounts of organizations; their keys are in the vault. */
 @Injectable()
@@ -36,7 +44,9 @@ export class ServiceAccountRepository {
 
   /** The oldest first. */
   async list(organizationId: string): Promise<ListedServiceAccount[]> {
-    const accounts = await this.database.read((em) => em.find(StoredServiceAccount, { organizationId }, { orderBy: { id: 'asc' } }));
+    const accounts = await this.database.read((em) =>
+      em.find(StoredServiceAccount, { organizationId }, { orderBy: { id: 'asc' } }),
+    );
     const used = tables
       .selectFrom('drive_sources')
       .select(['account_id as accountId', sql<number>`count(distinct agent_id)::integer`.as('agents')])
@@ -64,7 +74,12 @@ export class ServiceAccountRepository {
       return serviceAccountKey.parse(JSON.parse(await this.vault.read(keyOf(organizationId, id))));
     } catch (error) {
       if (!(error instanceof SecretUnreadable)) throw error;
-      throw new DriveFailure('refused', 'The key of the service account is gone; add the account again.', undefined, error.message);
+      throw new DriveFailure(
+        'refused',
+        'The key of the service account is gone; add the account again.',
+        undefined,
+        error.message,
+      );
     }
   }
 }

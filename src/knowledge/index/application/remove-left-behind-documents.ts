@@ -25,7 +25,7 @@ export class RemoveLeftBehindDocuments implements AgentDataHolder, OnModuleInit 
 
   async remove(agent: DeletedAgent, signal: AbortSignal): Promise<void> {
     if (!(await this.leftovers.isGone(agent))) return;
-    for (let left = true; left; ) {
+    for (let left = true; left;) {
       signal.throwIfAborted();
       const batch = await this.documents.idsOf(agent.organizationId, agent.agentId, REMOVE_BATCH);
       await this.index.remove(agent.organizationId, batch, signal);

@@ -35,7 +35,15 @@ export class TermAnalyzer {
     this.hasCompounds = writesCompounds(language);
   }
 
-  termsOf({ title, heading, text }: { readonly title: string; readonly heading: string | null; readonly text: string }): ChunkTerms {
+  termsOf({
+    title,
+    heading,
+    text,
+  }: {
+    readonly title: string;
+    readonly heading: string | null;
+    readonly text: string;
+  }): ChunkTerms {
     const terms = new Map<string, Occurrence>();
     const compounds = new Set<string>();
     const occurrenceOf = (term: string): Occurrence => {
@@ -58,7 +66,10 @@ export class TermAnalyzer {
     return { length: Math.max(1, length), terms, compounds };
   }
 
-  private *termsIn(text: string, compounds: Set<string>): Generator<{ readonly term: string; readonly position: number }> {
+  private *termsIn(
+    text: string,
+    compounds: Set<string>,
+  ): Generator<{ readonly term: string; readonly position: number }> {
     let position = -1;
     let lastAt = -1;
     for (const { text: piece, at, unspaced } of piecesOf(fold(text))) {
@@ -68,7 +79,8 @@ export class TermAnalyzer {
       if (!unspaced) {
         if (piece.length > MAX_FORM_LENGTH) continue;
         const stems = this.stemsOf(piece);
-        if (this.hasCompounds && piece.length >= MIN_COMPOUND && /^\p{L}+$/u.test(piece)) for (const stem of stems) compounds.add(stem);
+        if (this.hasCompounds && piece.length >= MIN_COMPOUND && /^\p{L}+$/u.test(piece))
+          for (const stem of stems) compounds.add(stem);
         yield { term: stems[0] ?? piece, position };
         continue;
       }

@@ -11,12 +11,22 @@ const withoutSpace = (value: string): string => value.replace(/\s+/g, '');
 
 describe('chunksOf', () => {
   it('names the headings above a chunk, and parts what is under different ones', () => {
-    const chunks = chunk(heading(1, 'Manual'), heading(2, 'Setup'), text(sentence.repeat(20)), heading(2, 'Use'), text(sentence.repeat(20)));
+    const chunks = chunk(
+      heading(1, 'Manual'),
+      heading(2, 'Setup'),
+      text(sentence.repeat(20)),
+      heading(2, 'Use'),
+      text(sentence.repeat(20)),
+    );
     expect(chunks.map((one) => one.heading)).toEqual(['Manual › Setup', 'Manual › Use']);
   });
 
   it('keeps headings that nothing follows as content', () => {
-    expect(chunk(heading(1, 'First'), heading(1, 'Second')).map((one) => one.text).join('\n')).toMatch(/First[^]*Second/);
+    expect(
+      chunk(heading(1, 'First'), heading(1, 'Second'))
+        .map((one) => one.text)
+        .join('\n'),
+    ).toMatch(/First[^]*Second/);
   });
 
   it('repeats the header of a table in each of its parts', () => {
@@ -38,14 +48,25 @@ describe('chunksOf', () => {
   });
 
   it('keeps a line that leads in a list with it', () => {
-    const list = Array.from({ length: 12 }, (_, index) => `- entry ${index} of the list, with some words more to it`).join('\n');
+    const list = Array.from(
+      { length: 12 },
+      (_, index) => `- entry ${index} of the list, with some words more to it`,
+    ).join('\n');
     const chunks = chunk(heading(1, 'Top'), text(sentence.repeat(20)), text('These are the entries:'), text(list));
     expect(chunks.map((one) => one.text.startsWith('These are the entries:\n\n- entry 0'))).toEqual([false, true]);
   });
 
   it('puts the term above what it stands for, in each of its chunks', () => {
-    const chunks = chunk(heading(1, 'Options'), { ...text(sentence.repeat(20)), term: '--all' }, { ...text(sentence.repeat(20)), term: '--all' }, { ...text('Short.'), term: '--one' });
-    expect(chunks.map((one) => `${one.heading ?? ''} ${one.text}`.match(/--\w+/g))).toEqual([['--all'], ['--all', '--one']]);
+    const chunks = chunk(
+      heading(1, 'Options'),
+      { ...text(sentence.repeat(20)), term: '--all' },
+      { ...text(sentence.repeat(20)), term: '--all' },
+      { ...text('Short.'), term: '--one' },
+    );
+    expect(chunks.map((one) => `${one.heading ?? ''} ${one.text}`.match(/--\w+/g))).toEqual([
+      ['--all'],
+      ['--all', '--one'],
+    ]);
   });
 
   it('cuts no sentence that fits into one chunk', () => {
@@ -54,14 +75,21 @@ describe('chunksOf', () => {
   });
 
   it('has the anchor that is the nearest to its start', () => {
-    expect(chunk({ ...heading(1, 'A'), anchor: 'a' }, { ...text('x'), anchor: 'a' }, { ...text('y'), anchor: 'b' }).map(({ anchor }) => anchor)).toEqual(['a']);
+    expect(
+      chunk({ ...heading(1, 'A'), anchor: 'a' }, { ...text('x'), anchor: 'a' }, { ...text('y'), anchor: 'b' }).map(
+        ({ anchor }) => anchor,
+      ),
+    ).toEqual(['a']);
     expect(chunk(text('x')).map(({ anchor }) => anchor)).toEqual([null]);
   });
 
   it('cuts code between its lines', () => {
     const lines = Array.from({ length: 150 }, (_, line) => `  const value${line} = compute(${line});`);
     const chunks = chunk({ kind: 'code', text: lines.join('\n') });
-    const found = chunks.flatMap((one) => one.text.split('\n')).map((line) => line.trim()).filter((line) => line !== '');
+    const found = chunks
+      .flatMap((one) => one.text.split('\n'))
+      .map((line) => line.trim())
+      .filter((line) => line !== '');
     expect(found).toEqual(lines.map((line) => line.trim()));
   });
 
@@ -83,6 +111,8 @@ describe('chunksOf', () => {
   it('puts a thousand tiny blocks together', () => {
     const chunks = chunk(...Array.from({ length: 1_000 }, (_, index) => text(`item ${index}`)));
     expect(chunks.length).toBeLessThan(20);
-    expect(chunks.flatMap((one) => one.text.split('\n\n'))).toEqual(Array.from({ length: 1_000 }, (_, index) => `item ${index}`));
+    expect(chunks.flatMap((one) => one.text.split('\n\n'))).toEqual(
+      Array.from({ length: 1_000 }, (_, index) => `item ${index}`),
+    );
   });
 });

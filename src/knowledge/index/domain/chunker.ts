@@ -68,8 +68,11 @@ function isUnder(outer: Place, inner: Place): boolean {
 }
 
 function fits(last: Piece, next: Piece, size: number): boolean {
-  if (size + next.size > CHUNK_SIZE.target) return size < SMALL && size + next.size <= CHUNK_SIZE.max && sameTop(last, next);
-  const isSameSection = last.headings === next.headings && last.path.slice(0, last.headings).every((name, index) => next.path[index] === name);
+  if (size + next.size > CHUNK_SIZE.target)
+    return size < SMALL && size + next.size <= CHUNK_SIZE.max && sameTop(last, next);
+  const isSameSection =
+    last.headings === next.headings &&
+    last.path.slice(0, last.headings).every((name, index) => next.path[index] === name);
   return isSameSection || (sameTop(last, next) && (size < SMALL || next.size < SMALL / 2));
 }
 
@@ -84,12 +87,18 @@ function merged(pieces: readonly Piece[]): Chunk {
   for (const piece of pieces) {
     // What is under a heading of its own keeps it, as a line above it.
     const own = piece.path.slice(path.length);
-    if (own.length > 0 && own.join('\n') !== before.slice(path.length).join('\n')) lines.push(own.join(HEADING_SEPARATOR));
+    if (own.length > 0 && own.join('\n') !== before.slice(path.length).join('\n'))
+      lines.push(own.join(HEADING_SEPARATOR));
     before = piece.path;
     lines.push(piece.text);
   }
   const heading = path.join(HEADING_SEPARATOR);
-  return { heading: heading === '' ? null : heading, anchor: pieces[0]?.anchor ?? null, page: pieces.find(({ page }) => page !== null)?.page ?? null, text: lines.join('\n\n') };
+  return {
+    heading: heading === '' ? null : heading,
+    anchor: pieces[0]?.anchor ?? null,
+    page: pieces.find(({ page }) => page !== null)?.page ?? null,
+    text: lines.join('\n\n'),
+  };
 }
 
 function commonPath(paths: readonly (readonly string[])[]): readonly string[] {
@@ -104,7 +113,12 @@ function* pieces(blocks: readonly Block[]): Generator<Piece> {
   let bare: Piece | null = null;
   const placeOf = ({ page, anchor, term }: Block): Place => {
     const names = path.map(({ name }) => name);
-    return { path: term === undefined ? names : [...names, term], headings: names.length, page: page ?? null, anchor: anchor ?? null };
+    return {
+      path: term === undefined ? names : [...names, term],
+      headings: names.length,
+      page: page ?? null,
+      anchor: anchor ?? null,
+    };
   };
   for (const block of blocks) {
     if (block.kind !== 'heading') {
@@ -145,8 +159,16 @@ function* paragraphs(text: string): Generator<string> {
 
 /** Each part of a table has its captions and the row that names the columns. */
 function* tableTexts(table: readonly (readonly string[])[]): Generator<string> {
-  const line = (row: readonly string[]): string => row.slice(0, row.findLastIndex((cell) => cell !== '') + 1).map(oneLine).join(' | ');
-  const headerRows = Math.max(0, table.findIndex((row) => row.findLastIndex((cell) => cell !== '') > 0)) + 1;
+  const line = (row: readonly string[]): string =>
+    row
+      .slice(0, row.findLastIndex((cell) => cell !== '') + 1)
+      .map(oneLine)
+      .join(' | ');
+  const headerRows =
+    Math.max(
+      0,
+      table.findIndex((row) => row.findLastIndex((cell) => cell !== '') > 0),
+    ) + 1;
   const head = table.slice(0, headerRows).map(line).join('\n');
   const rows = table.slice(headerRows);
   // One that takes most of a chunk is told once.

@@ -11,7 +11,8 @@ function errorsOf(left: string, right: string): number {
     errorsOf(left, right.slice(0, -1)) + 1,
     errorsOf(left.slice(0, -1), right.slice(0, -1)) + (last === lastOther ? 0 : 1),
   ];
-  if (left.length > 1 && right.length > 1 && last === right.at(-2) && left.at(-2) === lastOther) errors.push(errorsOf(left.slice(0, -2), right.slice(0, -2)) + 1);
+  if (left.length > 1 && right.length > 1 && last === right.at(-2) && left.at(-2) === lastOther)
+    errors.push(errorsOf(left.slice(0, -2), right.slice(0, -2)) + 1);
   return Math.min(...errors);
 }
 

@@ -26,7 +26,7 @@ export type SeePosting = (slot: number, count: number, isNamed: boolean, offset:
 
 /** @param see is given the offset at which `positionsAt` reads the positions */
 export function readPostings(bytes: Uint8Array, see: SeePosting): void {
-  for (let at = 0; at < bytes.length; ) {
+  for (let at = 0; at < bytes.length;) {
     const slot = byteAt(bytes, at) | (byteAt(bytes, at + 1) << 8);
     const header = byteAt(bytes, at + 2);
     see(slot, header & ~NAMED, (header & NAMED) !== 0, at + 2);
@@ -59,7 +59,11 @@ export function keepPostings(bytes: Uint8Array, isKept: (slot: number) => boolea
     starts.push(offset - 2);
     kept.push(isKept(slot));
   });
-  return Buffer.concat(starts.flatMap((start, index) => (kept[index] === true ? [bytes.subarray(start, starts[index + 1] ?? bytes.length)] : [])));
+  return Buffer.concat(
+    starts.flatMap((start, index) =>
+      kept[index] === true ? [bytes.subarray(start, starts[index + 1] ?? bytes.length)] : [],
+    ),
+  );
 }
 
 function byteAt(bytes: Uint8Array, at: number): number {

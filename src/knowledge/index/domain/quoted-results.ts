@@ -41,7 +41,12 @@ export function quoteResults(passages: readonly QuotablePassage[], boundary: str
     left -= quotation.length + 2;
   }
   const omitted = passages.length - quotations.length;
-  const more = omitted === 0 ? [] : [`${omitted} more ${omitted === 1 ? 'passage was' : 'passages were'} left out for want of room: search for something narrower to see them.`];
+  const more =
+    omitted === 0
+      ? []
+      : [
+          `${omitted} more ${omitted === 1 ? 'passage was' : 'passages were'} left out for want of room: search for something narrower to see them.`,
+        ];
   return [preamble(quotations.length, boundary), ...quotations, ...more, epilogue(boundary)].join('\n\n');
 }
 
@@ -62,7 +67,12 @@ function epilogue(boundary: string): string {
 }
 
 /** @returns null where there is no room for a useful part of it */
-function quote({ kind, title, url, heading, page, text }: QuotablePassage, number: number, boundary: string, room: number): string | null {
+function quote(
+  { kind, title, url, heading, page, text }: QuotablePassage,
+  number: number,
+  boundary: string,
+  room: number,
+): string | null {
   const facts = [
     `Title: ${lineOf(title, MAX_TITLE, boundary)}`,
     `Source: ${url === null ? SOURCES[kind] : lineOf(url, MAX_URL, boundary)}`,

@@ -22,13 +22,16 @@ export function frequencyOf(count: number, isNamed: boolean): number {
 
 /** 0 to 1.6; about 1 for what occurs once in a chunk of average length. */
 export function saturated(frequency: number, length: number, averageLength: number): number {
-  return (frequency * (SATURATION + 1)) / (frequency + SATURATION * (1 - LENGTH_SHARE + (LENGTH_SHARE * length) / averageLength));
+  return (
+    (frequency * (SATURATION + 1)) /
+    (frequency + SATURATION * (1 - LENGTH_SHARE + (LENGTH_SHARE * length) / averageLength))
+  );
 }
 
 /** 0 to 1, of two words by the positions of each, ascending: 1 side by side. */
 export function closeness(left: readonly number[], right: readonly number[]): number {
   let least = Number.POSITIVE_INFINITY;
-  for (let i = 0, j = 0; i < left.length && j < right.length; ) {
+  for (let i = 0, j = 0; i < left.length && j < right.length;) {
     const distance = (right[j] ?? 0) - (left[i] ?? 0);
     least = Math.min(least, Math.abs(distance));
     if (distance > 0) i += 1;

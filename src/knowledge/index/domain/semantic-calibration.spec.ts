@@ -4,7 +4,11 @@ import { CALIBRATION_TEXTS, calibrated, unrelatedCosine } from './semantic-calib
 /** Texts that have nothing in common but `shared`, the part of its vector that each text of the model has. */
 function vectorsWith(shared: number): number[][] {
   const size = CALIBRATION_TEXTS.length;
-  return CALIBRATION_TEXTS.map((_, at) => Array.from({ length: size + 1 }, (_, place) => (place === at ? Math.sqrt(1 - shared) : place === size ? Math.sqrt(shared) : 0)));
+  return CALIBRATION_TEXTS.map((_, at) =>
+    Array.from({ length: size + 1 }, (_, place) =>
+      place === at ? Math.sqrt(1 - shared) : place === size ? Math.sqrt(shared) : 0,
+    ),
+  );
 }
 
 describe('semantic scores', () => {
@@ -25,7 +29,9 @@ describe('semantic scores', () => {
 
   it('are not shifted by texts of other languages, which are further apart', () => {
     // Each language has a direction of its own, in which its texts are half.
-    const vectors = CALIBRATION_TEXTS.map((_, at) => Array.from({ length: 30 }, (_, place) => (place === at || place === 24 + Math.floor(at / 4) ? 1 : 0)));
+    const vectors = CALIBRATION_TEXTS.map((_, at) =>
+      Array.from({ length: 30 }, (_, place) => (place === at || place === 24 + Math.floor(at / 4) ? 1 : 0)),
+    );
     expect(unrelatedCosine(vectors)).toBeCloseTo(0.5, 6);
   });
 });

@@ -3,9 +3,24 @@
  * apart than unrelated texts of one.
  */
 const UNRELATED_TEXTS = [
-  ['Moss covers shaded granite.', 'Her violin needs new strings.', 'Bishops move diagonally.', 'Parliament rejected both amendments yesterday.'],
-  ['Gletscher formen enge Täler.', 'Der Bäcker knetet Teig.', 'Astronauten trainieren unter Wasser.', 'Mein Onkel sammelt Briefmarken.'],
-  ['Los delfines duermen poco.', 'Aquella novela ganó tres premios.', 'El herrero templa acero.', 'Hoy sopla viento del norte.'],
+  [
+    'Moss covers shaded granite.',
+    'Her violin needs new strings.',
+    'Bishops move diagonally.',
+    'Parliament rejected both amendments yesterday.',
+  ],
+  [
+    'Gletscher formen enge Täler.',
+    'Der Bäcker knetet Teig.',
+    'Astronauten trainieren unter Wasser.',
+    'Mein Onkel sammelt Briefmarken.',
+  ],
+  [
+    'Los delfines duermen poco.',
+    'Aquella novela ganó tres premios.',
+    'El herrero templa acero.',
+    'Hoy sopla viento del norte.',
+  ],
   ['Пчёлы опыляют яблони.', 'Дирижёр поднял палочку.', 'На дне озера лежит якорь.', 'Скульптор выбрал белый мрамор.'],
   ['蜗牛在雨后爬行。', '她每天练习书法。', '火箭发射成功了。', '丝绸古道穿越沙漠。'],
   ['カエルは池で鳴く。', '祖父が将棋を教えた。', '富士山に初雪が降った。', '新しい橋を設計する。'],

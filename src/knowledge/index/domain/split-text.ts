@@ -3,7 +3,8 @@ import { CHUNK_SIZE, sizeOf } from './chunk-size.js';
 type Boundary = '\n' | ' ' | 'item' | 'sentence' | 'word';
 
 /** What ends a sentence, in scripts of all kinds, with what closes a quotation after it; not the dot of a number or of an abbreviation. */
-const SENTENCE = /(?:(?<!\d|(?<!\p{L})(?:\p{L}|e\.g|i\.e|vs|etc|Dr|Mr|Mrs|Ms|Nr|ca|bzw))\.|[!?…])["'”’»)\]]*(?=\s+[^\p{Ll}\s])|[。！？｡؟।။៕]["'”’»」』）]*/gu;
+const SENTENCE =
+  /(?:(?<!\d|(?<!\p{L})(?:\p{L}|e\.g|i\.e|vs|etc|Dr|Mr|Mrs|Ms|Nr|ca|bzw))\.|[!?…])["'”’»)\]]*(?=\s+[^\p{Ll}\s])|[。！？｡؟।။៕]["'”’»」』）]*/gu;
 /** The end of a line before an item of a list. */
 const ITEM = /\n(?=\s*(?:[-*•]|\d+[.)])\s)/g;
 const WORDS = new Intl.Segmenter('en', { granularity: 'word' });
@@ -14,7 +15,11 @@ const LOOK_BACK = 80;
  * Parts of at most `limit`, cut at the first of the boundaries at which that goes, and where none is inside a word.
  * Nothing but white space is lost.
  */
-export function* splitText(text: string, boundaries: readonly Boundary[], limit: number = CHUNK_SIZE.target): Generator<string> {
+export function* splitText(
+  text: string,
+  boundaries: readonly Boundary[],
+  limit: number = CHUNK_SIZE.target,
+): Generator<string> {
   let rest = text.trim();
   let at = 0;
   while (rest.length - at > 0) {
@@ -43,7 +48,8 @@ function cutAt(text: string, from: number, end: number, boundaries: readonly Bou
   for (const boundary of boundaries) {
     const cut = lastBoundary(part, boundary);
     // A cut near the beginning would leave a scrap, which is better only than a sentence in two parts.
-    if (cut > part.length / 3 || (cut > 0 && boundary === 'sentence' && endsSoon(text, from + cut, part.length))) return from + cut;
+    if (cut > part.length / 3 || (cut > 0 && boundary === 'sentence' && endsSoon(text, from + cut, part.length)))
+      return from + cut;
   }
   const lastWord = lastSegment(part);
   const cut = lastWord > part.length / 2 ? from + lastWord : end;

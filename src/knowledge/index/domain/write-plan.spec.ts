@@ -3,18 +3,39 @@ import type { PreparedChunk } from '../application/indexing/prepared-document.js
 import { type ChunkRow, planWrites, VALID_FOR_GOOD } from './write-plan.js';
 
 const stored = (digest: string, position: number, changes: Partial<ChunkRow> = {}): ChunkRow => {
-  return { id: `${digest}${position}`, digest, position, anchor: null, page: null, validFrom: 1, validUntil: VALID_FOR_GOOD, isPlaced: true, ...changes };
+  return {
+    id: `${digest}${position}`,
+    digest,
+    position,
+    anchor: null,
+    page: null,
+    validFrom: 1,
+    validUntil: VALID_FOR_GOOD,
+    isPlaced: true,
+    ...changes,
+  };
 };
-const wanted = (...digests: string[]): PreparedChunk[] => digests.map((digest, position) => ({ digest, position, heading: null, anchor: null, page: null, text: digest }));
+const wanted = (...digests: string[]): PreparedChunk[] =>
+  digests.map((digest, position) => ({ digest, position, heading: null, anchor: null, page: null, text: digest }));
 
 describe('planWrites', () => {
   it('leaves a document that is the same alone', () => {
-    expect(planWrites([stored('a', 0), stored('b', 1)], wanted('a', 'b'), 1)).toEqual({ inserted: [], changed: [], dropped: [], abandoned: [] });
+    expect(planWrites([stored('a', 0), stored('b', 1)], wanted('a', 'b'), 1)).toEqual({
+      inserted: [],
+      changed: [],
+      dropped: [],
+      abandoned: [],
+    });
   });
 
   it('moves what stays, inserts what is new, drops what is gone', () => {
     const plan = planWrites([stored('a', 0), stored('b', 1)], wanted('new', 'a'), 1);
-    expect(plan).toMatchObject({ inserted: [{ digest: 'new' }], changed: [{ id: 'a0', position: 1 }], dropped: ['b1'], abandoned: [] });
+    expect(plan).toMatchObject({
+      inserted: [{ digest: 'new' }],
+      changed: [{ id: 'a0', position: 1 }],
+      dropped: ['b1'],
+      abandoned: [],
+    });
   });
 
   it('keeps as many of the same chunk as are wanted', () => {
@@ -23,11 +44,18 @@ describe('planWrites', () => {
   });
 
   it('takes over chunks that a write left before it ended, and deletes the others', () => {
-    const plan = planWrites([stored('a', 0), stored('b', 1, { validFrom: 2 }), stored('c', 2, { validFrom: 2 })], wanted('a', 'b'), 1);
+    const plan = planWrites(
+      [stored('a', 0), stored('b', 1, { validFrom: 2 }), stored('c', 2, { validFrom: 2 })],
+      wanted('a', 'b'),
+      1,
+    );
     expect(plan).toMatchObject({ inserted: [], changed: [], dropped: [], abandoned: ['c2'] });
   });
 
   it('deletes chunks of earlier revisions, and does not take them for those of the text', () => {
-    expect(planWrites([stored('a', 0, { validUntil: 2 })], wanted('a'), 2)).toMatchObject({ inserted: [{ digest: 'a' }], abandoned: ['a0'] });
+    expect(planWrites([stored('a', 0, { validUntil: 2 })], wanted('a'), 2)).toMatchObject({
+      inserted: [{ digest: 'a' }],
+      abandoned: ['a0'],
+    });
   });
 });

@@ -46,7 +46,8 @@ export function planWrites(stored: readonly ChunkRow[], wanted: readonly Prepare
   const byDigest = new Map<string, ChunkRow[]>();
   // Those that can be seen first: they have their vectors.
   const inOrder = [...stored].sort((left, right) => right.validFrom - left.validFrom || right.position - left.position);
-  for (const row of inOrder) if (row.isPlaced && row.validUntil > revision) byDigest.set(row.digest, [...(byDigest.get(row.digest) ?? []), row]);
+  for (const row of inOrder)
+    if (row.isPlaced && row.validUntil > revision) byDigest.set(row.digest, [...(byDigest.get(row.digest) ?? []), row]);
   const inserted: PreparedChunk[] = [];
   const changed: ChangedChunk[] = [];
   const kept = new Set<string>();
@@ -58,10 +59,16 @@ export function planWrites(stored: readonly ChunkRow[], wanted: readonly Prepare
     }
     kept.add(row.id);
     const { position, anchor, page } = chunk;
-    if (row.position !== position || row.anchor !== anchor || row.page !== page || row.validUntil !== VALID_FOR_GOOD) changed.push({ id: row.id, position, anchor, page });
+    if (row.position !== position || row.anchor !== anchor || row.page !== page || row.validUntil !== VALID_FOR_GOOD)
+      changed.push({ id: row.id, position, anchor, page });
   }
   const left = stored.filter(({ id }) => !kept.has(id));
   const isSeen = ({ validFrom, validUntil }: ChunkRow): boolean => validFrom <= revision && revision < validUntil;
   const idsOf = (rows: readonly ChunkRow[]): string[] => rows.map(({ id }) => id);
-  return { inserted, changed, dropped: idsOf(left.filter(isSeen)), abandoned: idsOf(left.filter((row) => !isSeen(row))) };
+  return {
+    inserted,
+    changed,
+    dropped: idsOf(left.filter(isSeen)),
+    abandoned: idsOf(left.filter((row) => !isSeen(row))),
+  };
 }

@@ -37,11 +37,27 @@ export class SearchController {
       ...(scoreThreshold !== undefined && { scoreThreshold }),
       ...(semanticWeight !== undefined && { semanticWeight }),
     };
-    const results = await this.searchKnowledge.execute(agent, { query, ...settings, userContext: null }, disconnectSignal(reply));
+    const results = await this.searchKnowledge.execute(
+      agent,
+      { query, ...settings, userContext: null },
+      disconnectSignal(reply),
+    );
     return { results: results.map(viewOf) };
   }
 }
 
-function viewOf({ documentId: sourceId, kind, title, url, heading, headings, page, text, score, semanticScore, keywordScore }: KnowledgeResult): KnowledgeResultResponse {
+function viewOf({
+  documentId: sourceId,
+  kind,
+  title,
+  url,
+  heading,
+  headings,
+  page,
+  text,
+  score,
+  semanticScore,
+  keywordScore,
+}: KnowledgeResult): KnowledgeResultResponse {
   return { sourceId, kind, title, url, heading, headings, page, text, score, semanticScore, keywordScore };
 }

@@ -1,4 +1,12 @@
-import { EnumField, IntegerField, NumberField, ObjectListField, StringField, StringListField, UuidField } from '../../../platform/http/index.js';
+import {
+  EnumField,
+  IntegerField,
+  NumberField,
+  ObjectListField,
+  StringField,
+  StringListField,
+  UuidField,
+} from '../../../platform/http/index.js';
 import { SOURCE_KINDS } from '../domain/source-kind.js';
 import { MAX_QUERY_LENGTH } from '../limits.js';
 
@@ -27,9 +35,16 @@ export class KnowledgeResultResponse {
   readonly kind!: string;
   @StringField({ description: 'Title of the page, or name of the file.' })
   readonly title!: string;
-  @StringField({ nullable: true, description: 'Where a person can look at it, of a page with the anchor nearest above the text; null for uploaded files.' })
+  @StringField({
+    nullable: true,
+    description:
+      'Where a person can look at it, of a page with the anchor nearest above the text; null for uploaded files.',
+  })
   readonly url!: string | null;
-  @StringField({ nullable: true, description: 'The headings above the text in one line, outermost first; null where there are none.' })
+  @StringField({
+    nullable: true,
+    description: 'The headings above the text in one line, outermost first; null where there are none.',
+  })
   readonly heading!: string | null;
   @StringListField({ description: 'The headings above the text, outermost first.' })
   readonly headings!: readonly string[];
@@ -39,7 +54,11 @@ export class KnowledgeResultResponse {
   readonly text!: string;
   @NumberField({ description: '0 to 1.' })
   readonly score!: number;
-  @NumberField({ nullable: true, description: '0 to 1, calibrated to the model: 0 is as near as unrelated texts are. Null where the text or the query has no vector.' })
+  @NumberField({
+    nullable: true,
+    description:
+      '0 to 1, calibrated to the model: 0 is as near as unrelated texts are. Null where the text or the query has no vector.',
+  })
   readonly semanticScore!: number | null;
   @NumberField({ description: '0 to 1; 0 where it has no word of the query.' })
   readonly keywordScore!: number;

@@ -17,12 +17,17 @@ export class EmbedChunks extends WorkerHost {
     super();
   }
 
-  async process({ data: { failures, ...agent }, signal }: ActiveJob<z.output<typeof embedChunks.payload>>): Promise<void> {
+  async process({
+    data: { failures, ...agent },
+    signal,
+  }: ActiveJob<z.output<typeof embedChunks.payload>>): Promise<void> {
     await this.state.prepare();
     if (!this.state.isReady) return;
     const again = await this.agents.execute(agent, failures, signal);
     if (!again) return;
     const options = { dedupeKey: agent.agentId, delaySeconds: again.inSeconds };
-    await this.database.transaction((transaction) => this.outbox.enqueue(transaction, embedChunks, { ...agent, failures: again.failures }, options));
+    await this.database.transaction((transaction) =>
+      this.outbox.enqueue(transaction, embedChunks, { ...agent, failures: again.failures }, options),
+    );
   }
 }

@@ -12,7 +12,11 @@ import { compactTerms, endCompaction, lockPartition, readSparseBlock } from '../
 
 const payload = z.object({});
 
-export const keepPostings = defineJob({ name: 'knowledge.keep-postings', payload, schedule: { everyMinutes: KEEP_POSTINGS_EVERY_MINUTES, payload: {} } });
+export const keepPostings = defineJob({
+  name: 'knowledge.keep-postings',
+  payload,
+  schedule: { everyMinutes: KEEP_POSTINGS_EVERY_MINUTES, payload: {} },
+});
 
 class ChunksChanged extends Error {}
 
@@ -33,11 +37,13 @@ export class KeepPostings extends WorkerHost {
   async execute(signal: AbortSignal): Promise<void> {
     while (await this.placeSome()) signal.throwIfAborted();
     for (let block = await readSparseBlock(this.database); block; block = await readSparseBlock(this.database)) {
-      for (let after: string | null = ''; after !== null; ) {
+      for (let after: string | null = ''; after !== null;) {
         signal.throwIfAborted();
         const from: string = after;
         const sparse = block;
-        after = await this.pace.run(() => this.database.transaction((transaction) => compactTerms(transaction, sparse, from, COMPACTED_AT_ONCE)));
+        after = await this.pace.run(() =>
+          this.database.transaction((transaction) => compactTerms(transaction, sparse, from, COMPACTED_AT_ONCE)),
+        );
       }
       await endCompaction(this.database, block);
     }
@@ -58,14 +64,18 @@ export class KeepPostings extends WorkerHost {
     }
   }
 
-  private async place({ organizationId, agentId, scope, title }: UnplacedChunk, unplaced: readonly UnplacedChunk[]): Promise<void> {
+  private async place(
+    { organizationId, agentId, scope, title }: UnplacedChunk,
+    unplaced: readonly UnplacedChunk[],
+  ): Promise<void> {
     const language = detectLanguage(formsOf(...unplaced.map(({ text }) => text)));
     const chunks = await analyzed(new TermAnalyzer(language), title, unplaced);
     const reservation = { scope: indexedScopeOf(scope), chunks: chunks.length, language };
     await this.pace.run(() =>
       this.database.transaction(async (transaction) => {
         const partition = await lockPartition(transaction, { organizationId, agentId }, reservation);
-        if ((await placeUnplaced(transaction, organizationId, partition, chunks)) < chunks.length) throw new ChunksChanged();
+        if ((await placeUnplaced(transaction, organizationId, partition, chunks)) < chunks.length)
+          throw new ChunksChanged();
       }),
     );
   }

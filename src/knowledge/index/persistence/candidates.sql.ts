@@ -15,5 +15,9 @@ const candidates = (p: References, similarity: string, vectors = ''): string => 
 export const CANDIDATES = statement(ASKED, (p) => candidates(p, 'null'));
 
 export const COMPARED_CANDIDATES = statement({ ...ASKED, vector: 'text', modelId: 'integer' }, (p) =>
-  candidates(p, `1 - (v.embedding <=> ${p.vector}::vector)`, `left join knowledge_vectors v on v.chunk_id = c.id and v.model_id = ${p.modelId}`),
+  candidates(
+    p,
+    `1 - (v.embedding <=> ${p.vector}::vector)`,
+    `left join knowledge_vectors v on v.chunk_id = c.id and v.model_id = ${p.modelId}`,
+  ),
 );

@@ -62,7 +62,16 @@ const withChunks = (p: ParameterReferences<typeof NEW_CHUNKS>, document: string)
 export const INSERT_CHUNKS = statement({ ...NEW_CHUNKS, id: 'uuid' }, (p) => withChunks(p, `select ${p.id} as id`));
 
 /** A document without its chunks. */
-const SHOWN = { id: 'uuid', title: 'text', url: 'text', scope: 'jsonb', digest: 'bytea', chunks: 'integer', bytes: 'integer', now: 'timestamptz' } as const;
+const SHOWN = {
+  id: 'uuid',
+  title: 'text',
+  url: 'text',
+  scope: 'jsonb',
+  digest: 'bytea',
+  chunks: 'integer',
+  bytes: 'integer',
+  now: 'timestamptz',
+} as const;
 
 /** Of a document whose revision is still the one that was seen. */
 export const SHOW_NEXT_REVISION = statement({ ...NEW_CHUNKS, ...SHOWN, seenRevision: 'integer' }, (p) =>
@@ -74,12 +83,14 @@ export const SHOW_NEXT_REVISION = statement({ ...NEW_CHUNKS, ...SHOWN, seenRevis
   ),
 );
 
-export const SHOW_NEW_DOCUMENT = statement({ ...NEW_CHUNKS, ...SHOWN, kind: 'text', key: 'text', keyDigest: 'bytea' }, (p) =>
-  withChunks(
-    p,
-    `insert into knowledge_documents (id, organization_id, agent_id, kind, key, key_digest, title, url, scope, digest, revision, chunks, bytes, created_at, updated_at)
+export const SHOW_NEW_DOCUMENT = statement(
+  { ...NEW_CHUNKS, ...SHOWN, kind: 'text', key: 'text', keyDigest: 'bytea' },
+  (p) =>
+    withChunks(
+      p,
+      `insert into knowledge_documents (id, organization_id, agent_id, kind, key, key_digest, title, url, scope, digest, revision, chunks, bytes, created_at, updated_at)
      values (${p.id}, ${p.organizationId}, ${p.agentId}, ${p.kind}, ${p.key}, ${p.keyDigest}, ${p.title}, ${p.url}, ${p.scope}, ${p.digest}, 1,
              ${p.chunks}, ${p.bytes}, ${p.now}, ${p.now})
      on conflict (agent_id, kind, key_digest) do nothing returning id`,
-  ),
+    ),
 );

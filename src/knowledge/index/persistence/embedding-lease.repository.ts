@@ -19,7 +19,11 @@ export class EmbeddingLeaseRepository {
     try {
       return await this.database.transaction(async ({ em }) => {
         if ((await em.nativeUpdate(StoredEmbeddingLease, mine, held)) > 0) return true;
-        const added = em.createQueryBuilder(StoredEmbeddingLease).insert({ organizationId, agentId, ...held }).onConflict('agentId').ignore();
+        const added = em
+          .createQueryBuilder(StoredEmbeddingLease)
+          .insert({ organizationId, agentId, ...held })
+          .onConflict('agentId')
+          .ignore();
         return (await added.returning('agentId').execute<object[]>('all')).length > 0;
       });
     } catch (error) {
@@ -34,7 +38,9 @@ export class EmbeddingLeaseRepository {
 
   /** Those of workers that died over agents to which no other came back. */
   async removeOld(): Promise<void> {
-    await this.database.write((em) => em.nativeDelete(StoredEmbeddingLease, { expiresAt: { $lt: this.at(-LEASES_KEPT_MS) } }));
+    await this.database.write((em) =>
+      em.nativeDelete(StoredEmbeddingLease, { expiresAt: { $lt: this.at(-LEASES_KEPT_MS) } }),
+    );
   }
 
   private at(offsetMs: number): Date {

@@ -38,7 +38,8 @@ export class EmbeddingModelRepository {
   /** @returns the model with what is known of it now; undefined where it is gone */
   async learn(id: number, { dimensions, unrelated }: LearntFacts): Promise<StoredEmbeddingModel | undefined> {
     return this.database.read(async (em) => {
-      if (dimensions !== undefined) await em.nativeUpdate(StoredEmbeddingModel, { id, dimensions: null }, { dimensions });
+      if (dimensions !== undefined)
+        await em.nativeUpdate(StoredEmbeddingModel, { id, dimensions: null }, { dimensions });
       if (unrelated !== undefined) await em.nativeUpdate(StoredEmbeddingModel, { id, unrelated: null }, { unrelated });
       return (await em.findOne(StoredEmbeddingModel, { id })) ?? undefined;
     });

@@ -58,4 +58,7 @@ const calibration = migration('2026112671_knowledge_calibration', [
   'alter table knowledge_chunks add column anchor text',
 ]);
 
-export const embeddingsSchema: ContextSchema = { entities: [StoredEmbeddingModel, StoredEmbeddingLease], migrations: [embeddings, calibration] };
+export const embeddingsSchema: ContextSchema = {
+  entities: [StoredEmbeddingModel, StoredEmbeddingLease],
+  migrations: [embeddings, calibration],
+};

@@ -10,5 +10,8 @@ export interface IndexedScope {
 
 export function indexedScopeOf(scope: Readonly<Record<string, string | number | boolean>> | null): IndexedScope {
   const entries = Object.entries(scope ?? {}).sort(([left], [right]) => (left < right ? -1 : 1));
-  return { json: storableJson(Object.fromEntries(entries)), digest: createHash('sha256').update(JSON.stringify(entries)).digest('hex') };
+  return {
+    json: storableJson(Object.fromEntries(entries)),
+    digest: createHash('sha256').update(JSON.stringify(entries)).digest('hex'),
+  };
 }

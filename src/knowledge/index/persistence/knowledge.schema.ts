@@ -16,7 +16,9 @@ export const StoredDocument = defineEntity({
     keyDigest: p.blob().columnType('bytea'),
     title: p.text(),
     url: p.text().strictNullable(),
-    scope: new CustomerJson<Readonly<Record<string, string | number | boolean>>>('knowledge_documents.scope').property().strictNullable(),
+    scope: new CustomerJson<Readonly<Record<string, string | number | boolean>>>('knowledge_documents.scope')
+      .property()
+      .strictNullable(),
     /** Of everything that its chunks are made of. */
     digest: p.blob().columnType('bytea'),
     /** Which of its chunks can be seen (`VISIBLE_CHUNK`). 0 before it has any, -1 once it is being removed. */
@@ -133,7 +135,8 @@ const init = migration('2026112310_knowledge_index', [
 ]);
 
 /** What waits to be sorted in is read whole by every search. */
-const WORDS_INDEX = 'create index knowledge_chunk_words_words on knowledge_chunk_words using gin (words) with (gin_pending_list_limit = 256)';
+const WORDS_INDEX =
+  'create index knowledge_chunk_words_words on knowledge_chunk_words using gin (words) with (gin_pending_list_limit = 256)';
 
 /**
  * The words of a chunk never change, and stand apart from what does: an update of a row in a GIN index adds all its

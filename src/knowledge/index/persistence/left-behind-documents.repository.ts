@@ -21,16 +21,26 @@ export class LeftBehindDocuments {
   /** Deleted agents of which documents or terms are left. */
   agents(): Promise<DeletedAgent[]> {
     const columns = ['organization_id as organizationId', 'agent_id as agentId'] as const;
-    const isDeleted = (table: keyof Tables) => sql<boolean>`not exists (select 1 from agents where agents.id = ${sql.ref(`${table}.agent_id`)})`;
+    const isDeleted = (table: keyof Tables) =>
+      sql<boolean>`not exists (select 1 from agents where agents.id = ${sql.ref(`${table}.agent_id`)})`;
     const documents = tables.selectFrom('knowledge_documents').select(columns).where(isDeleted('knowledge_documents'));
-    const partitions = tables.selectFrom('knowledge_partitions').select(columns).where(isDeleted('knowledge_partitions'));
-    const vocabularies = tables.selectFrom('knowledge_vocabularies').select(columns).where(isDeleted('knowledge_vocabularies'));
+    const partitions = tables
+      .selectFrom('knowledge_partitions')
+      .select(columns)
+      .where(isDeleted('knowledge_partitions'));
+    const vocabularies = tables
+      .selectFrom('knowledge_vocabularies')
+      .select(columns)
+      .where(isDeleted('knowledge_vocabularies'));
     return rowsOf(this.database, documents.union(partitions).union(vocabularies));
   }
 
   /** The table is another context's, so it has no entity here. */
   async isGone({ organizationId, agentId }: DeletedAgent): Promise<boolean> {
-    const rows = await this.database.query('select 1 from agents where organization_id = $1::uuid and id = $2::uuid', [organizationId, agentId]);
+    const rows = await this.database.query('select 1 from agents where organization_id = $1::uuid and id = $2::uuid', [
+      organizationId,
+      agentId,
+    ]);
     return rows.length === 0;
   }
 

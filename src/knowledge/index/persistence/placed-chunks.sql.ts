@@ -23,9 +23,16 @@ const READ_PLACED = statement(
 );
 
 /** @returns those of the chunks that the run may see, `at` their place in `places`, in the order of their documents */
-export function readPlacedChunks(executor: SqlExecutor, { organizationId, agentId, userContext }: SearchScope, places: readonly ChunkPlace[]): Promise<{ chunkId: string; at: number }[]> {
+export function readPlacedChunks(
+  executor: SqlExecutor,
+  { organizationId, agentId, userContext }: SearchScope,
+  places: readonly ChunkPlace[],
+): Promise<{ chunkId: string; at: number }[]> {
   if (places.length === 0) return Promise.resolve([]);
-  const [partitions, numbers] = [places.map(({ partition }) => partition).join(' '), places.map(({ number }) => number).join(' ')];
+  const [partitions, numbers] = [
+    places.map(({ partition }) => partition).join(' '),
+    places.map(({ number }) => number).join(' '),
+  ];
   return READ_PLACED.run(executor, { organizationId, agentId, userContext: userContext ?? {}, partitions, numbers });
 }
 
@@ -36,7 +43,11 @@ const FIND_PLACES = statement(
    where organization_id = ${p.organizationId} and id = any(${p.chunkIds}) and number is not null`,
 );
 
-export function findPlaces(executor: SqlExecutor, organizationId: string, chunkIds: readonly string[]): Promise<(ChunkPlace & { chunkId: string })[]> {
+export function findPlaces(
+  executor: SqlExecutor,
+  organizationId: string,
+  chunkIds: readonly string[],
+): Promise<(ChunkPlace & { chunkId: string })[]> {
   return chunkIds.length === 0 ? Promise.resolve([]) : FIND_PLACES.run(executor, { organizationId, chunkIds });
 }
 
@@ -77,7 +88,13 @@ export async function placeUnplaced(
   partition: Partition,
   chunks: readonly (UnplacedChunk & { readonly terms: ChunkTerms })[],
 ): Promise<number> {
-  const numbered = chunks.map(({ chunkId: id, terms }, index) => ({ id, terms, number: partition.firstNumber + index }));
+  const numbered = chunks.map(({ chunkId: id, terms }, index) => ({
+    id,
+    terms,
+    number: partition.firstNumber + index,
+  }));
   const rows = numbered.map(({ id, number, terms }) => ({ id, number, length: terms.length }));
-  return (await PLACE_UNPLACED.run(transaction, { organizationId, rows, ...termParameters(partition.id, numbered, true) })).length;
+  return (
+    await PLACE_UNPLACED.run(transaction, { organizationId, rows, ...termParameters(partition.id, numbered, true) })
+  ).length;
 }

@@ -1,5 +1,10 @@
 /** Hot path: every document that is put writes its terms by these statements, and every search reads all of its words by them. */
-import { type ParameterReferences, type ParametersOf, type SqlExecutor, statement } from '../../../platform/database/index.js';
+import {
+  type ParameterReferences,
+  type ParametersOf,
+  type SqlExecutor,
+  statement,
+} from '../../../platform/database/index.js';
 import type { ChunkTerms } from '../domain/chunk-terms.js';
 import type { AgentKey } from '../domain/source-kind.js';
 import type { IndexedScope } from './indexed-scope.js';
@@ -41,7 +46,11 @@ export async function lockAgent(transaction: SqlExecutor, { organizationId, agen
 }
 
 /** The same, and reserves numbers for chunks. */
-export async function lockPartition(transaction: SqlExecutor, { organizationId, agentId }: AgentKey, { scope, chunks, language }: Reservation): Promise<Partition> {
+export async function lockPartition(
+  transaction: SqlExecutor,
+  { organizationId, agentId }: AgentKey,
+  { scope, chunks, language }: Reservation,
+): Promise<Partition> {
   const [row] = await transaction.query<Partition>(
     `with locked as (${LOCK})
      insert into knowledge_partitions as p (organization_id, agent_id, scope, scope_digest, next_number, languages)
@@ -56,7 +65,14 @@ export async function lockPartition(transaction: SqlExecutor, { organizationId, 
 }
 
 /** What a statement is given that writes the terms of new chunks: columns of rows as text, since the two drivers encode arrays differently. */
-export const TERMS = { partition: 'integer', termBlocks: 'text', terms: 'text', postings: 'text', blocks: 'text', lengths: 'text' } as const;
+export const TERMS = {
+  partition: 'integer',
+  termBlocks: 'text',
+  terms: 'text',
+  postings: 'text',
+  blocks: 'text',
+  lengths: 'text',
+} as const;
 
 /** Parts of such a statement. */
 export function insertTerms(p: ParameterReferences<typeof TERMS>): string {
@@ -77,17 +93,27 @@ export function insertTerms(p: ParameterReferences<typeof TERMS>): string {
  * @param chunks by ascending numbers, which follow those that the partition has
  * @param isVisible whether searches find them from the commit on
  */
-export function termParameters(partition: number, chunks: readonly NumberedChunk[], isVisible: boolean): ParametersOf<typeof TERMS> {
+export function termParameters(
+  partition: number,
+  chunks: readonly NumberedChunk[],
+  isVisible: boolean,
+): ParametersOf<typeof TERMS> {
   const lengths = new Map<number, number[]>();
   const postings = new Map<string, number[]>();
   for (const { number, terms } of chunks) {
     const block = Math.floor(number / BLOCK_SIZE);
     append(lengths, block, encodeLength(terms.length, isVisible));
-    for (const [term, occurrence] of terms.terms) append(postings, `${block} ${term}`, encodePosting(number % BLOCK_SIZE, occurrence));
+    for (const [term, occurrence] of terms.terms)
+      append(postings, `${block} ${term}`, encodePosting(number % BLOCK_SIZE, occurrence));
     for (const term of terms.compounds) postings.set(`${DICTIONARY} ${REVERSED}${reverse(term)}`, []);
   }
   // In the order of the index, so that neighbours are written together.
-  const rows = [...postings].map(([key, bytes]) => [...key.split(' '), hex(bytes)]).sort(([block = '', term = ''], [otherBlock = '', otherTerm = '']) => Number(block) - Number(otherBlock) || (term < otherTerm ? -1 : 1));
+  const rows = [...postings]
+    .map(([key, bytes]) => [...key.split(' '), hex(bytes)])
+    .sort(
+      ([block = '', term = ''], [otherBlock = '', otherTerm = '']) =>
+        Number(block) - Number(otherBlock) || (term < otherTerm ? -1 : 1),
+    );
   const column = (index: number): string => rows.map((row) => row[index] ?? '').join(' ');
   const added = { blocks: [...lengths.keys()].join(' '), lengths: Array.from(lengths.values(), hex).join(' ') };
   return { partition, termBlocks: column(0), terms: column(1), postings: column(2), ...added };
@@ -115,7 +141,8 @@ export async function placeChunks(transaction: SqlExecutor, chunks: readonly Pla
   );
   const changed = rows.flatMap(({ key, lengths: before }) => {
     const lengths = Uint8Array.from(before);
-    for (const { number, length, isVisible } of changes.get(key) ?? []) lengths.set(length === 0 ? [0, 0] : encodeLength(length, isVisible), 2 * (number % BLOCK_SIZE));
+    for (const { number, length, isVisible } of changes.get(key) ?? [])
+      lengths.set(length === 0 ? [0, 0] : encodeLength(length, isVisible), 2 * (number % BLOCK_SIZE));
     return Buffer.compare(before, lengths) === 0 ? [] : [{ key, lengths }];
   });
   if (changed.length === 0) return;
@@ -162,12 +189,20 @@ export async function readSparseBlock(executor: SqlExecutor): Promise<SparseBloc
  * @param after the term up to which they have been removed
  * @returns the last of these terms; null where there are no more
  */
-export async function compactTerms(transaction: SqlExecutor, { partition, block, lengths }: SparseBlock, after: string, limit: number): Promise<string | null> {
+export async function compactTerms(
+  transaction: SqlExecutor,
+  { partition, block, lengths }: SparseBlock,
+  after: string,
+  limit: number,
+): Promise<string | null> {
   const rows = await transaction.query<{ term: string; postings: Uint8Array }>(
     'select term, postings from knowledge_postings where partition = $1::integer and block = $2::integer and term > $3::text collate "C" order by term limit $4::integer',
     [partition, block, after, limit],
   );
-  const kept = rows.map(({ term, postings }) => ({ term, postings: keepPostings(postings, (slot) => !isGone(lengths, slot)) }));
+  const kept = rows.map(({ term, postings }) => ({
+    term,
+    postings: keepPostings(postings, (slot) => !isGone(lengths, slot)),
+  }));
   await transaction.query(
     `with given as materialized (select term, decode(postings, 'hex') as postings from unnest(string_to_array($3::text, ' '), string_to_array($4::text, ' ')) as t(term, postings)),
      emptied as (delete from knowledge_postings p using given g where p.partition = $1::integer and p.block = $2::integer and p.term = g.term and g.postings = '')
@@ -180,7 +215,10 @@ export async function compactTerms(transaction: SqlExecutor, { partition, block,
 
 /** Once all terms of the block have been compacted. */
 export async function endCompaction(executor: SqlExecutor, { partition, block, lengths }: SparseBlock): Promise<void> {
-  await executor.query('update knowledge_blocks set stored = $3::integer where partition = $1::integer and block = $2::integer', [partition, block, liveIn(lengths)]);
+  await executor.query(
+    'update knowledge_blocks set stored = $3::integer where partition = $1::integer and block = $2::integer',
+    [partition, block, liveIn(lengths)],
+  );
 }
 
 /** Some of an agent's terms: a statement for all of them would keep the embedded database from others. */
@@ -203,7 +241,11 @@ export interface Block {
 }
 
 /** @param userContext decides which partitions are seen */
-export function readBlocks(executor: SqlExecutor, { organizationId, agentId }: AgentKey, userContext: object | null): Promise<Block[]> {
+export function readBlocks(
+  executor: SqlExecutor,
+  { organizationId, agentId }: AgentKey,
+  userContext: object | null,
+): Promise<Block[]> {
   return executor.query<Block>(
     `select p.id as partition, b.block, b.lengths, p.languages from knowledge_partitions p join knowledge_blocks b on b.partition = p.id
       where p.organization_id = $1::uuid and p.agent_id = $2::uuid and p.scope <@ $3::text::jsonb and b.live > 0`,
@@ -218,7 +260,11 @@ export interface PostingsRow {
   readonly postings: Uint8Array;
 }
 
-export function readPostingRows(executor: SqlExecutor, blocks: readonly Block[], terms: readonly string[]): Promise<PostingsRow[]> {
+export function readPostingRows(
+  executor: SqlExecutor,
+  blocks: readonly Block[],
+  terms: readonly string[],
+): Promise<PostingsRow[]> {
   if (terms.length === 0) return Promise.resolve([]);
   return executor.query<PostingsRow>(
     `select (t.at - 1)::integer as at, p.term, p.postings from ${BLOCKS_GIVEN}
@@ -228,21 +274,42 @@ export function readPostingRows(executor: SqlExecutor, blocks: readonly Block[],
 }
 
 /** Terms that begin with some letters, each with those letters. */
-export async function readCompletions(executor: SqlExecutor, blocks: readonly Block[], beginnings: readonly string[]): Promise<{ beginning: string; term: string }[]> {
+export async function readCompletions(
+  executor: SqlExecutor,
+  blocks: readonly Block[],
+  beginnings: readonly string[],
+): Promise<{ beginning: string; term: string }[]> {
   if (beginnings.length === 0) return [];
   return executor.query(
     `select distinct l.beginning, p.term from ${BLOCKS_GIVEN} cross join unnest(string_to_array($3::text, ' ')) as l(beginning)
       cross join lateral (
         select term from knowledge_postings p where p.partition = t.partition and p.block = t.block
            and p.term >= l.beginning collate "C" and p.term < (l.beginning || U&'\\+10FFFF') collate "C" order by p.term limit $4::integer) p`,
-    [...keysOf(blocks), beginnings.join(' '), Math.max(LEAST_A_BLOCK, Math.floor(MAX_COMPLETIONS / (blocks.length * beginnings.length)))],
+    [
+      ...keysOf(blocks),
+      beginnings.join(' '),
+      Math.max(LEAST_A_BLOCK, Math.floor(MAX_COMPLETIONS / (blocks.length * beginnings.length))),
+    ],
   );
 }
 
 /** Compounds that end with some terms, each with its term. */
-export async function readCompounds(executor: SqlExecutor, blocks: readonly Block[], heads: readonly string[]): Promise<{ head: string; term: string }[]> {
-  const dictionaries = [...new Set(blocks.map(({ partition }) => partition))].map((partition) => ({ partition, block: DICTIONARY, lengths: new Uint8Array(), languages: [] }));
-  const found = await readCompletions(executor, dictionaries, heads.map((head) => REVERSED + reverse(head)));
+export async function readCompounds(
+  executor: SqlExecutor,
+  blocks: readonly Block[],
+  heads: readonly string[],
+): Promise<{ head: string; term: string }[]> {
+  const dictionaries = [...new Set(blocks.map(({ partition }) => partition))].map((partition) => ({
+    partition,
+    block: DICTIONARY,
+    lengths: new Uint8Array(),
+    languages: [],
+  }));
+  const found = await readCompletions(
+    executor,
+    dictionaries,
+    heads.map((head) => REVERSED + reverse(head)),
+  );
   return found.map(({ beginning, term }) => ({ head: reverse(beginning.slice(1)), term: reverse(term.slice(1)) }));
 }
 

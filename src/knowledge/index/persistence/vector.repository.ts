@@ -55,7 +55,12 @@ export class VectorRepository {
   async agentAfter(agentId: string | null): Promise<AgentKey | undefined> {
     const after = agentId === null ? {} : { agentId: { $gt: agentId } };
     const [next] = await this.database.read((em) =>
-      em.find(StoredChunk, after, { fields: ['organizationId', 'agentId'], orderBy: { agentId: 'asc' }, limit: 1, disableIdentityMap: true }),
+      em.find(StoredChunk, after, {
+        fields: ['organizationId', 'agentId'],
+        orderBy: { agentId: 'asc' },
+        limit: 1,
+        disableIdentityMap: true,
+      }),
     );
     return next;
   }
@@ -108,16 +113,24 @@ export class VectorRepository {
    * leads to; it is read on until enough are found, and where it ends too early all are compared after all. The embedded database has
    * no such index: adding to one keeps this thread for 40 ms a vector.
    */
-  async nearest({ organizationId, agentId, userContext }: SearchScope, modelId: number, query: readonly number[], limit: number): Promise<string[]> {
+  async nearest(
+    { organizationId, agentId, userContext }: SearchScope,
+    modelId: number,
+    query: readonly number[],
+    limit: number,
+  ): Promise<string[]> {
     const parameters = { organizationId, agentId, userContext: userContext ?? {}, vector: vectorText(query), limit };
     const type = this.indexedType(query.length);
-    let found: readonly Neighbour[] = type !== undefined && (await this.areMany(parameters)) ? await this.throughIndex(modelId, type, parameters) : [];
+    let found: readonly Neighbour[] =
+      type !== undefined && (await this.areMany(parameters)) ? await this.throughIndex(modelId, type, parameters) : [];
     if (found.length < limit) found = await this.exact(modelId, parameters);
     return found.map(({ chunkId }) => chunkId);
   }
 
   private async exact(modelId: number, parameters: NearestParameters): Promise<readonly Neighbour[]> {
-    const found = await sql.nearestOf(modelId, 'vector').run<Neighbour>(this.database, { ...parameters, limit: parameters.limit + 1 });
+    const found = await sql
+      .nearestOf(modelId, 'vector')
+      .run<Neighbour>(this.database, { ...parameters, limit: parameters.limit + 1 });
     const [last, next] = found.slice(parameters.limit - 1);
     if (next?.distance !== last?.distance) return found.slice(0, parameters.limit);
     return sql.nearestAmongEquals(modelId, 'vector').run<Neighbour>(this.database, parameters);
@@ -131,7 +144,11 @@ export class VectorRepository {
   }
 
   private async areMany({ organizationId, agentId, userContext }: SearchScope): Promise<boolean> {
-    const [row] = await sql.VISIBLE_CHUNKS.run<{ chunks: number }>(this.database, { organizationId, agentId, userContext });
+    const [row] = await sql.VISIBLE_CHUNKS.run<{ chunks: number }>(this.database, {
+      organizationId,
+      agentId,
+      userContext,
+    });
     return (row?.chunks ?? 0) > this.exactChunks;
   }
 

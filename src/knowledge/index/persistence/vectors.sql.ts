@@ -5,7 +5,8 @@
 import { statement } from '../../../platform/database/index.js';
 import { EF_SEARCH } from '../limits.js';
 
-export const IS_TABLE_THERE = "select to_regclass('knowledge_vectors') is not null and to_regclass('knowledge_vectors_digest') is not null as there";
+export const IS_TABLE_THERE =
+  "select to_regclass('knowledge_vectors') is not null and to_regclass('knowledge_vectors_digest') is not null as there";
 
 export const EXTENSION = `select installed_version as installed, has_database_privilege(current_database(), 'create') as creatable
   from pg_available_extensions where name = 'vector'`;
@@ -156,7 +157,10 @@ const nearest = (p: NearestReferences, modelId: number, type: string, ties: 'onl
  * @param type of the vectors, as the index has it
  */
 export const nearestOf = (modelId: number, type: string) =>
-  statement(NEAREST, (p) => `select n.chunk_id::text as "chunkId", n.distance from (${nearest(p, modelId, type)}) n order by n.distance`);
+  statement(
+    NEAREST,
+    (p) => `select n.chunk_id::text as "chunkId", n.distance from (${nearest(p, modelId, type)}) n order by n.distance`,
+  );
 
 /** The same text may be in many documents: which of them come first is not left to how they are stored. */
 export const nearestAmongEquals = (modelId: number, type: string) =>

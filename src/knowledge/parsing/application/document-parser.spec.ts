@@ -8,7 +8,14 @@ import { until } from '../../../../test/support/until.js';
 import { type Clock, SystemClock } from '../../../platform/clock/index.js';
 import { readSettings } from '../../../platform/config/index.js';
 import { type ChildProcess, ChildProcesses } from '../../../platform/processes/index.js';
-import { CONTENT_STALL_MS, ELAPSED_PER_PROCESSOR_TIME, PARSER_IDLE_MS, PROCESSOR_MS, QUICK_PROCESSOR_MS, TIME_CHECK_MS } from '../limits.js';
+import {
+  CONTENT_STALL_MS,
+  ELAPSED_PER_PROCESSOR_TIME,
+  PARSER_IDLE_MS,
+  PROCESSOR_MS,
+  QUICK_PROCESSOR_MS,
+  TIME_CHECK_MS,
+} from '../limits.js';
 import { frameOf } from './pool/frames.js';
 import { ParserPool } from './pool/parser-pool.js';
 import { startParser } from './pool/start-parser.js';
@@ -68,7 +75,12 @@ const fair = (max: number): ParserPool => poolOf(() => startParser(processes), m
 const scripted = (script: string, max = 1): ParserPool =>
   poolOf(() => {
     const ready = frameOf({ kind: 'ready' }).toString('base64');
-    return processes.start({ command: process.execPath, args: ['-e', `process.stdout.write(Buffer.from('${ready}', 'base64')); ${script}`], env: {}, folder: tmpdir() });
+    return processes.start({
+      command: process.execPath,
+      args: ['-e', `process.stdout.write(Buffer.from('${ready}', 'base64')); ${script}`],
+      env: {},
+      folder: tmpdir(),
+    });
   }, max);
 const HANGS = `process.stdin.resume(); process.stdin.once('data', () => { for (;;); })`;
 const CRASHES = `process.stdin.once('data', () => process.exit(3))`;
@@ -78,7 +90,13 @@ describe('documents are read in another process', () => {
     const pool = real();
     const paragraphs = Array.from({ length: 40 }, (_, index) => `Paragraph ${index} ${'word '.repeat(20_000)}`);
     const parsed = await parseWith(pool, documentOf(paragraphs.join('\n\n'), { name: 'long.txt' }), never);
-    expect(parsed.blocks.map((block) => (block.kind === 'table' ? '' : block.text)).join(' ').split(/\s+/).filter((word) => word === 'word')).toHaveLength(40 * 20_000);
+    expect(
+      parsed.blocks
+        .map((block) => (block.kind === 'table' ? '' : block.text))
+        .join(' ')
+        .split(/\s+/)
+        .filter((word) => word === 'word'),
+    ).toHaveLength(40 * 20_000);
     expect((await parseWith(pool, documentOf('<title>T</title><p>x', { url: URL_OF_PAGE }), never)).title).toBe('T');
     await expect(parseWith(pool, documentOf('', { name: 'a.txt' }), never)).rejects.toMatchObject({ reason: 'empty' });
     expect((await parseWith(pool, documentOf(docxOf(wordParagraph('y'))), never)).format).toBe('docx');
@@ -86,9 +104,16 @@ describe('documents are read in another process', () => {
   });
 
   it('that gives a large table in parts, each of which begins with its title and the names of its columns', async () => {
-    const head = [['Fares of 2024', '', ''], ['Route', 'Fare', 'Duration']];
+    const head = [
+      ['Fares of 2024', '', ''],
+      ['Route', 'Fare', 'Duration'],
+    ];
     const rows = Array.from({ length: 20_000 }, (_, at) => [`Route ${at}`, `${at} EUR`, 'two hours']);
-    const { blocks } = await parseWith(real(), documentOf([...head, ...rows].map((row) => row.join(',')).join('\n'), { name: 'fares.csv' }), never);
+    const { blocks } = await parseWith(
+      real(),
+      documentOf([...head, ...rows].map((row) => row.join(',')).join('\n'), { name: 'fares.csv' }),
+      never,
+    );
     const parts = blocks.map((block) => (block.kind === 'table' ? block.rows : []));
     expect(parts.length).toBeGreaterThan(4);
     for (const part of parts) expect(part.slice(0, 2)).toEqual(head);
@@ -98,7 +123,9 @@ describe('documents are read in another process', () => {
   it('several at once, each in a process of its own', async () => {
     const pool = real(3);
     const texts = Array.from({ length: 12 }, (_, index) => `text ${index}`);
-    const parsed = await Promise.all(texts.map((text) => parseWith(pool, documentOf(text, { url: URL_OF_PAGE }), never)));
+    const parsed = await Promise.all(
+      texts.map((text) => parseWith(pool, documentOf(text, { url: URL_OF_PAGE }), never)),
+    );
     expect(parsed.map(({ blocks }) => blocks)).toEqual(texts.map((text) => [{ kind: 'text', text }]));
     expect(started).toHaveLength(2);
   });
@@ -108,7 +135,9 @@ describe('documents are read in another process', () => {
     const content = async function* (): AsyncGenerator<Buffer> {
       for (; sent < 50 * MIB; sent += 64 * 1024) yield Buffer.alloc(64 * 1024, 'a b\n');
     };
-    await expect(parseWith(real(), { ...documentOf('', { name: 'a.txt' }), content, size: 50 * MIB }, never)).rejects.toMatchObject({ reason: 'too_large' });
+    await expect(
+      parseWith(real(), { ...documentOf('', { name: 'a.txt' }), content, size: 50 * MIB }, never),
+    ).rejects.toMatchObject({ reason: 'too_large' });
     expect(sent).toBe(50 * MIB);
   });
 
@@ -119,7 +148,9 @@ describe('documents are read in another process', () => {
     };
     const stop = new AbortController();
     const pool = scripted('setInterval(() => undefined, 1_000)');
-    const stopped = expect(parseWith(pool, { ...documentOf('x'), content, size: 50 * MIB }, stop.signal)).rejects.toThrow('enough');
+    const stopped = expect(
+      parseWith(pool, { ...documentOf('x'), content, size: 50 * MIB }, stop.signal),
+    ).rejects.toThrow('enough');
     await until(() => sent > 0, 'it is being sent');
     for (let turn = 0; turn < 1_000; turn += 1) await new Promise((resolve) => setImmediate(resolve));
     stop.abort(new Error('enough'));
@@ -154,7 +185,9 @@ describe('a parser that', () => {
 
   it('is held up by a PDF of 10 kB is killed after 10 s of processor time, and the next document is read', async () => {
     const pool = fair(1);
-    await expect(parseWith(pool, documentOf(SLOW_PDF, { name: 'a.pdf' }), never)).rejects.toMatchObject({ reason: 'too_slow' });
+    await expect(parseWith(pool, documentOf(SLOW_PDF, { name: 'a.pdf' }), never)).rejects.toMatchObject({
+      reason: 'too_slow',
+    });
     expect(usedMs.get(started[0]!)).toBeGreaterThan(9_000);
     expect(usedMs.get(started[0]!)).toBeLessThan(12_000);
     expect((await parseWith(pool, documentOf('x', { name: 'a.txt' }), never)).format).toBe('text');
@@ -174,13 +207,22 @@ describe('a parser that', () => {
       isFirst = false;
       if (!first) return startParser(processes);
       const ready = frameOf({ kind: 'ready' }).toString('base64');
-      return processes.start({ command: process.execPath, args: ['-e', `process.stdout.write(Buffer.from('${ready}', 'base64')); ${CRASHES}`], env: {}, folder: tmpdir() });
+      return processes.start({
+        command: process.execPath,
+        args: ['-e', `process.stdout.write(Buffer.from('${ready}', 'base64')); ${CRASHES}`],
+        env: {},
+        folder: tmpdir(),
+      });
     });
-    expect((await parseWith(pool, documentOf('x', { name: 'a.txt' }), never)).blocks).toEqual([{ kind: 'text', text: 'x' }]);
+    expect((await parseWith(pool, documentOf('x', { name: 'a.txt' }), never)).blocks).toEqual([
+      { kind: 'text', text: 'x' },
+    ]);
   });
 
   it('takes too much memory means that the document is too large', async () => {
-    const pool = scripted(`process.stdin.once('data', () => { const kept = []; for (;;) kept.push(new Array(1000).fill('x').map((x, i) => x + i)); })`);
+    const pool = scripted(
+      `process.stdin.once('data', () => { const kept = []; for (;;) kept.push(new Array(1000).fill('x').map((x, i) => x + i)); })`,
+    );
     await expect(parseWith(pool, documentOf('x'), never)).rejects.toMatchObject({ reason: 'too_large' });
     expect(started).toHaveLength(1);
   });
@@ -214,7 +256,11 @@ describe('the pool', () => {
   it('reads the small texts of others, and of a colleague, while an organization’s hostile files are read', async () => {
     const pool = fair(3);
     const stop = new AbortController();
-    const hostile = Array.from({ length: 5 }, () => parseWith(pool, documentOf(SLOW_PDF, { name: 'a.pdf', organizationId: 'a' }), stop.signal).catch(() => 'ended' as const));
+    const hostile = Array.from({ length: 5 }, () =>
+      parseWith(pool, documentOf(SLOW_PDF, { name: 'a.pdf', organizationId: 'a' }), stop.signal).catch(
+        () => 'ended' as const,
+      ),
+    );
     await until(() => started.length === 2, 'two of them have parsers');
     await parseWith(pool, documentOf('the text of somebody else', { name: 'a.txt', organizationId: 'b' }), never);
     // None of the five has come to its end, and no document was set back yet.
@@ -230,12 +276,17 @@ describe('the pool', () => {
 
   it('counts the time of a document that was set back', async () => {
     const pool = scripted(HANGS, 3);
-    const failed = [1, 2].map(() => expect(parseWith(pool, documentOf('x'), never)).rejects.toMatchObject({ reason: 'too_slow' }));
+    const failed = [1, 2].map(() =>
+      expect(parseWith(pool, documentOf('x'), never)).rejects.toMatchObject({ reason: 'too_slow' }),
+    );
     await until(() => usedMs.size === 2, 'both are sent');
     for (const child of started) useTime(child, 4_000);
     await clock.advance(TIME_CHECK_MS);
     await until(() => started.filter(({ hasEnded }) => hasEnded).length === 1, 'one is set back');
-    useTime(started.find(({ hasEnded }) => !hasEnded)!, PROCESSOR_MS);
+    useTime(
+      started.find(({ hasEnded }) => !hasEnded)!,
+      PROCESSOR_MS,
+    );
     await clock.advance(TIME_CHECK_MS);
     await until(() => usedMs.size === 3, 'it is sent again');
     useTime(started[2]!, PROCESSOR_MS - 4_000);
@@ -263,8 +314,12 @@ describe('the pool', () => {
 
   it('gives up on a document that does not come', async () => {
     const pool = real();
-    const content = (): AsyncIterable<Buffer> => ({ [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => undefined) }) });
-    const failed = expect(parseWith(pool, { ...documentOf('x'), content, size: 2 * MIB }, never)).rejects.toThrow('has not come in time');
+    const content = (): AsyncIterable<Buffer> => ({
+      [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => undefined) }),
+    });
+    const failed = expect(parseWith(pool, { ...documentOf('x'), content, size: 2 * MIB }, never)).rejects.toThrow(
+      'has not come in time',
+    );
     await until(() => clock.nextIn() === CONTENT_STALL_MS && pool.size === 1, 'it is waited for');
     await clock.advance(CONTENT_STALL_MS);
     await failed;

@@ -42,11 +42,17 @@ export class DocumentParser implements OnApplicationShutdown {
 }
 
 /** A parser that ends in mid-document may have done so for another reason: the document is given to a fresh one, once. */
-export async function parseWith(pool: ParserPool, { organizationId, content, size, ...request }: DocumentInput, signal: AbortSignal): Promise<ParsedDocument> {
+export async function parseWith(
+  pool: ParserPool,
+  { organizationId, content, size, ...request }: DocumentInput,
+  signal: AbortSignal,
+): Promise<ParsedDocument> {
   const turn = new ParserTurn(organizationId, size);
-  for (let wasEnded = false; ; ) {
+  for (let wasEnded = false; ;) {
     try {
-      return await pool.use(turn, signal, (parser, mayGoOn) => parser.parse({ request, content, turn, mayGoOn }, signal));
+      return await pool.use(turn, signal, (parser, mayGoOn) =>
+        parser.parse({ request, content, turn, mayGoOn }, signal),
+      );
     } catch (error) {
       if (error instanceof SetBack) turn.isSlow = true;
       else if (!(error instanceof ParserEnded)) throw error;

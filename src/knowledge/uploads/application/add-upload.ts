@@ -38,7 +38,11 @@ export class AddUpload {
   ) {}
 
   /** @throws AgentNotFound, TooManyUploads, FileStoreUnavailable; then nothing is kept */
-  async execute(agent: { readonly organizationId: string; readonly agentId: string }, file: SentFile, scope: DocumentScope | null): Promise<Upload> {
+  async execute(
+    agent: { readonly organizationId: string; readonly agentId: string },
+    file: SentFile,
+    scope: DocumentScope | null,
+  ): Promise<Upload> {
     const upload: NewUpload = {
       id: newId(),
       organizationId: agent.organizationId,
@@ -90,7 +94,9 @@ export class AddUpload {
 
   /** What cannot be removed now has a row that leads to it, which the scheduled check finds. */
   private async discard(upload: NewUpload): Promise<void> {
-    const removed = this.store.remove(uploadKey(upload)).then(() => this.uploads.delete(upload.organizationId, upload.id));
+    const removed = this.store
+      .remove(uploadKey(upload))
+      .then(() => this.uploads.delete(upload.organizationId, upload.id));
     await removed.catch(() => undefined);
   }
 }

@@ -12,7 +12,8 @@ import { DocumentParser } from '../../parsing/application/document-parser.js';
 import { type ClaimedUpload, UploadRepository } from '../persistence/upload.repository.js';
 
 /** For whatever is no fault of the file. */
-const GAVE_UP = 'The file could not be processed, though nothing is known to be wrong with it. Delete it and upload it again.';
+const GAVE_UP =
+  'The file could not be processed, though nothing is known to be wrong with it. Delete it and upload it again.';
 
 export interface ParseUploadCommand {
   readonly organizationId: string;
@@ -50,7 +51,18 @@ export class ParseUpload {
 
   private parsed(upload: ClaimedUpload, signal: AbortSignal): Promise<ParsedDocument> {
     const { organizationId, contentType, name, size } = upload;
-    return this.parser.parse({ organizationId, content: (stop) => this.contentOf(upload, stop), size, contentType, name, url: null, formats: DOCUMENT_FORMATS }, signal);
+    return this.parser.parse(
+      {
+        organizationId,
+        content: (stop) => this.contentOf(upload, stop),
+        size,
+        contentType,
+        name,
+        url: null,
+        formats: DOCUMENT_FORMATS,
+      },
+      signal,
+    );
   }
 
   /** It passes through in parts, none of it before the parser wants it. */
@@ -64,9 +76,20 @@ export class ParseUpload {
   private async add(upload: ClaimedUpload, parsed: ParsedDocument): Promise<void> {
     if (parsed.blocks.length === 0) throw new UnreadableDocument('no_text', 'The file holds no text.');
     const { id, organizationId, agentId, name, scope } = upload;
-    const source = { organizationId, agentId, kind: 'upload', key: id, id, title: storableText(parsed.title ?? '').trim() || name, url: null, scope } as const;
+    const source = {
+      organizationId,
+      agentId,
+      kind: 'upload',
+      key: id,
+      id,
+      title: storableText(parsed.title ?? '').trim() || name,
+      url: null,
+      scope,
+    } as const;
     // Not accepted, it was removed meanwhile, or another process was faster.
-    await this.index.put(source, parsed, (transaction, document) => this.uploads.ready(transaction, upload, document, this.clock.now()));
+    await this.index.put(source, parsed, (transaction, document) =>
+      this.uploads.ready(transaction, upload, document, this.clock.now()),
+    );
   }
 
   private fail(upload: ClaimedUpload, reason: string): Promise<void> {

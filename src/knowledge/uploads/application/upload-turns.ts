@@ -21,7 +21,12 @@ export class UploadTurns {
 
   /** Does nothing where no turn is free, or no file waits. */
   async give(transaction: Transaction, organizationId: string): Promise<void> {
-    for (const { agentId, fileId } of await this.uploads.takeTurns(transaction, organizationId, TURNS_OF_ORGANIZATION, this.clock.now())) {
+    for (const { agentId, fileId } of await this.uploads.takeTurns(
+      transaction,
+      organizationId,
+      TURNS_OF_ORGANIZATION,
+      this.clock.now(),
+    )) {
       await this.outbox.enqueue(transaction, parseUpload, { organizationId, agentId, fileId }, { dedupeKey: fileId });
     }
   }

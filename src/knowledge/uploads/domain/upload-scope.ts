@@ -8,11 +8,14 @@ import type { DocumentScope } from './upload.js';
  */
 export function scopeOf(text: string): DocumentScope | null {
   const entries = Object.entries(objectIn(text));
-  if (Buffer.byteLength(JSON.stringify(Object.fromEntries(entries))) > MAX_SCOPE_BYTES) throw refused(`must have at most ${MAX_SCOPE_BYTES} bytes`);
+  if (Buffer.byteLength(JSON.stringify(Object.fromEntries(entries))) > MAX_SCOPE_BYTES)
+    throw refused(`must have at most ${MAX_SCOPE_BYTES} bytes`);
   if (entries.length > MAX_SCOPE_ENTRIES) throw refused(`must have at most ${MAX_SCOPE_ENTRIES} entries`);
   for (const [key, value] of entries) {
     if (!isShort(key, MAX_SCOPE_KEY_LENGTH) || key === '') {
-      throw refused(`must have keys of 1 to ${MAX_SCOPE_KEY_LENGTH} characters, without U+0000 and halves of characters`);
+      throw refused(
+        `must have keys of 1 to ${MAX_SCOPE_KEY_LENGTH} characters, without U+0000 and halves of characters`,
+      );
     }
     if (!isScalar(value)) {
       throw refused(
@@ -20,7 +23,7 @@ export function scopeOf(text: string): DocumentScope | null {
       );
     }
   }
-  return entries.length === 0 ? null : (Object.fromEntries(entries));
+  return entries.length === 0 ? null : Object.fromEntries(entries);
 }
 
 function objectIn(text: string): object {
@@ -35,7 +38,11 @@ function objectIn(text: string): object {
 
 /** `1e999` is a number of JSON that is none here; beyond 2^53 numbers are rounded, so that one would be taken for its neighbours. */
 function isScalar(value: unknown): boolean {
-  return typeof value === 'boolean' || (typeof value === 'number' && Math.abs(value) <= Number.MAX_SAFE_INTEGER) || (typeof value === 'string' && isShort(value, MAX_SCOPE_VALUE_LENGTH));
+  return (
+    typeof value === 'boolean' ||
+    (typeof value === 'number' && Math.abs(value) <= Number.MAX_SAFE_INTEGER) ||
+    (typeof value === 'string' && isShort(value, MAX_SCOPE_VALUE_LENGTH))
+  );
 }
 
 function isShort(text: string, max: number): boolean {

@@ -31,7 +31,10 @@ export class UploadsController {
   })
   @ApiOkResponse({ type: KnowledgeFileListResponse })
   @ApiErrors(400, 401, 403, 404)
-  async list(@Caller() { organizationId }: ApiKeyPrincipal, @UuidParam('agentId') agentId: string): Promise<KnowledgeFileListResponse> {
+  async list(
+    @Caller() { organizationId }: ApiKeyPrincipal,
+    @UuidParam('agentId') agentId: string,
+  ): Promise<KnowledgeFileListResponse> {
     return { files: (await this.readUploads.ofAgent(organizationId, agentId)).map(viewOf) };
   }
 
@@ -52,7 +55,9 @@ export class UploadsController {
     @UuidParam('agentId') agentId: string,
     @Body() { file, scope }: UploadedFileBody,
   ): Promise<KnowledgeFileResponse> {
-    return viewOf(await this.addUpload.execute({ organizationId, agentId }, file, scope === undefined ? null : scopeOf(scope)));
+    return viewOf(
+      await this.addUpload.execute({ organizationId, agentId }, file, scope === undefined ? null : scopeOf(scope)),
+    );
   }
 
   @Delete(':fileId')
@@ -74,6 +79,17 @@ export class UploadsController {
   }
 }
 
-function viewOf({ id, name, contentType, size, status, error, createdAt, scope, chunks, bytes }: Upload): KnowledgeFileResponse {
+function viewOf({
+  id,
+  name,
+  contentType,
+  size,
+  status,
+  error,
+  createdAt,
+  scope,
+  chunks,
+  bytes,
+}: Upload): KnowledgeFileResponse {
   return { id, name, contentType, size, status, error, createdAt: createdAt.toISOString(), scope, chunks, bytes };
 }

@@ -1,5 +1,13 @@
 import {
-  EnumField, FileField, IntegerField, ObjectListField, ScalarMapField, StringField, TimestampField, type UploadedFile, UuidField,
+  EnumField,
+  FileField,
+  IntegerField,
+  ObjectListField,
+  ScalarMapField,
+  StringField,
+  TimestampField,
+  type UploadedFile,
+  UuidField,
 } from '../../../platform/http/index.js';
 import { MAX_SCOPE_ENTRIES, MAX_SCOPE_KEY_LENGTH, MAX_SCOPE_VALUE_LENGTH } from '../limits.js';
 

@@ -53,7 +53,8 @@ export class CheckUploadsProcessor extends WorkerHost {
     for (const { organizationId, agentId, id: fileId } of stale) {
       // A job that is still waiting stays the only one.
       const options = { dedupeKey: fileId };
-      if (states.to === 'removing') await this.outbox.enqueue(transaction, removeUpload, { organizationId, fileId }, options);
+      if (states.to === 'removing')
+        await this.outbox.enqueue(transaction, removeUpload, { organizationId, fileId }, options);
       else await this.outbox.enqueue(transaction, parseUpload, { organizationId, agentId, fileId }, options);
     }
     return stale.length;

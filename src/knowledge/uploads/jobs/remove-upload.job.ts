@@ -9,7 +9,10 @@ export class RemoveUploadProcessor extends WorkerHost {
     super();
   }
 
-  process({ data: { organizationId, fileId }, signal }: ActiveJob<z.output<typeof removeUpload.payload>>): Promise<void> {
+  process({
+    data: { organizationId, fileId },
+    signal,
+  }: ActiveJob<z.output<typeof removeUpload.payload>>): Promise<void> {
     return this.removal.finish(organizationId, fileId, signal);
   }
 }

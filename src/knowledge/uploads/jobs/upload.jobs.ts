@@ -12,4 +12,7 @@ export const parseUpload = defineJob({
 });
 
 /** Removes the bytes of a deleted file, and what its deletion could not remove. */
-export const removeUpload = defineJob({ name: 'knowledge.remove-upload', payload: z.object({ organizationId: z.uuid(), fileId: z.uuid() }) });
+export const removeUpload = defineJob({
+  name: 'knowledge.remove-upload',
+  payload: z.object({ organizationId: z.uuid(), fileId: z.uuid() }),
+});

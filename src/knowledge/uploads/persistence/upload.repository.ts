@@ -2,14 +2,24 @@ import { LockMode } from '@mikro-orm/core';
 import { Injectable } from '@nestjs/common';
 import { sql } from 'kysely';
 import type { DeletedAgent } from '../../../agents/index.js';
-import { type ColumnsOf, Database, queryBuilder, rowsOf, toDate, type Transaction } from '../../../platform/database/index.js';
+import {
+  type ColumnsOf,
+  Database,
+  queryBuilder,
+  rowsOf,
+  toDate,
+  type Transaction,
+} from '../../../platform/database/index.js';
 import type { StoreUsage } from '../../index/domain/source-kind.js';
 import type { DocumentScope, Upload } from '../domain/upload.js';
 import { listUploads, takeTurns } from './uploads.sql.js';
 import { StoredUpload } from './uploads.schema.js';
 
 /** An upload that a job is about to parse. */
-export interface ClaimedUpload extends Pick<Upload, 'id' | 'organizationId' | 'agentId' | 'name' | 'contentType' | 'size' | 'scope'> {
+export interface ClaimedUpload extends Pick<
+  Upload,
+  'id' | 'organizationId' | 'agentId' | 'name' | 'contentType' | 'size' | 'scope'
+> {
   /** This attempt's number, from 1. */
   readonly attempt: number;
 }
@@ -21,7 +31,11 @@ const SHOWN = ['processing', 'ready', 'failed'] as const;
 /** Comes after every id. */
 const LAST = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-type ListedRow = Omit<Upload, 'size' | 'scope' | 'createdAt'> & { readonly size: string; readonly scope: string | null; readonly createdAt: string };
+type ListedRow = Omit<Upload, 'size' | 'scope' | 'createdAt'> & {
+  readonly size: string;
+  readonly scope: string | null;
+  readonly createdAt: string;
+};
 
 const tables = queryBuilder<{ knowledge_uploads: ColumnsOf<typeof StoredUpload> }>();
 /** A lock of the database is a number; this keeps those of other contexts apart. */
@@ -52,7 +66,16 @@ export class UploadRepository {
   /** The row exists, but no query returns it until `finish`. */
   begin({ em }: Transaction, upload: NewUpload): Promise<unknown> {
     const { createdAt } = upload;
-    const row = { ...upload, status: 'pending' as const, error: null, chunks: 0, bytes: 0, attempts: 0, turn: 'waiting' as const, changedAt: createdAt };
+    const row = {
+      ...upload,
+      status: 'pending' as const,
+      error: null,
+      chunks: 0,
+      bytes: 0,
+      attempts: 0,
+      turn: 'waiting' as const,
+      changedAt: createdAt,
+    };
     return em.insert(StoredUpload, row);
   }
 
@@ -66,18 +89,31 @@ export class UploadRepository {
   /** Newest first, in pages. Without entities, which take several times as long to make as the rows to read. */
   async list(organizationId: string, agentId: string, limit: number, before = LAST): Promise<Upload[]> {
     const rows = await listUploads.run<ListedRow>(this.database, { organizationId, agentId, before, limit });
-    return rows.map((row) => ({ ...row, size: Number(row.size), scope: scopeIn(row.scope), createdAt: toDate(row.createdAt) }));
+    return rows.map((row) => ({
+      ...row,
+      size: Number(row.size),
+      scope: scopeIn(row.scope),
+      createdAt: toDate(row.createdAt),
+    }));
   }
 
   /** Takes an upload away from every reader. @returns false when there was none */
-  async softDelete({ em }: Transaction, organizationId: string, agentId: string, id: string, now: Date): Promise<boolean> {
+  async softDelete(
+    { em }: Transaction,
+    organizationId: string,
+    agentId: string,
+    id: string,
+    now: Date,
+  ): Promise<boolean> {
     const where = { organizationId, agentId, id, status: { $in: SHOWN } };
     return (await em.nativeUpdate(StoredUpload, where, { status: 'removing' as const, changedAt: now })) > 0;
   }
 
   /** Once nothing is left that leads from it. */
   async delete(organizationId: string, id: string): Promise<void> {
-    await this.database.write((em) => em.nativeDelete(StoredUpload, { organizationId, id, status: { $in: ['pending', 'removing'] } }));
+    await this.database.write((em) =>
+      em.nativeDelete(StoredUpload, { organizationId, id, status: { $in: ['pending', 'removing'] } }),
+    );
   }
 
   /**
@@ -103,7 +139,12 @@ export class UploadRepository {
   }
 
   /** In the transaction that stores the document. @returns false when agent or upload are gone, or it is ready already */
-  async ready(transaction: Transaction, { organizationId, agentId, id }: ClaimedUpload, { chunks, bytes }: StoreUsage, now: Date): Promise<boolean> {
+  async ready(
+    transaction: Transaction,
+    { organizationId, agentId, id }: ClaimedUpload,
+    { chunks, bytes }: StoreUsage,
+    now: Date,
+  ): Promise<boolean> {
     if (!(await agentExists(transaction, { organizationId, agentId }, 'for key share'))) return false;
     const changed = { status: 'ready' as const, chunks, bytes, changedAt: now };
     return (await transaction.em.nativeUpdate(StoredUpload, { organizationId, id, status: 'processing' }, changed)) > 0;
@@ -111,14 +152,21 @@ export class UploadRepository {
 
   async fail({ organizationId, id }: Pick<Upload, 'organizationId' | 'id'>, error: string, now: Date): Promise<void> {
     const changed = { status: 'failed' as const, error, changedAt: now };
-    await this.database.write((em) => em.nativeUpdate(StoredUpload, { organizationId, id, status: 'processing' }, changed));
+    await this.database.write((em) =>
+      em.nativeUpdate(StoredUpload, { organizationId, id, status: 'processing' }, changed),
+    );
   }
 
   /**
    * Gives their turn to the smallest files, of equal ones to those that have waited longest, as far as turns are free. The
    * lock lasts until the transaction ends: a concurrent caller sees what was given here.
    */
-  async takeTurns(transaction: Transaction, organizationId: string, turns: number, now: Date): Promise<{ readonly agentId: string; readonly fileId: string }[]> {
+  async takeTurns(
+    transaction: Transaction,
+    organizationId: string,
+    turns: number,
+    now: Date,
+  ): Promise<{ readonly agentId: string; readonly fileId: string }[]> {
     await transaction.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [TURNS_LOCK + organizationId]);
     return takeTurns.run(transaction, { organizationId, turns, now });
   }
@@ -141,9 +189,22 @@ export class UploadRepository {
   }
 
   /** Of all organizations, the longest first. Those that wait for their turn are none. */
-  async takeStale({ em }: Transaction, { from, to, since }: StaleStates, now: Date, limit: number): Promise<StoredUpload[]> {
-    const where = { status: from, changedAt: { $lt: since }, ...(from === 'processing' && { turn: { $ne: 'waiting' as const } }) };
-    const stale = await em.find(StoredUpload, where, { orderBy: { changedAt: 'asc' }, limit, lockMode: LockMode.PESSIMISTIC_PARTIAL_WRITE });
+  async takeStale(
+    { em }: Transaction,
+    { from, to, since }: StaleStates,
+    now: Date,
+    limit: number,
+  ): Promise<StoredUpload[]> {
+    const where = {
+      status: from,
+      changedAt: { $lt: since },
+      ...(from === 'processing' && { turn: { $ne: 'waiting' as const } }),
+    };
+    const stale = await em.find(StoredUpload, where, {
+      orderBy: { changedAt: 'asc' },
+      limit,
+      lockMode: LockMode.PESSIMISTIC_PARTIAL_WRITE,
+    });
     for (const upload of stale) em.assign(upload, { status: to, changedAt: now });
     return stale;
   }
@@ -171,15 +232,27 @@ export class UploadRepository {
     });
   }
 
-  removedOf({ organizationId, agentId }: DeletedAgent, limit: number): Promise<Pick<Upload, 'id' | 'organizationId'>[]> {
+  removedOf(
+    { organizationId, agentId }: DeletedAgent,
+    limit: number,
+  ): Promise<Pick<Upload, 'id' | 'organizationId'>[]> {
     const where = { organizationId, agentId, status: 'removing' } as const;
-    return this.database.read((em) => em.find(StoredUpload, where, { fields: ['id', 'organizationId'], orderBy: { id: 'asc' }, limit }));
+    return this.database.read((em) =>
+      em.find(StoredUpload, where, { fields: ['id', 'organizationId'], orderBy: { id: 'asc' }, limit }),
+    );
   }
 }
 
 /** With the lock, the deletion of the agent waits for the end of the transaction. The table is another context's, so it has no entity here. */
-async function agentExists(transaction: Transaction, { organizationId, agentId }: DeletedAgent, lock: 'for no key update' | 'for key share'): Promise<boolean> {
-  const agents = await transaction.query(`select 1 from agents where organization_id = $1::uuid and id = $2::uuid ${lock}`, [organizationId, agentId]);
+async function agentExists(
+  transaction: Transaction,
+  { organizationId, agentId }: DeletedAgent,
+  lock: 'for no key update' | 'for key share',
+): Promise<boolean> {
+  const agents = await transaction.query(
+    `select 1 from agents where organization_id = $1::uuid and id = $2::uuid ${lock}`,
+    [organizationId, agentId],
+  );
   return agents.length > 0;
 }
 

@@ -3,7 +3,9 @@ import { statement } from '../../../platform/database/index.js';
 /** Rows of a list: entities take several times as long to make as the rows to read. */
 export const listUploads = statement(
   { organizationId: 'uuid', agentId: 'uuid', before: 'uuid', limit: 'integer' },
-  (p) => `select id::text as id, organization_id::text as "organizationId", agent_id::text as "agentId", name, content_type as "contentType",
+  (
+    p,
+  ) => `select id::text as id, organization_id::text as "organizationId", agent_id::text as "agentId", name, content_type as "contentType",
       size::text as size, scope::text as scope, status, error, chunks, bytes, created_at as "createdAt"
     from knowledge_uploads
     where organization_id = ${p.organizationId} and agent_id = ${p.agentId} and id < ${p.before} and status in ('processing', 'ready', 'failed')

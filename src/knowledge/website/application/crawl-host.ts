@@ -48,7 +48,9 @@ export class CrawlHost {
     const host = await this.leases.take(origin);
     if (!host) return this.comeBack(origin);
     const stop = new AbortController();
-    const slice = new HostSlice(origin, host, AbortSignal.any([signal, stop.signal]), this.clock, (key, own) => this.contextOf(key, own));
+    const slice = new HostSlice(origin, host, AbortSignal.any([signal, stop.signal]), this.clock, (key, own) =>
+      this.contextOf(key, own),
+    );
     const stopRenewing = this.leases.keep(host, (reason) => stop.abort(reason));
     try {
       await this.work(slice, stop);
@@ -65,7 +67,9 @@ export class CrawlHost {
   /** The worker that has the host asks for the next slice itself; this one is for a worker that dies. */
   private async comeBack(origin: string): Promise<void> {
     const delaySeconds = (await this.leases.busyMs(origin)) / 1_000;
-    await this.database.transaction((transaction) => this.outbox.enqueue(transaction, crawlHost, { origin }, { dedupeKey: origin, delaySeconds }));
+    await this.database.transaction((transaction) =>
+      this.outbox.enqueue(transaction, crawlHost, { origin }, { dedupeKey: origin, delaySeconds }),
+    );
   }
 
   private async work(slice: HostSlice, stop: AbortController): Promise<void> {
@@ -92,7 +96,9 @@ export class CrawlHost {
     try {
       do {
         before = batch;
-        const pages = slice.isOver ? [] : await this.pages.claim(slice.origin, slice.host.id, slice.crawlDelayMs > 0 ? 1 : PAGES_AT_ONCE);
+        const pages = slice.isOver
+          ? []
+          : await this.pages.claim(slice.origin, slice.host.id, slice.crawlDelayMs > 0 ? 1 : PAGES_AT_ONCE);
         batch = pages.length > 0 ? this.visitBatch(slice, pages, before) : null;
         // It is awaited a turn later: a failure in between must not end the process.
         batch?.catch(() => undefined);
@@ -106,13 +112,23 @@ export class CrawlHost {
     slice.signal.throwIfAborted();
   }
 
-  private async visitBatch(slice: HostSlice, pages: readonly (ClaimedPage & CrawlKey)[], before: Promise<void> | null): Promise<void> {
+  private async visitBatch(
+    slice: HostSlice,
+    pages: readonly (ClaimedPage & CrawlKey)[],
+    before: Promise<void> | null,
+  ): Promise<void> {
     const crawls = Map.groupBy(pages, ({ crawlId }) => crawlId);
-    const parts = [...crawls.values()].flatMap((own) => (own[0] ? [slice.workFor(own[0], (context) => this.visit(context, own, before))] : []));
+    const parts = [...crawls.values()].flatMap((own) =>
+      own[0] ? [slice.workFor(own[0], (context) => this.visit(context, own, before))] : [],
+    );
     await allEnded(parts);
   }
 
-  private async visit(context: CrawlContext, pages: readonly ClaimedPage[], before: Promise<void> | null): Promise<void> {
+  private async visit(
+    context: CrawlContext,
+    pages: readonly ClaimedPage[],
+    before: Promise<void> | null,
+  ): Promise<void> {
     const visits = await Promise.allSettled(pages.map((page) => this.visitOne(context, page)));
     const visited = visits.flatMap((visit) => (visit.status === 'fulfilled' ? [visit.value] : []));
     await before;
@@ -130,7 +146,8 @@ export class CrawlHost {
   /** @returns whether pages were held that can be stored now */
   private async releaseHeld(slice: HostSlice): Promise<boolean> {
     const samples = await this.pages.completeSamples(slice.origin);
-    for (const sample of samples) await slice.workFor(sample, (context) => this.recordVisits.releaseHeld(context, sample.earlier));
+    for (const sample of samples)
+      await slice.workFor(sample, (context) => this.recordVisits.releaseHeld(context, sample.earlier));
     return samples.length > 0;
   }
 
@@ -148,7 +165,8 @@ export class CrawlHost {
         const delaySeconds = Math.max(due.getTime() - this.clock.now().getTime(), pauseMs) / 1_000;
         await this.outbox.enqueue(transaction, crawlHost, { origin }, { dedupeKey: origin, delaySeconds });
       }
-      for (const { crawl } of worked.filter(({ hasNewChunks }) => hasNewChunks)) await this.embeddings.chunksAdded(transaction, crawl.organizationId, crawl.agentId);
+      for (const { crawl } of worked.filter(({ hasNewChunks }) => hasNewChunks))
+        await this.embeddings.chunksAdded(transaction, crawl.organizationId, crawl.agentId);
       for (const crawl of await this.pages.finished(transaction, [...crawls.keys()])) {
         await this.outbox.enqueue(transaction, crawlStep, crawl, { dedupeKey: crawl.crawlId });
       }

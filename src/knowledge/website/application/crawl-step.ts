@@ -42,7 +42,8 @@ export class CrawlStep {
       if (crawl.budget === null) await this.removePages.ofRemovedSites(crawl, signal);
       if (await this.handOut(crawl, (transaction) => this.begin(transaction, crawl, scope, budget))) return;
       if (await this.handOut(crawl, (transaction) => this.pages.settleCopies(transaction, crawl))) return;
-      if (await this.handOut(crawl, (transaction, locked) => this.addKnown(transaction, locked, crawl, scope, budget))) return;
+      if (await this.handOut(crawl, (transaction, locked) => this.addKnown(transaction, locked, crawl, scope, budget)))
+        return;
       await this.end(crawl, budget, signal);
     } catch (error) {
       if (!(error instanceof CrawlSuperseded)) throw error;
@@ -50,11 +51,15 @@ export class CrawlStep {
   }
 
   /** @returns whether there is something left to do, which the workers of the hosts then do */
-  private handOut(crawl: CrawlKey, add: (transaction: Transaction, locked: LockedCrawl) => Promise<void>): Promise<boolean> {
+  private handOut(
+    crawl: CrawlKey,
+    add: (transaction: Transaction, locked: LockedCrawl) => Promise<void>,
+  ): Promise<boolean> {
     return this.database.transaction(async (transaction) => {
       await add(transaction, await this.pages.lock(transaction, crawl));
       const origins = await this.ended.unfinishedOrigins(transaction, crawl);
-      for (const origin of origins) await this.outbox.enqueue(transaction, crawlHost, { origin }, { dedupeKey: origin });
+      for (const origin of origins)
+        await this.outbox.enqueue(transaction, crawlHost, { origin }, { dedupeKey: origin });
       return origins.length > 0;
     });
   }
@@ -62,15 +67,31 @@ export class CrawlStep {
   /** All sites' first pages come before any sitemap: none of them is left out because of a large one. */
   private async begin(transaction: Transaction, crawl: CurrentCrawl, scope: CrawlScope, budget: number): Promise<void> {
     const open = new Set(scope.openOrigins);
-    await this.websites.begin(transaction, crawl, budget, new Map(scope.origins.map((origin) => [origin, !open.has(origin)])));
-    if (crawl.budget === null) await this.add(transaction, crawl, scope.seeds.slice(0, budget).map((page) => ({ ...page, depth: 0 })));
+    await this.websites.begin(
+      transaction,
+      crawl,
+      budget,
+      new Map(scope.origins.map((origin) => [origin, !open.has(origin)])),
+    );
+    if (crawl.budget === null)
+      await this.add(
+        transaction,
+        crawl,
+        scope.seeds.slice(0, budget).map((page) => ({ ...page, depth: 0 })),
+      );
   }
 
   /**
    * Pages that are in the index and that the crawl did not come across. The way to them may be closed for a moment (a
    * sitemap, a page in between, a root that redirects to a login), so they leave only when they say themselves that they are gone.
    */
-  private async addKnown(transaction: Transaction, locked: LockedCrawl, crawl: CurrentCrawl, scope: CrawlScope, budget: number): Promise<void> {
+  private async addKnown(
+    transaction: Transaction,
+    locked: LockedCrawl,
+    crawl: CurrentCrawl,
+    scope: CrawlScope,
+    budget: number,
+  ): Promise<void> {
     // What has no room among the known pages is nothing that the sites have more of.
     if (locked.budgetReached) return;
     const away = (await this.ended.sites(transaction, crawl)).filter((site) => site.away).map(({ id }) => id);

@@ -77,7 +77,9 @@ export class HostSlice {
   }
 
   get isOver(): boolean {
-    return this.signal.aborted || (!this.isAway && this.host.pauseMs > 0) || this.clock.monotonic() - this.began >= SLICE_MS;
+    return (
+      this.signal.aborted || (!this.isAway && this.host.pauseMs > 0) || this.clock.monotonic() - this.began >= SLICE_MS
+    );
   }
 
   /** Does some work for a crawl; none, or no more of it, where the crawl is not the current one any more. */

@@ -13,8 +13,14 @@ import { type FetchedPage, HttpPageFetcher, type PageRequest } from './http-page
 const bench = useEgressBench();
 const system = new SystemClock();
 /** Of a host that wants no pauses; each test has its own. */
-const request = (clock: Clock = system): PageRequest =>
-  ({ host: leaseOf(clock), crawlDelayMs: 0, etag: null, lastModified: null, isWanted: () => true, isOther: () => true });
+const request = (clock: Clock = system): PageRequest => ({
+  host: leaseOf(clock),
+  crawlDelayMs: 0,
+  etag: null,
+  lastModified: null,
+  isWanted: () => true,
+  isOther: () => true,
+});
 const never = new AbortController().signal;
 
 interface Circumstances {
@@ -26,12 +32,22 @@ function fetcher({ clock = system, http = bench.toCanary({ clock }) }: Circumsta
   return new HttpPageFetcher(http, clock);
 }
 
-function fetchPage(path = '/', given: Partial<PageRequest> = {}, circumstances: Circumstances = {}): Promise<FetchedPage> {
-  return fetcher(circumstances).fetch(`${bench.canary.url}${path}`, { ...request(circumstances.clock), ...given }, never);
+function fetchPage(
+  path = '/',
+  given: Partial<PageRequest> = {},
+  circumstances: Circumstances = {},
+): Promise<FetchedPage> {
+  return fetcher(circumstances).fetch(
+    `${bench.canary.url}${path}`,
+    { ...request(circumstances.clock), ...given },
+    never,
+  );
 }
 
-const answer = (status: number, headers: Record<string, string> = {}, body: string | Buffer = ''): RequestListener =>
-  (_request, response) => response.writeHead(status, headers).end(body);
+const answer =
+  (status: number, headers: Record<string, string> = {}, body: string | Buffer = ''): RequestListener =>
+  (_request, response) =>
+    response.writeHead(status, headers).end(body);
 
 /** Writes for ever, as fast as it is read. */
 function pump(response: ServerResponse, chunk: Buffer): void {
@@ -42,11 +58,20 @@ function pump(response: ServerResponse, chunk: Buffer): void {
 
 describe('a page', () => {
   it('comes with what tells its content and its age', async () => {
-    const headers = { 'content-type': 'text/html; charset=utf-8', etag: '"1"', 'last-modified': 'Mon, 23 Nov 2026 10:00:00 GMT' };
+    const headers = {
+      'content-type': 'text/html; charset=utf-8',
+      etag: '"1"',
+      'last-modified': 'Mon, 23 Nov 2026 10:00:00 GMT',
+    };
     bench.canary.respond(answer(200, { ...headers, 'content-encoding': 'gzip' }, gzipSync('<p>Grüße')));
     const page = await fetchPage('/a?b#c');
     expect(page).toMatchObject({
-      kind: 'content', url: `${bench.canary.url}/a?b`, contentType: headers['content-type'], etag: '"1"', lastModified: headers['last-modified'], noindex: false,
+      kind: 'content',
+      url: `${bench.canary.url}/a?b`,
+      contentType: headers['content-type'],
+      etag: '"1"',
+      lastModified: headers['last-modified'],
+      noindex: false,
     });
     expect(page.kind === 'content' && page.body.toString()).toBe('<p>Grüße');
     const { headers: sent, url } = bench.canary.requests.at(-1)!;
@@ -56,7 +81,9 @@ describe('a page', () => {
   });
 
   it('is asked for with what is known of it, and may be as it was', async () => {
-    bench.canary.respond((request, response) => response.writeHead(request.headers['if-none-match'] === '"1"' ? 304 : 200).end('x'));
+    bench.canary.respond((request, response) =>
+      response.writeHead(request.headers['if-none-match'] === '"1"' ? 304 : 200).end('x'),
+    );
     const known = { etag: '"1"', lastModified: 'Mon, 23 Nov 2026 10:00:00 GMT' };
     expect(await fetchPage('/', known)).toEqual({ kind: 'not_modified' });
     expect(bench.canary.requests.at(-1)?.headers['if-modified-since']).toBe(known.lastModified);
@@ -72,62 +99,107 @@ describe('a page', () => {
   });
 
   it.each<[status: number, expected: string]>([
-    [401, 'failed'], [403, 'failed'], [400, 'failed'], [451, 'failed'], [204, 'failed'], [206, 'failed'], [300, 'failed'], [302, 'failed'],
-    [404, 'gone'], [410, 'gone'],
-    [408, 'later'], [425, 'later'], [429, 'later'], [500, 'later'], [502, 'later'], [503, 'later'], [599, 'later'],
+    [401, 'failed'],
+    [403, 'failed'],
+    [400, 'failed'],
+    [451, 'failed'],
+    [204, 'failed'],
+    [206, 'failed'],
+    [300, 'failed'],
+    [302, 'failed'],
+    [404, 'gone'],
+    [410, 'gone'],
+    [408, 'later'],
+    [425, 'later'],
+    [429, 'later'],
+    [500, 'later'],
+    [502, 'later'],
+    [503, 'later'],
+    [599, 'later'],
   ])('answered with %i has %s', async (status, kind) => {
     bench.canary.respond(answer(status));
     const retry = kind === 'later' ? { retryAfterMs: null } : {};
     expect(await fetchPage()).toEqual({ kind, reason: `The server answered ${status}.`, ...retry });
   });
 
-  it.each([['7', 7_000], ['86400', 3_600_000], ['Thu, 01 Jan 2026 00:00:30 GMT', 30_000], ['later', null]])('is to be asked for again when the server says: %s', async (header, ms) => {
+  it.each([
+    ['7', 7_000],
+    ['86400', 3_600_000],
+    ['Thu, 01 Jan 2026 00:00:30 GMT', 30_000],
+    ['later', null],
+  ])('is to be asked for again when the server says: %s', async (header, ms) => {
     bench.canary.respond(answer(503, { 'retry-after': header }));
     expect(await fetchPage('/', {}, { clock: new ManualClock() })).toMatchObject({ kind: 'later', retryAfterMs: ms });
   });
 
-  it.each(['text/html', 'TEXT/HTML;charset=x', 'application/xhtml+xml', 'text/plain', 'text/markdown; x=y', 'application/pdf', 'application/octet-stream', '', 'text/html, text/html'])(
-    'of the type %j is read', async (type) => {
-      bench.canary.respond(answer(200, type === '' ? {} : { 'content-type': type }, 'x'));
-      expect(await fetchPage()).toMatchObject({ kind: 'content', contentType: type === '' ? null : type });
+  it.each([
+    'text/html',
+    'TEXT/HTML;charset=x',
+    'application/xhtml+xml',
+    'text/plain',
+    'text/markdown; x=y',
+    'application/pdf',
+    'application/octet-stream',
+    '',
+    'text/html, text/html',
+  ])('of the type %j is read', async (type) => {
+    bench.canary.respond(answer(200, type === '' ? {} : { 'content-type': type }, 'x'));
+    expect(await fetchPage()).toMatchObject({ kind: 'content', contentType: type === '' ? null : type });
+  });
+
+  it.each(['image/png', 'application/zip', 'text/css', 'video/mp4', 'nonsense', 'application/json<script>'])(
+    'of the type %s is skipped before its body',
+    async (type) => {
+      let written = 0;
+      bench.canary.respond((_request, response) => {
+        response.writeHead(200, { 'content-type': type });
+        const chunk = Buffer.alloc(65_536);
+        const write = (): void => {
+          if (response.destroyed) return;
+          written += chunk.length;
+          if (response.write(chunk)) setImmediate(write);
+          else response.once('drain', write);
+        };
+        write();
+      });
+      const page = await fetchPage();
+      expect(page).toMatchObject({ kind: 'skipped' });
+      expect(page.kind === 'skipped' && page.reason).toMatch(/^The server sends another type: [\w/+.-]+\.$/);
+      await until(() => bench.canary.requests.at(-1)?.socket.destroyed === true, 'the body to be given up');
+      expect(written).toBeLessThan(20 * 1024 * 1024);
     },
   );
 
-  it.each(['image/png', 'application/zip', 'text/css', 'video/mp4', 'nonsense', 'application/json<script>'])('of the type %s is skipped before its body', async (type) => {
-    let written = 0;
-    bench.canary.respond((_request, response) => {
-      response.writeHead(200, { 'content-type': type });
-      const chunk = Buffer.alloc(65_536);
-      const write = (): void => {
-        if (response.destroyed) return;
-        written += chunk.length;
-        if (response.write(chunk)) setImmediate(write);
-        else response.once('drain', write);
-      };
-      write();
-    });
-    const page = await fetchPage();
-    expect(page).toMatchObject({ kind: 'skipped' });
-    expect(page.kind === 'skipped' && page.reason).toMatch(/^The server sends another type: [\w/+.-]+\.$/);
-    await until(() => bench.canary.requests.at(-1)?.socket.destroyed === true, 'the body to be given up');
-    expect(written).toBeLessThan(20 * 1024 * 1024);
-  });
-
   it('may forbid to be indexed', async () => {
-    bench.canary.respond((_request, response) => response.writeHead(200, [['x-robots-tag', 'otherbot: nofollow'], ['x-robots-tag', 'agent-service: noindex']].flat()).end('x'));
+    bench.canary.respond((_request, response) =>
+      response
+        .writeHead(
+          200,
+          [
+            ['x-robots-tag', 'otherbot: nofollow'],
+            ['x-robots-tag', 'agent-service: noindex'],
+          ].flat(),
+        )
+        .end('x'),
+    );
     expect(await fetchPage()).toMatchObject({ kind: 'content', noindex: true });
     bench.canary.respond(answer(200, { 'x-robots-tag': 'otherbot: noindex' }, 'x'));
     expect(await fetchPage()).toMatchObject({ kind: 'content', noindex: false });
   });
 
-  it.each([[429, {}, 2_000], [429, { 'retry-after': '7' }, 7_000], [503, { 'retry-after': '7' }, 7_000], [503, {}, 0], [500, { 'retry-after': '7' }, 0]])(
-    'that is answered with %i and %j has the host left alone for %i ms', async (status, headers, ms) => {
-      bench.canary.respond(answer(status, headers));
-      const clock = new ManualClock();
-      const host = leaseOf(clock);
-      await fetchPage('/', { host }, { clock });
-      expect(host.pauseMs).toBe(ms);
-    });
+  it.each([
+    [429, {}, 2_000],
+    [429, { 'retry-after': '7' }, 7_000],
+    [503, { 'retry-after': '7' }, 7_000],
+    [503, {}, 0],
+    [500, { 'retry-after': '7' }, 0],
+  ])('that is answered with %i and %j has the host left alone for %i ms', async (status, headers, ms) => {
+    bench.canary.respond(answer(status, headers));
+    const clock = new ManualClock();
+    const host = leaseOf(clock);
+    await fetchPage('/', { host }, { clock });
+    expect(host.pauseMs).toBe(ms);
+  });
 });
 
 describe('a redirect of a page', () => {
@@ -155,16 +227,30 @@ describe('a redirect of a page', () => {
     expect(bench.canary.requests).toHaveLength(before + 1);
   });
 
-  it.each(['http://other.example/', '//other.example/x', 'http://localhost:1/', 'https://127.0.0.1/', 'ftp://127.0.0.1/', 'javascript:alert(1)', 'data:text/html,x'])(
-    'to %s leads out of the site', async (location) => {
-      redirect({ '/': location });
-      expect(await fetchPage()).toMatchObject({ kind: 'skipped', reason: expect.stringMatching(/^The server redirects out of the site, to /), leadsTo: expect.any(String) });
-    },
-  );
+  it.each([
+    'http://other.example/',
+    '//other.example/x',
+    'http://localhost:1/',
+    'https://127.0.0.1/',
+    'ftp://127.0.0.1/',
+    'javascript:alert(1)',
+    'data:text/html,x',
+  ])('to %s leads out of the site', async (location) => {
+    redirect({ '/': location });
+    expect(await fetchPage()).toMatchObject({
+      kind: 'skipped',
+      reason: expect.stringMatching(/^The server redirects out of the site, to /),
+      leadsTo: expect.any(String),
+    });
+  });
 
   it('out of the site says where to, without what may be secret', async () => {
     redirect({ '/': 'https://user:password@www.other.example/en/?token=secret#x' });
-    expect(await fetchPage()).toEqual({ kind: 'skipped', reason: 'The server redirects out of the site, to https://www.other.example/en/', leadsTo: 'https://www.other.example/en/' });
+    expect(await fetchPage()).toEqual({
+      kind: 'skipped',
+      reason: 'The server redirects out of the site, to https://www.other.example/en/',
+      leadsTo: 'https://www.other.example/en/',
+    });
   });
 
   it('to nowhere fails', async () => {
@@ -185,7 +271,9 @@ describe('a redirect of a page', () => {
 
 describe('a redirect by a host that wants pauses', () => {
   const moveTo = (location: string): void => {
-    bench.canary.respond((request, response) => (request.url === '/' ? response.writeHead(302, { location }) : response.writeHead(200)).end('x'));
+    bench.canary.respond((request, response) =>
+      (request.url === '/' ? response.writeHead(302, { location }) : response.writeHead(200)).end('x'),
+    );
   };
 
   it('to another page is left to that page', async () => {
@@ -199,7 +287,11 @@ describe('a redirect by a host that wants pauses', () => {
     moveTo('/b');
     const clock = new ManualClock();
     const asked: string[] = [];
-    const page = fetchPage('/', { host: leaseOf(clock), crawlDelayMs: 1_000, isOther: ({ pathname }) => asked.push(pathname) === 0 }, { clock });
+    const page = fetchPage(
+      '/',
+      { host: leaseOf(clock), crawlDelayMs: 1_000, isOther: ({ pathname }) => asked.push(pathname) === 0 },
+      { clock },
+    );
     await until(() => clock.sleeping() === 1, 'the pause');
     expect(clock.nextIn()).toBe(1_000);
     await clock.advance(1_000);
@@ -207,7 +299,7 @@ describe('a redirect by a host that wants pauses', () => {
     expect(asked).toEqual(['/b']);
   });
 
-  it('is asked for later itself where it is not the host\'s turn', async () => {
+  it("is asked for later itself where it is not the host's turn", async () => {
     const host = leaseOf(system);
     await fetchPage('/', { host, crawlDelayMs: 1_000 });
     await expect(fetchPage('/', { host, crawlDelayMs: 1_000 })).rejects.toThrow(HostPaused);
@@ -243,17 +335,28 @@ describe('a server that does something wrong', () => {
   });
 
   it.each<[what: string, listener: RequestListener]>([
-    ['breaks off in the middle', (_request, response) => response.writeHead(200, { 'content-length': '100' }).write('half', () => response.destroy())],
-    ['says a length that is too long', (request) => request.socket.end('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nshort')],
+    [
+      'breaks off in the middle',
+      (_request, response) =>
+        response.writeHead(200, { 'content-length': '100' }).write('half', () => response.destroy()),
+    ],
+    [
+      'says a length that is too long',
+      (request) => request.socket.end('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nshort'),
+    ],
     ['says a length that is none', (request) => request.socket.end('HTTP/1.1 200 OK\r\ncontent-length: -1\r\n\r\nx')],
     ['speaks no HTTP', (request) => request.socket.end('SSH-2.0-server\r\n')],
-    ['sends headers without end', (request) => {
-      request.socket.on('error', () => undefined).write('HTTP/1.1 200 OK\r\n');
-      const flood = (): void => {
-        if (!request.socket.destroyed && request.socket.write(`x-${'a'.repeat(1_000)}: b\r\n`.repeat(64))) setImmediate(flood);
-      };
-      flood();
-    }],
+    [
+      'sends headers without end',
+      (request) => {
+        request.socket.on('error', () => undefined).write('HTTP/1.1 200 OK\r\n');
+        const flood = (): void => {
+          if (!request.socket.destroyed && request.socket.write(`x-${'a'.repeat(1_000)}: b\r\n`.repeat(64)))
+            setImmediate(flood);
+        };
+        flood();
+      },
+    ],
     ['closes the connection', (request) => request.socket.destroy()],
     ['is not compressed as it says', answer(200, { 'content-encoding': 'gzip' }, 'no gzip')],
   ])('%s: later', async (_what, listener) => {
@@ -264,19 +367,29 @@ describe('a server that does something wrong', () => {
   });
 
   it('sends more than it says: what it says counts', async () => {
-    bench.canary.respond((request) => request.socket.end('HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 4\r\nconnection: close\r\n\r\ntext and more'));
+    bench.canary.respond((request) =>
+      request.socket.end(
+        'HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 4\r\nconnection: close\r\n\r\ntext and more',
+      ),
+    );
     const page = await fetchPage();
     expect(page.kind === 'content' ? page.body.toString() : page.kind).toMatch(/^text$|^later$/);
   });
 
   it('is nowhere: later', async () => {
     const http = bench.client({ allow: ['127.0.0.1:1'] });
-    expect(await fetcher({ http }).fetch('http://127.0.0.1:1/', request(), never)).toMatchObject({ kind: 'later', reason: 'The server could not be reached.' });
+    expect(await fetcher({ http }).fetch('http://127.0.0.1:1/', request(), never)).toMatchObject({
+      kind: 'later',
+      reason: 'The server could not be reached.',
+    });
   });
 
-  it.each(['http://user:password@example.com/', 'ftp://example.com/', 'nonsense', 'http://', 'file:///etc/passwd'])('has the address %s: failed', async (address) => {
-    expect(await fetcher().fetch(address, request(), never)).toMatchObject({ kind: 'failed' });
-  });
+  it.each(['http://user:password@example.com/', 'ftp://example.com/', 'nonsense', 'http://', 'file:///etc/passwd'])(
+    'has the address %s: failed',
+    async (address) => {
+      expect(await fetcher().fetch(address, request(), never)).toMatchObject({ kind: 'failed' });
+    },
+  );
 });
 
 it('a page that is no longer needed ends with the reason of its signal', async () => {

@@ -9,7 +9,15 @@ import { MAX_PAGE_REDIRECTS, PAGE_HEADERS_TIMEOUT_MS, PAGE_TIMEOUT_MS } from '..
 
 const ACCEPT = 'text/html, application/xhtml+xml, text/markdown, text/plain;q=0.9, application/pdf;q=0.9, */*;q=0.1';
 const TYPES = [
-  ...['text/html', 'application/xhtml+xml', 'text/plain', 'text/markdown', 'text/x-markdown', 'application/pdf', 'application/x-pdf'],
+  ...[
+    'text/html',
+    'application/xhtml+xml',
+    'text/plain',
+    'text/markdown',
+    'text/x-markdown',
+    'application/pdf',
+    'application/x-pdf',
+  ],
   // Servers that do not know a type say so; what it is, its content tells.
   ...['', 'application/octet-stream', 'binary/octet-stream', 'application/unknown', 'unknown/unknown'],
 ];
@@ -40,11 +48,20 @@ export type FetchedPage =
   /** Whatever else is wrong for good: another 4xx, too large, a redirect loop, an address that is not public. */
   | { readonly kind: 'failed'; readonly reason: string }
   /** Another type, a redirect out of the site. */
-  | { readonly kind: 'skipped'; readonly reason: string; /** Where another origin is what it redirects to. */ readonly leadsTo?: string }
+  | {
+      readonly kind: 'skipped';
+      readonly reason: string;
+      /** Where another origin is what it redirects to. */ readonly leadsTo?: string;
+    }
   /** It redirects to another page, at which it is not the host's turn to be asked for now. */
   | { readonly kind: 'moved'; readonly url: string }
   /** 429, 5xx, no answer: worth another try. */
-  | { readonly kind: 'later'; readonly reason: string; /** As `Retry-After` says; null where nothing is said. */ readonly retryAfterMs: number | null; /** What the server sends is broken, which mostly stays so. */ readonly broken?: true };
+  | {
+      readonly kind: 'later';
+      readonly reason: string;
+      /** As `Retry-After` says; null where nothing is said. */ readonly retryAfterMs: number | null;
+      /** What the server sends is broken, which mostly stays so. */ readonly broken?: true;
+    };
 
 export interface PageRequest {
   /** Of the page's host, which is asked on one connection. */
@@ -87,12 +104,13 @@ export class HttpPageFetcher {
     const first = URL.parse(address);
     if (!first) return { kind: 'failed', reason: 'The address is not valid.' };
     const course: Course = { request, signal, visited: new Set(), leftMs: PAGE_TIMEOUT_MS };
-    for (let url = first; ; ) {
+    for (let url = first; ;) {
       const step = await this.stepTo(url, course);
       if (step.kind !== 'redirect') return step;
       const next = URL.parse(step.to, url.href);
       const refused = this.refusal(next, url, course);
-      if (refused || !next) return refused ?? { kind: 'failed', reason: 'The server redirects to an address that is not valid.' };
+      if (refused || !next)
+        return refused ?? { kind: 'failed', reason: 'The server redirects to an address that is not valid.' };
       url = next;
     }
   }
@@ -102,15 +120,19 @@ export class HttpPageFetcher {
     next.hash = '';
     if (next.origin !== from.origin) return leftFor(next);
     if (visited.has(next.href)) return { kind: 'failed', reason: 'The server redirects in a circle.' };
-    if (visited.size > MAX_PAGE_REDIRECTS) return { kind: 'failed', reason: `The server redirects more than ${MAX_PAGE_REDIRECTS} times.` };
-    return request.isWanted(new URL(next)) ? null : { kind: 'skipped', reason: 'The server redirects to a page that is not part of the site or is excluded.' };
+    if (visited.size > MAX_PAGE_REDIRECTS)
+      return { kind: 'failed', reason: `The server redirects more than ${MAX_PAGE_REDIRECTS} times.` };
+    return request.isWanted(new URL(next))
+      ? null
+      : { kind: 'skipped', reason: 'The server redirects to a page that is not part of the site or is excluded.' };
   }
 
   /** A redirect to another page is left to that page where the host wants a pause first: no worker waits for it. */
   private async stepTo(url: URL, course: Course): Promise<Step> {
     url.hash = '';
     course.visited.add(url.href);
-    if (url.protocol !== 'http:' && url.protocol !== 'https:') return { kind: 'failed', reason: 'The address is not an http or https URL.' };
+    if (url.protocol !== 'http:' && url.protocol !== 'https:')
+      return { kind: 'failed', reason: 'The address is not an http or https URL.' };
     const { host, crawlDelayMs, waits = false } = course.request;
     const isFirst = course.visited.size === 1;
     if (host.pauseMs > 0) {
@@ -138,7 +160,12 @@ export class HttpPageFetcher {
     const etag = validator(request.etag);
     const lastModified = validator(request.lastModified);
     const answer = await this.http.request(url, {
-      purpose: 'crawl', maxBytes: MAX_PAGE_BYTES, timeoutMs: Math.max(leftMs, 1), headersTimeoutMs: PAGE_HEADERS_TIMEOUT_MS, redirects: 'none', signal,
+      purpose: 'crawl',
+      maxBytes: MAX_PAGE_BYTES,
+      timeoutMs: Math.max(leftMs, 1),
+      headersTimeoutMs: PAGE_HEADERS_TIMEOUT_MS,
+      redirects: 'none',
+      signal,
       headers: {
         accept: ACCEPT,
         ...(etag !== null && { 'if-none-match': etag }),
@@ -180,7 +207,9 @@ function withoutContent(answer: EgressResponse, { etag, lastModified }: PageRequ
   }
   if (status !== 200 && status !== 203) return { kind: 'failed', reason };
   const type = mediaType(headers['content-type']);
-  return TYPES.includes(type) ? null : { kind: 'skipped', reason: `The server sends another type: ${printable(type)}.` };
+  return TYPES.includes(type)
+    ? null
+    : { kind: 'skipped', reason: `The server sends another type: ${printable(type)}.` };
 }
 
 /** Only what a person has to enter: a query may hold a secret. */
@@ -195,7 +224,12 @@ function validator(header: string | null | undefined): string | null {
 }
 
 function mediaType(header: string | undefined): string {
-  return /^[^;,]*/.exec(header ?? '')?.[0].trim().toLowerCase() ?? '';
+  return (
+    /^[^;,]*/
+      .exec(header ?? '')?.[0]
+      .trim()
+      .toLowerCase() ?? ''
+  );
 }
 
 /** It is shown to customers as a server sent it. */
@@ -205,7 +239,8 @@ function printable(type: string): string {
 
 function failureOf(error: unknown): FetchedPage {
   if (error instanceof EgressRefused) {
-    const reason = error.reason === 'url' ? 'The address cannot be requested.' : 'The host does not resolve to public addresses.';
+    const reason =
+      error.reason === 'url' ? 'The address cannot be requested.' : 'The host does not resolve to public addresses.';
     return { kind: 'failed', reason };
   }
   if (!(error instanceof EgressFailed)) throw error;
@@ -218,6 +253,11 @@ function failureOf(error: unknown): FetchedPage {
       return { kind: 'later', reason: 'The server could not be reached.', retryAfterMs: null };
     case 'protocol':
     case 'redirect':
-      return { kind: 'later', reason: 'The answer of the server broke off or was not valid.', retryAfterMs: null, broken: true };
+      return {
+        kind: 'later',
+        reason: 'The answer of the server broke off or was not valid.',
+        retryAfterMs: null,
+        broken: true,
+      };
   }
 }

@@ -25,7 +25,8 @@ class KnownRobots extends HttpRobots {
 
 const robots = (given: { clock?: ManualClock; http?: SafeHttp } = {}): KnownRobots => new KnownRobots(given);
 const rulesAt = (origin = 'http://a.example'): Promise<RobotsRules> => robots().at(origin);
-const allows = async (path: string, rules = rulesAt()): Promise<boolean> => (await rules).allows(new URL(path, 'http://a.example'));
+const allows = async (path: string, rules = rulesAt()): Promise<boolean> =>
+  (await rules).allows(new URL(path, 'http://a.example'));
 const answer = (status: number, body: string | Buffer = '', headers: Record<string, string> = {}): void =>
   bench.canary.respond((_request, response) => response.writeHead(status, headers).end(body));
 const FORBIDDING = 'User-agent: *\nDisallow: /\n';
@@ -34,9 +35,15 @@ describe('a robots.txt file', () => {
   it('is asked for at the root of its origin', async () => {
     answer(200, 'User-agent: agent-service\nDisallow: /private\nCrawl-delay: 2\nSitemap: http://a.example/s.xml');
     const rules = await rulesAt();
-    expect(['/private/x', '/public'].map((path) => rules.allows(new URL(path, 'http://a.example')))).toEqual([false, true]);
+    expect(['/private/x', '/public'].map((path) => rules.allows(new URL(path, 'http://a.example')))).toEqual([
+      false,
+      true,
+    ]);
     expect(rules).toMatchObject({ crawlDelayMs: 2_000, sitemaps: ['http://a.example/s.xml'], closed: null });
-    expect(bench.canary.requests.at(-1)).toMatchObject({ url: '/robots.txt', headers: { host: 'a.example', 'user-agent': 'agent-service/1.0' } });
+    expect(bench.canary.requests.at(-1)).toMatchObject({
+      url: '/robots.txt',
+      headers: { host: 'a.example', 'user-agent': 'agent-service/1.0' },
+    });
   });
 
   it.each([400, 401, 403, 404, 410, 451])('that is answered with %i allows everything', async (status) => {
@@ -52,20 +59,30 @@ describe('a robots.txt file', () => {
     expect(rules.allows(new URL('http://a.example/'))).toBe(false);
   });
 
-  it.each([[429, {}, 2_000], [429, { 'retry-after': '7' }, 7_000], [503, { 'retry-after': '7' }, 7_000], [503, {}, 0], [500, { 'retry-after': '7' }, 0]])(
-    'that is answered with %i and %j has the host left alone for %i ms',
-    async (status, headers, ms) => {
-      answer(status, '', headers);
-      const known = robots();
-      await known.at();
-      expect(known.host.pauseMs).toBe(ms);
-    },
-  );
+  it.each([
+    [429, {}, 2_000],
+    [429, { 'retry-after': '7' }, 7_000],
+    [503, { 'retry-after': '7' }, 7_000],
+    [503, {}, 0],
+    [500, { 'retry-after': '7' }, 0],
+  ])('that is answered with %i and %j has the host left alone for %i ms', async (status, headers, ms) => {
+    answer(status, '', headers);
+    const known = robots();
+    await known.at();
+    expect(known.host.pauseMs).toBe(ms);
+  });
 
   it.each<[what: string, listener: RequestListener]>([
-    ['breaks off', (_request, response) => response.writeHead(200, { 'content-length': '100' }).write(FORBIDDING, () => response.destroy())],
+    [
+      'breaks off',
+      (_request, response) =>
+        response.writeHead(200, { 'content-length': '100' }).write(FORBIDDING, () => response.destroy()),
+    ],
     ['is no HTTP', (request) => request.socket.end('nonsense\r\n')],
-    ['is not compressed as it says', (_request, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end('x')],
+    [
+      'is not compressed as it says',
+      (_request, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end('x'),
+    ],
   ])('that %s closes the site', async (_what, listener) => {
     bench.canary.respond(listener);
     expect((await rulesAt()).closed).toBe('robots.txt could not be read.');
@@ -101,7 +118,11 @@ describe('a robots.txt file', () => {
     const cut = 'x'.repeat(500 * 1024 - lines.length - 'Disallow: /'.length - 1);
     answer(200, `${lines}${cut}\nDisallow: /page\nDisallow: /last\n${'#'.repeat(2_000_000)}`);
     const rules = rulesAt();
-    expect(await Promise.all(['/private-0000000', '/page', '/last'].map((path) => allows(path, rules)))).toEqual([false, true, true]);
+    expect(await Promise.all(['/private-0000000', '/page', '/last'].map((path) => allows(path, rules)))).toEqual([
+      false,
+      true,
+      true,
+    ]);
   });
 
   it('of 10 GB of compressed zeros says nothing, and costs nothing', async () => {
@@ -182,6 +203,10 @@ describe('what is known of an origin', () => {
 });
 
 it('a site whose host is not public is closed', async () => {
-  const http = bench.client({ resolver: new ScriptedResolver((name) => (name === 'a.example' ? ['10.0.0.1'] : [PUBLIC])) });
-  expect((await robots({ http }).at('http://a.example', never)).closed).toBe('robots.txt is not at a public address that can be reached.');
+  const http = bench.client({
+    resolver: new ScriptedResolver((name) => (name === 'a.example' ? ['10.0.0.1'] : [PUBLIC])),
+  });
+  expect((await robots({ http }).at('http://a.example', never)).closed).toBe(
+    'robots.txt is not at a public address that can be reached.',
+  );
 });

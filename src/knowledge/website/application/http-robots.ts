@@ -7,8 +7,14 @@ import { PathRules } from '../domain/path-rules.js';
 import { hostPauseMs } from '../domain/retry-delay.js';
 import { readRobotsFile } from '../domain/robots-file.js';
 import {
-  CLOSED_CACHE_MS, MAX_ROBOTS_BYTES, MAX_ROBOTS_REDIRECTS, PRODUCT_TOKEN, ROBOTS_CACHE_MS, ROBOTS_CACHED_ORIGINS,
-  ROBOTS_READ_AHEAD_BYTES, ROBOTS_TIMEOUT_MS,
+  CLOSED_CACHE_MS,
+  MAX_ROBOTS_BYTES,
+  MAX_ROBOTS_REDIRECTS,
+  PRODUCT_TOKEN,
+  ROBOTS_CACHE_MS,
+  ROBOTS_CACHED_ORIGINS,
+  ROBOTS_READ_AHEAD_BYTES,
+  ROBOTS_TIMEOUT_MS,
 } from '../limits.js';
 
 /** What a host's robots.txt says to this service (RFC 9309). */
@@ -59,12 +65,17 @@ export class HttpRobots implements OnApplicationShutdown {
   }
 
   private load(host: HostLease, origin: string): KnownRules {
-    const known: KnownRules = { askedAt: this.clock.now(), until: this.clock.monotonic() + ROBOTS_CACHE_MS, rules: this.request(host, new URL('/robots.txt', origin)) };
+    const known: KnownRules = {
+      askedAt: this.clock.now(),
+      until: this.clock.monotonic() + ROBOTS_CACHE_MS,
+      rules: this.request(host, new URL('/robots.txt', origin)),
+    };
     this.known.set(origin, known);
     known.rules.then(
       ({ closed }) => {
         // A server that has asked for a pause is asked again after it: the pages that wait for its end are not to fail by what was said before.
-        if (closed !== null) known.until = this.clock.monotonic() + Math.min(host.pauseMs || CLOSED_CACHE_MS, CLOSED_CACHE_MS);
+        if (closed !== null)
+          known.until = this.clock.monotonic() + Math.min(host.pauseMs || CLOSED_CACHE_MS, CLOSED_CACHE_MS);
       },
       () => {
         if (this.known.peek(origin) === known) this.known.delete(origin);
@@ -87,8 +98,12 @@ export class HttpRobots implements OnApplicationShutdown {
 
   private async read(host: HostLease, url: URL): Promise<RobotsRules> {
     const answer = await this.http.request(url, {
-      purpose: 'crawl', maxBytes: MAX_ROBOTS_BYTES + ROBOTS_READ_AHEAD_BYTES, timeoutMs: ROBOTS_TIMEOUT_MS, redirects: { max: MAX_ROBOTS_REDIRECTS },
-      signal: this.stopped.signal, headers: { accept: 'text/plain, */*;q=0.5' },
+      purpose: 'crawl',
+      maxBytes: MAX_ROBOTS_BYTES + ROBOTS_READ_AHEAD_BYTES,
+      timeoutMs: ROBOTS_TIMEOUT_MS,
+      redirects: { max: MAX_ROBOTS_REDIRECTS },
+      signal: this.stopped.signal,
+      headers: { accept: 'text/plain, */*;q=0.5' },
     });
     const { status } = answer;
     if (status >= 200 && status < 300) return rulesIn(await beginningOf(answer));

@@ -19,7 +19,8 @@ type Files = Readonly<Record<string, string | Buffer>>;
 function serve(files: Files, headers: Record<string, string> = {}): void {
   bench.canary.respond((request, response) => {
     const body = files[request.url ?? ''];
-    if (body === undefined) response.writeHead(404).end('<urlset><url><loc>http://a.example/error</loc></url></urlset>');
+    if (body === undefined)
+      response.writeHead(404).end('<urlset><url><loc>http://a.example/error</loc></url></urlset>');
     else response.writeHead(200, headers).end(body);
   });
 }
@@ -29,8 +30,20 @@ interface Circumstances {
   readonly leases?: FreeLeases;
 }
 
-function listed(request: Partial<SitemapRequest> = {}, { clock = new SystemClock(), leases = new FreeLeases(clock) }: Circumstances = {}): Promise<ListedPages> {
-  const site = { host: leaseOf(clock), origin: ORIGIN, crawlDelayMs: 0, sitemaps: [], unread: null, maxUrls: 1_000, isWanted: () => true, isOver: () => false };
+function listed(
+  request: Partial<SitemapRequest> = {},
+  { clock = new SystemClock(), leases = new FreeLeases(clock) }: Circumstances = {},
+): Promise<ListedPages> {
+  const site = {
+    host: leaseOf(clock),
+    origin: ORIGIN,
+    crawlDelayMs: 0,
+    sitemaps: [],
+    unread: null,
+    maxUrls: 1_000,
+    isWanted: () => true,
+    isOver: () => false,
+  };
   return new HttpSitemaps(bench.named({ clock }), leases, clock).pagesOf({ ...site, ...request }, never);
 }
 
@@ -46,10 +59,10 @@ async function pagesOf(...given: Parameters<typeof listed>): Promise<readonly st
   return pages;
 }
 
-
 const urlset = (...paths: string[]): string =>
   `<?xml version="1.0" encoding="UTF-8"?>\n<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">\n${paths.map((path) => `<url><loc>${ORIGIN}${path}</loc><lastmod>2026-01-01</lastmod></url>`).join('\n')}\n</urlset>`;
-const index = (...urls: string[]): string => `<sitemapindex>${urls.map((url) => `<sitemap><loc>${url}</loc></sitemap>`).join('')}</sitemapindex>`;
+const index = (...urls: string[]): string =>
+  `<sitemapindex>${urls.map((url) => `<sitemap><loc>${url}</loc></sitemap>`).join('')}</sitemapindex>`;
 const urls = (...paths: string[]): string[] => paths.map((path) => `${ORIGIN}${path}`);
 
 describe('the pages of a sitemap', () => {
@@ -62,7 +75,8 @@ describe('the pages of a sitemap', () => {
   });
 
   it('are those that are wanted, of the site itself, and not too many', async () => {
-    const foreign = '<url><loc>http://b.example/x</loc></url><url><loc>https://a.example/x</loc></url><url><loc>/relative</loc></url><url><loc>http://[</loc></url>';
+    const foreign =
+      '<url><loc>http://b.example/x</loc></url><url><loc>https://a.example/x</loc></url><url><loc>/relative</loc></url><url><loc>http://[</loc></url>';
     serve({ '/sitemap.xml': `<urlset>${foreign}${urlset('/a', '/no', '/b', '/c').replace(/<\?.*?\?>/, '')}</urlset>` });
     const isWanted = ({ pathname }: URL): boolean => pathname !== '/no';
     expect(await pagesOf({ isWanted })).toEqual(urls('/a', '/b', '/c'));
@@ -88,7 +102,9 @@ describe('the pages of a sitemap', () => {
   });
 
   it('are not those of images and videos', async () => {
-    serve({ '/sitemap.xml': `<urlset xmlns:image="i"><url><loc>${ORIGIN}/a</loc><image:image><image:loc>${ORIGIN}/a.png</image:loc></image:image></url><loc>${ORIGIN}/stray</loc></urlset>` });
+    serve({
+      '/sitemap.xml': `<urlset xmlns:image="i"><url><loc>${ORIGIN}/a</loc><image:image><image:loc>${ORIGIN}/a.png</image:loc></image:image></url><loc>${ORIGIN}/stray</loc></urlset>`,
+    });
     expect(await pagesOf()).toEqual(urls('/a'));
   });
 
@@ -109,18 +125,24 @@ describe('the pages of a sitemap', () => {
   });
 
   it('are read through another compression on the way', async () => {
-    serve({ '/s.xml.gz': gzipSync(gzipSync(urlset('/a'))) }, { 'content-encoding': 'gzip', 'content-type': 'application/gzip' });
+    serve(
+      { '/s.xml.gz': gzipSync(gzipSync(urlset('/a'))) },
+      { 'content-encoding': 'gzip', 'content-type': 'application/gzip' },
+    );
     expect(await pagesOf({ sitemaps: [`${ORIGIN}/s.xml.gz`] })).toEqual(urls('/a'));
   });
 
   it('may hold an ampersand as it stands in addresses', async () => {
-    serve({ '/sitemap.xml': `<urlset><url><loc>${ORIGIN}/a?b=1&c=2</loc></url><url><loc>${ORIGIN}/a?b=1&amp;c=3</loc></url></urlset>` });
+    serve({
+      '/sitemap.xml': `<urlset><url><loc>${ORIGIN}/a?b=1&c=2</loc></url><url><loc>${ORIGIN}/a?b=1&amp;c=3</loc></url></urlset>`,
+    });
     expect(await pagesOf()).toEqual(urls('/a?b=1&c=2', '/a?b=1&c=3'));
   });
 
   it('are looked for in its file beyond what cannot be read', async () => {
     bench.canary.respond((request, response) => {
-      if (request.url === '/2.xml') response.writeHead(200, { 'content-length': '10000' }).write(urlset('/b'), () => response.destroy());
+      if (request.url === '/2.xml')
+        response.writeHead(200, { 'content-length': '10000' }).write(urlset('/b'), () => response.destroy());
       else if (request.url === '/4.xml') response.end(urlset('/d'));
       else response.writeHead(500).end();
     });
@@ -132,12 +154,20 @@ describe('the pages of a sitemap', () => {
 describe('an index of sitemaps', () => {
   it('is followed three deep, each file once', async () => {
     serve({
-      '/sitemap.xml': index(`${ORIGIN}/1.xml`, `${ORIGIN}/sitemap.xml`), '/1.xml': index(`${ORIGIN}/2.xml`, `${ORIGIN}/1.xml`), '/2.xml': index(`${ORIGIN}/3.xml`),
-      '/3.xml': `<urlset>${index(`${ORIGIN}/4.xml`)}<url><loc>${ORIGIN}/a</loc></url></urlset>`, '/4.xml': urlset('/too-deep'),
+      '/sitemap.xml': index(`${ORIGIN}/1.xml`, `${ORIGIN}/sitemap.xml`),
+      '/1.xml': index(`${ORIGIN}/2.xml`, `${ORIGIN}/1.xml`),
+      '/2.xml': index(`${ORIGIN}/3.xml`),
+      '/3.xml': `<urlset>${index(`${ORIGIN}/4.xml`)}<url><loc>${ORIGIN}/a</loc></url></urlset>`,
+      '/4.xml': urlset('/too-deep'),
     });
     const before = bench.canary.requests.length;
     expect(await pagesOf()).toEqual(urls('/a'));
-    expect(bench.canary.requests.slice(before).map(({ url }) => url)).toEqual(['/sitemap.xml', '/1.xml', '/2.xml', '/3.xml']);
+    expect(bench.canary.requests.slice(before).map(({ url }) => url)).toEqual([
+      '/sitemap.xml',
+      '/1.xml',
+      '/2.xml',
+      '/3.xml',
+    ]);
   });
 
   it('is followed to 50 files', async () => {
@@ -150,12 +180,20 @@ describe('an index of sitemaps', () => {
 
   it('is not followed to addresses that are longer than those of the protocol', async () => {
     const [fits, long] = [2_048, 2_049].map((length) => `${ORIGIN}/`.padEnd(length - 4, 'a').concat('.xml'));
-    serve({ '/sitemap.xml': index(long ?? '', fits ?? ''), [(long ?? '').slice(ORIGIN.length)]: urlset('/long'), [(fits ?? '').slice(ORIGIN.length)]: urlset('/fits') });
+    serve({
+      '/sitemap.xml': index(long ?? '', fits ?? ''),
+      [(long ?? '').slice(ORIGIN.length)]: urlset('/long'),
+      [(fits ?? '').slice(ORIGIN.length)]: urlset('/fits'),
+    });
     expect(await pagesOf()).toEqual(urls('/fits'));
   });
 
   it('is not followed to other hosts, as robots.txt is', async () => {
-    serve({ '/sitemap.xml': index('http://b.example/s.xml', `${ORIGIN}/1.xml`), '/1.xml': urlset('/a'), '/s.xml': urlset('/b') });
+    serve({
+      '/sitemap.xml': index('http://b.example/s.xml', `${ORIGIN}/1.xml`),
+      '/1.xml': urlset('/a'),
+      '/s.xml': urlset('/b'),
+    });
     expect(await pagesOf()).toEqual(urls('/a'));
     expect(await pagesOf({ sitemaps: ['http://b.example/s.xml'] })).toEqual(urls('/b'));
   });
@@ -164,8 +202,10 @@ describe('an index of sitemaps', () => {
 describe('the sitemaps of a host that wants pauses', () => {
   it('are read one at each turn, from where they were left off, each once', async () => {
     serve({
-      '/sitemap.xml': index(`${ORIGIN}/1.xml`, 'http://b.example/foreign.xml', `${ORIGIN}/2.xml`), '/1.xml': urlset('/a', '/b'),
-      '/2.xml': `<urlset>${index(`${ORIGIN}/1.xml`, `${ORIGIN}/3.xml`)}<url><loc>${ORIGIN}/c</loc></url></urlset>`, '/3.xml': urlset('/d'),
+      '/sitemap.xml': index(`${ORIGIN}/1.xml`, 'http://b.example/foreign.xml', `${ORIGIN}/2.xml`),
+      '/1.xml': urlset('/a', '/b'),
+      '/2.xml': `<urlset>${index(`${ORIGIN}/1.xml`, `${ORIGIN}/3.xml`)}<url><loc>${ORIGIN}/c</loc></url></urlset>`,
+      '/3.xml': urlset('/d'),
     });
     const before = bench.canary.requests.length;
     const turns: (readonly string[])[] = [];
@@ -176,12 +216,24 @@ describe('the sitemaps of a host that wants pauses', () => {
       unread = left && (JSON.parse(JSON.stringify(left)) as UnreadSitemaps);
     } while (unread);
     expect(turns).toEqual([[], urls('/a', '/b'), urls('/c'), urls('/d')]);
-    expect(bench.canary.requests.slice(before).map(({ url }) => url)).toEqual(['/sitemap.xml', '/1.xml', '/2.xml', '/3.xml']);
+    expect(bench.canary.requests.slice(before).map(({ url }) => url)).toEqual([
+      '/sitemap.xml',
+      '/1.xml',
+      '/2.xml',
+      '/3.xml',
+    ]);
   });
 
   it('are 50 files, however many turns they take', async () => {
     const next = (request: { url?: string }): number => Number(/\d+/.exec(request.url ?? '')?.[0] ?? 0) + 1;
-    bench.canary.respond((request, response) => response.end(urlset(`/of${request.url ?? ''}`).replace('<urlset', `<urlset>${index(`${ORIGIN}/${next(request)}.xml`)}</urlset><urlset`)));
+    bench.canary.respond((request, response) =>
+      response.end(
+        urlset(`/of${request.url ?? ''}`).replace(
+          '<urlset',
+          `<urlset>${index(`${ORIGIN}/${next(request)}.xml`)}</urlset><urlset`,
+        ),
+      ),
+    );
     const before = bench.canary.requests.length;
     const sitemaps = Array.from({ length: 60 }, (_, number) => `${ORIGIN}/${number * 10}.xml`);
     for (let unread: UnreadSitemaps | null = null, turns = 0; turns === 0 || unread; turns += 1) {
@@ -235,7 +287,10 @@ describe('a hostile sitemap', () => {
   });
 
   const zeros = gzipSync(Buffer.alloc(16 * 1024 * 1024));
-  it.each<[what: string, headers: Record<string, string>]>([['as a file', {}], ['on the way', { 'content-encoding': 'gzip' }]])('of 10 GB of zeros compressed %s ends', async (_what, headers) => {
+  it.each<[what: string, headers: Record<string, string>]>([
+    ['as a file', {}],
+    ['on the way', { 'content-encoding': 'gzip' }],
+  ])('of 10 GB of zeros compressed %s ends', async (_what, headers) => {
     const flood: RequestListener = (_request, response) => {
       response.writeHead(200, headers);
       for (let part = 0; part < 640; part += 1) response.write(zeros);
@@ -247,13 +302,17 @@ describe('a hostile sitemap', () => {
 
   it('of 10 GB of compressed empty lines ends at its limit', async () => {
     const lines = gzipSync(Buffer.alloc(16 * 1024 * 1024, '\n'));
-    bench.canary.respond((_request, response) => response.end(Buffer.concat([gzipSync(`${ORIGIN}/a\n`), lines, gzipSync(`\n${ORIGIN}/b\n`)])));
+    bench.canary.respond((_request, response) =>
+      response.end(Buffer.concat([gzipSync(`${ORIGIN}/a\n`), lines, gzipSync(`\n${ORIGIN}/b\n`)])),
+    );
     expect(await pagesOf()).toEqual(urls('/a'));
   });
 
   it('that never comes to its end is given up, with what it listed before', async () => {
     const clock = new ManualClock();
-    bench.canary.respond((_request, response) => void response.writeHead(200).write(`${urlset('/a').slice(0, -10)}${' '.repeat(20_000)}`));
+    bench.canary.respond(
+      (_request, response) => void response.writeHead(200).write(`${urlset('/a').slice(0, -10)}${' '.repeat(20_000)}`),
+    );
     const before = bench.canary.requests.length;
     let found: readonly string[] | undefined;
     const sitemaps = Array.from({ length: 20 }, (_, number) => `${ORIGIN}/${number}.xml`);
@@ -288,7 +347,21 @@ it('sitemaps that are no longer needed end with the reason of the signal', async
   const clock = new SystemClock();
   const sitemaps = new HttpSitemaps(bench.named(), new FreeLeases(clock), clock);
   const before = bench.canary.requests.length;
-  const pages = sitemaps.pagesOf({ host: leaseOf(clock), crawlDelayMs: 0, origin: ORIGIN, sitemaps: [], unread: null, maxUrls: 10, isWanted: () => true, isOver: () => false }, giveUp.signal).catch((error: unknown) => error);
+  const pages = sitemaps
+    .pagesOf(
+      {
+        host: leaseOf(clock),
+        crawlDelayMs: 0,
+        origin: ORIGIN,
+        sitemaps: [],
+        unread: null,
+        maxUrls: 10,
+        isWanted: () => true,
+        isOver: () => false,
+      },
+      giveUp.signal,
+    )
+    .catch((error: unknown) => error);
   await until(() => bench.canary.requests.length > before, 'the request');
   const reason = new Error('superseded');
   giveUp.abort(reason);

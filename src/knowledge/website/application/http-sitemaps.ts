@@ -5,7 +5,14 @@ import type { HostLease } from '../domain/host-lease.js';
 import { hostPauseMs } from '../domain/retry-delay.js';
 import type { SitemapFile, UnreadSitemaps } from '../domain/unread-sitemaps.js';
 import {
-  MAX_BUSY_TRIES, MAX_SITEMAP_ADDRESS, MAX_SITEMAP_BYTES, MAX_SITEMAP_DEPTH, MAX_SITEMAP_FILES, MAX_SITEMAP_REDIRECTS, SITEMAP_TIMEOUT_MS, SITEMAPS_TIMEOUT_MS,
+  MAX_BUSY_TRIES,
+  MAX_SITEMAP_ADDRESS,
+  MAX_SITEMAP_BYTES,
+  MAX_SITEMAP_DEPTH,
+  MAX_SITEMAP_FILES,
+  MAX_SITEMAP_REDIRECTS,
+  SITEMAP_TIMEOUT_MS,
+  SITEMAPS_TIMEOUT_MS,
 } from '../limits.js';
 import { HostLeases } from '../persistence/host-leases.repository.js';
 import { type Location, locationsIn } from './sitemap-content.js';
@@ -85,7 +92,14 @@ class Listing {
   }
 
   private addFile(url: URL | null, depth: number): void {
-    if (!url || url.href.length > MAX_SITEMAP_ADDRESS || depth > MAX_SITEMAP_DEPTH || this.known.size >= MAX_SITEMAP_FILES || this.known.has(url.href)) return;
+    if (
+      !url ||
+      url.href.length > MAX_SITEMAP_ADDRESS ||
+      depth > MAX_SITEMAP_DEPTH ||
+      this.known.size >= MAX_SITEMAP_FILES ||
+      this.known.has(url.href)
+    )
+      return;
     this.known.add(url.href);
     this.waiting.push({ url: url.href, depth, busy: 0 });
   }
@@ -142,7 +156,11 @@ export class HttpSitemaps {
   private async read(file: SitemapFile, host: HostLease, listing: Listing, signal: AbortSignal): Promise<void> {
     try {
       const answer = await this.http.request(new URL(file.url), {
-        purpose: 'crawl', maxBytes: MAX_SITEMAP_BYTES, timeoutMs: SITEMAP_TIMEOUT_MS, redirects: { max: MAX_SITEMAP_REDIRECTS }, signal,
+        purpose: 'crawl',
+        maxBytes: MAX_SITEMAP_BYTES,
+        timeoutMs: SITEMAP_TIMEOUT_MS,
+        redirects: { max: MAX_SITEMAP_REDIRECTS },
+        signal,
         headers: { accept: 'application/xml, text/xml, text/plain, application/gzip, */*;q=0.1' },
       });
       host.holdBack(hostPauseMs(answer, this.clock.now()));

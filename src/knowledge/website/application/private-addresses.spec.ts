@@ -13,13 +13,24 @@ const bench = useEgressBench();
 const ORIGIN = 'http://site.example';
 const never = new AbortController().signal;
 const clock = new SystemClock();
-const pageRequest = (): PageRequest => ({ host: leaseOf(clock), crawlDelayMs: 0, etag: null, lastModified: null, isWanted: () => true, isOther: () => true });
+const pageRequest = (): PageRequest => ({
+  host: leaseOf(clock),
+  crawlDelayMs: 0,
+  etag: null,
+  lastModified: null,
+  isWanted: () => true,
+  isOther: () => true,
+});
 const SITE = { host: leaseOf(clock), crawlDelayMs: 0, origin: ORIGIN, isOver: () => false };
-const answers = new Map(ADDRESS_CORPUS.flatMap(({ host, answers: given }) => (given ? [[host.toLowerCase().replace(/\.$/, ''), given]] : [])));
+const answers = new Map(
+  ADDRESS_CORPUS.flatMap(({ host, answers: given }) => (given ? [[host.toLowerCase().replace(/\.$/, ''), given]] : [])),
+);
 
 /** One site is public; whatever else is dialled is the canary too, and counted. */
 function http(dialled: string[]): SafeHttp {
-  const resolver = new ScriptedResolver((name) => (name === 'site.example' ? [PUBLIC] : (answers.get(name) ?? ['127.0.0.1'])));
+  const resolver = new ScriptedResolver((name) =>
+    name === 'site.example' ? [PUBLIC] : (answers.get(name) ?? ['127.0.0.1']),
+  );
   const dial = (address: string): ReturnType<typeof connect> => {
     if (address !== PUBLIC) dialled.push(address);
     return connect({ host: '127.0.0.1', port: bench.canary.port });
@@ -30,14 +41,17 @@ function http(dialled: string[]): SafeHttp {
 const targets = (): string[] => ADDRESS_CORPUS.map(({ host }) => `http://${host}:${bench.canary.port}/secret`);
 
 /** Requests that came for something else than the site. */
-const strays = (): (string | undefined)[] => bench.canary.requests.map(({ headers }) => headers.host).filter((host) => host !== 'site.example');
+const strays = (): (string | undefined)[] =>
+  bench.canary.requests.map(({ headers }) => headers.host).filter((host) => host !== 'site.example');
 
 describe('none of the addresses that are not public is connected to', () => {
   it('by redirects of pages, which lead out of the site', async () => {
     const dialled: string[] = [];
     const pages = new HttpPageFetcher(http(dialled), clock);
     for (const target of targets()) {
-      bench.canary.respond((_request, response) => response.writeHead(302, [['location', Buffer.from(target).toString('latin1')]].flat()).end());
+      bench.canary.respond((_request, response) =>
+        response.writeHead(302, [['location', Buffer.from(target).toString('latin1')]].flat()).end(),
+      );
       const page = await pages.fetch(`${ORIGIN}/`, pageRequest(), never);
       expect([target, ['skipped', 'failed'].includes(page.kind)]).toEqual([target, true]);
     }
@@ -57,7 +71,9 @@ describe('none of the addresses that are not public is connected to', () => {
   it('by redirects of robots.txt files', async () => {
     const dialled: string[] = [];
     for (const target of targets().filter((address) => URL.canParse(address))) {
-      bench.canary.respond((_request, response) => response.writeHead(302, [['location', Buffer.from(target).toString('latin1')]].flat()).end());
+      bench.canary.respond((_request, response) =>
+        response.writeHead(302, [['location', Buffer.from(target).toString('latin1')]].flat()).end(),
+      );
       const rules = await new HttpRobots(http(dialled), clock).rulesOf(leaseOf(clock), ORIGIN, never);
       expect([target, rules.crawlDelayMs]).toEqual([target, 0]);
       await bench.closeClients();
@@ -71,14 +87,19 @@ describe('none of the addresses that are not public is connected to', () => {
     const all = targets();
     for (let start = 0; start < all.length; start += 50) {
       const request = { ...SITE, unread: null, maxUrls: 1_000, isWanted: () => true };
-      expect(await sitemaps.pagesOf({ ...request, sitemaps: all.slice(start, start + 50) }, never)).toEqual({ pages: [], unread: null, isBusy: false });
+      expect(await sitemaps.pagesOf({ ...request, sitemaps: all.slice(start, start + 50) }, never)).toEqual({
+        pages: [],
+        unread: null,
+        isBusy: false,
+      });
     }
     const index = `<sitemapindex>${all.map((url) => `<sitemap><loc>${url}</loc></sitemap>`).join('')}</sitemapindex>`;
     const pages = `<urlset>${all.map((url) => `<url><loc>${url}</loc></url>`).join('')}<url><loc>${ORIGIN}/a</loc></url></urlset>`;
     bench.canary.respond((request, response) => response.end(request.url === '/pages.xml' ? pages : index));
     const named = [`${ORIGIN}/index.xml`, `${ORIGIN}/pages.xml`];
-    expect(await sitemaps.pagesOf({ ...SITE, sitemaps: named, unread: null, maxUrls: 1_000, isWanted: () => true }, never))
-      .toEqual({ pages: [`${ORIGIN}/a`], unread: null, isBusy: false });
+    expect(
+      await sitemaps.pagesOf({ ...SITE, sitemaps: named, unread: null, maxUrls: 1_000, isWanted: () => true }, never),
+    ).toEqual({ pages: [`${ORIGIN}/a`], unread: null, isBusy: false });
     expect([dialled, strays()]).toEqual([[], []]);
   });
 });

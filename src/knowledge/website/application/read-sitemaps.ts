@@ -37,7 +37,14 @@ export class ReadSitemaps {
       const rules = await this.robots.rulesOf(host, origin, signal, context.crawl.startedAt);
       if (rules.closed !== null) return { pages: [], unread: null, isBusy: false };
       const isWanted = (url: URL): boolean => rules.allows(url) && context.scope.pageAt(url.href) !== null;
-      const request = { host, origin, crawlDelayMs: rules.crawlDelayMs, sitemaps: rules.sitemaps, unread: earlier, maxUrls: context.budget };
+      const request = {
+        host,
+        origin,
+        crawlDelayMs: rules.crawlDelayMs,
+        sitemaps: rules.sitemaps,
+        unread: earlier,
+        maxUrls: context.budget,
+      };
       return this.sitemaps.pagesOf({ ...request, isWanted, isOver: () => slice.isOver }, signal);
     });
     const found = listed.pages.flatMap((url) => {
@@ -47,8 +54,16 @@ export class ReadSitemaps {
     await this.note(context, found, listed.unread, listed.isBusy);
   }
 
-  private async note(context: CrawlContext, found: readonly FoundPage[], unread: UnreadSitemaps | null, isBusy: boolean): Promise<void> {
-    const { crawl, slice: { origin, host } } = context;
+  private async note(
+    context: CrawlContext,
+    found: readonly FoundPage[],
+    unread: UnreadSitemaps | null,
+    isBusy: boolean,
+  ): Promise<void> {
+    const {
+      crawl,
+      slice: { origin, host },
+    } = context;
     const unknown = context.unknownOf(found);
     const availableAt = new Date(this.clock.now().getTime() + (isBusy ? HOST_BUSY_MS : 0));
     const recorded = await this.database.transaction(async (transaction) => {

@@ -12,7 +12,13 @@ import { repeatedBlocks, withoutRepeated } from '../domain/repeated-blocks.js';
 import { crawlHost } from '../jobs/crawl.jobs.js';
 import { MAX_HELD_CHARACTERS, STORED_AT_ONCE } from '../limits.js';
 import { CrawlOrigins, keysIn } from '../persistence/crawl-origins.repository.js';
-import { type ClaimedPage, CrawlPages, type FoundPage, type NotedVisit, type Recorded } from '../persistence/crawl-pages.repository.js';
+import {
+  type ClaimedPage,
+  CrawlPages,
+  type FoundPage,
+  type NotedVisit,
+  type Recorded,
+} from '../persistence/crawl-pages.repository.js';
 import { allEnded } from './all-ended.js';
 import type { CrawlContext } from './host-slice.js';
 import { laterNote, ofReading, skippedNote, type Visit } from './visit.js';
@@ -48,7 +54,10 @@ export class RecordVisits {
     const storables = read.filter((page) => !held.includes(page)).map((page) => filtered(context, page));
     const notes = [...visits.flatMap(({ note }) => note ?? []), ...held.map(heldNote), ...notesOf(storables)];
     const { claimed, kept } = await this.note(context, found, notes);
-    await this.store(context, storables.filter(({ page }) => kept.has(page.id)));
+    await this.store(
+      context,
+      storables.filter(({ page }) => kept.has(page.id)),
+    );
     const arrived = visits.flatMap((visit) => atTarget(visit, claimed));
     if (arrived.length > 0) await this.execute(context, arrived);
   }
@@ -56,16 +65,27 @@ export class RecordVisits {
   /** Stores the pages that are held of the context's site, now that all are there that are to be compared. @throws CrawlSuperseded */
   async releaseHeld(context: CrawlContext, earlier: string | null): Promise<void> {
     const held = await this.pages.takeHeld(context.crawl, context.slice.origin, context.slice.host.id);
-    context.repeated = repeatedBlocks(held.map(({ content }) => content.blocks), keysIn(earlier));
+    context.repeated = repeatedBlocks(
+      held.map(({ content }) => content.blocks),
+      keysIn(earlier),
+    );
     await this.origins.setRepeated(context.crawl, context.slice.origin, context.repeated);
     const storables = held.map((page) => filtered(context, page));
     const { kept } = await this.note(context, [], notesOf(storables));
-    await this.store(context, storables.filter(({ page }) => kept.has(page.id)));
+    await this.store(
+      context,
+      storables.filter(({ page }) => kept.has(page.id)),
+    );
   }
 
-  private async note(context: CrawlContext, found: readonly FoundPage[], notes: readonly NotedVisit[]): Promise<Recorded> {
+  private async note(
+    context: CrawlContext,
+    found: readonly FoundPage[],
+    notes: readonly NotedVisit[],
+  ): Promise<Recorded> {
     const others = new Set(found.map(({ origin }) => origin).filter((origin) => origin !== context.slice.origin));
-    const record = (executor: SqlExecutor): Promise<Recorded> => this.pages.record(executor, context.crawl, context.slice.host.id, found, notes);
+    const record = (executor: SqlExecutor): Promise<Recorded> =>
+      this.pages.record(executor, context.crawl, context.slice.host.id, found, notes);
     const handOn = async (transaction: Transaction): Promise<Recorded> => {
       for (const origin of others) await this.outbox.enqueue(transaction, crawlHost, { origin }, { dedupeKey: origin });
       return record(transaction);
@@ -100,11 +120,32 @@ export class RecordVisits {
   private async put(context: CrawlContext, { page, content }: Storable): Promise<void> {
     const { organizationId, agentId } = context.crawl;
     const { canonical, links, etag, lastModified, ...document } = content;
-    const source = { organizationId, agentId, kind: 'website', key: page.url, title: document.title ?? page.url, url: page.url, scope: null } as const;
-    const reason = canonical === null ? null : `It names ${canonical} as its canonical address, which has another text or cannot be had.`;
+    const source = {
+      organizationId,
+      agentId,
+      kind: 'website',
+      key: page.url,
+      title: document.title ?? page.url,
+      url: page.url,
+      scope: null,
+    } as const;
+    const reason =
+      canonical === null
+        ? null
+        : `It names ${canonical} as its canonical address, which has another text or cannot be had.`;
     const accept: WithDocument = (transaction, { documentId }) =>
-      this.pages.noteIndexed(transaction, context.crawl, context.slice.host.id, { id: page.id, documentId, reason, etag, lastModified, links });
-    const stored = await this.index.put(source, { ...document, page: null }, accept, { isNew: page.documentId === null, withoutVectors: true });
+      this.pages.noteIndexed(transaction, context.crawl, context.slice.host.id, {
+        id: page.id,
+        documentId,
+        reason,
+        etag,
+        lastModified,
+        links,
+      });
+    const stored = await this.index.put(source, { ...document, page: null }, accept, {
+      isNew: page.documentId === null,
+      withoutVectors: true,
+    });
     context.hasNewChunks ||= stored?.unchanged === false;
     // Not accepted: another worker has the host by now, unless the crawl is over.
     if (!stored) await this.database.transaction((transaction) => this.pages.lock(transaction, context.crawl));
@@ -127,7 +168,8 @@ function notesOf(storables: readonly Storable[]): NotedVisit[] {
   return [...storables].sort(byRank).map(({ page: { id, url }, content: { blocks, canonical } }) => {
     const digest = textDigest(blocks);
     const first = firsts.get(digest);
-    if (first !== undefined) return { ...skippedNote(id, `It has the same text as ${first}.`), copyOf: first, textDigest: digest };
+    if (first !== undefined)
+      return { ...skippedNote(id, `It has the same text as ${first}.`), copyOf: first, textDigest: digest };
     firsts.set(digest, url);
     return { id, state: 'fetching', outcome: null, reason: null, copyOf: canonical, textDigest: digest };
   });
@@ -136,7 +178,12 @@ function notesOf(storables: readonly Storable[]): NotedVisit[] {
 /** As the database ranks pages with the same text. */
 function byRank(left: Storable, right: Storable): number {
   const [a, b] = [left.page, right.page];
-  return Number(left.content.canonical !== null) - Number(right.content.canonical !== null) || a.depth - b.depth || a.url.length - b.url.length || (a.url < b.url ? -1 : 1);
+  return (
+    Number(left.content.canonical !== null) - Number(right.content.canonical !== null) ||
+    a.depth - b.depth ||
+    a.url.length - b.url.length ||
+    (a.url < b.url ? -1 : 1)
+  );
 }
 
 function heldNote({ page: { id }, content }: Storable): NotedVisit {
@@ -147,5 +194,7 @@ function heldNote({ page: { id }, content }: Storable): NotedVisit {
 function atTarget({ page, arrived }: Visit, claimed: ReadonlyMap<string, string>): Visit[] {
   const id = arrived && claimed.get(arrived.at.url);
   if (!arrived || id === undefined) return [];
-  return [{ ...ofReading({ ...page, ...arrived.at, id, documentId: null }, arrived.content, arrived.noindex), found: [] }];
+  return [
+    { ...ofReading({ ...page, ...arrived.at, id, documentId: null }, arrived.content, arrived.noindex), found: [] },
+  ];
 }

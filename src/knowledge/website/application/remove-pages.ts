@@ -18,20 +18,30 @@ export class RemovePages {
 
   /** Before anything is fetched. @throws CrawlSuperseded */
   async ofRemovedSites(crawl: CrawlKey, signal: AbortSignal): Promise<void> {
-    await this.removeAll(crawl, signal, (transaction) => this.ended.leavingOfRemovedSites(transaction, crawl, REMOVE_BATCH));
+    await this.removeAll(crawl, signal, (transaction) =>
+      this.ended.leavingOfRemovedSites(transaction, crawl, REMOVE_BATCH),
+    );
   }
 
   /** At the end of a crawl. @throws CrawlSuperseded */
   async afterCrawl(crawl: CrawlKey, keptRoots: readonly string[], signal: AbortSignal): Promise<void> {
-    await this.removeAll(crawl, signal, (transaction) => this.ended.leaving(transaction, crawl, keptRoots, REMOVE_BATCH));
+    await this.removeAll(crawl, signal, (transaction) =>
+      this.ended.leaving(transaction, crawl, keptRoots, REMOVE_BATCH),
+    );
     for (;;) {
       signal.throwIfAborted();
-      const removed = await this.holding(crawl, (transaction) => this.ended.removeUnfound(transaction, crawl, keptRoots, REMOVE_BATCH));
+      const removed = await this.holding(crawl, (transaction) =>
+        this.ended.removeUnfound(transaction, crawl, keptRoots, REMOVE_BATCH),
+      );
       if (removed < REMOVE_BATCH) return;
     }
   }
 
-  private async removeAll(crawl: CrawlKey, signal: AbortSignal, next: (transaction: Transaction) => Promise<string[]>): Promise<void> {
+  private async removeAll(
+    crawl: CrawlKey,
+    signal: AbortSignal,
+    next: (transaction: Transaction) => Promise<string[]>,
+  ): Promise<void> {
     for (;;) {
       signal.throwIfAborted();
       // What was known of the pages is forgotten first: a worker that dies after the removal would leave pages that

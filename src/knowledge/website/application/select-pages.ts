@@ -27,7 +27,9 @@ export class SelectPages {
       if ((await this.websites.lockAgent(transaction, organizationId, agentId)) === null) throw new AgentNotFound();
       const href = canonicalRoot(rootUrl, MAX_URL_CHARACTERS)?.href;
       await this.startCrawl.execute(transaction, organizationId, agentId, true);
-      const root = (await this.websites.roots(transaction, organizationId, agentId)).find((known) => known.rootUrl === href);
+      const root = (await this.websites.roots(transaction, organizationId, agentId)).find(
+        (known) => known.rootUrl === href,
+      );
       if (!root) throw new ValidationFailed(`rootUrl: '${rootUrl}' is no root of the agent's websites`);
       const selectedUrls = urls.length === 0 ? [root.rootUrl] : picked(root, urls);
       await this.websites.select(transaction, organizationId, agentId, root.id, selectedUrls);

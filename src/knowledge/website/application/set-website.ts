@@ -24,7 +24,11 @@ export class SetWebsite {
    * @returns as the crawl begins
    * @throws AgentNotFound, WebsiteUnsupported
    */
-  async execute(organizationId: string, agentId: string, configs: readonly SiteConfig[]): Promise<Website & StoreUsage> {
+  async execute(
+    organizationId: string,
+    agentId: string,
+    configs: readonly SiteConfig[],
+  ): Promise<Website & StoreUsage> {
     const website = await this.database.transaction(async (transaction) => {
       const type = await this.websites.lockAgent(transaction, organizationId, agentId);
       if (type === null) throw new AgentNotFound();

@@ -6,7 +6,13 @@ import { TimeSlice } from '../../../platform/clock/index.js';
 import { EgressFailed } from '../../../platform/egress/index.js';
 import { codeOf } from '../../../platform/errors/index.js';
 import {
-  COMPUTE_SLICE_MS, MAX_LOCATION_LENGTH, MAX_SITEMAP_BYTES, MAX_XML_ATTRIBUTES, MAX_XML_DEPTH, MAX_XML_ERRORS, SITEMAP_SLICE_CHARACTERS,
+  COMPUTE_SLICE_MS,
+  MAX_LOCATION_LENGTH,
+  MAX_SITEMAP_BYTES,
+  MAX_XML_ATTRIBUTES,
+  MAX_XML_DEPTH,
+  MAX_XML_ERRORS,
+  SITEMAP_SLICE_CHARACTERS,
 } from '../limits.js';
 
 /** What a sitemap lists, in its order: pages, or further sitemaps. */
@@ -58,7 +64,9 @@ function inflate(content: Buffer): Promise<Buffer> {
 
 function decoderFor(content: Buffer): TextDecoder {
   const utf16 = { fffe: 'utf-16le', feff: 'utf-16be' }[content.toString('hex', 0, 2)];
-  const declared = /^\s*<\?xml[^>]{0,200}?encoding\s{0,9}=\s{0,9}["']([\w.:-]{1,40})["']/.exec(content.toString('latin1', 0, DECLARATION_BYTES))?.[1];
+  const declared = /^\s*<\?xml[^>]{0,200}?encoding\s{0,9}=\s{0,9}["']([\w.:-]{1,40})["']/.exec(
+    content.toString('latin1', 0, DECLARATION_BYTES),
+  )?.[1];
   try {
     return new TextDecoder(utf16 ?? declared);
   } catch {
@@ -85,7 +93,7 @@ async function* linesOf(text: string): AsyncGenerator<Location, void, undefined>
 async function* listedIn(text: string): AsyncGenerator<Location, void, undefined> {
   const slice = new TimeSlice(COMPUTE_SLICE_MS);
   const reader = new XmlReader();
-  for (let start = 0; start < text.length && !reader.isOver; ) {
+  for (let start = 0; start < text.length && !reader.isOver;) {
     await slice.rest();
     // Up to a tag: what follows an ampersand tells what it is.
     const tag = text.indexOf('<', start + SITEMAP_SLICE_CHARACTERS);
@@ -144,7 +152,8 @@ class XmlReader {
   }
 
   private text(text: string): void {
-    if (this.location !== null && this.location.length <= MAX_LOCATION_LENGTH) this.location += text.slice(0, MAX_LOCATION_LENGTH + 1);
+    if (this.location !== null && this.location.length <= MAX_LOCATION_LENGTH)
+      this.location += text.slice(0, MAX_LOCATION_LENGTH + 1);
   }
 
   private closed(): void {

@@ -77,12 +77,21 @@ export class VisitPage {
     return bare === null ? fetched : this.fetcher.fetch(bare, { ...request, waits: true }, context.signal);
   }
 
-  private async visited(context: CrawlContext, page: ClaimedPage, fetched: FetchedPage, rules: RobotsRules): Promise<Visit> {
+  private async visited(
+    context: CrawlContext,
+    page: ClaimedPage,
+    fetched: FetchedPage,
+    rules: RobotsRules,
+  ): Promise<Visit> {
     switch (fetched.kind) {
       case 'content':
         return this.read(context, page, fetched, rules);
       case 'not_modified':
-        return visitOf(page, { id: page.id, state: 'done', outcome: 'indexed', reason: null }, await linksOf(context, page, page.links ?? [], rules));
+        return visitOf(
+          page,
+          { id: page.id, state: 'done', outcome: 'indexed', reason: null },
+          await linksOf(context, page, page.links ?? [], rules),
+        );
       case 'gone':
         return visitOf(page, failedNote(page, fetched.reason, true));
       case 'failed':
@@ -91,17 +100,21 @@ export class VisitPage {
         return visitOf(page, skipped(context, page, fetched));
       case 'moved': {
         const at = context.scope.targetAt(fetched.url);
-        return at ? visitOf(page, movedNote(page, at.url), [{ ...at, depth: page.depth }]) : visitOf(page, skippedNote(page.id, OUTSIDE));
+        return at
+          ? visitOf(page, movedNote(page, at.url), [{ ...at, depth: page.depth }])
+          : visitOf(page, skippedNote(page.id, OUTSIDE));
       }
       case 'later':
-        if (page.attempts >= (fetched.broken ? MAX_BROKEN_TRIES : MAX_TRIES)) return this.failed(context, page, fetched.reason, rules);
+        if (page.attempts >= (fetched.broken ? MAX_BROKEN_TRIES : MAX_TRIES))
+          return this.failed(context, page, fetched.reason, rules);
         return visitOf(page, laterNote(page, fetched.reason, this.clock.now(), fetched.retryAfterMs));
     }
   }
 
   /** What lay behind a page that fails today is still looked at; behind a root that fails, a whole site may be away. */
   private async failed(context: CrawlContext, page: ClaimedPage, reason: string, rules: RobotsRules): Promise<Visit> {
-    const links = rules.closed !== null || context.scope.isRoot(page) ? [] : await linksOf(context, page, page.links ?? [], rules);
+    const links =
+      rules.closed !== null || context.scope.isRoot(page) ? [] : await linksOf(context, page, page.links ?? [], rules);
     return visitOf(page, failedNote(page, reason), links);
   }
 
@@ -118,9 +131,18 @@ export class VisitPage {
       const canonical = canonicalPage?.url === at.url ? null : canonicalPage;
       const found = canonical ? [...links, { ...canonical, depth: page.depth }] : links;
       const { etag, lastModified } = fetched;
-      const content = { ...parsed, canonical: canonical?.url ?? null, links: links.map(({ url }) => url), etag, lastModified };
+      const content = {
+        ...parsed,
+        canonical: canonical?.url ?? null,
+        links: links.map(({ url }) => url),
+        etag,
+        lastModified,
+      };
       if (at.url === page.url) return { ...ofReading(page, content, noindex), found };
-      return { ...visitOf(page, movedNote(page, at.url), [{ ...at, depth: page.depth, claimed: true }, ...found]), arrived: { at, content, noindex } };
+      return {
+        ...visitOf(page, movedNote(page, at.url), [{ ...at, depth: page.depth, claimed: true }, ...found]),
+        arrived: { at, content, noindex },
+      };
     } catch (error) {
       context.signal.throwIfAborted();
       if (!(error instanceof UnreadableDocument)) return this.unexpected(context, page, error);
@@ -131,7 +153,15 @@ export class VisitPage {
 
   private parse({ crawl, signal }: CrawlContext, { body, contentType, url }: Content): Promise<ParsedDocument> {
     const { organizationId } = crawl;
-    const document = { organizationId, content: () => onePart(body), size: body.length, contentType, name: null, url, formats: FORMATS };
+    const document = {
+      organizationId,
+      content: () => onePart(body),
+      size: body.length,
+      contentType,
+      name: null,
+      url,
+      formats: FORMATS,
+    };
     return this.parser.parse(document, signal);
   }
 
@@ -142,9 +172,16 @@ export class VisitPage {
   }
 }
 
-function skipped({ scope }: CrawlContext, page: ClaimedPage, { reason, leadsTo }: Extract<FetchedPage, { kind: 'skipped' }>): NotedVisit {
+function skipped(
+  { scope }: CrawlContext,
+  page: ClaimedPage,
+  { reason, leadsTo }: Extract<FetchedPage, { kind: 'skipped' }>,
+): NotedVisit {
   if (leadsTo === undefined) return skippedNote(page.id, reason);
-  return { ...skippedNote(page.id, scope.isRoot(page) ? `${reason} - enter that address instead.` : reason), movedTo: leadsTo };
+  return {
+    ...skippedNote(page.id, scope.isRoot(page) ? `${reason} - enter that address instead.` : reason),
+    movedTo: leadsTo,
+  };
 }
 
 /** The pages that links lead to, where the crawl may follow them; as many as it may have in all. */

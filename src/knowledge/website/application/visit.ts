@@ -46,13 +46,22 @@ export function movedNote({ id }: ClaimedPage, to: string): NotedVisit {
  * It is tried again, unless it was tried often enough or would have to wait for too long.
  * @param retryAfterMs as the server asks; null where it does not
  */
-export function laterNote({ id, attempts }: ClaimedPage, reason: string, now: Date, retryAfterMs: number | null = null): NotedVisit {
+export function laterNote(
+  { id, attempts }: ClaimedPage,
+  reason: string,
+  now: Date,
+  retryAfterMs: number | null = null,
+): NotedVisit {
   const pauseMs = retryDelayMs(attempts, retryAfterMs, secureRandomBytes(1).readUInt8() / 255);
   if (attempts >= MAX_TRIES || pauseMs > MAX_PAUSE_MS) return { id, state: 'done', outcome: 'failed', reason };
   return { id, state: 'pending', outcome: null, reason, availableAt: new Date(now.getTime() + pauseMs) };
 }
 
-export function ofReading(page: ClaimedPage, content: PageContent, noindex: boolean): Pick<Visit, 'page' | 'note' | 'content'> {
+export function ofReading(
+  page: ClaimedPage,
+  content: PageContent,
+  noindex: boolean,
+): Pick<Visit, 'page' | 'note' | 'content'> {
   if (!noindex) return { page, note: null, content };
   return { page, note: skippedNote(page.id, 'The page asks not to be indexed (noindex).'), content: null };
 }

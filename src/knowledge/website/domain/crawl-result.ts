@@ -46,7 +46,8 @@ export function crawlResult(sites: readonly SiteTally[], budget: number | null):
 function emptySites(empty: readonly SiteTally[]): string {
   const named = empty.slice(0, NAMED_SITES).map(emptySite);
   const more = empty.length - named.length;
-  const others = more === 1 ? ['One more site has no page either.'] : more > 1 ? [`${more} more sites have no page either.`] : [];
+  const others =
+    more === 1 ? ['One more site has no page either.'] : more > 1 ? [`${more} more sites have no page either.`] : [];
   return [...named, ...others].join(' ');
 }
 

@@ -2,7 +2,11 @@ import { z } from 'zod';
 import { type BlockPlace, DOCUMENT_FORMATS, type ParsedDocument } from '../../parsing/domain/parsed-document.js';
 
 /** All of it: what is left out here is gone from the pages of a sample, and from no others. */
-const place = { page: z.number().optional(), anchor: z.string().optional(), term: z.string().optional() } satisfies Record<keyof BlockPlace, z.ZodType>;
+const place = {
+  page: z.number().optional(),
+  anchor: z.string().optional(),
+  term: z.string().optional(),
+} satisfies Record<keyof BlockPlace, z.ZodType>;
 const block = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('heading'), level: z.number(), text: z.string(), ...place }),
   z.object({ kind: z.literal('text'), text: z.string(), ...place }),

@@ -14,7 +14,10 @@ export function textDigest(blocks: readonly Block[]): string {
 }
 
 export function charactersOf(blocks: readonly Block[]): number {
-  return blocks.reduce((sum, block) => sum + (block.kind === 'table' ? block.rows.flat().join(' ') : block.text).length, 0);
+  return blocks.reduce(
+    (sum, block) => sum + (block.kind === 'table' ? block.rows.flat().join(' ') : block.text).length,
+    0,
+  );
 }
 
 /** The same for blocks that say the same: two terms with one definition do not. */

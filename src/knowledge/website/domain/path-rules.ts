@@ -45,7 +45,8 @@ export class PathRules {
     const path = normalizedPath(pathname + search);
     const prefix = this.longestPrefix(path);
     const wildcard = this.wildcards.find((rule) => matches(rule, path));
-    if (wildcard === undefined || (prefix !== undefined && prefix.length > wildcard.length)) return prefix?.allow ?? true;
+    if (wildcard === undefined || (prefix !== undefined && prefix.length > wildcard.length))
+      return prefix?.allow ?? true;
     return prefix?.length === wildcard.length ? prefix.allow || wildcard.allow : wildcard.allow;
   }
 
@@ -67,7 +68,13 @@ function compiled(pattern: string, allow: boolean): WildcardRule {
   const parts = (anchored ? pattern.slice(0, -1) : pattern).split(/\*+/);
   // A wildcard at the end adds nothing, where anything may follow.
   if (!anchored && parts.length > 1 && parts.at(-1) === '') parts.pop();
-  return { allow, length: pattern.length, parts, literalLength: parts.reduce((sum, { length }) => sum + length, 0), anchored };
+  return {
+    allow,
+    length: pattern.length,
+    parts,
+    literalLength: parts.reduce((sum, { length }) => sum + length, 0),
+    anchored,
+  };
 }
 
 /** Each part where it occurs first: if that one does not lead to a match, no later one does. */
@@ -96,7 +103,11 @@ function normalizedPath(path: string): string {
 
 function normalizedPattern(pattern: string): string {
   const end = pattern.endsWith('$') ? '$' : '';
-  return (end === '' ? pattern : pattern.slice(0, -1)).replace(ENCODED, (found) => (found === '*' ? found : normalizedCharacters(found))) + end;
+  return (
+    (end === '' ? pattern : pattern.slice(0, -1)).replace(ENCODED, (found) =>
+      found === '*' ? found : normalizedCharacters(found),
+    ) + end
+  );
 }
 
 /** Of one spelling, however it was written (RFC 9309, 2.2.2): what has no meaning as itself, and everything else encoded in capitals. */

@@ -4,15 +4,24 @@ import { repeatedBlocks, withoutRepeated } from './repeated-blocks.js';
 
 const text = (content: string): Block => ({ kind: 'text', text: content });
 const heading = (content: string, level = 2): Block => ({ kind: 'heading', level, text: content });
-const page = (number: number, ...more: Block[]): Block[] => [text('Home | Docs | Shop'), heading(`Page ${number}`, 1), text(`What page ${number} is about.`), ...more];
-const pages = (count: number, more: (number: number) => Block[] = () => []): Block[][] => Array.from({ length: count }, (_none, number) => page(number, ...more(number)));
+const page = (number: number, ...more: Block[]): Block[] => [
+  text('Home | Docs | Shop'),
+  heading(`Page ${number}`, 1),
+  text(`What page ${number} is about.`),
+  ...more,
+];
+const pages = (count: number, more: (number: number) => Block[] = () => []): Block[][] =>
+  Array.from({ length: count }, (_none, number) => page(number, ...more(number)));
 const none: ReadonlySet<string> = new Set();
-const texts = (blocks: readonly Block[]): string[] => blocks.map((block) => (block.kind === 'table' ? 'table' : block.text));
+const texts = (blocks: readonly Block[]): string[] =>
+  blocks.map((block) => (block.kind === 'table' ? 'table' : block.text));
 
 describe('blocks that stand on most pages of a site', () => {
   it('are left out of all of them, whatever their white space', () => {
     const repeated = repeatedBlocks(pages(5), none);
-    expect(texts(withoutRepeated([text(' Home |  Docs\n| Shop'), heading('Page 9', 1), text('Nine.')], repeated))).toEqual(['Page 9', 'Nine.']);
+    expect(
+      texts(withoutRepeated([text(' Home |  Docs\n| Shop'), heading('Page 9', 1), text('Nine.')], repeated)),
+    ).toEqual(['Page 9', 'Nine.']);
   });
 
   it('are no definitions of different terms', () => {
@@ -22,8 +31,15 @@ describe('blocks that stand on most pages of a site', () => {
   });
 
   it('stay where they stand on few, and on sites of few pages', () => {
-    const seldom = repeatedBlocks(pages(10, (number) => (number < 5 ? [text('A note.')] : [])), none);
-    expect(texts(withoutRepeated(page(1, text('A note.')), seldom))).toEqual(['Page 1', 'What page 1 is about.', 'A note.']);
+    const seldom = repeatedBlocks(
+      pages(10, (number) => (number < 5 ? [text('A note.')] : [])),
+      none,
+    );
+    expect(texts(withoutRepeated(page(1, text('A note.')), seldom))).toEqual([
+      'Page 1',
+      'What page 1 is about.',
+      'A note.',
+    ]);
     expect(repeatedBlocks(pages(4), none).size).toBe(0);
   });
 
@@ -32,15 +48,25 @@ describe('blocks that stand on most pages of a site', () => {
   });
 
   it('stay what they are while a later sample is about the same, or too small', () => {
-    const earlier = repeatedBlocks(pages(10, (number) => (number < 6 ? [text('Often.')] : [])), none);
-    const later = (count: number): ReadonlySet<string> => repeatedBlocks(pages(10, (number) => (number < count ? [text('Often.')] : [])), earlier);
+    const earlier = repeatedBlocks(
+      pages(10, (number) => (number < 6 ? [text('Often.')] : [])),
+      none,
+    );
+    const later = (count: number): ReadonlySet<string> =>
+      repeatedBlocks(
+        pages(10, (number) => (number < count ? [text('Often.')] : [])),
+        earlier,
+      );
     expect(later(4)).toEqual(earlier);
     expect(later(3).size).toBe(1);
     expect(repeatedBlocks(pages(4), earlier)).toEqual(earlier);
   });
 
   it('take their heading with them, and no other', () => {
-    const repeated = repeatedBlocks(pages(5, () => [heading('See also'), text('Our other sites.'), heading('Notes')]), none);
+    const repeated = repeatedBlocks(
+      pages(5, () => [heading('See also'), text('Our other sites.'), heading('Notes')]),
+      none,
+    );
     const own = [heading('See also'), text('Our other sites.'), heading('Notes'), text('A note of this page.')];
     expect(texts(withoutRepeated([text('Own.'), ...own], repeated))).toEqual(['Own.', 'Notes', 'A note of this page.']);
     expect(texts(withoutRepeated([text('Own.'), heading('Notes')], repeated))).toEqual(['Own.', 'Notes']);
@@ -49,11 +75,17 @@ describe('blocks that stand on most pages of a site', () => {
   it('stay on a page that has nothing else', () => {
     const repeated = repeatedBlocks(pages(5), none);
     expect(texts(withoutRepeated([text('Home | Docs | Shop')], repeated))).toEqual(['Home | Docs | Shop']);
-    expect(texts(withoutRepeated([heading('Imprint', 1), text('Home | Docs | Shop')], repeated))).toEqual(['Imprint', 'Home | Docs | Shop']);
+    expect(texts(withoutRepeated([heading('Imprint', 1), text('Home | Docs | Shop')], repeated))).toEqual([
+      'Imprint',
+      'Home | Docs | Shop',
+    ]);
   });
 
   it('are no more than some hundred, those on the most pages first', () => {
-    const repeated = repeatedBlocks(pages(5, (number) => (number < 4 ? Array.from({ length: 1_000 }, (_none, line) => text(`Line ${line}`)) : [])), none);
+    const repeated = repeatedBlocks(
+      pages(5, (number) => (number < 4 ? Array.from({ length: 1_000 }, (_none, line) => text(`Line ${line}`)) : [])),
+      none,
+    );
     expect(repeated.size).toBe(300);
     expect(texts(withoutRepeated(page(1), repeated))).toEqual(['Page 1', 'What page 1 is about.']);
   });

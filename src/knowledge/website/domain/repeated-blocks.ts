@@ -17,14 +17,19 @@ const KEY_DIGITS = 16;
  * @param earlier what was, by the sample before; it stays where this one says nothing
  * @returns keys for `withoutRepeated`
  */
-export function repeatedBlocks(pages: readonly (readonly Block[])[], earlier: ReadonlySet<string>): ReadonlySet<string> {
+export function repeatedBlocks(
+  pages: readonly (readonly Block[])[],
+  earlier: ReadonlySet<string>,
+): ReadonlySet<string> {
   const different = new Map(pages.map((blocks) => [textDigest(blocks), blocks]));
   if (different.size < MIN_PAGES) return earlier;
   const counts = new Map<string, number>();
   for (const blocks of different.values()) {
     for (const key of new Set(blocks.map(keyOf))) counts.set(key, (counts.get(key) ?? 0) + 1);
   }
-  const repeated = [...counts].filter(([key, count]) => count / different.size >= (earlier.has(key) ? MIN_SHARE_KEPT : MIN_SHARE));
+  const repeated = [...counts].filter(
+    ([key, count]) => count / different.size >= (earlier.has(key) ? MIN_SHARE_KEPT : MIN_SHARE),
+  );
   repeated.sort(([leftKey, left], [rightKey, right]) => right - left || (leftKey < rightKey ? -1 : 1));
   return new Set(repeated.slice(0, MAX_KEYS).map(([key]) => key));
 }
@@ -36,7 +41,9 @@ export function repeatedBlocks(pages: readonly (readonly Block[])[], earlier: Re
 export function withoutRepeated(blocks: readonly Block[], repeated: ReadonlySet<string>): readonly Block[] {
   if (repeated.size === 0) return blocks;
   const isRepeated = blocks.map((block) => repeated.has(keyOf(block)));
-  const own = blocks.filter((block, index) => !isRepeated[index] || (block.kind === 'heading' && !leadsRepeated(blocks, isRepeated, index)));
+  const own = blocks.filter(
+    (block, index) => !isRepeated[index] || (block.kind === 'heading' && !leadsRepeated(blocks, isRepeated, index)),
+  );
   return own.some(({ kind }) => kind !== 'heading') ? own : blocks;
 }
 

@@ -8,7 +8,10 @@ import { readRobotsFile } from './robots-file.js';
 const TOKEN = 'agent-service';
 const ORIGIN = 'https://example.com';
 /** Its declaration says otherwise than what is exported. */
-const otherParser = robotsParser as unknown as (url: string, text: string) => { isAllowed(url: string, agent: string): boolean };
+const otherParser = robotsParser as unknown as (
+  url: string,
+  text: string,
+) => { isAllowed(url: string, agent: string): boolean };
 
 function allows(file: string | Buffer, path: string, token = TOKEN): boolean {
   const { rules } = readRobotsFile(Buffer.from(file as string), token);
@@ -78,7 +81,12 @@ describe('rules of a robots.txt file', () => {
   });
 
   it.each<[what: string, path: string, lines: string[], allowed: boolean]>([
-    ['the longest decides', '/example/page/disallowed.gif', ['Allow: /example/page/', 'Disallow: /example/page/disallowed.gif'], false],
+    [
+      'the longest decides',
+      '/example/page/disallowed.gif',
+      ['Allow: /example/page/', 'Disallow: /example/page/disallowed.gif'],
+      false,
+    ],
     ['the longest decides, in any order', '/folder/page', ['Disallow: /folder', 'Allow: /folder/'], true],
     ['of two as long the one that allows', '/folder/page', ['Allow: /folder', 'Disallow: /folder'], true],
     ['a wildcard counts as one', '/page.htm', ['Allow: /page', 'Disallow: /*.htm'], false],
@@ -97,9 +105,13 @@ describe('rules of a robots.txt file', () => {
 
   it('agree with another parser, where that one keeps to the standard', () => {
     const piece = fc.constantFrom('a', 'b', '/', '*', '.', 'ab', '-');
-    const pattern = fc.tuple(fc.array(piece, { maxLength: 6 }), fc.boolean()).map(([pieces, end]) => `/${pieces.join('')}${end ? '$' : ''}`);
+    const pattern = fc
+      .tuple(fc.array(piece, { maxLength: 6 }), fc.boolean())
+      .map(([pieces, end]) => `/${pieces.join('')}${end ? '$' : ''}`);
     const rule = fc.tuple(fc.boolean(), pattern).map(([allow, text]) => `${allow ? 'Allow' : 'Disallow'}: ${text}`);
-    const path = fc.array(fc.constantFrom('a', 'b', '/a', '.', 'ab', '-'), { maxLength: 8 }).map((pieces) => `/x${pieces.join('')}`);
+    const path = fc
+      .array(fc.constantFrom('a', 'b', '/a', '.', 'ab', '-'), { maxLength: 8 })
+      .map((pieces) => `/x${pieces.join('')}`);
     fc.assert(
       fc.property(fc.array(rule, { maxLength: 8 }), path, (rules, at) => {
         const file = forAll(...rules.map((text) => text.replace(': /', ': /x')));
@@ -124,25 +136,59 @@ describe('groups of a robots.txt file', () => {
     for (const name of ['agent-service', 'Agent-Service', 'AGENT-SERVICE/2.0', 'agent-service (any)', '*', '* # all']) {
       expect([name, disallowed([`User-Agent: ${name}`, 'Disallow: /'])]).toEqual([name, true]);
     }
-    for (const name of ['agent', 'agent-services', 'agent-service-images', 'my-agent-service', 'other', '', 'agent service']) {
+    for (const name of [
+      'agent',
+      'agent-services',
+      'agent-service-images',
+      'my-agent-service',
+      'other',
+      '',
+      'agent service',
+    ]) {
       expect([name, disallowed([`User-agent: ${name}`, 'Disallow: /'])]).toEqual([name, false]);
     }
   });
 
   it('of everybody do not count for a crawler that is named, whatever its own say', () => {
     expect(disallowed(['User-agent: *', 'Disallow: /', '', 'User-agent: agent-service', 'Disallow:'])).toBe(false);
-    expect(disallowed(['User-agent: agent-service', '', 'User-agent: other', 'Allow: /page', 'User-agent: *', 'Disallow: /'])).toBe(false);
+    expect(
+      disallowed([
+        'User-agent: agent-service',
+        '',
+        'User-agent: other',
+        'Allow: /page',
+        'User-agent: *',
+        'Disallow: /',
+      ]),
+    ).toBe(false);
   });
 
   it('of one crawler are taken together, and one group may be of several', () => {
-    const file = ['User-agent: agent-service', 'Disallow: /a', 'User-agent: other', 'Disallow: /b', 'User-agent: agent-service', 'User-agent: third', 'Disallow: /c'];
+    const file = [
+      'User-agent: agent-service',
+      'Disallow: /a',
+      'User-agent: other',
+      'Disallow: /b',
+      'User-agent: agent-service',
+      'User-agent: third',
+      'Disallow: /c',
+    ];
     const paths = ['/a', '/b', '/c'].map((path) => allows(file.join('\n'), path));
     expect(paths).toEqual([false, true, false]);
   });
 
   it('are not parted by empty lines, nor by what is no part of the protocol', () => {
-    for (const line of ['', 'Sitemap: https://example.com/sitemap.xml', 'Crawl-delay: 5', 'Host: example.com', 'nonsense']) {
-      expect([line, disallowed(['User-agent: agent-service', line, 'User-agent: other', 'Disallow: /'])]).toEqual([line, true]);
+    for (const line of [
+      '',
+      'Sitemap: https://example.com/sitemap.xml',
+      'Crawl-delay: 5',
+      'Host: example.com',
+      'nonsense',
+    ]) {
+      expect([line, disallowed(['User-agent: agent-service', line, 'User-agent: other', 'Disallow: /'])]).toEqual([
+        line,
+        true,
+      ]);
     }
   });
 
@@ -150,14 +196,22 @@ describe('groups of a robots.txt file', () => {
     expect(disallowed(['Disallow: /', 'User-agent: agent-service', 'Allow: /x'])).toBe(false);
   });
 
-  it.each([['CRLF', '\r\n'], ['CR', '\r'], ['LF', '\n']])('end their lines with %s', (_what, end) => {
+  it.each([
+    ['CRLF', '\r\n'],
+    ['CR', '\r'],
+    ['LF', '\n'],
+  ])('end their lines with %s', (_what, end) => {
     const file = ['# remark', 'User-agent: agent-service', 'Disallow: /page', ''].join(end);
     expect(allows(file, '/page')).toBe(false);
   });
 
   it('are read in odd encodings', () => {
     const text = 'User-agent: *\nDisallow: /grün';
-    for (const file of [`\ufeff${text}`, Buffer.from(`\ufeff${text}`, 'utf16le'), Buffer.from(`\ufeff${text}`, 'utf16le').swap16()]) {
+    for (const file of [
+      `\ufeff${text}`,
+      Buffer.from(`\ufeff${text}`, 'utf16le'),
+      Buffer.from(`\ufeff${text}`, 'utf16le').swap16(),
+    ]) {
       expect(allows(file, '/grün')).toBe(false);
     }
     const latin1 = Buffer.from(text, 'latin1');
@@ -169,8 +223,18 @@ describe('groups of a robots.txt file', () => {
 
 describe('further lines of a robots.txt file', () => {
   it.each([
-    ['2', 2_000], ['0.5', 500], ['10 seconds', 10_000], ['.25', 250], ['31', 30_000], ['99999999999999', 30_000],
-    ['0', 0], ['-5', 0], ['NaN', 0], ['Infinity', 0], ['', 0], ['1e9', 1_000],
+    ['2', 2_000],
+    ['0.5', 500],
+    ['10 seconds', 10_000],
+    ['.25', 250],
+    ['31', 30_000],
+    ['99999999999999', 30_000],
+    ['0', 0],
+    ['-5', 0],
+    ['NaN', 0],
+    ['Infinity', 0],
+    ['', 0],
+    ['1e9', 1_000],
   ])('crawl-delay: %s', (value, ms) => {
     expect(readRobotsFile(Buffer.from(forAll(`Crawl-delay: ${value}`)), TOKEN).crawlDelayMs).toBe(ms);
   });
@@ -182,9 +246,20 @@ describe('further lines of a robots.txt file', () => {
   });
 
   it('sitemaps are of the whole file, absolute, each once and not too many', () => {
-    const file = ['Sitemap: https://a.example/1.xml', 'User-agent: other', 'sitemap:http://b.example/ü.xml', 'Sitemap: /relative.xml',
-      'Sitemap: https://a.example/1.xml', 'Sitemap: ftp://a.example/2.xml', 'Sitemap: http://', 'Disallow: /'];
-    expect(readRobotsFile(Buffer.from(file.join('\n')), TOKEN).sitemaps).toEqual(['https://a.example/1.xml', 'http://b.example/ü.xml']);
+    const file = [
+      'Sitemap: https://a.example/1.xml',
+      'User-agent: other',
+      'sitemap:http://b.example/ü.xml',
+      'Sitemap: /relative.xml',
+      'Sitemap: https://a.example/1.xml',
+      'Sitemap: ftp://a.example/2.xml',
+      'Sitemap: http://',
+      'Disallow: /',
+    ];
+    expect(readRobotsFile(Buffer.from(file.join('\n')), TOKEN).sitemaps).toEqual([
+      'https://a.example/1.xml',
+      'http://b.example/ü.xml',
+    ]);
     const many = Array.from({ length: 200 }, (_, index) => `Sitemap: https://a.example/${index}.xml`);
     expect(readRobotsFile(Buffer.from(many.join('\n')), TOKEN).sitemaps).toHaveLength(50);
   });

@@ -26,17 +26,27 @@ export interface SiteLimits {
 }
 
 /** @throws ValidationFailed, naming the value that cannot be used */
-export async function siteConfigsOf(requested: readonly RequestedSite[], { maxCharacters, maxExclusions }: SiteLimits): Promise<SiteConfig[]> {
+export async function siteConfigsOf(
+  requested: readonly RequestedSite[],
+  { maxCharacters, maxExclusions }: SiteLimits,
+): Promise<SiteConfig[]> {
   const count = requested.reduce((sum, { excludedUrls = [] }) => sum + excludedUrls.length, 0);
-  if (count > maxExclusions) throw new ValidationFailed(`body/configs must have at most ${maxExclusions} excludedUrls in all`);
+  if (count > maxExclusions)
+    throw new ValidationFailed(`body/configs must have at most ${maxExclusions} excludedUrls in all`);
   const known = new Set<string>();
   const slice = new TimeSlice(COMPUTE_SLICE_MS);
   const configs: SiteConfig[] = [];
   for (const [index, { rootUrl: written, excludedUrls = [] }] of requested.entries()) {
     const field = `body/configs/${index}`;
     const root = isAbsolute(written) ? canonicalRoot(written, maxCharacters) : null;
-    if (!root) throw new ValidationFailed(`${field}/rootUrl ${quoted(written)} must be an absolute http or https URL without user name, password, encoded path steps and spaces around it`);
-    if (known.has(root.href)) throw new ValidationFailed(`${field}/rootUrl ${quoted(written)} is the same site as another rootUrl: ${root.href}`);
+    if (!root)
+      throw new ValidationFailed(
+        `${field}/rootUrl ${quoted(written)} must be an absolute http or https URL without user name, password, encoded path steps and spaces around it`,
+      );
+    if (known.has(root.href))
+      throw new ValidationFailed(
+        `${field}/rootUrl ${quoted(written)} is the same site as another rootUrl: ${root.href}`,
+      );
     known.add(root.href);
     const exclusions = new Set<string>();
     for (const [at, url] of excludedUrls.entries()) {
@@ -52,7 +62,8 @@ function exclusionOf(written: string, root: URL, field: string, maxCharacters: n
   const refuse = (why: string): never => {
     throw new ValidationFailed(`${field} ${quoted(written)} ${why}`);
   };
-  if (!isAbsolute(written)) refuse('must be an absolute http or https URL without spaces around it, not a relative path');
+  if (!isAbsolute(written))
+    refuse('must be an absolute http or https URL without spaces around it, not a relative path');
   if (PATTERN_CHARACTERS.test(pathOf(written))) {
     refuse('must not be a pattern: everything at or below the address is excluded');
   }

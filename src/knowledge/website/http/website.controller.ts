@@ -28,11 +28,16 @@ export class WebsiteController {
   @ApiOperation({
     operationId: 'getWebsiteKnowledge',
     summary: "Read an agent's websites and how their crawl stands",
-    description: 'Answers 404 where none was ever set. The index, `chunks` and `bytes`, holds what earlier crawls found until this one knows better.',
+    description:
+      'Answers 404 where none was ever set. The index, `chunks` and `bytes`, holds what earlier crawls found until this one knows better.',
   })
   @ApiOkResponse({ type: WebsiteResponse })
   @ApiErrors(400, 401, 403, 404)
-  async read(@Caller() { organizationId }: ApiKeyPrincipal, @UuidParam('agentId') agentId: string, @Resource(AGENT) { type }: RunnableAgent): Promise<WebsiteResponse> {
+  async read(
+    @Caller() { organizationId }: ApiKeyPrincipal,
+    @UuidParam('agentId') agentId: string,
+    @Resource(AGENT) { type }: RunnableAgent,
+  ): Promise<WebsiteResponse> {
     if (type === 'classic') throw new AgentNotFound();
     return viewOf(await this.readWebsite.execute(organizationId, agentId));
   }

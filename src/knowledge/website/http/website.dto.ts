@@ -1,5 +1,12 @@
 import {
-  EnumField, IntegerField, ObjectField, ObjectListField, StringField, StringListField, TimestampField, UrlField,
+  EnumField,
+  IntegerField,
+  ObjectField,
+  ObjectListField,
+  StringField,
+  StringListField,
+  TimestampField,
+  UrlField,
 } from '../../../platform/http/index.js';
 import { SYNC_STATES, type SyncState } from '../../index/domain/sync-status.js';
 import { MAX_EXCLUSIONS, MAX_ROOTS, MAX_URL_CHARACTERS } from '../limits.js';
@@ -24,7 +31,10 @@ export class WebsiteConfigBody {
 }
 
 export class SetWebsiteBody {
-  @ObjectListField(() => WebsiteConfigBody, { max: MAX_ROOTS, description: 'The complete list; an empty one stops crawling.' })
+  @ObjectListField(() => WebsiteConfigBody, {
+    max: MAX_ROOTS,
+    description: 'The complete list; an empty one stops crawling.',
+  })
   readonly configs!: readonly WebsiteConfigBody[];
 }
 
@@ -35,7 +45,9 @@ export class WebsiteConfigResponse {
   @StringListField({ description: 'Everything at or below each is left out.' })
   readonly excludedUrls!: readonly string[];
 
-  @StringListField({ description: 'The root page alone: the crawl starts there and follows links. Anything else: just these pages.' })
+  @StringListField({
+    description: 'The root page alone: the crawl starts there and follows links. Anything else: just these pages.',
+  })
   readonly selectedUrls!: readonly string[];
 }
 
@@ -49,26 +61,34 @@ export class CrawledPagesResponse {
   @IntegerField({ description: 'No answer, 4xx, 5xx, too large, unreadable, without text.' })
   readonly failed!: number;
 
-  @IntegerField({ description: 'Other types, excluded by robots.txt or noindex, redirects, the same text as another page.' })
+  @IntegerField({
+    description: 'Other types, excluded by robots.txt or noindex, redirects, the same text as another page.',
+  })
   readonly skipped!: number;
 }
 
 export class WebsiteSyncResponse {
   @EnumField(SYNC_STATES, {
-    description: '`PARTIAL_SUCCESS`: some page failed, or the limit of pages ended the crawl. `SUSPENDED`: there is nothing to crawl.',
+    description:
+      '`PARTIAL_SUCCESS`: some page failed, or the limit of pages ended the crawl. `SUSPENDED`: there is nothing to crawl.',
   })
   readonly state!: SyncState;
 
   @TimestampField({ nullable: true, description: 'When a crawl last ended in SUCCESS or PARTIAL_SUCCESS.' })
   readonly lastSuccessfulSyncAt!: string | null;
 
-  @StringField({ nullable: true, description: 'What the last crawl that ended had to complain of; kept while another one is under way.' })
+  @StringField({
+    nullable: true,
+    description: 'What the last crawl that ended had to complain of; kept while another one is under way.',
+  })
   readonly lastError!: string | null;
 
   @TimestampField({ nullable: true, description: 'When the newest crawl began; null before the first.' })
   readonly startedAt!: string | null;
 
-  @ObjectField(() => CrawledPagesResponse, { description: 'Counts of the newest crawl; they grow while it is under way.' })
+  @ObjectField(() => CrawledPagesResponse, {
+    description: 'Counts of the newest crawl; they grow while it is under way.',
+  })
   readonly pages!: CrawledPagesResponse;
 }
 

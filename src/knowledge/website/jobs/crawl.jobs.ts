@@ -11,4 +11,8 @@ export const crawlStep = defineJob({
 });
 
 /** Some seconds' worth of what all crawls have to ask one origin for. */
-export const crawlHost = defineJob({ name: 'knowledge.crawl-host', payload: z.object({ origin: z.string() }), retry: { attempts: 5, backoffSeconds: 2 } });
+export const crawlHost = defineJob({
+  name: 'knowledge.crawl-host',
+  payload: z.object({ origin: z.string() }),
+  retry: { attempts: 5, backoffSeconds: 2 },
+});

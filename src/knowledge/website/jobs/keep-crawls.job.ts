@@ -10,7 +10,11 @@ import { crawlStep } from './crawl.jobs.js';
 
 const payload = z.object({});
 
-export const keepCrawls = defineJob({ name: 'knowledge.keep-crawls', payload, schedule: { everyMinutes: CHECK_EVERY_MINUTES, payload: {} } });
+export const keepCrawls = defineJob({
+  name: 'knowledge.keep-crawls',
+  payload,
+  schedule: { everyMinutes: CHECK_EVERY_MINUTES, payload: {} },
+});
 
 /** Has every website crawled again when its time has come, and no crawl stand still. */
 @Processor(keepCrawls.name)

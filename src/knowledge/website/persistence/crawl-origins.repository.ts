@@ -18,8 +18,15 @@ export class CrawlOrigins {
   async unopened(origin: string, now: Date): Promise<UnopenedSite[]> {
     const found = tables
       .selectFrom('knowledge_website_origins as turn')
-      .innerJoin('knowledge_websites as site', (join) => join.onRef('site.agent_id', '=', 'turn.agent_id').onRef('site.crawl_id', '=', 'turn.crawl_id'))
-      .select(['turn.organization_id as organizationId', 'turn.agent_id as agentId', 'turn.crawl_id as crawlId', 'turn.sitemaps'])
+      .innerJoin('knowledge_websites as site', (join) =>
+        join.onRef('site.agent_id', '=', 'turn.agent_id').onRef('site.crawl_id', '=', 'turn.crawl_id'),
+      )
+      .select([
+        'turn.organization_id as organizationId',
+        'turn.agent_id as agentId',
+        'turn.crawl_id as crawlId',
+        'turn.sitemaps',
+      ])
       .where('turn.origin', '=', origin)
       .where('turn.opened', '=', false)
       .where('turn.available_at', '<=', now.toISOString())
@@ -27,12 +34,25 @@ export class CrawlOrigins {
       .orderBy('turn.available_at')
       .orderBy('site.active_at');
     const rows = await rowsOf(this.database, found);
-    return rows.map(({ sitemaps, ...crawl }) => ({ ...crawl, sitemaps: UNREAD_SITEMAPS.readNullable(sitemaps, `${crawl.crawlId} ${origin}`) }));
+    return rows.map(({ sitemaps, ...crawl }) => ({
+      ...crawl,
+      sitemaps: UNREAD_SITEMAPS.readNullable(sitemaps, `${crawl.crawlId} ${origin}`),
+    }));
   }
 
   /** @param sitemaps what is left of them; null for nothing */
-  async noteSitemaps({ em }: Transaction, crawl: CrawlKey, origin: string, sitemaps: UnreadSitemaps | null, availableAt: Date): Promise<void> {
-    await em.nativeUpdate(StoredOrigin, { ...crawlKeyOf(crawl), origin }, { opened: sitemaps === null, sitemaps, availableAt });
+  async noteSitemaps(
+    { em }: Transaction,
+    crawl: CrawlKey,
+    origin: string,
+    sitemaps: UnreadSitemaps | null,
+    availableAt: Date,
+  ): Promise<void> {
+    await em.nativeUpdate(
+      StoredOrigin,
+      { ...crawlKeyOf(crawl), origin },
+      { opened: sitemaps === null, sitemaps, availableAt },
+    );
   }
 
   /** Keys of the blocks that are boilerplate on the origin's pages; null while the crawl does not know them. */
@@ -42,7 +62,9 @@ export class CrawlOrigins {
   }
 
   async setRepeated(crawl: CrawlKey, origin: string, keys: ReadonlySet<string>): Promise<void> {
-    await this.database.write((em) => em.nativeUpdate(StoredOrigin, { ...crawlKeyOf(crawl), origin }, { repeated: [...keys].join(' ') }));
+    await this.database.write((em) =>
+      em.nativeUpdate(StoredOrigin, { ...crawlKeyOf(crawl), origin }, { repeated: [...keys].join(' ') }),
+    );
   }
 }
 

@@ -1,12 +1,25 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../platform/clock/index.js';
-import { Database, inBatches, type SqlExecutor, storableText, toDate, type Transaction } from '../../../platform/database/index.js';
+import {
+  Database,
+  inBatches,
+  type SqlExecutor,
+  storableText,
+  toDate,
+  type Transaction,
+} from '../../../platform/database/index.js';
 import { newId } from '../../../platform/ids/index.js';
 import type { ScopedPage } from '../domain/crawl-scope.js';
 import type { PageOutcome } from '../domain/crawl-result.js';
 import type { PageContent } from '../domain/held-page.js';
-import { HOST_LEASE_MS, MAX_KEPT_LINK_CHARACTERS, MAX_REASON_CHARACTERS, SAMPLE_PAGES, SAMPLE_VISITS } from '../limits.js';
+import {
+  HOST_LEASE_MS,
+  MAX_KEPT_LINK_CHARACTERS,
+  MAX_REASON_CHARACTERS,
+  SAMPLE_PAGES,
+  SAMPLE_VISITS,
+} from '../limits.js';
 import { CrawlSuperseded } from '../domain/website.errors.js';
 import * as sql from './crawl-pages.sql.js';
 import { HELD_PAGE } from './website.entities.js';
@@ -80,7 +93,10 @@ export class CrawlPages {
 
   /** Keeps the crawl the current one until the transaction ends. @throws CrawlSuperseded when it is not */
   async lock(transaction: Transaction, crawl: CrawlKey): Promise<LockedCrawl> {
-    const [row] = await sql.LOCK_CRAWL.run<{ budget: number | null; found: number; budgetReached: boolean }>(transaction, crawlKeyOf(crawl));
+    const [row] = await sql.LOCK_CRAWL.run<{ budget: number | null; found: number; budgetReached: boolean }>(
+      transaction,
+      crawlKeyOf(crawl),
+    );
     if (!row) throw new CrawlSuperseded();
     return { room: Math.max((row.budget ?? 0) - row.found, 0), budgetReached: row.budgetReached };
   }
@@ -90,21 +106,37 @@ export class CrawlPages {
    * of which another worker has taken over the host are left to it.
    * @throws CrawlSuperseded when the crawl is not the current one any more
    */
-  async record(executor: SqlExecutor, crawl: CrawlKey, holder: string, found: readonly FoundPage[], visits: readonly NotedVisit[]): Promise<Recorded> {
+  async record(
+    executor: SqlExecutor,
+    crawl: CrawlKey,
+    holder: string,
+    found: readonly FoundPage[],
+    visits: readonly NotedVisit[],
+  ): Promise<Recorded> {
     const claimed = new Map<string, string>();
     const kept = new Set<string>();
     let full = false;
     const noted = visits.map((visit) => visitRow(visit));
-    const batches = [...inBatches(found.map((page, position) => foundRow(page, position)), bytesOf)];
+    const batches = [
+      ...inBatches(
+        found.map((page, position) => foundRow(page, position)),
+        bytesOf,
+      ),
+    ];
     for (const [index, pages] of (batches.length > 0 ? batches : [[]]).entries()) {
       const last = index >= batches.length - 1;
-      const [result] = await sql.RECORD.run<{ full: boolean; claimed: string | null; kept: string | null }>(
-        executor,
-        { ...crawlKeyOf(crawl), holder, found: pages, visits: last ? noted : [], now: this.clock.now(), claimedUntil: this.claimedUntil() },
-      );
+      const [result] = await sql.RECORD.run<{ full: boolean; claimed: string | null; kept: string | null }>(executor, {
+        ...crawlKeyOf(crawl),
+        holder,
+        found: pages,
+        visits: last ? noted : [],
+        now: this.clock.now(),
+        claimedUntil: this.claimedUntil(),
+      });
       if (!result) throw new CrawlSuperseded();
       full ||= result.full;
-      for (const { id, url } of JSON.parse(result.claimed ?? '[]') as { id: string; url: string }[]) claimed.set(url, id);
+      for (const { id, url } of JSON.parse(result.claimed ?? '[]') as { id: string; url: string }[])
+        claimed.set(url, id);
       for (const id of JSON.parse(result.kept ?? '[]') as string[]) kept.add(id);
     }
     return { claimed, kept, full };
@@ -113,7 +145,12 @@ export class CrawlPages {
   /** Pages of an origin that are due, of any crawl, for the worker that has the lease of its host. */
   async claim(origin: string, holder: string, limit: number): Promise<(ClaimedPage & CrawlKey)[]> {
     const rows = await sql.CLAIM.run<PageRow>(this.database, {
-      origin, holder, limit, sample: SAMPLE_PAGES, now: this.clock.now(), claimedUntil: this.claimedUntil(),
+      origin,
+      holder,
+      limit,
+      sample: SAMPLE_PAGES,
+      now: this.clock.now(),
+      claimedUntil: this.claimedUntil(),
     });
     return rows.map(pageOf).sort((left, right) => left.depth - right.depth || (left.url < right.url ? -1 : 1));
   }
@@ -144,8 +181,17 @@ export class CrawlPages {
   }
 
   /** The held pages of a crawl's origin, nearest to the beginning first; they are the holder's from now on. */
-  async takeHeld(crawl: CrawlKey, origin: string, holder: string): Promise<{ page: ClaimedPage; content: PageContent }[]> {
-    const rows = await sql.TAKE_HELD.run<PageRow & { held: string }>(this.database, { ...crawlKeyOf(crawl), origin, holder, claimedUntil: this.claimedUntil() });
+  async takeHeld(
+    crawl: CrawlKey,
+    origin: string,
+    holder: string,
+  ): Promise<{ page: ClaimedPage; content: PageContent }[]> {
+    const rows = await sql.TAKE_HELD.run<PageRow & { held: string }>(this.database, {
+      ...crawlKeyOf(crawl),
+      origin,
+      holder,
+      claimedUntil: this.claimedUntil(),
+    });
     return rows
       .map((row) => ({ page: pageOf(row), content: HELD_PAGE.readText(row.held, row.id) }))
       .sort((left, right) => left.page.depth - right.page.depth || (left.page.url < right.page.url ? -1 : 1));
@@ -159,7 +205,10 @@ export class CrawlPages {
     transaction: Transaction,
     crawl: CrawlKey,
     holder: string,
-    page: { readonly id: string; readonly documentId: string; readonly reason: string | null } & Pick<PageContent, 'etag' | 'lastModified' | 'links'>,
+    page: { readonly id: string; readonly documentId: string; readonly reason: string | null } & Pick<
+      PageContent,
+      'etag' | 'lastModified' | 'links'
+    >,
   ): Promise<boolean> {
     const links = page.links.join('\n');
     // A page whose links are not all kept must be read whole the next time, or pages behind it would be lost.
@@ -191,12 +240,41 @@ function pageOf(row: PageRow): ClaimedPage & CrawlKey {
 }
 
 function foundRow({ url, rootId, origin, depth, claimed = false, disallowed }: FoundPage, position: number) {
-  return { id: newId(), url, digest: digestOf(url), origin, root_id: rootId, depth, claimed, disallowed: disallowed ?? null, position };
+  return {
+    id: newId(),
+    url,
+    digest: digestOf(url),
+    origin,
+    root_id: rootId,
+    depth,
+    claimed,
+    disallowed: disallowed ?? null,
+    position,
+  };
 }
 
-function visitRow({ id, state, outcome, reason, gone = false, forget = false, copyOf, movedTo, textDigest, held, availableAt }: NotedVisit) {
+function visitRow({
+  id,
+  state,
+  outcome,
+  reason,
+  gone = false,
+  forget = false,
+  copyOf,
+  movedTo,
+  textDigest,
+  held,
+  availableAt,
+}: NotedVisit) {
   return {
-    id, state, outcome, gone, forget, held: held ?? null, text_digest: textDigest ?? null, available_at: availableAt?.toISOString() ?? null,
+    id,
+    state,
+    outcome,
+    gone,
+    forget,
+    held: held ?? null,
+    text_digest: textDigest ?? null,
+    available_at: availableAt?.toISOString() ?? null,
     copy_of: typeof copyOf === 'string' ? digestOf(copyOf) : null,
     moved_to: movedTo === undefined ? null : digestOf(movedTo),
     reason: reason === null ? null : storableText(reason).slice(0, MAX_REASON_CHARACTERS),

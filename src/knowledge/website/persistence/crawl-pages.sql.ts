@@ -11,7 +11,8 @@ const ofCrawl = (p: CrawlReferences, table: string): string =>
   `${table}.organization_id = ${p.organizationId} and ${table}.agent_id = ${p.agentId} and ${table}.crawl_id = ${p.crawlId}`;
 
 /** Of pages with the same text the first one is kept: none that names another as canonical, then the nearest to where the crawl began. */
-const rankOf = (page: string, copyOf = `${page}.copy_of`): string => `(${copyOf} is not null, ${page}.depth, length(${page}.url), ${page}.url collate "C")`;
+const rankOf = (page: string, copyOf = `${page}.copy_of`): string =>
+  `(${copyOf} is not null, ${page}.depth, length(${page}.url), ${page}.url collate "C")`;
 
 const lockCrawl = (p: CrawlReferences): string => `
   select budget, found, disallowed, budget_reached as "budgetReached" from knowledge_websites site
@@ -61,7 +62,12 @@ const noteVisits = (p: RecordReferences): string => `
  */
 export const RECORD = statement(
   {
-    ...CRAWL, holder: 'uuid', found: 'jsonb', visits: 'jsonb', now: 'timestamptz', claimedUntil: 'timestamptz',
+    ...CRAWL,
+    holder: 'uuid',
+    found: 'jsonb',
+    visits: 'jsonb',
+    now: 'timestamptz',
+    claimedUntil: 'timestamptz',
   },
   (p) => `
   with locked as (${lockCrawl(p)}
@@ -114,7 +120,14 @@ const TURNS = `
  * While a site's sample is not complete its pages come in rounds, so that the same ones are in it whenever it is crawled.
  */
 export const CLAIM = statement(
-  { origin: 'text', holder: 'uuid', limit: 'integer', sample: 'integer', now: 'timestamptz', claimedUntil: 'timestamptz' },
+  {
+    origin: 'text',
+    holder: 'uuid',
+    limit: 'integer',
+    sample: 'integer',
+    now: 'timestamptz',
+    claimedUntil: 'timestamptz',
+  },
   (p) => `
   with due as materialized (
     select picked.id, row_number() over (partition by turn.organization_id order by picked.number, random()) as round ${TURNS}
@@ -199,7 +212,16 @@ export const TAKE_HELD = statement(
  * where one of them came first nothing is answered.
  */
 export const NOTE_INDEXED = statement(
-  { ...CRAWL, holder: 'uuid', id: 'uuid', documentId: 'uuid', reason: 'text', etag: 'text', lastModified: 'text', links: 'text' },
+  {
+    ...CRAWL,
+    holder: 'uuid',
+    id: 'uuid',
+    documentId: 'uuid',
+    reason: 'text',
+    etag: 'text',
+    lastModified: 'text',
+    links: 'text',
+  },
   (p) => `
   with site as (select 1 from knowledge_websites site where ${ofCrawl(p, 'site')} for share),
        owner as (select 1 from agents where organization_id = ${p.organizationId} and id = ${p.agentId} for key share)

@@ -9,7 +9,9 @@ type Agent = Omit<CrawlKey, 'crawlId'>;
 
 const websites = tables
   .selectFrom('knowledge_websites as site')
-  .innerJoin('agents', (join) => join.onRef('agents.id', '=', 'site.agent_id').onRef('agents.organization_id', '=', 'site.organization_id'))
+  .innerJoin('agents', (join) =>
+    join.onRef('agents.id', '=', 'site.agent_id').onRef('agents.organization_id', '=', 'site.organization_id'),
+  )
   .select(['site.organization_id as organizationId', 'site.agent_id as agentId']);
 
 const isGone = (table: string) =>
@@ -21,19 +23,30 @@ export class CrawlSchedule {
   constructor(private readonly database: Database) {}
 
   due(now: Date, limit: number): Promise<Agent[]> {
-    const due = websites.where('site.next_crawl_at', '<=', now.toISOString()).where('agents.type', '<>', 'classic').orderBy('site.next_crawl_at').limit(limit);
+    const due = websites
+      .where('site.next_crawl_at', '<=', now.toISOString())
+      .where('agents.type', '<>', 'classic')
+      .orderBy('site.next_crawl_at')
+      .limit(limit);
     return rowsOf(this.database, due);
   }
 
   /** Locks the website where its crawl is due still. */
   async lockDue({ em }: Transaction, { organizationId, agentId }: Agent, now: Date): Promise<boolean> {
     const due = { organizationId, agentId, nextCrawlAt: { $lte: now } };
-    return (await em.findOne(StoredWebsite, due, { lockMode: LockMode.PESSIMISTIC_WRITE, disableIdentityMap: true })) !== null;
+    return (
+      (await em.findOne(StoredWebsite, due, { lockMode: LockMode.PESSIMISTIC_WRITE, disableIdentityMap: true })) !==
+      null
+    );
   }
 
   /** Crawls of which nothing was heard since, which have moved now: no other process takes them up as well. */
   takeUpStanding(transaction: Transaction, before: Date, now: Date, limit: number): Promise<CrawlKey[]> {
-    const standing = websites.clearSelect().select('site.agent_id').where('site.work_left', '=', true).where('site.active_at', '<', before.toISOString());
+    const standing = websites
+      .clearSelect()
+      .select('site.agent_id')
+      .where('site.work_left', '=', true)
+      .where('site.active_at', '<', before.toISOString());
     const takenUp = tables
       .updateTable('knowledge_websites')
       .set({ active_at: now.toISOString() })
@@ -68,11 +81,16 @@ export class CrawlSchedule {
       .where('page.agent_id', '=', agentId)
       .where(isGone('page'))
       .limit(limit);
-    return (await rowsOf(this.database, tables.deleteFrom('knowledge_website_pages').where('id', 'in', some).returning('id'))).length;
+    return (
+      await rowsOf(this.database, tables.deleteFrom('knowledge_website_pages').where('id', 'in', some).returning('id'))
+    ).length;
   }
 
   async removeWebsite({ organizationId, agentId }: Agent): Promise<void> {
-    const website = tables.deleteFrom('knowledge_websites as site').where('site.organization_id', '=', organizationId).where('site.agent_id', '=', agentId);
+    const website = tables
+      .deleteFrom('knowledge_websites as site')
+      .where('site.organization_id', '=', organizationId)
+      .where('site.agent_id', '=', agentId);
     await rowsOf(this.database, website.where(isGone('site')).returning('agent_id'));
   }
 }

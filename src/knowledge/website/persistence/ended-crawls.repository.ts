@@ -29,7 +29,10 @@ export class EndedCrawls {
         .selectFrom('knowledge_website_pages')
         .distinctOn(['root_id', 'outcome'])
         .select(['root_id', 'outcome', 'url', 'reason', 'depth', 'gone'])
-        .select([sql<boolean>`moved_to is not null`.as('hasLeft'), sql<number>`(count(*) over (partition by root_id, outcome))::int`.as('count')])
+        .select([
+          sql<boolean>`moved_to is not null`.as('hasLeft'),
+          sql<number>`(count(*) over (partition by root_id, outcome))::int`.as('count'),
+        ])
         .where(ofAgent(crawl))
         .where('crawl_id', '=', crawl.crawlId)
         .orderBy('root_id')
@@ -39,7 +42,9 @@ export class EndedCrawls {
         .orderBy(sql`url collate "C"`),
     );
     return sites.map(({ id, rootUrl }) => {
-      const [indexed, failed, skipped] = (['indexed', 'failed', 'skipped'] as const).map((outcome) => tallies.find((row) => row.root_id === id && row.outcome === outcome));
+      const [indexed, failed, skipped] = (['indexed', 'failed', 'skipped'] as const).map((outcome) =>
+        tallies.find((row) => row.root_id === id && row.outcome === outcome),
+      );
       const away = failed?.depth === 0 && !failed.gone;
       const hasLeft = skipped?.depth === 0 && skipped.hasLeft;
       const counts = { indexed: indexed?.count ?? 0, failed: failed?.count ?? 0, skipped: skipped?.count ?? 0 };
@@ -64,14 +69,34 @@ export class EndedCrawls {
     return this.leavingWhere(transaction, crawl, isRemoved, limit);
   }
 
-  private async leavingWhere(transaction: Transaction, crawl: CrawlKey, where: RawBuilder<boolean>, limit: number): Promise<string[]> {
-    const some = tables.selectFrom('knowledge_website_pages').select('id').where(ofAgent(crawl)).where('document_id', 'is not', null).where(where).limit(limit);
-    const forgotten = tables.updateTable('knowledge_website_pages').set(FORGOTTEN).where('id', 'in', some).returning('document_id');
+  private async leavingWhere(
+    transaction: Transaction,
+    crawl: CrawlKey,
+    where: RawBuilder<boolean>,
+    limit: number,
+  ): Promise<string[]> {
+    const some = tables
+      .selectFrom('knowledge_website_pages')
+      .select('id')
+      .where(ofAgent(crawl))
+      .where('document_id', 'is not', null)
+      .where(where)
+      .limit(limit);
+    const forgotten = tables
+      .updateTable('knowledge_website_pages')
+      .set(FORGOTTEN)
+      .where('id', 'in', some)
+      .returning('document_id');
     return (await rowsOf(transaction, forgotten)).flatMap(({ document_id: id }) => (id === null ? [] : [id]));
   }
 
   /** Pages that are in the index and not in the crawl, of all sites but these. */
-  unfound(transaction: Transaction, crawl: CrawlKey, exceptRoots: readonly string[], limit: number): Promise<{ url: string; depth: number }[]> {
+  unfound(
+    transaction: Transaction,
+    crawl: CrawlKey,
+    exceptRoots: readonly string[],
+    limit: number,
+  ): Promise<{ url: string; depth: number }[]> {
     const unfound = tables
       .selectFrom('knowledge_website_pages')
       .select(['url', 'depth'])
@@ -103,7 +128,12 @@ export class EndedCrawls {
   }
 
   /** Pages that the crawl did not find, of which nothing is in the index. @returns how many were removed. In the transaction that holds the crawl. */
-  async removeUnfound(transaction: Transaction, crawl: CrawlKey, keptRoots: readonly string[], limit: number): Promise<number> {
+  async removeUnfound(
+    transaction: Transaction,
+    crawl: CrawlKey,
+    keptRoots: readonly string[],
+    limit: number,
+  ): Promise<number> {
     const some = tables
       .selectFrom('knowledge_website_pages')
       .select('id')
@@ -112,21 +142,43 @@ export class EndedCrawls {
       .where('document_id', 'is', null)
       .where(sql<boolean>`root_id::text <> all(${textArray(keptRoots)})`)
       .limit(limit);
-    return (await rowsOf(transaction, tables.deleteFrom('knowledge_website_pages').where('id', 'in', some).returning('id'))).length;
+    return (
+      await rowsOf(transaction, tables.deleteFrom('knowledge_website_pages').where('id', 'in', some).returning('id'))
+    ).length;
   }
 
   /** @param result null where there was nothing to crawl. In the transaction that holds the crawl. */
-  async end({ em }: Transaction, crawl: CrawlKey, result: CrawlResult | null, now: Date, nextCrawlAt: Date | null): Promise<void> {
+  async end(
+    { em }: Transaction,
+    crawl: CrawlKey,
+    result: CrawlResult | null,
+    now: Date,
+    nextCrawlAt: Date | null,
+  ): Promise<void> {
     const { organizationId, agentId, crawlId } = crawl;
     const changes = { workLeft: false, lastError: result?.lastError ?? null, activeAt: now, nextCrawlAt };
     const succeeded = result === null || result.state === 'FAILED' ? {} : { lastSuccessfulAt: now };
-    await em.nativeUpdate(StoredWebsite, { organizationId, agentId, crawlId }, { ...changes, ...succeeded, ...(result && { state: result.state }) });
+    await em.nativeUpdate(
+      StoredWebsite,
+      { organizationId, agentId, crawlId },
+      { ...changes, ...succeeded, ...(result && { state: result.state }) },
+    );
   }
 
   /** Origins of a crawl that have something to do left. */
   async unfinishedOrigins(transaction: Transaction, crawl: CrawlKey): Promise<string[]> {
-    const pages = tables.selectFrom('knowledge_website_pages').select('origin').where(ofAgent(crawl)).where('crawl_id', '=', crawl.crawlId).where('state', '<>', 'done');
-    const sites = tables.selectFrom('knowledge_website_origins').select('origin').where(ofAgent(crawl)).where('crawl_id', '=', crawl.crawlId).where('opened', '=', false);
+    const pages = tables
+      .selectFrom('knowledge_website_pages')
+      .select('origin')
+      .where(ofAgent(crawl))
+      .where('crawl_id', '=', crawl.crawlId)
+      .where('state', '<>', 'done');
+    const sites = tables
+      .selectFrom('knowledge_website_origins')
+      .select('origin')
+      .where(ofAgent(crawl))
+      .where('crawl_id', '=', crawl.crawlId)
+      .where('opened', '=', false);
     return (await rowsOf(transaction, pages.union(sites))).map(({ origin }) => origin);
   }
 }

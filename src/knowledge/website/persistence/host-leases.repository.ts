@@ -3,7 +3,13 @@ import { Clock } from '../../../platform/clock/index.js';
 import { Database, type SqlExecutor } from '../../../platform/database/index.js';
 import { newId } from '../../../platform/ids/index.js';
 import { HostLease } from '../domain/host-lease.js';
-import { HOST_FORGOTTEN_MS, HOST_LEASE_LOST_MS, HOST_LEASE_MS, HOST_LEASE_RENEWAL_MS, MAX_HOST_LENGTH } from '../limits.js';
+import {
+  HOST_FORGOTTEN_MS,
+  HOST_LEASE_LOST_MS,
+  HOST_LEASE_MS,
+  HOST_LEASE_RENEWAL_MS,
+  MAX_HOST_LENGTH,
+} from '../limits.js';
 import * as sql from './host-leases.sql.js';
 
 /** Another process may ask the host by now. */
@@ -46,7 +52,8 @@ export class HostLeases {
           else onLost(new HostLeaseLost());
         },
         () => {
-          if (this.clock.monotonic() - renewedAt >= HOST_LEASE_LOST_MS - HOST_LEASE_RENEWAL_MS) onLost(new HostLeaseLost());
+          if (this.clock.monotonic() - renewedAt >= HOST_LEASE_LOST_MS - HOST_LEASE_RENEWAL_MS)
+            onLost(new HostLeaseLost());
         },
       );
     });

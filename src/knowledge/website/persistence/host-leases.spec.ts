@@ -41,7 +41,7 @@ const pass = (seconds: number): Promise<unknown> =>
   );
 
 describe('the lease of a host', () => {
-  it('is one process\'s, and the next one\'s as soon as it is released', async () => {
+  it("is one process's, and the next one's as soon as it is released", async () => {
     const [first, second] = [new Worker(), new Worker()];
     const lease = await first.take();
     expect(await second.leases.take(origin)).toBeNull();
@@ -49,7 +49,7 @@ describe('the lease of a host', () => {
     expect((await second.take()).host).toBe(host);
   });
 
-  it('of a process that died is another\'s within a minute', async () => {
+  it("of a process that died is another's within a minute", async () => {
     await new Worker().take();
     const other = new Worker();
     expect(await other.leases.busyMs(origin)).toBeLessThanOrEqual(60_000);
@@ -75,7 +75,7 @@ describe('the lease of a host', () => {
     expect([await second.leases.take(origin), lost]).toEqual([null, []]);
   });
 
-  it('that is another\'s by now ends the work, and its release changes nothing', async () => {
+  it("that is another's by now ends the work, and its release changes nothing", async () => {
     const [first, second] = [new Worker(), new Worker()];
     const lease = await first.take();
     await pass(60);
@@ -151,11 +151,13 @@ describe('connections', () => {
     const ends: (() => void)[] = [];
     const begun: number[] = [];
     const all = Array.from({ length: 9 }, (_none, number) =>
-      lease.connected(async () => {
-        begun.push(number);
-        await new Promise<void>((resolve) => ends.push(resolve));
-        if (number % 2 === 0) throw new Error('broken');
-      }).catch(() => undefined),
+      lease
+        .connected(async () => {
+          begun.push(number);
+          await new Promise<void>((resolve) => ends.push(resolve));
+          if (number % 2 === 0) throw new Error('broken');
+        })
+        .catch(() => undefined),
     );
     await until(() => begun.length === 4, 'the first four');
     for (let ended = 0; ended < 9; ended += 1) {
@@ -169,8 +171,14 @@ describe('connections', () => {
 
 it('hosts that nobody asks for any more are forgotten', async () => {
   const lease = await new Worker().take();
-  await open.database.query(`insert into crawl_hosts (host, next_at) values ('old' || $1, now() - interval '2 hours'), ('paced' || $1, now())`, [host]);
+  await open.database.query(
+    `insert into crawl_hosts (host, next_at) values ('old' || $1, now() - interval '2 hours'), ('paced' || $1, now())`,
+    [host],
+  );
   await new Worker().leases.forget();
-  const rows = await open.database.query<{ host: string }>(`select host from crawl_hosts where host like '%' || $1 order by host`, [host]);
+  const rows = await open.database.query<{ host: string }>(
+    `select host from crawl_hosts where host like '%' || $1 order by host`,
+    [host],
+  );
   expect(rows.map((row) => row.host)).toEqual([lease.host, `paced${host}`].sort());
 });

@@ -12,7 +12,8 @@ export const LEASE = statement(
 
 export const BUSY = statement(
   { host: 'text' },
-  (p) => `select greatest(extract(epoch from leased_until - now()) * 1000, 0)::double precision as "busyMs" from crawl_hosts where host = ${p.host}`,
+  (p) =>
+    `select greatest(extract(epoch from leased_until - now()) * 1000, 0)::double precision as "busyMs" from crawl_hosts where host = ${p.host}`,
 );
 
 export const RENEW = statement(
@@ -30,5 +31,6 @@ export const RELEASE = statement(
 
 export const FORGET = statement(
   { idleSeconds: 'double precision' },
-  (p) => `delete from crawl_hosts where greatest(next_at, leased_until, wanted_at) < now() - make_interval(secs => ${p.idleSeconds})`,
+  (p) =>
+    `delete from crawl_hosts where greatest(next_at, leased_until, wanted_at) < now() - make_interval(secs => ${p.idleSeconds})`,
 );

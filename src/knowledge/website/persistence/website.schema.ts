@@ -91,7 +91,9 @@ const copies = migration('2026112370_knowledge_website_copies', [
 ]);
 
 /** What is left to be read of a site's sitemaps; null once all were. */
-const withUnreadSitemaps = migration('2026112391_knowledge_website_unread_sitemaps', ['alter table knowledge_website_origins add column sitemaps jsonb']);
+const withUnreadSitemaps = migration('2026112391_knowledge_website_unread_sitemaps', [
+  'alter table knowledge_website_origins add column sitemaps jsonb',
+]);
 
 /** Of the pages by the host: whose sitemaps were read, what is boilerplate on them, and which of them have the same text. */
 const byHost = migration('2026112680_knowledge_website_by_host', [

@@ -25,5 +25,12 @@ export const ANTHROPIC_MODELS: readonly Listed[] = [
   { ...CLAUDE, id: 'claude-sonnet-5', credits: TIER.mid },
   { ...CLAUDE, id: 'claude-sonnet-4-6', credits: rate(300), takesTemperature: true },
   { ...CLAUDE, id: 'claude-haiku-5-5', credits: rate(100) },
-  { ...CLAUDE, id: 'claude-haiku-4-5', contextTokens: 200_000, credits: rate(100), thinking: 'budget', takesTemperature: true },
+  {
+    ...CLAUDE,
+    id: 'claude-haiku-4-5',
+    contextTokens: 200_000,
+    credits: rate(100),
+    thinking: 'budget',
+    takesTemperature: true,
+  },
 ];

@@ -1,5 +1,12 @@
 import { BooleanField, EnumField, LiteralField, NumberField, UnionField } from '../../../platform/http/index.js';
-import { ChangedModelField, idsOf, KeyedProviderBody, NewModelField, OPTIONAL, ProviderResponse } from '../shared/provider.dto.js';
+import {
+  ChangedModelField,
+  idsOf,
+  KeyedProviderBody,
+  NewModelField,
+  OPTIONAL,
+  ProviderResponse,
+} from '../shared/provider.dto.js';
 import { ANTHROPIC_MODELS } from './anthropic.catalogue.js';
 import { DEFAULT_THINKING_EFFORT, TEMPERATURE, THINKING_EFFORTS, type ThinkingEffort } from './anthropic.settings.js';
 
@@ -55,7 +62,10 @@ export class AnthropicProviderChangeBody {
   readonly model?: string;
   @UnionField('type', THINKING, THINKING_FIELD)
   readonly thinking?: ThinkingEnabledBody | ThinkingDisabledBody;
-  @BooleanField({ ...OPTIONAL, description: 'Whether the agent may search the web through its provider; unchanged when omitted.' })
+  @BooleanField({
+    ...OPTIONAL,
+    description: 'Whether the agent may search the web through its provider; unchanged when omitted.',
+  })
   readonly webSearch?: boolean;
   @NumberField(TEMPERATURE_FIELD)
   readonly temperature?: number | null;
@@ -66,7 +76,8 @@ export class AnthropicProviderResponse extends ProviderResponse {
   readonly type!: 'anthropic';
   @UnionField('type', THINKING, {
     nullable: true,
-    description: 'Whether the model thinks before it answers; null where the agent never set it, which is the same as disabled.',
+    description:
+      'Whether the model thinks before it answers; null where the agent never set it, which is the same as disabled.',
   })
   readonly thinking!: ThinkingEnabledBody | ThinkingDisabledBody | null;
   @NumberField({ nullable: true, description: 'How freely the model chooses its words; null leaves it to the model.' })

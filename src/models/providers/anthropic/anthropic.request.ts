@@ -22,8 +22,14 @@ export function anthropicRequest(request: RuntimeRequest<AnthropicOptions>): Bod
   // The API refuses a request in which two tools have the same name.
   const searches = options.webSearch && !request.tools.some(({ name }) => name === WEB_SEARCH);
   if (searches) tools.push({ type: 'web_search_20250305', name: WEB_SEARCH });
-  const { output_config: outputConfig, ...thinking } = thinkingOf(request.model, options, request.showReasoning === true);
-  const format = request.responseFormat && { format: { type: 'json_schema', schema: request.responseFormat.schema } as const };
+  const { output_config: outputConfig, ...thinking } = thinkingOf(
+    request.model,
+    options,
+    request.showReasoning === true,
+  );
+  const format = request.responseFormat && {
+    format: { type: 'json_schema', schema: request.responseFormat.schema } as const,
+  };
   return {
     model: request.model,
     max_tokens: MAX_OUTPUT_TOKENS,
@@ -54,8 +60,7 @@ function thinkingOf(id: string, options: AnthropicOptions, show: boolean): Parti
     return { thinking: { type: 'enabled', budget_tokens: THINKING_BUDGET_TOKENS, ...display } };
   }
   const takesTemperature = model === undefined || model.takesTemperature;
-  const temperature =
-    options.temperature === null || !takesTemperature ? {} : { temperature: options.temperature };
+  const temperature = options.temperature === null || !takesTemperature ? {} : { temperature: options.temperature };
   // Where thinking between tools is the least there is, its absence means that too.
   if (model?.withoutThinking === 'between_tools') return { thinking: { type: 'between_tools' }, ...temperature };
   return options.thinking?.type === 'disabled' ? { thinking: { type: 'disabled' }, ...temperature } : temperature;
@@ -87,7 +92,10 @@ function anthropicMessages(messages: readonly ModelMessage[], model: string): An
   return sent;
 }
 
-function userContent({ text, attachments = [] }: Extract<ModelMessage, { role: 'user' }>): Anthropic.MessageParam['content'] {
+function userContent({
+  text,
+  attachments = [],
+}: Extract<ModelMessage, { role: 'user' }>): Anthropic.MessageParam['content'] {
   if (attachments.length === 0) return text;
   // The API refuses blank text blocks.
   return [...attachments.map(attachedBlock), ...(text.trim() === '' ? [] : [{ type: 'text', text } as const])];
@@ -95,7 +103,11 @@ function userContent({ text, attachments = [] }: Extract<ModelMessage, { role: '
 
 type ShownBlock = Anthropic.ImageBlockParam | Anthropic.DocumentBlockParam;
 
-function resultContent({ output, isError, media = [] }: Extract<ModelMessage, { role: 'tool' }>): string | (Anthropic.TextBlockParam | ShownBlock)[] {
+function resultContent({
+  output,
+  isError,
+  media = [],
+}: Extract<ModelMessage, { role: 'tool' }>): string | (Anthropic.TextBlockParam | ShownBlock)[] {
   // The API refuses anything but text in the result of a call that failed, and has no block for audio.
   const shown = isError ? [] : media.flatMap((each) => (each.kind === 'audio' ? [] : [shownBlock(each)]));
   if (shown.length === 0) return output;

@@ -2,7 +2,13 @@ import Anthropic, { APIError } from '@anthropic-ai/sdk';
 import type { Clock } from '../../../platform/clock/index.js';
 import type { ModelEvent, ModelRuntime, RuntimeRequest, StopReason } from '../../domain/model-runtime.js';
 import { addKnownUsage, addUsage, type ModelUsage, UNKNOWN_USAGE } from '../../domain/model-usage.js';
-import { ClientCache, ProviderCall, type ProviderAccess, type ToolInput, toolInputOf } from '../shared/provider-call.js';
+import {
+  ClientCache,
+  ProviderCall,
+  type ProviderAccess,
+  type ToolInput,
+  toolInputOf,
+} from '../shared/provider-call.js';
 import type { ModelTransport } from '../shared/transport.js';
 import { UniqueIds } from '../shared/unique-ids.js';
 import { MAX_CONTINUATIONS } from './anthropic.limits.js';
@@ -48,7 +54,8 @@ export class AnthropicRuntime implements ModelRuntime<AnthropicOptions> {
       for (let round = 0; round <= MAX_CONTINUATIONS; round += 1) {
         const events = await messages.create({ ...body, stream: true }, options);
         for await (const event of events) {
-          if (event.type === 'message_start') yield { type: 'response', response: { id: event.message.id, model: event.message.model } };
+          if (event.type === 'message_start')
+            yield { type: 'response', response: { id: event.message.id, model: event.message.model } };
           const told = answer.take(event);
           if (told !== undefined) yield told;
         }
@@ -125,7 +132,8 @@ class Answer {
     const reason = stopReasonOf(this.stopReason, calls.length > 0);
     // Cut off by the token limit, the last call's input may be half of what the model meant to write.
     if (reason === 'tool_calls') {
-      for (const block of calls) yield { type: 'tool_call', call: { id: block.id, name: block.name, ...this.inputOf(block) } };
+      for (const block of calls)
+        yield { type: 'tool_call', call: { id: block.id, name: block.name, ...this.inputOf(block) } };
     }
     const opaque = content.some((block) => block.type !== 'text' && block.type !== 'tool_use');
     const replayable = opaque && (reason === 'tool_calls' || reason === 'end');
@@ -216,7 +224,11 @@ class Answer {
 
   private countInput(usage: Anthropic.Usage | Anthropic.MessageDeltaUsage | undefined): ModelEvent | undefined {
     if (usage === undefined) return undefined;
-    const { input_tokens: input, cache_read_input_tokens: cachedInputTokens, cache_creation_input_tokens: written } = usage;
+    const {
+      input_tokens: input,
+      cache_read_input_tokens: cachedInputTokens,
+      cache_creation_input_tokens: written,
+    } = usage;
     if (typeof input === 'number') {
       const inputTokens = input + (cachedInputTokens ?? 0) + (written ?? 0);
       this.usage = { ...this.usage, inputTokens, cachedInputTokens: cachedInputTokens ?? null };

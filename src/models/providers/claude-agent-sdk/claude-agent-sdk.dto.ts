@@ -1,8 +1,15 @@
 import { BooleanField, LiteralField, StringField } from '../../../platform/http/index.js';
-import { ChangedModelField, KeyedProviderBody, NewModelField, OWN_KEY, ProviderResponse } from '../shared/provider.dto.js';
+import {
+  ChangedModelField,
+  KeyedProviderBody,
+  NewModelField,
+  OWN_KEY,
+  ProviderResponse,
+} from '../shared/provider.dto.js';
 import { CLAUDE_AGENT_MODELS } from './claude-agent-sdk.catalogue.js';
 
-const WHAT = 'The Claude Agent SDK, which runs models of several families; needs the feature `claude_agent_sdk`, and runs need the optional package.';
+const WHAT =
+  'The Claude Agent SDK, which runs models of several families; needs the feature `claude_agent_sdk`, and runs need the optional package.';
 
 export class ClaudeAgentProviderBody extends KeyedProviderBody {
   @LiteralField('claude-agent-sdk', { description: WHAT })
@@ -20,7 +27,8 @@ export class ClaudeAgentProviderChangeBody {
   readonly useOwnApiKey?: boolean;
   @StringField({
     ...OWN_KEY,
-    description: "A key of the model's family, which replaces the stored one; only with `useOwnApiKey` true. Never returned.",
+    description:
+      "A key of the model's family, which replaces the stored one; only with `useOwnApiKey` true. Never returned.",
   })
   readonly apiKey?: string;
 }

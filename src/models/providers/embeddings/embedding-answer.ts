@@ -9,7 +9,8 @@ export function vectorsIn(answer: unknown, count: number): EmbeddingResult {
   const vectors: (readonly number[])[] = [];
   for (const item of data as unknown[]) {
     const { index, embedding } = isObject(item) ? item : {};
-    if (typeof index !== 'number' || !Number.isInteger(index) || index < 0 || index >= count) return wrong('a vector without the number of its text');
+    if (typeof index !== 'number' || !Number.isInteger(index) || index < 0 || index >= count)
+      return wrong('a vector without the number of its text');
     if (vectors[index] !== undefined) return wrong(`two vectors for text ${index}`);
     if (!isVector(embedding)) return wrong(`what stands for text ${index} is no vector`);
     vectors[index] = embedding;

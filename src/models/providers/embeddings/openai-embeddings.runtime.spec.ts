@@ -23,17 +23,34 @@ function endpoint(apiKey?: string, limits?: { answerBytes: number; answerMs: num
   return new OpenAiEmbeddings({ baseUrl: `${upstream.url}/v1`, apiKey, model: 'm-1' }, transport, clock, limits);
 }
 
-async function answered(script: Script, texts = ['a', 'b'], subject = endpoint('key-canary')): Promise<EmbeddingResult> {
+async function answered(
+  script: Script,
+  texts = ['a', 'b'],
+  subject = endpoint('key-canary'),
+): Promise<EmbeddingResult> {
   upstream.respond(script);
   return subject.embed('m-1', texts, new AbortController().signal);
 }
 
-const answer = (body: unknown): Script => (exchange) => exchange.refuse(200, body);
+const answer =
+  (body: unknown): Script =>
+  (exchange) =>
+    exchange.refuse(200, body);
 
 describe('an embeddings endpoint', () => {
   it('is asked for numbers, by its model and with its key, and its vectors are put in the order of the texts', async () => {
-    const data = [{ index: 1, embedding: [3, 4] }, { index: 0, embedding: [1, 2] }];
-    expect(await answered(answer({ data }))).toEqual({ kind: 'vectors', vectors: [[1, 2], [3, 4]], dimensions: 2 });
+    const data = [
+      { index: 1, embedding: [3, 4] },
+      { index: 0, embedding: [1, 2] },
+    ];
+    expect(await answered(answer({ data }))).toEqual({
+      kind: 'vectors',
+      vectors: [
+        [1, 2],
+        [3, 4],
+      ],
+      dimensions: 2,
+    });
     expect(upstream.requests.at(-1)).toMatchObject({
       path: '/v1/embeddings',
       headers: { authorization: 'Bearer key-canary' },
@@ -50,10 +67,32 @@ describe('an embeddings endpoint', () => {
     ['half of the vectors', answerOf([[1, 2]])],
     ['vectors of two sizes', answerOf([[1, 2], [1]])],
     ['an empty vector', answerOf([[], []])],
-    ['no number', { data: [{ index: 0, embedding: [1, null] }, { index: 1, embedding: [1, 2] }] }],
-    ['a number that 32 bits do not hold', answerOf([[1, 1e300], [1, 2]])],
+    [
+      'no number',
+      {
+        data: [
+          { index: 0, embedding: [1, null] },
+          { index: 1, embedding: [1, 2] },
+        ],
+      },
+    ],
+    [
+      'a number that 32 bits do not hold',
+      answerOf([
+        [1, 1e300],
+        [1, 2],
+      ]),
+    ],
     ['a vector without the number of its text', { data: [{ embedding: [1] }, { index: 1, embedding: [1] }] }],
-    ['one text twice', { data: [{ index: 0, embedding: [1] }, { index: 0, embedding: [1] }] }],
+    [
+      'one text twice',
+      {
+        data: [
+          { index: 0, embedding: [1] },
+          { index: 0, embedding: [1] },
+        ],
+      },
+    ],
     ['another thing', { hello: 'world' }],
     ['no JSON', '{"data": ['],
   ])('that answers %s has answered wrongly', async (_what, body) => {
@@ -78,9 +117,13 @@ describe('an embeddings endpoint', () => {
 
   it('that breaks off, says nothing or says too much is given up', async () => {
     expect(await answered((exchange) => exchange.reset())).toMatchObject({ kind: 'unavailable' });
-    expect(await answered(() => undefined, ['a'], endpoint('k', { answerBytes: 1_000, answerMs: 50 }))).toMatchObject({ kind: 'unavailable' });
+    expect(await answered(() => undefined, ['a'], endpoint('k', { answerBytes: 1_000, answerMs: 50 }))).toMatchObject({
+      kind: 'unavailable',
+    });
     const large = answerOf([new Array<number>(2_000).fill(0.5)]);
-    expect(await answered(answer(large), ['a'], endpoint('k', { answerBytes: 1_000, answerMs: 60_000 }))).toMatchObject({ kind: 'wrong_answer' });
+    expect(await answered(answer(large), ['a'], endpoint('k', { answerBytes: 1_000, answerMs: 60_000 }))).toMatchObject(
+      { kind: 'wrong_answer' },
+    );
   });
 
   it.each<[string, string]>([
@@ -89,12 +132,20 @@ describe('an embeddings endpoint', () => {
     ['millions of members', `{${Array.from({ length: 1_000_000 }, (_, index) => `"m${index}":0`).join(',')}}`],
     ['millions of numbers', `{"data":[{"index":0,"embedding":[${'0,'.repeat(7_000_000)}0]}]}`],
   ])('that answers %s is given up before they are read', async (_what, body) => {
-    expect(await answered(answer(body), ['a'])).toMatchObject({ kind: 'wrong_answer', detail: expect.stringMatching(/more than \d+ (values|lists)/) });
+    expect(await answered(answer(body), ['a'])).toMatchObject({
+      kind: 'wrong_answer',
+      detail: expect.stringMatching(/more than \d+ (values|lists)/),
+    });
   });
 
   it('may answer the largest vectors for as many texts as it is asked for', async () => {
     const vectors = Array.from({ length: 64 }, () => new Array<number>(16_000).fill(1));
-    expect(await answered(answer(answerOf(vectors)), vectors.map(() => 'a'))).toMatchObject({ kind: 'vectors', dimensions: 16_000 });
+    expect(
+      await answered(
+        answer(answerOf(vectors)),
+        vectors.map(() => 'a'),
+      ),
+    ).toMatchObject({ kind: 'vectors', dimensions: 16_000 });
   });
 
   it('is asked no further when the caller has gone', async () => {

@@ -35,7 +35,9 @@ export class OpenAiEmbeddings extends EmbeddingModel {
     const late = new AbortController();
     const cancel = this.clock.after(this.limits.answerMs, () => late.abort(TOO_LATE));
     try {
-      const answer: unknown = await (await this.client).embeddings.create(
+      const answer: unknown = await (
+        await this.client
+      ).embeddings.create(
         // Numbers rather than base64, which not every endpoint knows.
         { model, input: [...texts], encoding_format: 'float' },
         { signal: AbortSignal.any([signal, late.signal]) },
@@ -43,7 +45,8 @@ export class OpenAiEmbeddings extends EmbeddingModel {
       return vectorsIn(answer, texts.length);
     } catch (error) {
       signal.throwIfAborted();
-      if (late.signal.aborted) return { kind: 'unavailable', retryAfterSeconds: undefined, detail: 'no answer in time' };
+      if (late.signal.aborted)
+        return { kind: 'unavailable', retryAfterSeconds: undefined, detail: 'no answer in time' };
       return this.failure(error);
     } finally {
       cancel();
@@ -69,8 +72,10 @@ export class OpenAiEmbeddings extends EmbeddingModel {
 
   private failure(error: unknown): EmbeddingResult {
     const problem = problemOf(error);
-    if (problem === undefined) return { kind: 'wrong_answer', detail: this.shown(error instanceof Error ? error.message : String(error)) };
-    if (problem.kind !== 'refused') return { kind: 'unavailable', retryAfterSeconds: undefined, detail: `the endpoint is ${problem.kind}` };
+    if (problem === undefined)
+      return { kind: 'wrong_answer', detail: this.shown(error instanceof Error ? error.message : String(error)) };
+    if (problem.kind !== 'refused')
+      return { kind: 'unavailable', retryAfterSeconds: undefined, detail: `the endpoint is ${problem.kind}` };
     const { status, retryAfterSeconds } = problem;
     const detail = `${status} ${codesIn(problem.body)}`.trimEnd();
     if (status === 429) return { kind: 'rate_limited', retryAfterSeconds, detail };

@@ -25,7 +25,10 @@ export function geminiRequest(request: RuntimeRequest, signal: AbortSignal): Gen
       automaticFunctionCalling: { disable: true },
       ...(request.system === '' ? {} : { systemInstruction: request.system }),
       ...(functionDeclarations.length === 0 ? {} : { tools: [{ functionDeclarations }] }),
-      ...(request.responseFormat && { responseMimeType: 'application/json', responseJsonSchema: request.responseFormat.schema }),
+      ...(request.responseFormat && {
+        responseMimeType: 'application/json',
+        responseJsonSchema: request.responseFormat.schema,
+      }),
       ...(request.showReasoning === true ? { thinkingConfig: { includeThoughts: true } } : {}),
     },
   };
@@ -69,7 +72,9 @@ function besideResponses({ media = [] }: ToolMessage): Part[] {
   return media.filter(({ kind }) => kind === 'audio').map(inlinePart);
 }
 
-function inlinePart({ mediaType: mimeType, data }: Pick<ModelMedia, 'mediaType' | 'data'>): { readonly inlineData: { mimeType: string; data: string } } {
+function inlinePart({ mediaType: mimeType, data }: Pick<ModelMedia, 'mediaType' | 'data'>): {
+  readonly inlineData: { mimeType: string; data: string };
+} {
   return { inlineData: { mimeType, data } };
 }
 

@@ -1,9 +1,22 @@
 import { ApiError, FinishReason, GoogleGenAI, type GenerateContentResponse, type Part } from '@google/genai';
 import type { Clock } from '../../../platform/clock/index.js';
 import { newId } from '../../../platform/ids/index.js';
-import type { ModelEvent, ModelRuntime, ModelToolCall, RuntimeRequest, StopReason } from '../../domain/model-runtime.js';
+import type {
+  ModelEvent,
+  ModelRuntime,
+  ModelToolCall,
+  RuntimeRequest,
+  StopReason,
+} from '../../domain/model-runtime.js';
 import { UNKNOWN_USAGE } from '../../domain/model-usage.js';
-import { ClientCache, isJsonObject, malformed, ProviderCall, type ProviderAccess, type ToolInput } from '../shared/provider-call.js';
+import {
+  ClientCache,
+  isJsonObject,
+  malformed,
+  ProviderCall,
+  type ProviderAccess,
+  type ToolInput,
+} from '../shared/provider-call.js';
 import type { ModelTransport } from '../shared/transport.js';
 import { UniqueIds } from '../shared/unique-ids.js';
 import { geminiRequest, LOCAL_ID_PREFIX } from './gemini.request.js';
@@ -53,7 +66,10 @@ function isPlainText(part: Part): part is Part & { text: string } {
 }
 
 /** The model tried to call a tool, and the API could not parse the call. */
-const UNREADABLE_CALL: ReadonlySet<FinishReason> = new Set([FinishReason.MALFORMED_FUNCTION_CALL, FinishReason.UNEXPECTED_TOOL_CALL]);
+const UNREADABLE_CALL: ReadonlySet<FinishReason> = new Set([
+  FinishReason.MALFORMED_FUNCTION_CALL,
+  FinishReason.UNEXPECTED_TOOL_CALL,
+]);
 
 /** @param args any JSON value: the SDK does not check it */
 function inputOf(args: unknown): ToolInput {
@@ -63,7 +79,9 @@ function inputOf(args: unknown): ToolInput {
 
 /** A copy whose arguments are an object, which later requests need. */
 function withObjectAsInput({ functionCall, ...part }: Part): Part {
-  return functionCall ? { ...part, functionCall: { ...functionCall, args: { ...inputOf(functionCall.args).input } } } : part;
+  return functionCall
+    ? { ...part, functionCall: { ...functionCall, args: { ...inputOf(functionCall.args).input } } }
+    : part;
 }
 
 /** Unlike the other SDKs' streams, this one's throws when its own call closes what is left of the response. */

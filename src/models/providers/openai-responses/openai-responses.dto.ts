@@ -1,18 +1,34 @@
 import { EnumField, LiteralField, ObjectField } from '../../../platform/http/index.js';
-import { ChangedModelField, KeyedProviderBody, NewModelField, OPTIONAL, ProviderResponse } from '../shared/provider.dto.js';
+import {
+  ChangedModelField,
+  KeyedProviderBody,
+  NewModelField,
+  OPTIONAL,
+  ProviderResponse,
+} from '../shared/provider.dto.js';
 import { OPENAI_MODELS } from './openai-responses.catalogue.js';
-import { REASONING_EFFORTS, type ReasoningEffort, type TextVerbosity, VERBOSITIES } from './openai-responses.settings.js';
+import {
+  REASONING_EFFORTS,
+  type ReasoningEffort,
+  type TextVerbosity,
+  VERBOSITIES,
+} from './openai-responses.settings.js';
 
 export class ReasoningBody {
   @EnumField(REASONING_EFFORTS, {
-    optional: true, nullable: true,
+    optional: true,
+    nullable: true,
     description: 'How hard the model thinks before it answers; null leaves it to the model.',
   })
   readonly effort?: ReasoningEffort | null;
 }
 
 export class TextBody {
-  @EnumField(VERBOSITIES, { optional: true, nullable: true, description: 'How long the replies are; null leaves it to the model.' })
+  @EnumField(VERBOSITIES, {
+    optional: true,
+    nullable: true,
+    description: 'How long the replies are; null leaves it to the model.',
+  })
   readonly verbosity?: TextVerbosity | null;
 }
 
@@ -32,7 +48,10 @@ export class OpenAiProviderChangeBody {
   readonly type!: 'openai-responses';
   @ChangedModelField(OPENAI_MODELS)
   readonly model?: string;
-  @ObjectField(() => ReasoningBody, { ...OPTIONAL, description: "Settings of the model's thinking; unchanged when omitted." })
+  @ObjectField(() => ReasoningBody, {
+    ...OPTIONAL,
+    description: "Settings of the model's thinking; unchanged when omitted.",
+  })
   readonly reasoning?: ReasoningBody;
   @ObjectField(() => TextBody, { ...OPTIONAL, description: "Settings of the model's replies; unchanged when omitted." })
   readonly text?: TextBody;

@@ -18,7 +18,9 @@ export function openaiRequest(request: RuntimeRequest<OpenAiOptions>): Body {
   };
   const text = {
     ...(verbosity === null ? {} : { verbosity }),
-    ...(request.responseFormat && { format: { type: 'json_schema', ...request.responseFormat, strict: true } as const }),
+    ...(request.responseFormat && {
+      format: { type: 'json_schema', ...request.responseFormat, strict: true } as const,
+    }),
   };
   return {
     model: request.model,
@@ -88,7 +90,9 @@ function attachedPart(attachment: ModelAttachment): Part {
   return attachment.kind === 'text' ? { type: 'input_text', text: labelledText(attachment) } : filePart(attachment);
 }
 
-function filePart(file: Exclude<ModelAttachment, { kind: 'text' }>): OpenAI.Responses.ResponseInputImage | OpenAI.Responses.ResponseInputFile {
+function filePart(
+  file: Exclude<ModelAttachment, { kind: 'text' }>,
+): OpenAI.Responses.ResponseInputImage | OpenAI.Responses.ResponseInputFile {
   switch (file.kind) {
     case 'image':
       return { type: 'input_image', detail: 'auto', image_url: dataUrl(file) };

@@ -111,7 +111,8 @@ class Answer {
     const reason = this.stopReason(this.response, calls.length > 0);
     // Cut off by the token limit, the last call's input may be half of what the model meant to write.
     if (reason === 'tool_calls') {
-      for (const { call_id: id, name, arguments: json } of calls) yield { type: 'tool_call', call: { id, name, ...toolInputOf(json) } };
+      for (const { call_id: id, name, arguments: json } of calls)
+        yield { type: 'tool_call', call: { id, name, ...toolInputOf(json) } };
     }
     const replayable = (reason === 'tool_calls' || reason === 'end') && this.items.some(isReasoning);
     const data = { model: this.model, items: this.items.map(readable) };

@@ -24,8 +24,16 @@ export const SAMPLES: Readonly<Record<string, { readonly name: string; readonly 
     input: {
       title: 'Bicycles for you',
       items: [
-        { title: 'Climber 500', text: 'For long days uphill.', links: [{ label: 'See it', url: 'https://example.com/climber' }] },
-        { title: 'City 200', text: 'For short ways and heavy bags.', links: [{ label: 'See it', url: 'https://example.com/city' }] },
+        {
+          title: 'Climber 500',
+          text: 'For long days uphill.',
+          links: [{ label: 'See it', url: 'https://example.com/climber' }],
+        },
+        {
+          title: 'City 200',
+          text: 'For short ways and heavy bags.',
+          links: [{ label: 'See it', url: 'https://example.com/city' }],
+        },
         { title: 'Folding 16', text: 'For trains and small flats.' },
       ],
     },
@@ -41,7 +49,10 @@ export const SAMPLES: Readonly<Record<string, { readonly name: string; readonly 
       ],
     },
   },
-  question: { name: 'present_confirm', input: { question: 'Shall I reserve a test ride?', confirmLabel: 'Yes, please', cancelLabel: 'Not now' } },
+  question: {
+    name: 'present_confirm',
+    input: { question: 'Shall I reserve a test ride?', confirmLabel: 'Yes, please', cancelLabel: 'Not now' },
+  },
 };
 
 /** A text with everything that a reader may have to draw. */

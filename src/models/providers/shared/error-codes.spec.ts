@@ -1,12 +1,20 @@
 import { describe, expect, it } from '@jest/globals';
 import { codesIn, codesOf } from './error-codes.js';
 
-describe('the codes of a provider\'s error', () => {
+describe("the codes of a provider's error", () => {
   it.each([
     ['Anthropic', '{"type":"error","error":{"type":"overloaded_error","message":"said canary"}}', 'overloaded_error'],
-    ['OpenAI', '{"error":{"message":"said canary","type":"invalid_request_error","param":null,"code":"model_not_found"}}', 'invalid_request_error model_not_found'],
+    [
+      'OpenAI',
+      '{"error":{"message":"said canary","type":"invalid_request_error","param":null,"code":"model_not_found"}}',
+      'invalid_request_error model_not_found',
+    ],
     ['Gemini', '{"error":{"code":429,"message":"said canary","status":"RESOURCE_EXHAUSTED"}}', 'RESOURCE_EXHAUSTED'],
-    ['Gemini in a list', '[{"error":{"code":429,"message":"said canary","status":"RESOURCE_EXHAUSTED"}}]', 'RESOURCE_EXHAUSTED'],
+    [
+      'Gemini in a list',
+      '[{"error":{"code":429,"message":"said canary","status":"RESOURCE_EXHAUSTED"}}]',
+      'RESOURCE_EXHAUSTED',
+    ],
     ['an SDK, behind words of its own', '529 {"type":"error","error":{"type":"overloaded_error"}}', 'overloaded_error'],
     ['an error that is its own body', '{"code":"server_error","message":"said canary"}', 'server_error'],
     ['no JSON', 'said canary', ''],

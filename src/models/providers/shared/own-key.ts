@@ -37,7 +37,9 @@ export const OWN_KEY_FOR_GOOD: OwnKeyRules = {
       throw new ValidationFailed('body/provider/apiKey is accepted only with useOwnApiKey true');
     }
     if (useOwnApiKey === false) {
-      throw new ValidationFailed('body/provider/useOwnApiKey must be true: an agent does not go back to the managed key');
+      throw new ValidationFailed(
+        'body/provider/useOwnApiKey must be true: an agent does not go back to the managed key',
+      );
     }
   },
 };

@@ -1,6 +1,13 @@
 import type { Clock } from '../../../platform/clock/index.js';
 import { ModelFailure, type ModelFailureCode, type SchemaRefusal } from '../../domain/model-failure.js';
-import type { JsonObject, ModelMessage, ModelRoute, ModelToolCall, RuntimeRequest, ToolDefinition } from '../../domain/model-runtime.js';
+import type {
+  JsonObject,
+  ModelMessage,
+  ModelRoute,
+  ModelToolCall,
+  RuntimeRequest,
+  ToolDefinition,
+} from '../../domain/model-runtime.js';
 import { codesIn, codesOf } from './error-codes.js';
 import { schemaRefusal } from './schema-refusal.js';
 import { TransportFailure, type TransportProblem } from './transport.js';
@@ -102,14 +109,19 @@ export class ProviderCall {
     if (this.outer.aborted) return this.outer.reason;
     if (error instanceof ModelFailure) return error;
     const problem = problemOf(error);
-    if (problem === undefined) return this.broken(`the SDK reported ${error instanceof Error ? error.name : typeof error}`, error);
+    if (problem === undefined)
+      return this.broken(`the SDK reported ${error instanceof Error ? error.name : typeof error}`, error);
     const { code, retryable, unacceptable } = classify(problem);
     const refused = problem.kind === 'refused' ? problem : undefined;
-    const detail = refused === undefined ? `the provider is ${problem.kind}` : `${refused.status} ${codesIn(refused.body)}`.trimEnd();
+    const detail =
+      refused === undefined
+        ? `the provider is ${problem.kind}`
+        : `${refused.status} ${codesIn(refused.body)}`.trimEnd();
     // The cause of a refusal holds its body as it came, which may quote the key; logs print causes.
     const cause = refused === undefined ? error : undefined;
     const facts = { retryable, retryAfterSeconds: refused?.retryAfterSeconds, detail, cause };
-    const refusedSchemas = unacceptable === true && refused?.status === 400 ? this.refusedSchemas(refused.body) : undefined;
+    const refusedSchemas =
+      unacceptable === true && refused?.status === 400 ? this.refusedSchemas(refused.body) : undefined;
     if (refusedSchemas) return this.fail(code, { ...facts, refusedSchemas });
     return this.fail(code, unacceptable === true ? { ...facts, unacceptable } : facts);
   }
@@ -136,7 +148,10 @@ export class ProviderCall {
     return schemaRefusal(body, this.tools, [this.key, ...(this.route ? [this.route.secret] : [])]);
   }
 
-  private messageOf(code: ModelFailureCode, { unacceptable, refusedSchemas }: Pick<ModelFailure['facts'], 'unacceptable' | 'refusedSchemas'>): string {
+  private messageOf(
+    code: ModelFailureCode,
+    { unacceptable, refusedSchemas }: Pick<ModelFailure['facts'], 'unacceptable' | 'refusedSchemas'>,
+  ): string {
     if (code === 'provider_auth' && this.route) return ROUTED_REFUSAL;
     if (refusedSchemas) return schemaRefusalMessage(refusedSchemas);
     return unacceptable === true && this.hasAttachments ? ATTACHMENT_REFUSAL : MESSAGES[code];
@@ -244,7 +259,10 @@ export function toolInputOf(json: string): ToolInput {
 /** @param written the text that is not a JSON object; truncated to `MAX_MALFORMED_INPUT` */
 export function malformed(written: string): Required<ToolInput> {
   const isLong = written.length > MAX_MALFORMED_INPUT;
-  return { input: {}, malformedInput: isLong ? `${written.slice(0, MAX_MALFORMED_INPUT).toWellFormed()}…` : written.toWellFormed() };
+  return {
+    input: {},
+    malformedInput: isLong ? `${written.slice(0, MAX_MALFORMED_INPUT).toWellFormed()}…` : written.toWellFormed(),
+  };
 }
 
 export function isJsonObject(value: unknown): value is JsonObject {

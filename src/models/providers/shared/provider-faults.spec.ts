@@ -215,7 +215,9 @@ describe.each(PROVIDER_WIRES)('$provider', (wire: ProviderWire) => {
     const told = await call((exchange) => exchange.sendAll(wire.unreadableToolCall));
     expect(told.thrown).toBeUndefined();
     const malformed = { type: 'tool_call', call: { id: 't1', name: 'look_up', input: {}, malformedInput: '{"city":' } };
-    expect(said(told).slice(-2)[0]).toEqual(wire.provider === 'gemini' ? { type: 'unreadable_call', written: '' } : malformed);
+    expect(said(told).slice(-2)[0]).toEqual(
+      wire.provider === 'gemini' ? { type: 'unreadable_call', written: '' } : malformed,
+    );
   });
 
   it('truncates long arguments that are not a JSON object', async () => {

@@ -177,9 +177,7 @@ describe('anthropic', () => {
       { type: 'message_stop' },
     );
     const found = anthropicWire.text(['Found.'], { input: 6, output: 2 });
-    upstream.respond((exchange) =>
-      exchange.sendAll(upstream.requests.length === 1 ? paused : found),
-    );
+    upstream.respond((exchange) => exchange.sendAll(upstream.requests.length === 1 ? paused : found));
     const access = { managedKey: undefined, baseUrl: upstream.url };
     const told = await tell(anthropicWire.runtime(access, transport, clock), requestOf(anthropicWire));
     expect(told.thrown).toBeUndefined();
@@ -330,12 +328,37 @@ describe('gemini', () => {
 });
 
 it.each<[string, ProviderWire, string[]]>([
-  ['anthropic', anthropicWire, [sse({ type: 'message_start', message: { id: 'answer-1', model: 'dated' } })[0] ?? '', ...anthropicWire.text(['ok']).slice(1)]],
-  ['openai', openaiWire, [sse({ type: 'response.created', response: { id: 'answer-1', model: 'dated' } })[0] ?? '', ...openaiWire.text(['ok']).slice(1)]],
-  ['gemini', geminiWire, geminiWire.text(['ok']).map((frame) => frame.replace('data: {', 'data: {"responseId":"answer-1","modelVersion":"dated",'))],
-])('%s reports the provider’s id of the answer and the model that writes it, once and before the text', async (_provider, wire, frames) => {
-  const { events } = await call(wire, frames);
-  const told = { type: 'response', response: { id: 'answer-1', model: 'dated' } };
-  expect(events.filter(({ type }) => type === 'response')).toEqual([told]);
-  expect(events.findIndex(({ type }) => type === 'response')).toBeLessThan(events.findIndex(({ type }) => type === 'text'));
-});
+  [
+    'anthropic',
+    anthropicWire,
+    [
+      sse({ type: 'message_start', message: { id: 'answer-1', model: 'dated' } })[0] ?? '',
+      ...anthropicWire.text(['ok']).slice(1),
+    ],
+  ],
+  [
+    'openai',
+    openaiWire,
+    [
+      sse({ type: 'response.created', response: { id: 'answer-1', model: 'dated' } })[0] ?? '',
+      ...openaiWire.text(['ok']).slice(1),
+    ],
+  ],
+  [
+    'gemini',
+    geminiWire,
+    geminiWire
+      .text(['ok'])
+      .map((frame) => frame.replace('data: {', 'data: {"responseId":"answer-1","modelVersion":"dated",')),
+  ],
+])(
+  '%s reports the provider’s id of the answer and the model that writes it, once and before the text',
+  async (_provider, wire, frames) => {
+    const { events } = await call(wire, frames);
+    const told = { type: 'response', response: { id: 'answer-1', model: 'dated' } };
+    expect(events.filter(({ type }) => type === 'response')).toEqual([told]);
+    expect(events.findIndex(({ type }) => type === 'response')).toBeLessThan(
+      events.findIndex(({ type }) => type === 'text'),
+    );
+  },
+);

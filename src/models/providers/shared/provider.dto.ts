@@ -30,8 +30,14 @@ function modelField(models: Models, description: string): PropertyDecorator {
 }
 
 /** The ids of the models that match, as a list for a sentence. */
-export function idsOf<Model extends { readonly id: string }>(models: readonly Model[], isMeant: (model: Model) => boolean): string {
-  return models.filter(isMeant).map(({ id }) => id).join(', ');
+export function idsOf<Model extends { readonly id: string }>(
+  models: readonly Model[],
+  isMeant: (model: Model) => boolean,
+): string {
+  return models
+    .filter(isMeant)
+    .map(({ id }) => id)
+    .join(', ');
 }
 
 /** Which key pays for the model, in the body that creates an agent. */

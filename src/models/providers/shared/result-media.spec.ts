@@ -26,16 +26,26 @@ const gif: ModelMedia = { kind: 'image', name: 'a.gif', mediaType: 'image/gif', 
 const pdf: ModelMedia = { kind: 'pdf', name: 'report', mediaType: 'application/pdf', data: 'cGRm' };
 const wav: ModelMedia = { kind: 'audio', name: 'a.wav', mediaType: 'audio/wav', data: 'd2F2' };
 
-function result(toolCallId: string, media: readonly ModelMedia[], changes: { output?: string; isError?: boolean } = {}): ModelMessage {
+function result(
+  toolCallId: string,
+  media: readonly ModelMedia[],
+  changes: { output?: string; isError?: boolean } = {},
+): ModelMessage {
   return { role: 'tool', toolCallId, toolName: 'show', output: 'see', isError: false, media, ...changes };
 }
 
 /** The body in which these are the results of one answer's calls. */
 async function sent(wire: ProviderWire, ...results: ModelMessage[]): Promise<Readonly<Record<string, unknown>>> {
-  const toolCalls = results.flatMap((each) => (each.role === 'tool' ? [{ id: each.toolCallId, name: 'show', input: {} }] : []));
+  const toolCalls = results.flatMap((each) =>
+    each.role === 'tool' ? [{ id: each.toolCallId, name: 'show', input: {} }] : [],
+  );
   upstream.respond((exchange) => exchange.sendAll(wire.text(['ok'])));
   const access = { managedKey: undefined, baseUrl: wire.baseUrl(upstream.url) };
-  const messages: ModelMessage[] = [{ role: 'user', text: 'show me' }, { role: 'assistant', text: '', toolCalls }, ...results];
+  const messages: ModelMessage[] = [
+    { role: 'user', text: 'show me' },
+    { role: 'assistant', text: '', toolCalls },
+    ...results,
+  ];
   const told = await tell(wire.runtime(access, transport, clock), requestOf(wire, { messages }));
   expect(told.thrown).toBeUndefined();
   return upstream.requests.at(-1)?.body ?? {};
@@ -53,7 +63,11 @@ describe('what a tool shows, as anthropic takes it', () => {
         content: [
           { type: 'text', text: 'see' },
           { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'cG5n' } },
-          { type: 'document', source: { type: 'base64', media_type: 'application/pdf', data: 'cGRm' }, title: 'report' },
+          {
+            type: 'document',
+            source: { type: 'base64', media_type: 'application/pdf', data: 'cGRm' },
+            title: 'report',
+          },
         ],
       },
       { type: 'tool_result', tool_use_id: 'c2', content: 'see' },
@@ -92,7 +106,12 @@ describe('what a tool shows, as openai-responses takes it', () => {
 
 describe('what a tool shows, as gemini takes it', () => {
   it('is parts of the response; audio follows all responses, and what it takes nowhere is left to the text', async () => {
-    const body = await sent(geminiWire, result('c1', [png, wav, gif]), result('c2', [pdf], { isError: true }), result('c3', []));
+    const body = await sent(
+      geminiWire,
+      result('c1', [png, wav, gif]),
+      result('c2', [pdf], { isError: true }),
+      result('c3', []),
+    );
     expect((body['contents'] as { parts: unknown }[]).at(-1)?.parts).toEqual([
       {
         functionResponse: {

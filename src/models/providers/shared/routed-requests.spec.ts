@@ -27,7 +27,11 @@ describe.each([anthropicWire, openaiWire])('a call of $provider through a gatewa
 
   function routed(token: string, gatewayName = 'main') {
     const opened = { edgeAccountId: 'acc', gatewayName, token };
-    return routeThrough(opened, { type: wire.provider, model: wire.model }, { baseUrl: gateway.url, tokenHeader: 'x-token' });
+    return routeThrough(
+      opened,
+      { type: wire.provider, model: wire.model },
+      { baseUrl: gateway.url, tokenHeader: 'x-token' },
+    );
   }
 
   it('keeps the tokens and addresses of gateways apart that share a key', async () => {

@@ -1,11 +1,19 @@
 import { describe, expect, it } from '@jest/globals';
 import { schemaRefusal } from './schema-refusal.js';
 
-const TOOLS = ['zero', 'one', 'mcp__crm__two', 'three'].map((name) => ({ name, description: '', inputSchema: { type: 'object' } }));
+const TOOLS = ['zero', 'one', 'mcp__crm__two', 'three'].map((name) => ({
+  name,
+  description: '',
+  inputSchema: { type: 'object' },
+}));
 
 const anthropic = (message: string): object => ({ type: 'error', error: { type: 'invalid_request_error', message } });
-const openai = (message: string, param: string | null, code: string | null): object => ({ error: { message, type: 'invalid_request_error', param, code } });
-const gemini = (message: string, details?: object[]): object => ({ error: { code: 400, message, status: 'INVALID_ARGUMENT', details } });
+const openai = (message: string, param: string | null, code: string | null): object => ({
+  error: { message, type: 'invalid_request_error', param, code },
+});
+const gemini = (message: string, details?: object[]): object => ({
+  error: { code: 400, message, status: 'INVALID_ARGUMENT', details },
+});
 
 function told(body: object | string, tools = TOOLS, secrets: string[] = []) {
   return schemaRefusal(typeof body === 'string' ? body : JSON.stringify(body), tools, secrets);
@@ -13,25 +21,61 @@ function told(body: object | string, tools = TOOLS, secrets: string[] = []) {
 
 describe('a refusal because of a schema', () => {
   it.each<[string, object | string, string[]]>([
-    ['Anthropic', anthropic('tools.2.custom.input_schema: JSON schema is invalid. It must match JSON Schema draft 2020-12.'), ['mcp__crm__two']],
-    ['Anthropic, older', anthropic('tools.3.input_schema.type: Field required'), ['three']],
-    ['Anthropic, without a place', anthropic('input_schema does not support oneOf, allOf, or anyOf: invalid tool schema'), []],
     [
-      'OpenAI',
-      openai("Invalid schema for function 'mcp__crm__two': In context=('properties', 'a'), array schema missing items.", 'tools[2].parameters', 'invalid_function_parameters'),
+      'Anthropic',
+      anthropic('tools.2.custom.input_schema: JSON schema is invalid. It must match JSON Schema draft 2020-12.'),
       ['mcp__crm__two'],
     ],
-    ['OpenAI, by its place alone', openai('Array schema missing items.', 'tools[1].function.parameters', 'invalid_function_parameters'), ['one']],
+    ['Anthropic, older', anthropic('tools.3.input_schema.type: Field required'), ['three']],
+    [
+      'Anthropic, without a place',
+      anthropic('input_schema does not support oneOf, allOf, or anyOf: invalid tool schema'),
+      [],
+    ],
+    [
+      'OpenAI',
+      openai(
+        "Invalid schema for function 'mcp__crm__two': In context=('properties', 'a'), array schema missing items.",
+        'tools[2].parameters',
+        'invalid_function_parameters',
+      ),
+      ['mcp__crm__two'],
+    ],
+    [
+      'OpenAI, by its place alone',
+      openai('Array schema missing items.', 'tools[1].function.parameters', 'invalid_function_parameters'),
+      ['one'],
+    ],
     ['OpenAI, by a name alone', openai("Invalid schema for function 'three': no.", null, null), ['three']],
-    ['OpenAI, by a name that the request has not', openai("Invalid schema for function 'other': no.", null, 'invalid_function_parameters'), []],
+    [
+      'OpenAI, by a name that the request has not',
+      openai("Invalid schema for function 'other': no.", null, 'invalid_function_parameters'),
+      [],
+    ],
     [
       'Gemini',
-      gemini('* GenerateContentRequest.tools[0].function_declarations[1].parameters.properties[a].items: missing field.\n* GenerateContentRequest.tools[0].function_declarations[3].parameters.properties[b].enum: only allowed for STRING type'),
+      gemini(
+        '* GenerateContentRequest.tools[0].function_declarations[1].parameters.properties[a].items: missing field.\n* GenerateContentRequest.tools[0].function_declarations[3].parameters.properties[b].enum: only allowed for STRING type',
+      ),
       ['one', 'three'],
     ],
-    ['Gemini, its newer field', gemini("Invalid value at 'tools[0].function_declarations[2].parameters_json_schema'"), ['mcp__crm__two']],
-    ['Gemini, in its details', gemini('Invalid JSON payload received.', [{ fieldViolations: [{ field: 'tools[0].functionDeclarations[0].parametersJsonSchema' }] }]), ['zero']],
-    ['Gemini, without a place', gemini('The specified schema produces a constraint that has too many states for serving.'), []],
+    [
+      'Gemini, its newer field',
+      gemini("Invalid value at 'tools[0].function_declarations[2].parameters_json_schema'"),
+      ['mcp__crm__two'],
+    ],
+    [
+      'Gemini, in its details',
+      gemini('Invalid JSON payload received.', [
+        { fieldViolations: [{ field: 'tools[0].functionDeclarations[0].parametersJsonSchema' }] },
+      ]),
+      ['zero'],
+    ],
+    [
+      'Gemini, without a place',
+      gemini('The specified schema produces a constraint that has too many states for serving.'),
+      [],
+    ],
     ['Gemini, as a list', JSON.stringify([gemini("at 'tools[0].function_declarations[1].parameters'")]), ['one']],
     [
       'Anthropic, of an argument with the name of something else',
@@ -46,8 +90,14 @@ describe('a refusal because of a schema', () => {
   it.each<[string, object | string]>([
     ['a name of a tool', anthropic("tools.2.custom.name: String should match pattern '^[a-zA-Z0-9_-]{1,128}$'")],
     ['a message', anthropic('messages.1.content.0: unexpected `tool_use_id`')],
-    ['the schema of the answer', openai("Invalid schema for response_format 'x': In context=(), no.", 'text.format.schema', 'invalid_json_schema')],
-    ['the choice of a tool', openai('Invalid tool_choice: the function has no schema', 'tool_choice.function.name', 'invalid_value')],
+    [
+      'the schema of the answer',
+      openai("Invalid schema for response_format 'x': In context=(), no.", 'text.format.schema', 'invalid_json_schema'),
+    ],
+    [
+      'the choice of a tool',
+      openai('Invalid tool_choice: the function has no schema', 'tool_choice.function.name', 'invalid_value'),
+    ],
     ['an earlier call', anthropic('messages.3.content.0.tool_use.input: does not match the schema of the tool')],
     ['structured output', anthropic('output_format: tools with strict schemas cannot be used with structured outputs')],
     ['anything', gemini('Request contains an invalid argument.')],

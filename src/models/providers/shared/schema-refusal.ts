@@ -14,7 +14,8 @@ const PLACES = [
 /** OpenAI names the function too; other servers with its API may name only the function. */
 const NAMED = /\bschema for function '([\w-]{1,64})'/gi;
 /** A refusal of the schema of one tool, or of all together, that does not name a tool. */
-const UNNAMED = /\binvalid_function_parameters\b|\b(?:tools?|functions?|function_?declarations?|input_schema|parameters)\b.{0,200}\bschemas?\b|\bschemas?\b.{0,200}\b(?:tools?|functions?|function_?declarations?|input_schema|parameters)\b|\bspecified schema produces a constraint\b/is;
+const UNNAMED =
+  /\binvalid_function_parameters\b|\b(?:tools?|functions?|function_?declarations?|input_schema|parameters)\b.{0,200}\bschemas?\b|\bschemas?\b.{0,200}\b(?:tools?|functions?|function_?declarations?|input_schema|parameters)\b|\bspecified schema produces a constraint\b/is;
 /** Refusals of something else in the request: the schema of the answer, the choice of a tool, a message. */
 const OF_ANOTHER_PART =
   /\bresponse_?(?:format|schema|json_?schema)\b|\btext\.format\b|\boutput_(?:format|config)\b|\bjson_schema\b|\bstructured outputs?\b|\btool_?(?:choice|config|use|calls?|results?)\b|\b(?:messages|contents|input)[.[]\d/i;
@@ -26,7 +27,11 @@ const KEY_LIKE = /\b(?:sk|ak|pk|rk|AIza|whsec|Bearer)[-_ ]?[\w.~+/-]{12,}=*/g;
  * @param secrets texts that `reason` must not contain
  * @returns which tools' schemas the provider refused; undefined when it refused the request for another reason
  */
-export function schemaRefusal(body: string, tools: readonly ToolDefinition[], secrets: readonly string[]): SchemaRefusal | undefined {
+export function schemaRefusal(
+  body: string,
+  tools: readonly ToolDefinition[],
+  secrets: readonly string[],
+): SchemaRefusal | undefined {
   if (tools.length === 0) return undefined;
   const { message, said } = wordsOf(body);
   const places = PLACES.flatMap((place) => [...said.matchAll(place)].map(([, index]) => tools[Number(index)]?.name));
@@ -48,12 +53,20 @@ function wordsOf(body: string): { readonly message: string; readonly said: strin
   const error = fieldsOf(fieldsOf(first)['error'] ?? first);
   const { message, param, code, details } = error;
   const text = typeof message === 'string' ? message : '';
-  return { message: text, said: [text, param, code, details === undefined ? '' : JSON.stringify(details)].filter(isText).join('\n') };
+  return {
+    message: text,
+    said: [text, param, code, details === undefined ? '' : JSON.stringify(details)].filter(isText).join('\n'),
+  };
 }
 
 function quoted(message: string, secrets: readonly string[]): string {
-  const line = message.slice(0, 4 * MAX_QUOTED_REFUSAL).replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ').trim();
-  const open = secrets.filter((secret) => secret !== '').reduce((text, secret) => text.replaceAll(secret, '[secret]'), line);
+  const line = message
+    .slice(0, 4 * MAX_QUOTED_REFUSAL)
+    .replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
+    .trim();
+  const open = secrets
+    .filter((secret) => secret !== '')
+    .reduce((text, secret) => text.replaceAll(secret, '[secret]'), line);
   return open.replace(KEY_LIKE, '[secret]').slice(0, MAX_QUOTED_REFUSAL).toWellFormed();
 }
 

@@ -52,7 +52,12 @@ export function documentHeaders(operation: { readonly responses: object }): void
     const isSuccess = status.startsWith('2');
     const headers: Record<string, object> = { 'x-request-id': REQUEST_ID };
     for (const [key, value] of marks) {
-      const { onSuccessOnly = false, optional = false, onEveryAnswer = false, ...header } = value as Omit<AnswerHeader, 'name'>;
+      const {
+        onSuccessOnly = false,
+        optional = false,
+        onEveryAnswer = false,
+        ...header
+      } = value as Omit<AnswerHeader, 'name'>;
       if ((BEFORE_THE_GUARD.has(status) && !onEveryAnswer) || (onSuccessOnly && !isSuccess)) continue;
       headers[key.slice(HEADER_EXTENSION.length)] = { ...header, ...(isSuccess && !optional && { required: true }) };
     }

@@ -62,7 +62,8 @@ const DESCRIPTIONS: Readonly<Record<number, string>> = {
 };
 
 const RETRY_AFTER = {
-  description: 'Seconds to wait before the request is worth repeating, at most 3600. Absent where waiting does not help: a cap for a whole life.',
+  description:
+    'Seconds to wait before the request is worth repeating, at most 3600. Absent where waiting does not help: a cap for a whole life.',
   schema: { type: 'integer', minimum: 1, maximum: 3600 },
 };
 
@@ -179,6 +180,9 @@ function answerWithCauses(status: number, causes: readonly string[], isGeneralTo
   const message = describedStatus(status);
   const ofCauses = causes.map((error) => [error, { value: { error, message } }] as const);
   const general = { value: generalError(status, message, CODES[status]).body };
-  const examples = { ...(isGeneralToo && { [CODES[status] ?? statusClass(status)]: general }), ...Object.fromEntries(ofCauses) };
+  const examples = {
+    ...(isGeneralToo && { [CODES[status] ?? statusClass(status)]: general }),
+    ...Object.fromEntries(ofCauses),
+  };
   return withExamples({ ...answer, description: `${answer.description} ${note}` }, examples);
 }

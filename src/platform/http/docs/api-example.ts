@@ -24,7 +24,10 @@ interface PathParameter {
 const PATH_PARAMETERS: Readonly<Record<string, PathParameter>> = {
   agentId: { description: 'The agent.', example: EXAMPLE_IDS.agent },
   threadId: { description: 'The conversation.', example: EXAMPLE_IDS.thread },
-  messageId: { description: 'A reply of the agent, as the messages of the thread have it.', example: EXAMPLE_IDS.message },
+  messageId: {
+    description: 'A reply of the agent, as the messages of the thread have it.',
+    example: EXAMPLE_IDS.message,
+  },
   runId: { description: 'A run of the thread.', example: EXAMPLE_IDS.run },
   traceId: { description: 'The trace, which has the id of its run.', example: EXAMPLE_IDS.run },
   sectionId: { description: 'The section.', example: EXAMPLE_IDS.section },
@@ -65,7 +68,10 @@ interface Exemplified {
 export function exemplifyRequest(operation: Exemplified): void {
   const { path = {}, query = {}, body, bodies, needs } = operation[EXAMPLE_EXTENSION] ?? {};
   Reflect.deleteProperty(operation, EXAMPLE_EXTENSION);
-  if (needs !== undefined) operation.description = [operation.description, `The demo refuses it: it needs ${needs}.`].filter(Boolean).join(' ');
+  if (needs !== undefined)
+    operation.description = [operation.description, `The demo refuses it: it needs ${needs}.`]
+      .filter(Boolean)
+      .join(' ');
   for (const parameter of (operation.parameters ?? []) as Described[]) {
     const { name = '' } = parameter;
     if (parameter.in === 'path') Object.assign(parameter, { ...PATH_PARAMETERS[name], ...exampleOf(path[name]) });

@@ -18,7 +18,11 @@ type Operation = NonNullable<OpenAPIObject['paths'][string]['get']> & { [PUBLIC_
 export class OpenApiDocument {
   private app: INestApplication | undefined;
   private text: string | undefined;
-  private readonly enumerations: { readonly schema: string; readonly property: string; readonly values: readonly string[] }[] = [];
+  private readonly enumerations: {
+    readonly schema: string;
+    readonly property: string;
+    readonly values: readonly string[];
+  }[] = [];
 
   constructor(
     private readonly settings: Settings,
@@ -50,7 +54,9 @@ export class OpenApiDocument {
       }
     }
     for (const { schema, property, values } of this.enumerations) {
-      const { properties = {} } = (document.components?.schemas?.[schema] ?? {}) as { readonly properties?: Readonly<Record<string, object>> };
+      const { properties = {} } = (document.components?.schemas?.[schema] ?? {}) as {
+        readonly properties?: Readonly<Record<string, object>>;
+      };
       const described = properties[property];
       if (!described) throw new Error(`The document has no property ${schema}.${property}, whose values were given`);
       Object.assign(described, { enum: values });
@@ -66,7 +72,9 @@ export class OpenApiDocument {
     const { name } = ReadinessResponse;
     const schema = components?.schemas?.[name] as { readonly properties: object; readonly required: readonly string[] };
     const facts = this.health.facts();
-    const added = facts.map(({ name, values, description }) => [name, { type: 'string', enum: values, description }] as const);
+    const added = facts.map(
+      ({ name, values, description }) => [name, { type: 'string', enum: values, description }] as const,
+    );
     const properties = { ...schema.properties, ...Object.fromEntries(added) };
     return { [name]: { ...schema, properties, required: [...schema.required, ...facts.map((fact) => fact.name)] } };
   }
@@ -106,7 +114,12 @@ function finish(operation: Operation): void {
   const responses = {
     // What is answered before the route has its say: a failed credential or a database that is away, then a body
     // that cannot be read.
-    ...(!isPublic && { 401: errorAnswer(401, 'Error'), 403: errorAnswer(403, 'Error'), 429: errorAnswer(429, 'Error'), 503: errorAnswer(503, 'Error') }),
+    ...(!isPublic && {
+      401: errorAnswer(401, 'Error'),
+      403: errorAnswer(403, 'Error'),
+      429: errorAnswer(429, 'Error'),
+      503: errorAnswer(503, 'Error'),
+    }),
     ...(carriesAnything && { 400: errorAnswer(400, 'Error') }),
     ...(hasBody && { 413: errorAnswer(413, 'Error'), 415: errorAnswer(415, 'Error') }),
     ...operation.responses,
@@ -120,7 +133,12 @@ function finish(operation: Operation): void {
   documentHeaders(operation);
 }
 
-const SUCCESSES: Readonly<Record<string, string>> = { 200: 'Done.', 201: 'Created.', 202: 'Accepted.', 204: 'Done; there is no body.' };
+const SUCCESSES: Readonly<Record<string, string>> = {
+  200: 'Done.',
+  201: 'Created.',
+  202: 'Accepted.',
+  204: 'Done; there is no body.',
+};
 
 /** Describes successes that the route itself does not describe; OpenAPI requires a description. */
 function describeSuccesses({ responses }: Operation): void {

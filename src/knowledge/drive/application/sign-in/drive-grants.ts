@@ -2,7 +2,15 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../../platform/clock/index.js';
 import { Settings } from '../../../../platform/config/index.js';
 import { Database } from '../../../../platform/database/index.js';
-import { type GrantOwner, type GrantSecrets, OAuthGrants, type ReceivedTokens, RefusedForGood, type Unusable, type UsableGrant } from '../../../../platform/oauth/index.js';
+import {
+  type GrantOwner,
+  type GrantSecrets,
+  OAuthGrants,
+  type ReceivedTokens,
+  RefusedForGood,
+  type Unusable,
+  type UsableGrant,
+} from '../../../../platform/oauth/index.js';
 import { Vault } from '../../../../platform/vault/index.js';
 import { DriveFailure } from '../../domain/drive-failure.js';
 import { StoredDriveGrant } from '../../persistence/drive.entities.js';
@@ -43,20 +51,37 @@ export class DriveGrants extends OAuthGrants<StoredDriveGrant> {
 
   protected async request({ tokens: { refreshToken = '' } }: GrantSecrets): Promise<ReceivedTokens> {
     const { client } = this.settings.drive;
-    if (!client) throw new DriveFailure('unreachable', 'The operator has removed the settings with which people sign in to the drive.');
-    const form = { grant_type: 'refresh_token', refresh_token: refreshToken, client_id: client.id, client_secret: client.secret };
+    if (!client)
+      throw new DriveFailure(
+        'unreachable',
+        'The operator has removed the settings with which people sign in to the drive.',
+      );
+    const form = {
+      grant_type: 'refresh_token',
+      refresh_token: refreshToken,
+      client_id: client.id,
+      client_secret: client.secret,
+    };
     try {
       return await this.endpoint.ask(form);
     } catch (error) {
       if (!(error instanceof DriveFailure) || error.reason !== 'refused') throw error;
       if (error.detail !== 'invalid_client') throw new RefusedForGood();
       // The operator's own credentials are wrong: with the right ones every grant works again.
-      throw new DriveFailure('unreachable', 'The drive does not know this service as its client at the moment.', undefined, error.detail);
+      throw new DriveFailure(
+        'unreachable',
+        'The drive does not know this service as its client at the moment.',
+        undefined,
+        error.detail,
+      );
     }
   }
 
   protected failure(why: Unusable): DriveFailure {
     if (why === 'busy') return new DriveFailure('unreachable', 'The access to the drive is not renewed at the moment.');
-    return new DriveFailure('refused', 'The access to the drive was withdrawn, or has ended. A person has to sign in again.');
+    return new DriveFailure(
+      'refused',
+      'The access to the drive was withdrawn, or has ended. A person has to sign in again.',
+    );
   }
 }

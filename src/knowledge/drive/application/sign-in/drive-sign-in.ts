@@ -3,8 +3,21 @@ import { AgentNotFound } from '../../../../agents/index.js';
 import { Settings } from '../../../../platform/config/index.js';
 import { Database } from '../../../../platform/database/index.js';
 import { newId } from '../../../../platform/ids/index.js';
-import { type AuthorizationResponse, randomText, type ReceivedTokens, sha256, SignInFailed, type TakenSignIn } from '../../../../platform/oauth/index.js';
-import { agentRemoved, DriveFilesNotFound, DriveSignInNotConfigured, filesNotSeen, withoutPermission } from '../../domain/drive-errors.js';
+import {
+  type AuthorizationResponse,
+  randomText,
+  type ReceivedTokens,
+  sha256,
+  SignInFailed,
+  type TakenSignIn,
+} from '../../../../platform/oauth/index.js';
+import {
+  agentRemoved,
+  DriveFilesNotFound,
+  DriveSignInNotConfigured,
+  filesNotSeen,
+  withoutPermission,
+} from '../../domain/drive-errors.js';
 import { DriveFailure } from '../../domain/drive-failure.js';
 import type { StoredDriveSignIn } from '../../persistence/drive.entities.js';
 import { DriveSourceRepository } from '../../persistence/drive-source.repository.js';
@@ -60,7 +73,12 @@ export class DriveSignIn {
     const url = new URL(authorizeUrl);
     const parameters = {
       ...{ response_type: 'code', client_id: client.id, redirect_uri: redirectUri, scope: DRIVE_SCOPE, state },
-      ...{ code_challenge: sha256(codeVerifier), code_challenge_method: 'S256', access_type: 'offline', prompt: 'consent' },
+      ...{
+        code_challenge: sha256(codeVerifier),
+        code_challenge_method: 'S256',
+        access_type: 'offline',
+        prompt: 'consent',
+      },
     };
     for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
     return url.href;
@@ -72,7 +90,8 @@ export class DriveSignIn {
    * @returns where the browser goes on. @throws SignInFailed
    */
   async complete({ state, code, error }: Omit<AuthorizationResponse, 'iss'>): Promise<string> {
-    if (code === undefined && error === undefined) throw (await this.signIns.isOpen(state)) ? SignInFailed.withoutCode('drive') : SignInFailed.unknown();
+    if (code === undefined && error === undefined)
+      throw (await this.signIns.isOpen(state)) ? SignInFailed.withoutCode('drive') : SignInFailed.unknown();
     const taken = await this.signIns.take(state);
     if (!taken) throw SignInFailed.unknown();
     if (error !== undefined || code === undefined) throw SignInFailed.denied('drive');
@@ -84,7 +103,10 @@ export class DriveSignIn {
     return taken.signIn.redirectUrl;
   }
 
-  private async exchange({ signIn: { redirectUri }, secret: codeVerifier }: TakenSignIn<StoredDriveSignIn>, code: string): Promise<ReceivedTokens> {
+  private async exchange(
+    { signIn: { redirectUri }, secret: codeVerifier }: TakenSignIn<StoredDriveSignIn>,
+    code: string,
+  ): Promise<ReceivedTokens> {
     const { client } = this.settings.drive;
     if (!client) throw SignInFailed.unknown();
     const received = await this.endpoint.ask({
@@ -95,15 +117,31 @@ export class DriveSignIn {
     return received;
   }
 
-  private async store(signIn: StoredDriveSignIn, { accessToken, refreshToken, expiresAt, refreshAt }: ReceivedTokens): Promise<void> {
+  private async store(
+    signIn: StoredDriveSignIn,
+    { accessToken, refreshToken, expiresAt, refreshAt }: ReceivedTokens,
+  ): Promise<void> {
     const { organizationId, ownerId: agentId, fileIds } = signIn;
     const token = (): Promise<string> => Promise.resolve(accessToken);
     const { files, unseen } = await this.lookUp.execute({ token, replace: token }, fileIds);
     if (unseen.length > 0) throw filesNotSeen(unseen.length);
     if (refreshToken === undefined) throw SignInFailed.refused('drive', 'no refresh_token');
     await this.database.transaction(async (transaction) => {
-      const ownerId = await this.sources.select(transaction, { organizationId, agentId, kind: 'sign_in', accountId: null, files });
-      const grant = { organizationId, ownerId, status: 'authorized' as const, generation: newId(), expiresAt, refreshAt };
+      const ownerId = await this.sources.select(transaction, {
+        organizationId,
+        agentId,
+        kind: 'sign_in',
+        accountId: null,
+        files,
+      });
+      const grant = {
+        organizationId,
+        ownerId,
+        status: 'authorized' as const,
+        generation: newId(),
+        expiresAt,
+        refreshAt,
+      };
       await this.grants.put(transaction, grant, { tokens: { accessToken, refreshToken } });
     });
   }
@@ -112,5 +150,7 @@ export class DriveSignIn {
 function pageOf(failure: unknown): unknown {
   if (failure instanceof AgentNotFound) return agentRemoved();
   if (!(failure instanceof DriveFailure)) return failure;
-  return failure.isPassing ? SignInFailed.unreachable('drive', failure.message) : SignInFailed.refused('drive', failure.message);
+  return failure.isPassing
+    ? SignInFailed.unreachable('drive', failure.message)
+    : SignInFailed.refused('drive', failure.message);
 }

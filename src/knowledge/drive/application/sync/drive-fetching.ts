@@ -64,7 +64,12 @@ export class DriveFetching {
   }
 
   /** Notes that it could not be brought in; what was read of it before stays. */
-  async fail(source: ClaimedSource, item: DriveItem, error: string, result: 'failed' | 'unreadable' = 'failed'): Promise<void> {
+  async fail(
+    source: ClaimedSource,
+    item: DriveItem,
+    error: string,
+    result: 'failed' | 'unreadable' = 'failed',
+  ): Promise<void> {
     await this.settle(source, item, { result, error, documentId: item.documentId });
   }
 
@@ -76,21 +81,31 @@ export class DriveFetching {
     if (!isReadable(item)) throw new UnreadableDocument('unsupported_type', 'Files of this type are not read.');
     if ((item.size ?? 0) > MAX_UPLOAD_BYTES) throw new UnreadableDocument('too_large', TOO_LARGE);
     const [first, ...others] = exportsOf(item);
-    if (first === undefined) return { bytes: await this.api.download(access, item.fileId, signal), contentType: item.mimeType };
+    if (first === undefined)
+      return { bytes: await this.api.download(access, item.fileId, signal), contentType: item.mimeType };
     let failure: unknown;
     for (const contentType of [first, ...others]) {
       try {
         return { bytes: await this.api.export(access, item.fileId, contentType, signal), contentType };
       } catch (error) {
         // Too large in this form, or a form that this drive does not know.
-        if (!(error instanceof DriveFailure) || !['export_too_large', 'bad_request', 'too_large'].includes(error.reason)) throw error;
+        if (
+          !(error instanceof DriveFailure) ||
+          !['export_too_large', 'bad_request', 'too_large'].includes(error.reason)
+        )
+          throw error;
         failure = error;
       }
     }
     throw failure;
   }
 
-  private parse({ organizationId }: ClaimedSource, item: DriveItem, { bytes, contentType }: Content, signal: AbortSignal): Promise<ParsedDocument> {
+  private parse(
+    { organizationId }: ClaimedSource,
+    item: DriveItem,
+    { bytes, contentType }: Content,
+    signal: AbortSignal,
+  ): Promise<ParsedDocument> {
     const document = {
       organizationId,
       content: () => onePart(bytes),
@@ -106,7 +121,15 @@ export class DriveFetching {
 
   private async put(source: ClaimedSource, { fileId, name, url }: DriveItem, parsed: ParsedDocument): Promise<void> {
     const { organizationId, agentId, id } = source;
-    const document = { organizationId, agentId, kind: 'drive', key: `${id}/${fileId}`, title: name, url, scope: null } as const;
+    const document = {
+      organizationId,
+      agentId,
+      kind: 'drive',
+      key: `${id}/${fileId}`,
+      title: name,
+      url,
+      scope: null,
+    } as const;
     const indexed = await this.index.put(document, parsed, async (transaction, { documentId }) => {
       if (!(await this.sources.isHeld(transaction, source))) return false;
       return this.items.settle(transaction, source, fileId, { result: 'indexed', error: null, documentId });

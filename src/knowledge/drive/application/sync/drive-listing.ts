@@ -41,8 +41,16 @@ export class DriveListing {
         return;
       }
       await this.items.forgetListing(transaction, source);
-      await this.items.add(transaction, source, source.files.map(({ id, name, mimeType }) => unknownItem(id, name, 'selected', mimeType)));
-      await this.sources.update(source, { phase: 'work', isFull: true, isTruncated: false, changeToken, changePages: 0 }, transaction);
+      await this.items.add(
+        transaction,
+        source,
+        source.files.map(({ id, name, mimeType }) => unknownItem(id, name, 'selected', mimeType)),
+      );
+      await this.sources.update(
+        source,
+        { phase: 'work', isFull: true, isTruncated: false, changeToken, changePages: 0 },
+        transaction,
+      );
     });
   }
 
@@ -53,10 +61,15 @@ export class DriveListing {
     const changeToken = page?.nextPageToken ?? page?.newStartPageToken;
     const isEndless = changePages >= MAX_CHANGE_PAGES || page?.nextPageToken === token;
     await this.sources.whileHeld(source, async (transaction) => {
-      const isApplied = page && changeToken !== undefined && !isEndless && (await this.apply(transaction, source, page.changes));
+      const isApplied =
+        page && changeToken !== undefined && !isEndless && (await this.apply(transaction, source, page.changes));
       const phase = page?.nextPageToken === undefined ? 'work' : 'changes';
       const everything = { phase: 'begin', changeToken: null, isFull: true } as const;
-      await this.sources.update(source, isApplied ? { phase, changeToken, changePages: changePages + 1 } : everything, transaction);
+      await this.sources.update(
+        source,
+        isApplied ? { phase, changeToken, changePages: changePages + 1 } : everything,
+        transaction,
+      );
     });
   }
 
@@ -67,9 +80,20 @@ export class DriveListing {
     const kind = kindOf(file);
     await this.sources.whileHeld(source, async (transaction) => {
       // A selected file of another type is fetched all the same, so that its failure is reported.
-      if (kind === 'file' && !isReadable(file) && item.via !== 'selected') return this.items.removeLater(transaction, source, [item.fileId]);
+      if (kind === 'file' && !isReadable(file) && item.via !== 'selected')
+        return this.items.removeLater(transaction, source, [item.fileId]);
       const todo = { folder: 'list', file: 'fetch', shortcut: null } as const;
-      const found = { fileId: item.fileId, via: item.via, kind, todo: todo[kind], name, mimeType, url, size, fingerprint };
+      const found = {
+        fileId: item.fileId,
+        via: item.via,
+        kind,
+        todo: todo[kind],
+        name,
+        mimeType,
+        url,
+        size,
+        fingerprint,
+      };
       await this.items.add(transaction, source, [found], true);
       // A shortcut that a shortcut leads to is not followed.
       if (kind === 'shortcut' && item.via === 'selected' && file.targetId !== null) {
@@ -83,7 +107,8 @@ export class DriveListing {
     const page = await unless(UNSEEN, this.api.folder(access, item.fileId, item.pageToken, signal));
     if (!page) return this.fetching.gone(source, item);
     const { nextPageToken } = page;
-    const isEndless = nextPageToken !== undefined && (nextPageToken === item.pageToken || item.pages + 1 >= MAX_FOLDER_PAGES);
+    const isEndless =
+      nextPageToken !== undefined && (nextPageToken === item.pageToken || item.pages + 1 >= MAX_FOLDER_PAGES);
     await this.sources.whileHeld(source, async (transaction) => {
       const isComplete = await this.add(transaction, source, page.files);
       // What lies beyond the most that is taken need not be asked for.
@@ -104,7 +129,11 @@ export class DriveListing {
   }
 
   /** @returns false where everything has to be listed */
-  private async apply(transaction: Transaction, source: ClaimedSource, changes: readonly DriveChange[]): Promise<boolean> {
+  private async apply(
+    transaction: Transaction,
+    source: ClaimedSource,
+    changes: readonly DriveChange[],
+  ): Promise<boolean> {
     const ids = changes.flatMap(({ fileId, file }) => [fileId, ...(file?.parents ?? [])]);
     const known = await this.items.known(transaction, source, [...new Set(ids)]);
     const effects = changes.map(({ fileId, file }) => {
@@ -124,9 +153,18 @@ export class DriveListing {
    * @param again also those that this sync has seen already
    * @returns false once entries of the source were left out
    */
-  private async add(transaction: Transaction, source: ClaimedSource, files: readonly DriveFile[], again = false): Promise<boolean> {
+  private async add(
+    transaction: Transaction,
+    source: ClaimedSource,
+    files: readonly DriveFile[],
+    again = false,
+  ): Promise<boolean> {
     const found = itemsOf(files);
-    const known = await this.items.known(transaction, source, found.map(({ fileId }) => fileId));
+    const known = await this.items.known(
+      transaction,
+      source,
+      found.map(({ fileId }) => fileId),
+    );
     const counts = await this.items.counts(transaction, source);
     const room = { file: MAX_FILES - counts.files, folder: MAX_FOLDERS - counts.folders };
     const hasRoom = ({ fileId, kind }: FoundItem): boolean => {
@@ -143,7 +181,10 @@ export class DriveListing {
 
 /** What such a folder holds cannot be known, so that nothing of it may count as gone, and the sync as done. */
 function endless({ name }: DriveItem): DriveFailure {
-  return new DriveFailure('endless', `The drive does not come to an end with the list of the folder ${name.slice(0, 200)}: each page leads to another one.`);
+  return new DriveFailure(
+    'endless',
+    `The drive does not come to an end with the list of the folder ${name.slice(0, 200)}: each page leads to another one.`,
+  );
 }
 
 /** @returns null where the drive refuses for one of the reasons */

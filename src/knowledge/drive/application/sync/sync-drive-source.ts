@@ -8,7 +8,16 @@ import { Logger } from '../../../../platform/telemetry/index.js';
 import { DriveFailure } from '../../domain/drive-failure.js';
 import { endOf, type SourceId, type SyncEnd } from '../../domain/drive-source.js';
 import { syncDrive } from '../../jobs/drive.jobs.js';
-import { MAX_ATTEMPTS, MAX_FILES, MAX_STALL_MS, MAX_STALLS, STALL_PAUSE_MS, STEP_ITEMS, STEP_LEASE_MS, SYNC_EVERY_MS } from '../../limits.js';
+import {
+  MAX_ATTEMPTS,
+  MAX_FILES,
+  MAX_STALL_MS,
+  MAX_STALLS,
+  STALL_PAUSE_MS,
+  STEP_ITEMS,
+  STEP_LEASE_MS,
+  SYNC_EVERY_MS,
+} from '../../limits.js';
 import type { DriveItem } from '../../persistence/drive.entities.js';
 import { DriveItemRepository } from '../../persistence/drive-item.repository.js';
 import { type ClaimedSource, DriveSourceRepository, LeaseLost } from '../../persistence/drive-source.repository.js';
@@ -121,7 +130,8 @@ export class SyncDriveSource {
     } catch (error) {
       signal.throwIfAborted();
       if (isOfAllFiles(error)) throw error;
-      if (!(error instanceof DriveFailure)) this.logger.warn({ err: error, sourceId: source.id }, 'A file of a drive could not be read');
+      if (!(error instanceof DriveFailure))
+        this.logger.warn({ err: error, sourceId: source.id }, 'A file of a drive could not be read');
       if (attempt < MAX_ATTEMPTS) throw error instanceof DriveFailure ? error : new DriveFailure('unreachable', UNREAD);
       await this.fetching.fail(source, item, error instanceof DomainError ? error.message : UNREAD);
       return false;
@@ -131,7 +141,8 @@ export class SyncDriveSource {
   /** A drive that is away, or limits the rate, is asked again later; too many such steps in a row end the sync. */
   private async stall(source: ClaimedSource, failure: DriveFailure): Promise<void> {
     source.stalls += 1;
-    if (!failure.isPassing || source.stalls > MAX_STALLS) return this.end(source, { state: 'FAILED', lastError: failure.message });
+    if (!failure.isPassing || source.stalls > MAX_STALLS)
+      return this.end(source, { state: 'FAILED', lastError: failure.message });
     const pauseMs = Math.max(failure.retryAfterMs ?? 0, STALL_PAUSE_MS * 2 ** (source.stalls - 1));
     await this.release(source, Math.min(MAX_STALL_MS, pauseMs));
   }
@@ -150,7 +161,13 @@ export class SyncDriveSource {
   private async end(source: ClaimedSource, { state, lastError }: SyncEnd): Promise<void> {
     const now = this.clock.now();
     const nextSyncAt = new Date(now.getTime() + SYNC_EVERY_MS * (0.9 + 0.2 * fractionOf(source.id)));
-    await this.sources.update(source, { lease: null, state, lastError, nextSyncAt, ...(state !== 'FAILED' && { lastSuccessfulSyncAt: now }) });
+    await this.sources.update(source, {
+      lease: null,
+      state,
+      lastError,
+      nextSyncAt,
+      ...(state !== 'FAILED' && { lastSuccessfulSyncAt: now }),
+    });
   }
 
   private leaseEnd(): Date {

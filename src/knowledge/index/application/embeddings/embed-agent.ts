@@ -10,7 +10,14 @@ import type { AgentKey } from '../../domain/source-kind.js';
 import { EmbeddingLeaseRepository } from '../../persistence/embedding-lease.repository.js';
 import type { StoredEmbeddingModel } from '../../persistence/embeddings.schema.js';
 import { type ChunkVector, VectorRepository } from '../../persistence/vector.repository.js';
-import { FIRST_PAUSE_SECONDS, LEASED_PAUSE_SECONDS, LOOK_CHUNKS, MAX_PAUSE_SECONDS, MAX_RETRY_AFTER_SECONDS, STORED_CHARACTERS } from '../../limits.js';
+import {
+  FIRST_PAUSE_SECONDS,
+  LEASED_PAUSE_SECONDS,
+  LOOK_CHUNKS,
+  MAX_PAUSE_SECONDS,
+  MAX_RETRY_AFTER_SECONDS,
+  STORED_CHARACTERS,
+} from '../../limits.js';
 import { EmbeddingModels } from './embedding-models.js';
 
 /** The agent is to be taken up again. */
@@ -56,7 +63,8 @@ export class EmbedAgent {
     if (pausedMs > 0) return { inSeconds: Math.ceil(pausedMs / 1_000), failures };
     const { organizationId, agentId } = agent;
     const hold = { ...agent, holder: newId(), signal };
-    if (!(await this.leases.take(organizationId, agentId, hold.holder))) return { inSeconds: LEASED_PAUSE_SECONDS, failures };
+    if (!(await this.leases.take(organizationId, agentId, hold.holder)))
+      return { inSeconds: LEASED_PAUSE_SECONDS, failures };
     try {
       await this.models.calibrate(signal);
       const failure = await this.allModels(hold);
@@ -106,7 +114,10 @@ export class EmbedAgent {
   ): Promise<EmbeddingFailure | 'resized' | undefined> {
     signal.throwIfAborted();
     const copied = new Set(await this.vectors.copyKnown(organizationId, model.id, ids));
-    const chunks = await this.vectors.textsOf(organizationId, ids.filter((id) => !copied.has(id)));
+    const chunks = await this.vectors.textsOf(
+      organizationId,
+      ids.filter((id) => !copied.has(id)),
+    );
     // The same text may stand in many chunks: a page's footer, two uploads of one file.
     const unlike = [...new Map(chunks.map((chunk) => [chunk.digest, chunk])).values()];
     const texts = unlike.map(({ title, heading, text }) => embeddedText(title, heading, text));
@@ -118,7 +129,8 @@ export class EmbedAgent {
       const vector = vectors.get(digest);
       return vector === undefined ? [] : [{ chunkId: id, digest, vector }];
     });
-    for (const some of inBatches(rows, charactersOf, STORED_CHARACTERS)) await this.pace.run(() => this.vectors.store(organizationId, model.id, some));
+    for (const some of inBatches(rows, charactersOf, STORED_CHARACTERS))
+      await this.pace.run(() => this.vectors.store(organizationId, model.id, some));
     return failure;
   }
 
@@ -148,7 +160,10 @@ export class EmbedAgent {
     const usual = Math.min(FIRST_PAUSE_SECONDS * 2 ** Math.min(failures, 10), MAX_PAUSE_SECONDS);
     const inSeconds = Math.min(asked ?? usual, MAX_RETRY_AFTER_SECONDS);
     if (asked !== undefined) this.pausedUntil = Math.max(this.pausedUntil, this.clock.monotonic() + inSeconds * 1_000);
-    this.logger.warn({ agentId, failure: failure.kind, detail: failure.detail, inSeconds }, 'Chunks wait for their vectors');
+    this.logger.warn(
+      { agentId, failure: failure.kind, detail: failure.detail, inSeconds },
+      'Chunks wait for their vectors',
+    );
     return { inSeconds: Math.max(inSeconds, 1), failures: failures + 1 };
   }
 }

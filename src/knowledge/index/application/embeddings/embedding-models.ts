@@ -57,7 +57,11 @@ export class EmbeddingModels {
       const left = models.find((model) => model.state === 'retired' && model.name === name);
       if (left && serving) await this.models.become(transaction, left.id, 'building');
       else await this.models.add(transaction, { name, dimensions: null, state: serving ? 'building' : 'serving' });
-      if (serving) this.logger.info({ from: serving.name, to: name }, 'The embedding model has changed: all knowledge is embedded anew while the vectors of before serve');
+      if (serving)
+        this.logger.info(
+          { from: serving.name, to: name },
+          'The embedding model has changed: all knowledge is embedded anew while the vectors of before serve',
+        );
       return true;
     });
   }
@@ -71,7 +75,10 @@ export class EmbeddingModels {
       if (building?.name === name && building.dimensions === dimensions) return false;
       if (building) await this.models.become(transaction, building.id, 'retired');
       await this.models.add(transaction, { name, dimensions, state: 'building' });
-      this.logger.warn({ model: name, before: model.dimensions, now: dimensions }, 'The embedding model answers vectors of another size: all knowledge is embedded anew');
+      this.logger.warn(
+        { model: name, before: model.dimensions, now: dimensions },
+        'The embedding model answers vectors of another size: all knowledge is embedded anew',
+      );
       return true;
     });
   }
@@ -111,7 +118,10 @@ export class EmbeddingModels {
     const building = (await this.current()).find(({ state }) => state === 'building');
     if (!building || !(await this.models.serve(building.id))) return;
     this.known.clear();
-    this.logger.info({ model: building.name }, 'All knowledge has been embedded by the new model, which serves from now on');
+    this.logger.info(
+      { model: building.name },
+      'All knowledge has been embedded by the new model, which serves from now on',
+    );
     await this.database.transaction((transaction) => this.queue.modelsChanged(transaction));
   }
 
@@ -129,7 +139,9 @@ export class EmbeddingModels {
     return (await this.known.get('all', () => this.models.all())) ?? [];
   }
 
-  private async change(work: (transaction: Transaction, models: readonly StoredEmbeddingModel[]) => Promise<boolean>): Promise<void> {
+  private async change(
+    work: (transaction: Transaction, models: readonly StoredEmbeddingModel[]) => Promise<boolean>,
+  ): Promise<void> {
     await this.database.transaction(async (transaction) => {
       await this.models.lock(transaction);
       if (await work(transaction, await this.models.all(transaction))) await this.queue.modelsChanged(transaction);

@@ -47,7 +47,12 @@ export class DocumentIndex {
     const indexed = await this.writes.run(`${source.agentId} ${source.kind} ${source.key}`, async () => {
       for (let attempt = 1; ; attempt += 1) {
         try {
-          return await this.writer.write(source, prepared, accept, attempt === 1 ? options : { ...options, isNew: false });
+          return await this.writer.write(
+            source,
+            prepared,
+            accept,
+            attempt === 1 ? options : { ...options, isNew: false },
+          );
         } catch (error) {
           if (!(error instanceof DocumentTakenOver) || attempt >= MAX_WRITE_ATTEMPTS) throw error;
           await this.afterTakeOver(source);
@@ -71,14 +76,20 @@ export class DocumentIndex {
       signal?.throwIfAborted();
       const agentId = await this.documents.agentOf(organizationId, id);
       if (agentId === null) continue;
-      const removeSome = (transaction: Transaction): Promise<boolean> => this.removeSome(transaction, organizationId, agentId, id);
+      const removeSome = (transaction: Transaction): Promise<boolean> =>
+        this.removeSome(transaction, organizationId, agentId, id);
       while (await this.pace.run(() => this.database.transaction(removeSome))) signal?.throwIfAborted();
       this.agentsWithChunks.delete(cacheKey(organizationId, agentId));
     }
   }
 
   /** @returns whether chunks of it may be left */
-  private async removeSome(transaction: Transaction, organizationId: string, agentId: string, id: string): Promise<boolean> {
+  private async removeSome(
+    transaction: Transaction,
+    organizationId: string,
+    agentId: string,
+    id: string,
+  ): Promise<boolean> {
     await lockAgent(transaction, { organizationId, agentId });
     await this.documents.hide(transaction, organizationId, id);
     const chunkIds = await this.documents.outdatedChunks(transaction, organizationId, id, REMOVED, DELETED_AT_ONCE);
@@ -95,7 +106,11 @@ export class DocumentIndex {
 
   /** Whether the agent has any chunk. From memory for at most 5 s. */
   async hasChunks(organizationId: string, agentId: string): Promise<boolean> {
-    return (await this.agentsWithChunks.get(cacheKey(organizationId, agentId), () => this.documents.hasChunks(organizationId, agentId))) ?? false;
+    return (
+      (await this.agentsWithChunks.get(cacheKey(organizationId, agentId), () =>
+        this.documents.hasChunks(organizationId, agentId),
+      )) ?? false
+    );
   }
 }
 

@@ -51,10 +51,16 @@ export class DocumentWriter {
    * @returns null when it was not accepted
    * @throws DocumentTakenOver
    */
-  async write(source: IndexedSource, prepared: PreparedDocument, accept: WithDocument, options: PutOptions = {}): Promise<IndexedDocument | null> {
+  async write(
+    source: IndexedSource,
+    prepared: PreparedDocument,
+    accept: WithDocument,
+    options: PutOptions = {},
+  ): Promise<IndexedDocument | null> {
     const write: Write = { source, prepared, analyzer: new TermAnalyzer(prepared.language), accept, options };
     try {
-      const { document, chunks } = options.isNew === true ? NOTHING_SEEN : await this.documents.read(source, prepared.digest);
+      const { document, chunks } =
+        options.isNew === true ? NOTHING_SEEN : await this.documents.read(source, prepared.digest);
       if (document?.revision === REMOVED) throw new DocumentTakenOver();
       if (document?.digest === prepared.digest) return await this.acceptUnchanged(write, document);
       const plan = planWrites(chunks, prepared.chunks, document?.revision ?? 0);
@@ -73,7 +79,8 @@ export class DocumentWriter {
       const document = await this.documents.find(source, transaction);
       if (document?.digest !== seen.digest || document.revision === REMOVED) throw new DocumentTakenOver();
       // A writer of another text would show it after this one was told to be there.
-      if (document.writer !== null) await this.documents.claim(transaction, source.organizationId, document.id, newId());
+      if (document.writer !== null)
+        await this.documents.claim(transaction, source.organizationId, document.id, newId());
       return accepted(transaction, write, document.id, true);
     });
   }
@@ -87,7 +94,8 @@ export class DocumentWriter {
       const documentId = await this.documents.showAtOnce(transaction, source, prepared, seen, chunks);
       if (documentId === null) throw new DocumentTakenOver();
       await this.documents.deleteChunks(transaction, organizationId, documentId, [...plan.dropped, ...plan.abandoned]);
-      if (plan.changed.length > 0) await this.documents.changeChunks(transaction, organizationId, documentId, plan.changed);
+      if (plan.changed.length > 0)
+        await this.documents.changeChunks(transaction, organizationId, documentId, plan.changed);
       return this.shown(transaction, write, documentId);
     });
   }
@@ -98,17 +106,25 @@ export class DocumentWriter {
     const { document, plan } = begun;
     const { organizationId } = source;
     for (const ids of parts(plan.abandoned, DELETED_AT_ONCE)) {
-      await this.step(write, begun, (transaction) => this.documents.deleteChunks(transaction, organizationId, document.id, ids));
+      await this.step(write, begun, (transaction) =>
+        this.documents.deleteChunks(transaction, organizationId, document.id, ids),
+      );
     }
     for (const part of parts(plan.inserted, INSERTED_AT_ONCE)) {
       const chunks = await analyzed(write.analyzer, prepared.title, part);
-      await this.step(write, begun, (transaction) => this.documents.insertChunks(transaction, source, prepared, document, chunks));
+      await this.step(write, begun, (transaction) =>
+        this.documents.insertChunks(transaction, source, prepared, document, chunks),
+      );
     }
     for (const chunks of parts(plan.changed, CHANGED_AT_ONCE)) {
-      await this.step(write, begun, (transaction) => this.documents.changeChunks(transaction, organizationId, document.id, chunks));
+      await this.step(write, begun, (transaction) =>
+        this.documents.changeChunks(transaction, organizationId, document.id, chunks),
+      );
     }
     for (const ids of parts(plan.dropped, CHANGED_AT_ONCE)) {
-      await this.step(write, begun, (transaction) => this.documents.endChunks(transaction, organizationId, document, ids));
+      await this.step(write, begun, (transaction) =>
+        this.documents.endChunks(transaction, organizationId, document, ids),
+      );
     }
     try {
       return await this.step(write, begun, async (transaction) => {
@@ -132,7 +148,8 @@ export class DocumentWriter {
 
   private async shown(transaction: Transaction, write: Write, documentId: string): Promise<IndexedDocument> {
     const { source, options } = write;
-    if (options.withoutVectors !== true) await this.embeddings.chunksAdded(transaction, source.organizationId, source.agentId);
+    if (options.withoutVectors !== true)
+      await this.embeddings.chunksAdded(transaction, source.organizationId, source.agentId);
     return accepted(transaction, write, documentId, false);
   }
 
@@ -142,7 +159,11 @@ export class DocumentWriter {
   }
 
   /** A transaction of a write that has several of them. */
-  private step<Result>({ source }: Write, { document, writer }: Begun, work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
+  private step<Result>(
+    { source }: Write,
+    { document, writer }: Begun,
+    work: (transaction: Transaction) => Promise<Result>,
+  ): Promise<Result> {
     return this.paced(async (transaction) => {
       await lockAgent(transaction, source);
       const now = await this.documents.find(source, transaction);
@@ -154,15 +175,22 @@ export class DocumentWriter {
   /** Deletes what the document's revision does not show, unless another writer is at it. */
   private async clean(source: IndexedSource, { document: { id }, writer }: Begun): Promise<void> {
     const { organizationId } = source;
-    for (let left = true; left; ) {
+    for (let left = true; left;) {
       left = await this.paced(async (transaction) => {
         await lockAgent(transaction, source);
         const document = await this.documents.find(source, transaction);
         const isOthers = document?.id !== id || (document.writer !== null && document.writer !== writer);
         if (isOthers || document.revision === REMOVED) return false;
-        const ids = await this.documents.outdatedChunks(transaction, organizationId, id, document.revision, DELETED_AT_ONCE);
+        const ids = await this.documents.outdatedChunks(
+          transaction,
+          organizationId,
+          id,
+          document.revision,
+          DELETED_AT_ONCE,
+        );
         await this.documents.deleteChunks(transaction, organizationId, id, ids);
-        if (ids.length < DELETED_AT_ONCE && document.revision === 0) await this.documents.delete(transaction, organizationId, id, 0);
+        if (ids.length < DELETED_AT_ONCE && document.revision === 0)
+          await this.documents.delete(transaction, organizationId, id, 0);
         return ids.length === DELETED_AT_ONCE;
       });
     }
@@ -170,14 +198,23 @@ export class DocumentWriter {
 }
 
 /** @throws NotAccepted */
-async function accepted(transaction: Transaction, { prepared, accept }: Write, documentId: string, unchanged: boolean): Promise<IndexedDocument> {
+async function accepted(
+  transaction: Transaction,
+  { prepared, accept }: Write,
+  documentId: string,
+  unchanged: boolean,
+): Promise<IndexedDocument> {
   const indexed = { documentId, unchanged, chunks: prepared.chunks.length, bytes: prepared.bytes };
   if (!(await accept(transaction, indexed))) throw new NotAccepted();
   return indexed;
 }
 
 function isLarge({ inserted, changed, dropped, abandoned }: WritePlan): boolean {
-  return inserted.length > INSERTED_AT_ONCE || changed.length > CHANGED_AT_ONCE || dropped.length + abandoned.length > DELETED_AT_ONCE;
+  return (
+    inserted.length > INSERTED_AT_ONCE ||
+    changed.length > CHANGED_AT_ONCE ||
+    dropped.length + abandoned.length > DELETED_AT_ONCE
+  );
 }
 
 function* parts<Item>(items: readonly Item[], size: number): Generator<readonly Item[]> {

@@ -15,7 +15,12 @@ export class EmbeddingQueue {
   /** Some chunks of the agent lack a vector; in the transaction that makes them visible. */
   async chunksAdded(transaction: Transaction, organizationId: string, agentId: string): Promise<void> {
     if (this.endpoint.model === undefined) return;
-    await this.outbox.enqueue(transaction, embedChunks, { organizationId, agentId, failures: 0 }, { dedupeKey: agentId });
+    await this.outbox.enqueue(
+      transaction,
+      embedChunks,
+      { organizationId, agentId, failures: 0 },
+      { dedupeKey: agentId },
+    );
   }
 
   /** The chunks of all agents may lack vectors of a model. */

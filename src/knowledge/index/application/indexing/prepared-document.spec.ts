@@ -3,9 +3,24 @@ import { longestTurnShare } from '../../../../../test/support/computing-time.js'
 import type { IndexedSource } from './indexed-document.js';
 import { prepareDocument } from './prepared-document.js';
 
-const SOURCE: IndexedSource = { organizationId: 'o', agentId: 'a', kind: 'upload', key: 'k', title: 'title', url: null, scope: null };
+const SOURCE: IndexedSource = {
+  organizationId: 'o',
+  agentId: 'a',
+  kind: 'upload',
+  key: 'k',
+  title: 'title',
+  url: null,
+  scope: null,
+};
 
-it.each(['— ', '\u202e'])('a long text of %j, without a word that tells its language, leaves the thread to others', async (part) => {
-  const blocks = [{ kind: 'text' as const, text: part.repeat(3_000_000 / part.length) }];
-  expect(await longestTurnShare(() => prepareDocument(SOURCE, { format: 'text', title: null, language: null, blocks, page: null }))).toBeLessThan(0.3);
-});
+it.each(['— ', '\u202e'])(
+  'a long text of %j, without a word that tells its language, leaves the thread to others',
+  async (part) => {
+    const blocks = [{ kind: 'text' as const, text: part.repeat(3_000_000 / part.length) }];
+    expect(
+      await longestTurnShare(() =>
+        prepareDocument(SOURCE, { format: 'text', title: null, language: null, blocks, page: null }),
+      ),
+    ).toBeLessThan(0.3);
+  },
+);

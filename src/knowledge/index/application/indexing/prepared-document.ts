@@ -30,12 +30,20 @@ export interface PreparedDocument {
 export async function prepareDocument(source: IndexedSource, parsed: ParsedDocument): Promise<PreparedDocument> {
   const slice = new TimeSlice(COMPUTE_SLICE_MS);
   const title = storableText(source.title);
-  const whole = createHash('sha256').update(JSON.stringify([title, source.url, source.scope === null ? null : Object.entries(source.scope).sort()]));
+  const whole = createHash('sha256').update(
+    JSON.stringify([title, source.url, source.scope === null ? null : Object.entries(source.scope).sort()]),
+  );
   const chunks: PreparedChunk[] = [];
   let bytes = 0;
   for (const { heading: given, anchor: name, page, text: raw } of chunksOf(parsed)) {
-    const [heading, anchor, text] = [given === null ? null : storableText(given), name === null ? null : storableText(name), storableText(raw)];
-    const digest = createHash('sha256').update(embeddedText(title, heading, text)).digest('hex');
+    const [heading, anchor, text] = [
+      given === null ? null : storableText(given),
+      name === null ? null : storableText(name),
+      storableText(raw),
+    ];
+    const digest = createHash('sha256')
+      .update(embeddedText(title, heading, text))
+      .digest('hex');
     whole.update(`${digest} ${String(page)} ${anchor === null ? '' : JSON.stringify(anchor)}`);
     bytes += Buffer.byteLength(text);
     chunks.push({ heading, anchor, page, text, digest, position: chunks.length });
@@ -44,10 +52,16 @@ export async function prepareDocument(source: IndexedSource, parsed: ParsedDocum
   return { chunks, digest: whole.digest('hex'), bytes, title, language: await languageOf(parsed, chunks, slice) };
 }
 
-async function languageOf({ language }: ParsedDocument, chunks: readonly PreparedChunk[], slice: TimeSlice): Promise<string | null> {
+async function languageOf(
+  { language }: ParsedDocument,
+  chunks: readonly PreparedChunk[],
+  slice: TimeSlice,
+): Promise<string | null> {
   const told = language?.toLowerCase().split(/[-_]/)[0];
   // Templates say `en` of pages in any language: what function words tell comes first.
-  return detectLanguage(await firstWords(chunks, slice)) ?? (told !== undefined && /^[a-z]{2}$/.test(told) ? told : null);
+  return (
+    detectLanguage(await firstWords(chunks, slice)) ?? (told !== undefined && /^[a-z]{2}$/.test(told) ? told : null)
+  );
 }
 
 /** A document may be without any for millions of characters. */

@@ -42,12 +42,24 @@ export class Candidates {
   constructor(private readonly database: Database) {}
 
   /** @param comparison undefined where nothing is to be compared */
-  async read({ organizationId, agentId, userContext }: SearchScope, chunkIds: readonly string[], comparison: Comparison | undefined): Promise<Candidate[]> {
+  async read(
+    { organizationId, agentId, userContext }: SearchScope,
+    chunkIds: readonly string[],
+    comparison: Comparison | undefined,
+  ): Promise<Candidate[]> {
     const asked = { organizationId, agentId, userContext: userContext ?? {}, chunkIds };
     const rows = comparison
-      ? await COMPARED_CANDIDATES.run<Row>(this.database, { ...asked, vector: vectorText(comparison.vector), modelId: comparison.modelId })
+      ? await COMPARED_CANDIDATES.run<Row>(this.database, {
+          ...asked,
+          vector: vectorText(comparison.vector),
+          modelId: comparison.modelId,
+        })
       : await CANDIDATES.run<Row>(this.database, asked);
-    return rows.map(({ anchor, ...row }) => ({ ...row, url: addressOf(row.url, anchor), headings: row.heading?.split(HEADING_SEPARATOR) ?? [] }));
+    return rows.map(({ anchor, ...row }) => ({
+      ...row,
+      url: addressOf(row.url, anchor),
+      headings: row.heading?.split(HEADING_SEPARATOR) ?? [],
+    }));
   }
 }
 

@@ -1,6 +1,13 @@
 import type { TimeSlice } from '../../../../platform/clock/index.js';
 import { BLOCK_SIZE, positionsAt, readPostings, visibleLength } from '../../domain/postings.js';
-import { closeness, frequencyOf, informationOf, NEARNESS_SHARE, saturated, scoreOfRelevance } from '../../domain/ranking.js';
+import {
+  closeness,
+  frequencyOf,
+  informationOf,
+  NEARNESS_SHARE,
+  saturated,
+  scoreOfRelevance,
+} from '../../domain/ranking.js';
 
 /** A term's row of the block that is the `at`th of those that are ranked. */
 export interface RankedRow {
@@ -63,7 +70,8 @@ export class KeywordRanking {
     const places = blocks.length * BLOCK_SIZE;
     this.lengths = new Uint16Array(places);
     for (const [at, { lengths }] of blocks.entries()) {
-      for (let slot = 0; 2 * slot < lengths.length; slot += 1) this.lengths[at * BLOCK_SIZE + slot] = visibleLength(lengths, slot);
+      for (let slot = 0; 2 * slot < lengths.length; slot += 1)
+        this.lengths[at * BLOCK_SIZE + slot] = visibleLength(lengths, slot);
     }
     this.chunks = this.lengths.reduce((count, length) => (length > 0 ? count + 1 : count), 0);
     this.averageLength = this.lengths.reduce((sum, length) => sum + length, 0) / Math.max(1, this.chunks);
@@ -75,7 +83,11 @@ export class KeywordRanking {
    * @param blocks whose chunks are ranked
    * @param words of the query, in its order, each by what may stand for it
    */
-  static async of(blocks: readonly { readonly lengths: Uint8Array }[], words: readonly (readonly RankedTerm[])[], slice: TimeSlice): Promise<KeywordRanking> {
+  static async of(
+    blocks: readonly { readonly lengths: Uint8Array }[],
+    words: readonly (readonly RankedTerm[])[],
+    slice: TimeSlice,
+  ): Promise<KeywordRanking> {
     const ranking = new KeywordRanking(blocks, words.length);
     let before: { readonly word: KnownWord; readonly frequencies: Float32Array } | undefined;
     for (const terms of words) {
@@ -92,7 +104,11 @@ export class KeywordRanking {
     return this.words.length > 0;
   }
 
-  private async add(terms: readonly RankedTerm[], frequencies: Float32Array, slice: TimeSlice): Promise<KnownWord | undefined> {
+  private async add(
+    terms: readonly RankedTerm[],
+    frequencies: Float32Array,
+    slice: TimeSlice,
+  ): Promise<KnownWord | undefined> {
     let having = 0;
     const placed: PlacedTerm[] = [];
     for (const { weight, rows } of terms) {
@@ -116,7 +132,9 @@ export class KeywordRanking {
     if (having === 0) return undefined;
     for (let place = 0; place < frequencies.length; place += 1) {
       const frequency = frequencies[place] ?? 0;
-      if (frequency > 0) this.sums[place] = (this.sums[place] ?? 0) + information * saturated(frequency, this.lengths[place] ?? 0, this.averageLength);
+      if (frequency > 0)
+        this.sums[place] =
+          (this.sums[place] ?? 0) + information * saturated(frequency, this.lengths[place] ?? 0, this.averageLength);
     }
     this.knownInformation += information;
     const word = { information, terms: placed };
@@ -129,7 +147,8 @@ export class KeywordRanking {
   private bound(information: number, left: Float32Array, right: Float32Array): void {
     this.nearInformation += information;
     for (let place = 0; place < right.length; place += 1) {
-      if ((right[place] ?? 0) > 0 && (left[place] ?? 0) > 0) this.nearBounds[place] = (this.nearBounds[place] ?? 0) + information;
+      if ((right[place] ?? 0) > 0 && (left[place] ?? 0) > 0)
+        this.nearBounds[place] = (this.nearBounds[place] ?? 0) + information;
     }
   }
 
@@ -154,7 +173,10 @@ export class KeywordRanking {
       found.push({ place, score });
       await slice.rest();
     }
-    return found.filter(({ score }) => score >= best.least).sort((left, right) => right.score - left.score).slice(0, limit + MAX_EQUAL);
+    return found
+      .filter(({ score }) => score >= best.least)
+      .sort((left, right) => right.score - left.score)
+      .slice(0, limit + MAX_EQUAL);
   }
 
   /** 0 of a chunk that has no word of the query. */

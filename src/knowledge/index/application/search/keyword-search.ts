@@ -6,7 +6,13 @@ import { BLOCK_SIZE } from '../../domain/postings.js';
 import { typingErrors } from '../../domain/keyword-distance.js';
 import { COMPUTE_SLICE_MS } from '../../limits.js';
 import { findPlaces, readPlacedChunks } from '../../persistence/placed-chunks.sql.js';
-import { type Block, readBlocks, readCompletions, readCompounds, readPostingRows } from '../../persistence/postings.sql.js';
+import {
+  type Block,
+  readBlocks,
+  readCompletions,
+  readCompounds,
+  readPostingRows,
+} from '../../persistence/postings.sql.js';
 import { KeywordRanking, type RankedChunk, type RankedRow, type RankedTerm } from './keyword-ranking.js';
 import { type Alternative, type QueryWord, queryWords } from './query-words.js';
 import type { SearchScope } from './search-scope.js';
@@ -62,21 +68,43 @@ export class KeywordSearch {
   }
 
   /** What stands for each word; a word that no text has is looked for as the beginning of others, and as a compound. */
-  private async termsOf(blocks: readonly Block[], words: readonly QueryWord[], languages: readonly string[], slice: TimeSlice): Promise<RankedTerm[][]> {
+  private async termsOf(
+    blocks: readonly Block[],
+    words: readonly QueryWord[],
+    languages: readonly string[],
+    slice: TimeSlice,
+  ): Promise<RankedTerm[][]> {
     const headed = await this.headedBy(blocks, words, languages);
-    const found = await this.read(blocks, words.map((word, index) => [...word.alternatives, ...(headed[index] ?? [])]));
-    const missing = words.flatMap((word, index) => (found[index]?.length === 0 && !word.isWhole ? [{ word, index }] : [])).slice(0, MAX_MISSING);
+    const found = await this.read(
+      blocks,
+      words.map((word, index) => [...word.alternatives, ...(headed[index] ?? [])]),
+    );
+    const missing = words
+      .flatMap((word, index) => (found[index]?.length === 0 && !word.isWhole ? [{ word, index }] : []))
+      .slice(0, MAX_MISSING);
     if (missing.length === 0) return found;
-    const completed = await this.completed(blocks, missing.map(({ word }) => word), slice);
-    const second = await this.read(blocks, missing.map(({ word }, place) => [...(completed[place] ?? []), ...halvesOf(word)]));
+    const completed = await this.completed(
+      blocks,
+      missing.map(({ word }) => word),
+      slice,
+    );
+    const second = await this.read(
+      blocks,
+      missing.map(({ word }, place) => [...(completed[place] ?? []), ...halvesOf(word)]),
+    );
     for (const [place, { index }] of missing.entries()) found[index] = second[place] ?? [];
     return found;
   }
 
   /** Compounds that end with a word, and pairs that begin with a letter. */
-  private async headedBy(blocks: readonly Block[], words: readonly QueryWord[], languages: readonly string[]): Promise<Alternative[][]> {
+  private async headedBy(
+    blocks: readonly Block[],
+    words: readonly QueryWord[],
+    languages: readonly string[],
+  ): Promise<Alternative[][]> {
     const isHead = ({ term }: Alternative): boolean => term.length >= MIN_HALF && /^\p{L}+$/u.test(term);
-    const headsOf = ({ unspaced, alternatives }: QueryWord): string[] => (unspaced ? [] : alternatives.filter(isHead).map(({ term }) => term));
+    const headsOf = ({ unspaced, alternatives }: QueryWord): string[] =>
+      unspaced ? [] : alternatives.filter(isHead).map(({ term }) => term);
     const heads = languages.some(writesCompounds) ? words.flatMap(headsOf) : [];
     const compounds = await readCompounds(this.database, blocks, heads);
     const letters = words.filter(({ unspaced, text }) => unspaced && isLetter(text)).map(({ text }) => text);
@@ -84,14 +112,27 @@ export class KeywordSearch {
     return words.map((word) => {
       const own = headsOf(word);
       return [
-        ...alternatives(compounds.filter(({ head }) => own.includes(head)).flatMap(({ term }) => [term, ...stemsOf(term, languages)]), WEIGHT.head, word),
-        ...alternatives(word.unspaced ? pairs.filter(({ beginning }) => beginning === word.text).map(({ term }) => term) : [], 1, word),
+        ...alternatives(
+          compounds.filter(({ head }) => own.includes(head)).flatMap(({ term }) => [term, ...stemsOf(term, languages)]),
+          WEIGHT.head,
+          word,
+        ),
+        ...alternatives(
+          word.unspaced ? pairs.filter(({ beginning }) => beginning === word.text).map(({ term }) => term) : [],
+          1,
+          word,
+        ),
       ];
     });
   }
 
-  private async completed(blocks: readonly Block[], words: readonly QueryWord[], slice: TimeSlice): Promise<Alternative[][]> {
-    const beginningOf = ({ unspaced, text }: QueryWord): string => (unspaced || text.length < BEGINNING || /\p{N}/u.test(text) ? '' : text.slice(0, BEGINNING));
+  private async completed(
+    blocks: readonly Block[],
+    words: readonly QueryWord[],
+    slice: TimeSlice,
+  ): Promise<Alternative[][]> {
+    const beginningOf = ({ unspaced, text }: QueryWord): string =>
+      unspaced || text.length < BEGINNING || /\p{N}/u.test(text) ? '' : text.slice(0, BEGINNING);
     const beginnings = new Set(words.map(beginningOf).filter((beginning) => beginning !== ''));
     const found = await readCompletions(this.database, blocks, [...beginnings]);
     const each: Alternative[][] = [];
@@ -110,28 +151,44 @@ export class KeywordSearch {
 
   private async read(blocks: readonly Block[], words: readonly (readonly Alternative[])[]): Promise<RankedTerm[][]> {
     const rows = new Map<string, RankedRow[]>();
-    for (const { term, ...row } of await readPostingRows(this.database, blocks, [...new Set(words.flat().map(({ term }) => term))])) {
+    for (const { term, ...row } of await readPostingRows(this.database, blocks, [
+      ...new Set(words.flat().map(({ term }) => term)),
+    ])) {
       const known = rows.get(term);
       if (known) known.push(row);
       else rows.set(term, [row]);
     }
-    return words.map((word) => word.flatMap(({ term, weight }) => (rows.has(term) ? [{ weight, rows: rows.get(term) ?? [] }] : [])));
+    return words.map((word) =>
+      word.flatMap(({ term, weight }) => (rows.has(term) ? [{ weight, rows: rows.get(term) ?? [] }] : [])),
+    );
   }
 
-  private async matches(scope: SearchScope, blocks: readonly Block[], best: readonly RankedChunk[], limit: number): Promise<readonly KeywordMatch[]> {
+  private async matches(
+    scope: SearchScope,
+    blocks: readonly Block[],
+    best: readonly RankedChunk[],
+    limit: number,
+  ): Promise<readonly KeywordMatch[]> {
     const placeOf = ({ place }: RankedChunk) => {
       const { partition = 0, block = 0 } = blocks[Math.floor(place / BLOCK_SIZE)] ?? {};
       return { partition, number: block * BLOCK_SIZE + (place % BLOCK_SIZE) };
     };
     const rows = await readPlacedChunks(this.database, scope, best.map(placeOf));
-    return rows
-      .map(({ chunkId, at }) => ({ chunkId, score: best[at]?.score ?? 0 }))
-      // The rows are in the order of their documents, which is that of equal scores.
-      .sort((left, right) => right.score - left.score)
-      .slice(0, limit);
+    return (
+      rows
+        .map(({ chunkId, at }) => ({ chunkId, score: best[at]?.score ?? 0 }))
+        // The rows are in the order of their documents, which is that of equal scores.
+        .sort((left, right) => right.score - left.score)
+        .slice(0, limit)
+    );
   }
 
-  private async scores({ organizationId }: SearchScope, blocks: readonly Block[], ranking: KeywordRanking, chunkIds: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  private async scores(
+    { organizationId }: SearchScope,
+    blocks: readonly Block[],
+    ranking: KeywordRanking,
+    chunkIds: readonly string[],
+  ): Promise<ReadonlyMap<string, number>> {
     const firstOf = new Map(blocks.map(({ partition, block }, at) => [`${partition} ${block}`, at * BLOCK_SIZE]));
     const places = await findPlaces(this.database, organizationId, chunkIds);
     const scored = places.flatMap(({ chunkId, partition, number }): [string, number][] => {
@@ -142,7 +199,11 @@ export class KeywordSearch {
   }
 }
 
-const NOTHING: KeywordQuery = { says: false, top: () => Promise.resolve([]), scoresOf: () => Promise.resolve(new Map()) };
+const NOTHING: KeywordQuery = {
+  says: false,
+  top: () => Promise.resolve([]),
+  scoresOf: () => Promise.resolve(new Map()),
+};
 
 function isLetter(text: string): boolean {
   return /^\P{M}\p{M}*$/u.test(text);
@@ -158,7 +219,10 @@ function isMistyped({ alternatives: own }: QueryWord, term: string): boolean {
 /** The shortest of some terms, as what may stand for a word. */
 function alternatives(terms: readonly string[], weight: number, { alternatives: own }: QueryWord): Alternative[] {
   const others = [...new Set(terms)].filter((term) => !own.some((one) => one.term === term));
-  return others.sort((left, right) => left.length - right.length || (left < right ? -1 : 1)).slice(0, MAX_COMPLETIONS).map((term) => ({ term, weight }));
+  return others
+    .sort((left, right) => left.length - right.length || (left < right ? -1 : 1))
+    .slice(0, MAX_COMPLETIONS)
+    .map((term) => ({ term, weight }));
 }
 
 /** All ways to take a word for a compound of two. */
@@ -168,7 +232,9 @@ function halvesOf({ alternatives: own, unspaced }: QueryWord): Alternative[] {
     if (term.length > MAX_COMPOUND) continue;
     for (let end = MIN_HALF; end <= term.length - MIN_HALF; end += 1) {
       halves.add(term.slice(0, end));
-      for (const link of LINKS) if (term.startsWith(link, end) && term.length - end - link.length >= MIN_HALF) halves.add(term.slice(end + link.length));
+      for (const link of LINKS)
+        if (term.startsWith(link, end) && term.length - end - link.length >= MIN_HALF)
+          halves.add(term.slice(end + link.length));
     }
   }
   return Array.from(halves, (term) => ({ term, weight: WEIGHT.half }));

@@ -24,7 +24,8 @@ export interface QueryWord {
 const SEGMENTS = new Intl.Segmenter('en', { granularity: 'word' });
 const LETTERS_ALONE = /^\P{M}\p{M}*$/u;
 /** Korean particles, which follow a noun without a space. */
-const PARTICLE = /^(?=\p{Script=Hangul}+$)(.{2,}?)(?:에서|으로|까지|부터|에게|한테|이나|은|는|이|가|을|를|의|에|로|와|과|도|만)$/u;
+const PARTICLE =
+  /^(?=\p{Script=Hangul}+$)(.{2,}?)(?:에서|으로|까지|부터|에게|한테|이나|은|는|이|가|을|를|의|에|로|와|과|도|만)$/u;
 /** Of a spelling without umlauts. */
 const RESPELLED = 0.95;
 
@@ -55,13 +56,19 @@ function spacedWord(text: string, isWhole: boolean, languages: readonly string[]
   const weights = new Map(stemsOf(text, languages).map((stem) => [stem, 1]));
   // As umlauts are written without them.
   const respelled = isWhole ? text : text.replace(/([aou])e/g, '$1');
-  if (respelled !== text) for (const stem of stemsOf(respelled, languages)) if (!weights.has(stem)) weights.set(stem, RESPELLED);
+  if (respelled !== text)
+    for (const stem of stemsOf(respelled, languages)) if (!weights.has(stem)) weights.set(stem, RESPELLED);
   return { text, alternatives: Array.from(weights, ([term, weight]) => ({ term, weight })), unspaced: false, isWhole };
 }
 
 function unspacedWords(segment: string): QueryWord[] {
   const noun = PARTICLE.exec(segment)?.[1] ?? segment;
-  return pairsOf(noun).map(({ form }) => ({ text: form, alternatives: [{ term: form, weight: 1 }], unspaced: true, isWhole: false }));
+  return pairsOf(noun).map(({ form }) => ({
+    text: form,
+    alternatives: [{ term: form, weight: 1 }],
+    unspaced: true,
+    isWhole: false,
+  }));
 }
 
 /** Words as the runtime's dictionary cuts them; letters that it knows no word for are a name. */

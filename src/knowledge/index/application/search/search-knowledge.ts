@@ -59,7 +59,11 @@ export class SearchKnowledge {
   ) {}
 
   /** Best first, the same text once. Never fails for want of embeddings: it searches by keywords alone then. */
-  async execute(searching: RunnableAgent, asked: KnowledgeQuery, signal: AbortSignal): Promise<readonly KnowledgeResult[]> {
+  async execute(
+    searching: RunnableAgent,
+    asked: KnowledgeQuery,
+    signal: AbortSignal,
+  ): Promise<readonly KnowledgeResult[]> {
     signal.throwIfAborted();
     const query = asked.query.trim();
     if (query === '') return [];
@@ -78,22 +82,39 @@ export class SearchKnowledge {
   }
 
   /** Texts that are unlike one another, the best first: as many as there are, or at least `maxResults`. */
-  private async ranked({ scope, words, comparison, weight, maxResults, signal }: Search): Promise<readonly KnowledgeResult[]> {
-    for (let limit = comparison ? Math.max(MIN_CANDIDATES, CANDIDATES_PER_RESULT * maxResults) : maxResults; ; limit *= MORE_CANDIDATES) {
+  private async ranked({
+    scope,
+    words,
+    comparison,
+    weight,
+    maxResults,
+    signal,
+  }: Search): Promise<readonly KnowledgeResult[]> {
+    for (
+      let limit = comparison ? Math.max(MIN_CANDIDATES, CANDIDATES_PER_RESULT * maxResults) : maxResults;
+      ;
+      limit *= MORE_CANDIDATES
+    ) {
       const byKeywords = new Map((await words.top(limit)).map(({ chunkId, score }) => [chunkId, score]));
       const byMeaning = comparison ? await this.vectors.nearest(scope, comparison, limit) : [];
       const ids = [...new Set([...byKeywords.keys(), ...byMeaning])];
       signal.throwIfAborted();
       const found = ids.length === 0 ? [] : await this.candidates.read(scope, ids, comparison);
-      const keywordScores = new Map([...byKeywords, ...(await words.scoresOf(byMeaning.filter((id) => !byKeywords.has(id))))]);
+      const keywordScores = new Map([
+        ...byKeywords,
+        ...(await words.scoresOf(byMeaning.filter((id) => !byKeywords.has(id)))),
+      ]);
       const results = found
-        .map((candidate) => scored(candidate, keywordScores.get(candidate.chunkId) ?? 0, comparison, words.says ? weight : 1))
+        .map((candidate) =>
+          scored(candidate, keywordScores.get(candidate.chunkId) ?? 0, comparison, words.says ? weight : 1),
+        )
         .filter(({ score }) => score > 0)
         // Equal ones stay in the order of their documents, which is the same on every database, as their ids are not.
         .sort((left, right) => right.score - left.score);
       const unlike = withoutRepetitions(results);
       const areAll = byKeywords.size < limit && byMeaning.length < limit;
-      if (unlike.length >= maxResults || unlike.length === ids.length || areAll || limit >= MAX_CANDIDATES) return unlike;
+      if (unlike.length >= maxResults || unlike.length === ids.length || areAll || limit >= MAX_CANDIDATES)
+        return unlike;
     }
   }
 }
@@ -103,7 +124,12 @@ function weightOf({ options, knowledgeSearch }: RunnableAgent, asked: KnowledgeQ
   return asked.semanticWeight ?? knowledgeSearch.semanticWeight;
 }
 
-function scored({ similarity, ...chunk }: Candidate, keywordScore: number, comparison: Comparison | undefined, weight: number): KnowledgeResult {
+function scored(
+  { similarity, ...chunk }: Candidate,
+  keywordScore: number,
+  comparison: Comparison | undefined,
+  weight: number,
+): KnowledgeResult {
   // Not a number where the vector has no direction: such a text has no meaning to compare, and loses nothing by it.
   const isCompared = comparison !== undefined && similarity !== null && !Number.isNaN(similarity);
   const semanticScore = isCompared ? roundedScore(calibrated(similarity, comparison.unrelated)) : null;
@@ -127,14 +153,21 @@ function withoutRepetitions(results: readonly KnowledgeResult[]): KnowledgeResul
  * subject, whose scores lie close together, would take the place of passages that have all words of the query.
  */
 function chosen(results: readonly KnowledgeResult[], count: number, weight: number): readonly KnowledgeResult[] {
-  const byKeywords = results.filter(({ keywordScore }) => keywordScore > 0).sort((left, right) => right.keywordScore - left.keywordScore);
+  const byKeywords = results
+    .filter(({ keywordScore }) => keywordScore > 0)
+    .sort((left, right) => right.keywordScore - left.keywordScore);
   const inOrderOfChoice = new Set([...byKeywords.slice(0, Math.floor((1 - weight) * count)), ...results]);
   const kept = new Set([...inOrderOfChoice].slice(0, count));
   return results.filter((result) => kept.has(result));
 }
 
 /** Those that reach the threshold that holds for the query. */
-function reaching(results: readonly KnowledgeResult[], { knowledgeSearch, scoreThresholdSet }: RunnableAgent, asked: KnowledgeQuery, isAlone: boolean): readonly KnowledgeResult[] {
+function reaching(
+  results: readonly KnowledgeResult[],
+  { knowledgeSearch, scoreThresholdSet }: RunnableAgent,
+  asked: KnowledgeQuery,
+  isAlone: boolean,
+): readonly KnowledgeResult[] {
   const threshold = asked.scoreThreshold ?? knowledgeSearch.scoreThreshold;
   const above = (least: number): readonly KnowledgeResult[] => results.filter(({ score }) => score >= least);
   if (asked.scoreThreshold !== undefined || scoreThresholdSet) return above(threshold);

@@ -27,7 +27,9 @@ export class VectorSearch {
     const model = await this.models.serving();
     if (typeof model?.dimensions !== 'number') return undefined;
     const vector = await this.queries.of(model.name, query, signal);
-    return vector?.length === model.dimensions && hasDirection(vector) ? { modelId: model.id, vector, unrelated: model.unrelated ?? 0 } : undefined;
+    return vector?.length === model.dimensions && hasDirection(vector)
+      ? { modelId: model.id, vector, unrelated: model.unrelated ?? 0 }
+      : undefined;
   }
 
   /** The ids of the nearest chunks, the best first. */

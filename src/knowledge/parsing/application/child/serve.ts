@@ -40,7 +40,10 @@ async function receive(frames: AsyncGenerator<Buffer>): Promise<Buffer> {
     if (size <= MAX_DOCUMENT_BYTES) parts.push(frame.value);
   }
   if (size > MAX_DOCUMENT_BYTES) {
-    throw new UnreadableDocument('too_large', `The file is too large: at most ${MAX_DOCUMENT_BYTES / 1024 / 1024} MB can be read.`);
+    throw new UnreadableDocument(
+      'too_large',
+      `The file is too large: at most ${MAX_DOCUMENT_BYTES / 1024 / 1024} MB can be read.`,
+    );
   }
   return Buffer.concat(parts);
 }

@@ -6,7 +6,9 @@ const OVERHEAD = 8;
 const rowWeight = (row: readonly string[]): number => row.reduce((sum, cell) => sum + cell.length + OVERHEAD, 0);
 
 export function weightOf(block: Block): number {
-  return OVERHEAD + (block.kind === 'table' ? block.rows.reduce((sum, row) => sum + rowWeight(row), 0) : block.text.length);
+  return (
+    OVERHEAD + (block.kind === 'table' ? block.rows.reduce((sum, row) => sum + rowWeight(row), 0) : block.text.length)
+  );
 }
 
 /** A block in pieces that are no larger, as long as its parts allow; each piece of a table begins with its captions and the names of its columns. */
@@ -16,12 +18,23 @@ export function* splitBlock(block: Block, maxCharacters: number): Generator<Bloc
   else for (const text of pieces(block.text, maxCharacters)) yield { ...block, text };
 }
 
-function* splitTable({ rows: all, ...block }: Block & { readonly kind: 'table' }, maxCharacters: number): Generator<Block> {
-  const head = all.slice(0, 1 + Math.max(0, all.findIndex((row) => row.slice(1).some((cell) => cell !== ''))));
+function* splitTable(
+  { rows: all, ...block }: Block & { readonly kind: 'table' },
+  maxCharacters: number,
+): Generator<Block> {
+  const head = all.slice(
+    0,
+    1 +
+      Math.max(
+        0,
+        all.findIndex((row) => row.slice(1).some((cell) => cell !== '')),
+      ),
+  );
   const start = head.reduce((sum, row) => sum + rowWeight(row), 0);
   if (start > maxCharacters / 4) {
     // To name such columns again and again would multiply the document.
-    for (const row of all) for (const text of pieces(row.join('\n'), maxCharacters)) yield { ...block, kind: 'text', text };
+    for (const row of all)
+      for (const text of pieces(row.join('\n'), maxCharacters)) yield { ...block, kind: 'text', text };
     return;
   }
   let [rows, weight] = [[...head], start];

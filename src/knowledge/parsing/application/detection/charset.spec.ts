@@ -2,7 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { encode } from '../../../../../test/support/documents.js';
 import { decode } from './charset.js';
 
-const RUSSIAN = 'Условия доставки: заказ приходит в течение трёх рабочих дней, если товар есть на складе. Возврат возможен.';
+const RUSSIAN =
+  'Условия доставки: заказ приходит в течение трёх рабочих дней, если товар есть на складе. Возврат возможен.';
 const TEXTS: readonly (readonly [encoding: string, text: string])[] = [
   ['windows-1251', RUSSIAN],
   ['koi8-r', RUSSIAN],
@@ -12,7 +13,10 @@ const TEXTS: readonly (readonly [encoding: string, text: string])[] = [
   ['gbk', '关于配送的说明：您订购的商品将在三个工作日内送达。三十天之内可以退货，请保留发票。'],
   ['big5', '關於配送的說明：您訂購的商品將在三個工作日內送達。三十天之內可以退貨，請保留發票。'],
   ['euc-kr', '배송 안내입니다. 주문하신 상품은 영업일 기준 삼일 이내에 도착합니다. 반품은 삼십일 이내에 가능합니다.'],
-  ['iso-8859-1', 'Für Rückgaben gilt: Schöne Grüße aus Köln, die Ware muss unbeschädigt sein. Größe und Übergröße prüfen.'],
+  [
+    'iso-8859-1',
+    'Für Rückgaben gilt: Schöne Grüße aus Köln, die Ware muss unbeschädigt sein. Größe und Übergröße prüfen.',
+  ],
 ];
 
 describe('the text of bytes', () => {
@@ -21,7 +25,10 @@ describe('the text of bytes', () => {
     expect(bytes.toString('latin1')).not.toContain('?');
     expect(decode(bytes, null, false)).toBe(text);
     expect(decode(bytes, `text/plain; charset="${encoding}"`, false)).toBe(text);
-    const page = Buffer.concat([Buffer.from(`<html><head><meta http-equiv="Content-Type" content="text/html; charset=${encoding}"></head><p>`), bytes]);
+    const page = Buffer.concat([
+      Buffer.from(`<html><head><meta http-equiv="Content-Type" content="text/html; charset=${encoding}"></head><p>`),
+      bytes,
+    ]);
     expect(decode(page, null, true)).toContain(text);
   });
 

@@ -40,7 +40,9 @@ function charsetParameter(contentType: string | null): string | undefined {
 
 function metaCharset(content: Buffer): string | undefined {
   const head = content.toString('latin1', 0, META_BYTES);
-  const label = /<meta\s[^>]{0,500}?charset\s*=\s*["']?([\w:.-]+)/i.exec(head)?.[1] ?? /^<\?xml[^>]{0,200}encoding\s*=\s*["']([\w:.-]+)/i.exec(head)?.[1];
+  const label =
+    /<meta\s[^>]{0,500}?charset\s*=\s*["']?([\w:.-]+)/i.exec(head)?.[1] ??
+    /^<\?xml[^>]{0,200}encoding\s*=\s*["']([\w:.-]+)/i.exec(head)?.[1];
   // It could not have been read as ASCII if it were so.
   return label !== undefined && /^utf-?16/i.test(label) ? 'utf-8' : label;
 }
@@ -55,7 +57,8 @@ function markOf(content: Buffer): string | undefined {
 function unmarkedUtf16(content: Buffer): string | undefined {
   const length = Math.min(content.length, SAMPLE_BYTES);
   const zeros = [0, 0];
-  for (let index = 0; index < length; index += 1) if (content[index] === 0) zeros[index % 2] = (zeros[index % 2] ?? 0) + 1;
+  for (let index = 0; index < length; index += 1)
+    if (content[index] === 0) zeros[index % 2] = (zeros[index % 2] ?? 0) + 1;
   const [even = 0, odd = 0] = zeros;
   const many = length / 40;
   if (odd > many && even === 0) return 'utf-16le';

@@ -17,15 +17,24 @@ const ZIP = Buffer.from('PK\x03\x04', 'latin1');
 const EMPTY_ZIP = Buffer.from('PK\x05\x06', 'latin1');
 /** The part of an encrypted Office file, as its container names it. */
 const ENCRYPTED_PART = Buffer.from('EncryptedPackage', 'utf16le');
-const OLD_PARTS: readonly (readonly [part: string, extension: string])[] = [['WordDocument', 'doc'], ['Workbook', 'xls'], ['PowerPoint Document', 'ppt']];
+const OLD_PARTS: readonly (readonly [part: string, extension: string])[] = [
+  ['WordDocument', 'doc'],
+  ['Workbook', 'xls'],
+  ['PowerPoint Document', 'ppt'],
+];
 /** Folders, since programs may name the main part in them as they like. */
-const OFFICE_FOLDERS: readonly (readonly [folder: RegExp, format: DocumentFormat])[] = [[/^word\//, 'docx'], [/^ppt\//, 'pptx'], [/^xl\//, 'xlsx']];
+const OFFICE_FOLDERS: readonly (readonly [folder: RegExp, format: DocumentFormat])[] = [
+  [/^word\//, 'docx'],
+  [/^ppt\//, 'pptx'],
+  [/^xl\//, 'xlsx'],
+];
 /** Readers accept a PDF that begins with something else. */
 const PDF_HEADER_BYTES = 1_024;
 const SAMPLE_BYTES = 64 * 1024;
 /** Of the characters of a text, those that no text has. */
 const MAX_CONTROL_SHARE = 0.01;
-const HTML_START = /^\s*(?:<\?xml[^>]*>\s*)?(?:<!--[^]*?-->\s*)*<(?:!doctype\s+html|html|head|body|title|meta|div|p|h1|table|script|link)\b/i;
+const HTML_START =
+  /^\s*(?:<\?xml[^>]*>\s*)?(?:<!--[^]*?-->\s*)*<(?:!doctype\s+html|html|head|body|title|meta|div|p|h1|table|script|link)\b/i;
 
 export async function contentKindOf(content: Buffer): Promise<ContentKind> {
   if (content.subarray(0, 4).equals(ZIP) || content.subarray(0, 4).equals(EMPTY_ZIP)) return zipKind(content);
@@ -35,14 +44,16 @@ export async function contentKindOf(content: Buffer): Promise<ContentKind> {
   const text = textKind(content);
   if (found?.ext === 'xml') return text?.looksLikeHtml === true ? text : { kind: 'other', label: labelOf('xml') };
   // Some marks of types are a few letters, with which a text may begin as well.
-  if (found && (!text || found.ext === 'rtf' || found.ext === 'ps')) return { kind: 'other', label: labelOf(found.ext) };
+  if (found && (!text || found.ext === 'rtf' || found.ext === 'ps'))
+    return { kind: 'other', label: labelOf(found.ext) };
   return text ?? { kind: 'other', label: 'data of an unknown type' };
 }
 
 async function zipKind(content: Buffer): Promise<ContentKind> {
   const archive = await openArchive(content);
   if (archive.has('[Content_Types].xml')) {
-    for (const [folder, format] of OFFICE_FOLDERS) if (archive.names(folder).length > 0) return { kind: 'format', format };
+    for (const [folder, format] of OFFICE_FOLDERS)
+      if (archive.names(folder).length > 0) return { kind: 'format', format };
   }
   if (archive.has('mimetype') && archive.has('content.xml')) return { kind: 'other', label: 'an OpenDocument file' };
   return { kind: 'other', label: labelOf(archive.has('META-INF/container.xml') ? 'epub' : 'zip') };
@@ -53,13 +64,20 @@ async function openArchive(content: Buffer): Promise<Archive> {
     return await Archive.open(content);
   } catch (error) {
     if (error instanceof UnreadableDocument) throw error;
-    throw new UnreadableDocument('broken', 'The file is broken: it begins like an Office document or a ZIP archive, but cannot be opened as one.', { cause: error });
+    throw new UnreadableDocument(
+      'broken',
+      'The file is broken: it begins like an Office document or a ZIP archive, but cannot be opened as one.',
+      { cause: error },
+    );
   }
 }
 
 function oleKind(content: Buffer): ContentKind {
   if (content.includes(ENCRYPTED_PART)) {
-    throw new UnreadableDocument('encrypted', 'The file is protected by a password. Save it without one and upload it again.');
+    throw new UnreadableDocument(
+      'encrypted',
+      'The file is protected by a password. Save it without one and upload it again.',
+    );
   }
   const old = OLD_PARTS.find(([part]) => content.includes(Buffer.from(part, 'utf16le')));
   return { kind: 'other', label: old ? labelOf(old[1]) : 'a file of an old Office program' };

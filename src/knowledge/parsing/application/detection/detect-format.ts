@@ -20,7 +20,10 @@ export async function detectFormat(document: ReadableDocument): Promise<Document
 }
 
 function unsupported(label: string, formats: readonly DocumentFormat[]): UnreadableDocument {
-  return new UnreadableDocument('unsupported_type', `It is ${label}, which cannot be read. These can: ${formats.map((format) => FORMAT_NAMES[format]).join(', ')}.`);
+  return new UnreadableDocument(
+    'unsupported_type',
+    `It is ${label}, which cannot be read. These can: ${formats.map((format) => FORMAT_NAMES[format]).join(', ')}.`,
+  );
 }
 
 function textFormat({ name, url, contentType }: ReadableDocument, looksLikeHtml: boolean): DocumentFormat {
@@ -39,10 +42,14 @@ function textFormat({ name, url, contentType }: ReadableDocument, looksLikeHtml:
 
 function refuseMismatch({ name, contentType }: ReadableDocument, found: ContentKind): void {
   const holds = found.kind === 'other' ? found.label : found.kind === 'text' ? 'text' : FORMAT_LABELS[found.format];
-  if (disagrees(namedKind(name), found)) throw new UnreadableDocument('type_mismatch', `The file is named ${shortened(name ?? '')} but holds ${holds}.`);
+  if (disagrees(namedKind(name), found))
+    throw new UnreadableDocument('type_mismatch', `The file is named ${shortened(name ?? '')} but holds ${holds}.`);
   if (disagrees(declaredKind(contentType), found)) {
     const type = shortened((contentType ?? '').split(';')[0] ?? '');
-    throw new UnreadableDocument('type_mismatch', `The file was uploaded with the content type ${type} but holds ${holds}.`);
+    throw new UnreadableDocument(
+      'type_mismatch',
+      `The file was uploaded with the content type ${type} but holds ${holds}.`,
+    );
   }
 }
 

@@ -36,7 +36,9 @@ export class BlockList {
 
   /** Empty rows, and columns that are empty everywhere at the end, are left out. */
   table(rows: readonly (readonly string[])[]): void {
-    const filled = rows.map((row) => row.slice(0, MAX_COLUMNS).map(cellText)).filter((row) => row.some((cell) => cell !== ''));
+    const filled = rows
+      .map((row) => row.slice(0, MAX_COLUMNS).map(cellText))
+      .filter((row) => row.some((cell) => cell !== ''));
     const width = filled.reduce((widest, row) => Math.max(widest, row.findLastIndex((cell) => cell !== '') + 1), 0);
     if (width === 0) return;
     if (width === 1) {
@@ -46,13 +48,19 @@ export class BlockList {
     // One wide row makes all of them wide.
     this.cells += filled.length * width;
     BlockList.checkCells(this.cells);
-    this.add({ kind: 'table', rows: filled.map((row) => Array.from({ length: width }, (_, column) => row[column] ?? '')) });
+    this.add({
+      kind: 'table',
+      rows: filled.map((row) => Array.from({ length: width }, (_, column) => row[column] ?? '')),
+    });
   }
 
   /** For readers that hold cells before they make a table of them. */
   static checkCells(cells: number): void {
     if (cells > MAX_CELLS) {
-      throw new UnreadableDocument('too_large', `The document holds more table cells than can be read: at most ${MAX_CELLS / 1_000_000} million.`);
+      throw new UnreadableDocument(
+        'too_large',
+        `The document holds more table cells than can be read: at most ${MAX_CELLS / 1_000_000} million.`,
+      );
     }
   }
 
@@ -65,14 +73,22 @@ export class BlockList {
     const { page, anchor, term } = this;
     this.characters += lengthOf(block) + (anchor?.length ?? 0) + (term?.length ?? 0);
     BlockList.checkHeld(this.characters);
-    this.list.push({ ...block, ...(page !== undefined && { page }), ...(anchor !== undefined && { anchor }), ...(term !== undefined && { term }) });
+    this.list.push({
+      ...block,
+      ...(page !== undefined && { page }),
+      ...(anchor !== undefined && { anchor }),
+      ...(term !== undefined && { term }),
+    });
   }
 }
 
 type Heading = Extract<Block, { kind: 'heading' }>;
 
 /** A document's title where it says none: its first heading, if that may be one. */
-export function firstHeading(blocks: readonly Block[], mayBeTitle: (heading: Heading) => boolean = () => true): string | null {
+export function firstHeading(
+  blocks: readonly Block[],
+  mayBeTitle: (heading: Heading) => boolean = () => true,
+): string | null {
   const first = blocks.find((block) => block.kind === 'heading');
   return first && mayBeTitle(first) ? first.text : null;
 }

@@ -31,7 +31,9 @@ export async function parseContent(document: ReadableDocument): Promise<ParsedDo
     const hint = format === 'pdf' ? ' It may be a scan: only images of pages.' : '';
     throw new UnreadableDocument('no_text', `The file holds no text that can be read.${hint}`);
   }
-  const shortTitle = oneLine(title ?? '').slice(0, MAX_TITLE_CHARACTERS).toWellFormed();
+  const shortTitle = oneLine(title ?? '')
+    .slice(0, MAX_TITLE_CHARACTERS)
+    .toWellFormed();
   return { format, title: shortTitle || null, language, blocks, page: format === 'html' ? (page ?? null) : null };
 }
 
@@ -42,5 +44,8 @@ function reasonOf(error: unknown, format: DocumentFormat): UnreadableDocument {
     return new UnreadableDocument('too_large', 'Reading the file takes more memory than is allowed.', { cause: error });
   }
   const detail = error instanceof Error ? error.message.slice(0, 500) : undefined;
-  return new UnreadableDocument('broken', `The file is broken: it cannot be read as ${FORMAT_LABELS[format]}.`, { detail, cause: error });
+  return new UnreadableDocument('broken', `The file is broken: it cannot be read as ${FORMAT_LABELS[format]}.`, {
+    detail,
+    cause: error,
+  });
 }

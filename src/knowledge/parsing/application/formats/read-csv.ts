@@ -10,7 +10,10 @@ const SAMPLE_CHARACTERS = 64 * 1024;
 /** The one that most lines have, and have as often as the others. */
 function separatorOf(text: string): string {
   const sample = text.slice(0, SAMPLE_CHARACTERS).replace(/"[^"]*"/g, '');
-  const lines = sample.split(/\r\n?|\n/).filter((line) => line !== '').slice(0, SAMPLE_LINES);
+  const lines = sample
+    .split(/\r\n?|\n/)
+    .filter((line) => line !== '')
+    .slice(0, SAMPLE_LINES);
   const scores = SEPARATORS.map((separator) => {
     const counts = lines.map((line) => line.split(separator).length - 1);
     const usual = counts.toSorted((a, b) => a - b)[Math.floor(counts.length / 2)] ?? 0;

@@ -15,7 +15,8 @@ function parsed(text: string): Json {
     return JSON.parse(text) as Json;
   } catch (error) {
     const lines = text.split('\n').filter((line) => line.trim() !== '');
-    if (lines.length > 1 && lines.every((line) => /^\s*[[{]/.test(line))) return lines.map((line) => JSON.parse(line) as Json);
+    if (lines.length > 1 && lines.every((line) => /^\s*[[{]/.test(line)))
+      return lines.map((line) => JSON.parse(line) as Json);
     throw error;
   }
 }
@@ -25,7 +26,8 @@ function isObject(value: Json | undefined): value is JsonObject {
 }
 
 const isScalar = (value: Json): boolean => typeof value !== 'object' || value === null;
-const textOf = (value: Json | undefined): string => (value === undefined || value === null ? '' : typeof value === 'string' ? value : JSON.stringify(value));
+const textOf = (value: Json | undefined): string =>
+  value === undefined || value === null ? '' : typeof value === 'string' ? value : JSON.stringify(value);
 
 /** A list of records as rows below the names of their columns, where it is one: objects alone, without anything nested. */
 function tableOf(list: Json): readonly (readonly string[])[] | undefined {
@@ -36,7 +38,10 @@ function tableOf(list: Json): readonly (readonly string[])[] | undefined {
     for (const key of Object.keys(item)) columns.add(key);
     if (columns.size > MAX_COLUMNS) return undefined;
   }
-  return [[...columns], ...(list as readonly JsonObject[]).map((record) => [...columns].map((column) => textOf(record[column])))];
+  return [
+    [...columns],
+    ...(list as readonly JsonObject[]).map((record) => [...columns].map((column) => textOf(record[column]))),
+  ];
 }
 
 /** A heading, a line, or the rows of a table; null ends a block of lines. */
@@ -72,7 +77,11 @@ function members(path: string, value: JsonObject | readonly Json[], depth: numbe
   const isList = Array.isArray(value);
   const entries = Object.entries(value as JsonObject).reverse();
   // Deeper down, paths no longer tell where one is, and together they would be longer than the document.
-  return entries.map(([key, member]) => [depth >= MAX_JSON_DEPTH ? path : isList ? `${path}[${key}]` : path === '' ? key : `${path}.${key}`, member, depth + 1]);
+  return entries.map(([key, member]) => [
+    depth >= MAX_JSON_DEPTH ? path : isList ? `${path}[${key}]` : path === '' ? key : `${path}.${key}`,
+    member,
+    depth + 1,
+  ]);
 }
 
 function blocksOf(value: Json): BlockList {
@@ -98,7 +107,9 @@ export const readJson: FormatReader = async ({ content, contentType }) => {
   try {
     value = parsed(text);
   } catch (error) {
-    throw new UnreadableDocument('broken', `The file is not valid JSON: ${(error as Error).message.slice(0, 200)}.`, { cause: error });
+    throw new UnreadableDocument('broken', `The file is not valid JSON: ${(error as Error).message.slice(0, 200)}.`, {
+      cause: error,
+    });
   }
   const title = isObject(value) ? (value['title'] ?? value['name']) : null;
   return { title: typeof title === 'string' ? title : null, language: null, blocks: blocksOf(value).blocks };

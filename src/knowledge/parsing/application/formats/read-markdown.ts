@@ -19,7 +19,11 @@ export const readMarkdown: FormatReader = async ({ content, contentType, url }) 
   BlockList.checkHeld(text.length);
   const [whole = '', frontMatter = ''] = FRONT_MATTER.exec(text) ?? [];
   const { blocks } = readHtmlText(htmlOf(text.slice(whole.length)), url);
-  return { title: field(frontMatter, 'title') ?? firstHeading(blocks, ({ level }) => level === 1), language: languageOf(field(frontMatter, 'lang(?:uage)?')), blocks };
+  return {
+    title: field(frontMatter, 'title') ?? firstHeading(blocks, ({ level }) => level === 1),
+    language: languageOf(field(frontMatter, 'lang(?:uage)?')),
+    blocks,
+  };
 };
 
 function htmlOf(text: string): string {
@@ -28,6 +32,9 @@ function htmlOf(text: string): string {
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     // Nested without end; what it says can still be found.
-    return text.split(/\n\s*\n/).map((paragraph) => `<p>${paragraph.replace(/^[>\s*+-]+/, '').replace(/</g, '&lt;')}</p>`).join('\n');
+    return text
+      .split(/\n\s*\n/)
+      .map((paragraph) => `<p>${paragraph.replace(/^[>\s*+-]+/, '').replace(/</g, '&lt;')}</p>`)
+      .join('\n');
   }
 }

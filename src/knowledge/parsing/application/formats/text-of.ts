@@ -4,7 +4,10 @@
  */
 export function visible(text: string): string {
   // eslint-disable-next-line no-control-regex -- they are what is looked for
-  return text.replace(/\r\n?|[\u2028\u2029]/g, '\n').replace(/[\0-\x08\x0b\x0c\x0e-\x1f\x7f\ufeff\u00ad\u200b]/g, '').toWellFormed();
+  return text
+    .replace(/\r\n?|[\u2028\u2029]/g, '\n')
+    .replace(/[\0-\x08\x0b\x0c\x0e-\x1f\x7f\ufeff\u00ad\u200b]/g, '')
+    .toWellFormed();
 }
 
 /** On one line, without space around it. */
@@ -14,8 +17,13 @@ export function oneLine(text: string): string {
 
 /** Without space at the ends of lines and around the whole, with at most one empty line in a row. */
 export function tidy(text: string): string {
-  const lines = visible(text).split('\n').map((line) => line.trimEnd());
-  return lines.filter((line, index) => line !== '' || lines[index - 1] !== '').join('\n').replace(/^\n+|\n+$/g, '');
+  const lines = visible(text)
+    .split('\n')
+    .map((line) => line.trimEnd());
+  return lines
+    .filter((line, index) => line !== '' || lines[index - 1] !== '')
+    .join('\n')
+    .replace(/^\n+|\n+$/g, '');
 }
 
 /** The first part of a language tag. */

@@ -7,9 +7,24 @@ const BAR = 400;
 
 const NAVIGATION_ROLES = new Set(['navigation', 'search', 'menu', 'menubar', 'tablist']);
 /** Ids and classes of what is never content, by the generators and frameworks that write them. */
-const NEVER = new Set(['navheader', 'navfooter', 'sphinxsidebar', 'breadcrumb', 'breadcrumbs', 'linenos', 'linenodiv', 'lineno', 'blob-num', 'gutter', 'rouge-gutter', 'viewcode-link', 'mw-editsection']);
+const NEVER = new Set([
+  'navheader',
+  'navfooter',
+  'sphinxsidebar',
+  'breadcrumb',
+  'breadcrumbs',
+  'linenos',
+  'linenodiv',
+  'lineno',
+  'blob-num',
+  'gutter',
+  'rouge-gutter',
+  'viewcode-link',
+  'mw-editsection',
+]);
 /** Those of what is no content where it consists of links. */
-const LINK_LISTS = /^(?:(?:main|top|site|page|sub|nav)[-_]?)?(?:nav|navbar|navigation|menu|sidebar|pager|pagination|related)$/;
+const LINK_LISTS =
+  /^(?:(?:main|top|site|page|sub|nav)[-_]?)?(?:nav|navbar|navigation|menu|sidebar|pager|pagination|related)$/;
 const FOOTER = /^(?:(?:site|page|main|global)[-_]?)?(?:footer|colophon)$/;
 const PERMALINK = /^(?:headerlink|permalink|hash-link|header-anchor|anchorjs-link)$/;
 const CONSENT = /cookie|consent|gdpr|onetrust/;
@@ -30,7 +45,8 @@ export function contentOf({ root }: HtmlTree): readonly HtmlElement[] {
   for (const kind of ['main', 'article'] as const) {
     const parts = found[kind];
     if (kind === 'article' && parts.length > 1) break;
-    if (parts.reduce((sum, { sentences }) => sum + sentences, 0) >= Math.max(1, all * MIN_SHARE[kind])) return parts.map(({ element }) => element);
+    if (parts.reduce((sum, { sentences }) => sum + sentences, 0) >= Math.max(1, all * MIN_SHARE[kind]))
+      return parts.map(({ element }) => element);
   }
   return [root];
 }
@@ -40,8 +56,13 @@ type Found = Readonly<Record<'main' | 'article', { readonly element: HtmlElement
 /** @returns the letters of content that are no links */
 function mark(element: HtmlElement, place: Place, found: Found): number {
   let sentences = element.letters - element.linked;
-  const kind = element.name === 'main' || element.role === 'main' ? 'main' : element.name === 'article' ? 'article' : undefined;
-  const inner = { ...place, inContent: place.inContent || kind !== undefined, inSection: place.inSection || kind !== undefined || /^(?:section|aside)$/.test(element.name) };
+  const kind =
+    element.name === 'main' || element.role === 'main' ? 'main' : element.name === 'article' ? 'article' : undefined;
+  const inner = {
+    ...place,
+    inContent: place.inContent || kind !== undefined,
+    inSection: place.inSection || kind !== undefined || /^(?:section|aside)$/.test(element.name),
+  };
   for (const child of element.elements) {
     child.isLeftOut ||= isBoilerplate(child, element, inner);
     sentences -= child.letters - child.linked;
@@ -91,11 +112,15 @@ function isLinkBar(element: HtmlElement): boolean {
 
 /** Questions for consent, forms that lie over the page, and help about keys. */
 function isOverlay(element: HtmlElement, { inContent }: Place): boolean {
-  const isDialog = element.name === 'dialog' || /^(?:alert)?dialog$/.test(element.role) || element.attributes['aria-modal'] !== undefined;
+  const isDialog =
+    element.name === 'dialog' ||
+    /^(?:alert)?dialog$/.test(element.role) ||
+    element.attributes['aria-modal'] !== undefined;
   const names = element.names.join(' ');
   if (element.letters > 3_000) return false;
   if (CONSENT.test(names) && (isDialog || (OVERLAY.test(names) && element.buttons > 0))) return true;
-  if (/shortcut|keyboard|hotkey|help-(?:container|popup)/.test(names) && element.keys > 0 && (isDialog || !inContent)) return true;
+  if (/shortcut|keyboard|hotkey|help-(?:container|popup)/.test(names) && element.keys > 0 && (isDialog || !inContent))
+    return true;
   if (!isDialog) return false;
   return element.fields > 0 || (element.buttons > 0 && asksForConsent(textIn(element)));
 }

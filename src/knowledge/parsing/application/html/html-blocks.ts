@@ -7,8 +7,48 @@ import { mathText } from './math-text.js';
 
 /** They stand in a line with what is around them; every other element stands for itself. */
 const INLINE = new Set([
-  ...['a', 'abbr', 'acronym', 'b', 'bdi', 'bdo', 'big', 'button', 'cite', 'code', 'data', 'del', 'dfn', 'em', 'font', 'i', 'input', 'ins', 'kbd', 'label', 'mark', 'nobr'],
-  ...['output', 'q', 'ruby', 's', 'samp', 'small', 'span', 'strike', 'strong', 'sub', 'sup', 'time', 'tt', 'u', 'var', 'wbr'],
+  ...[
+    'a',
+    'abbr',
+    'acronym',
+    'b',
+    'bdi',
+    'bdo',
+    'big',
+    'button',
+    'cite',
+    'code',
+    'data',
+    'del',
+    'dfn',
+    'em',
+    'font',
+    'i',
+    'input',
+    'ins',
+    'kbd',
+    'label',
+    'mark',
+    'nobr',
+  ],
+  ...[
+    'output',
+    'q',
+    'ruby',
+    's',
+    'samp',
+    'small',
+    'span',
+    'strike',
+    'strong',
+    'sub',
+    'sup',
+    'time',
+    'tt',
+    'u',
+    'var',
+    'wbr',
+  ],
 ]);
 const HEADING = /^h([1-6])$/;
 const NOTE = /^(?:note|notice|warning|tip|caution|important|admonition|callout|alert)(?:block)?$/;
@@ -79,7 +119,11 @@ export class HtmlBlocks {
 
   private block(element: HtmlElement): void {
     const { name } = element;
-    const label = element.role === 'tabpanel' ? (this.tabs.get(element.attributes['id'] ?? '-') ?? this.tabs.get(element.attributes['aria-labelledby'] ?? '-')) : undefined;
+    const label =
+      element.role === 'tabpanel'
+        ? (this.tabs.get(element.attributes['id'] ?? '-') ??
+          this.tabs.get(element.attributes['aria-labelledby'] ?? '-'))
+        : undefined;
     if (name === 'pre' && !this.isOneText) this.code(element);
     else if (name === 'table' && !this.isOneText && !isLayout(element)) this.table(element);
     else if (name === 'ul' || name === 'ol' || name === 'menu') this.list(element);
@@ -154,7 +198,8 @@ export class HtmlBlocks {
   /** In a sentence it is a word; one that opens a part of the content is called like it; any other does something. */
   private button(button: HtmlElement, parent: HtmlElement): void {
     if (this.isOneText || /^(?:p|li|dd)$/.test(parent.name)) this.within(button);
-    else if (button.attributes['aria-controls'] !== undefined || button.attributes['aria-expanded'] !== undefined) this.add(button);
+    else if (button.attributes['aria-controls'] !== undefined || button.attributes['aria-expanded'] !== undefined)
+      this.add(button);
   }
 
   private code(element: HtmlElement): void {
@@ -174,7 +219,10 @@ export class HtmlBlocks {
   private list(element: HtmlElement): void {
     if (this.isInText) this.breakLine();
     else this.breakBlock();
-    this.lists.push({ isOrdered: element.name === 'ol', next: Number.parseInt(element.attributes['start'] ?? '', 10) || 1 });
+    this.lists.push({
+      isOrdered: element.name === 'ol',
+      next: Number.parseInt(element.attributes['start'] ?? '', 10) || 1,
+    });
     this.within(element);
     this.breakLine();
     this.lists.pop();
@@ -225,7 +273,12 @@ export class HtmlBlocks {
   private under(term: string, element: HtmlElement): void {
     this.breakBlock();
     const outer = this.blocks.term;
-    this.blocks.term = [outer ?? '', oneLine(term)].filter((part) => part !== '').join(' › ').slice(0, MAX_TERM_CHARACTERS).toWellFormed() || undefined;
+    this.blocks.term =
+      [outer ?? '', oneLine(term)]
+        .filter((part) => part !== '')
+        .join(' › ')
+        .slice(0, MAX_TERM_CHARACTERS)
+        .toWellFormed() || undefined;
     this.noteAnchor(element);
     if (/^(?:dd|details)$/.test(element.name) || element.role === 'tabpanel') this.add(element);
     else this.element(element);
@@ -237,13 +290,16 @@ export class HtmlBlocks {
     const { name, attributes } = element;
     if (name === 'dialog' || isHidden(element)) return;
     const anchor = (attributes['id'] ?? (name === 'a' ? attributes['name'] : undefined))?.trim() ?? '';
-    if (anchor !== '' && anchor.length <= MAX_ANCHOR_CHARACTERS && !/\s/.test(anchor)) this.anchor = anchor.toWellFormed();
+    if (anchor !== '' && anchor.length <= MAX_ANCHOR_CHARACTERS && !/\s/.test(anchor))
+      this.anchor = anchor.toWellFormed();
   }
 }
 
 /** Terms and what they stand for, also where they are grouped. */
 function partsOf(list: HtmlElement): readonly (HtmlElement | string)[] {
-  const parts = list.children.flatMap((child) => (typeof child !== 'string' && child.name === 'div' && !child.isLeftOut ? child.children : [child]));
+  const parts = list.children.flatMap((child) =>
+    typeof child !== 'string' && child.name === 'div' && !child.isLeftOut ? child.children : [child],
+  );
   return parts.filter((part) => typeof part === 'string' || !part.isLeftOut);
 }
 

@@ -12,7 +12,10 @@ export function isLayout(table: HtmlElement): boolean {
   if (/^(?:presentation|none)$/.test(table.role)) return true;
   const cells = rowsIn(table).flatMap(cellsIn);
   const inCells = [...cells, ...table.elements.filter(isCaption)].reduce((sum, { letters }) => sum + letters, 0);
-  return inCells < table.letters || cells.some(({ letters, parts }) => letters > MAX_DATA_CELL_LETTERS || (parts > 0 && letters > 0));
+  return (
+    inCells < table.letters ||
+    cells.some(({ letters, parts }) => letters > MAX_DATA_CELL_LETTERS || (parts > 0 && letters > 0))
+  );
 }
 
 /** Its caption, where it has one, and its rows, with a cell in each row and column that it spans. */
@@ -37,7 +40,8 @@ export function rowsOf(table: HtmlElement, textOf: (cell: HtmlElement) => string
       fill();
       const text = textOf(cell);
       const height = span(cell, 'rowspan', 1_000);
-      if (height > 1) spanning.set(row.length, { text: text.length > MAX_REPEATED_CHARACTERS ? '' : text, rows: height - 1 });
+      if (height > 1)
+        spanning.set(row.length, { text: text.length > MAX_REPEATED_CHARACTERS ? '' : text, rows: height - 1 });
       row.push(text, ...Array.from({ length: span(cell, 'colspan', MAX_COLUMNS) - 1 }, () => ''));
     }
     fill();
@@ -55,7 +59,9 @@ function span(cell: HtmlElement, attribute: 'rowspan' | 'colspan', max: number):
 const isCaption = ({ name }: HtmlElement): boolean => name === 'caption';
 
 function rowsIn(table: HtmlElement): readonly HtmlElement[] {
-  return table.elements.flatMap((part) => (part.name === 'tr' ? [part] : /^(?:thead|tbody|tfoot)$/.test(part.name) ? rowsIn(part) : []));
+  return table.elements.flatMap((part) =>
+    part.name === 'tr' ? [part] : /^(?:thead|tbody|tfoot)$/.test(part.name) ? rowsIn(part) : [],
+  );
 }
 
 function cellsIn(row: HtmlElement): readonly HtmlElement[] {

@@ -35,7 +35,10 @@ export class HtmlElement {
 
   /** Its id and its classes. */
   get names(): readonly string[] {
-    return `${this.attributes['id'] ?? ''} ${this.attributes['class'] ?? ''}`.toLowerCase().split(/\s+/, 50).filter((name) => name !== '');
+    return `${this.attributes['id'] ?? ''} ${this.attributes['class'] ?? ''}`
+      .toLowerCase()
+      .split(/\s+/, 50)
+      .filter((name) => name !== '');
   }
 
   get elements(): readonly HtmlElement[] {
@@ -66,10 +69,25 @@ export interface HtmlTree {
 
 /** No reader sees what is in them, or it is no text of the page's. */
 const UNSEEN = new Set([
-  ...['script', 'style', 'template', 'noscript', 'iframe', 'object', 'embed', 'svg', 'canvas', 'video', 'audio', 'head', 'title'],
+  ...[
+    'script',
+    'style',
+    'template',
+    'noscript',
+    'iframe',
+    'object',
+    'embed',
+    'svg',
+    'canvas',
+    'video',
+    'audio',
+    'head',
+    'title',
+  ],
   ...['select', 'textarea', 'datalist', 'map', 'annotation-xml'],
 ]);
-const STEP = /^(?:[\s«‹<←-]*(?:prev(?:ious)?|next|back|zurück|weiter|vorherige|nächste|précédent|suivant|назад|далее|上一页|下一页|前へ|次へ|戻る|进む|이전|다음)(?:\s+(?:page|chapter|section|topic|post|article|seite))?(?:\s*[:–—].*|[\s»›>→-]*)|[«‹←].*|[<>»›→]+)$/isu;
+const STEP =
+  /^(?:[\s«‹<←-]*(?:prev(?:ious)?|next|back|zurück|weiter|vorherige|nächste|précédent|suivant|назад|далее|上一页|下一页|前へ|次へ|戻る|进む|이전|다음)(?:\s+(?:page|chapter|section|topic|post|article|seite))?(?:\s*[:–—].*|[\s»›>→-]*)|[«‹←].*|[<>»›→]+)$/isu;
 const STEP_NAME = /^(?:prev|previous|next)(?:[-_]?(?:page|link|post|chapter|article))?$/;
 /** Of what a click on a control shows. */
 const PANEL = /panel|tab-?(?:pane|content)|accordion|collaps|answer|spoiler|expand/;
@@ -145,7 +163,11 @@ class TreeBuilder {
   }
 
   tabNames(): ReadonlyMap<string, string> {
-    return new Map(this.tabs.flatMap((tab) => [tab.attributes['aria-controls'], tab.attributes['id']].map((id) => [id ?? '', textIn(tab)] as const)));
+    return new Map(
+      this.tabs.flatMap((tab) =>
+        [tab.attributes['aria-controls'], tab.attributes['id']].map((id) => [id ?? '', textIn(tab)] as const),
+      ),
+    );
   }
 
   private get parent(): HtmlElement {
@@ -156,7 +178,8 @@ class TreeBuilder {
     const { attributes, role } = element;
     if (isHidden(element) && !isPanel(element, this.parent)) this.hidden.push(element);
     if (role === 'tab') this.tabs.push(element);
-    for (const key of CONTROLS) for (const id of attributes[key]?.slice(0, 1_000).split(/[\s#'"(),;]+/) ?? []) this.controlled.add(id);
+    for (const key of CONTROLS)
+      for (const id of attributes[key]?.slice(0, 1_000).split(/[\s#'"(),;]+/) ?? []) this.controlled.add(id);
     if (attributes['href']?.startsWith('#')) this.controlled.add(attributes['href'].slice(1));
     if (element.name === 'pre') this.pre += 1;
     this.parent.children.push(element);
@@ -167,7 +190,10 @@ class TreeBuilder {
   private countPiece(): void {
     this.pieces += 1;
     if (this.pieces <= MAX_HTML_PIECES) return;
-    throw new UnreadableDocument('too_large', `The document is made of more pieces than can be read: at most ${MAX_HTML_PIECES / 1_000_000} million tags and texts between them.`);
+    throw new UnreadableDocument(
+      'too_large',
+      `The document is made of more pieces than can be read: at most ${MAX_HTML_PIECES / 1_000_000} million tags and texts between them.`,
+    );
   }
 }
 
@@ -180,11 +206,16 @@ function count(element: HtmlElement, isInCode: boolean): void {
   else if (name === 'button') element.buttons += 1;
   else if (name === 'kbd') element.keys += 1;
   else if (name === 'h1') element.titles += 1;
-  if (/^(?:h[1-6]|table)$/.test(name) || (name === 'pre' && !isInCode && textIn(element).trim().includes('\n'))) element.parts += 1;
+  if (/^(?:h[1-6]|table)$/.test(name) || (name === 'pre' && !isInCode && textIn(element).trim().includes('\n')))
+    element.parts += 1;
 }
 
 function isStep(link: HtmlElement): boolean {
-  if (/(?:^|\s)(?:prev|next)(?:\s|$)/i.test(link.attributes['rel'] ?? '') || link.names.some((name) => STEP_NAME.test(name))) return true;
+  if (
+    /(?:^|\s)(?:prev|next)(?:\s|$)/i.test(link.attributes['rel'] ?? '') ||
+    link.names.some((name) => STEP_NAME.test(name))
+  )
+    return true;
   return link.letters > 0 && link.letters <= 100 && STEP.test(textIn(link).trim());
 }
 
@@ -196,7 +227,12 @@ export function isHidden({ attributes }: HtmlElement): boolean {
 
 /** Whether a click shows it, as far as can be told when it begins. */
 function isPanel(element: HtmlElement, parent: HtmlElement): boolean {
-  if (element.name === 'dialog' || /^(?:tabpanel|dialog)$/.test(element.role) || element.attributes['popover'] !== undefined) return true;
+  if (
+    element.name === 'dialog' ||
+    /^(?:tabpanel|dialog)$/.test(element.role) ||
+    element.attributes['popover'] !== undefined
+  )
+    return true;
   if (element.names.some((name) => PANEL.test(name))) return true;
   const before = parent.children.findLast((child) => typeof child !== 'string' || child.trim() !== '');
   if (before === undefined || typeof before === 'string') return false;

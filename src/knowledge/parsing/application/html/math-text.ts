@@ -15,7 +15,9 @@ function annotation(math: HtmlElement): string | undefined {
 }
 
 function linear(element: HtmlElement): string {
-  const parts = element.children.map((child) => (typeof child === 'string' ? child.trim() : child.name === 'annotation' ? '' : linear(child))).filter((part) => part !== '');
+  const parts = element.children
+    .map((child) => (typeof child === 'string' ? child.trim() : child.name === 'annotation' ? '' : linear(child)))
+    .filter((part) => part !== '');
   const [first = '', second = '', third = ''] = parts;
   switch (element.name) {
     case 'mfrac':

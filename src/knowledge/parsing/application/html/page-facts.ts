@@ -30,7 +30,9 @@ export class PageFactsReader {
 
   facts(): PageFacts {
     const { base } = this;
-    const links = [...(this.isNofollow ? [] : this.hrefs)].map((href) => pageAddress(href, base)).filter((link) => link !== null);
+    const links = [...(this.isNofollow ? [] : this.hrefs)]
+      .map((href) => pageAddress(href, base))
+      .filter((link) => link !== null);
     return {
       links: [...new Set(links)],
       canonical: pageAddress(this.canonicalHref, base),

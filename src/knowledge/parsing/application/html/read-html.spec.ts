@@ -4,13 +4,15 @@ import type { Block } from '../../domain/parsed-document.js';
 import { readHtmlText } from './read-html.js';
 
 const URL_OF_PAGE = 'https://example.org/shop/page.html';
-const SENTENCE = 'Returns are accepted within thirty days, as long as the goods are unused, complete and in their box, and a refund follows.';
+const SENTENCE =
+  'Returns are accepted within thirty days, as long as the goods are unused, complete and in their box, and a refund follows.';
 const page = (html: string): ReturnType<typeof readHtmlText> => readHtmlText(html, URL_OF_PAGE);
 const textsOf = (blocks: readonly Block[]): string => JSON.stringify(blocks);
 
 describe('the content of a page', () => {
   it('is its article, without what is around it, in blocks', () => {
-    const { title, language, blocks } = page(`<!doctype html><html lang="de-AT"><head><title>Returns &amp; refunds</title></head><body>
+    const { title, language, blocks } =
+      page(`<!doctype html><html lang="de-AT"><head><title>Returns &amp; refunds</title></head><body>
       <nav><a href="/a">Menu entry</a></nav><div hidden>hidden one</div><p style="display: none">hidden two</p><script>var hidden = 3;</script>
       <main><article><h1>How returns work</h1><p>${SENTENCE}</p><p>${SENTENCE}</p><h2>Fees</h2>
       <ul><li>In the <b>EU</b>: none<ul><li>islands: 5</li></ul></li><li>Elsewhere</li></ul><ol start=3><li>three</li><li>four</li></ol>
@@ -24,13 +26,22 @@ describe('the content of a page', () => {
     expect(blocks).toContainEqual({ kind: 'heading', level: 2, text: 'Fees' });
     expect(blocks).toContainEqual({ kind: 'text', text: '- In the EU: none\n  - islands: 5\n- Elsewhere' });
     expect(blocks).toContainEqual({ kind: 'text', text: '3. three\n4. four' });
-    expect(blocks).toContainEqual({ kind: 'table', rows: [['Country', 'Fee'], ['Norway', '10']] });
+    expect(blocks).toContainEqual({
+      kind: 'table',
+      rows: [
+        ['Country', 'Fee'],
+        ['Norway', '10'],
+      ],
+    });
     expect(blocks).toContainEqual({ kind: 'code', text: 'GET /returns\n  Accept: text/html' });
     expect(blocks).toContainEqual({ kind: 'text', text: `${SENTENCE}\nSecond line` });
   });
 
   it('is all of it where there is no article, and the navigation where there is nothing else', () => {
-    const cards = Array.from({ length: 12 }, (_, index) => `<div class="card"><h3>Article ${index}</h3><p>Only ${index}.50</p></div>`).join('');
+    const cards = Array.from(
+      { length: 12 },
+      (_, index) => `<div class="card"><h3>Article ${index}</h3><p>Only ${index}.50</p></div>`,
+    ).join('');
     const { blocks } = page(`<body><nav>Menu</nav>${cards}</body>`);
     for (let index = 0; index < 12; index += 1) expect(textsOf(blocks)).toContain(`Only ${index}.50`);
     expect(textsOf(blocks)).not.toContain('Menu');
@@ -39,8 +50,20 @@ describe('the content of a page', () => {
   });
 
   it('comes in reading order out of tables that arrange a page', () => {
-    const { blocks } = page('<table><tr><td><table><tr><td>a</td><td>b</td></tr><tr><td>1</td><td>2</td></tr></table></td><td><h2>Title</h2>Text</td></tr></table>');
-    expect(blocks).toEqual([{ kind: 'table', rows: [['a', 'b'], ['1', '2']] }, { kind: 'heading', level: 2, text: 'Title' }, { kind: 'text', text: 'Text' }]);
+    const { blocks } = page(
+      '<table><tr><td><table><tr><td>a</td><td>b</td></tr><tr><td>1</td><td>2</td></tr></table></td><td><h2>Title</h2>Text</td></tr></table>',
+    );
+    expect(blocks).toEqual([
+      {
+        kind: 'table',
+        rows: [
+          ['a', 'b'],
+          ['1', '2'],
+        ],
+      },
+      { kind: 'heading', level: 2, text: 'Title' },
+      { kind: 'text', text: 'Text' },
+    ]);
   });
 
   it.each([
@@ -50,23 +73,66 @@ describe('the content of a page', () => {
   ])('is called as %s says', (_, html, title) => expect(page(html).title).toBe(title));
 });
 
-const shownOf = (html: string): string => page(html).blocks.map((block) => (block.kind === 'table' ? block.rows.map((row) => row.join(' | ')).join('\n') : block.text)).join('\n');
+const shownOf = (html: string): string =>
+  page(html)
+    .blocks.map((block) => (block.kind === 'table' ? block.rows.map((row) => row.join(' | ')).join('\n') : block.text))
+    .join('\n');
 const LONG = `<p>${SENTENCE}</p>`;
 
 describe('kept is', () => {
   it.each([
     ['a card with a price', `<main>${LONG}<div class="card"><h3>Basic</h3><p>€ 9</p></div></main>`, ['Basic', '€ 9']],
-    ['a sidebar and an aside within the content', `<main>${LONG}<div class="sidebar">Half price</div><aside>With VAT</aside></main>`, ['Half price', 'With VAT']],
-    ['a table of links', '<main><table><tr><td><a href="/1">Terms</a></td><td><a href="/2">Privacy</a></td></tr></table></main>', ['Terms | Privacy']],
-    ['the panel of an accordion', '<main><h3><button aria-expanded="false">Can I cancel?</button></h3><div hidden><p>At any time.</p></div></main>', ['Can I cancel?', 'At any time.']],
-    ['a panel that a control names', '<main><div id="more" style="display:none">The rest</div><a href="#more">Show</a></main>', ['The rest']],
-    ['a closed dialog of help', '<main><dialog><h2>Delivery</h2><p>Three days.</p><button>Close</button></dialog></main>', ['Delivery', 'Three days.']],
-    ['each of several articles', '<body><article>One story</article><article>Two stories</article><p>Call us.</p></body>', ['One story', 'Two stories', 'Call us.']],
-    ['what stands beside a main part that is only a teaser', `<body><main>Hello</main><section>${LONG}</section></body>`, ['Returns are accepted']],
-    ['the head of the page where its title stands there', '<body><header><h1>The shop</h1><p>Open daily.</p></header><p>Text</p></body>', ['The shop', 'Open daily.']],
+    [
+      'a sidebar and an aside within the content',
+      `<main>${LONG}<div class="sidebar">Half price</div><aside>With VAT</aside></main>`,
+      ['Half price', 'With VAT'],
+    ],
+    [
+      'a table of links',
+      '<main><table><tr><td><a href="/1">Terms</a></td><td><a href="/2">Privacy</a></td></tr></table></main>',
+      ['Terms | Privacy'],
+    ],
+    [
+      'the panel of an accordion',
+      '<main><h3><button aria-expanded="false">Can I cancel?</button></h3><div hidden><p>At any time.</p></div></main>',
+      ['Can I cancel?', 'At any time.'],
+    ],
+    [
+      'a panel that a control names',
+      '<main><div id="more" style="display:none">The rest</div><a href="#more">Show</a></main>',
+      ['The rest'],
+    ],
+    [
+      'a closed dialog of help',
+      '<main><dialog><h2>Delivery</h2><p>Three days.</p><button>Close</button></dialog></main>',
+      ['Delivery', 'Three days.'],
+    ],
+    [
+      'each of several articles',
+      '<body><article>One story</article><article>Two stories</article><p>Call us.</p></body>',
+      ['One story', 'Two stories', 'Call us.'],
+    ],
+    [
+      'what stands beside a main part that is only a teaser',
+      `<body><main>Hello</main><section>${LONG}</section></body>`,
+      ['Returns are accepted'],
+    ],
+    [
+      'the head of the page where its title stands there',
+      '<body><header><h1>The shop</h1><p>Open daily.</p></header><p>Text</p></body>',
+      ['The shop', 'Open daily.'],
+    ],
     ['the foot of an article', '<body><article>One story<footer>By Ann</footer></article></body>', ['By Ann']],
-    ['text of a table beside its rows', '<main><table>Stray<tr><td>a</td><td>b</td></tr></table></main>', ['Stray', 'a']],
-    ['a section about cookies', '<main><section id="cookies"><h2>Cookies</h2><p>Sessions use one.</p></section></main>', ['Sessions use one.']],
+    [
+      'text of a table beside its rows',
+      '<main><table>Stray<tr><td>a</td><td>b</td></tr></table></main>',
+      ['Stray', 'a'],
+    ],
+    [
+      'a section about cookies',
+      '<main><section id="cookies"><h2>Cookies</h2><p>Sessions use one.</p></section></main>',
+      ['Sessions use one.'],
+    ],
     ['the name of a button in a sentence', '<main><p>Press <button>Save</button> now.</p></main>', ['Press Save now.']],
     ['a picture that is all of a link', '<main><a href="/x"><img alt="The shop"></a></main>', ['The shop']],
   ])('%s', (_, html, kept) => {
@@ -76,7 +142,10 @@ describe('kept is', () => {
 
 describe('left out is', () => {
   it.each([
-    ['a menu outside of the window', '<button aria-controls="m">Menu</button><div id="m" aria-hidden="true" class="menu"><a href="/a">GONE</a></div>'],
+    [
+      'a menu outside of the window',
+      '<button aria-controls="m">Menu</button><div id="m" aria-hidden="true" class="menu"><a href="/a">GONE</a></div>',
+    ],
     ['a hidden text that nothing shows', '<div hidden>GONE</div>'],
     ['a template, and what stands for scripts', '<template>GONE</template><noscript>GONE</noscript>'],
     ['a question for consent', '<div class="cookie-banner"><p>We use cookies. GONE</p><button>Accept</button></div>'],
@@ -95,7 +164,9 @@ describe('left out is', () => {
 
 describe('a block', () => {
   it('knows its term and the nearest anchor', () => {
-    const { blocks } = page('<main><h2 id="options">Options</h2><dl><dt id="a">-a<dt>--all<dd><p>All.</p><pre>x -a</pre></dl><details><summary>More</summary>Less.</details><a name="z"></a><p>End.</p></main>');
+    const { blocks } = page(
+      '<main><h2 id="options">Options</h2><dl><dt id="a">-a<dt>--all<dd><p>All.</p><pre>x -a</pre></dl><details><summary>More</summary>Less.</details><a name="z"></a><p>End.</p></main>',
+    );
     expect(blocks).toEqual([
       { kind: 'heading', level: 2, text: 'Options', anchor: 'options' },
       { kind: 'text', text: 'All.', anchor: 'a', term: '-a, --all' },
@@ -106,44 +177,96 @@ describe('a block', () => {
   });
 
   it('of a tab panel has the name of its tab as term', () => {
-    const { blocks } = page('<main><div role="tablist"><button role="tab" aria-controls="w">Windows</button></div><div role="tabpanel" id="w" hidden>Run it.</div></main>');
+    const { blocks } = page(
+      '<main><div role="tablist"><button role="tab" aria-controls="w">Windows</button></div><div role="tabpanel" id="w" hidden>Run it.</div></main>',
+    );
     expect(blocks).toEqual([{ kind: 'text', text: 'Run it.', term: 'Windows' }]);
   });
 
   it('after a note is not under the heading in it', () => {
-    const { blocks } = page('<main><h2>Backup</h2><div class="warning"><h3>Warning</h3><p>Slow.</p></div><p>Then.</p></main>');
+    const { blocks } = page(
+      '<main><h2>Backup</h2><div class="warning"><h3>Warning</h3><p>Slow.</p></div><p>Then.</p></main>',
+    );
     expect(blocks.map(({ kind }) => kind)).toEqual(['heading', 'text', 'text', 'text']);
   });
 
   it.each([
-    ['code keeps lines that are elements', '<pre><div>one</div><div>two</div></pre>', { kind: 'code', text: 'one\ntwo' }],
-    ['a formula is text', '<p>A = <math><mi>π</mi><msup><mi>r</mi><mn>2</mn></msup></math></p>', { kind: 'text', text: 'A = π r^2' }],
-    ['a formula is its source where that is given', '<p><math alttext="E = mc^2"><mi>E</mi></math></p>', { kind: 'text', text: 'E = mc^2' }],
-    ['a link that only asks to be followed tells its address', '<p>Find it <a href="/p.pdf">here</a>.</p>', { kind: 'text', text: 'Find it here (https://example.org/p.pdf).' }],
-    ['a link that says where it leads does not', '<p>See <a href="/p.pdf">the price list</a>.</p>', { kind: 'text', text: 'See the price list.' }],
-    ['a cell stands in each row that it spans', '<table><tr><td rowspan=2>a<td>1<tr><td>2</table>', { kind: 'table', rows: [['a', '1'], ['a', '2']] }],
+    [
+      'code keeps lines that are elements',
+      '<pre><div>one</div><div>two</div></pre>',
+      { kind: 'code', text: 'one\ntwo' },
+    ],
+    [
+      'a formula is text',
+      '<p>A = <math><mi>π</mi><msup><mi>r</mi><mn>2</mn></msup></math></p>',
+      { kind: 'text', text: 'A = π r^2' },
+    ],
+    [
+      'a formula is its source where that is given',
+      '<p><math alttext="E = mc^2"><mi>E</mi></math></p>',
+      { kind: 'text', text: 'E = mc^2' },
+    ],
+    [
+      'a link that only asks to be followed tells its address',
+      '<p>Find it <a href="/p.pdf">here</a>.</p>',
+      { kind: 'text', text: 'Find it here (https://example.org/p.pdf).' },
+    ],
+    [
+      'a link that says where it leads does not',
+      '<p>See <a href="/p.pdf">the price list</a>.</p>',
+      { kind: 'text', text: 'See the price list.' },
+    ],
+    [
+      'a cell stands in each row that it spans',
+      '<table><tr><td rowspan=2>a<td>1<tr><td>2</table>',
+      {
+        kind: 'table',
+        rows: [
+          ['a', '1'],
+          ['a', '2'],
+        ],
+      },
+    ],
   ])('of %s', (_, html, block) => expect(page(`<main>${html}</main>`).blocks).toEqual([block]));
 });
 
 describe('what a page says about itself and others', () => {
   it('are its links, absolute, each once, to be followed', () => {
-    const { page: facts } = page(`<base href="/docs/"><a href="a?x=1#part">1</a><a href="a?x=1">2</a><area href="../b"><a href="https://other.example/c">3</a>
+    const { page: facts } =
+      page(`<base href="/docs/"><a href="a?x=1#part">1</a><a href="a?x=1">2</a><area href="../b"><a href="https://other.example/c">3</a>
       <a rel="noopener NoFollow" href="/no">4</a><a href="mailto:x@example.org">5</a><a href="javascript:alert(1)">6</a><a href="#top">7</a><a href="http://[">8</a>
       <nav><a href="/menu">9</a></nav><template><a href="/in-template">10</a></template>`);
-    expect(facts?.links.filter((link) => !link.endsWith('in-template'))).toEqual(['https://example.org/docs/a?x=1', 'https://example.org/b', 'https://other.example/c', 'https://example.org/menu']);
+    expect(facts?.links.filter((link) => !link.endsWith('in-template'))).toEqual([
+      'https://example.org/docs/a?x=1',
+      'https://example.org/b',
+      'https://other.example/c',
+      'https://example.org/menu',
+    ]);
   });
 
   it('are no links where it asks not to follow them, and not to be indexed', () => {
     const robots = (content: string): unknown => {
-      const { page: facts } = page(`<meta name="Robots" content="${content}"><meta name="googlebot" content="noindex"><a href="/a">a</a>`);
+      const { page: facts } = page(
+        `<meta name="Robots" content="${content}"><meta name="googlebot" content="noindex"><a href="/a">a</a>`,
+      );
       return [facts?.noindex, facts?.links.length];
     };
-    expect([robots('noindex'), robots('NOFOLLOW, noarchive'), robots('none'), robots('all')]).toEqual([[true, 1], [false, 0], [true, 0], [false, 1]]);
+    expect([robots('noindex'), robots('NOFOLLOW, noarchive'), robots('none'), robots('all')]).toEqual([
+      [true, 1],
+      [false, 0],
+      [true, 0],
+      [false, 1],
+    ]);
   });
 
   it('are its canonical address and where it sends on to', () => {
-    const { page: facts } = page(`<link rel="canonical" href="/the-page#x"><meta http-equiv="Refresh" content="0; URL='next.html'">`);
-    expect(facts).toMatchObject({ canonical: 'https://example.org/the-page', refresh: 'https://example.org/shop/next.html' });
+    const { page: facts } = page(
+      `<link rel="canonical" href="/the-page#x"><meta http-equiv="Refresh" content="0; URL='next.html'">`,
+    );
+    expect(facts).toMatchObject({
+      canonical: 'https://example.org/the-page',
+      refresh: 'https://example.org/shop/next.html',
+    });
     expect(page('<meta http-equiv="refresh" content="30">').page?.refresh).toBeNull();
   });
 
@@ -183,7 +306,9 @@ describe('a hostile page', () => {
   });
 
   it('keeps what elements say that are nested too deep for their tags to count', () => {
-    const { blocks, page: facts } = page(`${'<div>'.repeat(1_500)}<div>in</div><script>no();</script><a href="/x">x</a>${'</div>'.repeat(1_500)}<h2>After</h2><p>it</p><a href="/after">all</a>`);
+    const { blocks, page: facts } = page(
+      `${'<div>'.repeat(1_500)}<div>in</div><script>no();</script><a href="/x">x</a>${'</div>'.repeat(1_500)}<h2>After</h2><p>it</p><a href="/after">all</a>`,
+    );
     expect(textsOf(blocks)).not.toContain('no()');
     expect(blocks).toContainEqual({ kind: 'heading', level: 2, text: 'After' });
     expect(facts?.links).toEqual(['https://example.org/after']);

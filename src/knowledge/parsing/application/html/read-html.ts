@@ -7,7 +7,8 @@ import { HtmlBlocks } from './html-blocks.js';
 import { type HtmlElement, type HtmlTree, readTree } from './html-tree.js';
 import { PageFactsReader } from './page-facts.js';
 
-export const readHtml: FormatReader = async ({ content, contentType, url }) => readHtmlText(decode(content, contentType, true), url);
+export const readHtml: FormatReader = async ({ content, contentType, url }) =>
+  readHtmlText(decode(content, contentType, true), url);
 
 export function readHtmlText(html: string, url: string | null): Reading {
   const facts = new PageFactsReader(url);

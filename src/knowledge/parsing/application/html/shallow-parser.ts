@@ -13,7 +13,11 @@ export class ShallowParser extends Parser {
   private readonly leftOut = new Map<string, number>();
 
   /** @param html what `end` will be given, at once */
-  constructor(private readonly html: string, handler: Partial<Handler>, private readonly isTooDeep: () => boolean) {
+  constructor(
+    private readonly html: string,
+    handler: Partial<Handler>,
+    private readonly isTooDeep: () => boolean,
+  ) {
     super(handler);
   }
 

@@ -4,7 +4,10 @@ import { Archive } from './archive.js';
 
 const MEBIBYTE = 1024 * 1024;
 const large = Buffer.alloc(200 * MEBIBYTE);
-const files = zipOf([{ name: 'a.xml', content: large }, { name: 'b.xml', content: large }]);
+const files = zipOf([
+  { name: 'a.xml', content: large },
+  { name: 'b.xml', content: large },
+]);
 
 async function bytesIn(archive: Archive, name: string): Promise<number> {
   let bytes = 0;
@@ -20,7 +23,10 @@ describe('an archive', () => {
     const reading = async (): Promise<void> => {
       for await (const _part of archive.read('b.xml')) parts += 1;
     };
-    await expect(reading()).rejects.toMatchObject({ reason: 'too_large', message: 'The file is too large: unpacked it has more than 256 MB.' });
+    await expect(reading()).rejects.toMatchObject({
+      reason: 'too_large',
+      message: 'The file is too large: unpacked it has more than 256 MB.',
+    });
     expect(parts).toBe(0);
   });
 

@@ -45,7 +45,11 @@ export class Archive {
   async *read(name: string): AsyncGenerator<Buffer> {
     const entry = this.members.get(name.toLowerCase());
     if (!entry) return;
-    if (entry.isEncrypted()) throw new UnreadableDocument('encrypted', 'The file is protected by a password. Save it without one and upload it again.');
+    if (entry.isEncrypted())
+      throw new UnreadableDocument(
+        'encrypted',
+        'The file is protected by a password. Save it without one and upload it again.',
+      );
     // Said and possible: nothing has to be inflated to find out. What is said and cannot be is found out by inflating.
     const isPossible = entry.uncompressedSize <= entry.compressedSize * MAX_DEFLATE_RATIO;
     if (isPossible && this.inflated + entry.uncompressedSize > MAX_INFLATED_BYTES) throw inflatesTooLarge();

@@ -50,8 +50,10 @@ export class DocxNumbering {
     await readXml(archive, 'word/numbering.xml', {
       open: (name, attributes) => {
         const value = attributes['w:val'];
-        if (name === 'abstractNum') this.definitions.set(attributes['w:abstractNumId'] ?? '', (definition = { levels: [] }));
-        else if (name === 'num') this.lists.set(attributes['w:numId'] ?? '', (list = { definition: '', starts: new Map() }));
+        if (name === 'abstractNum')
+          this.definitions.set(attributes['w:abstractNumId'] ?? '', (definition = { levels: [] }));
+        else if (name === 'num')
+          this.lists.set(attributes['w:numId'] ?? '', (list = { definition: '', starts: new Map() }));
         else if (name === 'abstractNumId') list.definition = value ?? '';
         else if (name === 'numStyleLink') definition.style = value;
         else if (name === 'lvlOverride' || name === 'lvl') at = levelOf(attributes['w:ilvl']);
@@ -74,7 +76,10 @@ export class DocxNumbering {
 
   /** The level of a style's paragraphs where only the list says it. */
   levelOf(numId: string, style: string | undefined): number {
-    return Math.max(0, this.definitionOf(numId)?.levels.findIndex((level) => style !== undefined && level.style === style) ?? 0);
+    return Math.max(
+      0,
+      this.definitionOf(numId)?.levels.findIndex((level) => style !== undefined && level.style === style) ?? 0,
+    );
   }
 
   /** The label of the list's next paragraph: `2.1`, `b)` or a bullet. */
@@ -104,17 +109,31 @@ export class DocxNumbering {
   }
 }
 
-export const levelOf = (value: string | undefined): number => Math.min(MAX_LEVELS - 1, Math.max(0, Math.trunc(Number(value)) || 0));
+export const levelOf = (value: string | undefined): number =>
+  Math.min(MAX_LEVELS - 1, Math.max(0, Math.trunc(Number(value)) || 0));
 
 const ROMAN = [
-  [1_000, 'm'], [900, 'cm'], [500, 'd'], [400, 'cd'], [100, 'c'], [90, 'xc'], [50, 'l'], [40, 'xl'], [10, 'x'], [9, 'ix'], [5, 'v'], [4, 'iv'], [1, 'i'],
+  [1_000, 'm'],
+  [900, 'cm'],
+  [500, 'd'],
+  [400, 'cd'],
+  [100, 'c'],
+  [90, 'xc'],
+  [50, 'l'],
+  [40, 'xl'],
+  [10, 'x'],
+  [9, 'ix'],
+  [5, 'v'],
+  [4, 'iv'],
+  [1, 'i'],
 ] as const;
 
 function numeral(count: number, format: string): string {
   const isWithin = count >= 1 && count < 4_000;
   if (isWithin && format.endsWith('Roman')) return cased(roman(count), format);
   // After z comes aa, then bb.
-  if (isWithin && format.endsWith('Letter')) return cased(String.fromCharCode(97 + ((count - 1) % 26)).repeat(Math.ceil(count / 26)), format);
+  if (isWithin && format.endsWith('Letter'))
+    return cased(String.fromCharCode(97 + ((count - 1) % 26)).repeat(Math.ceil(count / 26)), format);
   if (format === 'decimalZero') return String(count).padStart(2, '0');
   return format === 'none' ? '' : String(count);
 }

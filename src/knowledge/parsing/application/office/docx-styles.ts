@@ -28,7 +28,8 @@ export async function readStyles(archive: Archive): Promise<ReadonlyMap<string, 
       else if (name === 'numId') add({ numId: value });
       else if (name === 'ilvl') add({ listLevel: Number(value) });
       else if (name === 'name' && CONTENTS.test(value)) add({ isHidden: true });
-      else if (name === 'name' && /^(?:title|heading [1-9])$/i.test(value)) add({ level: Number(/\d/.exec(value)?.[0] ?? 1) });
+      else if (name === 'name' && /^(?:title|heading [1-9])$/i.test(value))
+        add({ level: Number(/\d/.exec(value)?.[0] ?? 1) });
     },
   });
   return new Map([...styles.keys()].map((key) => [key, inherited(styles, key)]));

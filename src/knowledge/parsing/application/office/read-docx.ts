@@ -6,7 +6,16 @@ import { headingLevel, readStyles, type Style } from './docx-styles.js';
 import { type Attributes, isOn, readProperties, readXml, relationsOf, type XmlHandler } from './xml.js';
 
 /** What is not part of the text: alternatives of drawings, deleted text, instructions of fields, former properties. */
-const SKIPPED = new Set(['Fallback', 'del', 'moveFrom', 'instrText', 'delInstrText', 'delText', 'pPrChange', 'rPrChange']);
+const SKIPPED = new Set([
+  'Fallback',
+  'del',
+  'moveFrom',
+  'instrText',
+  'delInstrText',
+  'delText',
+  'pPrChange',
+  'rPrChange',
+]);
 
 interface Paragraph {
   text: string;
@@ -160,7 +169,8 @@ class DocxBody implements XmlHandler {
 }
 
 async function mainPart(archive: Archive): Promise<string> {
-  for (const { type, target } of (await relationsOf(archive, '')).values()) if (type === 'officeDocument') return target;
+  for (const { type, target } of (await relationsOf(archive, '')).values())
+    if (type === 'officeDocument') return target;
   return 'word/document.xml';
 }
 
@@ -171,7 +181,8 @@ export const readDocx: FormatReader = async ({ content }) => {
   const styles = await readStyles(archive);
   const numbering = await DocxNumbering.read(archive, styles);
   const blocks = new BlockList();
-  for (const member of [part, 'word/footnotes.xml', 'word/endnotes.xml']) await readXml(archive, member, new DocxBody(blocks, styles, numbering));
+  for (const member of [part, 'word/footnotes.xml', 'word/endnotes.xml'])
+    await readXml(archive, member, new DocxBody(blocks, styles, numbering));
   const { title, language } = await readProperties(archive);
   return { title: title || firstHeading(blocks.blocks, ({ level }) => level === 1), language, blocks: blocks.blocks };
 };

@@ -84,11 +84,14 @@ class Sheet implements XmlHandler {
 
   private readColumns({ min, max, hidden = '0' }: Attributes): void {
     if (!isOn(hidden)) return;
-    for (let column = Number(min); column <= Math.min(MAX_COLUMNS, Number(max)); column += 1) this.hiddenColumns.add(column - 1);
+    for (let column = Number(min); column <= Math.min(MAX_COLUMNS, Number(max)); column += 1)
+      this.hiddenColumns.add(column - 1);
   }
 
   private visibleCells(): string[] {
-    return Array.from(this.row, (cell: string | undefined) => cell ?? '').filter((_, column) => !this.hiddenColumns.has(column));
+    return Array.from(this.row, (cell: string | undefined) => cell ?? '').filter(
+      (_, column) => !this.hiddenColumns.has(column),
+    );
   }
 
   private startRow({ hidden = '0' }: Attributes): void {

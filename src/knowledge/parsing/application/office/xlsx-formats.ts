@@ -7,7 +7,22 @@ const DAY_ZERO = Date.UTC(1899, 11, 30);
 const DAYS_TO_1904 = 1_462;
 /** The formats of dates and times that every program has built in, those of East Asian ones included. */
 const BUILT_IN: Readonly<Record<number, string>> = {
-  ...{ 9: '0%', 10: '0.00%', 14: 'd', 15: 'd', 16: 'd', 17: 'd', 18: 'h', 19: 'h', 20: 'h', 21: 'h', 22: 'd h', 45: 'm:s', 46: '[h]', 47: 'm:s' },
+  ...{
+    9: '0%',
+    10: '0.00%',
+    14: 'd',
+    15: 'd',
+    16: 'd',
+    17: 'd',
+    18: 'h',
+    19: 'h',
+    20: 'h',
+    21: 'h',
+    22: 'd h',
+    45: 'm:s',
+    46: '[h]',
+    47: 'm:s',
+  },
   ...Object.fromEntries([27, 28, 29, 30, 31, 36, 50, 51, 52, 53, 54, 57, 58].map((id) => [id, 'd'])),
   ...Object.fromEntries([32, 33, 34, 35, 55, 56].map((id) => [id, 'h'])),
 };
@@ -28,9 +43,11 @@ export class NumberFormats {
     if (kind === 'number') return String(Number(value.toPrecision(15)));
     if (kind === 'percent') return `${Number((value * 100).toPrecision(12))}%`;
     const ms = Math.round((value * DAY_MS) / 1_000) * 1_000;
-    if (kind === 'duration') return `${Math.trunc(ms / 3_600_000)}:${new Date(Math.abs(ms)).toISOString().slice(14, 19)}`;
+    if (kind === 'duration')
+      return `${Math.trunc(ms / 3_600_000)}:${new Date(Math.abs(ms)).toISOString().slice(14, 19)}`;
     const date = new Date(DAY_ZERO + ms + (this.from1904 ? DAYS_TO_1904 * DAY_MS : 0));
-    if (Number.isNaN(date.getTime()) || date.getUTCFullYear() > 9_999 || date.getUTCFullYear() < 1_000) return String(value);
+    if (Number.isNaN(date.getTime()) || date.getUTCFullYear() > 9_999 || date.getUTCFullYear() < 1_000)
+      return String(value);
     const [day = '', time = ''] = date.toISOString().slice(0, 19).split('T');
     if (kind === 'date' || (kind === 'date-time' && Number.isInteger(value))) return day;
     const clock = time.replace(/:00$/, '');
@@ -40,7 +57,11 @@ export class NumberFormats {
 
 function kindOf(format: string): Kind {
   // Colours, languages, quoted text and escaped letters say nothing about what the number is.
-  const code = format.replace(/\[(?!h+\]|m+\]|s+\])[^\]]*\]|"[^"]*"|\\./gi, '').split(';')[0]?.toLowerCase() ?? '';
+  const code =
+    format
+      .replace(/\[(?!h+\]|m+\]|s+\])[^\]]*\]|"[^"]*"|\\./gi, '')
+      .split(';')[0]
+      ?.toLowerCase() ?? '';
   if (/\[[hms]/.test(code)) return 'duration';
   if (code.includes('%')) return 'percent';
   if (code.includes('general')) return 'number';

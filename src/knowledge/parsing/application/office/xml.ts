@@ -25,7 +25,11 @@ export async function readXml(archive: Archive, member: string, handler: XmlHand
     {
       onopentag: (name, attributes) => {
         depth += 1;
-        if (depth > MAX_OPEN_ELEMENTS) throw new UnreadableDocument('broken', `The file is broken: its XML is nested more than ${MAX_OPEN_ELEMENTS} levels deep.`);
+        if (depth > MAX_OPEN_ELEMENTS)
+          throw new UnreadableDocument(
+            'broken',
+            `The file is broken: its XML is nested more than ${MAX_OPEN_ELEMENTS} levels deep.`,
+          );
         isText = TEXT.has(localName(name));
         handler.open?.(localName(name), attributes);
       },
@@ -57,7 +61,10 @@ export function isOn(value: string | undefined): boolean {
 }
 
 /** The parts that a part refers to, by the ids that it uses for them. */
-export async function relationsOf(archive: Archive, member: string): Promise<ReadonlyMap<string, { readonly type: string; readonly target: string }>> {
+export async function relationsOf(
+  archive: Archive,
+  member: string,
+): Promise<ReadonlyMap<string, { readonly type: string; readonly target: string }>> {
   const relations = new Map<string, { readonly type: string; readonly target: string }>();
   const slash = member.lastIndexOf('/');
   await readXml(archive, `${member.slice(0, slash + 1)}_rels/${member.slice(slash + 1)}.rels`, {
@@ -74,7 +81,9 @@ function resolved(member: string, target: string): string {
 }
 
 /** The document's own title, empty where it has none, and its language. */
-export async function readProperties(archive: Archive): Promise<{ readonly title: string; readonly language: string | null }> {
+export async function readProperties(
+  archive: Archive,
+): Promise<{ readonly title: string; readonly language: string | null }> {
   let inside = '';
   const found: Record<string, string> = {};
   await readXml(archive, 'docProps/core.xml', {

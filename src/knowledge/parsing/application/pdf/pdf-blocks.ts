@@ -29,7 +29,8 @@ export function addPages(pages: readonly PageLines[], blocks: BlockList): void {
     blocks.page = part.page;
     if (part.kind === 'table') addTable(part.rows, blocks);
     else if (part.kind === 'code') blocks.code(part.text);
-    else if (part.kind === 'heading' && part.text.length <= MAX_HEADING_CHARACTERS) blocks.heading(levels.get(half(part.last.size)) ?? LEVELS, part.text);
+    else if (part.kind === 'heading' && part.text.length <= MAX_HEADING_CHARACTERS)
+      blocks.heading(levels.get(half(part.last.size)) ?? LEVELS, part.text);
     else blocks.text(part.text);
   }
   blocks.page = undefined;
@@ -71,7 +72,7 @@ function partsOf(pages: readonly PageLines[], heading: (line: Line) => boolean):
   const hasCode = !isTypewritten(pages);
   for (const { page, lines } of pages) {
     const right = rightOf(lines);
-    for (let at = 0; at < lines.length; ) {
+    for (let at = 0; at < lines.length;) {
       const ahead = lines.slice(at, at + MAX_AHEAD);
       const [line] = ahead;
       if (!line) break;
@@ -96,15 +97,28 @@ const MAX_AHEAD = 200;
 const SENTENCE_END = /[.!?:;。！？：；…]["'”’»)\]」』）]*$/u;
 
 /** Whether a line goes on with what is before it. */
-function belongs({ kind, text, last }: Paragraph, line: Line, heading: (line: Line) => boolean, right: number): boolean {
-  if ((kind === 'heading') !== heading(line) || (kind === 'heading' && half(last.size) !== half(line.size))) return false;
+function belongs(
+  { kind, text, last }: Paragraph,
+  line: Line,
+  heading: (line: Line) => boolean,
+  right: number,
+): boolean {
+  if ((kind === 'heading') !== heading(line) || (kind === 'heading' && half(last.size) !== half(line.size)))
+    return false;
   const gap = last.y - line.y;
   const size = Math.max(last.size, line.size);
   if (gap > 0) {
-    const isShifted = Math.abs(line.left - last.left) > line.size * 0.8 && SENTENCE_END.test(text) && !ITEM.test(last.text);
+    const isShifted =
+      Math.abs(line.left - last.left) > line.size * 0.8 && SENTENCE_END.test(text) && !ITEM.test(last.text);
     return gap < size * PARAGRAPH_FACTOR && (!isShifted || ITEM.test(line.text));
   }
   // Further up: the next column or page. A sentence goes on there that its last line broke off.
-  if (kind === 'heading' || SENTENCE_END.test(text) || ITEM.test(line.text) || half(last.size) !== half(line.size)) return false;
-  return /^\p{Ll}/u.test(line.text) || /[-,]$/.test(text) || last.right - last.left > (right - line.left) * 0.9 || last.right > right * 0.95;
+  if (kind === 'heading' || SENTENCE_END.test(text) || ITEM.test(line.text) || half(last.size) !== half(line.size))
+    return false;
+  return (
+    /^\p{Ll}/u.test(line.text) ||
+    /[-,]$/.test(text) ||
+    last.right - last.left > (right - line.left) * 0.9 ||
+    last.right > right * 0.95
+  );
 }

@@ -20,7 +20,12 @@ export interface Code {
 /** The code that begins with the first of these lines, if it does: lines in a fixed-width font below one another. */
 export function codeAt(lines: readonly Line[]): Code | undefined {
   let length = 0;
-  for (let next = lines[0]; next && isFixed(next) && (length === 0 || follows(lines[length - 1], next)); next = lines[length]) length += 1;
+  for (
+    let next = lines[0];
+    next && isFixed(next) && (length === 0 || follows(lines[length - 1], next));
+    next = lines[length]
+  )
+    length += 1;
   return length < MIN_LINES ? undefined : { kind: 'code', text: textOf(lines.slice(0, length)), length };
 }
 
@@ -46,7 +51,11 @@ function textOf(lines: readonly Line[]): string {
   const left = Math.min(...lines.map((line) => line.left));
   const texts = lines.map(({ segments, y, size }, at) => {
     const isApart = (lines[at - 1]?.y ?? y) - y > size * EMPTY_LINE;
-    const text = segments.reduce((before, segment) => before + spaces((segment.left - left) / (segment.advance ?? size) - before.length) + segment.text, '');
+    const text = segments.reduce(
+      (before, segment) =>
+        before + spaces((segment.left - left) / (segment.advance ?? size) - before.length) + segment.text,
+      '',
+    );
     return isApart ? `\n${text}` : text;
   });
   return texts.join('\n');

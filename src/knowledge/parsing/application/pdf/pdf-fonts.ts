@@ -23,10 +23,12 @@ export class FixedWidthFonts {
       this.samples.set(fontName, texts);
       if (height > 0 && SAMPLE.test(str)) texts.set(str.length, width / height / str.length);
     }
-    return new Map(Object.entries(styles).flatMap(([name, { fontFamily }]) => {
-      const width = this.widthIn(name, fontFamily === 'monospace');
-      return width === undefined ? [] : [[name, width] as const];
-    }));
+    return new Map(
+      Object.entries(styles).flatMap(([name, { fontFamily }]) => {
+        const width = this.widthIn(name, fontFamily === 'monospace');
+        return width === undefined ? [] : [[name, width] as const];
+      }),
+    );
   }
 
   private widthIn(name: string, saysSo: boolean): number | undefined {

@@ -8,7 +8,10 @@ const MIN_REPEATS = 3;
 const APART = 1.7;
 
 /** Without running headers, footers and page numbers. */
-export function withoutFurniture(pages: readonly PageLines[], isHeading: (line: Line) => boolean): readonly PageLines[] {
+export function withoutFurniture(
+  pages: readonly PageLines[],
+  isHeading: (line: Line) => boolean,
+): readonly PageLines[] {
   const counts = new Map<string, number>();
   for (const { page, lines } of pages) {
     const keys = new Set([...outer(lines), ...outer(lines.toReversed())].flatMap((line) => keysOf(line, page)));
@@ -17,7 +20,9 @@ export function withoutFurniture(pages: readonly PageLines[], isHeading: (line: 
   return pages.map(({ page, lines }) => {
     const repeats = (line: Line): boolean => {
       const least = isHeading(line) ? pages.length / 2 : 0;
-      return keysOf(line, page).some((key) => (counts.get(key) ?? 0) >= Math.max(least, Math.min(MIN_REPEATS, Math.max(2, pages.length))));
+      return keysOf(line, page).some(
+        (key) => (counts.get(key) ?? 0) >= Math.max(least, Math.min(MIN_REPEATS, Math.max(2, pages.length))),
+      );
     };
     const start = repeated(lines, repeats);
     const end = repeated(lines.slice(start).toReversed(), repeats);
@@ -42,7 +47,10 @@ function keysOf({ text, y }: Line, page: number): readonly string[] {
   const place = Math.round(y / 4);
   const plain = text.replace(/\d+/g, '#').replace(/(?<![\p{L}\d])[ivxlc]+(?![\p{L}\d])/giu, '#');
   const numbers = text.match(/^\d{1,4}(?!\S)|(?<!\S)\d{1,4}$/g) ?? [];
-  return [place - 1, place, place + 1].flatMap((at) => [`${at} ${plain}`, ...numbers.map((number) => `${at} ${Number(number) - page}`)]);
+  return [place - 1, place, place + 1].flatMap((at) => [
+    `${at} ${plain}`,
+    ...numbers.map((number) => `${at} ${Number(number) - page}`),
+  ]);
 }
 
 const LEADERS = /(?:\s?[.․…·_]){4,}\s*(?:\d{1,4}|[ivxlc]+)$/;
@@ -66,7 +74,11 @@ export function withoutContents(pages: readonly PageLines[]): readonly PageLines
     least = isContents ? 1 : MIN_ENTRIES;
     if (!isContents) return { page, lines };
     // Where most lines are entries, others that end in a number are too, such as chapters whose titles are set otherwise.
-    const entries = new Set(lines.flatMap((line, index) => (isEntry(line) || (sure > lines.length / 2 && ENTRY.test(line.text)) ? [index] : [])));
+    const entries = new Set(
+      lines.flatMap((line, index) =>
+        isEntry(line) || (sure > lines.length / 2 && ENTRY.test(line.text)) ? [index] : [],
+      ),
+    );
     return { page, lines: lines.filter((_, index) => !entries.has(index) && !isBetween(entries, index)) };
   });
 }

@@ -3,7 +3,9 @@ import type { PDFDocumentProxy } from 'unpdf/pdfjs';
 /** The texts of a page as they were drawn, and what their fonts say of themselves. */
 export type PageText = Awaited<ReturnType<Awaited<ReturnType<PDFDocumentProxy['getPage']>>['getTextContent']>>;
 /** `transform` is scale, skew and place: the first two are its direction, the fifth and sixth are left and bottom. */
-export type TextPiece = Omit<Extract<PageText['items'][number], { str: string }>, 'transform'> & { readonly transform: readonly number[] };
+export type TextPiece = Omit<Extract<PageText['items'][number], { str: string }>, 'transform'> & {
+  readonly transform: readonly number[];
+};
 
 /** Text without a gap in it. */
 export interface Segment {
@@ -37,11 +39,19 @@ const LABEL = /^(?:[•‣◦▪●■□–—*-]|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{
 /** The lines of a page in the order of reading: text in columns one column after the other. */
 export function linesOf(pieces: readonly TextPiece[], fixedWidths: ReadonlyMap<string, number>): readonly Line[] {
   // What is drawn upwards or downwards is a text of its own.
-  const directions = Map.groupBy(pieces, ({ transform: [a = 1, b = 0] }) => Math.round((Math.atan2(b, a) / Math.PI) * 2));
-  return [...directions].sort(([, a], [, b]) => b.length - a.length).flatMap(([quarters, turned]) => inOrder(segmentsOf(turned, quarters, fixedWidths), MAX_COLUMN_DEPTH));
+  const directions = Map.groupBy(pieces, ({ transform: [a = 1, b = 0] }) =>
+    Math.round((Math.atan2(b, a) / Math.PI) * 2),
+  );
+  return [...directions]
+    .sort(([, a], [, b]) => b.length - a.length)
+    .flatMap(([quarters, turned]) => inOrder(segmentsOf(turned, quarters, fixedWidths), MAX_COLUMN_DEPTH));
 }
 
-function segmentsOf(pieces: readonly TextPiece[], quarters: number, fixedWidths: ReadonlyMap<string, number>): readonly Segment[] {
+function segmentsOf(
+  pieces: readonly TextPiece[],
+  quarters: number,
+  fixedWidths: ReadonlyMap<string, number>,
+): readonly Segment[] {
   const segments: Segment[] = [];
   for (const piece of pieces) {
     if (piece.str.trim() === '') continue;
@@ -50,7 +60,14 @@ function segmentsOf(pieces: readonly TextPiece[], quarters: number, fixedWidths:
     const left = e * cos + f * sin;
     const size = piece.height || Math.hypot(c, d);
     const width = fixedWidths.get(piece.fontName);
-    const next = { text: piece.str, left, right: left + piece.width, y: f * cos - e * sin, size, advance: width === undefined ? undefined : width * size };
+    const next = {
+      text: piece.str,
+      left,
+      right: left + piece.width,
+      y: f * cos - e * sin,
+      size,
+      advance: width === undefined ? undefined : width * size,
+    };
     const last = segments.at(-1);
     if (last && isBeside(last, next)) append(last, next);
     else segments.push(next);
@@ -61,7 +78,11 @@ function segmentsOf(pieces: readonly TextPiece[], quarters: number, fixedWidths:
 function isBeside(last: Segment, next: Segment): boolean {
   const size = Math.max(last.size, next.size);
   const gap = next.left - last.right;
-  return Math.abs(next.y - last.y) <= size * 0.5 && gap > -size && (gap < size * WIDE_GAP || (LABEL.test(last.text.trim()) && gap < size * 4));
+  return (
+    Math.abs(next.y - last.y) <= size * 0.5 &&
+    gap > -size &&
+    (gap < size * WIDE_GAP || (LABEL.test(last.text.trim()) && gap < size * 4))
+  );
 }
 
 /** No letter in itself is what modifies one, such as a hat. */
@@ -91,7 +112,16 @@ function inOrder(segments: readonly Segment[], depth: number): readonly Line[] {
   const lines: Line[] = [];
   let band: Segment[] = [];
   const finish = (): void => {
-    lines.push(...inOrder(band.filter(({ right }) => right <= gutter), depth - 1), ...inOrder(band.filter(({ left }) => left >= gutter), depth - 1));
+    lines.push(
+      ...inOrder(
+        band.filter(({ right }) => right <= gutter),
+        depth - 1,
+      ),
+      ...inOrder(
+        band.filter(({ left }) => left >= gutter),
+        depth - 1,
+      ),
+    );
     band = [];
   };
   // What goes across both columns parts what is above from what is below.
@@ -116,17 +146,29 @@ function gutterOf(segments: readonly Segment[]): number | undefined {
   if (segments.length < MIN_COLUMN_LINES * 2) return undefined;
   const [left, right] = [Math.min(...segments.map((one) => one.left)), Math.max(...segments.map((one) => one.right))];
   const middle = (left + right) / 2;
-  const places = [...new Set(segments.map((one) => Math.floor(one.left) - 1))].filter((x) => x > left + (right - left) * 0.2 && x < left + (right - left) * 0.8);
-  return places.sort((a, b) => Math.abs(a - middle) - Math.abs(b - middle)).slice(0, 40).find((x) => {
-    const [before, after] = [segments.filter((one) => one.right <= x), segments.filter((one) => one.left >= x)];
-    return segments.length - before.length - after.length <= segments.length * MAX_CROSSING && isColumn(before) && isColumn(after);
-  });
+  const places = [...new Set(segments.map((one) => Math.floor(one.left) - 1))].filter(
+    (x) => x > left + (right - left) * 0.2 && x < left + (right - left) * 0.8,
+  );
+  return places
+    .sort((a, b) => Math.abs(a - middle) - Math.abs(b - middle))
+    .slice(0, 40)
+    .find((x) => {
+      const [before, after] = [segments.filter((one) => one.right <= x), segments.filter((one) => one.left >= x)];
+      return (
+        segments.length - before.length - after.length <= segments.length * MAX_CROSSING &&
+        isColumn(before) &&
+        isColumn(after)
+      );
+    });
 }
 
 function isColumn(segments: readonly Segment[]): boolean {
   const full = segments.filter(({ text }) => text.length >= MIN_LINE_CHARACTERS);
   const widest = Math.max(...full.map(({ left, right }) => right - left));
-  return full.length >= MIN_COLUMN_LINES && full.filter(({ left, right }) => right - left > widest * 0.8).length >= segments.length * 0.5;
+  return (
+    full.length >= MIN_COLUMN_LINES &&
+    full.filter(({ left, right }) => right - left > widest * 0.8).length >= segments.length * 0.5
+  );
 }
 
 function rowsOf(segments: readonly Segment[]): readonly Line[] {

@@ -23,7 +23,8 @@ export function tableAt(lines: readonly Line[]): Table | undefined {
   const [first] = lines;
   if (!first || first.segments.length < 2) return undefined;
   let length = 1;
-  for (let next = lines[length]; next && follows(lines[length - 1] ?? first, next, first); next = lines[length]) length += 1;
+  for (let next = lines[length]; next && follows(lines[length - 1] ?? first, next, first); next = lines[length])
+    length += 1;
   // A single cell at the end is more likely what follows the table.
   while (length > 0 && isFirstCell(lines[length - 1], first)) length -= 1;
   const taken = lines.slice(0, length);
@@ -46,8 +47,13 @@ function isFirstCell(line: Line | undefined, first: Line): boolean {
 
 /** Those of the rows that have the usual number of cells. */
 function columnsOf(lines: readonly Line[]): readonly Column[] | undefined {
-  const byCount = Map.groupBy(lines.filter(({ segments }) => segments.length > 1), ({ segments }) => segments.length);
-  const [usual = []] = [...byCount.values()].sort((a, b) => b.length - a.length || (b[0]?.segments.length ?? 0) - (a[0]?.segments.length ?? 0));
+  const byCount = Map.groupBy(
+    lines.filter(({ segments }) => segments.length > 1),
+    ({ segments }) => segments.length,
+  );
+  const [usual = []] = [...byCount.values()].sort(
+    (a, b) => b.length - a.length || (b[0]?.segments.length ?? 0) - (a[0]?.segments.length ?? 0),
+  );
   if (usual.length < Math.min(MIN_ROWS, lines.length) || usual.length < MIN_ROWS - 1) return undefined;
   const columns = (usual[0]?.segments ?? []).map((_, at) => ({
     left: Math.min(...usual.map(({ segments }) => segments[at]?.left ?? Infinity)),
@@ -57,13 +63,23 @@ function columnsOf(lines: readonly Line[]): readonly Column[] | undefined {
 }
 
 function rowsOf(lines: readonly Line[], columns: readonly Column[]): string[][] {
-  const cells = lines.map((line) => columns.map((_, column) => line.segments.filter((segment) => columnOf(segment, columns) === column).map(({ text }) => text).join(' ')));
+  const cells = lines.map((line) =>
+    columns.map((_, column) =>
+      line.segments
+        .filter((segment) => columnOf(segment, columns) === column)
+        .map(({ text }) => text)
+        .join(' '),
+    ),
+  );
   const starts = [...lines.keys()].filter((at) => cells[at]?.[0] !== '');
   const rows = new Map<number, string[]>();
   for (const [at, line] of lines.entries()) {
     const owner = ownerOf(line, at, { lines, starts, isHanging: columns.length === 2 });
     const row = rows.get(owner) ?? columns.map(() => '');
-    rows.set(owner, row.map((cell, column) => joinedCell(cell, cells[at]?.[column] ?? '')));
+    rows.set(
+      owner,
+      row.map((cell, column) => joinedCell(cell, cells[at]?.[column] ?? '')),
+    );
   }
   return [...rows].sort(([a], [b]) => a - b).map(([, row]) => row);
 }
@@ -72,7 +88,15 @@ function rowsOf(lines: readonly Line[], columns: readonly Column[]): string[][] 
  * The line with which the row begins that a line belongs to. Nothing in the first column: a further line of the row above, as where terms hang
  * beside what they mean, or of the nearest row, whose cells may be centred on one another.
  */
-function ownerOf(line: Line, at: number, { lines, starts, isHanging }: { readonly lines: readonly Line[]; readonly starts: readonly number[]; readonly isHanging: boolean }): number {
+function ownerOf(
+  line: Line,
+  at: number,
+  {
+    lines,
+    starts,
+    isHanging,
+  }: { readonly lines: readonly Line[]; readonly starts: readonly number[]; readonly isHanging: boolean },
+): number {
   if (isHanging) return starts.findLast((start) => start <= at) ?? at;
   const distance = (start: number): number => Math.abs((lines[start]?.y ?? 0) - line.y);
   const nearest = starts.reduce((best, start) => (distance(start) < distance(best) ? start : best), starts[0] ?? at);
@@ -90,7 +114,9 @@ function columnOf({ left, right }: Segment, columns: readonly Column[]): number 
 
 /** The rows of a table that goes on on the next page: without its header, where that is said once more. */
 export function continuation(table: Table, { columns, rows }: Table): readonly string[][] | undefined {
-  const isSame = columns.length === table.columns.length && columns.every(({ left }, at) => Math.abs(left - (table.columns[at]?.left ?? 0)) < 10);
+  const isSame =
+    columns.length === table.columns.length &&
+    columns.every(({ left }, at) => Math.abs(left - (table.columns[at]?.left ?? 0)) < 10);
   if (!isSame) return undefined;
   return rows[0]?.join('|') === table.rows[0]?.join('|') ? rows.slice(1) : rows;
 }

@@ -27,7 +27,10 @@ async function open(content: Buffer): Promise<Pdf> {
     } as Parameters<typeof getDocument>[0]).promise;
   } catch (error) {
     if (error instanceof Error && error.name === 'PasswordException') {
-      throw new UnreadableDocument('encrypted', 'The PDF is protected by a password. Save it without one and upload it again.');
+      throw new UnreadableDocument(
+        'encrypted',
+        'The PDF is protected by a password. Save it without one and upload it again.',
+      );
     }
     throw error;
   }
@@ -46,7 +49,10 @@ async function linesOfPage(pdf: Pdf, number: number, fonts: FixedWidthFonts): Pr
 
 async function readPages(pdf: Pdf): Promise<readonly PageLines[]> {
   if (pdf.numPages > MAX_PDF_PAGES) {
-    throw new UnreadableDocument('too_large', `The PDF has ${pdf.numPages} pages; at most ${MAX_PDF_PAGES} can be read.`);
+    throw new UnreadableDocument(
+      'too_large',
+      `The PDF has ${pdf.numPages} pages; at most ${MAX_PDF_PAGES} can be read.`,
+    );
   }
   const pages: PageLines[] = [];
   const fonts = new FixedWidthFonts();
@@ -69,14 +75,18 @@ async function readPages(pdf: Pdf): Promise<readonly PageLines[]> {
 }
 
 /** What programs write where no author gave a title: the name of the file, or their own. */
-const NO_TITLE = /^[([]?(?:anonymous|untitled|unnamed|unspecified|no title|document ?\d*|microsoft (?:word|powerpoint|excel)\b.*|(?:powerpoint )?presentation|slide 1|.*\.(?:docx?|pptx?|xlsx?|pdf|indd|tex|dvi|qxd|rtf|odt))[)\]]?$/i;
+const NO_TITLE =
+  /^[([]?(?:anonymous|untitled|unnamed|unspecified|no title|document ?\d*|microsoft (?:word|powerpoint|excel)\b.*|(?:powerpoint )?presentation|slide 1|.*\.(?:docx?|pptx?|xlsx?|pdf|indd|tex|dvi|qxd|rtf|odt))[)\]]?$/i;
 
 async function metadataOf(pdf: Pdf): Promise<{ readonly title: string; readonly language: string | null }> {
   try {
     const { info } = await pdf.getMetadata();
     const { Title, Language } = info as { Title?: unknown; Language?: unknown };
     const title = typeof Title === 'string' ? oneLine(Title) : '';
-    return { title: NO_TITLE.test(title) ? '' : title, language: languageOf(typeof Language === 'string' ? Language : null) };
+    return {
+      title: NO_TITLE.test(title) ? '' : title,
+      language: languageOf(typeof Language === 'string' ? Language : null),
+    };
   } catch {
     return { title: '', language: null };
   }

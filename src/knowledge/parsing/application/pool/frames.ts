@@ -6,7 +6,12 @@ export type ParserMessage =
   | { readonly kind: 'ready' }
   | { readonly kind: 'blocks'; readonly blocks: readonly Block[] }
   | { readonly kind: 'document'; readonly document: Omit<ParsedDocument, 'blocks'> }
-  | { readonly kind: 'unreadable'; readonly reason: UnreadableReason; readonly message: string; readonly detail?: string };
+  | {
+      readonly kind: 'unreadable';
+      readonly reason: UnreadableReason;
+      readonly message: string;
+      readonly detail?: string;
+    };
 
 const LENGTH_BYTES = 4;
 

@@ -34,7 +34,11 @@ export class ParserPool {
   }
 
   /** Does it with a parser that nobody else uses meanwhile, when one is free. The task asks `mayGoOn` when it turns out to be slow. */
-  async use<Result>(turn: ParserTurn, signal: AbortSignal, task: (parser: ParserProcess, mayGoOn: () => boolean) => Promise<Result>): Promise<Result> {
+  async use<Result>(
+    turn: ParserTurn,
+    signal: AbortSignal,
+    task: (parser: ParserProcess, mayGoOn: () => boolean) => Promise<Result>,
+  ): Promise<Result> {
     if (this.isClosed) throw closed();
     await this.turns.enter(turn, signal);
     try {
@@ -78,7 +82,11 @@ export class ParserPool {
 
   private rest(parser: ParserProcess): void {
     if (this.isClosed) this.end(parser);
-    else if (!parser.child.hasEnded) this.resting.set(parser, this.clock.every(PARSER_IDLE_MS, () => this.end(parser)));
+    else if (!parser.child.hasEnded)
+      this.resting.set(
+        parser,
+        this.clock.every(PARSER_IDLE_MS, () => this.end(parser)),
+      );
   }
 
   private end(parser: ParserProcess): void {

@@ -4,7 +4,14 @@ import type { ChildProcess, ProcessEnd } from '../../../../platform/processes/in
 import { UnreadableDocument } from '../../domain/parsing.errors.js';
 import type { Block, DocumentRequest, ParsedDocument } from '../../domain/parsed-document.js';
 import {
-  CONTENT_STALL_MS, ELAPSED_PER_PROCESSOR_TIME, MAX_ANSWER_BYTES, MAX_FRAME_BYTES, MAX_PART_BYTES, PARSER_START_MS, QUICK_PROCESSOR_MS, TIME_CHECK_MS,
+  CONTENT_STALL_MS,
+  ELAPSED_PER_PROCESSOR_TIME,
+  MAX_ANSWER_BYTES,
+  MAX_FRAME_BYTES,
+  MAX_PART_BYTES,
+  PARSER_START_MS,
+  QUICK_PROCESSOR_MS,
+  TIME_CHECK_MS,
 } from '../../limits.js';
 import { frameHeader, frameOf, type ParserMessage, readFrames } from './frames.js';
 import type { ParserTurn } from './parser-turns.js';
@@ -26,7 +33,10 @@ export class ParserEnded extends Error {
 
   /** What it says of the document. */
   asUnreadable(): UnreadableDocument {
-    if (this.tookTooMuchMemory) return new UnreadableDocument('too_large', 'Reading the file takes more memory than is allowed.', { cause: this });
+    if (this.tookTooMuchMemory)
+      return new UnreadableDocument('too_large', 'Reading the file takes more memory than is allowed.', {
+        cause: this,
+      });
     return new UnreadableDocument('broken', 'The file is broken: reading it does not come to an end.', { cause: this });
   }
 }
@@ -99,7 +109,12 @@ export class ParserProcess {
     return said;
   }
 
-  private async exchange(delivery: Delivery, answer: Promise<Answer>, stop: AbortController, stopped: AbortSignal): Promise<Answer> {
+  private async exchange(
+    delivery: Delivery,
+    answer: Promise<Answer>,
+    stop: AbortController,
+    stopped: AbortSignal,
+  ): Promise<Answer> {
     // An answer before the end of the document means that the parser has ended.
     await Promise.race([this.send(delivery, stop, stopped), answer]);
     const cancel = this.watchTime(delivery, stop);
@@ -117,16 +132,23 @@ export class ParserProcess {
       if (this.child.hasEnded) return;
       const elapsed = this.clock.monotonic() - begin.elapsed;
       const processor = this.child.processorTimeMs();
-      turn.usedMs = begin.used + (processor === undefined || begin.processor === undefined ? elapsed : processor - begin.processor);
+      turn.usedMs =
+        begin.used + (processor === undefined || begin.processor === undefined ? elapsed : processor - begin.processor);
       if (turn.usedMs >= turn.limitMs || elapsed >= turn.limitMs * ELAPSED_PER_PROCESSOR_TIME) {
-        stop.abort(new UnreadableDocument('too_slow', `Reading the file takes too long: more than ${turn.limitMs / 1_000} seconds.`));
+        stop.abort(
+          new UnreadableDocument(
+            'too_slow',
+            `Reading the file takes too long: more than ${turn.limitMs / 1_000} seconds.`,
+          ),
+        );
       } else if (turn.usedMs >= QUICK_PROCESSOR_MS && !mayGoOn()) stop.abort(new SetBack());
     });
   }
 
   private async send({ request, content }: Delivery, stop: AbortController, stopped: AbortSignal): Promise<void> {
     await this.write(frameOf(request), stopped);
-    const watch = (): (() => void) => this.clock.after(CONTENT_STALL_MS, () => stop.abort(new Error('The document has not come in time')));
+    const watch = (): (() => void) =>
+      this.clock.after(CONTENT_STALL_MS, () => stop.abort(new Error('The document has not come in time')));
     let cancel = watch();
     try {
       for await (const part of content(stopped)) {
@@ -159,10 +181,12 @@ export class ParserProcess {
     for (;;) {
       const message = await this.next();
       if (!message) throw new ParserEnded(await this.child.ended, this.parsed === 0);
-      if (this.received - before > MAX_ANSWER_BYTES) throw new UnreadableDocument('too_large', 'The document holds more text than can be read.');
+      if (this.received - before > MAX_ANSWER_BYTES)
+        throw new UnreadableDocument('too_large', 'The document holds more text than can be read.');
       if (message.kind === 'blocks') for (const block of message.blocks) blocks.push(block);
       else if (message.kind === 'document') return { ...message.document, blocks };
-      else if (message.kind === 'unreadable') return new UnreadableDocument(message.reason, message.message, { detail: message.detail });
+      else if (message.kind === 'unreadable')
+        return new UnreadableDocument(message.reason, message.message, { detail: message.detail });
     }
   }
 

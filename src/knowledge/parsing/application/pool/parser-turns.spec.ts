@@ -69,14 +69,21 @@ describe('parsers', () => {
   it('keep a document that turns out to be slow only where a large one could begin', async () => {
     await come('a1 a2 b1');
     const [a1, a2, b1] = ['a1', 'a2', 'b1'].map((name) => running.get(name)!);
-    expect([turns.becomeSlow(a1!), turns.becomeSlow(a2!), turns.becomeSlow(b1!), turns.becomeSlow(a1!)]).toEqual([true, false, true, true]);
+    expect([turns.becomeSlow(a1!), turns.becomeSlow(a2!), turns.becomeSlow(b1!), turns.becomeSlow(a1!)]).toEqual([
+      true,
+      false,
+      true,
+      true,
+    ]);
   });
 
   it('are not taken by whoever gives up, before or in the moment of the turn', async () => {
     turns = new ParserTurns(1);
     await come('a1');
     const [early, late] = [new AbortController(), new AbortController()];
-    const waiting = [early, late].map(({ signal }) => expect(turns.enter(new ParserTurn('b', 1), signal)).rejects.toThrow('given up'));
+    const waiting = [early, late].map(({ signal }) =>
+      expect(turns.enter(new ParserTurn('b', 1), signal)).rejects.toThrow('given up'),
+    );
     early.abort(new Error('given up'));
     turns.leave(running.get('a1')!);
     late.abort(new Error('given up'));
@@ -86,6 +93,13 @@ describe('parsers', () => {
   });
 });
 
-it.each([[0, 10], [MIB - 1, 10], [MIB, 11], [20 * MIB, 30], [50 * MIB, 60], [64 * MIB, 60]])('a document of %d bytes may take %d s of processor time', (size, seconds) => {
+it.each([
+  [0, 10],
+  [MIB - 1, 10],
+  [MIB, 11],
+  [20 * MIB, 30],
+  [50 * MIB, 60],
+  [64 * MIB, 60],
+])('a document of %d bytes may take %d s of processor time', (size, seconds) => {
   expect(new ParserTurn('a', size).limitMs).toBe(seconds * 1_000);
 });

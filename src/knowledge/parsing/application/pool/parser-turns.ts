@@ -1,5 +1,11 @@
 import { untilAborted } from '../../../../platform/clock/index.js';
-import { MAX_PROCESSOR_MS, MAX_QUICK_BYTES, MAX_SLOW_PARSERS, PROCESSOR_MS, PROCESSOR_MS_PER_MIB } from '../../limits.js';
+import {
+  MAX_PROCESSOR_MS,
+  MAX_QUICK_BYTES,
+  MAX_SLOW_PARSERS,
+  PROCESSOR_MS,
+  PROCESSOR_MS_PER_MIB,
+} from '../../limits.js';
 
 /** One document that waits for a parser or has one. */
 export class ParserTurn {
@@ -89,7 +95,9 @@ export class ParserTurns {
   /** Of those that may run, one of the organization that had its last turn longest ago; the first that came of several. */
   private next(): Waiter | undefined {
     const lastTurn = ({ turn }: Waiter): number => this.lastTurns.get(turn.organizationId) ?? 0;
-    return [...this.waiters].filter(({ turn }) => this.mayRun(turn)).sort((left, right) => lastTurn(left) - lastTurn(right))[0];
+    return [...this.waiters]
+      .filter(({ turn }) => this.mayRun(turn))
+      .sort((left, right) => lastTurn(left) - lastTurn(right))[0];
   }
 
   private mayRun({ organizationId, isSlow }: ParserTurn): boolean {

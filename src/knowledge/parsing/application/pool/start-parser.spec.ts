@@ -25,7 +25,13 @@ const { title } = await parseWith(pool, document, new AbortController().signal);
 if (task === 'stay') { console.log(child.pid); setInterval(() => {}, 1_000); }
 else { await pool.close(); console.log(title); }
 `;
-const arguments_ = (folder: string, ...more: readonly string[]): string[] => ['--input-type=module', '-e', SCRIPT, folder, ...more];
+const arguments_ = (folder: string, ...more: readonly string[]): string[] => [
+  '--input-type=module',
+  '-e',
+  SCRIPT,
+  folder,
+  ...more,
+];
 
 let folder: string;
 beforeAll(() => {
@@ -58,7 +64,10 @@ describe('a parser process', () => {
   });
 
   it('does not outlive a service that is killed', async () => {
-    const owner = spawn(process.execPath, arguments_(resolve('.'), 'stay'), { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] });
+    const owner = spawn(process.execPath, arguments_(resolve('.'), 'stay'), {
+      cwd: folder,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
     const [said] = (await once(owner.stdout, 'data')) as [Buffer];
     const pid = Number(said.toString());
     expect(isRunning(pid)).toBe(true);

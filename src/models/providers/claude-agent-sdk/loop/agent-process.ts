@@ -3,7 +3,15 @@ import type { Clock } from '../../../../platform/clock/index.js';
 import { newId } from '../../../../platform/ids/index.js';
 import type { ChildProcess, ChildProcesses, PrivateFolders } from '../../../../platform/processes/index.js';
 import { AgentLoopFailure } from '../../../domain/agent-loop.js';
-import { type ClaudeAgentSdk, type SdkProcess, type SdkQuery, type SpawnRequest, type ToolResult, toolUseIdOf, type UserMessage } from './installed-sdk.js';
+import {
+  type ClaudeAgentSdk,
+  type SdkProcess,
+  type SdkQuery,
+  type SpawnRequest,
+  type ToolResult,
+  toolUseIdOf,
+  type UserMessage,
+} from './installed-sdk.js';
 import { STOP_MS } from './limits.js';
 import { TOOL } from './messages-call.js';
 import { type MessagesEndpoint, promptOf } from './messages-endpoint.js';

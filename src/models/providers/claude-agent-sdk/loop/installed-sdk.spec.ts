@@ -11,10 +11,20 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 /** As the real one is laid out: its description is not among what it exports. */
-function install(version: unknown, source = 'export const name = "installed";', programs: readonly string[] = []): void {
+function install(
+  version: unknown,
+  source = 'export const name = "installed";',
+  programs: readonly string[] = [],
+): void {
   const path = join(folder, 'node_modules/@anthropic-ai/claude-agent-sdk');
   mkdirSync(path, { recursive: true });
-  const description = { name: '@anthropic-ai/claude-agent-sdk', version, type: 'module', exports: { '.': { default: './sdk.mjs' } }, optionalDependencies: Object.fromEntries(programs.map((name) => [name, '1'])) };
+  const description = {
+    name: '@anthropic-ai/claude-agent-sdk',
+    version,
+    type: 'module',
+    exports: { '.': { default: './sdk.mjs' } },
+    optionalDependencies: Object.fromEntries(programs.map((name) => [name, '1'])),
+  };
   writeFileSync(join(path, 'package.json'), JSON.stringify(description));
   writeFileSync(join(path, 'sdk.mjs'), source);
 }
@@ -30,10 +40,15 @@ describe('the installed package', () => {
     expect({ ...(await installed.load()) }).toEqual({ name: 'installed' });
   });
 
-  it.each(['0.3.328', `${SDK_VERSION}-beta`])('of version %s is named with the one that the release needs', (version) => {
-    install(version);
-    expect(new InstalledSdk(folder).missing).toBe(missing(`version ${version} is installed and this release needs ${SDK_VERSION}`));
-  });
+  it.each(['0.3.328', `${SDK_VERSION}-beta`])(
+    'of version %s is named with the one that the release needs',
+    (version) => {
+      install(version);
+      expect(new InstalledSdk(folder).missing).toBe(
+        missing(`version ${version} is installed and this release needs ${SDK_VERSION}`),
+      );
+    },
+  );
 
   it.each([undefined, 3])('whose version is %s counts as not installed', (version) => {
     install(version);
@@ -66,6 +81,7 @@ describe('the installed package', () => {
 describe('the id of a tool call', () => {
   it('is read of its metadata, and is unknown where there is none', () => {
     expect(toolUseIdOf({ _meta: { 'claudecode/toolUseId': 'toolu_1', other: 1 }, signal: null })).toBe('toolu_1');
-    for (const extra of [undefined, null, {}, { _meta: {} }, { _meta: { 'claudecode/toolUseId': 1 } }]) expect(toolUseIdOf(extra)).toBeUndefined();
+    for (const extra of [undefined, null, {}, { _meta: {} }, { _meta: { 'claudecode/toolUseId': 1 } }])
+      expect(toolUseIdOf(extra)).toBeUndefined();
   });
 });

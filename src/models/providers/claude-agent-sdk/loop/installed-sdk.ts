@@ -8,7 +8,10 @@ const PACKAGE = '@anthropic-ai/claude-agent-sdk';
 
 const REMEDY = 'Its operator installs it with: npm run install:claude-agent';
 
-const description = z.object({ version: z.string(), optionalDependencies: z.record(z.string(), z.string()).optional() });
+const description = z.object({
+  version: z.string(),
+  optionalDependencies: z.record(z.string(), z.string()).optional(),
+});
 
 /** The one that the tests run against; `claude-agent/package.json` pins it. */
 export const SDK_VERSION = '0.3.329';
@@ -61,8 +64,15 @@ export interface ToolResult {
  * `claude-agent-sdk.test.ts` compares the behaviour with the installed package.
  */
 export interface ClaudeAgentSdk {
-  query(input: { readonly prompt: AsyncIterable<UserMessage>; readonly options: Readonly<Record<string, unknown>> }): SdkQuery;
-  createSdkMcpServer(server: { readonly name: string; readonly version: string; readonly tools: readonly unknown[] }): unknown;
+  query(input: {
+    readonly prompt: AsyncIterable<UserMessage>;
+    readonly options: Readonly<Record<string, unknown>>;
+  }): SdkQuery;
+  createSdkMcpServer(server: {
+    readonly name: string;
+    readonly version: string;
+    readonly tools: readonly unknown[];
+  }): unknown;
   tool(
     name: string,
     description: string,
@@ -85,8 +95,12 @@ export class InstalledSdk {
   get missing(): string | null {
     const { version, optionalDependencies } = this.description() ?? {};
     if (version === SDK_VERSION && this.hasProgram(Object.keys(optionalDependencies ?? {}))) return null;
-    if (version === SDK_VERSION) return `The Claude Agent SDK is missing on this installation: its program for ${process.platform}-${process.arch} is not installed. ${REMEDY}`;
-    const found = version === undefined ? 'it is not installed' : `version ${version} is installed and this release needs ${SDK_VERSION}`;
+    if (version === SDK_VERSION)
+      return `The Claude Agent SDK is missing on this installation: its program for ${process.platform}-${process.arch} is not installed. ${REMEDY}`;
+    const found =
+      version === undefined
+        ? 'it is not installed'
+        : `version ${version} is installed and this release needs ${SDK_VERSION}`;
     return `The Claude Agent SDK is missing on this installation: ${found}. ${REMEDY}`;
   }
 

@@ -31,7 +31,8 @@ beforeEach(async () => {
 afterEach(() => endpoint.close());
 
 const user = (content: unknown) => ({ role: 'user', content });
-const bodyOf = (...messages: object[]): string => JSON.stringify({ model: 'any', max_tokens: 1, stream: true, messages });
+const bodyOf = (...messages: object[]): string =>
+  JSON.stringify({ model: 'any', max_tokens: 1, stream: true, messages });
 const RUN = bodyOf(user(promptOf(newToken())));
 
 function post(body: string, { path = '/v1/messages', method = 'POST', apiKey = key } = {}): Promise<Response> {
@@ -66,17 +67,24 @@ describe('the endpoint of the processes', () => {
 
   it('refuses a key that it does not know, has forgotten, or does not get with 401', async () => {
     expect(await refusalOf(post(RUN, { apiKey: newToken() }))).toEqual([401, 'authentication_error']);
-    const noKey = fetch(`${url}/v1/messages`, { method: 'POST', body: RUN, headers: { authorization: `Bearer ${key}` } });
+    const noKey = fetch(`${url}/v1/messages`, {
+      method: 'POST',
+      body: RUN,
+      headers: { authorization: `Bearer ${key}` },
+    });
     expect(await refusalOf(noKey)).toEqual([401, 'authentication_error']);
     endpoint.forget(key);
     expect(await refusalOf(post(RUN))).toEqual([401, 'authentication_error']);
     expect(arrived).toEqual([]);
   });
 
-  it.each(['/', '/v1/messages/count_tokens', '/v1/messages/batches', '/v1/models', '/v1/messages/', '/v1//messages'])('refuses %s with 404', async (path) => {
-    expect(await refusalOf(post(RUN, { path }))).toEqual([404, 'not_found_error']);
-    expect(arrived).toEqual([]);
-  });
+  it.each(['/', '/v1/messages/count_tokens', '/v1/messages/batches', '/v1/models', '/v1/messages/', '/v1//messages'])(
+    'refuses %s with 404',
+    async (path) => {
+      expect(await refusalOf(post(RUN, { path }))).toEqual([404, 'not_found_error']);
+      expect(arrived).toEqual([]);
+    },
+  );
 
   it('refuses another method with 404, and takes a path with a query', async () => {
     expect(await refusalOf(post('', { method: 'GET' }))).toEqual([404, 'not_found_error']);
@@ -113,16 +121,26 @@ describe('the endpoint of the processes', () => {
     for (const target of ['example.com:443', host]) {
       expect(await proxied([`CONNECT ${target} HTTP/1.1`, `host: ${target}`, `x-api-key: ${key}`])).toBe('');
     }
-    expect(await proxied(['GET http://example.com/ HTTP/1.1', 'host: example.com', 'connection: close'])).toBe('HTTP/1.1 401 Unauthorized');
+    expect(await proxied(['GET http://example.com/ HTTP/1.1', 'host: example.com', 'connection: close'])).toBe(
+      'HTTP/1.1 401 Unauthorized',
+    );
     for (const target of ['example.com', host]) {
-      const lines = [`POST http://${target}/v1/messages HTTP/1.1`, `host: ${target}`, `x-api-key: ${key}`, 'content-length: 0'];
+      const lines = [
+        `POST http://${target}/v1/messages HTTP/1.1`,
+        `host: ${target}`,
+        `x-api-key: ${key}`,
+        'content-length: 0',
+      ];
       expect(await proxied([...lines, 'connection: close'])).toBe('HTTP/1.1 404 Not Found');
     }
     expect(arrived).toEqual([]);
   });
 
   it('goes on after a request that is broken off', async () => {
-    const broken = request(`${url}/v1/messages`, { method: 'POST', headers: { 'x-api-key': key, 'content-length': 1_000 } });
+    const broken = request(`${url}/v1/messages`, {
+      method: 'POST',
+      headers: { 'x-api-key': key, 'content-length': 1_000 },
+    });
     broken.on('error', () => undefined);
     broken.write('{');
     await once(broken, 'socket');
@@ -137,7 +155,10 @@ describe('the run of a request', () => {
     const body = bodyOf(
       user(promptOf(old)),
       { role: 'assistant', content: [{ type: 'text', text: 'Done.' }] },
-      user([{ type: 'text', text: '<system-reminder/>' }, { type: 'text', text: promptOf(newest) }]),
+      user([
+        { type: 'text', text: '<system-reminder/>' },
+        { type: 'text', text: promptOf(newest) },
+      ]),
       { role: 'assistant', content: [{ type: 'tool_use', id: 'toolu_1', name: 'any', input: {} }] },
       user([{ type: 'tool_result', tool_use_id: 'toolu_1', content: 'Made.' }]),
     );
@@ -164,7 +185,11 @@ describe('the run of a request', () => {
 describe('an answer', () => {
   const messages = [{ role: 'user' as const, content: promptOf(newToken()) }];
   const ask = (): ReturnType<Anthropic['messages']['stream']> =>
-    new Anthropic({ baseURL: url, defaultHeaders: { 'x-api-key': key }, maxRetries: 0 }).messages.stream({ model: 'any', max_tokens: 1, messages });
+    new Anthropic({ baseURL: url, defaultHeaders: { 'x-api-key': key }, maxRetries: 0 }).messages.stream({
+      model: 'any',
+      max_tokens: 1,
+      messages,
+    });
 
   it('with calls has them as tool_use blocks with their ids, and stops for them', async () => {
     const stream = ask();
@@ -202,7 +227,12 @@ describe('an answer', () => {
 
   it('to a process that is gone goes nowhere', async () => {
     const leaving = new AbortController();
-    await fetch(`${url}/v1/messages`, { method: 'POST', headers: { 'x-api-key': key }, body: RUN, signal: leaving.signal });
+    await fetch(`${url}/v1/messages`, {
+      method: 'POST',
+      headers: { 'x-api-key': key },
+      body: RUN,
+      signal: leaving.signal,
+    });
     leaving.abort();
     const { call } = await firstArrived();
     await until(() => clock.pending() === 0, 'its pings have stopped');

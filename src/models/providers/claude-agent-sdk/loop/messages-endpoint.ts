@@ -10,7 +10,9 @@ import { MessagesCall } from './messages-call.js';
 const PROMPT = /^Run ([\w-]{43})$/;
 
 const request = z.object({
-  messages: z.array(z.object({ role: z.string(), content: z.union([z.string(), z.array(z.object({ text: z.string().optional() }))]) })),
+  messages: z.array(
+    z.object({ role: z.string(), content: z.union([z.string(), z.array(z.object({ text: z.string().optional() }))]) }),
+  ),
 });
 
 /** @param token of the run, `newToken` */
@@ -93,7 +95,9 @@ export class MessagesEndpoint {
 
 function refuse(response: ServerResponse, status: number, type: string): void {
   response.writeHead(status, { 'content-type': 'application/json', connection: 'close' });
-  response.end(JSON.stringify({ type: 'error', error: { type, message: 'This endpoint serves the runs of the service alone.' } }));
+  response.end(
+    JSON.stringify({ type: 'error', error: { type, message: 'This endpoint serves the runs of the service alone.' } }),
+  );
 }
 
 async function textOf(incoming: IncomingMessage): Promise<string> {

@@ -24,16 +24,21 @@ class Process {
       started.asked += 1;
       turn.onModelCall(call);
     });
-    const started = new Process(new Anthropic({ baseURL: await endpoint.open(), defaultHeaders: { 'x-api-key': key }, maxRetries: 0 }));
+    const started = new Process(
+      new Anthropic({ baseURL: await endpoint.open(), defaultHeaders: { 'x-api-key': key }, maxRetries: 0 }),
+    );
     return started;
   }
 
   /** @returns the ids of the calls in the answer; none where it ends the turn */
   async ask(): Promise<string[]> {
     const messages = [{ role: 'user' as const, content: promptOf(turn.token) }];
-    const { content, stop_reason } = await this.client.messages.stream({ model: 'any', max_tokens: 1, messages }).finalMessage();
+    const { content, stop_reason } = await this.client.messages
+      .stream({ model: 'any', max_tokens: 1, messages })
+      .finalMessage();
     const ids = content.flatMap((block) => (block.type === 'tool_use' ? [block.id] : []));
-    if (stop_reason !== (ids.length > 0 ? 'tool_use' : 'end_turn')) throw new Error(`stopped as ${String(stop_reason)}`);
+    if (stop_reason !== (ids.length > 0 ? 'tool_use' : 'end_turn'))
+      throw new Error(`stopped as ${String(stop_reason)}`);
     return ids;
   }
 
@@ -58,7 +63,13 @@ const UNKNOWN = { content: [{ type: 'text', text: 'There is no such call.' }], i
 
 async function stateOf(promise: Promise<unknown>): Promise<string> {
   const later = new Promise<string>((resolve) => setImmediate(() => setImmediate(() => resolve('pending'))));
-  return Promise.race([promise.then(() => 'resolved', () => 'rejected'), later]);
+  return Promise.race([
+    promise.then(
+      () => 'resolved',
+      () => 'rejected',
+    ),
+    later,
+  ]);
 }
 
 /** The process has an answer with calls, and has made none of them. */
@@ -142,11 +153,14 @@ describe('a process that goes wrong', () => {
     await expect(turn.toolCalls(1)).rejects.toBeInstanceOf(AgentLoopFailure);
   });
 
-  it.each(['toolu_unknown', undefined])('by calling the tool as %s gets an error, and the step still waits', async (id) => {
-    const { tools } = await withCalls(1);
-    expect(await turn.onToolCall(id)).toEqual(UNKNOWN);
-    expect(await stateOf(tools)).toBe('pending');
-  });
+  it.each(['toolu_unknown', undefined])(
+    'by calling the tool as %s gets an error, and the step still waits',
+    async (id) => {
+      const { tools } = await withCalls(1);
+      expect(await turn.onToolCall(id)).toEqual(UNKNOWN);
+      expect(await stateOf(tools)).toBe('pending');
+    },
+  );
 
   it('by asking for nothing fails each step when its time is up, and not before', async () => {
     const model = turn.modelCall();

@@ -41,7 +41,10 @@ export class Turn {
     this.rounds += 1;
     this.asked = false;
     this.made = false;
-    this.callIds = Array.from({ length: Math.min(count, MAX_CALLS) }, (_, index) => `toolu_${this.token}_${this.rounds}_${index}`);
+    this.callIds = Array.from(
+      { length: Math.min(count, MAX_CALLS) },
+      (_, index) => `toolu_${this.token}_${this.rounds}_${index}`,
+    );
     const { call } = this;
     this.call = undefined;
     const asked = this.step();
@@ -96,7 +99,9 @@ export class Turn {
         reject(this.failure);
         return;
       }
-      const cancel = this.clock.after(STEP_MS, () => this.fail(new AgentLoopFailure('The process did not go on with its run')));
+      const cancel = this.clock.after(STEP_MS, () =>
+        this.fail(new AgentLoopFailure('The process did not go on with its run')),
+      );
       const settle = (): void => {
         cancel();
         this.waiter = undefined;

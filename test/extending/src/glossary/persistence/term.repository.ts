@@ -10,7 +10,9 @@ export class TermRepository {
   constructor(private readonly database: Database) {}
 
   async list(organizationId: string): Promise<Term[]> {
-    const rows = await this.database.read((em) => em.find(StoredTerm, { organizationId }, { orderBy: { name: 'asc' } }));
+    const rows = await this.database.read((em) =>
+      em.find(StoredTerm, { organizationId }, { orderBy: { name: 'asc' } }),
+    );
     return rows.map(({ id, name, definition, summary = null }) => ({ id, organizationId, name, definition, summary }));
   }
 

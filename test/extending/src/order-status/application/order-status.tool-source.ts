@@ -1,5 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { type OfferedTool, type RunContext, type ToolResult, ToolSource } from '../../../../../src/conversations/index.js';
+import {
+  type OfferedTool,
+  type RunContext,
+  type ToolResult,
+  ToolSource,
+} from '../../../../../src/conversations/index.js';
 import { SafeHttp } from '../../../../../src/platform/egress/index.js';
 import { Logger } from '../../../../../src/platform/telemetry/index.js';
 
