@@ -75,16 +75,8 @@ export class RunLauncher {
     { threadId, userMessage, attached, resumeInput, sentHistory = [] }: RunInput,
     store: (run: NewRun) => Promise<StartResult>,
   ): Promise<LaunchResult> {
-    const {
-      organizationId,
-      agent,
-      session = null,
-      callerSpan = null,
-      widget = null,
-      callerPrompt,
-      showReasoning,
-      nonInteractive = false,
-    } = request;
+    const { organizationId, agent, session = null, callerSpan = null, widget = null } = request;
+    const { callerPrompt, showReasoning, nonInteractive = false } = request;
     const user = resumeInput?.user ?? { userContext: request.userContext, session };
     const { userContext } = user;
     const release = (error: unknown): never => {
@@ -99,16 +91,8 @@ export class RunLauncher {
     const runId = newId();
     const messageId = newId();
     const started = await store({
-      ...{
-        id: runId,
-        messageId,
-        threadId,
-        userMessage,
-        resumeInput,
-        userContext,
-        userKey,
-        sessionId: session?.id ?? null,
-      },
+      ...{ id: runId, messageId, threadId, userMessage, resumeInput, userContext, userKey },
+      sessionId: session?.id ?? null,
       ownerId: this.owner.id,
       createdAt: stopwatch.startedAt,
       model: { provider, model, useOwnApiKey },
@@ -120,17 +104,8 @@ export class RunLauncher {
       {
         ...{ organizationId, agent, threadId, runId, messageId, channel, userMessage, attached },
         ...{ decisions: resumeInput?.decisions ?? null, sentHistory: [...sentHistory] },
-        ...{
-          userContext,
-          userKey,
-          callerSpan,
-          widget,
-          callerPrompt,
-          isFirstRun,
-          nonInteractive,
-          showReasoning,
-          stopwatch,
-        },
+        ...{ userContext, userKey, callerSpan, widget, callerPrompt },
+        ...{ isFirstRun, nonInteractive, showReasoning, stopwatch },
       },
       revision,
     );

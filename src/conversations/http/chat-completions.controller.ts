@@ -28,6 +28,22 @@ import { ApiChatCompletion } from './run-events.dto.js';
 import { ApiThreadHeader } from './thread-header.js';
 import { ApiTraceParent, TraceParent } from './trace-parent.js';
 
+const BODY_EXAMPLES = {
+  'Wait for the reply': { assistant_id: EXAMPLE_IDS.agent, messages: [{ role: 'user', content: 'Hello!' }] },
+  'Stream the reply': {
+    assistant_id: EXAMPLE_IDS.agent,
+    messages: [{ role: 'user', content: 'Hello!' }],
+    stream: true,
+  },
+  'As a client of the OpenAI API asks': {
+    model: EXAMPLE_IDS.agent,
+    messages: [
+      { role: 'system', content: 'Answer in one sentence.' },
+      { role: 'user', content: 'Hello!' },
+    ],
+  },
+};
+
 /** The interface of the OpenAI API: its official clients work with this service's address and key. */
 @ApiTags('Chat')
 @Controller('v1/chat/completions')
@@ -44,23 +60,7 @@ export class ChatCompletionsController {
     resource: [bodyResource('assistant', 'assistant_id', 'model'), bodyResource('thread', 'thread_id')],
     rateLimit: 'chat',
   })
-  @ApiExample({
-    bodies: {
-      'Wait for the reply': { assistant_id: EXAMPLE_IDS.agent, messages: [{ role: 'user', content: 'Hello!' }] },
-      'Stream the reply': {
-        assistant_id: EXAMPLE_IDS.agent,
-        messages: [{ role: 'user', content: 'Hello!' }],
-        stream: true,
-      },
-      'As a client of the OpenAI API asks': {
-        model: EXAMPLE_IDS.agent,
-        messages: [
-          { role: 'system', content: 'Answer in one sentence.' },
-          { role: 'user', content: 'Hello!' },
-        ],
-      },
-    },
-  })
+  @ApiExample({ bodies: BODY_EXAMPLES })
   @ApiOperation({
     operationId: 'createChatCompletion',
     summary: 'Answer a conversation in the format of the OpenAI chat completions API',

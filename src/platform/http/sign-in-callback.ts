@@ -82,13 +82,11 @@ function responseIn(query: unknown): AuthorizationResponse {
 /** The message is of our own words alone: nothing that a request or the other server sent. */
 async function sendPage(reply: FastifyReply, { kind, message }: DomainError): Promise<void> {
   const reason = message.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
-  await reply
-    .status(ERROR_STATUS[kind])
-    .headers({
-      'content-type': 'text/html; charset=utf-8',
-      'content-security-policy': PAGE_POLICY,
-      'x-content-type-options': 'nosniff',
-    }).send(`<!doctype html>
+  await reply.status(ERROR_STATUS[kind]).headers({
+    'content-type': 'text/html; charset=utf-8',
+    'content-security-policy': PAGE_POLICY,
+    'x-content-type-options': 'nosniff',
+  }).send(`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">

@@ -2,8 +2,8 @@
 const [OPEN, CLOSE] = ['⟦', '⟧'];
 
 /** Controls but tab and line break, direction overrides, and characters that nobody sees but models read (tags, joiners of words, variants that no emoji has). */
-// eslint-disable-next-line no-control-regex -- a mistake elsewhere, the purpose here: these characters are taken out
 const UNSEEN =
+  // eslint-disable-next-line no-control-regex -- a mistake elsewhere, the purpose here: these characters are removed
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u200b\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e0fff}]|\p{Variation_Selector}(?<!\ufe0f)/gu;
 
 /**

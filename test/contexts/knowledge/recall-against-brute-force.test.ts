@@ -59,13 +59,11 @@ function bruteForce(query: string, groups: number): Map<string, number> {
     return { word, having, information: Math.log(1 + (visible.length - having + 0.5) / (having + 0.5)) };
   });
   const information = asked.reduce((sum, one) => sum + one.information, 0);
-  const pairs = asked
-    .slice(1)
-    .map((right, index) => ({
-      left: asked[index]?.word ?? '',
-      right: right.word,
-      weight: Math.min(right.information, asked[index]?.information ?? 0),
-    }));
+  const pairs = asked.slice(1).map((right, index) => ({
+    left: asked[index]?.word ?? '',
+    right: right.word,
+    weight: Math.min(right.information, asked[index]?.information ?? 0),
+  }));
   const weights = pairs.reduce((sum, { weight }) => sum + weight, 0);
   const scores = visible.map(([id, { words }]): [string, number] => {
     const each = asked.map((one) => {

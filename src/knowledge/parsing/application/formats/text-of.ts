@@ -3,11 +3,13 @@
  * which can be stored.
  */
 export function visible(text: string): string {
-  // eslint-disable-next-line no-control-regex -- they are what is looked for
-  return text
-    .replace(/\r\n?|[\u2028\u2029]/g, '\n')
-    .replace(/[\0-\x08\x0b\x0c\x0e-\x1f\x7f\ufeff\u00ad\u200b]/g, '')
-    .toWellFormed();
+  return (
+    text
+      .replace(/\r\n?|[\u2028\u2029]/g, '\n')
+      // eslint-disable-next-line no-control-regex -- they are what is looked for
+      .replace(/[\0-\x08\x0b\x0c\x0e-\x1f\x7f\ufeff\u00ad\u200b]/g, '')
+      .toWellFormed()
+  );
 }
 
 /** On one line, without space around it. */
