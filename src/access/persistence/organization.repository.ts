@@ -5,8 +5,8 @@ import { newId } from '../../platform/ids/index.js';
 import { CreditAllowance } from '../domain/credit-allowance.js';
 import { Organization } from '../domain/organization.js';
 
-/** Any constant: processes that start at once agree on it. */
-const FIRST_ORGANIZATION_LOCK = 7_216_943_002;
+/** Processes that start at once on an empty database agree on it. */
+const FIRST_ORGANIZATION_LOCK = 'access.first-organization';
 
 @Injectable()
 export class OrganizationRepository {
@@ -53,8 +53,7 @@ export class OrganizationRepository {
    * several processes that start on an empty database one alone finds it empty.
    */
   async existsAny(transaction: Transaction): Promise<boolean> {
-    // Neither the ORM nor its builder has a word for such a lock.
-    await transaction.query('select pg_advisory_xact_lock($1)', [FIRST_ORGANIZATION_LOCK]);
+    await transaction.lock(FIRST_ORGANIZATION_LOCK);
     return (await transaction.em.find(Organization, {}, { fields: ['id'], limit: 1 })).length > 0;
   }
 }

@@ -47,7 +47,7 @@ export class AgentsRepository {
   /** One creation of an organization at a time, so that the count holds until this one is stored. */
   async countForCreation(transaction: Transaction, organizationId: string): Promise<number> {
     // Neither the ORM nor its builder has a word for such a lock.
-    await transaction.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [CREATION_LOCK + organizationId]);
+    await transaction.lock(CREATION_LOCK + organizationId);
     return transaction.em.count(Agent, { organizationId });
   }
 

@@ -85,7 +85,7 @@ export class UserKeys {
   /** The lock serializes processes that make the key at the same time; all but the first find it. */
   private make(organizationId: string): Promise<Buffer> {
     return this.database.transaction(async (transaction) => {
-      await transaction.query(`select pg_advisory_xact_lock(hashtextextended('user key ' || $1, 0))`, [organizationId]);
+      await transaction.lock(`user key ${organizationId}`);
       const made = await this.stored(organizationId, transaction);
       if (made) return made;
       const key = secureRandomBytes(KEY_BYTES);

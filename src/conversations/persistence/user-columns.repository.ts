@@ -39,7 +39,7 @@ export class UserColumnsRepository {
     const mapping = `jsonb_to_recordset($1::jsonb) as users ("organizationId" uuid, bare uuid, keyed uuid)`;
     const isOfUser = `${table}.organization_id = users."organizationId" and ${table}.${column} = users.bare`;
     await this.database.transaction(async (transaction) => {
-      await transaction.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [LOCK]);
+      await transaction.lock(LOCK);
       if (uniqueWith) {
         const isSame = uniqueWith.map((other) => `same.${other} = ${table}.${other}`).join(' and ');
         await transaction.query(

@@ -42,13 +42,6 @@ const ofOwner = (p: OwnerReferences): string =>
   `agent_id = ${p.agentId} and user_key = ${p.userKey} and organization_id = ${p.organizationId}`;
 const COLUMNS = 'id::text as id, text, created_at, updated_at';
 
-/** One change of a user's memories at a time, in whichever process. */
-const LOCK = statement(
-  OWNER,
-  (p) =>
-    `select pg_advisory_xact_lock(hashtextextended(${p.organizationId}::text || ${p.agentId}::text || ${p.userKey}::text, 0))`,
-);
-
 /**
  * Memories after one, in the order of their ids. What is binary comes as text: the embedded database's driver reads bytes
  * ten times as slowly, one by one.
@@ -152,7 +145,7 @@ export class MemoryRepository {
 
   /** Waits for a change of the owner's memories under way; holds until the transaction's end. */
   async lock(transaction: Transaction, owner: MemoryOwner): Promise<void> {
-    await LOCK.run(transaction, owner);
+    await transaction.lock(owner.organizationId + owner.agentId + owner.userKey);
   }
 
   /** Of all, the smallest digests of their terms. */

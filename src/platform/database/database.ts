@@ -19,6 +19,8 @@ export interface EntityReader {
 /** One open transaction: its own unit of work and raw SQL, on the same connection. */
 export interface Transaction extends SqlExecutor, EntityReader {
   readonly em: EntityManager;
+  /** Waits until no other transaction, of whichever process, holds the lock of this name; holds it until the end. */
+  lock(name: string): Promise<void>;
   /** Runs `task` once the transaction has committed, and never if it does not. `task` must not throw. */
   onCommit(task: () => void): void;
 }
@@ -107,18 +109,22 @@ export class Database implements SqlExecutor, EntityReader {
   }
 
   private bind(em: EntityManager, committed: (() => void)[]): Transaction {
+    const query = async <Row extends object>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> => {
+      this.statements += 1;
+      if (this.taskIsLong()) await nextTask();
+      const transaction = em.getTransactionContext<KyselyTransaction<unknown>>();
+      if (!transaction) throw new Error('The transaction has ended');
+      return this.run<Row>(transaction, sql, parameters);
+    };
     return {
       em,
+      query,
       read: (work) => work(em),
+      lock: async (name) => {
+        await query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [name]);
+      },
       onCommit: (task) => {
         committed.push(task);
-      },
-      query: async <Row extends object>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> => {
-        this.statements += 1;
-        if (this.taskIsLong()) await nextTask();
-        const transaction = em.getTransactionContext<KyselyTransaction<unknown>>();
-        if (!transaction) throw new Error('The transaction has ended');
-        return this.run<Row>(transaction, sql, parameters);
       },
     };
   }

@@ -35,7 +35,7 @@ export class SigningKeyRepository {
     decide: (known: readonly SigningKey[]) => { readonly key: SigningKey; readonly privateKey: string } | null,
   ): Promise<void> {
     return this.database.transaction(async (transaction: Transaction) => {
-      await transaction.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [LOCK]);
+      await transaction.lock(LOCK);
       const known = await transaction.em.findAll(signingKeys, { orderBy: { signsFrom: 'desc', id: 'desc' } });
       const added = decide(known);
       if (!added) return;

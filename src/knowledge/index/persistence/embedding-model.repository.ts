@@ -24,7 +24,7 @@ export class EmbeddingModelRepository {
 
   /** One change of them at a time. */
   async lock(transaction: Transaction): Promise<void> {
-    await transaction.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [LOCK]);
+    await transaction.lock(LOCK);
   }
 
   async add({ em }: Transaction, model: Pick<StoredEmbeddingModel, 'name' | 'dimensions' | 'state'>): Promise<void> {

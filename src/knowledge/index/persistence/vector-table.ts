@@ -19,7 +19,7 @@ export class VectorTable {
     const [table] = await this.database.query<{ there: boolean }>(IS_TABLE_THERE);
     if (table?.there === true) return undefined;
     return this.database.transaction(async (transaction) => {
-      await transaction.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [LOCK]);
+      await transaction.lock(LOCK);
       await transaction.query(BEFORE_TABLE);
       const missing = await this.makeExtension(transaction);
       if (missing !== undefined) return missing;

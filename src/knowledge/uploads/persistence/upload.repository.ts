@@ -167,7 +167,7 @@ export class UploadRepository {
     turns: number,
     now: Date,
   ): Promise<{ readonly agentId: string; readonly fileId: string }[]> {
-    await transaction.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [TURNS_LOCK + organizationId]);
+    await transaction.lock(TURNS_LOCK + organizationId);
     return takeTurns.run(transaction, { organizationId, turns, now });
   }
 
