@@ -15,7 +15,7 @@ export { type EmbeddingFailure, EmbedTexts } from './application/embed-texts.js'
 export { ModelGateway } from './application/model-gateway.js';
 export { OrganizationGateways } from './application/organization-gateways.js';
 export { QueryEmbeddings } from './application/query-embeddings.js';
-export { checkProviderSettings } from './application/managed-providers.js';
+export { checkProviderSettings } from './application/check-provider-settings.js';
 export { type CatalogueModel, creditsFor } from './domain/catalogue-model.js';
 export type { LoopedRun } from './domain/agent-loop.js';
 export { GatewayNotPermitted } from './domain/gateway.errors.js';
@@ -57,7 +57,6 @@ export {
   takesMediaType,
   takesSemanticWeight,
 } from './providers/lookup.js';
-export { PROVIDER_BODIES } from './providers/provider-bodies.js';
 export type { KeyChoice } from './providers/shared/own-key.js';
 export type { ModelChoice } from './providers/shared/provider.js';
 export { ProviderResponse } from './providers/shared/provider.dto.js';

@@ -5,15 +5,13 @@ import { secureRandomBytes } from '../platform/ids/index.js';
 import { ChildProcesses } from '../platform/processes/index.js';
 import { AGENT_LOOPS, AgentLoops } from './application/agent-loops.js';
 import { EmbedTexts } from './application/embed-texts.js';
-import { managedAccess } from './application/managed-providers.js';
 import { MODEL_RUNTIMES, ModelGateway, type ModelRuntimes } from './application/model-gateway.js';
 import { QueryEmbeddings } from './application/query-embeddings.js';
 import { EmbeddingModel } from './domain/embedding-model.js';
 import type { ModelRuntime } from './domain/model-runtime.js';
 import { ProviderModelsController } from './http/provider-models.controller.js';
 import { OpenAiEmbeddings } from './providers/embeddings/openai-embeddings.runtime.js';
-import { MODEL_PROVIDERS, type ModelProvider } from './providers/index.js';
-import { LOOPS } from './providers/loops.js';
+import { LOOPS, MODEL_PROVIDERS, type ModelProvider } from './providers/index.js';
 import { SandboxRuntime } from './providers/sandbox/sandbox.runtime.js';
 import { OnDemandRuntime } from './providers/shared/on-demand.runtime.js';
 import { RetryingRuntime } from './providers/shared/retrying.runtime.js';
@@ -23,7 +21,7 @@ import { ModelTransport } from './providers/shared/transport.js';
 export function modelRuntimes(settings: Settings, transport: ModelTransport, clock: Clock): ModelRuntimes {
   const sandbox = settings.demo ? new SandboxRuntime(clock) : undefined;
   const overSdk = (provider: ModelProvider): ModelRuntime => {
-    const { apiKey, baseUrl } = managedAccess(settings, provider);
+    const { apiKey, baseUrl } = settings.managedProvider(provider.environment);
     const runtime = new OnDemandRuntime(async () => {
       const Runtime = await provider.runtime();
       return new Runtime({ managedKey: apiKey, baseUrl }, transport, clock);

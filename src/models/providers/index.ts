@@ -7,8 +7,8 @@ import { openAiResponses } from './openai-responses/openai-responses.provider.js
 import type { ApiProvider, Provider } from './shared/provider.js';
 
 /**
- * Every provider, in the order in which refusals and documents list them; examples show the first. The sandbox is
- * none of them: no agent names it, it stands in for all in demo mode.
+ * Every provider, in the order of refusals and documents; examples show the first. The sandbox is not listed, because no agent
+ * names it: in demo mode it replaces all of them.
  */
 export const PROVIDERS = [anthropic, openAiResponses, gemini, claudeAgentSdk] as const;
 
@@ -39,5 +39,8 @@ export const storedOptions = z.discriminatedUnion(
   'type',
   PROVIDERS.map(({ settings }) => settings.stored) as unknown as [z.ZodObject],
 ) as z.ZodType as z.ZodType<ModelOptions>;
+
+/** The loops that run the agents of some providers in place of the engine's. */
+export const LOOPS = PROVIDERS.flatMap(({ loop }) => loop ?? []);
 
 export const PROVIDER_TYPES: readonly ProviderType[] = PROVIDERS.map(({ type }) => type);

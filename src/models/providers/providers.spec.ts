@@ -4,7 +4,6 @@ import { ValidationFailed } from '../../platform/errors/index.js';
 import { type DtoClass, validated } from '../../platform/http/index.js';
 import { type AgentProvider, MODEL_PROVIDERS, PROVIDERS } from './index.js';
 import { providerOf } from './lookup.js';
-import { PROVIDER_BODIES } from './provider-bodies.js';
 
 /** What is wrong with a body, or undefined. */
 function complaintOf(type: DtoClass, sent: object): string | undefined {
@@ -40,8 +39,7 @@ describe('the list of providers', () => {
 });
 
 describe.each(PROVIDERS)('$type', (provider) => {
-  const { type, feature } = provider;
-  const bodies = PROVIDER_BODIES[type];
+  const { type, feature, bodies } = provider;
 
   it.each(['create', 'change'] as const)('has a body to %s that takes its own type and no other', (body) => {
     expect(complaintOf(bodies[body], { type })).toBeUndefined();
@@ -58,14 +56,12 @@ describe.each(PROVIDERS)('$type', (provider) => {
 });
 
 describe.each(PROVIDERS as readonly AgentProvider[])('$type', (provider) => {
-  const { type, settings } = provider;
+  const { type, settings, bodies } = provider;
 
   it.each(['initial', 'quick'] as const)('has %s settings that a change of the agent could send', (which) => {
     const options = settings[which];
     expect(options.type).toBe(type);
-    expect(
-      complaintOf(PROVIDER_BODIES[type].change, { type, ...settingsSet(settings.describe(options)) }),
-    ).toBeUndefined();
+    expect(complaintOf(bodies.change, { type, ...settingsSet(settings.describe(options)) })).toBeUndefined();
   });
 
   it('keeps the settings that a request leaves out', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { PROVIDER_BODIES, PROVIDER_TYPES, PROVIDERS } from '../../../src/models/index.js';
+import { PROVIDER_TYPES, PROVIDERS } from '../../../src/models/index.js';
 import { useService } from '../../support/harness.js';
 
 interface ProviderModel {
@@ -87,8 +87,7 @@ describe('the OpenAPI document', () => {
   it('has the models of each provider as an enum of what may be sent', async () => {
     const all = await schemas();
     const models = await listed();
-    for (const { type } of PROVIDERS) {
-      const bodies = PROVIDER_BODIES[type];
+    for (const { type, bodies } of PROVIDERS) {
       const own = models.filter(({ provider }) => provider === type).map(({ id }) => id);
       for (const body of [bodies.create.name, bodies.change.name]) {
         expect([body, all[body]?.properties['model']?.enum ?? []]).toEqual([body, own]);

@@ -1,9 +1,12 @@
+import type { Type as NestClass } from '@nestjs/common';
 import type { z } from 'zod';
 import type { Feature } from '../../../access/index.js';
 import type { Clock } from '../../../platform/clock/index.js';
+import type { DtoClass } from '../../../platform/http/index.js';
+import type { AgentLoop } from '../../domain/agent-loop.js';
 import type { CatalogueModel } from '../../domain/catalogue-model.js';
 import type { ModelRuntime, ProviderOptions } from '../../domain/model-runtime.js';
-import type { OwnKeyRules } from './own-key.js';
+import type { KeyChoice, OwnKeyRules } from './own-key.js';
 import type { ProviderAccess } from './provider-call.js';
 import type { ModelTransport } from './transport.js';
 
@@ -31,10 +34,13 @@ export interface Provider<
   /** Strongest first: the order in which a refusal lists them. Exactly one is the default. */
   readonly models: readonly CatalogueModel[];
   readonly settings: ProviderSettings<Options, Request>;
+  readonly bodies: ProviderBodies<NoInfer<Request>>;
   /** The largest `timeoutMinutes` of its agents, where it is less than that of others. */
   readonly maxTimeoutMinutes?: number;
   /** Its agents search their knowledge with the default weight of meaning, whatever they or a request say. */
   readonly fixedSemanticWeight?: true;
+  /** A Nest provider; absent where the loop of the engine runs the agents. */
+  readonly loop?: NestClass<AgentLoop>;
 }
 
 /** The settings that a provider adds to its agents. */
@@ -51,6 +57,16 @@ export interface ProviderSettings<Options, Request> {
   describe(options: Options): Readonly<Record<string, unknown>>;
   /** Turns on the web search that the provider makes itself; absent where it has none. */
   withWebSearch?(options: Options): Options;
+}
+
+/** The classes of `provider` in requests and responses. */
+export interface ProviderBodies<Request> {
+  /** In the body that creates an agent. */
+  readonly create: new () => KeyChoice & ModelChoice & Request;
+  /** In the body that changes an agent. */
+  readonly change: new () => ModelChoice & Request;
+  /** Of an agent in responses. */
+  readonly response: DtoClass;
 }
 
 /** What makes the runtime of one process. */
