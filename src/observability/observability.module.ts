@@ -3,15 +3,15 @@ import { AgentsModule } from '../agents/index.js';
 import { ConversationsModule, UserColumns } from '../conversations/index.js';
 import { HooksModule } from '../hooks/index.js';
 import { JobsModule } from '../platform/jobs/index.js';
+import { DeleteCountsOfAgents } from './application/delete-counts-of-agents.js';
+import { DeleteTracesOfThreads } from './application/delete-traces-of-threads.js';
 import { ExportTraces } from './application/export-traces.js';
-import { HoldTracesOfThreads } from './application/hold-traces-of-threads.js';
 import { LogRuns } from './application/log-runs.js';
 import { PublishTraces } from './application/publish-traces.js';
 import { ReadFeedback } from './application/read-feedback.js';
 import { ReadTraces } from './application/read-traces.js';
 import { ReadUsage } from './application/read-usage.js';
 import { RecordTrace } from './application/record-trace.js';
-import { RemoveLeftBehindCounts } from './application/remove-left-behind-counts.js';
 import { RunMetrics } from './application/run-metrics.js';
 import { AnalyticsController } from './http/analytics.controller.js';
 import { TraceAccessGuard } from './http/trace-access.guard.js';
@@ -20,8 +20,8 @@ import { PublishTracesJob, publishTraces } from './jobs/publish-traces.job.js';
 import { PurgeTraces, purgeTraces } from './jobs/purge-traces.job.js';
 import { PushTraces, pushTraces } from './jobs/push-traces.job.js';
 import { AnalyticsRepository } from './persistence/analytics.repository.js';
-import { KeptCountsRepository } from './persistence/kept-counts.repository.js';
 import { PublishTracesRepository } from './persistence/publish-traces.repository.js';
+import { TraceCountsRepository } from './persistence/trace-counts.repository.js';
 import { TraceExportRepository } from './persistence/trace-export.repository.js';
 import { TraceListRepository } from './persistence/trace-list.repository.js';
 import { TraceRepository } from './persistence/trace.repository.js';
@@ -32,7 +32,7 @@ const traces = [
   RecordTrace,
   ReadTraces,
   TraceAccessGuard,
-  HoldTracesOfThreads,
+  DeleteTracesOfThreads,
   PurgeTraces,
 ];
 
@@ -45,9 +45,9 @@ const publishing = [
   ExportTraces,
 ];
 
-const analytics = [AnalyticsRepository, ReadFeedback, ReadUsage, KeptCountsRepository, RemoveLeftBehindCounts];
+const analytics = [AnalyticsRepository, ReadFeedback, ReadUsage, TraceCountsRepository, DeleteCountsOfAgents];
 
-/** What the agents did: a trace of every run, kept and read for 90 days, exported, and counted. */
+/** Traces: one of every run, kept for 90 days, listed, exported and counted. */
 @Module({
   imports: [AgentsModule, ConversationsModule, HooksModule, JobsModule.define(purgeTraces, publishTraces, pushTraces)],
   controllers: [TracesController, AnalyticsController],

@@ -12,7 +12,7 @@ import { ReadTraces, type TraceQuery } from './application/read-traces.js';
 import { RecordTrace } from './application/record-trace.js';
 import { MessageTraceNotFound, TraceNotFound } from './domain/observability.errors.js';
 import { PurgeTraces } from './jobs/purge-traces.job.js';
-import { KeptCountsRepository } from './persistence/kept-counts.repository.js';
+import { TraceCountsRepository } from './persistence/trace-counts.repository.js';
 import { TraceListRepository } from './persistence/trace-list.repository.js';
 import { TraceRepository } from './persistence/trace.repository.js';
 import { tracesSchema } from './persistence/traces.schema.js';
@@ -354,7 +354,7 @@ describe('the purge', () => {
   const purge = (): PurgeTraces =>
     new PurgeTraces(
       traces,
-      new KeptCountsRepository(open.database),
+      new TraceCountsRepository(open.database),
       new ManualClock(NOW),
       createLogger({ logLevel: 'silent' }),
     );

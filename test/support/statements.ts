@@ -43,11 +43,11 @@ export async function statementsOf(database: Database, work: () => Promise<unkno
   const connections = await connectionClass(database);
   const original = Object.getOwnPropertyDescriptor(connections, 'executeQuery');
   const execute = original?.value as (...parameters: unknown[]) => unknown;
-  const seen: string[] = [];
+  const seen: CompiledQuery[] = [];
   Object.defineProperty(connections, 'executeQuery', {
     ...original,
     value(this: DatabaseConnection, query: CompiledQuery, ...rest: unknown[]): unknown {
-      seen.push(query.sql);
+      seen.push(query);
       return Reflect.apply(execute, this, [query, ...rest]);
     },
   });
@@ -56,7 +56,15 @@ export async function statementsOf(database: Database, work: () => Promise<unkno
   } finally {
     Object.defineProperty(connections, 'executeQuery', original ?? {});
   }
-  return seen.filter((sql) => (of ? of.test(sql) : !BACKGROUND.test(sql)) && !TRANSACTION_CONTROL.test(sql));
+  return seen
+    .filter((query) => (of ?? BACKGROUND).test(textWithLock(query)) === (of !== undefined))
+    .map(({ sql }) => sql)
+    .filter((sql) => !TRANSACTION_CONTROL.test(sql));
+}
+
+/** Every lock has the same text, and its name as the parameter. */
+function textWithLock({ sql, parameters: [name] }: CompiledQuery): string {
+  return sql.includes('pg_advisory_xact_lock') ? `${sql} '${String(name)}'` : sql;
 }
 
 /** What the driver's connections share: each pool, and each transaction, has connections of its own. */

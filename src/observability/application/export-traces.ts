@@ -4,7 +4,7 @@ import { type CursorScope, Cursors } from '../../platform/cursors/index.js';
 import { earlier, later, requireOrder, type TimeRange } from '../domain/analytics-range.js';
 import type { Trace } from '../domain/trace.js';
 import { EXPORT_PAGE, EXPORT_PAGE_BYTES, RETENTION_MS } from '../limits.js';
-import { TraceExportRepository, type WalkPosition } from '../persistence/trace-export.repository.js';
+import { TraceExportRepository, type ExportPosition } from '../persistence/trace-export.repository.js';
 
 export interface ExportQuery {
   /** Included; undefined or longer ago than 90 days means 90 days ago. */
@@ -21,7 +21,7 @@ export interface ExportPage {
 }
 
 interface Walk extends TimeRange {
-  readonly after: WalkPosition | null;
+  readonly after: ExportPosition | null;
 }
 
 /**

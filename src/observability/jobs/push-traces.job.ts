@@ -40,7 +40,11 @@ export class PushTraces extends WorkerHost {
     this.exporting ??= loadExporting(otlp, this.clock, this.logger);
     const { exporter, spansOf, requestParts, ExportFailed } = await this.exporting;
     try {
-      for (const part of inBatches(await this.traces.sizes(data.traceIds), ({ bytes }) => bytes, PUSH_LOAD_BYTES)) {
+      for (const part of inBatches(
+        await this.traces.pushableSizes(data.traceIds),
+        ({ bytes }) => bytes,
+        PUSH_LOAD_BYTES,
+      )) {
         const loaded = await this.load(part.map(({ id }) => id));
         const spans = loaded.flatMap((trace) => spansOf(trace, otlp.captureContent));
         for (const request of requestParts(spans)) {
@@ -60,7 +64,7 @@ export class PushTraces extends WorkerHost {
   /** Those of the traces that can be read: halves what cannot, until it knows the traces that are to blame. */
   private async load(ids: readonly string[]): Promise<readonly PushedTrace[]> {
     try {
-      return await this.traces.ofAnyOrganization(ids);
+      return await this.traces.pushable(ids);
     } catch (error) {
       if (!(error instanceof UnreadableJson)) throw error;
       if (ids.length === 1) {

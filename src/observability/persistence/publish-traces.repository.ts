@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Transaction } from '../../platform/database/index.js';
 import { type BucketWidth, Usage, type UsageFacts } from '../domain/usage.js';
-import { histogramsOf, type KeptRow, summaryOf } from './kept-usage.js';
+import { histogramsOf, type KeptRow, summaryOf } from './usage-rows.js';
 import {
   ADD_TRACE_COUNTS,
   ADD_USERS,
   FIND_USAGE,
   MARK_PUBLISHED,
-  PUBLISH_ALONE,
+  PUBLISH_LOCK,
   SET_USAGE,
   TAKE_USAGE_WITHOUT_TRACE,
   TRACES_TO_PUBLISH,
@@ -61,7 +61,7 @@ export class PublishTracesRepository {
     withheldUntil: Readonly<Record<string, string>>,
     publishedAt: Date,
   ): Promise<PublishedTrace[]> {
-    await PUBLISH_ALONE.run(transaction, {});
+    await transaction.lock(PUBLISH_LOCK);
     const published = await MARK_PUBLISHED.run<PublishedTrace>(transaction, { ids, withheldUntil, publishedAt });
     if (published.length === 0) return published;
     await ADD_TRACE_COUNTS.run(transaction, { counts: countsOf(published) });
@@ -77,7 +77,7 @@ export class PublishTracesRepository {
    * @returns how many rows of both kinds together
    */
   async countWithoutTrace(transaction: Transaction, limit: number): Promise<number> {
-    await PUBLISH_ALONE.run(transaction, {});
+    await transaction.lock(PUBLISH_LOCK);
     const used = await TAKE_USAGE_WITHOUT_TRACE.run<CountedRun>(transaction, { limit });
     if (used.length > 0) await this.addUsage(transaction, bucketsOf(used));
     return used.length;

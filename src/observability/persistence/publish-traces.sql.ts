@@ -36,13 +36,10 @@ export const TRACES_TO_PUBLISH = statement(
 );
 
 /**
- * One publisher at a time: what it adds to the usage of a bucket it has read before. Those who delete traces and those
- * who end runs do not wait for it.
+ * Held by what publishes or merges: it reads the usage of a bucket before it adds to it. What ends runs or deletes traces does not
+ * take this lock.
  */
-export const PUBLISH_ALONE = statement(
-  {},
-  () => `select pg_advisory_xact_lock(hashtext('traces.publish')) is null as locked`,
-);
+export const PUBLISH_LOCK = 'traces.publish';
 
 /**
  * Leaves out what another publisher has taken meanwhile, and what somebody is deleting. `withheldUntil`: by organization,

@@ -2,9 +2,9 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { type ThreadDataHolder, ThreadDataHolders } from '../../conversations/index.js';
 import { TraceRepository } from '../persistence/trace.repository.js';
 
-/** The text of a deleted conversation must not live on in its traces. */
+/** Deletes the traces of deleted threads, because they hold the text of the conversation. */
 @Injectable()
-export class HoldTracesOfThreads implements ThreadDataHolder, OnModuleInit {
+export class DeleteTracesOfThreads implements ThreadDataHolder, OnModuleInit {
   constructor(
     private readonly holders: ThreadDataHolders,
     private readonly traces: TraceRepository,

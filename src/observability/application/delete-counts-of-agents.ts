@@ -1,13 +1,13 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { type AgentDataHolder, AgentDataHolders, type DeletedAgent } from '../../agents/index.js';
 import { PURGE_BATCH } from '../limits.js';
-import { KeptCountsRepository } from '../persistence/kept-counts.repository.js';
+import { TraceCountsRepository } from '../persistence/trace-counts.repository.js';
 
-/** Removes what was counted of agents that are gone; the traces themselves go with their threads. */
+/** Deletes what is counted of the traces of deleted agents. Their traces are deleted with the threads. */
 @Injectable()
-export class RemoveLeftBehindCounts implements AgentDataHolder, OnModuleInit {
+export class DeleteCountsOfAgents implements AgentDataHolder, OnModuleInit {
   constructor(
-    private readonly counts: KeptCountsRepository,
+    private readonly counts: TraceCountsRepository,
     private readonly holders: AgentDataHolders,
   ) {}
 
@@ -16,11 +16,11 @@ export class RemoveLeftBehindCounts implements AgentDataHolder, OnModuleInit {
   }
 
   leftBehind(): Promise<readonly DeletedAgent[]> {
-    return this.counts.agentsLeftBehind();
+    return this.counts.deletedAgentsWithCounts();
   }
 
   async remove(agent: DeletedAgent, signal: AbortSignal): Promise<void> {
     do signal.throwIfAborted();
-    while (await this.counts.removeSome(agent, PURGE_BATCH));
+    while (await this.counts.deleteSomeOfAgent(agent, PURGE_BATCH));
   }
 }
