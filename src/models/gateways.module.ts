@@ -7,7 +7,7 @@ import { SetOrganizationGateway } from './application/set-organization-gateway.j
 import { GatewayController } from './http/gateway.controller.js';
 import { GatewayRepository } from './persistence/gateway.repository.js';
 
-/** The organizations' gateways; apart from the runtimes, which know neither organizations nor a database. */
+/** The gateways of organizations. Separate from `ModelsModule`, which needs neither organizations nor a database. */
 @Module({
   imports: [AccessModule],
   controllers: [GatewayController],

@@ -24,7 +24,7 @@ export {
   HEADER_TOKEN,
   MAX_GATEWAY_NAME,
   MAX_GATEWAY_TOKEN,
-  type OpenGateway,
+  type GatewayWithToken,
   type OrganizationGateway,
   PATH_PART,
 } from './domain/gateway.js';

@@ -17,7 +17,7 @@ import { OnDemandRuntime } from './providers/shared/on-demand.runtime.js';
 import { RetryingRuntime } from './providers/shared/retrying.runtime.js';
 import { ModelTransport } from './providers/shared/transport.js';
 
-/** Chooses the runtime of each provider: its SDK behind the retries, or in demo mode the sandbox. */
+/** Makes the runtime of each provider: its SDK with retries, or in demo mode the sandbox. */
 export function modelRuntimes(settings: Settings, transport: ModelTransport, clock: Clock): ModelRuntimes {
   const sandbox = settings.demo ? new SandboxRuntime(clock) : undefined;
   const overSdk = (provider: ModelProvider): ModelRuntime => {
@@ -31,7 +31,7 @@ export function modelRuntimes(settings: Settings, transport: ModelTransport, clo
   return new Map(MODEL_PROVIDERS.map((provider) => [provider.type, sandbox ?? overSdk(provider)]));
 }
 
-/** Uniform in 0 to 1. */
+/** Uniformly distributed from 0 to 1. */
 function randomFraction(): number {
   return secureRandomBytes(4).readUInt32BE() / 2 ** 32;
 }

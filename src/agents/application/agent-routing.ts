@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type ModelRoute, type OpenGateway, OrganizationGateways } from '../../models/index.js';
+import { type ModelRoute, type GatewayWithToken, OrganizationGateways } from '../../models/index.js';
 import { TtlCache } from '../../platform/cache/index.js';
 import { Clock } from '../../platform/clock/index.js';
 import { EventBus } from '../../platform/events/index.js';
@@ -10,7 +10,8 @@ import type { RunnableAgent } from './agent-directory.js';
 import { gatewayTokenOf } from './agent-secrets.js';
 import { AGENT_CACHE_ENTRIES, AGENT_CACHE_MS } from './limits.js';
 
-type GatewayChoice = { readonly use: 'own'; readonly gateway: OpenGateway } | { readonly use: 'none' | 'organization' };
+type GatewayChoice =
+  { readonly use: 'own'; readonly gateway: GatewayWithToken } | { readonly use: 'none' | 'organization' };
 
 /**
  * Which way the model traffic of an agent goes: through its own gateway, through the organization's, or directly.
@@ -41,9 +42,9 @@ export class AgentRouting {
     const choice = await this.choiceOf(agent);
     switch (choice?.use) {
       case 'own':
-        return this.gateways.through(organizationId, provider, choice.gateway);
+        return this.gateways.routeVia(organizationId, provider, choice.gateway);
       case 'organization':
-        return this.gateways.routeOf(organizationId, provider);
+        return this.gateways.routeFor(organizationId, provider);
       case 'none':
       case undefined:
         return undefined;

@@ -33,7 +33,7 @@ export class AgentViews {
     const organizationId = agents[0]?.organizationId;
     if (organizationId === undefined) return { gateway: null, features: new Set() };
     const inherits = agents.some(({ settings }) => inheritsGateway(settings));
-    const gateway = inherits ? await this.gateways.effective(organizationId) : null;
+    const gateway = inherits ? await this.gateways.findEffective(organizationId) : null;
     // Most agents have no setting that depends on the plan, so reading them needs no look-up of the organization.
     const organization = agents.some(({ settings }) => isGated(settings))
       ? await this.organizations.find(organizationId)

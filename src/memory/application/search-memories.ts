@@ -37,7 +37,7 @@ export class SearchMemories {
     const model = this.endpoint.model ?? null;
     const [memories, vector] = await Promise.all([
       this.memories.comparable(owner, model),
-      model === null ? undefined : this.queries.of(model, query, signal),
+      model === null ? undefined : this.queries.vectorFor(model, query, signal),
     ]);
     signal.throwIfAborted();
     await this.embedMissing(owner, memories, vector);

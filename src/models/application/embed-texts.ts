@@ -8,10 +8,10 @@ import {
 import { Logger } from '../../platform/telemetry/index.js';
 import { SHORTENED_CHARACTERS } from './limits.js';
 
-/** An answer without vectors. */
+/** A response without vectors. */
 export type EmbeddingFailure = Exclude<EmbeddingResult, { readonly kind: 'vectors' }>;
 
-/** Of one text: its vector, or null where the endpoint will not have it although it takes others. */
+/** The vector of one text, or null if the endpoint refuses this text and accepts others. */
 export interface EmbeddedText {
   readonly position: number;
   readonly vector: readonly number[] | null;
@@ -19,7 +19,7 @@ export interface EmbeddedText {
 
 export interface EmbeddedTexts {
   readonly embedded: readonly EmbeddedText[];
-  /** Why the rest is not among them. */
+  /** Why the other texts are missing; undefined if none is. */
   readonly failure: EmbeddingFailure | undefined;
 }
 
@@ -28,10 +28,10 @@ interface Text {
   readonly text: string;
 }
 
-/** Any endpoint takes this, or it takes nothing. */
+/** An endpoint that refuses this text refuses all: its settings are wrong. */
 const PROBE = 'The quick brown fox jumps over the lazy dog.';
 
-/** Texts of any number and size, in requests that the endpoint takes. */
+/** Embeds any number of texts of any size, in requests that the endpoint accepts. */
 @Injectable()
 export class EmbedTexts {
   private refusal: string | undefined;
@@ -41,21 +41,21 @@ export class EmbedTexts {
     private readonly logger: Logger,
   ) {}
 
-  /** Ends with the first failure that is the endpoint's; a text that it will not have is found out and left without. */
+  /** Stops at the first failure of the endpoint. A text that the endpoint refuses gets no vector; the others do. */
   async execute(model: string, texts: readonly string[], signal: AbortSignal): Promise<EmbeddedTexts> {
     const embedded: EmbeddedText[] = [];
     const all = texts.map((text, position) => ({
       position,
       text: text.slice(0, MAX_EMBEDDED_CHARACTERS).toWellFormed(),
     }));
-    for (const batch of requestsOf(all)) {
-      const failure = await this.batch(model, batch, embedded, signal);
+    for (const batch of batches(all)) {
+      const failure = await this.embedBatch(model, batch, embedded, signal);
       if (failure) return { embedded, failure };
     }
     return { embedded, failure: undefined };
   }
 
-  private async batch(
+  private async embedBatch(
     model: string,
     texts: readonly Text[],
     into: EmbeddedText[],
@@ -63,36 +63,36 @@ export class EmbedTexts {
   ): Promise<EmbeddingFailure | undefined> {
     const failure = await this.request(model, texts, into, signal);
     if (failure?.kind !== 'refused') {
-      if (!failure) this.answersAgain();
+      if (!failure) this.logRecovery();
       return failure;
     }
-    // Is it one of the texts, or all that this service could ask?
+    // Tells a refused text from wrong settings.
     const probe = await this.endpoint.embed(model, [PROBE], signal);
     if (probe.kind !== 'vectors') {
-      if (probe.kind === 'refused') this.refused(model, probe);
+      if (probe.kind === 'refused') this.logRefusal(model, probe);
       return probe;
     }
-    return this.halves(model, texts, into, signal);
+    return this.embedHalves(model, texts, into, signal);
   }
 
-  private async halves(
+  private async embedHalves(
     model: string,
     texts: readonly Text[],
     into: EmbeddedText[],
     signal: AbortSignal,
   ): Promise<EmbeddingFailure | undefined> {
     const [only] = texts;
-    if (texts.length <= 1) return only && this.shortened(model, only, into, signal);
+    if (texts.length <= 1) return only && this.embedShortened(model, only, into, signal);
     const middle = Math.ceil(texts.length / 2);
     for (const half of [texts.slice(0, middle), texts.slice(middle)]) {
       let failure = await this.request(model, half, into, signal);
-      if (failure?.kind === 'refused') failure = await this.halves(model, half, into, signal);
+      if (failure?.kind === 'refused') failure = await this.embedHalves(model, half, into, signal);
       if (failure) return failure;
     }
     return undefined;
   }
 
-  private async shortened(
+  private async embedShortened(
     model: string,
     { position, text }: Text,
     into: EmbeddedText[],
@@ -103,7 +103,7 @@ export class EmbedTexts {
     if (failure?.kind !== 'refused') return failure;
     this.logger.warn(
       { model, characters: text.length, status: failure.status, detail: failure.detail },
-      'The embeddings endpoint refuses a text, which is found by words alone',
+      'The embeddings endpoint refuses a text; searches find it by its words only',
     );
     into.push({ position, vector: null });
     return undefined;
@@ -125,24 +125,24 @@ export class EmbedTexts {
     return undefined;
   }
 
-  /** What only the operator can mend is told once, not with every pause. */
-  private refused(model: string, { status, detail }: EmbeddingFailure & { readonly kind: 'refused' }): void {
+  /** Once, not with every attempt: only the operator can correct the settings. */
+  private logRefusal(model: string, { status, detail }: EmbeddingFailure & { readonly kind: 'refused' }): void {
     if (this.refusal === `${model} ${status}`) return;
     this.refusal = `${model} ${status}`;
     this.logger.error(
       { model, status, detail },
-      'The embeddings endpoint refuses whatever it is asked: see EMBEDDINGS_API_KEY, EMBEDDINGS_MODEL and EMBEDDINGS_BASE_URL',
+      'The embeddings endpoint refuses every request: check EMBEDDINGS_API_KEY, EMBEDDINGS_MODEL and EMBEDDINGS_BASE_URL',
     );
   }
 
-  private answersAgain(): void {
+  private logRecovery(): void {
     if (this.refusal === undefined) return;
     this.refusal = undefined;
-    this.logger.info({}, 'The embeddings endpoint answers again');
+    this.logger.info({}, 'The embeddings endpoint accepts requests again');
   }
 }
 
-function* requestsOf(texts: readonly Text[]): Generator<readonly Text[]> {
+function* batches(texts: readonly Text[]): Generator<readonly Text[]> {
   let request: Text[] = [];
   let characters = 0;
   for (const each of texts) {

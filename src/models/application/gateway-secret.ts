@@ -1,6 +1,6 @@
 import type { SecretRef } from '../../platform/vault/index.js';
 
-/** The token for the organization's gateway. */
-export function gatewayTokenOf(organizationId: string): SecretRef {
+/** Where the vault keeps the token of the organization's gateway. */
+export function gatewayTokenRef(organizationId: string): SecretRef {
   return { organizationId, recordId: organizationId, field: 'aiGateway.token' };
 }

@@ -1,12 +1,12 @@
-/** A text that the embeddings endpoint refuses is tried once more with so much of it: less than the 512 tokens of small models, in any script. */
+/** A refused text is sent once more, cut to this length: fewer than the 512 tokens of small models, in any script. */
 export const SHORTENED_CHARACTERS = 400;
 
-/** How long a search waits for the vector of its query before it goes on by words alone. */
+/** How long a search waits for the vector of its query; after that it searches by words only. */
 export const QUERY_EMBEDDING_MS = 2_000;
-/** After a query's vector was not to be had, others do not wait for theirs for this time. */
+/** After a failed request for a vector, searches go without vectors for this long. */
 export const QUERY_PAUSE_MS = 5_000;
-/** Vectors of queries in memory. */
+/** How long, and how many, vectors of queries are cached. */
 export const QUERY_CACHE_MS = 5 * 60_000;
 export const QUERY_CACHE_ENTRIES = 500;
-/** What is embedded of a query. */
+/** A longer query is embedded by its beginning. */
 export const QUERY_CHARACTERS = 4_000;

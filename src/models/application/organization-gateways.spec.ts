@@ -62,7 +62,7 @@ beforeEach(async () => {
 const CLAUDE = { type: 'anthropic', model: 'claude-haiku-4-5' } as const;
 
 async function routes(): Promise<(string | undefined)[]> {
-  const found = await Promise.all([here, elsewhere].map(({ directory }) => directory.routeOf(organizationId, CLAUDE)));
+  const found = await Promise.all([here, elsewhere].map(({ directory }) => directory.routeFor(organizationId, CLAUDE)));
   return found.map((route) => route && `${route.baseUrl} ${route.headers['cf-aig-authorization'] ?? ''}`);
 }
 
@@ -87,7 +87,7 @@ describe('the gateway of an organization', () => {
   });
 
   it('and that there is none cost the database nothing while they are remembered', async () => {
-    const ask = async (): Promise<unknown> => [await routes(), await here.directory.effective(organizationId)];
+    const ask = async (): Promise<unknown> => [await routes(), await here.directory.findEffective(organizationId)];
     await ask();
     expect(await statementsOf(open.database, ask)).toEqual([]);
     await here.set.execute(organizationId, GATEWAY);
@@ -98,6 +98,6 @@ describe('the gateway of an organization', () => {
   it('whose token is missing stops the traffic rather than let it go around', async () => {
     await here.set.execute(organizationId, GATEWAY);
     await open.database.query('delete from secrets where organization_id = $1', [organizationId]);
-    await expect(here.directory.routeOf(organizationId, CLAUDE)).rejects.toThrow('There is no secret');
+    await expect(here.directory.routeFor(organizationId, CLAUDE)).rejects.toThrow('There is no secret');
   });
 });

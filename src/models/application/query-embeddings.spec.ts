@@ -32,15 +32,15 @@ beforeEach(() => {
 });
 
 it('goes on without a vector when an endpoint hangs, and asks it for none for a while', async () => {
-  const first = queries.of('test-1', 'lions', signal);
+  const first = queries.vectorFor('test-1', 'lions', signal);
   await clock.untilPending();
   await clock.advance(QUERY_EMBEDDING_MS);
   expect(await first).toBeUndefined();
-  expect(await queries.of('test-1', 'tigers', signal)).toBeUndefined();
+  expect(await queries.vectorFor('test-1', 'tigers', signal)).toBeUndefined();
   expect(endpoint.asked).toBe(1);
 
   await clock.advance(QUERY_PAUSE_MS);
-  const later = queries.of('test-1', 'bears', signal);
+  const later = queries.vectorFor('test-1', 'bears', signal);
   await clock.untilPending();
   expect(endpoint.asked).toBe(2);
   await clock.advance(QUERY_EMBEDDING_MS);
@@ -49,7 +49,7 @@ it('goes on without a vector when an endpoint hangs, and asks it for none for a 
 
 it('does not wait longer than the search that asks', async () => {
   const search = new AbortController();
-  const vector = queries.of('test-1', 'lions', search.signal);
+  const vector = queries.vectorFor('test-1', 'lions', search.signal);
   search.abort(new Error('The client has left'));
   await expect(vector).rejects.toThrow('The client has left');
 });

@@ -5,12 +5,12 @@ import { Clock, untilAborted } from '../../platform/clock/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
 import { QUERY_CACHE_ENTRIES, QUERY_CACHE_MS, QUERY_CHARACTERS, QUERY_EMBEDDING_MS, QUERY_PAUSE_MS } from './limits.js';
 
-const TOO_LATE = new Error('The vector of the query took too long');
+const TOO_LATE = new Error('The embeddings endpoint did not return the vector of the query in time');
 
-/** The vectors of what is searched for. Whatever keeps one from being there in time, the search goes on without. */
+/** The vectors of search queries. A search goes without its vector if it fails or comes too late. */
 @Injectable()
 export class QueryEmbeddings {
-  private readonly known: TtlCache<readonly number[]>;
+  private readonly cache: TtlCache<readonly number[]>;
   private pausedUntil = Number.NEGATIVE_INFINITY;
 
   constructor(
@@ -18,18 +18,14 @@ export class QueryEmbeddings {
     private readonly clock: Clock,
     private readonly logger: Logger,
   ) {
-    this.known = new TtlCache({ clock, ttlMs: QUERY_CACHE_MS, maxEntries: QUERY_CACHE_ENTRIES });
+    this.cache = new TtlCache({ clock, ttlMs: QUERY_CACHE_MS, maxEntries: QUERY_CACHE_ENTRIES });
   }
 
-  /**
-   * @param model by name
-   * @returns undefined where there is none
-   * @throws the reason of `signal` when it aborts
-   */
-  async of(model: string, query: string, signal: AbortSignal): Promise<readonly number[] | undefined> {
+  /** @returns undefined if there is no vector in time @throws the reason of `signal` when it aborts */
+  async vectorFor(model: string, query: string, signal: AbortSignal): Promise<readonly number[] | undefined> {
     const text = query.slice(0, QUERY_CHARACTERS).toWellFormed();
-    // Searches for the same share one request, which the end of one of them does not end.
-    const vector = this.known.get(JSON.stringify([model, text]), () => this.load(model, text));
+    // Searches for the same query share one request. A search that aborts does not abort it.
+    const vector = this.cache.get(JSON.stringify([model, text]), () => this.load(model, text));
     return untilAborted(vector, signal);
   }
 
@@ -40,18 +36,18 @@ export class QueryEmbeddings {
     try {
       const result = await this.endpoint.embed(model, [text], late.signal);
       if (result.kind === 'vectors') return result.vectors[0];
-      this.failed({ model, failure: result.kind, detail: result.detail });
+      this.pause({ model, failure: result.kind, detail: result.detail });
     } catch (error) {
       if (!late.signal.aborted) throw error;
-      this.failed({ model, failure: 'late' });
+      this.pause({ model, failure: 'late' });
     } finally {
       cancel();
     }
     return undefined;
   }
 
-  private failed(fields: object): void {
+  private pause(fields: object): void {
     this.pausedUntil = this.clock.monotonic() + QUERY_PAUSE_MS;
-    this.logger.warn(fields, 'A query has no vector: searches go by words alone for a moment');
+    this.logger.warn(fields, 'A query has no vector: searches use words only for a few seconds');
   }
 }

@@ -10,7 +10,7 @@ export class ReadOrganizationGateway {
     private readonly directory: OrganizationGateways,
   ) {}
 
-  /** @returns what is stored, null when none is set @throws GatewayNotPermitted */
+  /** @returns null if none is set @throws GatewayNotPermitted */
   async execute(organizationId: string): Promise<OrganizationGateway | null> {
     await this.directory.requirePermitted(organizationId);
     return this.gateways.find(organizationId);

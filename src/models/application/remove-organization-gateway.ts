@@ -5,7 +5,7 @@ import { Vault } from '../../platform/vault/index.js';
 import { GatewayNotSet } from '../domain/gateway.errors.js';
 import { OrganizationGatewayChanged } from '../domain/gateway.events.js';
 import { GatewayRepository } from '../persistence/gateway.repository.js';
-import { gatewayTokenOf } from './gateway-secret.js';
+import { gatewayTokenRef } from './gateway-secret.js';
 
 @Injectable()
 export class RemoveOrganizationGateway {
@@ -17,13 +17,13 @@ export class RemoveOrganizationGateway {
   ) {}
 
   /**
-   * Removes the gateway with its token, also when the plan does not include a gateway.
+   * Removes the gateway and its token, even if the plan no longer includes a gateway.
    * @throws GatewayNotSet
    */
   async execute(organizationId: string): Promise<void> {
     const removed = await this.database.transaction(async (transaction) => {
       const wasSet = await this.gateways.remove(transaction, organizationId);
-      await this.vault.remove(transaction, [gatewayTokenOf(organizationId)]);
+      await this.vault.remove(transaction, [gatewayTokenRef(organizationId)]);
       return wasSet;
     });
     if (!removed) throw new GatewayNotSet();

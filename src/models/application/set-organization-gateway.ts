@@ -4,9 +4,9 @@ import { Database } from '../../platform/database/index.js';
 import { EventBus } from '../../platform/events/index.js';
 import { Vault } from '../../platform/vault/index.js';
 import { OrganizationGatewayChanged } from '../domain/gateway.events.js';
-import type { OpenGateway, OrganizationGateway } from '../domain/gateway.js';
+import type { GatewayWithToken, OrganizationGateway } from '../domain/gateway.js';
 import { GatewayRepository } from '../persistence/gateway.repository.js';
-import { gatewayTokenOf } from './gateway-secret.js';
+import { gatewayTokenRef } from './gateway-secret.js';
 import { OrganizationGateways } from './organization-gateways.js';
 
 @Injectable()
@@ -21,18 +21,18 @@ export class SetOrganizationGateway {
   ) {}
 
   /**
-   * Stores the gateway and its token in place of the ones before; runs that begin after it go through it.
+   * Stores or replaces the gateway and its token. Runs that start afterwards use it.
    * @throws GatewayNotPermitted
    */
   async execute(
     organizationId: string,
-    { edgeAccountId, gatewayName, token }: OpenGateway,
+    { edgeAccountId, gatewayName, token }: GatewayWithToken,
   ): Promise<OrganizationGateway> {
     await this.directory.requirePermitted(organizationId);
     const gateway = { edgeAccountId, gatewayName, updatedAt: this.clock.now() };
     await this.database.transaction(async (transaction) => {
       await this.gateways.put(transaction, organizationId, gateway);
-      await this.vault.put(transaction, gatewayTokenOf(organizationId), token);
+      await this.vault.put(transaction, gatewayTokenRef(organizationId), token);
     });
     this.events.publish(new OrganizationGatewayChanged(organizationId));
     return gateway;

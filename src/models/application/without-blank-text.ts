@@ -2,17 +2,17 @@ import type { ModelAttachment } from '../domain/model-attachment.js';
 import type { ModelMessage } from '../domain/model-runtime.js';
 import type { ModelRequest } from '../providers/index.js';
 
-const SAID_NOTHING = '(blank message)';
-const RETURNED_NOTHING = 'The tool returned nothing.';
+const BLANK_MESSAGE = '(blank message)';
+const BLANK_RESULT = 'The tool returned nothing.';
 const EMPTY_FILE = '(empty file)';
 
 /**
- * The request without text of white space only, which providers refuse anywhere in it. Users, customers and tool servers may
- * send such text in system prompts, messages, files and results of tools.
+ * The request without blank texts, which providers refuse. Users, customers and tool servers may send them in system prompts,
+ * messages, files and tool results.
  */
 export function withoutBlankText(request: ModelRequest): ModelRequest {
   const system = isBlank(request.system) ? '' : request.system;
-  // Fast path: hardly any request has blank text, and a long conversation has many messages.
+  // Blank texts are rare and conversations may be long, so most requests are passed on uncopied.
   const messages = request.messages.some(hasBlankText) ? request.messages.map(withText) : request.messages;
   return system === request.system && messages === request.messages ? request : { ...request, system, messages };
 }
@@ -39,14 +39,14 @@ function withText(message: ModelMessage): ModelMessage {
   switch (message.role) {
     case 'user': {
       const { attachments, text } = message;
-      if (!attachments?.length) return { ...message, text: SAID_NOTHING };
+      if (!attachments?.length) return { ...message, text: BLANK_MESSAGE };
       return { ...message, text: isBlank(text) ? '' : text, attachments: attachments.map(withFileText) };
     }
     case 'assistant':
       return { ...message, text: '' };
     case 'tool':
-      // Beside media the text may be empty.
-      return { ...message, output: message.media?.length && !message.isError ? '' : RETURNED_NOTHING };
+      // A result with media may have an empty text.
+      return { ...message, output: message.media?.length && !message.isError ? '' : BLANK_RESULT };
     default:
       return message satisfies never;
   }

@@ -1,28 +1,28 @@
-/** The loop failed, and so does the run. The message is for the log. */
+/** A failure of the loop, which fails the run. The message is for the log. */
 export class AgentLoopFailure extends Error {}
 
-/** One run, as an `AgentLoop` carries it. Each of its promises rejects with the reason of the run's signal once that is aborted. */
+/** One run of an `AgentLoop`. Its promises reject with the reason of the run's signal when that aborts. */
 export interface LoopedRun {
-  /** Resolves when the loop asks for a call of the model, at once where it still waits for one. @throws AgentLoopFailure */
+  /** Resolves when the loop asks for a model call, or is already waiting for one. @throws AgentLoopFailure */
   readyForModel(): Promise<void>;
   /**
-   * Tells the loop how many tool calls the model's answer has, and resolves when the loop makes them. They count as done once
-   * `readyForModel` or `end` is called. @throws AgentLoopFailure
+   * Passes on how many tool calls the model has made, and resolves when the loop executes them. The caller reports them as done by
+   * its next `readyForModel` or `end`. @throws AgentLoopFailure
    */
   readyForTools(calls: number): Promise<void>;
-  /** The run is over, however it ended. Never throws. */
+  /** Must be called when the run ends, for whatever reason. Never throws. */
   end(): void;
 }
 
 /**
- * A loop that a provider brings in place of the service's own: it decides when the model of a run is called and when the tools of
- * an answer are, and the caller then carries the step out.
+ * A loop that replaces the engine's for agents of one provider. It decides when the model and when the tools of a run are called;
+ * the engine makes the calls.
  */
 export interface AgentLoop {
-  /** The `provider.type` of the agents that run on it. */
+  /** `provider.type` of its agents. */
   readonly type: string;
-  /** What an operator has to do before runs are possible on this installation, as a sentence; null when they are possible. */
+  /** A sentence on what the operator has to do before agents can run; null when they can. */
   readonly missing: string | null;
-  /** @param signal aborted when the run has to end */
+  /** @param signal aborts the run */
   begin(organizationId: string, signal: AbortSignal): LoopedRun;
 }

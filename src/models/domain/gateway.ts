@@ -1,31 +1,30 @@
-/** Where a routing gateway takes traffic; its token is in the vault. */
+/** Identifies a gateway at its operator. The token is in the vault. */
 export interface GatewayAddress {
   readonly edgeAccountId: string;
   readonly gatewayName: string;
 }
 
-/** The gateway that an organization's agents route through unless they say otherwise. */
+/** The gateway of an organization, which its agents may override. */
 export interface OrganizationGateway extends GatewayAddress {
   readonly updatedAt: Date;
 }
 
-/** As the operator has set it. */
+/** The operator's settings for all gateways. */
 export interface GatewaySettings {
   readonly baseUrl: string;
   readonly tokenHeader: string;
 }
 
-/** A gateway with what opens it. */
-export interface OpenGateway extends GatewayAddress {
+export interface GatewayWithToken extends GatewayAddress {
   readonly token: string;
 }
 
-/** In characters: an account id or a name, and a token. */
+/** Lengths in characters; the first is also that of an account id. */
 export const MAX_GATEWAY_NAME = 255;
 export const MAX_GATEWAY_TOKEN = 4_096;
 
-/** One part of a path: these two would lead out of the gateway's own. */
+/** One segment of a path, except `.` and `..`, which would leave the path of the gateway. */
 export const PATH_PART = /^(?!\.{1,2}$)/;
 
-/** What an HTTP header takes, without spaces. */
+/** Characters that an HTTP header accepts, without spaces. */
 export const HEADER_TOKEN = /^[\x21-\x7e]+$/;

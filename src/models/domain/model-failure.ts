@@ -2,34 +2,34 @@
 export type ModelFailureCode =
   'provider_error' | 'provider_rate_limited' | 'provider_auth' | 'provider_overloaded' | 'context_too_long';
 
-/** The provider refused the schemas of tools, before it sent any part of an answer. */
+/** The provider refused the schemas of tools before it sent any part of a response. */
 export interface SchemaRefusal {
-  /** The names of the tools in the request; empty when the provider named none. */
+  /** The names of the refused tools; empty if the provider named none. */
   readonly tools: readonly string[];
-  /** The provider's message in one short line, without keys, for the people who maintain the tools. */
+  /** The provider's message on one short line, without keys, for those who maintain the tools. */
   readonly reason: string;
 }
 
 /**
- * A model call that did not end. `message` is public, `detail` is for the log; neither quotes the provider's own sentences,
- * which may hold keys or prompts. Only `refusedSchemas` quotes a sentence, about a schema.
+ * A failed model call. `message` is public, `detail` is for the log; neither quotes sentences of the provider, which may contain
+ * keys or prompts. Only `refusedSchemas` quotes one, about a schema.
  */
 export class ModelFailure extends Error {
   constructor(
     readonly code: ModelFailureCode,
     message: string,
     readonly facts: {
-      /** The provider refused or broke before it sent anything, so the call may be tried again. */
+      /** The call failed before the provider sent anything, so it may be repeated. */
       readonly retryable: boolean;
-      /** What the provider asked for in `Retry-After`. */
+      /** The provider's `Retry-After`. */
       readonly retryAfterSeconds?: number;
-      /** The provider would not take the request as it was; a smaller or plainer one may pass. */
+      /** The provider refused the content of the request; it may accept a smaller or plainer one. */
       readonly unacceptable?: boolean;
-      /** The provider may accept a request with plain objects in place of these schemas. */
+      /** The provider may accept the request with plain object schemas in place of these. */
       readonly refusedSchemas?: SchemaRefusal;
-      /** The key that failed was the agent's own, not the operator's. */
+      /** The call used the agent's own key, not the operator's. */
       readonly ownKey: boolean;
-      /** What happened, with the status and the codes that the provider answered. */
+      /** What happened, with the status and error codes of the provider. */
       readonly detail?: string;
       readonly cause?: unknown;
     },

@@ -3,10 +3,9 @@ import { sent, type Stored } from '../../platform/stored-json/index.js';
 import type { ModelAttachment, ModelMedia } from './model-attachment.js';
 import type { ModelUsage } from './model-usage.js';
 
-/** A JSON object as a model writes it or a schema describes it. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** A tool as the model is told about it. */
+/** A tool as the request describes it to the model. */
 export interface ToolDefinition {
   /** 1 to 64 of `A-Z a-z 0-9 _ -`. */
   readonly name: string;
@@ -20,16 +19,16 @@ const modelToolCall = z.object({
   name: z.string(),
   input: sent<JsonObject>(),
   /**
-   * The text that the model wrote as arguments, truncated, when it is not a JSON object; absent otherwise. Such a call cannot be
-   * made. Its `input` is `{}`, since providers accept only an object in later requests.
+   * The arguments as the model wrote them, truncated, if they are not a JSON object. Such a call is not executed. Its `input` is
+   * `{}`, because providers accept only an object in later requests.
    */
   malformedInput: z.string().optional(),
 });
 export type ModelToolCall = Stored<typeof modelToolCall>;
 
 /**
- * What a provider wants back unchanged with its own earlier answer (signed thinking, encrypted
- * reasoning). Opaque to everyone but the runtime of the provider that made it.
+ * What later requests must return to the provider unchanged with its earlier response: signed thinking, encrypted reasoning. Only
+ * the runtime of that provider reads it.
  */
 const providerState = z.object({ provider: z.string(), data: z.unknown() });
 export type ProviderState = Stored<typeof providerState>;
@@ -40,20 +39,20 @@ export const toolResult = z.object({
   toolName: z.string(),
   output: z.string(),
   isError: z.boolean().default(false),
-  /** What the tool showed; `output` names each, for providers that cannot take it. */
+  /** Media of the result. `output` names each, for providers that do not accept it. */
   media: sent<readonly ModelMedia[]>().optional(),
 });
 
-/** One entry of the conversation as a model reads it, neutral of any provider. */
+/** One message of the conversation, in the same form for all providers. */
 export const modelMessage = z.discriminatedUnion('role', [
-  /** What the user attached comes before the text, which may be empty beside it. */
+  /** Attachments come before the text, which may be empty if there are any. */
   z.object({
     role: z.literal('user'),
     text: z.string(),
     attachments: sent<readonly ModelAttachment[]>().optional(),
     /**
-     * Set when the message is not the user's and stands within a reply, so that no new exchange begins with it. `true`: a hook
-     * made the agent go on; `unreadable_call`: a note of the service after a tool call that cannot be read.
+     * Set if the message is not the user's but part of a reply, so it starts no new exchange. `true`: a hook made the agent
+     * continue; `unreadable_call`: the service answers a tool call that it cannot read.
      */
     guidance: z.union([z.literal(true), z.literal('unreadable_call')]).optional(),
   }),
@@ -68,14 +67,13 @@ export const modelMessage = z.discriminatedUnion('role', [
 export type ModelMessage = Stored<typeof modelMessage>;
 
 /**
- * An agent's settings of its provider; each provider has its own fields beside the type. Absent or null means the
- * provider's own default.
+ * An agent's settings for its provider, which adds its own fields. Absent or null means the default of the provider.
  */
 export interface ProviderOptions {
   readonly type: string;
 }
 
-/** The format of an answer whose text is JSON, for the structured output of the providers. */
+/** The schema of a JSON response, for the structured output of the providers. */
 export interface ResponseFormat {
   /** 1 to 64 of `A-Z a-z 0-9 _ -`. */
   readonly name: string;
@@ -83,39 +81,39 @@ export interface ResponseFormat {
   readonly schema: JsonObject;
 }
 
-/** A way to a provider other than its own address. */
+/** A route to a provider through a gateway. */
 export interface ModelRoute {
-  /** Stands for the provider's own base address. */
+  /** Replaces the base URL of the provider. */
   readonly baseUrl: string;
-  /** Sent along with the provider's own. */
+  /** Sent in addition to the provider's headers. */
   readonly headers: Readonly<Record<string, string>>;
-  /** What must not show in an error, should the other side quote it. */
+  /** Must not appear in an error, even if the gateway quotes it. */
   readonly secret: string;
 }
 
-/** What a runtime takes; `Options` are those of its provider. */
+/** A request to a runtime; `Options` are those of its provider. */
 export interface RuntimeRequest<Options extends ProviderOptions = ProviderOptions> {
   /** An id of the catalogue. */
   readonly model: string;
   readonly options: Options;
   /** The agent's own key; absent means the operator's managed key. */
   readonly apiKey?: string;
-  /** Taken by the runtimes of providers that a gateway carries; absent means the direct way. */
+  /** Absent to call the provider directly. Only runtimes with a `gatewayPath` use it. */
   readonly route?: ModelRoute;
-  /** The whole system prompt; empty means none. */
+  /** The system prompt; empty for none. */
   readonly system: string;
   readonly messages: readonly ModelMessage[];
   readonly tools: readonly ToolDefinition[];
   /** Absent for free text. */
   readonly responseFormat?: ResponseFormat;
   /**
-   * Asks for readable thinking, as `reasoning` events. Without it the providers' own default holds,
-   * which for most models is to think without showing it.
+   * Asks for readable thinking, as `reasoning` events. Otherwise the default of the provider applies: most models think without
+   * showing it.
    */
   readonly showReasoning?: boolean;
 }
 
-/** The provider's id of an answer, and the model that writes it; null for what the provider does not report. */
+/** The provider's id of the response, and the model that it names; null for what the provider does not report. */
 export interface ModelResponse {
   readonly id: string | null;
   readonly model: string | null;
@@ -124,33 +122,33 @@ export interface ModelResponse {
 export type StopReason = 'end' | 'tool_calls' | 'max_tokens' | 'refusal';
 
 /**
- * What a model says, in the order it says it. `tool_call_started` and `tool_call_arguments` report
- * progress only: a call is real when `tool_call` arrives with its whole input. `provider_tool_call` and
- * `provider_tool_result` tell of tools that the provider runs itself: nobody else makes these calls, and what the model
- * has to read of them again is in the `ProviderState` alone. The last event of a call that did not throw is `stopped`.
+ * The events of a model call, in order. `tool_call_started` and `tool_call_arguments` only report progress: the engine executes a
+ * call when `tool_call` arrives with its whole input. `provider_tool_call` and `provider_tool_result` report tools that the provider
+ * executes itself; what the model has to read of them in later requests is part of the `ProviderState`. The last event of a call that
+ * does not throw is `stopped`.
  */
 export type ModelEvent =
-  /** Sent as soon as the provider identifies the answer. A call that the provider pauses has several; the last one counts. */
+  /** Sent as soon as the provider identifies the response. A call that the provider pauses has several; the last one is valid. */
   | { readonly type: 'response'; readonly response: ModelResponse }
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'reasoning'; readonly text: string }
   | { readonly type: 'tool_call_started'; readonly id: string; readonly name: string }
   | { readonly type: 'tool_call_arguments'; readonly id: string; readonly delta: string }
   | { readonly type: 'tool_call'; readonly call: ModelToolCall }
-  /** The answer ends in a call whose tool is not known; `written` is what the provider reports of it, which may be empty. */
+  /** The response ends in a call without a readable tool name. `written` is what the provider reports of it, possibly nothing. */
   | { readonly type: 'unreadable_call'; readonly written: string }
   | { readonly type: 'provider_tool_call'; readonly call: ModelToolCall }
   | {
       readonly type: 'provider_tool_result';
       /** Of the `provider_tool_call`. */
       readonly id: string;
-      /** For people to read, and short of nothing that they may see. */
+      /** For people: everything of the result that they may see. */
       readonly output: string;
       readonly isError: boolean;
     }
   /**
-   * The counts so far of this call, as soon as the provider tells them: each replaces the one before, `stopped` has the
-   * final ones. Where the call breaks off, the newest is what is known of it; what was not told yet is null.
+   * The token counts of this call so far. Each replaces the one before, and `stopped` has the final ones. If the call breaks off, the
+   * last one is all that is known. Counts that the provider has not reported yet are null.
    */
   | { readonly type: 'usage'; readonly usage: ModelUsage }
   | {
@@ -161,8 +159,8 @@ export type ModelEvent =
     };
 
 /**
- * One provider. A call either ends with `stopped` or throws a `ModelFailure`; aborting the signal
- * closes the provider's socket and makes the iteration throw the signal's reason.
+ * Calls the models of one provider. A call ends with `stopped` or throws a `ModelFailure`. Aborting the signal closes the socket to
+ * the provider, and the iteration throws the signal's reason.
  */
 export interface ModelRuntime<Options extends ProviderOptions = ProviderOptions> {
   stream(request: RuntimeRequest<Options>, signal: AbortSignal): AsyncIterable<ModelEvent>;

@@ -1,11 +1,11 @@
 /**
- * Token counts of one model call, or of several; null where the provider did not say. Providers count differently; here
- * each total holds its parts, and every runtime makes it so:
+ * Token counts of one or more model calls; null if the provider did not report them. Providers count differently; every runtime
+ * converts to these:
  *
- * - `inputTokens`: all input, also what the provider had in its cache (`cachedInputTokens` is that part) or put there.
- * - `outputTokens`: all output, also what the model thought before and between (`thinkingTokens` is that part).
+ * - `inputTokens`: all input, including what the provider read from its cache (`cachedInputTokens`) or wrote to it.
+ * - `outputTokens`: all output, including thinking (`thinkingTokens`).
  *
- * A part that is absent or null is not told apart: its tokens count as ordinary ones of their total.
+ * If a part is absent or null, all tokens of the total are charged as ordinary ones.
  */
 export interface ModelUsage {
   readonly inputTokens: number | null;
@@ -17,7 +17,7 @@ export interface ModelUsage {
 /** Before any call. */
 export const NO_USAGE: ModelUsage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: null, thinkingTokens: null };
 
-/** Of a call that told nothing. */
+/** Of a call whose provider has reported no counts. */
 export const UNKNOWN_USAGE: ModelUsage = {
   inputTokens: null,
   outputTokens: null,
@@ -25,10 +25,10 @@ export const UNKNOWN_USAGE: ModelUsage = {
   thinkingTokens: null,
 };
 
-/** Above what any call can use; sums of many such counts can still be stored. */
+/** More than any call can use, and few enough that sums of them can be stored. */
 const MAX_PLAUSIBLE_TOKENS = 1e12;
 
-/** Counts that no call can have (negative, fractional, not finite, too large) are taken as not told: null. */
+/** Replaces counts that no call can have (negative, fractional, not finite, too large) by null. */
 export function plausibleUsage(usage: ModelUsage): ModelUsage {
   return {
     inputTokens: plausible(usage.inputTokens),
@@ -38,7 +38,7 @@ export function plausibleUsage(usage: ModelUsage): ModelUsage {
   };
 }
 
-/** The sum; a total that one side does not know is unknown, a part is what is known of it. */
+/** The sum. A total is unknown if either side is unknown; a part is the sum of what is known. */
 export function addUsage(left: ModelUsage, right: ModelUsage): ModelUsage {
   return {
     inputTokens: total(left.inputTokens, right.inputTokens),
@@ -48,13 +48,13 @@ export function addUsage(left: ModelUsage, right: ModelUsage): ModelUsage {
   };
 }
 
-/** As `addUsage`, where the totals are what is known of them too. */
+/** As `addUsage`, but an unknown total on the right counts as zero. */
 export function addKnownUsage(left: ModelUsage, right: ModelUsage): ModelUsage {
   const { inputTokens, outputTokens } = right;
   return addUsage(left, { ...right, inputTokens: inputTokens ?? 0, outputTokens: outputTokens ?? 0 });
 }
 
-/** The providers' JSON is not checked before, so the count may be of any type. */
+/** @param count of any type: the JSON of the provider has not been checked */
 function plausible(count: number | null | undefined): number | null {
   return typeof count === 'number' && Number.isInteger(count) && count >= 0 && count <= MAX_PLAUSIBLE_TOKENS
     ? count

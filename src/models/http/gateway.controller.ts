@@ -32,7 +32,7 @@ export class GatewayController {
   @Access({ scope: 'none', level: 'organization' })
   @ApiOperation({ operationId: 'getGateway', summary: "Read the organization's routing gateway" })
   @ApiOkResponse({ type: GatewayResponse })
-  @ApiNoContentResponse({ description: 'None is set.' })
+  @ApiNoContentResponse({ description: 'No gateway is set.' })
   @ApiErrors(401, 403)
   async read(
     @Caller() caller: ApiKeyPrincipal,
@@ -50,7 +50,7 @@ export class GatewayController {
   @ApiOperation({
     operationId: 'setGateway',
     summary: "Set the organization's routing gateway",
-    description: `${EFFECT} Effective at once in the process that answers, within 5 seconds in the others.`,
+    description: `${EFFECT} Takes effect at once in the process that answers, and within 5 seconds in the others.`,
   })
   @ApiOkResponse({ type: GatewayResponse })
   @ApiErrors(400, 401, new GatewayNotPermitted())
@@ -63,7 +63,7 @@ export class GatewayController {
   @ApiOperation({
     operationId: 'deleteGateway',
     summary: "Remove the organization's routing gateway",
-    description: 'Also when the plan does not include a gateway.',
+    description: 'Possible even if the plan no longer includes a gateway.',
   })
   @ApiOkResponse({ type: GatewayDeletedResponse })
   @ApiErrors(401, 403, 404)

@@ -4,23 +4,23 @@ import {
   HEADER_TOKEN,
   MAX_GATEWAY_NAME,
   MAX_GATEWAY_TOKEN,
-  type OpenGateway,
+  type GatewayWithToken,
   type OrganizationGateway,
   PATH_PART,
 } from '../domain/gateway.js';
 
 export class SetGatewayBody {
   @field(
-    { description: 'To route no more, delete the gateway.' },
+    { description: 'To stop routing, delete the gateway.' },
     { type: 'boolean', enum: [true] },
-    Equals(true, says('must be true; to route no more, delete the gateway')),
+    Equals(true, says('must be true; to stop routing, delete the gateway')),
   )
   readonly enabled!: true;
   @StringField({
     min: 1,
     max: MAX_GATEWAY_NAME,
     pattern: PATH_PART,
-    description: 'Your account at the gateway: the first part of the path that requests to models take.',
+    description: 'Your account at the gateway: the first part of the path of requests to models.',
   })
   readonly edgeAccountId!: string;
   @StringField({
@@ -35,7 +35,7 @@ export class SetGatewayBody {
 }
 
 export class GatewayResponse {
-  @BooleanField({ description: 'Always true: an organization without a gateway is answered `204`.' })
+  @BooleanField({ description: 'Always true: without a gateway the response is `204`.' })
   readonly enabled!: true;
   @StringField({ description: 'The account at the gateway.' })
   readonly edgeAccountId!: string;
@@ -46,11 +46,11 @@ export class GatewayResponse {
 }
 
 export class GatewayDeletedResponse {
-  @BooleanField({ description: 'Always true; from now on agents call their providers directly.' })
+  @BooleanField({ description: 'Always true. Agents now call their providers directly.' })
   readonly deleted!: true;
 }
 
-export function gatewayOf({ edgeAccountId, gatewayName, edgeApiToken }: SetGatewayBody): OpenGateway {
+export function gatewayOf({ edgeAccountId, gatewayName, edgeApiToken }: SetGatewayBody): GatewayWithToken {
   return { edgeAccountId, gatewayName, token: edgeApiToken };
 }
 

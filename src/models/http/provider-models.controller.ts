@@ -17,8 +17,7 @@ export class ProviderModelsController {
   @ApiOperation({
     operationId: 'listProviderModels',
     summary: 'List the models that agents can run on',
-    description:
-      'What `provider.model` of an agent may be. A type of provider that this installation does not run has none.',
+    description: 'The values that `provider.model` of an agent may have.',
   })
   @ApiOkResponse({ type: ProviderModelListResponse })
   @ApiErrors(401)

@@ -17,43 +17,43 @@ type ThinkingKind = (typeof THINKING_KINDS)[number];
 export class ModelCreditsResponse {
   @NumberField({ min: 0, description: 'For a million tokens of input.' })
   readonly input!: number;
-  @NumberField({ min: 0, description: 'For a million tokens of input that the provider had in its cache.' })
+  @NumberField({ min: 0, description: 'For a million tokens of input that the provider reads from its cache.' })
   readonly cachedInput!: number;
   @NumberField({ min: 0, description: 'For a million tokens of output, thinking included.' })
   readonly output!: number;
 }
 
 export class ProviderModelResponse {
-  @EnumField(PROVIDER_TYPES, { description: 'The `provider.type` of agents that can have it.' })
+  @EnumField(PROVIDER_TYPES, { description: 'The `provider.type` of agents that can use the model.' })
   readonly provider!: ProviderType;
-  @StringField({ description: 'What `provider.model` says.' })
+  @StringField({ description: 'The value of `provider.model`.' })
   readonly id!: string;
-  @EnumField(FAMILIES, { description: 'Whose model it is.' })
+  @EnumField(FAMILIES, { description: 'The family of models that it belongs to.' })
   readonly family!: string;
-  @BooleanField({ description: 'Agents of this provider have it where `provider.model` is omitted.' })
+  @BooleanField({ description: 'Agents of this provider use it if `provider.model` is omitted.' })
   readonly default!: boolean;
-  @BooleanField({ description: 'Only agents with a key of their own (`useOwnApiKey`) can have it.' })
+  @BooleanField({ description: 'Only agents with their own key (`useOwnApiKey`) can use it.' })
   readonly ownKeyOnly!: boolean;
-  @IntegerField({ min: 1, description: 'How many tokens it can read and write at once.' })
+  @IntegerField({ min: 1, description: 'The size of the context window, in tokens.' })
   readonly contextTokens!: number;
   @BooleanField({
-    description: "An agent's `provider.temperature` has an effect, while its `thinking` is not enabled.",
+    description: "The agent's `provider.temperature` has an effect while its `thinking` is not enabled.",
   })
   readonly temperature!: boolean;
   @EnumField(THINKING_KINDS, {
     description:
-      '`none`: agents have no setting for it. `budget`: thinks where `thinking` is enabled, within a budget of tokens whatever its `effort`. ' +
-      '`adaptive`: thinks as much as it takes, by the `effort`. `always`: thinks also where `thinking` is disabled or absent.',
+      '`none`: agents have no setting for it. `budget`: thinks if `thinking` is enabled, within a fixed budget of tokens, whatever its `effort`. ' +
+      '`adaptive`: thinks as much as the task needs, guided by `effort`. `always`: thinks even if `thinking` is disabled or absent.',
   })
   readonly thinking!: ThinkingKind;
   @ObjectField(() => ModelCreditsResponse, {
-    description: 'What runs on the managed key cost; those on an own key cost nothing.',
+    description: 'What runs on the managed key cost. Runs on an own key cost nothing.',
   })
   readonly credits!: ModelCreditsResponse;
 }
 
 export class ProviderModelListResponse {
-  @ObjectListField(() => ProviderModelResponse, { description: 'By provider, the strongest model of each first.' })
+  @ObjectListField(() => ProviderModelResponse, { description: 'By provider, strongest model first.' })
   readonly models!: readonly ProviderModelResponse[];
 }
 

@@ -12,7 +12,7 @@ export class GatewayRepository {
     return row && { edgeAccountId: row.edgeAccountId, gatewayName: row.gatewayName, updatedAt: row.updatedAt };
   }
 
-  /** Sets it, whatever was there. */
+  /** Adds or replaces it. */
   async put({ em }: Transaction, organizationId: string, gateway: OrganizationGateway): Promise<void> {
     await em.upsert(StoredGateway, { organizationId, ...gateway });
   }

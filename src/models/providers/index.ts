@@ -14,27 +14,27 @@ export const PROVIDERS = [anthropic, openAiResponses, gemini, claudeAgentSdk] as
 
 type Listed = (typeof PROVIDERS)[number];
 
-/** The provider an agent runs on; chosen at creation, never changed. */
+/** The provider of an agent, which never changes. */
 export type ProviderType = Listed['type'];
 
-/** The settings of one provider type; absent or null means the provider's own default. */
+/** The settings of one provider; null means the default of the provider. */
 export type ModelOptions = Listed['settings']['initial'];
 
-/** The settings that a caller may send for one provider type; absent ones are left as they are. */
+/** The settings in a request for one provider; absent ones stay unchanged. */
 export type OptionsRequest = Parameters<Listed['settings']['merge']>[1];
 
-/** A request to any provider, which its options name. */
+/** A request to the provider that its options name. */
 export type ModelRequest = RuntimeRequest<ModelOptions>;
 
 export type AgentProvider = Provider<ProviderType, ModelOptions, OptionsRequest>;
 export type ModelProvider = ApiProvider<ProviderType, ModelOptions, OptionsRequest>;
 
-/** The providers with an API of their own. */
+/** The providers that have an API. */
 export const MODEL_PROVIDERS: readonly ModelProvider[] = PROVIDERS.filter(
   (provider): provider is Extract<Listed, { readonly runtime: unknown }> => 'runtime' in provider,
 );
 
-/** Reads stored settings of any type with the `ProviderSettings.stored` of that type. */
+/** Reads the stored settings of any provider with its `ProviderSettings.stored`. */
 export const storedOptions = z.discriminatedUnion(
   'type',
   PROVIDERS.map(({ settings }) => settings.stored) as unknown as [z.ZodObject],

@@ -62,7 +62,7 @@ interface Described {
 
 /** The service's own metrics as the guide's table has them: each is a row with name, type and labels. */
 function describedInGuide(): ReadonlyMap<string, Described> {
-  const rows = [...guide.matchAll(/^\| `(agent_service_\w+)` \| (\w+) \| ([^|]*)\|/gm)];
+  const rows = [...guide.matchAll(/^\| `(agent_service_\w+)` +\| (\w+) +\| ([^|]*)\|/gm)];
   return new Map(rows.map(([, name = '', type = '', labels = '']) => [name, { type, labels: namesIn(labels) }]));
 }
 

@@ -26,7 +26,7 @@ export class VectorSearch {
     if (!this.state.isReady) return undefined;
     const model = await this.models.serving();
     if (typeof model?.dimensions !== 'number') return undefined;
-    const vector = await this.queries.of(model.name, query, signal);
+    const vector = await this.queries.vectorFor(model.name, query, signal);
     return vector?.length === model.dimensions && hasDirection(vector)
       ? { modelId: model.id, vector, unrelated: model.unrelated ?? 0 }
       : undefined;
