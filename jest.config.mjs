@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 
 /** Jest finds the files, starts the workers and tells what came of it; Node itself loads what a file imports. */
@@ -7,41 +7,62 @@ const shared = {
   transform: {},
 };
 
-/** The widget alone, in a real browser. */
-const isBrowser = process.env.TEST_MODE === 'browser';
-/** There no test may be skipped; the shape of the code is the same in both modes. */
-const isCluster = process.env.TEST_MODE === 'cluster';
-/** About what a cluster does not have, all of it: there such a file would have no test. */
-const embeddedAlone = isCluster ? ['\\.embedded\\.(test|spec)\\.ts$'] : [];
+/**
+ * What `tools/run-tests.mjs` runs: `embedded` the first tier on the default that needs nothing but this folder, `full` the second
+ * tier on it, `cluster` both tiers on PostgreSQL and Redis, `browser` the widget in Chromium.
+ */
+const mode = process.env.TEST_MODE ?? 'embedded';
+const isCluster = mode === 'cluster';
+
+/** The second tier: kills and other faults, large volumes, child processes. */
+const secondTier = ['<rootDir>/test/faults/', '\\.full\\.(test|spec)\\.ts$'];
+/** About what a cluster does not have: such a file would have no test there. */
+const embeddedAlone = ['\\.embedded\\.'];
 /** About the Claude Agent SDK, which is an optional package. */
 const withClaudeAgent = existsSync('claude-agent/node_modules/@anthropic-ai/claude-agent-sdk')
   ? []
   : ['\\.claude-agent\\.'];
-const testPathIgnorePatterns = [...embeddedAlone, ...withClaudeAgent];
+const testPathIgnorePatterns = [
+  ...(mode === 'embedded' ? secondTier : []),
+  ...(isCluster ? embeddedAlone : []),
+  ...withClaudeAgent,
+];
 
-/** Three tiers: rules beside the source, guarantees through HTTP, and the shape of the code itself. */
+/** On a cluster only the unit specs that open a database or speak to Redis: the others would repeat what they said embedded. */
+function unitSpecs() {
+  if (mode === 'full') return ['<rootDir>/src/**/*.full.spec.ts'];
+  if (!isCluster) return ['<rootDir>/{src,widget/src}/**/*.spec.ts'];
+  return globSync('src/**/*.spec.ts')
+    .filter((file) =>
+      /support\/(test-database|harness|modes|mode-environment)\.js|REDIS_URL/.test(readFileSync(file, 'utf8')),
+    )
+    .map((file) => `<rootDir>/${file}`);
+}
+
+const project = (displayName, testMatch) => ({
+  ...shared,
+  displayName,
+  rootDir: '.',
+  testPathIgnorePatterns,
+  testMatch,
+});
+const unit = project('unit', unitSpecs());
+const http = project('http', ['<rootDir>/test/contexts/**/*.test.ts', '<rootDir>/test/faults/**/*.test.ts']);
+const projects = {
+  embedded: [unit, http, project('architecture', ['<rootDir>/test/architecture/**/*.test.ts'])],
+  full: [
+    unit,
+    project('http', ['<rootDir>/test/contexts/**/*.full.test.ts', '<rootDir>/test/faults/**/*.test.ts']),
+    project('architecture', ['<rootDir>/test/architecture/**/*.full.test.ts']),
+  ],
+  cluster: [unit, http],
+  browser: [project('browser', ['<rootDir>/test/browser/**/*.test.ts'])],
+};
+
 export default {
-  reporters: isCluster || isBrowser ? ['default', '<rootDir>/tools/fail-on-skipped.mjs'] : ['default'],
-  projects: [
-    {
-      ...shared,
-      displayName: 'unit',
-      rootDir: '.',
-      testPathIgnorePatterns,
-      testMatch: ['<rootDir>/{src,widget/src}/**/*.spec.ts'],
-    },
-    {
-      ...shared,
-      displayName: 'http',
-      rootDir: '.',
-      testPathIgnorePatterns,
-      testMatch: ['<rootDir>/test/contexts/**/*.test.ts', '<rootDir>/test/faults/**/*.test.ts'],
-    },
-    { ...shared, displayName: 'architecture', rootDir: '.', testMatch: ['<rootDir>/test/architecture/**/*.test.ts'] },
-    { ...shared, displayName: 'browser', rootDir: '.', testMatch: ['<rootDir>/test/browser/**/*.test.ts'] },
-  ].filter(
-    ({ displayName }) => (displayName === 'browser') === isBrowser && !(isCluster && displayName === 'architecture'),
-  ),
+  // A test that is skipped says nothing; the embedded mode alone skips what a cluster alone has.
+  reporters: isCluster || mode === 'browser' ? ['default', '<rootDir>/tools/fail-on-skipped.mjs'] : ['default'],
+  projects: projects[mode],
   testTimeout: 60_000,
   // Jest leaves one core free by default; on two that would be half of them. On a cluster tests wait for other processes, the databases' among them.
   // A number, because jest takes a percentage above 100 for a number of workers.

@@ -1,6 +1,7 @@
 // Runs jest on what is built in dist/; further arguments go to jest.
-//   embedded   every project, on the default that needs nothing but this folder
-//   cluster    the HTTP tests and the units on PostgreSQL and Redis (DATABASE_URL, REDIS_URL); a skipped test fails it
+//   embedded   the first tier, on the default that needs nothing but this folder
+//   full       the second tier on it: kills and other faults, large volumes, child processes
+//   cluster    both tiers on PostgreSQL and Redis (DATABASE_URL, REDIS_URL); a skipped test fails it
 //   browser    the widget in a real browser (Chromium, at CHROMIUM where it is elsewhere), on the embedded default
 //   probe-browser  runs no tests; fails with one line when there is no Chromium
 //   probe      runs no tests; fails with one line when PostgreSQL or Redis does not answer
@@ -69,6 +70,9 @@ switch (mode) {
   case 'embedded':
     runJest(environment, jestArguments);
     break;
+  case 'full':
+    runJest({ ...environment, TEST_MODE: 'full' }, jestArguments);
+    break;
   case 'cluster':
   case 'probe':
     try {
@@ -90,6 +94,6 @@ switch (mode) {
     } else if (mode === 'browser') runJest({ ...environment, TEST_MODE: 'browser', CHROMIUM: chromium }, jestArguments);
     break;
   default:
-    process.stderr.write('usage: run-tests.mjs embedded|cluster|browser|probe|probe-browser [jest arguments]\n');
+    process.stderr.write('usage: run-tests.mjs embedded|full|cluster|browser|probe|probe-browser [jest arguments]\n');
     process.exitCode = 2;
 }
