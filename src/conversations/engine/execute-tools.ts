@@ -126,7 +126,7 @@ export class ExecuteTools {
     if (!tool) return refused(call, noSuchTool(state, call), 'failed');
     const malformed = malformedCallOutput(call);
     if (malformed !== undefined) return this.refuseMalformed(state, call, malformed);
-    const verdict = await this.hooks.beforeToolCall(state, call, tool.definition);
+    const verdict = await this.hooks.beforeToolCall(state, call);
     const { additionalContext = [] } = verdict;
     if (verdict.decision === 'deny')
       return refused(call, this.withTexts(state, verdict.reason, additionalContext), 'denied');

@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import type { ModelToolCall, ToolDefinition } from '../../models/index.js';
+import type { ModelToolCall } from '../../models/index.js';
 import { Clock } from '../../platform/clock/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
 import { newId } from '../../platform/ids/index.js';
@@ -56,10 +56,10 @@ export class HookDispatcher {
     return decisions.includes('block') ? 'block' : 'continue';
   }
 
-  async beforeToolCall(state: RunState, call: ModelToolCall, tool: ToolDefinition): Promise<ToolCallVerdict> {
+  async beforeToolCall(state: RunState, call: ModelToolCall): Promise<ToolCallVerdict> {
     const verdicts = await this.ask(
       state.context,
-      (hooks) => hooks.beforeToolCall(state.context, call, tool),
+      (hooks) => hooks.beforeToolCall(state.context, call),
       BROKEN_CALL_HOOK,
     );
     const additionalContext = verdicts.flatMap((verdict) => verdict.additionalContext ?? []);

@@ -1,5 +1,5 @@
 import type { RunnableAgent } from '../../agents/index.js';
-import type { ModelToolCall, ToolDefinition } from '../../models/index.js';
+import type { ModelToolCall } from '../../models/index.js';
 import type { ToolResult } from './tool-source.js';
 import type { RunContext } from './run-context.js';
 
@@ -72,8 +72,8 @@ export abstract class RunHooks {
     return Promise.resolve('continue');
   }
 
-  /** @param _tool what is called; never one that the provider runs itself */
-  beforeToolCall(_run: RunContext, _call: ModelToolCall, _tool: ToolDefinition): Promise<ToolCallVerdict> {
+  /** Not called for tools that the provider runs itself. */
+  beforeToolCall(_run: RunContext, _call: ModelToolCall): Promise<ToolCallVerdict> {
     return Promise.resolve({ decision: 'allow' });
   }
 

@@ -9,10 +9,9 @@ import {
   type ToolResult,
   type UserPrompt,
 } from '../../conversations/index.js';
-import type { ModelToolCall, ToolDefinition } from '../../models/index.js';
+import type { ModelToolCall } from '../../models/index.js';
 import { blockReason, blocks, contextsOf, type HookCall, reasonOf } from '../domain/hook-call.js';
 import { type EventFields, hookInput } from '../domain/hook-input.js';
-import { inputFault } from '../domain/input-schema.js';
 import { stepsOf } from './hook-steps.js';
 import { HooksOfAgents } from './hooks-of-agents.js';
 import { HooksOfRuns } from './hooks-of-runs.js';
@@ -56,18 +55,14 @@ export class AgentRunHooks extends RunHooks {
     return calls.some(blocks) ? 'block' : 'continue';
   }
 
-  override async beforeToolCall(run: RunContext, call: ModelToolCall, tool: ToolDefinition): Promise<ToolCallVerdict> {
+  override async beforeToolCall(run: RunContext, call: ModelToolCall): Promise<ToolCallVerdict> {
     const fields = { event: 'PreToolUse', tool_name: call.name, tool_input: call.input } as const;
     const calls = await this.ask(run, fields, aboutOf(call));
     const additionalContext = contextsOf(calls);
     const reason = blockReason(calls);
     if (reason !== undefined) return { decision: 'deny', reason: reason ?? DENIED, additionalContext, recorded: true };
     const input = calls.find(({ output }) => output?.updatedInput !== undefined)?.output?.updatedInput;
-    if (input === undefined) return { decision: 'allow', additionalContext };
-    const fault = inputFault(tool.inputSchema, input);
-    if (fault === null) return { decision: 'allow', input, additionalContext };
-    // Neither what the hook has replaced may reach the tool, nor what the tool does not take.
-    return { decision: 'deny', reason: unfit(fault), additionalContext };
+    return { decision: 'allow', additionalContext, ...(input && { input }) };
   }
 
   override async afterToolCall(
@@ -125,8 +120,4 @@ function aboutOf({ id: toolCallId, name: tool }: ModelToolCall): Readonly<Record
 function guidanceOf(call: HookCall): string[] {
   const reason = blocks(call) ? reasonOf(call.output) : null;
   return [...(call.output?.additionalContext ?? []), ...(reason === null ? [] : [reason])];
-}
-
-function unfit(fault: string): string {
-  return `This call was not made: a hook of the agent replaced its input, and the tool does not take what it put there: ${fault}.`;
 }

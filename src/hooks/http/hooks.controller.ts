@@ -62,8 +62,7 @@ export class HooksController {
       'Handlers of one event are asked side by side; every additional context is kept in their order, one block blocks, on PreToolUse the ' +
       'strictest decision wins (`ask` counts as `deny`), and of several updated inputs the first one holds. A handler answers ' +
       '`{decision?: "block", reason?, additionalContext?, hookSpecificOutput?: {additionalContext?, permissionDecision?, ' +
-      'permissionDecisionReason?, updatedInput?}}`, or nothing; a string of more than 10000 characters is cut. An updated input that the ' +
-      "tool's schema does not allow keeps the call from being made. Runs that are under way go on with the hooks that they began with. " +
+      "permissionDecisionReason?, updatedInput?}}`, or nothing; a string of more than 10000 characters is cut. An updated input is passed to the tool without being compared with the tool's schema. A change does not affect runs that have already begun. " +
       'A message names the path of what is wrong, such as `hooks.PreToolUse[0].hooks[1].url`.',
   })
   @ApiIfMatchHeader()

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { approve, ASKS_ALWAYS, NotingTool } from '../../support/approvals.js';
 import { anthropicWire } from '../../support/provider-wire.js';
 import { answers, calls, says } from '../../support/scripted-models.js';
-import { during, output, scriptedRuns, tool } from '../../support/scripted-runs.js';
+import { during, scriptedRuns, tool } from '../../support/scripted-runs.js';
 import { answersBlocks, foundBlock, searchBlock, textBlock } from '../../support/web-search.js';
 import { group, talkWith, useHookServer, useHookService } from './support.js';
 
@@ -127,28 +127,6 @@ describe('PreToolUse', () => {
     expect(echo.inputs).toEqual([{ safe: true }]);
     expect(body.message?.toolCalls).toMatchObject([{ input: { safe: true } }]);
     expect(server.of('/updated')[0]?.input).toMatchObject({ tool_input: { safe: true } });
-  });
-
-  it('that puts an input in place which the tool does not take keeps the call from being made', async () => {
-    const schema = {
-      type: 'object',
-      properties: { amount: { type: 'integer' } },
-      required: ['amount'],
-      additionalProperties: false,
-    };
-    let ran = false;
-    const pay = tool('pay', () => {
-      ran = true;
-      return output('paid');
-    });
-    const talk = await talkWith(service, {
-      PreToolUse: [group([http('/unfit', specific({ updatedInput: { amount: 'all' } }))])],
-    });
-    during(talk.threadId, { tools: [{ ...pay, definition: { ...pay.definition, inputSchema: schema } }] });
-    service.models.next(calls('pay', { amount: 1 }), says('I could not.'));
-    await talk.run('Go');
-    expect(ran).toBe(false);
-    expect(results()).toMatchObject([{ output: expect.stringContaining('/amount'), isError: true }]);
   });
 
   it('comes before anybody is asked for approval: what is shown and approved is the new input, with its context afterwards', async () => {
