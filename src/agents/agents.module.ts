@@ -10,7 +10,6 @@ import { ChangeAgent } from './application/change-agent.js';
 import { CreateAgent } from './application/create-agent.js';
 import { DeleteAgent } from './application/delete-agent.js';
 import { KnowledgeTuning } from './application/knowledge-tuning.js';
-import { ListVersions } from './application/list-versions.js';
 import { PlanLimits } from './application/plan-limits.js';
 import { ReadAgents, StoredAgentLookup } from './application/read-agents.js';
 import { RestoreVersion } from './application/restore-version.js';
@@ -41,7 +40,6 @@ import { AgentsRepository } from './persistence/agents.repository.js';
     CreateAgent,
     DeleteAgent,
     KnowledgeTuning,
-    ListVersions,
     ManagedAgentLookup,
     PlanLimits,
     ReadAgents,

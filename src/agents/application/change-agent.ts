@@ -12,7 +12,7 @@ import { VersionedWrite, type WriteTarget } from './versioned-write.js';
 export class ChangeAgent {
   constructor(
     private readonly writes: VersionedWrite,
-    private readonly terms: PlanLimits,
+    private readonly planLimits: PlanLimits,
     private readonly vault: Vault,
   ) {}
 
@@ -24,7 +24,7 @@ export class ChangeAgent {
    */
   async execute(target: WriteTarget, change: AgentChange): Promise<Agent> {
     // Before the transaction, in which nothing else may be awaited.
-    const organization = await this.terms.requirePermitted(target.organizationId, change);
+    const organization = await this.planLimits.requirePermitted(target.organizationId, change);
     const { agent } = await this.writes.run(target, async (transaction, agent) => {
       requireProvider(organization, agent.settings.provider.options.type);
       const token = await this.storeGatewayToken(transaction, agent, change);

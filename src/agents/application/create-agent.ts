@@ -17,7 +17,7 @@ export class CreateAgent {
   constructor(
     private readonly database: Database,
     private readonly agents: AgentsRepository,
-    private readonly terms: PlanLimits,
+    private readonly planLimits: PlanLimits,
     private readonly vault: Vault,
     private readonly versions: AgentVersionsRepository,
     private readonly clock: Clock,
@@ -28,7 +28,7 @@ export class CreateAgent {
    * @throws ValidationFailed, AgentRefused, GatewayNotPermitted
    */
   async execute(organizationId: string, changedBy: ChangedBy, request: NewAgent): Promise<Agent> {
-    const organization = await this.terms.requirePermitted(organizationId, request);
+    const organization = await this.planLimits.requirePermitted(organizationId, request);
     requireProvider(organization, request.provider.type);
     const { agentLimit } = organization;
     const agent = Agent.create({ id: newId(), organizationId }, request, CATALOGUE_CHOICES, this.clock.now());

@@ -20,7 +20,7 @@ export class RestoreVersion {
     private readonly writes: VersionedWrite,
     private readonly versions: AgentVersionsRepository,
     private readonly parts: VersionedParts,
-    private readonly terms: PlanLimits,
+    private readonly planLimits: PlanLimits,
     private readonly vault: Vault,
   ) {}
 
@@ -31,7 +31,7 @@ export class RestoreVersion {
    */
   async execute(target: WriteTarget, version: number): Promise<Agent> {
     // Before the transaction, in which nothing else may be awaited.
-    const organization = await this.terms.of(target.organizationId);
+    const organization = await this.planLimits.of(target.organizationId);
     const { agent } = await this.writes.run(target, async (transaction, agent) => {
       requireProvider(organization, agent.settings.provider.options.type);
       const kept = await this.versions.partsAt(transaction, agent, version);

@@ -8,10 +8,10 @@ export const FREQUENCIES = ['off', 'low', 'medium', 'high'] as const;
 
 export type Frequency = (typeof FREQUENCIES)[number];
 
-/** Reads a value that is not a boolean, such as one that was stored by hand, as the default. */
+/** `catch` because rows may have been edited by hand: a stored value that is not a boolean reads as the default. */
 const toggle = (initial: boolean) => z.boolean().default(initial).catch(initial);
 
-/** In the order in which reads list them. */
+/** In the order of responses. */
 const components = storedObject({
   choiceButtons: toggle(true),
   card: toggle(true),
@@ -24,7 +24,7 @@ export type ComponentSwitch = keyof ComponentMap;
 
 export const COMPONENT_SWITCHES = Object.keys(components.shape) as readonly ComponentSwitch[];
 
-/** How often, and which, interactive components the agent may offer. */
+/** Which interactive components the agent may offer, and how often. */
 export const responseComponents = storedObject({
   frequency: z.enum(FREQUENCIES).default('off').catch('off'),
   components: components.prefault({}),
@@ -45,12 +45,12 @@ export interface ResponseComponentsChange {
 }
 
 /**
- * Reads a change as it was sent.
- * @throws AgentRefused `bad_request` naming what is wrong and what is allowed
+ * Checks a change that came in a request.
+ * @throws AgentRefused `bad_request` naming the field and what is allowed
  */
-export function parseDialChange(sent: unknown): ResponseComponentsChange {
-  const { frequency, components = {} } = objectOf(sent, 'responseComponents', ['frequency', 'components']);
-  const switches = objectOf(components, 'responseComponents.components', COMPONENT_SWITCHES);
+export function readComponentsChange(sent: unknown): ResponseComponentsChange {
+  const { frequency, components = {} } = requireObject(sent, 'responseComponents', ['frequency', 'components']);
+  const switches = requireObject(components, 'responseComponents.components', COMPONENT_SWITCHES);
   for (const [name, value] of Object.entries(switches)) {
     if (typeof value !== 'boolean') throw malformed(`responseComponents.components.${name} must be true or false.`);
   }
@@ -61,7 +61,7 @@ export function parseDialChange(sent: unknown): ResponseComponentsChange {
   return { frequency: known, components: switches };
 }
 
-function objectOf(sent: unknown, path: string, known: readonly string[]): Readonly<Record<string, unknown>> {
+function requireObject(sent: unknown, path: string, known: readonly string[]): Readonly<Record<string, unknown>> {
   if (typeof sent !== 'object' || sent === null || Array.isArray(sent)) throw malformed(`${path} must be an object.`);
   const unknown = Object.keys(sent).find((name) => !known.includes(name));
   if (unknown !== undefined) {
@@ -75,8 +75,8 @@ function malformed(message: string): AgentRefused {
 }
 
 /**
- * The response components after a change. What is off may always be written; what is on already may be sent again.
- * @throws UnsupportedForAgentType naming the switches, or the frequency, that this type cannot act on
+ * The response components after a change. Switching off is always allowed, and so is sending again what is already on.
+ * @throws UnsupportedForAgentType naming the switches, or the frequency, that agents of this type cannot use
  */
 export function updateComponents(
   type: AgentType,

@@ -14,14 +14,10 @@ import { NAME_LENGTH, SYSTEM_PROMPT_LENGTH, WEB_SEARCH_TYPES } from '../domain/a
 import { TIMEOUT_MINUTES } from '../domain/agent-settings.js';
 import { DEFAULT_KNOWLEDGE_SEARCH } from '../domain/knowledge-search.js';
 import type { ProviderChange, ProviderRequest } from '../domain/provider-settings.js';
+import { EnabledSetting } from './enabled-setting.dto.js';
 import { providerVariants } from './provider-variants.js';
 
 const OPTIONAL = { optional: true } as const;
-
-export class EnabledBody {
-  @BooleanField({ description: 'Whether it is on.' })
-  readonly enabled!: boolean;
-}
 
 export class ToolsChangeBody {
   @BooleanField({ optional: true, description: 'Approval before tools that change something.' })
@@ -46,7 +42,7 @@ export class KnowledgeSearchBody {
     min: 0,
     max: 1,
     optional: true,
-    description: `Lower returns more. Default ${DEFAULT_KNOWLEDGE_SEARCH.scoreThreshold}, which never empties an answer: the best three above half of it are given then.`,
+    description: `Results with a lower score are dropped. Default ${DEFAULT_KNOWLEDGE_SEARCH.scoreThreshold}; when the default would drop every result, a search returns the best three above half of it.`,
   })
   readonly scoreThreshold?: number;
   @NumberField({
@@ -60,7 +56,7 @@ export class KnowledgeSearchBody {
 
 const WHEN_ENABLED = { min: 1, optional: true, description: 'Required, and allowed, with enabled true only.' } as const;
 
-/** Either the four fields with `enabled: true`, or `{enabled: false}`; see `gatewayRequestOf`. */
+/** Either the four fields with `enabled: true`, or `{enabled: false}`; see `readGatewayRequest`. */
 export class AgentGatewayBody {
   @BooleanField({ description: 'false: the agent calls its provider directly, whatever the organization has set.' })
   readonly enabled!: boolean;
@@ -88,16 +84,16 @@ export class AgentGatewayBody {
 }
 
 class AgentBody {
-  @ObjectField(() => EnabledBody, {
+  @ObjectField(() => EnabledSetting, {
     ...OPTIONAL,
     description: 'Whether the agent remembers what users tell it from one conversation to the next. On by default.',
   })
-  readonly longTermMemory?: EnabledBody;
-  @ObjectField(() => EnabledBody, {
+  readonly longTermMemory?: EnabledSetting;
+  @ObjectField(() => EnabledSetting, {
     optional: true,
     description: 'Whether tool activity is shown to the person chatting.',
   })
-  readonly toolProgress?: EnabledBody;
+  readonly toolProgress?: EnabledSetting;
   @ObjectField(() => KnowledgeSearchBody, { optional: true, description: 'Needs the feature knowledge_search.' })
   readonly knowledgeSearch?: KnowledgeSearchBody;
   @IntegerField({
@@ -117,12 +113,12 @@ export class CreateAgentBody extends AgentBody {
   })
   readonly systemPrompt?: string;
   @UnionField('type', providerVariants('create'), {
-    description: 'Whose model answers. The type cannot be changed later.',
+    description: 'The model provider. The type cannot be changed later.',
   })
   readonly provider!: ProviderRequest;
   @ObjectField(() => ToolsBody, {
     ...OPTIONAL,
-    description: 'Which calls of tools a person has to approve, and which managed tools the agent has.',
+    description: 'Which tool calls a person has to approve, and which managed tools the agent has.',
   })
   readonly tools?: ToolsBody;
   @ObjectField(() => AgentGatewayBody, { optional: true, description: 'Needs the gateway in the plan.' })
@@ -136,7 +132,7 @@ export class ChangeAgentBody extends AgentBody {
   readonly name?: string;
   @StringField({
     optional: true,
-    description: `At most ${SYSTEM_PROMPT_LENGTH} characters, or as many as a longer stored one has. Empty clears it.`,
+    description: `At most ${SYSTEM_PROMPT_LENGTH} characters, or the length of the stored prompt if that is longer. An empty text clears it.`,
   })
   readonly systemPrompt?: string;
   @UnionField('type', providerVariants('change'), {
@@ -144,12 +140,12 @@ export class ChangeAgentBody extends AgentBody {
     description: 'The type must be that of the agent.',
   })
   readonly provider?: ProviderChange;
-  @ObjectField(() => ToolsChangeBody, { ...OPTIONAL, description: 'Which calls of tools a person has to approve.' })
+  @ObjectField(() => ToolsChangeBody, { ...OPTIONAL, description: 'Which tool calls a person has to approve.' })
   readonly tools?: ToolsChangeBody;
   @ObjectField(() => AgentGatewayBody, {
     optional: true,
     nullable: true,
-    description: "null drops the agent's override, so that the organization's default holds again.",
+    description: "null removes the agent's own setting, so that the organization's default applies.",
   })
   readonly aiGateway?: AgentGatewayBody | null;
   @JsonField({

@@ -2,26 +2,26 @@ import { providerOf } from '../../models/index.js';
 import { ValidationFailed } from '../../platform/errors/index.js';
 import type { AgentChange, NewAgent } from '../domain/agent.js';
 import type { GatewayRequest } from '../domain/agent-gateway.js';
-import { parseDialChange } from '../domain/response-components.js';
+import { readComponentsChange } from '../domain/response-components.js';
 import type { AgentGatewayBody, ChangeAgentBody, CreateAgentBody } from './agent-request.dto.js';
 
 const GATEWAY_FIELDS = ['edgeAccountId', 'gatewayName', 'edgeApiToken'] as const;
 
-export function orderOf({ aiGateway, ...body }: CreateAgentBody): NewAgent {
-  return { ...body, aiGateway: aiGateway && gatewayRequestOf(aiGateway) };
+export function readNewAgent({ aiGateway, ...body }: CreateAgentBody): NewAgent {
+  return { ...body, aiGateway: aiGateway && readGatewayRequest(aiGateway) };
 }
 
-export function changeOf({ aiGateway, responseComponents, provider, ...body }: ChangeAgentBody): AgentChange {
+export function readAgentChange({ aiGateway, responseComponents, provider, ...body }: ChangeAgentBody): AgentChange {
   if (provider) providerOf(provider.type).ownKey.change(provider);
   return {
     ...body,
     provider,
-    aiGateway: aiGateway && gatewayRequestOf(aiGateway),
-    responseComponents: responseComponents === undefined ? undefined : parseDialChange(responseComponents),
+    aiGateway: aiGateway && readGatewayRequest(aiGateway),
+    responseComponents: responseComponents === undefined ? undefined : readComponentsChange(responseComponents),
   };
 }
 
-function gatewayRequestOf(body: AgentGatewayBody): GatewayRequest {
+function readGatewayRequest(body: AgentGatewayBody): GatewayRequest {
   const { edgeAccountId, gatewayName, edgeApiToken } = body;
   if (body.enabled) {
     const missing = GATEWAY_FIELDS.find((field) => body[field] === undefined);

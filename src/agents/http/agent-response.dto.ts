@@ -14,9 +14,8 @@ import {
 } from '../../platform/http/index.js';
 import type { ProviderDescription } from '../domain/agent-description.js';
 import { COMPONENT_SWITCHES, type ComponentSwitch, FREQUENCIES } from '../domain/response-components.js';
+import { EnabledSetting } from './enabled-setting.dto.js';
 import { providerVariants } from './provider-variants.js';
-
-/* The answers of `agent-view.ts` as the OpenAPI document describes them. */
 
 export class ClassicProviderResponse extends ProviderResponse {
   @LiteralField('classic', {
@@ -33,11 +32,6 @@ export class ToolsResponse {
   readonly requireApprovalForResourceChanges!: boolean;
   @BooleanField({ description: 'A person approves every call of a tool; supersedes the other flag.' })
   readonly requireApprovalBeforeToolCalls!: boolean;
-}
-
-export class EnabledResponse {
-  @BooleanField({ description: 'Whether it is on.' })
-  readonly enabled!: boolean;
 }
 
 const COVERED = {
@@ -68,14 +62,14 @@ export class ResponseComponentsResponse {
       'How readily the agent offers components: `off` never, `low` where the next reply is one of a few options, `medium` where that is likely, `high` at every opportunity.',
   })
   readonly frequency!: (typeof FREQUENCIES)[number];
-  @ObjectField(() => ComponentsResponse, { description: 'The complete map; an unknown key is one more switch.' })
+  @ObjectField(() => ComponentsResponse, { description: 'Every switch. Later releases may add switches.' })
   readonly components!: ComponentsResponse;
 }
 
 export class KnowledgeSearchResponse {
-  @IntegerField({ description: 'How many results one search gives at most.' })
+  @IntegerField({ description: 'The most results of one search.' })
   readonly maxResults!: number;
-  @NumberField({ description: 'Results that score lower are dropped; 0 to 1.' })
+  @NumberField({ description: 'Results with a lower score are dropped; 0 to 1.' })
   readonly scoreThreshold!: number;
   @NumberField({ description: '0 searches by keywords alone, 1 by meaning alone.' })
   readonly semanticWeight!: number;
@@ -83,7 +77,7 @@ export class KnowledgeSearchResponse {
 
 export class AgentGatewayResponse {
   @EnumField(['agent', 'organization'], {
-    description: "Whose setting it is: the agent's own, or the organization's default.",
+    description: "Where the setting comes from: the agent itself or the organization's default.",
   })
   readonly source!: 'agent' | 'organization';
   @BooleanField({ description: "Whether the agent's model traffic goes through the gateway." })
@@ -104,12 +98,12 @@ class AgentFields {
   readonly name!: string;
   @ObjectField(() => ToolsResponse, { description: 'Which calls of tools a person has to approve.' })
   readonly tools!: ToolsResponse;
-  @ObjectField(() => EnabledResponse, {
+  @ObjectField(() => EnabledSetting, {
     description: 'Whether the agent remembers what users tell it from one conversation to the next.',
   })
-  readonly longTermMemory!: EnabledResponse;
-  @ObjectField(() => EnabledResponse, { description: 'Whether tool activity is shown to the person chatting.' })
-  readonly toolProgress!: EnabledResponse;
+  readonly longTermMemory!: EnabledSetting;
+  @ObjectField(() => EnabledSetting, { description: 'Whether tool activity is shown to the person chatting.' })
+  readonly toolProgress!: EnabledSetting;
   @ObjectField(() => ResponseComponentsResponse, {
     description: 'Which interactive components the agent offers in the widget, and how often.',
   })
@@ -165,7 +159,7 @@ export class AssistantListResponse {
 }
 
 export class AgentDeletedResponse {
-  @UuidField({ description: 'The agent that is gone.' })
+  @UuidField({ description: 'The deleted agent.' })
   readonly id!: string;
   @BooleanField({ description: 'Always true.' })
   readonly deleted!: true;

@@ -4,9 +4,11 @@ import type { FastifyReply } from 'fastify';
 import { Access, Caller, pathResource, type ApiKeyPrincipal } from '../../access/index.js';
 import { ValidationFailed } from '../../platform/errors/index.js';
 import { ApiErrors, ApiExample, EXAMPLE_IDS, UuidParam } from '../../platform/http/index.js';
-import { ListVersions } from '../application/list-versions.js';
+import { VERSIONS_PAGE_BYTES } from '../application/limits.js';
 import { RestoreVersion } from '../application/restore-version.js';
 import { RotateProviderKey } from '../application/rotate-provider-key.js';
+import { AgentOnManagedKey, VersionConflict, VersionNotRestorable } from '../domain/agents.errors.js';
+import { AgentVersionsRepository } from '../persistence/agent-versions.repository.js';
 import { AgentResponse } from './agent-response.dto.js';
 import {
   AgentVersionListResponse,
@@ -15,18 +17,16 @@ import {
   VersionsQuery,
   versionView,
 } from './agent-versions.dto.js';
-import type { AgentView } from './agent-view.js';
 import { AgentViews } from './agent-views.js';
 import { etagOf } from './if-match.js';
 import { ApiVersionHeader } from './version-header.js';
 import { ApiIfMatchHeader, writeTargetOf } from './write-target.js';
-import { AgentOnManagedKey, VersionConflict, VersionNotRestorable } from '../domain/agents.errors.js';
 
 @ApiTags('Agents')
 @Controller('v1/agents/:agentId')
 export class AgentVersionsController {
   constructor(
-    private readonly listVersions: ListVersions,
+    private readonly agentVersions: AgentVersionsRepository,
     private readonly restoreVersion: RestoreVersion,
     private readonly rotateProviderKey: RotateProviderKey,
     private readonly views: AgentViews,
@@ -38,9 +38,9 @@ export class AgentVersionsController {
     operationId: 'listAgentVersions',
     summary: 'Read what changed in an agent, when and by whom, newest first',
     description:
-      'Every change of the agent, its sections or its hooks that took effect is one version, and its creation is version 1. ' +
-      'Long changes make a page hold fewer versions than `limit`, never none: there are older ones as long as the ' +
-      'last one is not version 1, and `before` reads on from there. Versions are kept as long as the agent.',
+      'Each change of the agent, its sections or its hooks that took effect is one version; the creation is version 1. ' +
+      'A page with long changes has fewer versions than `limit`, but at least one. When the last version of a page is not ' +
+      'version 1, there are older ones: send its number as `before`. Versions are kept as long as the agent.',
   })
   @ApiOkResponse({ type: AgentVersionListResponse })
   @ApiErrors(400, 401, 403, 404)
@@ -49,7 +49,8 @@ export class AgentVersionsController {
     @UuidParam('agentId') agentId: string,
     @Query() { before, limit }: VersionsQuery,
   ): Promise<AgentVersionListResponse> {
-    const versions = await this.listVersions.execute(caller.organizationId, agentId, { before, most: limit });
+    const page = { before, limit, maxBytes: VERSIONS_PAGE_BYTES };
+    const versions = await this.agentVersions.list(caller.organizationId, agentId, page);
     return { versions: versions.map(versionView) };
   }
 
@@ -60,10 +61,10 @@ export class AgentVersionsController {
     operationId: 'restoreAgentVersion',
     summary: 'Make an agent, its sections and its hooks what they were at a version',
     description:
-      'That is a new version; where all is so already, nothing happens. Secrets, whose key the agent runs on, what ' +
-      'the operator has set and settings that the plan does not include stay as they are. A ' +
-      'version whose model the agent can no longer have, whose gateway has no stored token, or whose hooks name a header ' +
-      'without a stored value or a tool integration that is gone, answers 422 `version_not_restorable`.',
+      'Restoring creates a new version, unless nothing differs. Secrets, the choice between managed and own key, what ' +
+      'the operator has set and settings that the plan does not include stay as they are. The answer is 422 ' +
+      '`version_not_restorable` when the model is no longer available to the agent, the gateway has no stored token, or the ' +
+      'hooks name a header without a stored value or a tool integration that no longer exists.',
   })
   @ApiParam({ name: 'version', schema: { type: 'integer', minimum: 1 } })
   @ApiIfMatchHeader()
@@ -75,7 +76,7 @@ export class AgentVersionsController {
     403,
     404,
     new VersionConflict(4),
-    new VersionNotRestorable('a tool integration that its hooks name is gone.'),
+    new VersionNotRestorable('a tool integration that its hooks name no longer exists.'),
   )
   async restore(
     @Caller() caller: ApiKeyPrincipal,
@@ -83,8 +84,8 @@ export class AgentVersionsController {
     @Param('version') version: string,
     @Headers('if-match') ifMatch: string | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<AgentView> {
-    const agent = await this.restoreVersion.execute(writeTargetOf(caller, agentId, ifMatch), versionOf(version));
+  ): Promise<AgentResponse> {
+    const agent = await this.restoreVersion.execute(writeTargetOf(caller, agentId, ifMatch), parseVersion(version));
     void reply.header('etag', etagOf(agent.version));
     return this.views.one(agent);
   }
@@ -96,9 +97,9 @@ export class AgentVersionsController {
     operationId: 'rotateProviderKey',
     summary: 'Replace the API key of an agent that runs on its own',
     description:
-      'Runs that begin after the answer use it, on other processes within 5 seconds. Another key is a new version; ' +
-      'the one it has already is no change. An agent on the managed key answers 422 `agent_on_managed_key`: whose key ' +
-      'an agent runs on is chosen when it is made.',
+      'Runs that begin after the answer use the new key, in other processes within 5 seconds. A different key creates a new ' +
+      'version; the stored key sent again changes nothing. For an agent on the managed key the answer is 422 `agent_on_managed_key`: ' +
+      'the choice between managed and own key is made when the agent is created.',
   })
   @ApiIfMatchHeader()
   @ApiVersionHeader()
@@ -118,7 +119,7 @@ export class AgentVersionsController {
 }
 
 /** @throws ValidationFailed */
-function versionOf(text: string): number {
+function parseVersion(text: string): number {
   const version = /^[1-9]\d{0,9}$/.test(text) ? Number(text) : 0;
   if (version >= 1 && version <= 2_147_483_647) return version;
   throw new ValidationFailed('params/version must be a whole number from 1');

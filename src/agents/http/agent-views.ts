@@ -1,13 +1,24 @@
 import { Injectable } from '@nestjs/common';
 import { OrganizationDirectory } from '../../access/index.js';
-import { OrganizationGateways } from '../../models/index.js';
+import { type OrganizationGateway, OrganizationGateways } from '../../models/index.js';
 import type { Assistant } from '../application/read-agents.js';
 import type { Agent } from '../domain/agent.js';
+import { describeSettings } from '../domain/agent-description.js';
 import { inheritsGateway } from '../domain/agent-gateway.js';
-import { isGated } from '../domain/withdrawn-settings.js';
-import { agentView, type AgentView, assistantView, type AssistantView, type OfOrganization } from './agent-view.js';
+import { type Features, inEffect, isGated } from '../domain/withdrawn-settings.js';
+import type { AgentGatewayResponse, AgentResponse, AssistantResponse } from './agent-response.dto.js';
 
-/** Agents of one organization as answers show them: with the gateway that they inherit, and with defaults for settings that the plan does not include. */
+/** The properties of an organization that change how its agents are shown. */
+interface OrganizationContext {
+  /** Null when the organization has no gateway in effect. */
+  readonly gateway: OrganizationGateway | null;
+  readonly features: Features;
+}
+
+/**
+ * Agents of one organization as responses show them: with the gateway that they inherit, and with defaults for settings that
+ * the plan does not include.
+ */
 @Injectable()
 export class AgentViews {
   constructor(
@@ -15,21 +26,21 @@ export class AgentViews {
     private readonly organizations: OrganizationDirectory,
   ) {}
 
-  async one(agent: Agent): Promise<AgentView> {
-    return agentView(agent, await this.organizationOf([agent]));
+  async one(agent: Agent): Promise<AgentResponse> {
+    return agentView(agent, await this.contextOf([agent]));
   }
 
-  async many(agents: readonly Agent[]): Promise<AgentView[]> {
-    const organization = await this.organizationOf(agents);
-    return agents.map((agent) => agentView(agent, organization));
+  async many(agents: readonly Agent[]): Promise<AgentResponse[]> {
+    const context = await this.contextOf(agents);
+    return agents.map((agent) => agentView(agent, context));
   }
 
-  async assistants(agents: readonly Assistant[]): Promise<AssistantView[]> {
-    const organization = await this.organizationOf(agents);
-    return agents.map((agent) => assistantView(agent, organization));
+  async assistants(agents: readonly Assistant[]): Promise<AssistantResponse[]> {
+    const context = await this.contextOf(agents);
+    return agents.map((agent) => assistantView(agent, context));
   }
 
-  private async organizationOf(agents: readonly Assistant[]): Promise<OfOrganization> {
+  private async contextOf(agents: readonly Assistant[]): Promise<OrganizationContext> {
     const organizationId = agents[0]?.organizationId;
     if (organizationId === undefined) return { gateway: null, features: new Set() };
     const inherits = agents.some(({ settings }) => inheritsGateway(settings));
@@ -40,4 +51,30 @@ export class AgentViews {
       : null;
     return { gateway, features: organization?.features ?? new Set() };
   }
+}
+
+function agentView(agent: Agent, context: OrganizationContext): AgentResponse {
+  const { id, name, ...rest } = assistantView(agent, context);
+  return { id, name, systemPrompt: agent.systemPrompt, ...rest };
+}
+
+function assistantView(agent: Assistant, { gateway, features }: OrganizationContext): AssistantResponse {
+  const { id, name, type, managedByApi } = agent;
+  const described = describeSettings({ type, managedByApi, settings: inEffect(agent.settings, features) });
+  const { aiGateway, disableInteractivePrompts: _, ...settings } = described;
+  return {
+    id,
+    name,
+    ...settings,
+    aiGateway: aiGateway ? { source: 'agent', ...aiGateway } : inheritedGateway(agent, gateway),
+    version: agent.version,
+    createdAt: agent.createdAt.toISOString(),
+    updatedAt: agent.updatedAt.toISOString(),
+  };
+}
+
+function inheritedGateway(agent: Assistant, gateway: OrganizationGateway | null): AgentGatewayResponse | null {
+  if (!gateway || !inheritsGateway(agent.settings)) return null;
+  const { edgeAccountId, gatewayName } = gateway;
+  return { source: 'organization', enabled: true, edgeAccountId, gatewayName };
 }

@@ -18,9 +18,8 @@ import { DeleteAgent } from '../application/delete-agent.js';
 import { ReadAgents, STORED_AGENT, type StoredAgent } from '../application/read-agents.js';
 import type { Agent } from '../domain/agent.js';
 import { ChangeAgentBody, CreateAgentBody } from './agent-request.dto.js';
-import { changeOf, orderOf } from './agent-request.js';
+import { readAgentChange, readNewAgent } from './agent-request.js';
 import { AgentDeletedResponse, AgentListResponse, AgentResponse } from './agent-response.dto.js';
-import type { AgentView } from './agent-view.js';
 import { AgentViews } from './agent-views.js';
 import { etagOf } from './if-match.js';
 import { ApiVersionHeader } from './version-header.js';
@@ -28,10 +27,9 @@ import { ApiIfMatchHeader, writeTargetOf } from './write-target.js';
 import { UnsupportedForAgentType, VersionConflict } from '../domain/agents.errors.js';
 
 const MAX_IDS = 100;
-/** Causes that creating and changing an agent have in common. */
+/** Causes of a `400` of both creating and changing an agent. */
 const SETTINGS_REFUSED = ['knowledge_search_not_permitted', 'ai_gateway_unsupported_provider'];
 
-/** Some providers need a feature. */
 const PROVIDER_REFUSED = PROVIDERS.flatMap(({ feature }) => (feature === undefined ? [] : `${feature}_not_permitted`));
 
 class AgentsQuery {
@@ -74,9 +72,9 @@ export class AgentsController {
     @Caller() caller: ApiKeyPrincipal,
     @Body() body: CreateAgentBody,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<AgentView> {
+  ): Promise<AgentResponse> {
     const { organizationId } = caller;
-    return this.answer(reply, await this.createAgent.execute(organizationId, changedByOf(caller), orderOf(body)));
+    return this.answer(reply, await this.createAgent.execute(organizationId, changedByOf(caller), readNewAgent(body)));
   }
 
   @Get()
@@ -85,11 +83,11 @@ export class AgentsController {
   @ApiOperation({
     operationId: 'listAgents',
     summary: 'Read the agents with the given ids, in the order asked',
-    description: 'Ids that the key cannot see are left out; an id given twice is answered once.',
+    description: 'Agents that the key cannot see are left out; an agent whose id is given twice is returned once.',
   })
   @ApiOkResponse({ type: AgentListResponse })
   @ApiErrors(400, 401)
-  async list(@Caller() caller: ApiKeyPrincipal, @Query() { ids }: AgentsQuery): Promise<{ agents: AgentView[] }> {
+  async list(@Caller() caller: ApiKeyPrincipal, @Query() { ids }: AgentsQuery): Promise<AgentListResponse> {
     return { agents: await this.views.many(await this.readAgents.named(caller, ids)) };
   }
 
@@ -103,7 +101,7 @@ export class AgentsController {
   async read(
     @Resource(STORED_AGENT) { agent }: StoredAgent,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<AgentView> {
+  ): Promise<AgentResponse> {
     return this.answer(reply, agent);
   }
 
@@ -119,8 +117,8 @@ export class AgentsController {
     operationId: 'updateAgent',
     summary: 'Change an agent',
     description:
-      'Only the fields that are sent change, all of them or none. A change that takes effect is a new version; one ' +
-      'that does not leaves version and updatedAt as they are.',
+      'Only the fields that are sent change, all of them or none. A change that takes effect creates a new version. A request ' +
+      'that changes nothing leaves version and updatedAt as they are.',
   })
   @ApiIfMatchHeader()
   @ApiVersionHeader()
@@ -140,8 +138,9 @@ export class AgentsController {
     @Body() body: ChangeAgentBody,
     @Headers('if-match') ifMatch: string | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<AgentView> {
-    return this.answer(reply, await this.changeAgent.execute(writeTargetOf(caller, agentId, ifMatch), changeOf(body)));
+  ): Promise<AgentResponse> {
+    const target = writeTargetOf(caller, agentId, ifMatch);
+    return this.answer(reply, await this.changeAgent.execute(target, readAgentChange(body)));
   }
 
   @Delete(':agentId')
@@ -151,20 +150,20 @@ export class AgentsController {
     operationId: 'deleteAgent',
     summary: 'Delete an agent and everything that belongs to it',
     description:
-      'Also for classic agents. Cannot be undone. Runs under way are cancelled. From the answer on nothing of it can be read; what its ' +
-      'conversations hold is removed from the database in the background.',
+      'Also for classic agents. Cannot be undone. Runs under way are cancelled. Once the request is answered, no route returns anything of the agent; the service removes its ' +
+      'conversations from the database in the background.',
   })
   @ApiOkResponse({ type: AgentDeletedResponse })
   @ApiErrors(400, 401, 403, 404)
   async delete(
     @Caller() caller: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,
-  ): Promise<{ id: string; deleted: true }> {
+  ): Promise<AgentDeletedResponse> {
     await this.deleteAgent.execute(caller.organizationId, agentId);
     return { id: agentId, deleted: true };
   }
 
-  private async answer(reply: FastifyReply, agent: Agent): Promise<AgentView> {
+  private async answer(reply: FastifyReply, agent: Agent): Promise<AgentResponse> {
     void reply.header('etag', etagOf(agent.version));
     return this.views.one(agent);
   }

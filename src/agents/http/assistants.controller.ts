@@ -4,7 +4,6 @@ import { Access, Caller, type ApiKeyPrincipal } from '../../access/index.js';
 import { ApiErrors, QueryStringField } from '../../platform/http/index.js';
 import { ReadAgents } from '../application/read-agents.js';
 import { AssistantListResponse } from './agent-response.dto.js';
-import type { AssistantView } from './agent-view.js';
 import { AgentViews } from './agent-views.js';
 
 class AssistantsQuery {
@@ -29,10 +28,7 @@ export class AssistantsController {
   })
   @ApiOkResponse({ type: AssistantListResponse })
   @ApiErrors(400, 401)
-  async list(
-    @Caller() caller: ApiKeyPrincipal,
-    @Query() { name }: AssistantsQuery,
-  ): Promise<{ assistants: AssistantView[] }> {
+  async list(@Caller() caller: ApiKeyPrincipal, @Query() { name }: AssistantsQuery): Promise<AssistantListResponse> {
     return { assistants: await this.views.assistants(await this.readAgents.assistants(caller, name)) };
   }
 }

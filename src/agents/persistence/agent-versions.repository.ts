@@ -1,34 +1,39 @@
 import { Injectable } from '@nestjs/common';
-import type { EntityManager, InferKyselyDB } from '@mikro-orm/sql';
-import { type Kysely, sql } from 'kysely';
 import type { z } from 'zod';
 import {
   Database,
   type EntityReader,
-  type ColumnsOf,
   inBatches,
-  jsonb,
-  queryBuilder,
-  rowsOf,
+  type SqlExecutor,
   storableJson,
+  toDate,
   type Transaction,
 } from '../../platform/database/index.js';
 import { readStored, type Stored } from '../../platform/stored-json/index.js';
 import type { AgentVersion } from '../domain/agent-version.js';
-import { CHANGED_BY, CHANGES, StoredPart, StoredText, StoredVersion } from './agents.schema.js';
-import { digestsIn, type LargeText, LargeTexts, putBack } from './large-texts.js';
+import {
+  INSERT_PART,
+  INSERT_VERSION,
+  type PartRow,
+  SELECT_PARTS_AT,
+  SELECT_VERSIONS,
+  type VersionRow,
+} from './agent-versions.sql.js';
+import { CHANGED_BY, CHANGES, StoredText } from './agents.schema.js';
+import { digestsIn, LargeTexts, withTexts } from './large-texts.js';
 
-interface Owner {
+interface AgentKey {
   readonly id: string;
   readonly organizationId: string;
 }
 
-type Tables = InferKyselyDB<typeof StoredVersion | typeof StoredPart>;
-
-const builder = queryBuilder<{
-  agent_versions: ColumnsOf<typeof StoredVersion>;
-  agent_version_parts: ColumnsOf<typeof StoredPart>;
-}>();
+export interface VersionPage {
+  /** Only versions below this one. */
+  readonly before: number | undefined;
+  readonly limit: number;
+  /** The most bytes that the changes of a page may have. A page has at least one version whatever its size. */
+  readonly maxBytes: number;
+}
 
 /** The parts of an agent at a version. */
 export interface PartsAt {
@@ -36,121 +41,52 @@ export interface PartsAt {
   read<Schema extends z.ZodType>(part: string, schema: Schema): Stored<Schema> | null;
 }
 
-/** The versions of agents, and of each part of an agent the snapshots of the versions that changed it. */
+/** The versions of agents. A version stores snapshots only of the parts that it changed. */
 @Injectable()
 export class AgentVersionsRepository {
   constructor(private readonly database: Database) {}
 
-  /** @param snapshots by part; a part that is not there stays what the version before has */
+  /** @param snapshots by part; parts that are left out keep the content of the version before */
   async add(
     transaction: Transaction,
-    { id: agentId, organizationId }: Owner,
-    { changes, changedBy, ...version }: AgentVersion,
+    { id: agentId, organizationId }: AgentKey,
+    { version, createdAt, changes, changedBy }: AgentVersion,
     snapshots: Readonly<Record<string, unknown>>,
   ): Promise<void> {
     const texts = new LargeTexts();
-    const told = texts.takenOut(changes);
-    const toldJson = storableJson(told);
-    const parts = Object.entries(snapshots).map(([part, content]) => ({ part, content: texts.takenOut(content) }));
-    const of = { organizationId, agentId };
-    for (const batch of inBatches(texts.all, ({ content }) => Buffer.byteLength(content))) {
-      const rows = batch.map((text) => ({ ...of, ...text }));
-      await transaction.em
-        .createQueryBuilder(StoredText)
-        .insert(rows)
-        .onConflict(['agentId', 'digest'])
-        .ignore()
-        .execute();
-    }
-    // As texts: the ORM looks through every value in a row several times, and there may be hundreds of thousands.
-    const row = { organization_id: organizationId, agent_id: agentId, version: version.version };
-    const stored = builder.insertInto('agent_versions').values({
-      ...row,
-      created_at: version.createdAt.toISOString(),
-      changed_by: jsonb(changedBy),
-      changes: sql`${toldJson}::jsonb`,
-      changes_bytes: Buffer.byteLength(toldJson) + texts.bytes,
-    });
-    await rowsOf(transaction, stored);
-    for (const { part, content } of parts) {
-      await rowsOf(
-        transaction,
-        builder.insertInto('agent_version_parts').values({ ...row, part, content: jsonb(content) }),
-      );
-    }
+    const changesJson = storableJson(texts.extractFrom(changes));
+    const parts = Object.entries(snapshots).map(([part, content]) => ({ part, content: texts.extractFrom(content) }));
+    await storeTexts(transaction, { id: agentId, organizationId }, texts);
+    const key = { organizationId, agentId, version };
+    const changesBytes = Buffer.byteLength(changesJson) + texts.bytes;
+    await INSERT_VERSION.run(transaction, { ...key, createdAt, changedBy, changes: changesJson, changesBytes });
+    for (const { part, content } of parts) await INSERT_PART.run(transaction, { ...key, part, content });
   }
 
-  /**
-   * Newest first: the versions before `page.before`, as many as fit, and at least one where there is one.
-   * @param page.most the most versions
-   * @param page.mostBytes the most that their changes may come to
-   */
-  async list(
-    organizationId: string,
-    agentId: string,
-    page: { readonly before: number | undefined; readonly most: number; readonly mostBytes: number },
-  ): Promise<AgentVersion[]> {
-    const rows = await this.database.read((em) =>
-      tables(em)
-        .selectFrom((from) =>
-          from
-            .selectFrom('agent_versions')
-            .select(['version', 'created_at', 'changed_by', 'changes', 'changes_bytes'])
-            .select(({ fn }) =>
-              fn
-                .sum<number>('changes_bytes')
-                .over((over) => over.orderBy('version', 'desc'))
-                .as('bytes'),
-            )
-            .where('organization_id', '=', organizationId)
-            .where('agent_id', '=', agentId)
-            .$if(page.before !== undefined, (query) => query.where('version', '<', page.before ?? 0))
-            .orderBy('version', 'desc')
-            .limit(page.most)
-            .as('page'),
-        )
-        .select(['version', 'created_at', 'changed_by', 'changes'])
-        .where((is) => is.or([is('bytes', '<=', page.mostBytes), is('bytes', '=', is.ref('changes_bytes'))]))
-        .orderBy('version', 'desc')
-        .execute(),
-    );
-    const texts = await this.textsIn(this.database, { id: agentId, organizationId }, rows);
+  /** Newest first. */
+  async list(organizationId: string, agentId: string, page: VersionPage): Promise<AgentVersion[]> {
+    const { before = null, limit, maxBytes } = page;
+    const parameters = { organizationId, agentId, before, limit, maxBytes };
+    const rows = await SELECT_VERSIONS.run<VersionRow>(this.database, parameters);
+    const texts = await textsIn(this.database, { id: agentId, organizationId }, rows);
     return rows.map((row) => ({
       version: row.version,
-      createdAt: new Date(row.created_at),
+      createdAt: toDate(row.created_at),
       changedBy: CHANGED_BY.read(row.changed_by, `${agentId} ${row.version}`),
-      changes: CHANGES.read(putBack(row.changes, texts), `${agentId} ${row.version}`),
+      changes: CHANGES.read(withTexts(row.changes, texts), `${agentId} ${row.version}`),
     }));
   }
 
   /** @returns the parts of the agent at a version; null when the agent has no such version */
-  async partsAt(source: EntityReader, { id, organizationId }: Owner, version: number): Promise<PartsAt | null> {
-    const rows = await source.read((em) =>
-      tables(em)
-        .selectFrom('agent_versions as v')
-        .leftJoinLateral(
-          (from) =>
-            from
-              .selectFrom('agent_version_parts as p')
-              .distinctOn('p.part')
-              .select(['p.part', 'p.content'])
-              .whereRef('p.agent_id', '=', 'v.agent_id')
-              .whereRef('p.organization_id', '=', 'v.organization_id')
-              .whereRef('p.version', '<=', 'v.version')
-              .orderBy('p.part')
-              .orderBy('p.version', 'desc')
-              .as('held'),
-          (join) => join.onTrue(),
-        )
-        .select(['held.part', 'held.content'])
-        .where('v.organization_id', '=', organizationId)
-        .where('v.agent_id', '=', id)
-        .where('v.version', '=', version)
-        .execute(),
-    );
+  async partsAt(
+    source: EntityReader & SqlExecutor,
+    { id, organizationId }: AgentKey,
+    version: number,
+  ): Promise<PartsAt | null> {
+    const rows = await SELECT_PARTS_AT.run<PartRow>(source, { organizationId, agentId: id, version });
     if (rows.length === 0) return null;
-    const texts = await this.textsIn(source, { id, organizationId }, rows);
-    const parts = new Map(rows.map(({ part, content }) => [part, putBack(content, texts)]));
+    const texts = await textsIn(source, { id, organizationId }, rows);
+    const parts = new Map(rows.map(({ part, content }) => [part, withTexts(content, texts)]));
     return {
       read: (part, schema) => {
         const place = { column: 'agent_version_parts.content', row: `${id} ${version} ${part}` };
@@ -158,22 +94,29 @@ export class AgentVersionsRepository {
       },
     };
   }
+}
 
-  private async textsIn(
-    source: EntityReader,
-    { id: agentId, organizationId }: Owner,
-    value: unknown,
-  ): Promise<Map<string, string>> {
-    const digest = { $in: [...digestsIn(value)] };
-    if (digest.$in.length === 0) return new Map();
-    const rows = await source.read((em) =>
-      em.find(StoredText, { organizationId, agentId, digest }, { disableIdentityMap: true }),
-    );
-    return new Map(rows.map((row): [LargeText['digest'], string] => [row.digest, row.content]));
+async function storeTexts(
+  { em }: Transaction,
+  { id: agentId, organizationId }: AgentKey,
+  texts: LargeTexts,
+): Promise<void> {
+  for (const batch of inBatches(texts.all, ({ content }) => Buffer.byteLength(content))) {
+    const rows = batch.map((text) => ({ organizationId, agentId, ...text }));
+    await em.createQueryBuilder(StoredText).insert(rows).onConflict(['agentId', 'digest']).ignore().execute();
   }
 }
 
-/** For reads that no entity fits. */
-function tables(em: EntityManager): Kysely<Tables> {
-  return em.getKysely<Tables>();
+/** The large texts that a value refers to, by digest. */
+async function textsIn(
+  source: EntityReader,
+  { id: agentId, organizationId }: AgentKey,
+  value: unknown,
+): Promise<Map<string, string>> {
+  const digest = { $in: [...digestsIn(value)] };
+  if (digest.$in.length === 0) return new Map();
+  const rows = await source.read((em) =>
+    em.find(StoredText, { organizationId, agentId, digest }, { disableIdentityMap: true }),
+  );
+  return new Map(rows.map((row) => [row.digest, row.content]));
 }

@@ -1,25 +1,25 @@
 import { expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { digestsIn, LargeTexts, putBack } from './large-texts.js';
+import { digestsIn, LargeTexts, withTexts } from './large-texts.js';
 
 const LONG = 'long text '.repeat(1_000);
 
 function roundTrip(value: unknown): unknown {
   const texts = new LargeTexts();
-  const stored = JSON.parse(JSON.stringify(texts.takenOut(value))) as unknown;
-  return putBack(stored, new Map(texts.all.map(({ digest, content }) => [digest, content])));
+  const stored = JSON.parse(JSON.stringify(texts.extractFrom(value))) as unknown;
+  return withTexts(stored, new Map(texts.all.map(({ digest, content }) => [digest, content])));
 }
 
-it('takes a text out once, wherever it stands, and counts it each time', () => {
+it('extracts a text once, however often it occurs, and counts the bytes of every occurrence', () => {
   const texts = new LargeTexts();
-  const taken = texts.takenOut([{ before: LONG, after: { content: LONG, name: 'Tone' } }, 'short', 7, null]);
+  const taken = texts.extractFrom([{ before: LONG, after: { content: LONG, name: 'Tone' } }, 'short', 7, null]);
   expect(texts.all).toEqual([{ digest: expect.any(String), content: LONG }]);
   expect(texts.bytes).toBe(2 * LONG.length);
   expect(JSON.stringify(taken)).not.toContain('long text');
   expect([...digestsIn(taken)]).toEqual(texts.all.map(({ digest }) => digest));
 });
 
-it('gives back what it was given, texts that look like its own marks included', () => {
+it('restores every value, also texts that look like references', () => {
   const odd = fc.constantFrom(
     '\u0001',
     '\u0001\u0001',
@@ -37,6 +37,6 @@ it('gives back what it was given, texts that look like its own marks included', 
   );
 });
 
-it('says so when a text is missing', () => {
-  expect(() => putBack(new LargeTexts().takenOut([LONG]), new Map())).toThrow('missing');
+it('throws when a text is missing', () => {
+  expect(() => withTexts(new LargeTexts().extractFrom([LONG]), new Map())).toThrow('missing');
 });

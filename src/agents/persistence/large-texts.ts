@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 
-/** A text of so many characters is kept once for its agent, however many versions tell of it. */
+/** A text of at least this length is stored once for its agent, however many versions contain it. */
 const LARGE_CHARACTERS = 4_096;
 
-/** Begins what stands in a large text's place. A text of its own that begins so gets one more of them. */
+/** Begins a reference to a large text. A text that itself begins with the mark is escaped by a second one. */
 const MARK = '\u0001';
 const REFERENCE = `${MARK}text:`;
 
@@ -12,18 +12,18 @@ export interface LargeText {
   readonly content: string;
 }
 
-/** The large texts that are taken out of JSON values, each once. */
+/** Collects the large texts of JSON values, each once. */
 export class LargeTexts {
   private readonly digests = new Map<string, string>();
-  /** In UTF-8, of all occurrences together. */
+  /** The UTF-8 length of all occurrences together. */
   bytes = 0;
 
   get all(): readonly LargeText[] {
     return [...this.digests].map(([content, digest]) => ({ digest, content }));
   }
 
-  /** @returns a copy of the value that names its large texts instead of holding them */
-  takenOut(value: unknown): unknown {
+  /** @returns a copy of the value with references in place of its large texts */
+  extractFrom(value: unknown): unknown {
     return mapTexts(value, (text) => {
       if (text.length < LARGE_CHARACTERS) return text.startsWith(MARK) ? MARK + text : text;
       const digest = this.digests.get(text) ?? createHash('sha256').update(text).digest('base64url');
@@ -34,7 +34,7 @@ export class LargeTexts {
   }
 }
 
-/** The digests that a value names in place of texts. */
+/** The digests of the large texts that a value refers to. */
 export function digestsIn(value: unknown): Set<string> {
   const digests = new Set<string>();
   mapTexts(value, (text) => {
@@ -44,8 +44,12 @@ export function digestsIn(value: unknown): Set<string> {
   return digests;
 }
 
-/** The value with its texts in it again. @throws Error when one of them is missing */
-export function putBack(value: unknown, texts: ReadonlyMap<string, string>): unknown {
+/**
+ * The value with its large texts in place of the references.
+ * @param texts by digest
+ * @throws Error when one of them is missing
+ */
+export function withTexts(value: unknown, texts: ReadonlyMap<string, string>): unknown {
   return mapTexts(value, (text) => {
     if (text.startsWith(MARK + MARK)) return text.slice(MARK.length);
     if (!text.startsWith(REFERENCE)) return text;

@@ -1,4 +1,4 @@
-import { type EntityData, type FilterQuery, type InferEntity, raw } from '@mikro-orm/core';
+import type { EntityData, FilterQuery, InferEntity } from '@mikro-orm/core';
 import type { QBFilterQuery } from '@mikro-orm/sql';
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database/index.js';
@@ -43,8 +43,8 @@ export class FileRepository {
     const stored = { id, organizationId, status: 'stored' } as const;
     const file = await this.database.read((em) => em.findOne(StoredFile, stored));
     if (!file || file.usedAt >= notedSince) return uploadOf(file);
-    const noted = await this.update(stored, { usedAt: raw('greatest(used_at, ?)', [now]) });
-    return noted ? uploadOf(file) : null;
+    const isRecorded = await this.update(stored, { usedAt: now });
+    return isRecorded ? uploadOf(file) : null;
   }
 
   /** Ids after `after` of what may go: unused since `unusedSince`, or never finished. In the order of their ids. */

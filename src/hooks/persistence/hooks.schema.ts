@@ -1,19 +1,13 @@
-import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import { defineEntity, p } from '@mikro-orm/core';
 import { z } from 'zod';
-import {
-  type ColumnsOf,
-  type ContextSchema,
-  JsonDocument,
-  migration,
-  queryBuilder,
-} from '../../platform/database/index.js';
+import { type ContextSchema, JsonDocument, migration } from '../../platform/database/index.js';
 import type { Stored } from '../../platform/stored-json/index.js';
 import { hooksDocument } from '../domain/hooks-document.js';
 import { sessionStartHook, threadSession } from '../domain/session-start.js';
 
-/** Under what the values of a document's headers are in the vault. */
+/** Where the vault has the values of a document's headers. */
 const storedHeaders = z.object({
-  /** Another one after each write. */
+  /** New with each write. */
   id: z.string(),
   pieces: z.number(),
 });
@@ -21,7 +15,7 @@ export type StoredHeaders = Stored<typeof storedHeaders>;
 
 export const SESSION = new JsonDocument('thread_sessions.session', threadSession);
 
-/** What an agent has of hooks. The row is there from the first write on; secrets are in the vault. */
+/** The hooks of an agent, from the first write on. Secrets are in the vault. */
 export const StoredAgentHooks = defineEntity({
   name: 'StoredAgentHooks',
   tableName: 'agent_hooks',
@@ -31,15 +25,12 @@ export const StoredAgentHooks = defineEntity({
     document: new JsonDocument('agent_hooks.document', hooksDocument).property(),
     headers: new JsonDocument('agent_hooks.headers', storedHeaders).property().strictNullable(),
     sessionStart: new JsonDocument('agent_hooks.session_start', sessionStartHook).property().strictNullable(),
-    /** When the signing secret was made; null while there is none. */
+    /** Null when the agent has no signing secret. */
     secretCreatedAt: p.datetime(3).strictNullable(),
   },
 });
-export type StoredAgentHooks = InferEntity<typeof StoredAgentHooks>;
 
-export const tables = queryBuilder<{ agent_hooks: ColumnsOf<typeof StoredAgentHooks> }>();
-
-/** The start of a thread: claimed by the run that sees to it, and then what came of it. */
+/** The start of a thread: the run that claimed it, and later its outcome. */
 export const StoredThreadSession = defineEntity({
   name: 'StoredThreadSession',
   tableName: 'thread_sessions',
@@ -47,9 +38,9 @@ export const StoredThreadSession = defineEntity({
     threadId: p.uuid().primary(),
     organizationId: p.uuid(),
     runId: p.uuid(),
-    /** Until then the run may still be at it. */
+    /** Until then the run may still be working on it. */
     expiresAt: p.datetime(3),
-    /** Null while it is not over. */
+    /** Null until the start has ended. */
     session: SESSION.property().strictNullable(),
   },
 });
