@@ -9,7 +9,7 @@ import { CountCredits, countCredits } from './jobs/count-credits.job.js';
 import { CreditEntryRepository } from './persistence/credit-entry.repository.js';
 import { CreditPeriodRepository } from './persistence/credit-period.repository.js';
 
-/** What the runs of organizations have used, by the run and by the month. */
+/** The usage of organizations, per run and per month. */
 @Module({
   imports: [JobsModule.define(countCredits)],
   controllers: [CreditsController],

@@ -22,7 +22,7 @@ import { LeftBehindMemoriesRepository } from './persistence/left-behind-memories
 import { MemoryVectorsRepository } from './persistence/memory-vectors.repository.js';
 import { MemoryRepository } from './persistence/memory.repository.js';
 
-/** What agents remember of the users they talk to. */
+/** Long-term memory: what agents note about their users. */
 @Module({
   imports: [AccessModule, AgentsModule, ModelsModule, UserKeysModule, JobsModule.define(embedMemories)],
   controllers: [MemoriesController],

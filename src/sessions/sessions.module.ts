@@ -3,10 +3,10 @@ import { AccessModule } from '../access/index.js';
 import { AgentsModule } from '../agents/index.js';
 import { ConversationsModule, UserColumns } from '../conversations/index.js';
 import { JobsModule } from '../platform/jobs/index.js';
-import { ForgetUsersWhenAgentDeleted } from './application/forget-users-when-agent-deleted.js';
+import { RemoveUsersWhenAgentDeleted } from './application/remove-users-when-agent-deleted.js';
 import { MintSession } from './application/mint-session.js';
 import { PassTokens } from './application/pass-tokens.js';
-import { PassesOfSession } from './application/passes-of-session.js';
+import { SignPass } from './application/sign-pass.js';
 import { RenewSession } from './application/renew-session.js';
 import { SessionAgentLookup } from './application/session-agent-lookup.js';
 import { SigningKeys } from './application/signing-keys.js';
@@ -19,15 +19,15 @@ import { SessionRepository } from './persistence/session.repository.js';
 import { SigningKeyRepository } from './persistence/signing-key.repository.js';
 import { UsersOfDeletedAgents } from './persistence/users-of-deleted-agents.repository.js';
 
-/** Web sessions: short-lived passes with which a browser talks to one agent in one conversation. */
+/** Web sessions: with short-lived passes, a browser talks to one agent in one conversation. */
 @Module({
   imports: [AccessModule, AgentsModule, ConversationsModule, JobsModule.define(purgeSessions)],
   controllers: [SessionsController, WidgetController],
   providers: [
     ...[SessionRepository, SaltedEndUsers, SigningKeyRepository, UsersOfDeletedAgents],
-    ...[SigningKeys, PassTokens, PassesOfSession, VerifyPass],
+    ...[SigningKeys, PassTokens, SignPass, VerifyPass],
     ...[MintSession, RenewSession, SessionAgentLookup],
-    ...[ForgetUsersWhenAgentDeleted, PurgeSessions],
+    ...[RemoveUsersWhenAgentDeleted, PurgeSessions],
   ],
 })
 export class SessionsModule {

@@ -6,7 +6,7 @@ import { CreditEntryRepository } from '../persistence/credit-entry.repository.js
 
 export interface EntryPage {
   readonly entries: readonly CreditEntry[];
-  /** Null at the end. */
+  /** Null on the last page. */
   readonly nextCursor: string | null;
 }
 
@@ -16,7 +16,7 @@ export interface ListEntriesQuery {
   readonly limit: number;
 }
 
-/** What the runs of an organization have used, the newest first. */
+/** Lists the credit entries of an organization, newest first. */
 @Injectable()
 export class ListEntries {
   constructor(
@@ -25,7 +25,7 @@ export class ListEntries {
   ) {}
 
   /**
-   * Empty for a period that the organization does not have.
+   * The list is empty for a period that the organization does not have.
    * @throws ValidationFailed for a cursor that this list has not issued for this period
    */
   async execute(organizationId: string, { periodId, cursor, limit }: ListEntriesQuery): Promise<EntryPage> {

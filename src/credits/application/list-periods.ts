@@ -7,11 +7,11 @@ import { CreditPeriodRepository } from '../persistence/credit-period.repository.
 
 export interface PeriodPage {
   readonly periods: readonly Period[];
-  /** Null at the end. */
+  /** Null on the last page. */
   readonly nextCursor: string | null;
 }
 
-/** The months of an organization from its first to the present one, the newest first; those without use too. */
+/** Lists all months of an organization up to the current one, newest first, including months without use. */
 @Injectable()
 export class ListPeriods {
   constructor(

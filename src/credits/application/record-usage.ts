@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { type FinishedRun, RunObserver, type RunRecord, type SuggestionUsage } from '../../conversations/index.js';
 import { entryRow } from '../persistence/credit-entry.repository.js';
 
-/** Makes an entry of every run, in the statement that ends it: what the run says it has cost, and the entry, are one. */
+/** Adds a credit entry to the statement that ends a run, so that the run and its entry always have the same credits. */
 @Injectable()
 export class RecordUsage extends RunObserver {
   override record({ run, agent }: FinishedRun): readonly RunRecord[] {

@@ -7,8 +7,8 @@ import { monthAfter, monthOf } from '../domain/period.js';
 import { CreditPeriodRepository } from '../persistence/credit-period.repository.js';
 
 /**
- * Keeps an organization that wants it so within the credits of its month. What a run costs is known at its end: runs that
- * are under way when the last credit is used go on, and are all that comes on top.
+ * Refuses runs of an organization that has used up its monthly credits, if it is set to block. A run's cost is known only at its end,
+ * so runs that are under way when the last credit is used may exceed the limit.
  */
 @Injectable()
 export class RefuseExhausted extends RunAdmission {
@@ -21,7 +21,7 @@ export class RefuseExhausted extends RunAdmission {
   }
 
   /**
-   * Asks the database for organizations with a limit that blocks, and for no other.
+   * Reads the database only for organizations with a limit that blocks.
    * @throws CreditsExhausted
    */
   async admit({ organizationId, agent }: AdmissionRequest): Promise<void> {

@@ -1,7 +1,7 @@
 import { DomainError } from '../../platform/errors/index.js';
 import type { Month } from './period.js';
 
-/** The body is the one that all routes which start runs have for `422`. */
+/** The body is that of every `422` of routes that start runs. */
 export class CreditsExhausted extends DomainError {
   constructor(included: number, next: Month) {
     super(

@@ -1,6 +1,6 @@
 /** The usage of one run, or of one request for suggestions. */
 export interface CreditEntry {
-  /** The id of the run, so that a run that is stored twice has one entry; for suggestions an id of its own. */
+  /** The id of the run, so that a run that is stored twice has one entry. For suggestions, a new id. */
   readonly id: string;
   /** When the run ended, or the suggestions were made. */
   readonly createdAt: Date;
@@ -9,9 +9,9 @@ export interface CreditEntry {
   readonly threadId: string | null;
   readonly provider: string;
   readonly model: string;
-  /** Null where the provider did not tell. */
+  /** Null if the provider did not report them. */
   readonly inputTokens: number | null;
   readonly outputTokens: number | null;
-  /** To four decimals; 0 on a key of the agent's own. */
+  /** To four decimals; 0 if the agent has its own API key. */
   readonly credits: number;
 }

@@ -1,18 +1,18 @@
 import { derivedId, momentOf } from '../../platform/ids/index.js';
 
-/** A calendar month in UTC, by its first moment. */
+/** The first moment of a calendar month in UTC. */
 export type Month = Date;
 
-/** What an organization has used in one month. */
+/** The usage of an organization in one month. */
 export interface Period {
-  /** Follows from the organization and the month, so that a month without any use has one too. */
+  /** Derived from the organization and the month, so that months without use have ids too. */
   readonly id: string;
   readonly startsAt: Month;
-  /** Not part of it: where the next one starts. */
+  /** The start of the next month. */
   readonly endsAt: Month;
-  /** The exact sum of its entries, to four decimals. */
+  /** The exact sum of its entries, with four decimals. */
   readonly creditsUsed: number;
-  /** What held at its end, or holds now; null where nothing was set. */
+  /** The setting at the end of the month, or now; null if none was set. */
   readonly creditsIncluded: number | null;
 }
 
@@ -28,7 +28,7 @@ export function periodId(organizationId: string, month: Month): string {
   return derivedId(month, ['credits', organizationId]);
 }
 
-/** @returns the month of the organization's period; null where the organization has no such period */
+/** @returns the month of the period; null if the organization has no such period */
 export function monthOfPeriod(organizationId: string, id: string): Month | null {
   const month = monthOf(momentOf(id));
   return periodId(organizationId, month) === id ? month : null;

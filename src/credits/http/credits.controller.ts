@@ -27,10 +27,10 @@ export class CreditsController {
   @Access({ scope: 'none', level: 'organization' })
   @ApiOperation({
     operationId: 'listCreditPeriods',
-    summary: 'List what was used by the month, newest first',
+    summary: 'List usage by month, newest first',
     description:
-      'Every calendar month (UTC) since the organization began, those without use too. A period includes what held at ' +
-      'its end: a change within the month is seen at once, and past months keep what they included.',
+      'Every calendar month (UTC) since the organization was created, including months without use. The included credits are those ' +
+      'set at the end of the month: a change applies to the current month at once and never to past months.',
   })
   @ApiOkResponse({ type: PeriodListResponse })
   @ApiErrors(400, 401, 403)
@@ -39,16 +39,16 @@ export class CreditsController {
     @Query() { cursor, limit }: ListPeriodsQuery,
   ): Promise<PeriodListResponse> {
     const { periods, nextCursor } = await this.listPeriods.execute(organizationId, cursor, limit);
-    return { periods: periods.map(periodView), nextCursor };
+    return { periods: periods.map(toPeriod), nextCursor };
   }
 
   @Get('entries')
   @Access({ scope: 'none', level: 'organization' })
   @ApiOperation({
     operationId: 'listCreditEntries',
-    summary: 'List what each run used, newest first',
+    summary: 'List the usage of each run, newest first',
     description:
-      'One entry for each run that has ended, however it did. Entries stay when the thread or the agent is deleted. ' +
+      'One entry for each run that has ended, with any status. Entries stay when the thread or the agent is deleted. ' +
       'Runs on an agent’s own API key cost nothing.',
   })
   @ApiOkResponse({ type: EntryListResponse })
@@ -59,15 +59,15 @@ export class CreditsController {
   ): Promise<EntryListResponse> {
     const { cursor, limit, periodId } = query;
     const { entries, nextCursor } = await this.listEntries.execute(organizationId, { cursor, limit, periodId });
-    return { entries: entries.map(entryView), nextCursor };
+    return { entries: entries.map(toEntry), nextCursor };
   }
 }
 
-function periodView({ id, startsAt, endsAt, creditsUsed, creditsIncluded }: Period): PeriodResponse {
+function toPeriod({ id, startsAt, endsAt, creditsUsed, creditsIncluded }: Period): PeriodResponse {
   return { id, startsAt: startsAt.toISOString(), endsAt: endsAt.toISOString(), creditsUsed, creditsIncluded };
 }
 
-function entryView({ id, createdAt, agentId, threadId, ...usage }: CreditEntry): EntryResponse {
+function toEntry({ id, createdAt, agentId, threadId, ...usage }: CreditEntry): EntryResponse {
   const { provider, model, inputTokens, outputTokens, credits } = usage;
   return {
     ...{

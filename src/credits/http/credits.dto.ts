@@ -11,8 +11,8 @@ import {
 } from '../../platform/http/index.js';
 import { ENTRIES, PERIODS } from '../limits.js';
 
-const CURSOR = { optional: true, description: 'The `nextCursor` of the page before.' };
-const NEXT_CURSOR = { nullable: true, description: 'Opaque; null at the end.' };
+const CURSOR = { optional: true, description: 'The `nextCursor` of the previous page.' };
+const NEXT_CURSOR = { nullable: true, description: 'Opaque; null on the last page.' };
 
 export class ListPeriodsQuery {
   @QueryStringField(CURSOR)
@@ -21,7 +21,7 @@ export class ListPeriodsQuery {
     optional: true,
     min: 1,
     max: PERIODS.max,
-    description: `${PERIODS.default} unless said otherwise.`,
+    description: `The default is ${PERIODS.default}.`,
   })
   readonly limit: number = PERIODS.default;
 }
@@ -33,13 +33,13 @@ export class ListEntriesQuery {
     optional: true,
     min: 1,
     max: ENTRIES.max,
-    description: `${ENTRIES.default} unless said otherwise.`,
+    description: `The default is ${ENTRIES.default}.`,
   })
   readonly limit: number = ENTRIES.default;
   @QueryUuidField({
     optional: true,
     description:
-      'Only entries of this period; none for a period that the organization does not have. A cursor belongs to the period it was answered for.',
+      'Only entries of this period; none for a period that the organization does not have. A cursor is valid only for the period it was returned for.',
   })
   readonly periodId?: string;
 }
@@ -51,11 +51,11 @@ export class PeriodResponse {
   readonly startsAt!: string;
   @TimestampField({ description: 'The first moment of the next month.' })
   readonly endsAt!: string;
-  @NumberField({ description: 'The sum of the period’s entries, to four decimals.' })
+  @NumberField({ description: 'The sum of the period’s entries, with four decimals.' })
   readonly creditsUsed!: number;
   @IntegerField({
     nullable: true,
-    description: 'What was set at the end of the period, or is set now; null where nothing was.',
+    description: 'The setting at the end of the period, or now; null if none was set.',
   })
   readonly creditsIncluded!: number | null;
 }
@@ -70,29 +70,29 @@ export class PeriodListResponse {
 export class EntryResponse {
   @UuidField({ description: 'Id of the entry.' })
   readonly id!: string;
-  @TimestampField({ description: 'When the run ended, or the suggestions were made: the entry belongs to that month.' })
+  @TimestampField({ description: 'When the run ended or the suggestions were made. The entry belongs to this month.' })
   readonly createdAt!: string;
-  @UuidField({ description: 'The agent that ran; it may have been deleted since.' })
+  @UuidField({ description: 'The agent, which may have been deleted.' })
   readonly assistant_id!: string;
   @UuidField({
     nullable: true,
-    description: 'The conversation of the run, which may have been deleted since; null for suggestions.',
+    description: 'The conversation of the run, which may have been deleted; null for suggestions.',
   })
   readonly thread_id!: string | null;
-  @UuidField({ nullable: true, description: 'The run that is paid for; null for suggestions.' })
+  @UuidField({ nullable: true, description: 'The run; null for suggestions.' })
   readonly runId!: string | null;
   @StringField({ description: 'Type of the provider that answered.' })
   readonly provider!: string;
   @StringField({ description: 'The model that answered.' })
   readonly model!: string;
-  @IntegerField({ nullable: true, description: 'Null where the provider did not tell.' })
+  @IntegerField({ nullable: true, description: 'Null if the provider did not report it.' })
   readonly inputTokens!: number | null;
   @IntegerField({
     nullable: true,
-    description: 'What the model wrote, thinking included; null where the provider did not tell.',
+    description: 'Includes thinking. Null if the provider did not report it.',
   })
   readonly outputTokens!: number | null;
-  @NumberField({ description: 'To four decimals; 0 on an API key of the agent’s own.' })
+  @NumberField({ description: 'With four decimals; 0 if the agent uses its own API key.' })
   readonly credits!: number;
 }
 

@@ -6,7 +6,7 @@ import { COUNT_BATCH, COUNT_EVERY_MINUTES } from '../limits.js';
 const payload = z.object({});
 type Payload = z.output<typeof payload>;
 
-/** Keeps the sums of the months, so that reading one does not add up its entries. What one run leaves the next one takes. */
+/** Adds entries to the sums of their months, so that reading a month does not add up all its entries. */
 export const countCredits = defineJob({
   name: 'credits.count',
   payload,

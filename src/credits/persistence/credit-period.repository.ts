@@ -9,20 +9,20 @@ export interface MonthUsage {
 }
 
 export interface MonthFilter {
-  /** When the organization began. */
+  /** When the organization was created. */
   readonly since: Date;
   readonly now: Date;
-  /** Only months before this one; null for all. */
+  /** Only months before this; null for all. */
   readonly before: Month | null;
   readonly limit: number;
 }
 
-/** What organizations have used by the month: the sums that are kept, and the entries that are not yet part of them. */
+/** The usage of organizations per month: stored sums plus the entries that are not counted in them yet. */
 @Injectable()
 export class CreditPeriodRepository {
   constructor(private readonly database: Database) {}
 
-  /** The newest first. */
+  /** Newest first. */
   async list(organizationId: string, filter: MonthFilter): Promise<MonthUsage[]> {
     const rows = await LIST_PERIODS.run<{ month: string; credits: string }>(this.database, {
       organizationId,
@@ -41,8 +41,8 @@ export class CreditPeriodRepository {
   }
 
   /**
-   * Adds some entries to the sums of their months, in a transaction of its own.
-   * @returns how many, at most `limit`
+   * Adds up to `limit` uncounted entries to the sums of their months, in one transaction.
+   * @returns how many it added
    */
   async countSome(limit: number): Promise<number> {
     const [row] = await COUNT_ENTRIES.run<{ entries: number }>(this.database, { limit });

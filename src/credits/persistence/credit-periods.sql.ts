@@ -1,14 +1,14 @@
 /**
- * Written by hand because sums are moved in one statement, and read in one with what is not yet moved: each sees every
- * entry exactly once, whatever else is going on. One of them stands before the runs of organizations with a limit.
+ * SQL because one data-modifying CTE moves entries into the sums, and one statement reads both: so each sees every entry exactly once,
+ * whatever other processes do. Runs of organizations with a limit wait for `USED_IN_MONTH`.
  */
 import { statement } from '../../platform/database/index.js';
 
 const monthOf = (moment: string): string => `date_trunc('month', ${moment} at time zone 'UTC')`;
 
 /**
- * Adds entries to the sums of their months. Those that another process is at are left to it; the order of the months
- * keeps two processes from waiting for each other.
+ * Adds entries to the sums of their months. It skips entries that another process has locked, and updates months in one order, so
+ * that two processes do not deadlock.
  */
 export const COUNT_ENTRIES = statement(
   { limit: 'integer' },
@@ -29,8 +29,8 @@ export const COUNT_ENTRIES = statement(
 );
 
 /**
- * Every month from the organization's beginning, or its first entry where the clock was set back, to the present one, or
- * its last entry; the newest first. `before`: months before this one alone.
+ * Every month from the organization's creation to now, newest first. An entry outside of this span, which a clock that was set back
+ * leaves, extends it. `before` limits the result to earlier months.
  */
 export const LIST_PERIODS = statement(
   { organizationId: 'uuid', since: 'timestamptz', now: 'timestamptz', before: 'timestamptz', limit: 'integer' },

@@ -14,19 +14,18 @@ export const creditEntries = defineEntity({
     model: p.text(),
     inputTokens: p.bigint('number').strictNullable(),
     outputTokens: p.bigint('number').strictNullable(),
-    /** As text: a sum of floating-point numbers drifts from what is summed. */
+    /** As text, because sums of floating-point numbers are not exact. */
     credits: p.decimal('string').columnType('numeric(18,4)'),
     createdAt: p.datetime(3),
-    /** Part of the sum in `credit_periods`. */
+    /** Whether the sum in `credit_periods` includes it. */
     counted: p.boolean(),
   },
 });
 
 /**
- * Entries refer to nothing. They outlive threads and agents, whose texts they hold nothing of; and with a reference to
- * the organization the statement that ends a run would lock its row, which all runs share and which an operator may be
- * changing. The trigger does what the reference would: it fires after the references to the organization have taken
- * threads and runs away, whose last entries are committed by then.
+ * Entries have no foreign keys. They outlive threads and agents, of which they hold no text. With a reference to the organization, the
+ * statement that ends a run would lock the organization's row, which all its runs share and an operator may be changing. The trigger
+ * does what the reference would: it fires after cascades have removed threads and runs, whose last entries are committed by then.
  */
 const init = migration('2026112411_credits_init', [
   `create table credit_entries (

@@ -6,7 +6,7 @@ import { packVector } from '../domain/vector.js';
 import { EMBEDDED_AT_ONCE } from '../limits.js';
 import { type EmbeddableMemory, MemoryVectorsRepository } from '../persistence/memory-vectors.repository.js';
 
-/** Gives the memories of a user that have none of the present model their vectors. Nothing is held while the endpoint works. */
+/** Embeds the memories of a user that have no vector of the current model. No connection or lock is held while the endpoint works. */
 @Injectable()
 export class EmbedMemories {
   constructor(
@@ -16,18 +16,18 @@ export class EmbedMemories {
     private readonly logger: Logger,
   ) {}
 
-  /** Ends early where the endpoint fails. @throws the reason of `signal` when it aborts */
+  /** Stops at the first failure of the endpoint. @throws the reason of `signal` when it aborts */
   async execute(owner: MemoryOwner, signal: AbortSignal): Promise<void> {
     const { model } = this.endpoint;
     if (model === undefined) return;
-    let before: string | undefined;
+    let previousFirst: string | undefined;
     for (;;) {
-      const lacking = await this.vectors.lacking(owner, model, EMBEDDED_AT_ONCE);
-      const first = lacking[0]?.id;
-      // The same again: its text changes as fast as it is embedded, and whoever changes it asks for the job.
-      if (first === undefined || first === before) return;
-      before = first;
-      if (!(await this.embed(owner, model, lacking, signal))) return;
+      const memories = await this.vectors.findUnembedded(owner, model, EMBEDDED_AT_ONCE);
+      const first = memories[0]?.id;
+      // The same first memory again: its text changed while it was embedded, and that save has enqueued another job.
+      if (first === undefined || first === previousFirst) return;
+      previousFirst = first;
+      if (!(await this.embed(owner, model, memories, signal))) return;
     }
   }
 
@@ -47,11 +47,11 @@ export class EmbedMemories {
       const memory = memories[position];
       return memory ? [{ ...memory, vector: vector === null ? null : packVector(vector) }] : [];
     });
-    if (packed.length > 0) await this.vectors.keep(owner, model, packed);
+    if (packed.length > 0) await this.vectors.save(owner, model, packed);
     if (failure)
       this.logger.warn(
         { model, failure: failure.kind },
-        'Memories have no vectors yet: they are found by words until they have',
+        'The embedding endpoint failed: memories without vectors are found by words only',
       );
     return failure === undefined;
   }

@@ -5,7 +5,7 @@ import { MemoryRepository } from '../persistence/memory.repository.js';
 import { type Auditor, MemoryAudit } from './memory-audit.js';
 import { OwnerQueue } from './owner-queue.js';
 
-/** Removes all that an agent remembers of a person. */
+/** Removes all memories that an agent has of a user. */
 @Injectable()
 export class EraseMemories {
   constructor(
@@ -18,7 +18,7 @@ export class EraseMemories {
   /** @returns how many there were */
   async execute(owner: MemoryOwner, by: Auditor): Promise<number> {
     const erase = async (transaction: Transaction): Promise<number> => {
-      // One that is being saved at this moment goes too.
+      // Waits for a save that is under way, so that its memory is removed too.
       await this.memories.lock(transaction, owner);
       return this.memories.removeAll(transaction, owner);
     };

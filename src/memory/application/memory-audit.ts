@@ -2,13 +2,13 @@ import { Injectable } from '@nestjs/common';
 import { Logger } from '../../platform/telemetry/index.js';
 import type { MemoryOwner } from '../domain/memory.js';
 
-/** Who reads or erases a person's memories. */
+/** The API key, and its member, that reads or erases a user's memories. */
 export interface Auditor {
   readonly keyId: string;
   readonly memberId: string;
 }
 
-/** Tells in the log who has read or erased the memories of whom: the user by key, and never what they say. */
+/** Logs who read or erased whose memories. The user appears as a key, and texts never appear. */
 @Injectable()
 export class MemoryAudit {
   constructor(private readonly logger: Logger) {}

@@ -8,7 +8,7 @@ import { MAX_RECALLED, MAX_RECALLED_SOURCE } from '../limits.js';
 import { MemoryRepository } from '../persistence/memory.repository.js';
 import { ownerOf } from './owner-of-run.js';
 
-/** Puts the most useful memories of the user that a run names into its prompt; where there are none, nothing. */
+/** Adds the most useful memories of the run's user to the prompt. */
 @Injectable()
 export class RecallMemories extends PromptSource {
   constructor(
@@ -41,7 +41,7 @@ export class RecallMemories extends PromptSource {
     } catch (error) {
       this.logger.warn(
         { err: error, runId: run.runId },
-        'The memories of a user could not be read; the run goes on without them',
+        'The memories of a user could not be read: the run continues without them',
       );
       return [];
     }

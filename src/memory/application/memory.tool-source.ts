@@ -52,9 +52,9 @@ const SAVED_ENOUGH = `Nothing was saved: one reply may save ${MAX_SAVED_A_REPLY}
 const SEARCHED_ENOUGH = `Nothing was searched: one reply may search ${MAX_SEARCHES_A_REPLY} times. Answer with what you have found.`;
 const NO_CODE =
   'replaces must be the code of a memory: 8 letters and digits, as its mark shows them. Nothing was saved; call the tool again, without `replaces` for something new.';
-const UNAVAILABLE = 'The memories of the user cannot be reached at the moment. Go on without them.';
+const UNAVAILABLE = 'The memories of the user cannot be reached at the moment. Continue without them.';
 
-/** What an agent remembers of the user that a run names, as tools of the run. */
+/** The tools with which a run saves and searches the memories of its user. */
 @Injectable()
 export class MemoryTools extends ToolSource {
   constructor(
@@ -100,7 +100,7 @@ export class MemoryTools extends ToolSource {
       return failed(
         `text must be a text of 1 to ${MAX_MEMORY_TEXT} characters. Nothing was saved; call the tool again.`,
       );
-    const corrected = correctedCode(replaces);
+    const corrected = readReplaces(replaces);
     if (corrected === 'malformed') return failed(NO_CODE);
     return this.answer(run, signal, async () => {
       const saved = await this.saveMemory.execute(run.owner, { text: storable, replaces: corrected.code }, signal);
@@ -125,7 +125,7 @@ export class MemoryTools extends ToolSource {
     try {
       return await work();
     } catch (error) {
-      // The run has to end: there is nobody to tell.
+      // The run is being ended, so no model reads an answer.
       signal.throwIfAborted();
       this.logger.warn({ err: error, runId }, 'The memories of a user could not be reached');
       return failed(UNAVAILABLE);
@@ -137,8 +137,8 @@ function isText(value: unknown, max: number): value is string {
   return typeof value === 'string' && value.length <= 2 * max && [...value].length <= max && !isBlank(value);
 }
 
-/** Models send an empty text where they mean nothing. */
-function correctedCode(replaces: unknown): { readonly code: string | null } | 'malformed' {
+/** Models send an empty text if they replace nothing. */
+function readReplaces(replaces: unknown): { readonly code: string | null } | 'malformed' {
   if (replaces === undefined || replaces === null || replaces === '') return { code: null };
   const code = typeof replaces === 'string' ? readCode(replaces) : null;
   return code === null ? 'malformed' : { code };

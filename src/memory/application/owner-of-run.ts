@@ -7,9 +7,9 @@ export interface OwnedRun {
 }
 
 /**
- * Whose memories a run reads and writes: those of the user that it names, by its own agent.
- * @returns null where it has none: nobody is named, or the agent's memory is off. Nor has a classic agent, since the routes
- * that show and erase a person's memories do not know it.
+ * Whose memories the run reads and writes: those that its agent has of its user.
+ * @returns null if the run names no user, or the agent's memory is off, or the agent is classic: the routes that show and erase
+ * memories do not serve classic agents
  */
 export function ownerOf({ organizationId, agent, userKey }: RunContext): MemoryOwner | null {
   if (!agent.longTermMemory || userKey === null || agent.type === 'classic') return null;

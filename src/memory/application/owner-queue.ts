@@ -3,14 +3,14 @@ import { KeyedQueue } from '../../platform/clock/index.js';
 import type { MemoryOwner } from '../domain/memory.js';
 
 /**
- * One at a time of what this process does with the memories of one user. A model may call its tools any number of times at
- * once, and each save holds a connection while it waits for the user's lock: all others would be left without.
+ * Runs the memory work of one user one at a time in this process. A model may call its tools many times at once, and each save
+ * holds a connection while it waits for the user's lock: without the queue, one user could take all connections.
  */
 @Injectable()
 export class OwnerQueue {
   private readonly queue = new KeyedQueue();
 
-  /** @throws the reason of `signal` where that has aborted before it is the turn of `work`, which then does not begin */
+  /** @throws the reason of `signal` if it aborts before `work` starts, which then does not run */
   run<Result>(
     { organizationId, agentId, userKey }: MemoryOwner,
     work: () => Promise<Result>,

@@ -5,7 +5,7 @@ import { Outbox } from '../../platform/jobs/index.js';
 import type { MemoryOwner } from '../domain/memory.js';
 import { embedMemories } from '../jobs/embed-memories.definition.js';
 
-/** Has the memories of a user embedded that lack a vector: one job a user, however often it is asked for. */
+/** Enqueues the job that embeds the memories of a user: at most one waiting job per user. */
 @Injectable()
 export class QueueEmbedding {
   constructor(
@@ -14,12 +14,12 @@ export class QueueEmbedding {
     private readonly endpoint: EmbeddingModel,
   ) {}
 
-  /** Nothing where no embedding model is set. */
+  /** Does nothing if no embedding model is set. */
   async add(owner: MemoryOwner): Promise<void> {
     await this.database.transaction((transaction) => this.addIn(transaction, owner));
   }
 
-  /** The same as a part of a change. */
+  /** As `add`, in the transaction that changes the memories. */
   async addIn(transaction: Transaction, { organizationId, agentId, userKey }: MemoryOwner): Promise<void> {
     if (this.endpoint.model === undefined) return;
     const owner = { organizationId, agentId, userKey };

@@ -3,7 +3,7 @@ import type { Memory, MemoryOwner } from '../domain/memory.js';
 import { MemoryRepository } from '../persistence/memory.repository.js';
 import { type Auditor, MemoryAudit } from './memory-audit.js';
 
-/** Shows a person's memories, as whoever has to answer for them asks for. */
+/** Lists a user's memories and logs who read them. */
 @Injectable()
 export class ReadMemories {
   constructor(
@@ -11,7 +11,7 @@ export class ReadMemories {
     private readonly audit: MemoryAudit,
   ) {}
 
-  /** The one that was said last first. */
+  /** The most recently saved first. */
   async execute(owner: MemoryOwner, by: Auditor): Promise<Memory[]> {
     const memories = (await this.memories.list(owner)).sort(newestFirst);
     this.audit.read(owner, by, memories.length);

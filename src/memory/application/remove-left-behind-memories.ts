@@ -3,7 +3,7 @@ import { type AgentDataHolder, AgentDataHolders, type DeletedAgent } from '../..
 import { REMOVED_AT_ONCE } from '../limits.js';
 import { LeftBehindMemoriesRepository } from '../persistence/left-behind-memories.repository.js';
 
-/** Removes what agents that are gone remembered. */
+/** Removes the memories of deleted agents. */
 @Injectable()
 export class RemoveLeftBehindMemories implements AgentDataHolder, OnModuleInit {
   constructor(
@@ -16,7 +16,7 @@ export class RemoveLeftBehindMemories implements AgentDataHolder, OnModuleInit {
   }
 
   leftBehind(): Promise<readonly DeletedAgent[]> {
-    return this.memories.agents();
+    return this.memories.deletedAgents();
   }
 
   async remove(agent: DeletedAgent, signal: AbortSignal): Promise<void> {

@@ -13,16 +13,16 @@ import { OwnerQueue } from './owner-queue.js';
 import { QueueEmbedding } from './queue-embedding.js';
 
 export interface MemoryToSave {
-  /** 1 to `MAX_MEMORY_TEXT` characters, as the database can store them. */
+  /** 1 to `MAX_MEMORY_TEXT` characters that the database can store. */
   readonly text: string;
   /** The code of the memory that it corrects. */
   readonly replaces: string | null;
 }
 
-/** An estimate from a sample may be too low by this. */
+/** The estimate from a sample may be too low by this much. */
 const SAMPLE_ERROR = 0.15;
 
-/** Keeps what a model has noted of a user. Saves of one user wait for one another, in whichever process they are made. */
+/** Stores what a model notes about a user. Saves for one user run one after another, across processes too. */
 @Injectable()
 export class SaveMemory {
   constructor(
@@ -33,7 +33,7 @@ export class SaveMemory {
     private readonly clock: Clock,
   ) {}
 
-  /** @throws the reason of `signal` where that has aborted before the save begins */
+  /** @throws the reason of `signal` if it aborts before the save starts */
   execute(owner: MemoryOwner, memory: MemoryToSave, signal: AbortSignal): Promise<SavedMemory> {
     const save = (): Promise<SavedMemory> =>
       this.database.transaction((transaction) => this.save(transaction, owner, memory));
@@ -47,34 +47,35 @@ export class SaveMemory {
   ): Promise<SavedMemory> {
     const terms = packTerms(termsOf(text));
     await this.memories.lock(transaction, owner);
-    const [corrected, ...others] = replaces === null ? [] : await this.memories.withCode(transaction, owner, replaces);
+    const [corrected, ...others] =
+      replaces === null ? [] : await this.memories.findByCode(transaction, owner, replaces);
     if (replaces !== null && (!corrected || others.length > 0)) return { outcome: 'unknown_code' };
-    const alike = await this.alike(transaction, owner, terms);
-    const same = alike.find((memory) => memory.id !== corrected?.id && saysTheSame(memory.text, text));
+    const candidates = await this.findSimilar(transaction, owner, terms);
+    const same = candidates.find((memory) => memory.id !== corrected?.id && saysTheSame(memory.text, text));
     const before = corrected ?? same;
     const at = this.clock.now();
-    // A correction has another code: whoever knows the one of before has not read what it says now.
+    // A correction gets a new code: a model that only knows the former code has not read the new text.
     const id = same && !corrected ? same.id : newId();
     const memory = { id, text, createdAt: before?.createdAt ?? at, updatedAt: at };
     await this.write(transaction, owner, { id, text, terms, at }, before);
-    // What it corrects has become what another one says already.
+    // The corrected text now says the same as another memory.
     if (corrected && same) await this.memories.remove(transaction, owner, same.id);
     await this.queue.addIn(transaction, owner);
-    const similar = alike
+    const similar = candidates
       .filter((other) => other.id !== before?.id && other.id !== same?.id)
       .slice(0, MAX_SIMILAR_TOLD);
     return before ? { outcome: 'replaced', memory, before, similar } : { outcome: 'saved', memory, similar };
   }
 
-  /** The memories that are similar to a text, those with most in common first. */
-  private async alike(transaction: Transaction, owner: MemoryOwner, terms: PackedTerms): Promise<Memory[]> {
-    const nearest = (await this.memories.samples(transaction, owner))
+  /** The memories that are similar to a text, most similar first. */
+  private async findSimilar(transaction: Transaction, owner: MemoryOwner, terms: PackedTerms): Promise<Memory[]> {
+    const nearest = (await this.memories.termSamples(transaction, owner))
       .map(({ id, terms: sample }) => ({ id, share: estimatedShare(terms, sample) }))
       .filter(({ share }) => share > 0 && share >= SIMILAR_SHARE - SAMPLE_ERROR)
       .sort((left, right) => right.share - left.share)
       .slice(0, MAX_SIMILAR_COMPARED);
     if (nearest.length === 0) return [];
-    const compared = await this.memories.withTerms(
+    const compared = await this.memories.findWithTerms(
       transaction,
       owner,
       nearest.map(({ id }) => id),
@@ -89,7 +90,7 @@ export class SaveMemory {
       .map(({ memory }) => memory);
   }
 
-  /** @param before the memory in whose place it stands from now on */
+  /** @param before the memory that it replaces */
   private async write(
     transaction: Transaction,
     owner: MemoryOwner,
@@ -101,6 +102,6 @@ export class SaveMemory {
       return;
     }
     await this.memories.insert(transaction, owner, memory);
-    await this.memories.forgetLeastUseful(transaction, owner, memory.id, MAX_MEMORIES - 1);
+    await this.memories.removeLeastUseful(transaction, owner, memory.id, MAX_MEMORIES - 1);
   }
 }

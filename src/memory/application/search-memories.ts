@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { EmbeddingModel, QueryEmbeddings } from '../../models/index.js';
 import { Clock } from '../../platform/clock/index.js';
 import type { Memory, MemoryOwner } from '../domain/memory.js';
-import { packTerms, placesFound } from '../domain/packed-terms.js';
+import { packTerms, positionsFound } from '../domain/packed-terms.js';
 import { rank } from '../domain/ranking.js';
 import { queryTermsOf } from '../domain/terms.js';
 import { similarityTo } from '../domain/vector.js';
@@ -11,7 +11,7 @@ import { type ComparableMemory, MemoryRepository } from '../persistence/memory.r
 import { OwnerQueue } from './owner-queue.js';
 import { QueueEmbedding } from './queue-embedding.js';
 
-/** Finds what was noted of a user: by meaning and words where an embedding model is set, else by words. */
+/** Finds memories of a user by their words and, if an embedding model is set, by their meaning. */
 @Injectable()
 export class SearchMemories {
   constructor(
@@ -25,7 +25,7 @@ export class SearchMemories {
   ) {}
 
   /**
-   * Best first; what is found counts as used.
+   * Best first. Each result counts as a use of the memory.
    * @throws the reason of `signal` when it aborts
    */
   execute(owner: MemoryOwner, query: string, signal: AbortSignal): Promise<Memory[]> {
@@ -36,23 +36,25 @@ export class SearchMemories {
     const wanted = packTerms(queryTermsOf(query));
     const model = this.endpoint.model ?? null;
     const [memories, vector] = await Promise.all([
-      this.memories.comparable(owner, model),
+      this.memories.listComparable(owner, model),
       model === null ? undefined : this.queries.vectorFor(model, query, signal),
     ]);
     signal.throwIfAborted();
-    await this.embedMissing(owner, memories, vector);
+    await this.queueMissingVectors(owner, memories, vector);
     const candidates = memories.map(({ id, terms, vector: packed }) => ({
-      ...{ id, matched: placesFound(terms, wanted) },
+      ...{ id, matched: positionsFound(terms, wanted) },
       meaning: vector && packed ? similarityTo(vector, packed) : null,
     }));
     const ids = rank(candidates, wanted.length);
     if (ids.length === 0) return [];
-    const found = new Map((await this.memories.use(owner, ids, this.clock.now())).map((memory) => [memory.id, memory]));
+    const found = new Map(
+      (await this.memories.countUse(owner, ids, this.clock.now())).map((memory) => [memory.id, memory]),
+    );
     return ids.flatMap((id) => found.get(id) ?? []);
   }
 
-  /** Another model, one that has another size by the same name, or an endpoint that was away when they were saved. */
-  private async embedMissing(
+  /** Vectors are missing after a change of the model or of its vector size, or if the endpoint failed when memories were saved. */
+  private async queueMissingVectors(
     owner: MemoryOwner,
     memories: readonly ComparableMemory[],
     vector: readonly number[] | undefined,
@@ -60,7 +62,7 @@ export class SearchMemories {
     const isOfAnotherSize = memories.some(
       (memory) => vector && memory.vector && memory.vector.length !== vector.length,
     );
-    if (isOfAnotherSize && vector) await this.vectors.forgetOtherSizes(owner, vector.length);
+    if (isOfAnotherSize && vector) await this.vectors.removeOtherSizes(owner, vector.length);
     if (isOfAnotherSize || memories.some(({ lacksVector }) => lacksVector)) await this.queue.add(owner);
   }
 }

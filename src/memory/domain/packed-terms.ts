@@ -1,8 +1,8 @@
 import { COMPARED_TERMS } from '../limits.js';
 
 /**
- * The terms of a text as one sorted row of 32-bit digests: what hundreds of memories are compared by, of which each may have
- * thousands of terms. Two terms rarely share a digest, and then a memory is found once too often.
+ * The terms of a text as sorted 32-bit digests, because a search compares hundreds of memories with up to thousands of terms each.
+ * Two terms rarely share a digest; a search may then return one memory too many.
  */
 export type PackedTerms = Uint32Array;
 
@@ -12,39 +12,39 @@ export function packTerms(terms: Iterable<string>): PackedTerms {
   return Uint32Array.from(digests).sort();
 }
 
-/** As they are stored. */
+/** The stored form. */
 export function toBytes(terms: PackedTerms): Uint8Array {
   return new Uint8Array(terms.buffer, terms.byteOffset, terms.byteLength);
 }
 
 export function fromBytes(bytes: Uint8Array): PackedTerms {
-  // A copy: a row of the database begins anywhere in the buffer that it came in.
+  // A copy, because the driver's buffer may not be aligned to four bytes.
   return new Uint32Array(new Uint8Array(bytes).buffer);
 }
 
-/** How many terms both have. */
+/** The number of terms that both have. */
 export function commonTerms(left: PackedTerms, right: PackedTerms): number {
   return walk(left, right, Number.POSITIVE_INFINITY).common;
 }
 
 /**
- * About which share of all terms of both both have, told by the smallest digests of each alone: exact where there are no
- * more than `COMPARED_TERMS`, and else as exact as a sample of so many.
+ * Estimates the share of common terms among all terms of both, from the smallest digests alone. It is exact for up to
+ * `COMPARED_TERMS` terms, and beyond them as exact as a sample of that size.
  */
 export function estimatedShare(left: PackedTerms, right: PackedTerms): number {
   const { common, seen } = walk(left, right, COMPARED_TERMS);
   return seen === 0 ? 0 : common / seen;
 }
 
-/** The places in `wanted` of the terms that `terms` has. */
-export function placesFound(terms: PackedTerms, wanted: PackedTerms): number[] {
-  const places: number[] = [];
+/** The positions in `wanted` of the terms that `terms` has too. */
+export function positionsFound(terms: PackedTerms, wanted: PackedTerms): number[] {
+  const positions: number[] = [];
   let at = 0;
-  for (const [place, digest] of wanted.entries()) {
+  for (const [position, digest] of wanted.entries()) {
     while ((terms[at] ?? Number.POSITIVE_INFINITY) < digest) at += 1;
-    if (terms[at] === digest) places.push(place);
+    if (terms[at] === digest) positions.push(position);
   }
-  return places;
+  return positions;
 }
 
 function walk(left: PackedTerms, right: PackedTerms, most: number): { common: number; seen: number } {
@@ -59,7 +59,7 @@ function walk(left: PackedTerms, right: PackedTerms, most: number): { common: nu
   return { common, seen };
 }
 
-/** FNV-1a: quick, and nobody gains anything by two words of their own that share a digest. */
+/** FNV-1a: fast, and users gain nothing by words that collide on purpose. */
 function digestOf(term: string): number {
   let digest = 0x811c9dc5;
   for (let index = 0; index < term.length; index += 1) digest = Math.imul(digest ^ term.charCodeAt(index), 0x01000193);

@@ -8,8 +8,8 @@ it.each([
   ['2026-11-09T23:59:59.999Z', 'saved yesterday, 2026-11-09'],
   ['2026-11-08T23:59:59.999Z', 'saved 2 days ago, 2026-11-08'],
   ['2025-11-10T12:00:00.000Z', 'saved 365 days ago, 2025-11-10'],
-  // The clock may have been set back since.
+  // The clock may have been set back after the save.
   ['2026-11-11T12:00:00.000Z', 'saved today, 2026-11-11'],
-])('of %s is "%s"', (at, age) => {
+])('a memory of %s is "%s"', (at, age) => {
   expect(ageOf(new Date(at), NOW)).toBe(age);
 });

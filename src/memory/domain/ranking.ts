@@ -1,21 +1,21 @@
 import { MAX_FOUND, MEANING_WEIGHT, MIN_SHARE_OF_BEST } from '../limits.js';
 
-/** What is known of how a memory answers a query. */
+/** How a memory matches a query. */
 export interface Candidate {
   readonly id: string;
-  /** Which terms of the query it has, by their numbers. */
+  /** The positions of the query terms that it has. */
   readonly matched: readonly number[];
-  /** 0 to 1; null where its meaning cannot be compared. */
+  /** 0 to 1; null if its meaning cannot be compared. */
   readonly meaning: number | null;
 }
 
 /**
- * The ids of the memories that answer a query, best first. By words, those count more that fewer memories have.
+ * The ids of the memories that answer a query, best first. A word counts more the fewer memories have it.
  * @param candidates all memories of the user
- * @param terms how many the query has
+ * @param terms how many terms the query has
  */
 export function rank(candidates: readonly Candidate[], terms: number): string[] {
-  const weights = weightsOf(candidates, terms);
+  const weights = termWeights(candidates, terms);
   const most = weights.reduce((sum, weight) => sum + weight, 0);
   const scored = candidates.map(({ id, matched, meaning }) => {
     const words = most === 0 ? 0 : matched.reduce((sum, term) => sum + (weights[term] ?? 0), 0) / most;
@@ -29,8 +29,8 @@ export function rank(candidates: readonly Candidate[], terms: number): string[] 
     .map(({ id }) => id);
 }
 
-function weightsOf(candidates: readonly Candidate[], terms: number): readonly number[] {
-  const having = new Array<number>(terms).fill(0);
-  for (const { matched } of candidates) for (const term of matched) having[term] = (having[term] ?? 0) + 1;
-  return having.map((count) => Math.log(1 + candidates.length / Math.max(1, count)));
+function termWeights(candidates: readonly Candidate[], terms: number): readonly number[] {
+  const counts = new Array<number>(terms).fill(0);
+  for (const { matched } of candidates) for (const term of matched) counts[term] = (counts[term] ?? 0) + 1;
+  return counts.map((count) => Math.log(1 + candidates.length / Math.max(1, count)));
 }

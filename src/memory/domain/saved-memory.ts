@@ -1,27 +1,27 @@
 import { codeOf, type Memory } from './memory.js';
 import { quoteMemory } from './quoted-memories.js';
 
-/** What became of a text that was to be saved, and which memories are like it without saying the same. */
+/** The outcome of a save, with the memories that are similar to the text without saying the same. */
 export type SavedMemory =
   | { readonly outcome: 'saved'; readonly memory: Memory; readonly similar: readonly Memory[] }
-  /** In the place of one that it corrects, or that said the same. */
+  /** It replaced a memory that it corrects or that said the same. */
   | {
       readonly outcome: 'replaced';
       readonly memory: Memory;
       readonly before: Memory;
       readonly similar: readonly Memory[];
     }
-  /** No memory, or more than one, has the code that was given; nothing was saved. */
+  /** No memory, or more than one, has the given code. Nothing was saved. */
   | { readonly outcome: 'unknown_code' };
 
-/** What the model that saved it is told. */
+/** The answer for the model that called `memory_save`. */
 export function describeSaved(saved: SavedMemory, now: Date): string {
   switch (saved.outcome) {
     case 'saved':
       return [`Saved as ${codeOf(saved.memory.id)}.`, ...describeSimilar(saved.similar, now)].join('\n');
     case 'replaced':
       return [
-        `Saved as ${codeOf(saved.memory.id)}, in the place of what was remembered before: ${quoteMemory(saved.before, now)}`,
+        `Saved as ${codeOf(saved.memory.id)}, in place of this earlier memory: ${quoteMemory(saved.before, now)}`,
         ...describeSimilar(saved.similar, now),
       ].join('\n');
     case 'unknown_code':

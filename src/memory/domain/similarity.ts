@@ -1,28 +1,28 @@
 import { SIMILAR_SHARE } from '../limits.js';
 
-/** What a memory and a text that is to be saved have in common. */
+/** The numbers of terms of a stored memory and of a text to be saved. */
 export interface Overlap {
-  /** Terms of both. */
+  /** Terms that both have. */
   readonly common: number;
-  /** Terms of the memory, and of the text. */
+  /** All terms of the memory, and of the text. */
   readonly stored: number;
   readonly saved: number;
 }
 
-/** Whether two texts are about much the same: one may correct the other, or be another fact, which only who wrote it can tell. */
+/** Whether two texts are about nearly the same. One may correct the other or state another fact; only their author can tell. */
 export function isSimilar({ common, stored, saved }: Overlap): boolean {
   return common / Math.max(1, stored + saved - common) >= SIMILAR_SHARE;
 }
 
-/** Words that stand in notes of one thing or are left out of them. */
+/** Words that a note may contain or omit without a change of its meaning. */
 const IDLE_WORDS = new Set(['the', 'user']);
-/** White space, and signs that only divide a text; not those that can mean something, such as + and %. */
+/** White space and punctuation, without signs that carry meaning, such as + and %. */
 const DIVIDERS = /[\s.,;:!?…。、，；：！？"'‘’“”«»()（）]+/u;
 const INNER = /(?<=[\p{L}\p{N}])[.,:'’](?=[\p{L}\p{N}])/gu;
 
 /**
- * Whether two texts say the same: the same words and signs in the same order, whatever their case. Anything else, if it is
- * one word or one sign, may be another fact, and would be lost if one took the place of the other.
+ * Whether two texts have the same words and signs in the same order, ignoring case. A difference of a single word or sign may be
+ * another fact, which would be lost if one text replaced the other.
  */
 export function saysTheSame(left: string, right: string): boolean {
   const [one, two] = [wordsOf(left), wordsOf(right)];
@@ -31,14 +31,14 @@ export function saysTheSame(left: string, right: string): boolean {
 
 function wordsOf(text: string): string[] {
   // "2.5" is not "2 5", and "they're" not "they re".
-  const kept = text.normalize().replace(INNER, (sign) => PRIVATE[sign] ?? sign);
-  return kept
+  const masked = text.normalize().replace(INNER, (sign) => PLACEHOLDERS[sign] ?? sign);
+  return masked
     .split(DIVIDERS)
     .flatMap((word) => (word === '' || IDLE_WORDS.has(word.toLowerCase()) ? [] : [caseless(word)]));
 }
 
-/** Of no script, so that they divide nothing. */
-const PRIVATE: Readonly<Record<string, string>> = {
+/** Private-use characters, which `DIVIDERS` does not match. */
+const PLACEHOLDERS: Readonly<Record<string, string>> = {
   '.': '\ue000',
   ',': '\ue001',
   ':': '\ue002',

@@ -1,18 +1,18 @@
 import { detectLanguage, formsOf, isFunctionWord, stemsOf } from '../../platform/text/index.js';
 
 /**
- * What a text is compared and found by: its words without case and accents, and what they are inflected from. Letters of
- * scripts without spaces count in pairs.
+ * The terms by which texts are compared and found: words without case and accents, and their stems. Scripts without spaces are
+ * split into pairs of letters.
  */
 export function termsOf(text: string): string[] {
   return [...withStems(formsOf(text))];
 }
 
-/** The same of what is searched for, without the words that hold sentences together where there are others. */
+/** The terms of a query, without function words if it has any others. */
 export function queryTermsOf(query: string): string[] {
   const forms = formsOf(query);
-  const saying = new Set([...forms].filter((form) => !isFunctionWord(form)));
-  return [...withStems(saying.size > 0 ? saying : forms)];
+  const contentWords = new Set([...forms].filter((form) => !isFunctionWord(form)));
+  return [...withStems(contentWords.size > 0 ? contentWords : forms)];
 }
 
 function withStems(forms: ReadonlySet<string>): Set<string> {

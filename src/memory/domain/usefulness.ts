@@ -3,21 +3,21 @@ import { USE_HALF_LIFE_DAYS } from '../limits.js';
 const HALF_LIFE_MS = USE_HALF_LIFE_DAYS * 86_400_000;
 
 /**
- * How useful a memory is: each time it was saved, corrected or found by a search counts one, and half as much with each
- * half-life that has passed since. Kept as the binary logarithm of that sum as it would be at the epoch, so that the
- * number of a memory that nobody uses never changes, and comparing the numbers compares memories at any moment.
- * Being in the prompt counts nothing: what is there would stay there for ever.
- * @returns that of a memory which was used once, at `at`
+ * The usefulness of a memory that was used once, at `at`.
+ *
+ * Each save, correction and search result counts as one use, and halves with every half-life that passes. The stored number is the
+ * binary logarithm of the sum of uses as it would be at the epoch: it changes only with a use, and two numbers compare alike at any
+ * time. Appearing in the prompt does not count, or memories in the prompt would stay there for ever.
  */
 export function usefulnessOf(at: Date): number {
   return at.getTime() / HALF_LIFE_MS;
 }
 
-/** Half-lives after which a use counts nothing; what is smaller PostgreSQL refuses to compute. */
-const FORGOTTEN = 100;
+/** Half-lives after which a use counts nothing. PostgreSQL fails to compute smaller powers. */
+const MAX_HALF_LIVES = 100;
 
-/** SQL: what `column` becomes when the memory is used once more; `once` is `usefulnessOf` that moment. */
+/** SQL for the new value of `column` after one more use; `once` is `usefulnessOf` the time of that use. */
 export function usedOnceMore(column: string, once: string): string {
-  const apart = `least(abs(${column} - ${once}), ${FORGOTTEN})`;
-  return `greatest(${column}, ${once}) + ln(1 + power(2, -${apart})) / ln(2)`;
+  const distance = `least(abs(${column} - ${once}), ${MAX_HALF_LIVES})`;
+  return `greatest(${column}, ${once}) + ln(1 + power(2, -${distance})) / ln(2)`;
 }

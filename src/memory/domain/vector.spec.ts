@@ -3,7 +3,7 @@ import { packVector, similarityTo } from './vector.js';
 
 const VECTOR = [0.6, -0.8, 0, 0.001];
 
-it('is nearly as exact as the numbers, in a byte each', () => {
+it('a vector packed into a byte per number is nearly as exact as the original', () => {
   const packed = packVector(VECTOR) ?? new Uint8Array();
   expect(packed).toHaveLength(4);
   expect(similarityTo(VECTOR, packed)).toBeCloseTo(1, 3);
@@ -12,7 +12,7 @@ it('is nearly as exact as the numbers, in a byte each', () => {
   expect(similarityTo([-0.6, 0.8, 0, 0], packed)).toBe(0);
 });
 
-it('reads a packed vector wherever it stands in a larger buffer', () => {
+it('a packed vector is read at any offset of a larger buffer', () => {
   const packed = packVector(VECTOR) ?? new Uint8Array();
   const larger = new Uint8Array([9, ...packed, 9]);
   expect(similarityTo(VECTOR, larger.subarray(1, 5))).toBeCloseTo(1, 3);
@@ -20,14 +20,14 @@ it('reads a packed vector wherever it stands in a larger buffer', () => {
 
 it.each([
   ['no direction', [0, 0]],
-  ['no number', [Number.NaN, 1]],
+  ['a NaN', [Number.NaN, 1]],
   ['an infinite number', [Infinity, 1]],
-  ['nothing', []],
-])('has none for %s', (_, vector) => {
+  ['no numbers', []],
+])('a vector with %s cannot be packed', (_, vector) => {
   expect(packVector(vector)).toBeNull();
 });
 
-it('compares nothing with a vector of another size or without direction', () => {
+it('a vector of another size or without direction has no similarity', () => {
   const packed = packVector(VECTOR) ?? new Uint8Array();
   expect(similarityTo([1, 0], packed)).toBeNull();
   expect(similarityTo([0, 0, 0, 0], packed)).toBeNull();

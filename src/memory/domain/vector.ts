@@ -1,7 +1,7 @@
 /**
- * A vector in a byte a number. Only its direction counts, and for telling a few hundred memories apart that is exact
- * enough: a user's vectors are all read for a search, and would be four times as large.
- * @returns null for one that has no direction
+ * Packs a vector into one byte per number. A search reads all vectors of a user, which would otherwise be four times as large.
+ * Only the direction counts, and this is exact enough to rank a few hundred memories.
+ * @returns null if the vector has no direction
  */
 export function packVector(vector: readonly number[]): Uint8Array | null {
   let largest = 0;
@@ -10,7 +10,7 @@ export function packVector(vector: readonly number[]): Uint8Array | null {
   return new Uint8Array(Int8Array.from(vector, (number) => Math.round((number / largest) * 127)).buffer);
 }
 
-/** The cosine of the angle between a vector and a packed one, not below 0; null where they cannot be compared. */
+/** The cosine similarity of a vector and a packed one, at least 0; null if they cannot be compared. */
 export function similarityTo(vector: readonly number[], packed: Uint8Array): number | null {
   if (packed.length !== vector.length) return null;
   const numbers = new Int8Array(packed.buffer, packed.byteOffset, packed.length);

@@ -25,7 +25,7 @@ export class MemoriesController {
     operationId: 'listMemories',
     summary: 'Read what an agent remembers of a user',
     description:
-      'Also what it noted before its long-term memory was switched off. A user of whom it knows nothing has an empty list.',
+      'Includes memories from before long-term memory was switched off. The list is empty for an unknown user.',
   })
   @ApiOkResponse({ type: MemoryListResponse })
   @ApiErrors(400, 401, 403, 404)

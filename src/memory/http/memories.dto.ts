@@ -22,7 +22,7 @@ export class MemoryResponse {
 }
 
 export class MemoryListResponse {
-  @ObjectListField(() => MemoryResponse, { description: 'The one that was said last first; at most 500.' })
+  @ObjectListField(() => MemoryResponse, { description: 'The most recently saved first; at most 500.' })
   readonly memories!: readonly MemoryResponse[];
 }
 

@@ -1,10 +1,30 @@
+import { defineEntity, p } from '@mikro-orm/core';
 import { isBareUser } from '../../conversations/index.js';
 import { type ContextSchema, migration } from '../../platform/database/index.js';
 
+export const StoredMemory = defineEntity({
+  name: 'StoredMemory',
+  tableName: 'memories',
+  properties: {
+    id: p.uuid().primary(),
+    organizationId: p.uuid(),
+    agentId: p.uuid(),
+    userKey: p.uuid(),
+    text: p.text(),
+    /** Sorted digests (`PackedTerms`). */
+    terms: p.blob().columnType('bytea'),
+    usefulness: p.double(),
+    createdAt: p.datetime(6),
+    updatedAt: p.datetime(6),
+    /** Of the text, made by `vectorModel`. */
+    vector: p.blob().columnType('bytea').strictNullable(),
+    vectorModel: p.text().strictNullable(),
+  },
+});
+
 /**
- * No foreign key leads to the agent: a job removes what an agent that is gone has left, in batches. Whatever is read or
- * written goes by the index, which begins with whose it is and has the most useful ones first. `terms` are sorted digests
- * (`PackedTerms`); `vector` is that of the text, by `vector_model`. All of them change with the text.
+ * No foreign key leads to the agent: a job removes the memories of deleted agents in batches. Every statement uses the index, which
+ * starts with the owner and lists the most useful memories first. `terms`, `vector` and `vector_model` change with the text.
  */
 const init = migration('2026112510_memory_init', [
   `create table memories (
@@ -20,14 +40,14 @@ const init = migration('2026112510_memory_init', [
     vector bytea,
     vector_model text
   )`,
-  // Not compressed, so that the beginning is read without the rest.
+  // Not compressed, so that PostgreSQL can read the first bytes without the others.
   'alter table memories alter column terms set storage external',
   'create index memories_of_user on memories (agent_id, user_key, usefulness desc, id)',
 ]);
 
-/** For the re-keying of users of earlier releases; the index is empty once all are re-keyed. */
+/** For the job that re-keys users of earlier releases. The index is empty once all are re-keyed. */
 const bareUsers = migration('2026112723_memory_bare_users', [
   `create index memories_of_bare_users on memories (organization_id, user_key) where ${isBareUser('user_key')}`,
 ]);
 
-export const memoriesSchema: ContextSchema = { entities: [], migrations: [init, bareUsers] };
+export const memoriesSchema: ContextSchema = { entities: [StoredMemory], migrations: [init, bareUsers] };

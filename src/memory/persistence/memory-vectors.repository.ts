@@ -1,66 +1,50 @@
 import { Injectable } from '@nestjs/common';
-import { Database, statement } from '../../platform/database/index.js';
+import { Database } from '../../platform/database/index.js';
 import type { MemoryOwner } from '../domain/memory.js';
-
-const OWNER = { organizationId: 'uuid', agentId: 'uuid', userKey: 'uuid' } as const;
-
-const LACKING = statement(
-  { ...OWNER, model: 'text', limit: 'integer' },
-  (p) => `
-  select id::text as id, text from memories
-  where agent_id = ${p.agentId} and user_key = ${p.userKey} and organization_id = ${p.organizationId}
-    and vector_model is distinct from ${p.model}
-  order by usefulness desc, id limit ${p.limit}`,
-);
-
-/** Not where the text has changed since it was embedded. */
-const KEEP = statement(
-  { ...OWNER, model: 'text', ids: 'uuid[]', texts: 'text[]', vectors: 'text[]' },
-  (p) => `
-  update memories set vector = decode(embedded.vector, 'base64'), vector_model = ${p.model}
-  from unnest(${p.ids}, ${p.texts}, ${p.vectors}) as embedded (id, text, vector)
-  where memories.agent_id = ${p.agentId} and memories.user_key = ${p.userKey} and memories.organization_id = ${p.organizationId}
-    and memories.id = embedded.id and memories.text = embedded.text`,
-);
-
-const FORGET_OTHER_SIZES = statement(
-  { ...OWNER, size: 'integer' },
-  (p) => `
-  update memories set vector = null, vector_model = null
-  where agent_id = ${p.agentId} and user_key = ${p.userKey} and organization_id = ${p.organizationId}
-    and octet_length(vector) <> ${p.size}`,
-);
+import { StoredMemory } from './memories.schema.js';
+import { REMOVE_VECTORS_OF_OTHER_SIZES, SAVE_VECTORS } from './memories.sql.js';
 
 export interface EmbeddableMemory {
   readonly id: string;
   readonly text: string;
 }
 
-/** The vectors of memories. */
+/** A memory with its packed vector; null if its text cannot have one, which is stored too so that no job tries again. */
+export interface EmbeddedMemory extends EmbeddableMemory {
+  readonly vector: Uint8Array | null;
+}
+
 @Injectable()
 export class MemoryVectorsRepository {
   constructor(private readonly database: Database) {}
 
-  /** Some that have no vector of the model, the most useful first. */
-  lacking(owner: MemoryOwner, model: string, limit: number): Promise<EmbeddableMemory[]> {
-    return LACKING.run<EmbeddableMemory>(this.database, { ...owner, model, limit });
+  /** Memories without a vector of the model, the most useful first. */
+  async findUnembedded(owner: MemoryOwner, model: string, limit: number): Promise<EmbeddableMemory[]> {
+    const { organizationId, agentId, userKey } = owner;
+    const where = {
+      ...{ organizationId, agentId, userKey },
+      $or: [{ vectorModel: null }, { vectorModel: { $ne: model } }],
+    };
+    const memories = await this.database.read((em) =>
+      em.find(StoredMemory, where, {
+        ...{ fields: ['id', 'text'], orderBy: { usefulness: 'desc', id: 'asc' }, limit, disableIdentityMap: true },
+      }),
+    );
+    return memories.map(({ id, text }) => ({ id, text }));
   }
 
-  /** Those that are of no use any more: the endpoint makes vectors of another size. */
-  async forgetOtherSizes(owner: MemoryOwner, size: number): Promise<void> {
-    await FORGET_OTHER_SIZES.run(this.database, { ...owner, size });
+  /** Removes vectors that can no longer be compared: the endpoint now makes vectors of `size`. */
+  async removeOtherSizes(owner: MemoryOwner, size: number): Promise<void> {
+    await REMOVE_VECTORS_OF_OTHER_SIZES.run(this.database, { ...owner, size });
   }
 
-  /** @param embedded packed; null where a text cannot have a vector, which is not tried again */
-  async keep(
-    owner: MemoryOwner,
-    model: string,
-    embedded: readonly (EmbeddableMemory & { readonly vector: Uint8Array | null })[],
-  ): Promise<void> {
-    const vectors = embedded.map(({ vector }) => (vector === null ? null : Buffer.from(vector).toString('base64')));
-    await KEEP.run(this.database, {
-      ...{ ...owner, model, ids: embedded.map(({ id }) => id), texts: embedded.map(({ text }) => text) },
-      vectors,
+  async save(owner: MemoryOwner, model: string, memories: readonly EmbeddedMemory[]): Promise<void> {
+    await SAVE_VECTORS.run(this.database, {
+      ...owner,
+      model,
+      ids: memories.map(({ id }) => id),
+      texts: memories.map(({ text }) => text),
+      vectors: memories.map(({ vector }) => (vector === null ? null : Buffer.from(vector).toString('base64'))),
     });
   }
 }

@@ -13,8 +13,8 @@ beforeAll(async () => {
 });
 afterAll(() => close());
 
-/** Of a memory that was used at these months, the first of them when it was saved. */
-async function usedAt(...months: readonly number[]): Promise<number> {
+/** The usefulness of a memory that was saved in the first month and used in the later ones. */
+async function usefulnessAfterUses(...months: readonly number[]): Promise<number> {
   const [first = 0, ...later] = months.map((month) => usefulnessOf(new Date(month * MONTH)));
   let usefulness = first;
   for (const once of later) {
@@ -27,14 +27,14 @@ async function usedAt(...months: readonly number[]): Promise<number> {
   return usefulness;
 }
 
-it('counts a use half for each half-life that has passed since', async () => {
-  expect(await usedAt(600, 600)).toBeCloseTo(await usedAt(601), 9);
-  expect(await usedAt(600, 600, 600, 600)).toBeCloseTo(await usedAt(602), 9);
-  expect(await usedAt(600, 601)).toBeGreaterThan(await usedAt(601));
-  expect(await usedAt(600, 601)).toBeLessThan(await usedAt(601, 601));
+it('a use counts half after each half-life', async () => {
+  expect(await usefulnessAfterUses(600, 600)).toBeCloseTo(await usefulnessAfterUses(601), 9);
+  expect(await usefulnessAfterUses(600, 600, 600, 600)).toBeCloseTo(await usefulnessAfterUses(602), 9);
+  expect(await usefulnessAfterUses(600, 601)).toBeGreaterThan(await usefulnessAfterUses(601));
+  expect(await usefulnessAfterUses(600, 601)).toBeLessThan(await usefulnessAfterUses(601, 601));
 });
 
-it('is the sum of the uses in whichever order they come, and finite at any distance', async () => {
-  expect(await usedAt(600, 605)).toBeCloseTo(await usedAt(605, 600), 9);
-  expect(await usedAt(0, 5_000)).toBeCloseTo(5_000, 9);
+it('the usefulness does not depend on the order of the uses, and is finite at any distance', async () => {
+  expect(await usefulnessAfterUses(600, 605)).toBeCloseTo(await usefulnessAfterUses(605, 600), 9);
+  expect(await usefulnessAfterUses(0, 5_000)).toBeCloseTo(5_000, 9);
 });

@@ -11,17 +11,17 @@ import { type Session, wholeSecondAfter } from '../domain/session.js';
 import { SessionAgentNotFound, SessionThreadNotFound } from '../domain/sessions.errors.js';
 import { SaltedEndUsers } from '../persistence/salted-end-users.js';
 import { SessionRepository } from '../persistence/session.repository.js';
-import { PassesOfSession, type SessionCredentials, timed } from './passes-of-session.js';
+import { type SessionCredentials, SignPass, timedToken } from './sign-pass.js';
 
 export interface MintCommand {
   readonly agentId: string;
-  /** The customer's own name of its visitor. */
+  /** The customer's id of its visitor. */
   readonly endUser: string | undefined;
-  /** The conversation to go on with; without it a new one is opened. */
+  /** The conversation to continue; a new one is opened if undefined. */
   readonly threadId: string | undefined;
 }
 
-/** Begins a session: one visitor in one conversation with one agent. */
+/** Starts a session: one visitor in one conversation with one agent. */
 @Injectable()
 export class MintSession {
   constructor(
@@ -29,26 +29,27 @@ export class MintSession {
     private readonly users: UserKeys,
     private readonly saltedEndUsers: SaltedEndUsers,
     private readonly sessions: SessionRepository,
-    private readonly passes: PassesOfSession,
+    private readonly signPass: SignPass,
     private readonly settings: Settings,
     private readonly clock: Clock,
   ) {}
 
-  /** @throws ValidationFailed for an e-mail address as `endUser`, SessionThreadNotFound, SessionAgentNotFound; nothing is stored then */
+  /** Stores nothing if it throws. @throws ValidationFailed for an e-mail address as `endUser`, SessionThreadNotFound, SessionAgentNotFound */
   async execute(
     caller: ApiKeyPrincipal,
-    { agentId, endUser, threadId: given }: MintCommand,
+    { agentId, endUser, threadId: requested }: MintCommand,
   ): Promise<SessionCredentials> {
     const { organizationId, keyId: apiKeyId } = caller;
     if (endUser !== undefined && looksLikeEmail(endUser)) {
       throw new ValidationFailed('body/endUser must be an id of the user that stays the same, never an e-mail address');
     }
-    const goneOn = given === undefined ? undefined : await this.require(organizationId, agentId, given);
+    const continued =
+      requested === undefined ? undefined : await this.requireThread(organizationId, agentId, requested);
     const [userKey, salted] = await Promise.all([
       this.users.of(organizationId, endUser),
       this.saltedEndUsers.of(endUser),
     ]);
-    const threadId = goneOn ?? (await this.open(organizationId, agentId));
+    const threadId = continued ?? (await this.open(organizationId, agentId));
     const createdAt = this.clock.now();
     const { resumeSeconds, resumeSecondsWithEndUser } = this.settings.sessions;
     const expiresAt = wholeSecondAfter(createdAt, endUser === undefined ? resumeSeconds : resumeSecondsWithEndUser);
@@ -56,22 +57,22 @@ export class MintSession {
     const session: Session = { ...ids, userKey, createdAt, expiresAt };
     const token = newResumeToken();
     await this.sessions.add(organizationId, session, { tokenDigest: digestResumeToken(token), ...salted });
-    const pass = await this.passes.sign(session);
+    const pass = await this.signPass.execute(session);
     if (!pass) throw new Error('A session ended while it was being minted');
-    return { session, pass, resumeToken: timed(token, expiresAt, createdAt) };
+    return { session, pass, resumeToken: timedToken(token, expiresAt, createdAt) };
   }
 
   private async open(organizationId: string, agentId: string): Promise<string> {
     try {
       return await this.conversations.open(organizationId, agentId);
     } catch (error) {
-      // The guard found the agent a moment ago.
+      // The agent has been deleted after the guard found it.
       if (error instanceof DomainError && error.kind === 'not_found') throw new SessionAgentNotFound();
       throw error;
     }
   }
 
-  private async require(organizationId: string, agentId: string, threadId: string): Promise<string> {
+  private async requireThread(organizationId: string, agentId: string, threadId: string): Promise<string> {
     const id = threadId.toLowerCase();
     if ((await this.conversations.agentOf(organizationId, id)) !== agentId) throw new SessionThreadNotFound();
     return id;

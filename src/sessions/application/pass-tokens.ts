@@ -6,14 +6,14 @@ import { Clock } from '../../platform/clock/index.js';
 import type { Session } from '../domain/session.js';
 import { ALGORITHM, SigningKeys } from './signing-keys.js';
 
-/** Constant, unlike the service's address: a pass stays good when that changes. */
+/** A constant and not the service's address, so that passes stay valid when the address changes. */
 const ISSUER = 'agent-service';
 const AUDIENCE = 'agent-service/v1';
 const TYPE = 'session-pass+jwt';
 
 const payload = z.object({ sid: z.guid(), org: z.guid(), agent: z.guid(), thread: z.guid() });
 
-/** What a pass says: whose it is, and what it opens. */
+/** The content of a pass: its session, and the conversation that it opens. */
 export interface PassClaims {
   readonly sessionId: string;
   readonly organizationId: string;
@@ -21,7 +21,7 @@ export interface PassClaims {
   readonly threadId: string;
 }
 
-/** Signs passes and reads them again. */
+/** Signs and verifies passes. */
 @Injectable()
 export class PassTokens {
   constructor(
@@ -40,11 +40,11 @@ export class PassTokens {
       .sign(key);
   }
 
-  /** @throws PassInvalid, PassExpired; the latter only for what this service has signed */
+  /** @throws PassInvalid, PassExpired; the latter only for tokens that this service signed */
   async read(token: string): Promise<PassClaims> {
-    if (!isSpelledOnce(token)) throw new PassInvalid();
+    if (!hasCanonicalSignature(token)) throw new PassInvalid();
     try {
-      const verified = await jwtVerify(token, async ({ kid }) => this.keyOf(kid), {
+      const verified = await jwtVerify(token, async ({ kid }) => this.requireKey(kid), {
         algorithms: [ALGORITHM],
         issuer: ISSUER,
         audience: AUDIENCE,
@@ -61,15 +61,15 @@ export class PassTokens {
     }
   }
 
-  private async keyOf(kid: string | undefined) {
+  private async requireKey(kid: string | undefined) {
     const key = z.guid().safeParse(kid).success && kid !== undefined ? await this.keys.publicKey(kid) : undefined;
     if (!key) throw new PassInvalid();
     return key;
   }
 }
 
-/** The last character of a signature has bits that mean nothing: with others in them it would be a second text of the same pass. */
-function isSpelledOnce(token: string): boolean {
+/** The last character of a signature has unused bits: a token that sets them would be a second valid text of the same pass. */
+function hasCanonicalSignature(token: string): boolean {
   const signature = token.slice(token.lastIndexOf('.') + 1);
   return Buffer.from(signature, 'base64url').toString('base64url') === signature;
 }

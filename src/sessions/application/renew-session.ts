@@ -14,14 +14,14 @@ import {
   SessionThreadNotFound,
 } from '../domain/sessions.errors.js';
 import { SessionRepository } from '../persistence/session.repository.js';
-import { PassesOfSession, type SessionCredentials } from './passes-of-session.js';
+import { type SessionCredentials, SignPass } from './sign-pass.js';
 
 export interface RenewCommand {
   readonly resumeToken: string;
   readonly endUser: string | undefined;
 }
 
-/** Gives a session a new pass. Its end stays where it is. */
+/** Signs a new pass for a session, whose expiry does not change. */
 @Injectable()
 export class RenewSession {
   constructor(
@@ -30,24 +30,25 @@ export class RenewSession {
     private readonly apiKeys: UsableApiKeys,
     private readonly conversations: WidgetConversations,
     private readonly users: UserKeys,
-    private readonly passes: PassesOfSession,
+    private readonly signPass: SignPass,
     private readonly clock: Clock,
   ) {}
 
   /**
+   * Counts no renewal if it throws.
    * @throws ResumeTokenInvalid, ResumeTokenExpired, SessionAgentNotFound, SessionThreadNotFound, SessionRenewalsUsed,
-   * ForbiddenByAgentAllowlist; no renewal is counted then
+   * ForbiddenByAgentAllowlist
    */
   async execute(caller: ApiKeyPrincipal, { resumeToken, endUser }: RenewCommand): Promise<SessionCredentials> {
     const session = await this.find(caller.organizationId, resumeToken);
-    // Before the user: a session of an agent that is gone does not know its user any more.
+    // Before the user is compared: a job removes the user from sessions of deleted agents.
     await this.requireAgent(caller, session);
-    if (!(await this.isOf(session, endUser))) throw new ResumeTokenInvalid();
+    if (!(await this.belongsTo(session, endUser))) throw new ResumeTokenInvalid();
     if (session.expiresAt <= this.clock.now()) throw new ResumeTokenExpired();
     const agentOfThread = await this.conversations.agentOf(session.organizationId, session.threadId);
     if (agentOfThread !== session.agentId) throw new SessionThreadNotFound();
-    if (!(await this.sessions.takeRenewal(session.organizationId, session.id))) throw new SessionRenewalsUsed();
-    const pass = await this.passes.sign(session);
+    if (!(await this.sessions.countRenewal(session.organizationId, session.id))) throw new SessionRenewalsUsed();
+    const pass = await this.signPass.execute(session);
     if (!pass) throw new ResumeTokenExpired();
     return { session, pass };
   }
@@ -60,8 +61,8 @@ export class RenewSession {
     return found;
   }
 
-  /** Whether `endUser` is exactly the user that the session was minted for; for a session without one, whether it is undefined. */
-  private async isOf({ organizationId, userKey }: Session, endUser: string | undefined): Promise<boolean> {
+  /** Whether the session was minted for exactly this `endUser`, or for none if it is undefined. */
+  private async belongsTo({ organizationId, userKey }: Session, endUser: string | undefined): Promise<boolean> {
     const [stored, given] = await Promise.all([
       this.users.current(organizationId, userKey),
       this.users.of(organizationId, endUser),

@@ -4,8 +4,8 @@ import { AgentDirectory, type CurrentAgent } from '../../agents/index.js';
 import { SessionAgentNotFound } from '../domain/sessions.errors.js';
 
 /**
- * The guard's look-up of the agent that a session is minted for, of every type; its absence has the sessions' own body.
- * Always from the database: no session begins with an agent that another process has deleted.
+ * The kind of resource with which the guard looks up the agent of a new session: agents of every type, with the body that the session
+ * routes have for `404`. It always reads the database, so that no session starts with an agent that another process has deleted.
  */
 export const SESSION_AGENT = 'session-agent';
 

@@ -8,24 +8,24 @@ import { SIGNING_KEY_ANNOUNCED_MS, SIGNING_KEY_DAYS, SIGNING_KEYS_CACHE_MS, UNKN
 import { SigningKeyRepository } from '../persistence/signing-key.repository.js';
 import type { SigningKey } from '../persistence/sessions.schema.js';
 
-/** The one algorithm of passes; a token that names another is refused. */
+/** The only algorithm of passes. A token with another one is refused. */
 export const ALGORITHM = 'EdDSA';
 
 const LIFE_MS = SIGNING_KEY_DAYS * 86_400_000;
 
-/** What signs: the key and the `kid` by which others find its public half. */
+/** A private key and the `kid` with which other processes find its public half. */
 export interface Signer {
   readonly kid: string;
   readonly key: CryptoKey;
 }
 
-/** The keys that sign passes: made when they are needed, replaced from time to time, shared by all processes. */
+/** The keys that sign passes: created when needed, replaced every `SIGNING_KEY_DAYS`, shared by all processes. */
 @Injectable()
 export class SigningKeys {
   private readonly list: TtlCache<readonly SigningKey[]>;
   private readonly publicKeys = new Map<string, Promise<CryptoKey>>();
   private signer: { readonly kid: string; readonly key: Promise<CryptoKey> } | undefined;
-  /** Keys whose secret does not open here: the master key was lost, and passes under them can only run out. */
+  /** Keys whose secret cannot be decrypted, such as after the loss of the master key. Their passes expire and none is signed again. */
   private readonly unreadable = new Set<string>();
   private reloadedAt = -Infinity;
 
@@ -51,14 +51,14 @@ export class SigningKeys {
         if (!(error instanceof Error) || error.name !== 'SecretUnreadable') throw error;
         this.logger.warn(
           { kid, err: error },
-          'The key that signs session passes cannot be read; a new one takes its place',
+          'The key that signs session passes cannot be read; a new one replaces it',
         );
         this.unreadable.add(kid);
       }
     }
   }
 
-  /** @returns undefined for a key that nobody has made, or that is long gone */
+  /** @returns undefined for an invented key or one that has been removed */
   async publicKey(kid: string): Promise<CryptoKey | undefined> {
     const key = this.find(kid, await this.known()) ?? this.find(kid, await this.reloaded());
     if (!key) return undefined;
@@ -78,7 +78,7 @@ export class SigningKeys {
     return (await this.list.get('keys', () => this.keys.list())) ?? [];
   }
 
-  /** Invented key ids cost the database a look every few seconds, however many come. */
+  /** Unknown key ids cost at most one read per `UNKNOWN_KEY_MS`, however many requests have them. */
   private reloaded(): Promise<readonly SigningKey[]> {
     const now = this.clock.monotonic();
     if (now - this.reloadedAt >= UNKNOWN_KEY_MS) {
@@ -90,17 +90,17 @@ export class SigningKeys {
 
   private async currentId(): Promise<string> {
     const now = this.clock.now();
-    const current = this.signing(await this.known(), now);
+    const current = this.signingKey(await this.known(), now);
     if (current && !this.needsSuccessor(await this.known(), now)) return current.id;
     await this.addSuccessor(now);
     this.list.delete('keys');
-    const next = this.signing(await this.known(), now);
-    if (!next) throw new Error('No key signs session passes, although one was made');
+    const next = this.signingKey(await this.known(), now);
+    if (!next) throw new Error('No key signs session passes, although one was added');
     return next.id;
   }
 
-  /** The latest that signs already; the oldest where, by this process's clock, none does yet. */
-  private signing(keys: readonly SigningKey[], now: Date): SigningKey | undefined {
+  /** The latest key that signs already; the oldest if, by this process's clock, none does yet. */
+  private signingKey(keys: readonly SigningKey[], now: Date): SigningKey | undefined {
     const readable = keys.filter(({ id }) => !this.unreadable.has(id));
     return readable.find(({ signsFrom }) => signsFrom <= now) ?? readable.at(-1);
   }
@@ -113,9 +113,9 @@ export class SigningKeys {
   private async addSuccessor(now: Date): Promise<void> {
     const pair = await generateKeyPair(ALGORITHM, { crv: 'Ed25519', extractable: true });
     const [publicKey, privateKey] = await Promise.all([exportSPKI(pair.publicKey), exportPKCS8(pair.privateKey)]);
-    await this.keys.addUnder((known) => {
+    await this.keys.addIfNeeded((known) => {
       if (!this.needsSuccessor(known, now)) return null;
-      const signsFrom = new Date(now.getTime() + (this.signing(known, now) ? SIGNING_KEY_ANNOUNCED_MS : 0));
+      const signsFrom = new Date(now.getTime() + (this.signingKey(known, now) ? SIGNING_KEY_ANNOUNCED_MS : 0));
       return { key: { id: newId(), publicKey, createdAt: now, signsFrom }, privateKey };
     });
   }

@@ -13,7 +13,7 @@ import { SESSION_CACHE_ENTRIES, SESSION_CACHE_MS } from '../limits.js';
 import { type SessionFacts, SessionRepository } from '../persistence/session.repository.js';
 import { PassTokens } from './pass-tokens.js';
 
-/** Tells whose pass it is. A session in steady use costs the database a look at its API key every few seconds, shared by all of that key. */
+/** Verifies a pass. Besides the cached facts of its session, it needs the API key, which is read every few seconds for all its sessions. */
 @Injectable()
 export class VerifyPass implements SessionPassVerifier, OnModuleInit {
   private readonly facts: TtlCache<SessionFacts>;
@@ -36,12 +36,12 @@ export class VerifyPass implements SessionPassVerifier, OnModuleInit {
   async verify(token: string): Promise<SessionPassPrincipal> {
     const claims = await this.tokens.read(token);
     const { organizationId, sessionId } = claims;
-    const facts = await this.facts.get(sessionId, () => this.factsOf(organizationId, sessionId));
+    const facts = await this.facts.get(sessionId, () => this.findFacts(organizationId, sessionId));
     if (!facts || !(await this.apiKeys.isUsable(organizationId, facts.apiKeyId))) throw new PassInvalid();
     return { kind: 'session_pass', ...claims, userKey: facts.userKey };
   }
 
-  private async factsOf(organizationId: string, sessionId: string): Promise<SessionFacts | undefined> {
+  private async findFacts(organizationId: string, sessionId: string): Promise<SessionFacts | undefined> {
     const facts = await this.sessions.facts(organizationId, sessionId);
     return facts && { ...facts, userKey: await this.users.current(organizationId, facts.userKey) };
   }

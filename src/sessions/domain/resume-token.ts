@@ -5,7 +5,7 @@ const PREFIX = 'rt_';
 const RANDOM_BYTES = 32;
 const FORM = /^rt_[\w-]{43}$/;
 
-/** 256 random bits: nothing about the session can be read in it. */
+/** 256 random bits, which say nothing about the session. */
 export function newResumeToken(): string {
   return `${PREFIX}${secureRandomBytes(RANDOM_BYTES).toString('base64url')}`;
 }
@@ -14,7 +14,7 @@ export function isResumeToken(text: string): boolean {
   return FORM.test(text);
 }
 
-/** What is stored of it. Of 256 random bits a fast digest is enough. */
+/** The stored form. A fast digest is enough for 256 random bits. */
 export function digestResumeToken(token: string): string {
   return createHash('sha256').update(token).digest('base64url');
 }

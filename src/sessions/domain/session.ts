@@ -1,7 +1,7 @@
-/** Renewals of a session's pass in its whole life. */
+/** Renewals of one session. */
 export const MAX_RENEWALS = 240;
 
-/** One visitor's time in one conversation: passes are signed for it until it expires. */
+/** One visitor in one conversation. Passes are signed for it until it expires. */
 export interface Session {
   readonly id: string;
   readonly organizationId: string;
@@ -9,10 +9,10 @@ export interface Session {
   readonly threadId: string;
   /** The key that minted it; its revocation ends the session. */
   readonly apiKeyId: string;
-  /** The key of the user in the agent's memory, which `UserKeys` makes; null when the session names none. */
+  /** Made by `UserKeys`; null if the session names no user. */
   readonly userKey: string | null;
   readonly createdAt: Date;
-  /** Absolute: no renewal moves it. In whole seconds, as passes tell time. */
+  /** Renewals do not change it. In whole seconds, like the times in passes. */
   readonly expiresAt: Date;
 }
 
@@ -21,12 +21,12 @@ export function wholeSecondAfter(now: Date, seconds: number): Date {
   return new Date((Math.ceil(now.getTime() / 1000) + seconds) * 1000);
 }
 
-/** Whole seconds that are left, as clients are told. */
+/** The whole seconds that are left. */
 export function secondsUntil(end: Date, now: Date): number {
   return Math.max(0, Math.floor((end.getTime() - now.getTime()) / 1000));
 }
 
-/** When a pass that is signed now ends: never after its session. Null when less than a second would be left. */
+/** The expiry of a pass that is signed now, at most that of its session. Null if less than a second would be left. */
 export function passEnd({ expiresAt }: Pick<Session, 'expiresAt'>, now: Date, passSeconds: number): Date | null {
   const end = new Date(Math.min(wholeSecondAfter(now, passSeconds).getTime(), expiresAt.getTime()));
   return secondsUntil(end, now) < 1 ? null : end;

@@ -8,14 +8,14 @@ export class SessionAgentNotFound extends DomainError {
   }
 }
 
-/** Of another organization, of another agent and invented ones are answered alike. */
+/** The same answer for threads of other organizations or agents and for unknown ids. */
 export class SessionThreadNotFound extends DomainError {
   constructor() {
     super('not_found', 'The agent has no conversation with this id.', { error: 'thread_not_found', bare: true });
   }
 }
 
-/** Unknown, of another organization, with another `endUser`, or ended: which one it was helps only a guesser. */
+/** The same answer for unknown tokens, other organizations, another `endUser` and ended sessions: a reason would only help guessing. */
 export class ResumeTokenInvalid extends DomainError {
   constructor() {
     super(
@@ -30,13 +30,13 @@ export class ResumeTokenInvalid extends DomainError {
 
 export class ResumeTokenExpired extends DomainError {
   constructor() {
-    super('invalid', 'The resume token has expired, and with it the session. Start a new one.', {
+    super('invalid', 'The resume token and its session have expired. Start a new session.', {
       code: 'resume_token_expired',
     });
   }
 }
 
-/** A cap for the whole life of the session: waiting does not help. */
+/** The cap counts for the whole session, so the answer has no `Retry-After`. */
 export class SessionRenewalsUsed extends DomainError {
   constructor() {
     super('rate_limited', `The session has used all its ${MAX_RENEWALS} renewals. Start a new session.`, {

@@ -10,9 +10,9 @@ import {
   MintedSessionResponse,
   MintSessionBody,
   RefreshedSessionResponse,
-  refreshedView,
   RefreshSessionBody,
-  tokenView,
+  toRefreshedSession,
+  toTimedToken,
 } from './sessions.dto.js';
 
 @ApiTags('Sessions')
@@ -33,7 +33,7 @@ export class SessionsController {
     description:
       'Called by your server, with an API key that never reaches the browser. The pass opens the messages and the runs of ' +
       'one conversation, and nothing else; a run with it takes no `config.userContext`. Revoking the key that minted a ' +
-      'session ends it. A conversation in which nothing is said is removed after 7 days.',
+      'session ends it. A conversation without messages is removed after 7 days.',
   })
   @ApiCreatedResponse({ type: MintedSessionResponse })
   @ApiErrors(400, 401, 403, 429)
@@ -45,8 +45,8 @@ export class SessionsController {
   ): Promise<MintedSessionResponse> {
     const credentials = await this.mintSession.execute(caller, { agentId: agent.id, endUser, threadId });
     if (!credentials.resumeToken) throw new Error('A session was minted without a resume token');
-    const { session, pass } = refreshedView(credentials);
-    return { session, pass, resumeToken: tokenView(credentials.resumeToken) };
+    const { session, pass } = toRefreshedSession(credentials);
+    return { session, pass, resumeToken: toTimedToken(credentials.resumeToken) };
   }
 
   @Post('refresh')
@@ -61,9 +61,9 @@ export class SessionsController {
     operationId: 'refreshSession',
     summary: 'Get a new pass for a session',
     description:
-      'The session stays the same and ends when it was to end; the resume token is not given again. 240 renewals are the ' +
-      'most of a session (429 `session_refresh_cap_exhausted`). A token that has expired answers 400 ' +
-      '`resume_token_expired`, any other that is not good 400 `resume_token_invalid`.',
+      'The session and its expiry do not change, and the resume token is not returned again. A session has at most 240 renewals ' +
+      '(429 `session_refresh_cap_exhausted`). An expired token is answered with 400 `resume_token_expired`, and any other ' +
+      'invalid token with 400 `resume_token_invalid`.',
   })
   @ApiOkResponse({ type: RefreshedSessionResponse })
   @ApiErrors(400, 401, 403, 429)
@@ -73,6 +73,6 @@ export class SessionsController {
     @Body() body: RefreshSessionBody,
   ): Promise<RefreshedSessionResponse> {
     const { resumeToken, endUser } = body;
-    return refreshedView(await this.renewSession.execute(caller, { resumeToken, endUser }));
+    return toRefreshedSession(await this.renewSession.execute(caller, { resumeToken, endUser }));
   }
 }

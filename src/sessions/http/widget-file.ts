@@ -7,12 +7,12 @@ import { builtFile } from '../../platform/files/index.js';
 export const ENCODINGS = ['br', 'gzip', 'identity'] as const;
 export type Encoding = (typeof ENCODINGS)[number];
 
-/** The browser widget as the build has made it. */
+/** The browser widget that the build made. */
 export interface WidgetFile {
   readonly script: Buffer;
-  /** Of the widget's package; it is the name of the file that never changes. */
+  /** The version of the widget's package, which is part of the immutable file's name. */
   readonly version: string;
-  /** Weak: the same whatever the file is compressed with on its way. */
+  /** Weak, because it is the same for all encodings of the file. */
   readonly etag: string;
 }
 
@@ -27,24 +27,24 @@ export function widgetFile(): WidgetFile {
   if (!read) {
     const script = builtFile(FILE);
     const version = BANNER.exec(script)?.[1];
-    if (version === undefined) throw new Error(`${FILE} does not begin with its version`);
+    if (version === undefined) throw new Error(`${FILE} does not start with its version`);
     const etag = `W/"${createHash('sha256').update(script).digest('base64url')}"`;
     read = { script: Buffer.from(script), version, etag };
   }
   return read;
 }
 
-/** Compressed once in the life of the process, beside the event loop. */
+/** Compresses once per process and encoding, outside of the event loop. */
 export function widgetScript(encoding: Encoding): Promise<Buffer> {
   let script = encoded.get(encoding);
   if (!script) {
-    script = compressed(widgetFile().script, encoding);
+    script = compress(widgetFile().script, encoding);
     encoded.set(encoding, script);
   }
   return script;
 }
 
-function compressed(script: Buffer, encoding: Encoding): Promise<Buffer> {
+function compress(script: Buffer, encoding: Encoding): Promise<Buffer> {
   switch (encoding) {
     case 'br':
       return promisify(brotliCompress)(script);

@@ -6,11 +6,11 @@ import { DomainError } from '../../platform/errors/index.js';
 import { PublicRoute } from '../../platform/http/index.js';
 import { ENCODINGS, type Encoding, widgetFile, widgetScript } from './widget-file.js';
 
-/** Pages that name no version get a new one within minutes. */
+/** Pages that name no version get a new one within five minutes. */
 const SHORT = 'public, max-age=300, must-revalidate';
 const FOR_EVER = 'public, max-age=31536000, immutable';
 
-/** The browser widget, for any page: it holds no secret and sets no cookie. */
+/** The browser widget. Any page may load it: it has no secret and sets no cookie. */
 @ApiExcludeController()
 @Controller()
 export class WidgetController {
@@ -45,26 +45,26 @@ export class WidgetController {
       vary: 'accept-encoding',
       'x-widget-version': version,
       'x-content-type-options': 'nosniff',
-      // A page that isolates itself may load it all the same.
+      // Lets cross-origin isolated pages load it.
       'cross-origin-resource-policy': 'cross-origin',
     });
-    if (isKnown(headers['if-none-match'], etag)) {
+    if (matchesEtag(headers['if-none-match'], etag)) {
       void reply.code(304);
       return undefined;
     }
-    const encoding = encodingOf(headers['accept-encoding']);
+    const encoding = negotiateEncoding(headers['accept-encoding']);
     if (encoding !== 'identity') void reply.header('content-encoding', encoding);
     void reply.type('text/javascript; charset=utf-8');
     return widgetScript(encoding);
   }
 }
 
-/** Whoever accepts none of them gets the file as it is: there is no better answer. */
-function encodingOf(accepted: string | string[] | undefined): Encoding {
+/** A client that accepts none of the encodings gets the file uncompressed. */
+function negotiateEncoding(accepted: string | string[] | undefined): Encoding {
   return negotiate(String(accepted ?? 'identity'), [...ENCODINGS]) ?? 'identity';
 }
 
-/** A proxy that compresses makes a strong tag weak, and a cache may name several. */
-function isKnown(header: string | undefined, etag: string): boolean {
+/** The header may list several tags. */
+function matchesEtag(header: string | undefined, etag: string): boolean {
   return header?.split(',').some((tag) => tag.trim() === etag || tag.trim() === '*') ?? false;
 }

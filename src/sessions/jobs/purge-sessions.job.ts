@@ -12,7 +12,7 @@ const DAY_MS = 86_400_000;
 const payload = z.object({});
 type Payload = z.output<typeof payload>;
 
-/** Removes sessions that ended long ago, salted digests for the previous release, and keys under which no pass can still be valid. */
+/** Removes sessions that ended long ago, salted digests that are not needed any more, and keys of which no pass can still be valid. */
 export const purgeSessions = defineJob({
   name: 'sessions.purge',
   payload,
@@ -35,11 +35,11 @@ export class PurgeSessions extends WorkerHost {
     const now = this.clock.now().getTime();
     const before = new Date(now - SESSION_KEPT_DAYS * DAY_MS);
     do signal.throwIfAborted();
-    while ((await this.sessions.purge(before, PURGE_BATCH)) === PURGE_BATCH);
+    while (await this.sessions.removeSomeExpired(before, PURGE_BATCH));
     do signal.throwIfAborted();
     while (await this.saltedEndUsers.removeSome(PURGE_BATCH));
     signal.throwIfAborted();
-    // A key signs for its life; its last pass lives on. The second life is for clocks and for keys that were needed longer.
+    // A key signs for its life, and its last pass is valid after that. The second life allows for clocks that differ and late successors.
     const passMs = this.settings.sessions.passSeconds * 1000;
     await this.signingKeys.purge(new Date(now - 2 * SIGNING_KEY_DAYS * DAY_MS - passMs));
   }

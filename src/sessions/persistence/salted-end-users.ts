@@ -4,10 +4,11 @@ import { Clock } from '../../platform/clock/index.js';
 import { Settings } from '../../platform/config/index.js';
 import { Database, toDate } from '../../platform/database/index.js';
 import { secureRandomBytes } from '../../platform/ids/index.js';
+import { REMOVE_SALTED_DIGESTS, SALTED_DIGESTS_NEEDED_UNTIL } from './sessions.sql.js';
 
 const SALT_BYTES = 16;
 
-/** The form in which the previous release stores an `endUser`. */
+/** The previous release's stored form of an `endUser`. */
 export interface SaltedEndUser {
   readonly endUserSalt: string | null;
   readonly endUserDigest: string | null;
@@ -16,9 +17,9 @@ export interface SaltedEndUser {
 const NONE: SaltedEndUser = { endUserSalt: null, endUserDigest: null };
 
 /**
- * The salted digests with which the previous release compares `endUser`. During the hour in which its processes may run beside
- * those of this release, new sessions have them too, so that any process can renew any session; then they are removed. The next
- * release can drop this class with its columns.
+ * The salted digests with which the previous release compares `endUser`. Its processes may run beside this release for an hour; until
+ * then new sessions have the digests too, so that any process can renew any session. Afterwards a job removes them. The next release
+ * can drop this class with its columns.
  */
 @Injectable()
 export class SaltedEndUsers {
@@ -37,15 +38,10 @@ export class SaltedEndUsers {
     return { endUserSalt: salt.toString('base64url'), endUserDigest: digest };
   }
 
-  /** Removes up to `limit` digests, once they are not needed. @returns whether there may be more */
+  /** Removes up to `limit` digests once they are not needed. @returns whether there may be more */
   async removeSome(limit: number): Promise<boolean> {
     if (await this.areNeeded()) return false;
-    const rows = await this.database.query(
-      `update sessions set end_user_salt = null, end_user_digest = null
-        where id = any(array(select id from sessions where end_user_digest is not null limit $1::integer for update skip locked)) returning 1`,
-      [limit],
-    );
-    return rows.length === limit;
+    return (await REMOVE_SALTED_DIGESTS.run(this.database, { limit })).length === limit;
   }
 
   /** The embedded database has one process, so no process of another release runs beside it. */
@@ -56,7 +52,7 @@ export class SaltedEndUsers {
   }
 
   private async readNeededUntil(): Promise<Date> {
-    const [row] = await this.database.query<{ needed_until: string }>('select needed_until from salted_end_users');
+    const [row] = await SALTED_DIGESTS_NEEDED_UNTIL.run<{ needed_until: string }>(this.database, {});
     return row ? toDate(row.needed_until) : new Date(0);
   }
 }

@@ -1,12 +1,11 @@
-import { raw } from '@mikro-orm/core';
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database/index.js';
 import { MAX_RENEWALS, type Session } from '../domain/session.js';
-import { FIND_SESSION_FACTS, type SessionFactsRow } from './session-facts.sql.js';
 import type { SaltedEndUser } from './salted-end-users.js';
 import { sessions, type StoredSession } from './sessions.schema.js';
+import { COUNT_RENEWAL, FIND_SESSION_FACTS, REMOVE_EXPIRED, type SessionFactsRow } from './sessions.sql.js';
 
-/** What a request with a pass needs to know of its session; it never changes. */
+/** The facts of a session that a request with a pass needs. They never change. */
 export interface SessionFacts {
   readonly apiKeyId: string;
   readonly userKey: string | null;
@@ -29,33 +28,20 @@ export class SessionRepository {
     return stored && toSession(stored);
   }
 
-  /** Hot path: a message from a widget may be the first of its session in this process. */
+  /** Hot path: this process may not have cached the session of a message from a widget. */
   async facts(organizationId: string, id: string): Promise<SessionFacts | undefined> {
     const [row] = await FIND_SESSION_FACTS.run<SessionFactsRow>(this.database, { organizationId, id });
     return row && { apiKeyId: row.api_key_id, userKey: row.user_key };
   }
 
-  /** Counts one renewal in the row itself, so that of many at once exactly as many succeed as are left. @returns whether one was left */
-  async takeRenewal(organizationId: string, id: string): Promise<boolean> {
-    const counted = await this.database.write((em) =>
-      em.nativeUpdate(
-        sessions,
-        { organizationId, id, renewals: { $lt: MAX_RENEWALS } },
-        { renewals: raw('renewals + 1') },
-      ),
-    );
-    return counted > 0;
+  /** @returns whether the session had a renewal left */
+  async countRenewal(organizationId: string, id: string): Promise<boolean> {
+    return (await COUNT_RENEWAL.run(this.database, { organizationId, id, max: MAX_RENEWALS })).length > 0;
   }
 
-  /** Of all organizations. @returns how many; fewer than `limit` when no more are left */
-  async purge(expiredBefore: Date, limit: number): Promise<number> {
-    const rows = await this.database.query(
-      `delete from sessions where id = any(array(
-         select id from sessions where expires_at < $1::timestamptz order by expires_at limit $2::integer for update skip locked
-       )) returning 1`,
-      [expiredBefore.toISOString(), limit],
-    );
-    return rows.length;
+  /** Of all organizations. @returns whether there may be more */
+  async removeSomeExpired(expiredBefore: Date, limit: number): Promise<boolean> {
+    return (await REMOVE_EXPIRED.run(this.database, { expiredBefore, limit })).length === limit;
   }
 }
 

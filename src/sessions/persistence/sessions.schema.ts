@@ -15,7 +15,7 @@ export const sessions = defineEntity({
     /** Salt and digest with which a process of the previous release compares `endUser` (`SaltedEndUsers`). */
     endUserSalt: p.text().strictNullable(),
     endUserDigest: p.text().strictNullable(),
-    /** The key of `endUser`, which `UserKeys` makes. */
+    /** Made by `UserKeys` from `endUser`. */
     userKey: p.uuid().strictNullable(),
     createdAt: p.datetime(6),
     expiresAt: p.datetime(6),
@@ -24,25 +24,25 @@ export const sessions = defineEntity({
 });
 export type StoredSession = InferEntity<typeof sessions>;
 
-/** A key that signs passes; what signs is in the vault. */
+/** The public half of a key that signs passes. The private key is in the vault. */
 export const signingKeys = defineEntity({
   name: 'SigningKey',
   tableName: 'session_signing_keys',
   properties: {
-    /** `kid` of the passes. */
+    /** The `kid` of its passes. */
     id: p.uuid().primary(),
     /** SPKI in PEM. */
     publicKey: p.text(),
     createdAt: p.datetime(6),
-    /** From then on it signs, until a later one does. */
+    /** It signs from this time until a later key does. */
     signsFrom: p.datetime(6),
   },
 });
 export type SigningKey = InferEntity<typeof signingKeys>;
 
 /**
- * No foreign key leads to agent or thread: a session outlives them until it expires, so that its resume token is
- * answered with what is missing. The second index is for agents that are gone, whose sessions forget their users.
+ * No foreign key leads to agent or thread: a session outlives them until it expires, so that the answer to its resume token can say
+ * which of them is missing. The second index finds sessions of deleted agents, whose users a job removes.
  */
 const init = migration('2026112603_sessions_init', [
   `create table sessions (
@@ -70,8 +70,8 @@ const init = migration('2026112603_sessions_init', [
 ]);
 
 /**
- * This release recognizes `endUser` by `user_key` alone. Salted digests stay for an hour, for processes of the previous release;
- * a database without sessions has not been used by one. The first index is for deleted agents, the second for the job that re-keys users.
+ * This release recognizes `endUser` by `user_key` alone. Salted digests stay for an hour, for processes of the previous release. In a
+ * database without sessions there is no such process. The first index is for deleted agents, the second for the job that re-keys users.
  */
 const keyedUsers = migration('2026112722_sessions_keyed_users', [
   'create table salted_end_users (needed_until timestamptz not null)',

@@ -1,14 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Transaction } from '../../platform/database/index.js';
+import { Database } from '../../platform/database/index.js';
 import { Vault } from '../../platform/vault/index.js';
 import { type SigningKey, signingKeys } from './sessions.schema.js';
 
-/** Keys belong to the service and to no organization; the vault binds their secrets to this instead. */
+/** Signing keys belong to the service. The vault requires an organization, so it gets this one. */
 const NO_ORGANIZATION = '00000000-0000-0000-0000-000000000000';
 const FIELD = 'private_key';
 const LOCK = 'sessions.signing-keys';
 
-const refOf = (id: string) => ({ organizationId: NO_ORGANIZATION, recordId: id, field: FIELD });
+const secretRef = (id: string) => ({ organizationId: NO_ORGANIZATION, recordId: id, field: FIELD });
 
 @Injectable()
 export class SigningKeyRepository {
@@ -24,23 +24,23 @@ export class SigningKeyRepository {
 
   /** PKCS#8 in PEM. @throws SecretUnreadable */
   privateKey(id: string): Promise<string> {
-    return this.vault.read(refOf(id));
+    return this.vault.read(secretRef(id));
   }
 
   /**
-   * Lets one process after the other decide upon a new key.
-   * @param decide gets the keys as they are, newest first; null adds none
+   * Adds a key under a lock, so that two processes do not both add one.
+   * @param decide gets the stored keys, newest first; null adds no key
    */
-  addUnder(
+  addIfNeeded(
     decide: (known: readonly SigningKey[]) => { readonly key: SigningKey; readonly privateKey: string } | null,
   ): Promise<void> {
-    return this.database.transaction(async (transaction: Transaction) => {
+    return this.database.transaction(async (transaction) => {
       await transaction.lock(LOCK);
       const known = await transaction.em.findAll(signingKeys, { orderBy: { signsFrom: 'desc', id: 'desc' } });
       const added = decide(known);
       if (!added) return;
       transaction.em.persist(transaction.em.create(signingKeys, added.key));
-      await this.vault.put(transaction, refOf(added.key.id), added.privateKey);
+      await this.vault.put(transaction, secretRef(added.key.id), added.privateKey);
     });
   }
 
@@ -50,7 +50,7 @@ export class SigningKeyRepository {
       for (const key of old) transaction.em.remove(key);
       await this.vault.remove(
         transaction,
-        old.map(({ id }) => refOf(id)),
+        old.map(({ id }) => secretRef(id)),
       );
     });
   }

@@ -20,7 +20,7 @@ const service = useService({ clock, extensions: scriptedRuns });
 const userKeyOf = (talk: Talk, userId: string): Promise<string | null> =>
   service.app.get(UserKeys, { strict: false }).of(talk.organization.id, userId);
 
-/** Puts memories of before into the table, the first one the oldest. */
+/** Inserts earlier memories into the table, the oldest first. */
 async function fill(
   talk: Talk,
   userId: string,
@@ -49,18 +49,18 @@ async function fill(
 const numbered = (count: number): string[] =>
   Array.from({ length: count }, (_, n) => `fact number${n} alpha${n} beta${n}`);
 
-describe('a memory that says the same again', () => {
+describe('a memory that says the same as an earlier one', () => {
   it.each([
     ['to the letter', 'Likes green tea in the morning.', 'Likes green tea in the morning.'],
     ['in other case and with other signs between', 'The user likes tea, and cake.', 'user likes Tea and cake!'],
     ['in a script without spaces', '彼女は毎朝緑茶を飲みます', '彼女は毎朝緑茶を飲みます。'],
-  ])('%s takes the place of the one before', async (_, before, after) => {
+  ])('%s replaces the earlier one', async (_, before, after) => {
     const talk = await Talk.start(service);
     await save(service, talk, 'ann', before);
     const [{ id, createdAt } = { id: '', createdAt: '' }] = (await memories(service, talk, 'ann')).body.memories;
     clock.moveOn(1_000);
     expect(await save(service, talk, 'ann', after)).toContain(
-      `in the place of what was remembered before: ⟦memory ${id.slice(-8)}, `,
+      `in place of this earlier memory: ⟦memory ${id.slice(-8)}, `,
     );
     const { body } = await memories(service, talk, 'ann');
     expect(body.memories).toEqual([{ id, text: after, createdAt, updatedAt: clock.now().toISOString() }]);
@@ -86,18 +86,18 @@ describe('a memory that says the same again', () => {
 });
 
 describe('a correction', () => {
-  it('replaces what it corrects, by the code that a similar save names', async () => {
+  it('replaces the memory whose code the answer to a similar save named', async () => {
     const talk = await Talk.start(service);
     await save(service, talk, 'ann', 'Lives in Berlin with two cats');
     const told = await save(service, talk, 'ann', 'Lives in Paris with two cats');
     const [old = ''] = codesIn(told);
     expect(told).toContain('Lives in Berlin with two cats');
     const corrected = await save(service, talk, 'ann', 'Lives in Paris with two cats', { replaces: old });
-    expect(corrected).toContain('in the place of what was remembered before');
+    expect(corrected).toContain('in place of this earlier memory');
     expect(await textsOf(service, talk, 'ann')).toEqual(['Lives in Paris with two cats']);
   });
 
-  it('has another code from then on, so that two of the same memory do not undo one another', async () => {
+  it('gets a new code, so that the second of two corrections of one memory is refused', async () => {
     const talk = await Talk.start(service);
     const code = (await save(service, talk, 'ann', 'Lives in Berlin')).slice(9, 17);
     const inputs = ['Lives in Rome', 'Works as a nurse'].map((text, n) => ({
@@ -112,7 +112,7 @@ describe('a correction', () => {
     expect(await textsOf(service, talk, 'ann')).toEqual(['Lives in Rome']);
   });
 
-  it('keeps when it was first said', async () => {
+  it('keeps the time at which the memory was first saved', async () => {
     const talk = await Talk.start(service);
     const code = (await save(service, talk, 'ann', 'Lives in Berlin')).slice(9, 17);
     const [{ createdAt } = { createdAt: '' }] = (await memories(service, talk, 'ann')).body.memories;
@@ -123,7 +123,7 @@ describe('a correction', () => {
     ]);
   });
 
-  it('replaces what a search has found', async () => {
+  it('replaces a memory that a search has found', async () => {
     const talk = await Talk.start(service);
     await save(service, talk, 'ann', 'Her favourite colour is blue');
     const [code = ''] = codesIn(await search(service, talk, 'ann', 'colour'));
@@ -158,7 +158,7 @@ describe('a text', () => {
     expect(await textsOf(service, talk, 'ann')).toEqual([]);
   });
 
-  it('of 2,000 characters of any script is kept as it is', async () => {
+  it('of 2,000 characters of any script is stored unchanged', async () => {
     const talk = await Talk.start(service);
     const text = `𝒜${'名 '.repeat(999)}`.padEnd(2_001, 'é');
     expect([...text]).toHaveLength(2_000);
@@ -166,7 +166,7 @@ describe('a text', () => {
     expect(await textsOf(service, talk, 'ann')).toEqual([text]);
   });
 
-  it('with what the database cannot store is kept without that', async () => {
+  it('is stored without the characters that the database cannot store', async () => {
     const talk = await Talk.start(service);
     await save(service, talk, 'ann', 'Likes\u0000 tea \ud800');
     expect(await textsOf(service, talk, 'ann')).toEqual(['Likes tea \ufffd']);
@@ -174,11 +174,11 @@ describe('a text', () => {
 });
 
 describe('at most 500 memories of a user', () => {
-  it('are kept: the least useful goes, which is the one that was not used for longest, and never the new one', async () => {
+  it('are kept: a new one replaces the one that was not used for longest', async () => {
     const talk = await Talk.start(service);
     const days = (index: number): Date => new Date(clock.now().getTime() - ((500 - index) * DAY) / 10);
     await fill(talk, 'ann', numbered(500), days);
-    // The oldest ones but one are found again.
+    // A search finds all but one of the oldest again.
     await search(service, talk, 'ann', 'number0 alpha0');
     await save(service, talk, 'ann', 'Likes tea');
     const kept = await textsOf(service, talk, 'ann');
@@ -188,7 +188,7 @@ describe('at most 500 memories of a user', () => {
     expect(kept).not.toContain('fact number1 alpha1 beta1');
   });
 
-  it('are kept where all others were used more often than the new one', async () => {
+  it('include the new one, even if all others were used more often', async () => {
     const talk = await Talk.start(service);
     await fill(talk, 'ann', numbered(500), () => new Date(clock.now().getTime() + 30 * DAY));
     await save(service, talk, 'ann', 'Likes tea');
@@ -196,7 +196,7 @@ describe('at most 500 memories of a user', () => {
     expect([kept.length, kept.includes('Likes tea')]).toEqual([500, true]);
   });
 
-  it('and a reply that waited for an approval saves no more for that', async () => {
+  it('and a reply that waited for an approval has no more saves than others', async () => {
     const talk = await Talk.start(service, { tools: { requireApprovalBeforeToolCalls: true } });
     during(talk.threadId, { tools: [tool('pay', () => output('paid'))] });
     const calls = (from: number, to: number, more: readonly object[] = []) =>
@@ -245,7 +245,7 @@ describe('two processes at once', () => {
   });
   afterAll(() => replica.close());
 
-  /** A run on each of many threads, every other one on the other process, that saves what `text` says. */
+  /** Starts a run on each of many threads, alternating between the processes; each saves the result of `text`. */
   async function saveAtOnce(
     talk: Talk,
     count: number,
@@ -283,7 +283,7 @@ describe('two processes at once', () => {
     ]);
   });
 
-  it('keep one of what both are told', async () => {
+  it('keep one memory of a text that both save', async () => {
     const talk = await Talk.start(service);
     await saveAtOnce(
       talk,
@@ -309,7 +309,7 @@ describe('two processes at once', () => {
 });
 
 clusterOnly('calls that wait for one user', () => {
-  it('take one connection of the process, and leave the others to everybody else', async () => {
+  it('take one connection of each process and leave the others free', async () => {
     const talk = await Talk.start(service);
     await save(service, talk, 'ann', 'Likes tea');
     const [held, release] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];

@@ -150,7 +150,7 @@ describe('a user of an agent', () => {
     for (const form of formsOf(endUser)) for (const text of [dump, lines.join('\n')]) expect(text).not.toContain(form);
   });
 
-  it('is the same one by a session and by userContext.userId', async () => {
+  it('is the same in a session and in userContext.userId', async () => {
     const talk = await Talk.start(service);
     await visit(talk, 'ann', 'Likes tea');
     service.models.next(says('Hello Ann.'));
@@ -159,7 +159,7 @@ describe('a user of an agent', () => {
   });
 });
 
-describe('users that the previous release has stored', () => {
+describe('users that the previous release stored', () => {
   it('keep their memories, sessions and counts, under the key of the organization', async () => {
     const endUser = `visitor-${newId()}`;
     const talk = await Talk.start(service);
@@ -197,7 +197,7 @@ describe('users that the previous release has stored', () => {
     expect(await everything()).not.toContain(bareOf(endUser));
   });
 
-  it('are found again when processes of that release write beside this one', async () => {
+  it('are found again after processes of that release wrote beside this one', async () => {
     const talk = await Talk.start(service);
     await save(service, talk, 'ann', 'Likes tea');
     await storeAsBefore(talk, 'ann');
@@ -217,14 +217,14 @@ describe('the key of an organization’s users', () => {
       service.app.get(Clock, { strict: false }),
     );
 
-  it('is made once, however many processes need it at the same moment', async () => {
+  it('is created once, even if many processes need it at the same time', async () => {
     const { id } = await service.organization();
     const users = await Promise.all(Array.from({ length: 8 }, () => make().of(id, 'ann')));
     expect(new Set(users).size).toBe(1);
     expect(await service.database.query('select 1 from secrets where organization_id = $1', [id])).toHaveLength(1);
   });
 
-  it('costs a run that names a known organization’s user no statement', async () => {
+  it('costs a run no statement once this process has read it', async () => {
     const { id } = await service.organization();
     const users = make();
     const ofSecrets = async (work: () => Promise<unknown>): Promise<number> =>
@@ -233,14 +233,14 @@ describe('the key of an organization’s users', () => {
     expect(await ofSecrets(() => users.ofRun(id, { session: null, userContext: { userId: 'bob' } }))).toBe(0);
   });
 
-  it('goes with the organization', async () => {
+  it('is deleted with the organization', async () => {
     const { id } = await service.organization();
     await make().of(id, 'ann');
     await service.database.query('delete from organizations where id = $1', [id]);
     expect(await service.database.query('select 1 from secrets where organization_id = $1', [id])).toEqual([]);
   });
 
-  it('that does not open is not replaced: runs go on without memory', async () => {
+  it('is not replaced if it cannot be decrypted: runs continue without memory', async () => {
     const talk = await Talk.start(service);
     await save(service, talk, 'ann', 'Likes tea');
     await service.database.query(

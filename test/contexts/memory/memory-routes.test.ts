@@ -16,8 +16,8 @@ const audited = (what: string, { agentId }: Talk): Readonly<Record<string, unkno
     .map((line) => JSON.parse(line) as Record<string, unknown>)
     .filter(({ audit, agentId: of }) => audit === what && of === agentId);
 
-describe('a person’s memories', () => {
-  it('are listed, the one that was said last first', async () => {
+describe('a user’s memories', () => {
+  it('are listed, the most recently saved first', async () => {
     const talk = await Talk.start(service);
     await save(service, talk, 'ann', 'Likes tea.');
     await save(service, talk, 'ann', 'Works in Leeds as a nurse.');
@@ -34,11 +34,11 @@ describe('a person’s memories', () => {
     }
   });
 
-  it('are an empty list for a person of whom nothing is known', async () => {
+  it('are an empty list for an unknown user', async () => {
     expect((await memories(service, await Talk.start(service), 'nobody')).body).toEqual({ memories: [] });
   });
 
-  it('are erased at once, those of others not, and can be made again', async () => {
+  it('are erased at once, without those of other users, and can be saved again', async () => {
     const talk = await Talk.start(service);
     await save(service, talk, 'ann', 'Likes tea.');
     await save(service, talk, 'ann', 'Works in Leeds as a nurse.');
@@ -52,7 +52,7 @@ describe('a person’s memories', () => {
     expect(await textsOf(service, talk, 'ann')).toEqual(['Likes cocoa.']);
   });
 
-  it('are read and erased also while the agent’s memory is off', async () => {
+  it('can be read and erased while the agent’s memory is off', async () => {
     const talk = await Talk.start(service);
     await save(service, talk, 'ann', 'Likes tea.');
     await service.http('PATCH', `/v1/agents/${talk.agentId}`, {
@@ -63,14 +63,14 @@ describe('a person’s memories', () => {
     expect((await service.http('DELETE', path(talk), { key: talk.key })).body).toEqual({ deleted: 1 });
   });
 
-  it('take an id of 1,000 characters of any script', async () => {
+  it('belong to user ids of up to 1,000 characters of any script', async () => {
     const talk = await Talk.start(service);
     const userId = '名'.repeat(999) + '𝒜';
     await save(service, talk, userId, 'Likes tea.');
     expect(await textsOf(service, talk, userId)).toEqual(['Likes tea.']);
   });
 
-  it('go with the agent', async () => {
+  it('are deleted with the agent', async () => {
     const talk = await Talk.start(service);
     await save(service, talk, 'ann', 'Likes tea.');
     await service.http('DELETE', `/v1/agents/${talk.agentId}`, { key: talk.key });
@@ -112,7 +112,7 @@ describe('a request is refused', () => {
   });
 });
 
-it('the log tells who read and who erased the memories of whom, and nothing of what they say', async () => {
+it('the log says who read or erased whose memories, without their texts', async () => {
   const talk = await Talk.start(service);
   await save(service, talk, 'canary-user', 'canary-text');
   const { id: keyId, key } = await talk.organization.keyWith(['manageAgents']);

@@ -21,7 +21,7 @@ beforeEach(async () => {
   endpoint.fault = () => false;
   endpoint.meaningOf = undefined;
   endpoint.dimensions = 64;
-  // After a failure queries do without a vector for a while.
+  // After a failure, queries get no vector for a while.
   clock.moveOn(QUERY_PAUSE_MS);
   talk = await Talk.start(service);
 });
@@ -44,8 +44,8 @@ async function untilEmbedded(count: number, model = 'test-1'): Promise<void> {
   );
 }
 
-describe('where an embedding model is set', () => {
-  it('a search finds by meaning what shares no word with it, before what is nearer in words alone', async () => {
+describe('with an embedding model', () => {
+  it('a search ranks a memory with the same meaning above one that only shares words', async () => {
     await save(service, talk, 'ann', 'Parks her automobile below the house');
     await save(service, talk, 'ann', 'Her physician comes on mondays');
     await untilEmbedded(2);
@@ -55,7 +55,7 @@ describe('where an embedding model is set', () => {
     expect(found).not.toContain('physician');
   });
 
-  it('finds by words what has no vector yet, and has it embedded then', async () => {
+  it('a search finds memories without a vector by their words, and enqueues their embedding', async () => {
     endpoint.fault = (exchange) => {
       exchange.refuse(503, {});
       return true;
@@ -70,7 +70,7 @@ describe('where an embedding model is set', () => {
     }, 'the memory to be embedded');
   });
 
-  it('embeds a memory anew when its text changes, and never keeps a vector of what it said before', async () => {
+  it('a memory is embedded again when its text changes, and never has the vector of an earlier text', async () => {
     const code = (await save(service, talk, 'ann', 'Her dog is called Rufus')).slice(9, 17);
     await untilEmbedded(1);
     await save(service, talk, 'ann', 'Parks her automobile below the house', { replaces: code });
@@ -78,7 +78,7 @@ describe('where an embedding model is set', () => {
     expect(await search(service, talk, 'ann', 'vehicle')).toContain('Parks her automobile');
   });
 
-  it('leaves a text without a vector that the endpoint will not have, and goes on', async () => {
+  it('a text that the endpoint refuses stays without a vector, and the others are embedded', async () => {
     endpoint.fault = (exchange, { texts }) => {
       if (!texts.some((text) => text.includes('refused'))) return false;
       exchange.refuse(400, { error: { message: 'no' } });
@@ -91,7 +91,7 @@ describe('where an embedding model is set', () => {
     expect(await search(service, talk, 'ann', 'refused')).toContain('a refused text');
   });
 
-  it('embeds anew what an endpoint makes vectors of another size for, by the same name', async () => {
+  it('memories are embedded again when the model of the same name makes vectors of another size', async () => {
     await save(service, talk, 'ann', 'Parks her automobile below the house');
     await untilEmbedded(1);
     endpoint.dimensions = 128;
@@ -100,7 +100,7 @@ describe('where an embedding model is set', () => {
     expect(await search(service, talk, 'ann', 'auto')).toContain('Parks her automobile');
   });
 
-  it('compares nothing where the endpoint’s vectors have no direction or another size', async () => {
+  it('vectors without a direction or of another size are not compared', async () => {
     endpoint.meaningOf = (text) =>
       text.includes('nothing') ? new Array<number>(64).fill(0) : new Array<number>(64).fill(1);
     await save(service, talk, 'ann', 'means nothing at all');
@@ -113,14 +113,14 @@ describe('where an embedding model is set', () => {
   });
 });
 
-it('an endpoint that hangs does not keep a search, which goes by words after a moment', async () => {
+it('a search continues by words when the endpoint hangs', async () => {
   const manual = new ManualClock();
   const slow = await startService({ clock: manual, environment: endpoint.environment });
   try {
     const here = await Talk.start(slow);
     await save(slow, here, 'ann', 'Her dog is called Rufus');
     let held = 0;
-    // The memory itself is embedded by a job, at any moment.
+    // A job embeds the memory itself, at any time.
     endpoint.fault = (_exchange, { texts }) => {
       if (!texts.includes('dog rufus')) return false;
       held += 1;

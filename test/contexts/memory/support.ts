@@ -9,12 +9,12 @@ export interface MemoryView {
   readonly updatedAt: string;
 }
 
-/** What a run says of its user. */
+/** The fields of a run that name its user. */
 export const of = (userId: unknown): { readonly config: { readonly userContext: { readonly userId: unknown } } } => ({
   config: { userContext: { userId } },
 });
 
-/** Has the agent save something of a user, in a run on the talk's thread. @returns what the model was told */
+/** Makes the agent save a memory of a user in a run. @returns the output of the tool */
 export async function save(
   service: TestService,
   talk: Talk,
@@ -26,7 +26,7 @@ export async function save(
   return outputOf(await talk.run('Remember this', of(userId)));
 }
 
-/** Has the agent search what it noted of a user. @returns what the model was told */
+/** Makes the agent search the memories of a user. @returns the output of the tool */
 export async function search(service: TestService, talk: Talk, userId: unknown, query: unknown): Promise<string> {
   service.models.next(calls('memory_search', { query }), says('Found.'));
   return outputOf(await talk.run('What do you know?', of(userId)));
@@ -54,7 +54,7 @@ export async function textsOf(
   return (await memories(service, talk, userId)).body.memories.map(({ text }) => text);
 }
 
-/** The codes of the memories in a text for a model. */
+/** The codes of the memories in a text that a model reads. */
 export function codesIn(text: string): string[] {
   return [...text.matchAll(/⟦memory ([0-9a-f]{8}), /g)].map(([, code = '']) => code);
 }

@@ -4,7 +4,7 @@ import { Settings } from '../../platform/config/index.js';
 import { passEnd, secondsUntil, type Session } from '../domain/session.js';
 import { PassTokens } from './pass-tokens.js';
 
-/** A secret with its end, as its holder is told. */
+/** A secret with its expiry, as responses show it. */
 export interface TimedToken {
   readonly token: string;
   readonly expiresAt: Date;
@@ -14,27 +14,27 @@ export interface TimedToken {
 export interface SessionCredentials {
   readonly session: Session;
   readonly pass: TimedToken;
-  /** Given once, at the mint. */
+  /** Only when the session is minted. */
   readonly resumeToken?: TimedToken;
 }
 
-/** Signs the passes of a session. */
+/** Signs a pass for a session. */
 @Injectable()
-export class PassesOfSession {
+export class SignPass {
   constructor(
     private readonly tokens: PassTokens,
     private readonly settings: Settings,
     private readonly clock: Clock,
   ) {}
 
-  /** @returns null when the session is over, or as good as over */
-  async sign(session: Session): Promise<TimedToken | null> {
+  /** @returns null if the session has ended or has less than a second left */
+  async execute(session: Session): Promise<TimedToken | null> {
     const now = this.clock.now();
     const end = passEnd(session, now, this.settings.sessions.passSeconds);
-    return end && timed(await this.tokens.sign(session, end), end, now);
+    return end && timedToken(await this.tokens.sign(session, end), end, now);
   }
 }
 
-export function timed(token: string, expiresAt: Date, now: Date): TimedToken {
+export function timedToken(token: string, expiresAt: Date, now: Date): TimedToken {
   return { token, expiresAt, expiresInSeconds: secondsUntil(expiresAt, now) };
 }

@@ -4,11 +4,11 @@ import { PURGE_BATCH } from '../limits.js';
 import { UsersOfDeletedAgents } from '../persistence/users-of-deleted-agents.repository.js';
 
 /**
- * Sessions end with their agent: no pass reaches anything, and what they know of their users goes. What is left until
- * they expire lets their resume tokens be answered with what is missing.
+ * Removes users from the sessions of deleted agents. The sessions themselves stay until they expire, so that the answer to a resume
+ * token can say that the agent is missing; their passes open nothing.
  */
 @Injectable()
-export class ForgetUsersWhenAgentDeleted implements AgentDataHolder, OnModuleInit {
+export class RemoveUsersWhenAgentDeleted implements AgentDataHolder, OnModuleInit {
   constructor(
     private readonly users: UsersOfDeletedAgents,
     private readonly holders: AgentDataHolders,
@@ -19,11 +19,11 @@ export class ForgetUsersWhenAgentDeleted implements AgentDataHolder, OnModuleIni
   }
 
   leftBehind(): Promise<readonly DeletedAgent[]> {
-    return this.users.agents();
+    return this.users.deletedAgents();
   }
 
   async remove(agent: DeletedAgent, signal: AbortSignal): Promise<void> {
     do signal.throwIfAborted();
-    while (await this.users.forgetSome(agent, PURGE_BATCH));
+    while (await this.users.removeSome(agent, PURGE_BATCH));
   }
 }

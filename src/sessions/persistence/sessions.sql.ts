@@ -1,0 +1,62 @@
+/**
+ * SQL because the ORM cannot say these: the facts of a session are on the path of its messages and planned once; the others count a
+ * renewal in the row itself, skip rows that another process has locked, read a table without a key, or walk an index.
+ */
+import { statement } from '../../platform/database/index.js';
+
+export interface SessionFactsRow {
+  readonly api_key_id: string;
+  readonly user_key: string | null;
+}
+
+export const FIND_SESSION_FACTS = statement(
+  { organizationId: 'uuid', id: 'uuid' },
+  (p) => `select api_key_id, user_key from sessions where organization_id = ${p.organizationId} and id = ${p.id}`,
+);
+
+/** Of many renewals at the same time, exactly as many succeed as are left. */
+export const COUNT_RENEWAL = statement(
+  { organizationId: 'uuid', id: 'uuid', max: 'integer' },
+  (p) => `update sessions set renewals = renewals + 1
+  where organization_id = ${p.organizationId} and id = ${p.id} and renewals < ${p.max} returning 1`,
+);
+
+export const REMOVE_EXPIRED = statement(
+  { expiredBefore: 'timestamptz', limit: 'integer' },
+  (p) => `delete from sessions where id = any(array(
+    select id from sessions where expires_at < ${p.expiredBefore} order by expires_at limit ${p.limit} for update skip locked
+  )) returning 1`,
+);
+
+export const REMOVE_SALTED_DIGESTS = statement(
+  { limit: 'integer' },
+  (p) => `update sessions set end_user_salt = null, end_user_digest = null
+  where id = any(array(
+    select id from sessions where end_user_digest is not null limit ${p.limit} for update skip locked)) returning 1`,
+);
+
+export const SALTED_DIGESTS_NEEDED_UNTIL = statement({}, () => 'select needed_until from salted_end_users');
+
+/** Walks the index from agent to agent, so its cost does not grow with the sessions of each. */
+export const DELETED_AGENTS = statement(
+  {},
+  () => `with recursive holders as (
+    (select agent_id, organization_id from sessions where user_key is not null order by agent_id limit 1)
+    union all
+    select following.agent_id, following.organization_id from holders cross join lateral (
+      select agent_id, organization_id from sessions
+       where user_key is not null and sessions.agent_id > holders.agent_id order by agent_id limit 1
+    ) following
+  )
+  select organization_id::text as "organizationId", agent_id::text as "agentId" from holders
+   where not exists (select 1 from agents where agents.id = holders.agent_id)`,
+);
+
+export const REMOVE_USERS_OF_DELETED_AGENT = statement(
+  { organizationId: 'uuid', agentId: 'uuid', limit: 'integer' },
+  (p) => `update sessions set end_user_salt = null, end_user_digest = null, user_key = null
+  where id = any(array(
+    select id from sessions where agent_id = ${p.agentId} and organization_id = ${p.organizationId} and user_key is not null
+       and not exists (select 1 from agents where agents.id = ${p.agentId}) limit ${p.limit}))
+  returning 1`,
+);
