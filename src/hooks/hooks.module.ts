@@ -38,7 +38,7 @@ const runs = [
   ...[ThreadSessionRepository, StartSession, SessionPromptSource, SessionStartOutcomes],
 ];
 
-/** Customers' endpoints and tools that are asked at events of their agents' runs. */
+/** Calls customers' endpoints and tools at events of their agents' runs. */
 @Module({
   imports: [AccessModule, AgentsModule, IntegrationsModule],
   controllers: [HooksController, SessionStartHookController],

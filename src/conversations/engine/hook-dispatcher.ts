@@ -88,8 +88,11 @@ export class HookDispatcher {
     return { decision: 'continue', reason: onward.map(({ reason }) => reason).join('\n\n') };
   }
 
-  /** @param broken what one that throws counts as */
-  private async ask<Answer>(
+  /**
+   * Asks all hooks. An event whose answers need no combining is asked with this alone (`docs/extending.md`).
+   * @param broken the answer of a hook that throws
+   */
+  async ask<Answer>(
     { agent, signal, runId }: Pick<RunContext, 'agent' | 'signal'> & { readonly runId?: string },
     question: (hooks: RunHooks) => Promise<Answer>,
     broken: Answer,

@@ -10,18 +10,17 @@ import {
   type UserPrompt,
 } from '../../conversations/index.js';
 import type { ModelToolCall } from '../../models/index.js';
-import { blockReason, blocks, contextsOf, type HookCall, reasonOf } from '../domain/hook-call.js';
-import { type EventFields, hookInput } from '../domain/hook-input.js';
-import { stepsOf } from './hook-steps.js';
+import { blockReason, contextsIn, type HookCall, isBlocking, reasonIn } from '../domain/hook-call.js';
+import { type EventFields, hookInput } from '../domain/hook-event.js';
+import { hookSteps } from './hook-steps.js';
 import { HooksOfAgents } from './hooks-of-agents.js';
 import { HooksOfRuns } from './hooks-of-runs.js';
-import { inputBaseOf } from './input-base.js';
-import { RunHandlers } from './run-handlers.js';
+import { inputBase, RunHandlers } from './run-handlers.js';
 
 const DENIED = 'This call was not made: a hook of the agent denied it.';
-const GO_ON = 'Go on: a hook of the agent wants more to be done before the reply ends.';
+const CONTINUE = 'Continue: a hook of the agent requires more work before the reply ends.';
 
-/** Asks the handlers of the agent's hooks document at each event of a run. */
+/** Calls the handlers of the agent's hooks document at each event of a run. */
 @Injectable()
 export class AgentRunHooks extends RunHooks {
   constructor(
@@ -33,13 +32,13 @@ export class AgentRunHooks extends RunHooks {
   }
 
   override async beforePrompt(run: RunContext, { id, text }: UserPrompt): Promise<PromptVerdict> {
-    // The `SessionStart` handlers hear of the thread before a `UserPromptSubmit` handler hears of a message in it.
+    // `SessionStart` handlers are called before any `UserPromptSubmit` handler of the thread.
     await this.hooks.sessionOf(run);
     const about = id === run.userMessage?.id ? {} : { messageId: id };
     const calls = await this.ask(run, { event: 'UserPromptSubmit', prompt: text }, about);
     const reason = blockReason(calls);
     if (reason !== undefined) return { decision: 'block', reason, recorded: true };
-    return { decision: 'continue', additionalContext: contextsOf(calls), guards: calls.length > 0 };
+    return { decision: 'continue', additionalContext: contextsIn(calls), guards: calls.length > 0 };
   }
 
   override async beforeSuggestions({ agent, prompt, signal }: SuggestionRequest): Promise<PromptVerdict['decision']> {
@@ -52,13 +51,13 @@ export class AgentRunHooks extends RunHooks {
       userContext: null,
       signal,
     });
-    return calls.some(blocks) ? 'block' : 'continue';
+    return calls.some(isBlocking) ? 'block' : 'continue';
   }
 
   override async beforeToolCall(run: RunContext, call: ModelToolCall): Promise<ToolCallVerdict> {
     const fields = { event: 'PreToolUse', tool_name: call.name, tool_input: call.input } as const;
-    const calls = await this.ask(run, fields, aboutOf(call));
-    const additionalContext = contextsOf(calls);
+    const calls = await this.ask(run, fields, callReference(call));
+    const additionalContext = contextsIn(calls);
     const reason = blockReason(calls);
     if (reason !== undefined) return { decision: 'deny', reason: reason ?? DENIED, additionalContext, recorded: true };
     const input = calls.find(({ output }) => output?.updatedInput !== undefined)?.output?.updatedInput;
@@ -76,8 +75,8 @@ export class AgentRunHooks extends RunHooks {
       tool_input: call.input,
       tool_response: output,
     } as const;
-    const calls = await this.ask(run, fields, aboutOf(call));
-    return calls.flatMap(guidanceOf);
+    const calls = await this.ask(run, fields, callReference(call));
+    return calls.flatMap(guidanceIn);
   }
 
   override async beforeStop(run: RunContext, lastAssistantMessage: string, continued: boolean): Promise<StopVerdict> {
@@ -87,13 +86,14 @@ export class AgentRunHooks extends RunHooks {
       stop_hook_active: continued,
     } as const;
     const calls = await this.ask(run, fields);
-    const blocking = calls.filter(blocks);
+    const blocking = calls.filter(isBlocking);
     if (blocking.length === 0) return { decision: 'stop' };
-    const reasons = blocking.flatMap(({ output }) => reasonOf(output) ?? []);
-    const texts = [...(reasons.length === 0 ? [GO_ON] : reasons), ...contextsOf(calls)];
+    const reasons = blocking.flatMap(({ output }) => reasonIn(output) ?? []);
+    const texts = [...(reasons.length === 0 ? [CONTINUE] : reasons), ...contextsIn(calls)];
     return { decision: 'continue', reason: texts.join('\n\n'), recorded: true };
   }
 
+  /** @param about added to the input that the trace shows */
   private async ask(
     run: RunContext,
     fields: EventFields,
@@ -103,21 +103,21 @@ export class AgentRunHooks extends RunHooks {
     const { userContext, signal } = run;
     const hooks = await this.hooks.of(run);
     if (hooks.handlers[event].length === 0) return [];
-    const input = hookInput(inputBaseOf(run), fields);
+    const input = hookInput(inputBase(run), fields);
     const matching = await this.handlers.matching(hooks, event, input);
     const calls = await this.handlers.execute(hooks, matching, { event, input, userContext, signal });
-    run.steps.push(...stepsOf(calls, about));
+    run.steps.push(...hookSteps(calls, about));
     return calls;
   }
 }
 
-/** Its arguments and its result are in the step of the call itself. */
-function aboutOf({ id: toolCallId, name: tool }: ModelToolCall): Readonly<Record<string, unknown>> {
+/** Without arguments and result, which the trace shows in the step of the tool call. */
+function callReference({ id: toolCallId, name: tool }: ModelToolCall): Readonly<Record<string, unknown>> {
   return { tool, toolCallId };
 }
 
-/** What the model reads of a handler after a call, which no block can undo. */
-function guidanceOf(call: HookCall): string[] {
-  const reason = blocks(call) ? reasonOf(call.output) : null;
+/** The texts that the model reads after a call. A block cannot undo the call, so its reason is one of them. */
+function guidanceIn(call: HookCall): string[] {
+  const reason = isBlocking(call) ? reasonIn(call.output) : null;
   return [...(call.output?.additionalContext ?? []), ...(reason === null ? [] : [reason])];
 }

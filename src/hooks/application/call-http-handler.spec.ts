@@ -120,7 +120,7 @@ describe('an endpoint over https', () => {
     const call = handlers();
     respond = (_request, response) => response.writeHead(500).end('x'.repeat(100_000));
     expect((await failure(call.execute(placed(), NO_SECRETS, '{}', never))).message).toBe(
-      'The endpoint answered with the status 500.',
+      'The endpoint responded with the status 500.',
     );
     respond = (_request, response) => response.end('{}');
     expect(await call.execute(placed(), NO_SECRETS, '{}', never)).toEqual({});

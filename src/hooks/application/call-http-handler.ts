@@ -6,16 +6,16 @@ import { ConfidentialTexts } from '../../platform/vault/index.js';
 import { type HookOutput, readOutput } from '../domain/hook-output.js';
 import { type HttpHandler, type PlacedHandler, timeoutMsOf } from '../domain/hooks-document.js';
 import { signatureHeaders } from '../domain/signature.js';
-import { MAX_ANSWER_BYTES } from '../limits.js';
+import { MAX_RESPONSE_BYTES } from '../limits.js';
 import { HandlerFailed } from './handler-failed.js';
 import type { SigningSecret } from './hook-secrets.js';
 import type { HttpCredentials } from './hooks-of-agents.js';
 
 const UNREADABLE =
-  'The stored headers or the signing secret cannot be read any more: set the hooks again, and rotate the secret.';
+  'The stored headers or the signing secret can no longer be decrypted. Set the hooks again and rotate the secret.';
 
-/** Characters that are read in no time; larger answers are read one a turn, as those to one event come together. */
-const SMALL_ANSWER = 10_000;
+/** Longer responses are parsed one at a time: those of one event arrive together and would block the event loop. */
+const SMALL_RESPONSE_CHARACTERS = 10_000;
 
 /** Posts the input of a hook to a customer's endpoint. */
 @Injectable()
@@ -29,7 +29,7 @@ export class CallHttpHandler {
 
   /**
    * @param body the input as JSON
-   * @returns what the endpoint said, without what it was sent in confidence
+   * @returns the endpoint's output, with headers and secrets that it repeats removed
    * @throws HandlerFailed, MalformedOutput; the reason of `signal` when it aborts
    */
   async execute(
@@ -40,14 +40,14 @@ export class CallHttpHandler {
   ): Promise<HookOutput> {
     if (!credentials) throw new HandlerFailed(UNREADABLE);
     const headers = credentials.headers[placed.event]?.[placed.index] ?? {};
-    const secrets = this.secretsOf(credentials.signing);
+    const secrets = this.validSecrets(credentials.signing);
     const signed = signatureHeaders({ id: `msg_${newId()}`, at: this.clock.now(), body }, secrets);
     const own = { 'content-type': 'application/json', 'x-hook-event': placed.event, ...signed };
-    const answer = await this.post(placed, { ...lowerCased(headers), ...own }, body, signal);
-    if (answer.length > SMALL_ANSWER) await this.turns.next();
-    // Whatever an endpoint repeats of it, people and models read.
+    const response = await this.post(placed, { ...lowerCased(headers), ...own }, body, signal);
+    if (response.length > SMALL_RESPONSE_CHARACTERS) await this.turns.next();
+    // People and models read the output, so it must not repeat a secret.
     const confidential = new ConfidentialTexts([...Object.values(headers), ...secrets]);
-    return readOutput(answer, (text) => confidential.leftOut(text));
+    return readOutput(response, (text) => confidential.leftOut(text));
   }
 
   private async post(
@@ -59,7 +59,7 @@ export class CallHttpHandler {
     try {
       const response = await this.http.request(placed.handler.url, {
         ...{ purpose: 'hook', method: 'POST', headers: { accept: 'application/json', ...headers }, body, signal },
-        ...{ maxBytes: MAX_ANSWER_BYTES, timeoutMs: timeoutMsOf(placed), redirects: 'none' },
+        ...{ maxBytes: MAX_RESPONSE_BYTES, timeoutMs: timeoutMsOf(placed), redirects: 'none' },
       });
       requireSuccess(response);
       return await response.body.text();
@@ -69,8 +69,8 @@ export class CallHttpHandler {
     }
   }
 
-  /** The one before signs as well until its time is over. */
-  private secretsOf(signing: SigningSecret | null): string[] {
+  /** After a rotation both secrets sign until the previous one expires. */
+  private validSecrets(signing: SigningSecret | null): string[] {
     if (!signing) return [];
     const { current, previous } = signing;
     const isValid = previous !== null && this.clock.now() < new Date(previous.until);
@@ -81,7 +81,7 @@ export class CallHttpHandler {
 function requireSuccess({ status, body }: EgressResponse): void {
   if (status >= 200 && status < 300) return;
   body.discard();
-  throw new HandlerFailed(`The endpoint answered with the status ${status}.`);
+  throw new HandlerFailed(`The endpoint responded with the status ${status}.`);
 }
 
 function lowerCased(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {

@@ -4,11 +4,11 @@ import { AppToolMissing, AppTools } from '../../integrations/index.js';
 import { Clock, type Stopwatch, withinTime } from '../../platform/clock/index.js';
 import { newId } from '../../platform/ids/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
-import { declaredOf } from '../domain/placeholders.js';
+import { declaredValues } from '../domain/placeholders.js';
 import {
-  contextsIn,
   MalformedContexts,
   type NamedContext,
+  parseContexts,
   type SessionStartHook,
   type SessionStartOutcome,
 } from '../domain/session-start.js';
@@ -17,10 +17,9 @@ import { MAX_SESSION_START_TIMEOUT_MS, SESSION_START_TIMEOUT_MS } from '../limit
 import { HandlerFailed, textOf } from './handler-failed.js';
 import { HookMetrics } from './hook-metrics.js';
 
-const BROKEN = 'The session-start hook could not be called.';
+const INTERNAL_FAILURE = 'The session-start hook could not be called.';
 
-/** How long the hook may take. */
-export function sessionStartTimeoutOf({ timeoutMs = SESSION_START_TIMEOUT_MS }: SessionStartHook): number {
+export function sessionStartTimeoutMs({ timeoutMs = SESSION_START_TIMEOUT_MS }: SessionStartHook): number {
   return Math.min(timeoutMs, MAX_SESSION_START_TIMEOUT_MS);
 }
 
@@ -34,7 +33,7 @@ export class CallSessionStartTool {
     private readonly logger: Logger,
   ) {}
 
-  /** A tool that does not do its part is an outcome too; each is a step of the run. @throws the reason of `signal` when it aborts */
+  /** Adds a step to the run. A tool that fails gives the outcome `degraded`. @throws the reason of `signal` when it aborts */
   async execute(run: RunContext, hook: SessionStartHook, signal: AbortSignal): Promise<SessionStartOutcome> {
     const stopwatch = this.clock.stopwatch();
     const { contexts, error } = await this.contexts(run, hook, signal);
@@ -49,7 +48,7 @@ export class CallSessionStartTool {
     hook: SessionStartHook,
     signal: AbortSignal,
   ): Promise<{ contexts: readonly NamedContext[]; error: string | null }> {
-    const ms = sessionStartTimeoutOf(hook);
+    const ms = sessionStartTimeoutMs(hook);
     const late = (): HandlerFailed => new HandlerFailed(`The tool did not answer within ${inSeconds(ms)}.`);
     try {
       const contexts = await withinTime({ clock: this.clock, ms, signal, late }, (within) =>
@@ -61,8 +60,8 @@ export class CallSessionStartTool {
       const isExpected =
         error instanceof HandlerFailed || error instanceof MalformedContexts || error instanceof AppToolMissing;
       if (isExpected) return { contexts: [], error: error.message };
-      this.logger.error({ err: error, agentId: run.agent.id }, 'A session-start hook could not be called');
-      return { contexts: [], error: BROKEN };
+      this.logger.error({ err: error, agentId: run.agent.id }, 'Calling a session-start hook failed');
+      return { contexts: [], error: INTERNAL_FAILURE };
     }
   }
 
@@ -72,8 +71,8 @@ export class CallSessionStartTool {
     signal: AbortSignal,
   ): Promise<readonly NamedContext[]> {
     const tool = await this.tools.find(run.organizationId, run.agent.id, { app, tool: toolName }, signal);
-    const answer = await tool.call(declaredOf(staticArgs, tool.inputSchema), run.userContext, signal);
-    return contextsIn(textOf(answer), toolName);
+    const result = await tool.call(declaredValues(staticArgs, tool.inputSchema), run.userContext, signal);
+    return parseContexts(textOf(result), toolName);
   }
 
   private record(

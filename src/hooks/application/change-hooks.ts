@@ -6,7 +6,7 @@ import { TimeSlice } from '../../platform/clock/index.js';
 import type { Transaction } from '../../platform/database/index.js';
 import { EgressRefused, SafeHttp } from '../../platform/egress/index.js';
 import { ValidationFailed } from '../../platform/errors/index.js';
-import { hasHeaders, type HooksWithHeaders, keptHeaders } from '../domain/header-values.js';
+import { hasHeaders, type HooksWithHeaders, resolveHeaders } from '../domain/header-values.js';
 import { allHandlers, type HooksDocument } from '../domain/hooks-document.js';
 import { HOOK_EVENTS, type HookEvent } from '../domain/hook-event.js';
 import { matcherFault } from '../domain/matcher.js';
@@ -14,21 +14,21 @@ import { readDocument } from '../domain/read-document.js';
 import { AgentHooksRepository, type HooksOwner, NO_HOOKS } from '../persistence/agent-hooks.repository.js';
 import { HookSecretStore } from './hook-secrets.js';
 
-/** The version is the agent's, after the write. */
 export interface Changed<Result> {
   readonly result: Result;
+  /** The agent's version after the write. */
   readonly version: number;
 }
 
-/** Says that a header has no stored value. @throws always */
-export type MissingHeader = (path: string) => never;
+/** Called for a header without a stored value. @throws always */
+export type RefuseMissingHeader = (path: string) => never;
 
-/** Between two matchers, when others wait: compiling one takes milliseconds. */
+/** Compiling a matcher takes milliseconds, so checking matchers yields to other work after this time. */
 const SLICE_MS = 5;
 
-const NOTHING: HooksWithHeaders = { document: {}, headers: {} };
+const EMPTY: HooksWithHeaders = { document: {}, headers: {} };
 
-/** Puts one document in place of another; each write that changes something is one version of the agent. */
+/** Replaces the hooks document. Each write that changes something creates one version of the agent. */
 @Injectable()
 export class ChangeHooks {
   constructor(
@@ -40,9 +40,10 @@ export class ChangeHooks {
   ) {}
 
   /**
-   * @param sent as it came in the request
-   * @returns the document that is stored then, without the values of headers
-   * @throws ValidationFailed naming the path, and nothing is stored; AgentNotFound, VersionConflict
+   * Stores nothing when it throws.
+   * @param sent the unchecked document of the request
+   * @returns the stored document, without the values of headers
+   * @throws ValidationFailed naming the path; AgentNotFound, VersionConflict
    */
   async replace(target: WriteTarget, sent: unknown): Promise<Changed<HooksDocument>> {
     const wanted = readDocument(sent, (url) => this.urlFault(url));
@@ -50,24 +51,24 @@ export class ChangeHooks {
     return this.write(target, wanted);
   }
 
-  /** One that has none is left as it is. @throws AgentNotFound, VersionConflict */
+  /** @throws AgentNotFound, VersionConflict */
   remove(target: WriteTarget): Promise<Changed<HooksDocument>> {
-    return this.write(target, NOTHING);
+    return this.write(target, EMPTY);
   }
 
-  /** @returns what differs now; empty when it was so already, and nothing is written then */
+  /** Writes only when something differs. @returns the differences */
   async put(
     transaction: Transaction,
     owner: HooksOwner,
     wanted: HooksWithHeaders,
-    missing: MissingHeader,
+    refuseMissing: RefuseMissingHeader,
   ): Promise<FieldChange[]> {
     const current = (await this.settings.find(transaction, owner)) ?? NO_HOOKS;
     const stored = {
       document: current.document,
       headers: await this.secrets.readableHeaders(owner, current.headers, transaction),
     };
-    const headers = keptHeaders(wanted, stored, missing);
+    const headers = resolveHeaders(wanted, stored, refuseMissing);
     const { document } = wanted;
     const changes = changesBetween(stored, { document, headers });
     if (changes.length === 0) return [];
@@ -77,7 +78,7 @@ export class ChangeHooks {
     return changes;
   }
 
-  /** The path of a handler whose server the agent does not have; undefined where there is none. */
+  /** The first handler whose server the agent does not have; undefined when there is none. */
   async missingServer(
     transaction: Transaction,
     { organizationId, agentId }: HooksOwner,
@@ -96,7 +97,7 @@ export class ChangeHooks {
       const missing = await this.missingServer(transaction, target, wanted.document);
       if (missing) {
         throw new ValidationFailed(
-          `${missing.path}.server must be the app of one of the agent's custom-mcp integrations; '${missing.server}' is none of them`,
+          `${missing.path}.server must be the app of one of the agent's custom-mcp integrations, and '${missing.server}' is not`,
         );
       }
       return { result: wanted.document, changes: await this.put(transaction, target, wanted, missingInRequest) };
@@ -129,7 +130,7 @@ async function requireMatchers(document: HooksDocument): Promise<void> {
   }
 }
 
-/** By event, whose order tells nothing; and by event what of the headers' values is another one. */
+/** One change for each event whose groups differ, or else whose header values differ. */
 function changesBetween(before: HooksWithHeaders, after: HooksWithHeaders): FieldChange[] {
   return HOOK_EVENTS.flatMap((event): FieldChange[] => {
     const [from, to] = [before.document[event] ?? null, after.document[event] ?? null];
@@ -139,7 +140,7 @@ function changesBetween(before: HooksWithHeaders, after: HooksWithHeaders): Fiel
   });
 }
 
-/** Without handlers that have none: where none has any, nothing is stored. */
+/** Handlers without headers are left out: for an event without any headers nothing is stored. */
 function valuesOf({ headers }: HooksWithHeaders, event: HookEvent): readonly unknown[] {
   return (headers[event] ?? []).flatMap((values, index) =>
     Object.keys(values ?? {}).length === 0 ? [] : [[index, values]],

@@ -18,11 +18,11 @@ import type { Changed } from './change-hooks.js';
 
 const FIELD = 'sessionStartHook';
 
-/** Null itself stands for how it was when the agent was made, and is not stored. */
+/** An object around the hook, because a version stores no null. */
 const snapshotSchema = storedObject({ hook: sessionStartHook.nullable().default(null) });
 type Snapshot = Stored<typeof snapshotSchema>;
 
-/** Sets the session-start hook, which is a versioned part of the agent as a whole. */
+/** Sets the session-start hook, and stores it in the agent's versions. */
 @Injectable()
 export class ChangeSessionStartHook implements VersionedPart<typeof snapshotSchema>, OnModuleInit {
   readonly field = FIELD;
@@ -40,8 +40,9 @@ export class ChangeSessionStartHook implements VersionedPart<typeof snapshotSche
   }
 
   /**
-   * @param hook null for none
-   * @throws ValidationFailed for an `app` that the agent does not have, AgentNotFound, VersionConflict; nothing is stored then
+   * Stores nothing when it throws.
+   * @param hook null removes the hook
+   * @throws ValidationFailed for an `app` that the agent does not have; AgentNotFound, VersionConflict
    */
   execute<Hook extends SessionStartHook | null>(target: WriteTarget, hook: Hook): Promise<Changed<Hook>> {
     return this.writes.change(target, async (transaction) => {
@@ -54,7 +55,7 @@ export class ChangeSessionStartHook implements VersionedPart<typeof snapshotSche
     return { hook: (await this.settings.find(source, { organizationId, agentId }))?.sessionStart ?? null };
   }
 
-  /** @throws VersionNotRestorable where the agent no longer has the app */
+  /** @throws VersionNotRestorable when the agent no longer has the app */
   async restore(
     transaction: Transaction,
     organizationId: string,
@@ -66,14 +67,14 @@ export class ChangeSessionStartHook implements VersionedPart<typeof snapshotSche
     const changes = await this.put(transaction, owner, hook);
     if (!hook || changes.length === 0 || (await this.hasApp(transaction, owner, hook.app))) return changes;
     throw new VersionNotRestorable(
-      `its ${FIELD} calls the app '${hook.app}', which none of the agent's custom-mcp integrations has any more; add one with it first, then restore.`,
+      `its ${FIELD} calls the app '${hook.app}', which no custom-mcp integration of the agent has any more; add one first, then restore.`,
     );
   }
 
   private async requireApp(transaction: Transaction, owner: HooksOwner, app: string): Promise<void> {
     if (await this.hasApp(transaction, owner, app)) return;
     throw new ValidationFailed(
-      `body/app must be the app of one of the agent's custom-mcp integrations; '${app}' is none of them`,
+      `body/app must be the app of one of the agent's custom-mcp integrations, and '${app}' is not`,
     );
   }
 

@@ -2,13 +2,13 @@ import type { AppToolAnswer } from '../../integrations/index.js';
 import { cutTo } from '../domain/text.js';
 import { MAX_STRING } from '../limits.js';
 
-/** A handler has not done its part; the message is public. */
+/** The message is public. */
 export class HandlerFailed extends Error {}
 
 /**
- * What a tool has answered.
- * @throws HandlerFailed where it is an error, whose text is the tool's own, of any length and perhaps none; and where not all
- * of it was understood, which may have been a block
+ * The text of a tool's result.
+ * @throws HandlerFailed for an error result, and for one of which a part is not valid MCP: the missing part may have been a
+ *   block
  */
 export function textOf({ text, isError, isRepaired }: AppToolAnswer): string {
   if (isError)

@@ -2,7 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { HiddenTools } from '../../integrations/index.js';
 import { HooksOfRuns } from './hooks-of-runs.js';
 
-/** The tool of a session-start hook is the service's to call, and no model is offered it. */
+/** Hides the tool of a session-start hook from models: only the service calls it. */
 @Injectable()
 export class HideSessionStartTool implements OnModuleInit {
   constructor(

@@ -5,10 +5,10 @@ import { HOOK_EVENTS } from '../domain/hook-event.js';
 
 const TYPES = ['http', 'mcp_tool', 'session_start_hook'] as const;
 const OUTCOMES = ['ok', 'failed', 'blocked'] as const;
-/** Most answer within milliseconds; none takes longer than the session-start hook may. */
+/** Most handlers respond within milliseconds. The upper end is the longest timeout, that of the session-start hook. */
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60];
 
-/** How often hooks were asked, with what outcome, and how long they took. */
+/** Counts the calls of hooks by outcome and measures their duration. */
 @Injectable()
 export class HookMetrics {
   private readonly calls: Counter<'event' | 'type' | 'outcome'>;
@@ -22,7 +22,7 @@ export class HookMetrics {
     });
     this.seconds = metrics.histogram({
       name: 'agent_service_hook_call_seconds',
-      help: 'How long calls of hook handlers took.',
+      help: 'Duration of hook handler calls.',
       labels: { event: HOOK_EVENTS, type: TYPES },
       buckets: BUCKETS,
     });

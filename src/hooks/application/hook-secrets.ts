@@ -8,31 +8,30 @@ import { MAX_SECRET_CHARACTERS } from '../limits.js';
 import type { HooksOwner } from '../persistence/agent-hooks.repository.js';
 import type { StoredHeaders } from '../persistence/hooks.schema.js';
 
-/** The signing secret of an agent, and the one that it had before. */
 export interface SigningSecret {
   readonly current: string;
-  /** Null where there was none before. */
+  /** Null before the first rotation. */
   readonly previous: { readonly secret: string; /** ISO 8601. */ readonly until: string } | null;
 }
 
 export interface HookSecrets {
-  /** Undefined where they are not stored any more: another document has come since the caller read its own. */
+  /** Undefined when another document replaced the one that the caller read. */
   readonly headers: HeaderValues | undefined;
   readonly signing: SigningSecret | null;
 }
 
 /**
- * The values of headers and the signing secret in the vault, under the id of the agent, with which they go. The values of a
- * document are always read and written whole, mostly as one secret; large ones as several, as the embedded database
- * computes a tenth of a second for each megabyte. What they are called changes with each write, so that nobody takes
- * those of another document for his own.
+ * The values of headers and the signing secret, in the vault under the id of the agent, so that deleting the agent deletes
+ * them. The values of a document are read and written as a whole, usually as one secret. Large values are split, because the
+ * embedded database blocks for a tenth of a second for each megabyte of a statement. The names of the secrets change with each
+ * write: a reader never combines one document with the values of another.
  */
 @Injectable()
 export class HookSecretStore {
   constructor(private readonly vault: Vault) {}
 
   /**
-   * @param stored what the agent has of headers, as its settings say
+   * @param stored where the settings say that the headers are
    * @throws SecretUnreadable
    */
   async read(owner: HooksOwner, stored: StoredHeaders | null, source?: SqlExecutor): Promise<HookSecrets> {
@@ -42,7 +41,7 @@ export class HookSecretStore {
     return { headers, signing: parsedSigning(signing) };
   }
 
-  /** The values of headers; one that no longer opens counts as none: storing another is the way out of that. */
+  /** The values of headers. Values that cannot be decrypted count as missing, so that a customer can replace them. */
   async readableHeaders(owner: HooksOwner, stored: StoredHeaders | null, source: SqlExecutor): Promise<HeaderValues> {
     if (!stored) return {};
     const [first, ...others] = headerRefs(owner, stored);
@@ -50,15 +49,15 @@ export class HookSecretStore {
     return headers ?? {};
   }
 
-  /** The same of the signing secret. */
+  /** As `readableHeaders`, for the signing secret. */
   async readableSigning(owner: HooksOwner, source: SqlExecutor): Promise<SigningSecret | null> {
     return parsedSigning(await readable(() => this.one(signingRef(owner), source)));
   }
 
   /**
-   * @param before what the agent has of headers until then
-   * @param headers undefined where no handler has any
-   * @returns what the settings have to say of them from now on
+   * @param before where the present headers are; they are removed
+   * @param headers undefined when no handler has headers
+   * @returns where the new headers are, for the settings
    */
   async storeHeaders(
     transaction: Transaction,
@@ -85,7 +84,7 @@ export class HookSecretStore {
     source?: SqlExecutor,
   ): Promise<HeaderValues | undefined> {
     const pieces = [first];
-    // One statement each: between two of them others have their turn.
+    // One statement for each piece, so that other work runs in between.
     for (const ref of others) pieces.push(await this.one(ref, source));
     return pieces.includes(undefined) ? undefined : (JSON.parse(pieces.join('')) as HeaderValues);
   }

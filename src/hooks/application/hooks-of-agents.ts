@@ -15,30 +15,30 @@ import {
 } from '../persistence/agent-hooks.repository.js';
 import { HookSecretStore, type SigningSecret } from './hook-secrets.js';
 
-/** What http handlers are sent besides the input, secrets in clear. */
+/** Headers and signing secret of http handlers, in clear text. */
 export interface HttpCredentials {
   readonly headers: HeaderValues;
   readonly signing: SigningSecret | null;
 }
 
-/** The hooks of one agent, ready to be called. */
+/** The hooks of one agent with everything that calls need. */
 export interface AgentHooks extends HooksOwner {
-  /** Something was set once; threads may have begun with it. */
+  /** False when no hook was ever set, so no thread can have started with one. */
   readonly isConfigured: boolean;
   readonly handlers: Readonly<Record<HookEvent, readonly PlacedHandler[]>>;
   readonly sessionStart: SessionStartHook | null;
-  /** Null where they are stored and cannot be read any more: http handlers then fail, as they would be sent without them. */
+  /** Null when they cannot be decrypted: http handlers then fail instead of calling an endpoint without its credentials. */
   readonly credentials: HttpCredentials | null;
 }
 
 const NO_SECRETS: HttpCredentials = { headers: {}, signing: null };
 
-/** How often settings and secrets are read until they belong together: writes that come in between are rare. */
+/** Settings and secrets are two reads; a write in between makes them inconsistent, and they are read again. */
 const MAX_READS = 3;
 
 /**
- * The hooks that agents run with, kept by the version of the agent: every change of them raises it, so that what is kept of a
- * version never becomes old. How soon a process learns of a version is the agents' matter.
+ * The hooks of agents, cached by the version of the agent. Every change of hooks raises that version, so an entry never
+ * becomes stale.
  */
 @Injectable()
 export class HooksOfAgents {
@@ -62,7 +62,7 @@ export class HooksOfAgents {
     return this.kept.forceFetch(`${organizationId}/${agentId}/${version}`, { context });
   }
 
-  /** As they are stored now. */
+  /** Reads the hooks from the database, past the cache. */
   async load(owner: HooksOwner): Promise<AgentHooks> {
     for (let reads = 1; ; reads += 1) {
       const stored = await this.settings.find(this.database, owner);
@@ -71,7 +71,7 @@ export class HooksOfAgents {
     }
   }
 
-  /** @returns null where they cannot be read any more; undefined where a write has come since the settings were read */
+  /** @returns null when they cannot be decrypted; undefined when a write replaced them after the settings were read */
   private async credentialsOf(
     owner: HooksOwner,
     stored: HookSettings | null,

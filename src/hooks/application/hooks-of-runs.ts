@@ -4,16 +4,16 @@ import type { ThreadSession } from '../domain/session-start.js';
 import { type AgentHooks, HooksOfAgents } from './hooks-of-agents.js';
 import { StartSession } from './start-session.js';
 
-interface OfRun {
+interface RunEntry {
   readonly hooks: Promise<AgentHooks>;
   session?: Promise<ThreadSession>;
 }
 
-/** The hooks of runs under way: from its begin to its end a run has the same ones, whatever becomes of its agent. */
+/** The hooks of active runs. A run keeps the hooks that it began with, also when its agent changes. */
 @Injectable()
 export class HooksOfRuns {
-  /** Kept with the run itself, so nothing has to be cleaned up after it. */
-  private readonly runs = new WeakMap<RunContext, OfRun>();
+  /** Weak, so that an entry is collected with its run. */
+  private readonly runs = new WeakMap<RunContext, RunEntry>();
 
   constructor(
     private readonly hooksOfAgents: HooksOfAgents,
@@ -24,14 +24,14 @@ export class HooksOfRuns {
     return this.entryOf(run).hooks;
   }
 
-  /** What the run's thread began with; it begins with the first of its runs that asks. */
+  /** The session of the run's thread. The first call for a thread starts the session. */
   sessionOf(run: RunContext): Promise<ThreadSession> {
     const entry = this.entryOf(run);
     entry.session ??= entry.hooks.then((hooks) => this.startSession.of(run, hooks));
     return entry.session;
   }
 
-  private entryOf(run: RunContext): OfRun {
+  private entryOf(run: RunContext): RunEntry {
     const known = this.runs.get(run);
     if (known) return known;
     const { organizationId, agent } = run;

@@ -6,7 +6,7 @@ import { headersIn } from '../domain/header-values.js';
 import { AgentHooksRepository } from '../persistence/agent-hooks.repository.js';
 import { ChangeHooks } from './change-hooks.js';
 
-/** The hooks document as the agent's versions hold it, without secrets, and as it comes back from there. */
+/** Stores the hooks document in the agent's versions, without secrets, and restores it from there. */
 @Injectable()
 export class HooksVersionedPart implements VersionedPart<typeof hooksDocument>, OnModuleInit {
   readonly field = 'hooks';
@@ -26,7 +26,7 @@ export class HooksVersionedPart implements VersionedPart<typeof hooksDocument>, 
     return (await this.settings.find(source, { organizationId, agentId }))?.document ?? {};
   }
 
-  /** @throws VersionNotRestorable where a header's value or a server is gone: a guard that cannot be asked is none */
+  /** @throws VersionNotRestorable when a header's value or a server no longer exists: its guard could not be called */
   async restore(
     transaction: Transaction,
     organizationId: string,
@@ -45,7 +45,7 @@ export class HooksVersionedPart implements VersionedPart<typeof hooksDocument>, 
     const missing = await this.changes.missingServer(transaction, owner, document);
     if (!missing) return changes;
     throw new VersionNotRestorable(
-      `its ${missing.path} calls the tool integration '${missing.server}', which the agent does not have any more; add that first, then restore.`,
+      `its ${missing.path} calls the tool integration '${missing.server}', which the agent no longer has; add it first, then restore.`,
     );
   }
 }

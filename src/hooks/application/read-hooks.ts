@@ -12,7 +12,7 @@ export class ReadHooks {
     private readonly settings: AgentHooksRepository,
   ) {}
 
-  /** Without the values of headers; `{}` when none is set. */
+  /** Without the values of headers; `{}` when no hook is set. */
   async document(owner: HooksOwner): Promise<HooksDocument> {
     return (await this.settings.find(this.database, owner))?.document ?? {};
   }

@@ -7,7 +7,7 @@ import { AgentHooksRepository, NO_HOOKS } from '../persistence/agent-hooks.repos
 import { HookSecretStore } from './hook-secrets.js';
 
 export interface RotatedSecret {
-  /** Told this once. */
+  /** Shown only in this response. */
   readonly secret: string;
   readonly createdAt: Date;
 }
@@ -22,8 +22,8 @@ export class RotateSigningSecret {
   ) {}
 
   /**
-   * Makes the secret that http handlers are signed with from now on. The one before it signs as well for 24 hours; an
-   * older one no more. @throws AgentNotFound, VersionConflict
+   * Creates a new signing secret for http handlers. The previous secret also signs for 24 hours; older ones stop signing.
+   * @throws AgentNotFound, VersionConflict
    */
   async execute(target: WriteTarget): Promise<RotatedSecret> {
     const secret = newSigningSecret();

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import type { UserContext } from '../../conversations/index.js';
+import type { RunContext, UserContext } from '../../conversations/index.js';
 import type { JsonObject } from '../../models/index.js';
 import { Clock, TimeSlice, withinTime } from '../../platform/clock/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
 import type { HookCall } from '../domain/hook-call.js';
-import { EVENT_RULES, type HookEvent } from '../domain/hook-event.js';
+import { EVENT_RULES, type HookEvent, type InputBase } from '../domain/hook-event.js';
 import { type HookOutput, MalformedOutput } from '../domain/hook-output.js';
 import { isHttp, isTool, type PlacedHandler, timeoutMsOf } from '../domain/hooks-document.js';
 import { Matcher } from '../domain/matcher.js';
@@ -15,7 +15,7 @@ import { HandlerFailed } from './handler-failed.js';
 import { HookMetrics } from './hook-metrics.js';
 import type { AgentHooks } from './hooks-of-agents.js';
 
-/** What handlers are asked about. */
+/** The event that handlers are called for. */
 export interface HookQuestion {
   readonly event: HookEvent;
   readonly input: JsonObject;
@@ -23,12 +23,16 @@ export interface HookQuestion {
   readonly signal: AbortSignal;
 }
 
-/** Between two matchers, when others wait: one that was not compiled yet takes milliseconds. */
+/** Compiling a matcher takes milliseconds, so matching yields to other work after this time. */
 const MATCHING_SLICE_MS = 5;
 
-const BROKEN = 'The handler could not be called.';
+const INTERNAL_FAILURE = 'The handler could not be called.';
 
-/** Asks the handlers of one event, side by side. */
+export function inputBase({ threadId, runId, agent, userContext }: RunContext): InputBase {
+  return { threadId, runId, agentId: agent.id, userContext };
+}
+
+/** Calls the handlers of one event in parallel. */
 @Injectable()
 export class RunHandlers {
   constructor(
@@ -39,7 +43,7 @@ export class RunHandlers {
     private readonly logger: Logger,
   ) {}
 
-  /** Those whose matcher takes what the input is about, in their order. */
+  /** The handlers of the event whose matcher matches the input, in document order. */
   async matching({ handlers }: AgentHooks, event: HookEvent, input: JsonObject): Promise<readonly PlacedHandler[]> {
     const { matchedField } = EVENT_RULES[event];
     if (matchedField === null) return handlers[event];
@@ -55,12 +59,12 @@ export class RunHandlers {
   }
 
   /**
-   * @returns what came of each, in their order: a handler that fails is among them
+   * @returns one call for each handler, in their order, failed ones included
    * @throws the reason of `signal` when it aborts
    */
   async execute(hooks: AgentHooks, handlers: readonly PlacedHandler[], question: HookQuestion): Promise<HookCall[]> {
     if (handlers.length === 0) return [];
-    // Made once for all of them: what a tool has answered may be a megabyte.
+    // Serialized once for all handlers, because a tool's response may be a megabyte.
     const body = handlers.some(isHttp) ? JSON.stringify(question.input) : '';
     return Promise.all(handlers.map((placed) => this.call(hooks, placed, question, body)));
   }
@@ -96,8 +100,8 @@ export class RunHandlers {
       signal.throwIfAborted();
       if (error instanceof HandlerFailed || error instanceof MalformedOutput)
         return { output: null, error: error.message };
-      this.logger.error({ err: error, agentId: hooks.agentId, hook: placed.path }, 'A hook could not be called');
-      return { output: null, error: BROKEN };
+      this.logger.error({ err: error, agentId: hooks.agentId, hook: placed.path }, 'Calling a hook failed');
+      return { output: null, error: INTERNAL_FAILURE };
     }
   }
 

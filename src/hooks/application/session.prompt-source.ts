@@ -3,7 +3,7 @@ import { PromptSource, type RunContext } from '../../conversations/index.js';
 import { promptParts } from '../domain/session-start.js';
 import { HooksOfRuns } from './hooks-of-runs.js';
 
-/** Puts what a thread began with into the prompt of each of its runs. */
+/** Adds the contexts of a thread's session to the prompt of each of its runs. */
 @Injectable()
 export class SessionPromptSource extends PromptSource {
   constructor(private readonly hooks: HooksOfRuns) {

@@ -4,35 +4,34 @@ import { OrganizationDirectory } from '../../access/index.js';
 import type { RunContext } from '../../conversations/index.js';
 import { Clock } from '../../platform/clock/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
-import { contextsOf } from '../domain/hook-call.js';
+import { contextsIn } from '../domain/hook-call.js';
+import { hookInput } from '../domain/hook-event.js';
 import { timeoutMsOf, type PlacedHandler } from '../domain/hooks-document.js';
-import { hookInput } from '../domain/hook-input.js';
 import type { SessionStartHook, SessionStartOutcome, ThreadSession } from '../domain/session-start.js';
 import { SESSION_START_GRACE_MS, SESSION_START_POLL_MS, SESSIONS_CACHE_CHARACTERS } from '../limits.js';
 import { type StoredSession, ThreadSessionRepository } from '../persistence/thread-session.repository.js';
-import { CallSessionStartTool, sessionStartTimeoutOf } from './call-session-start-tool.js';
-import { stepsOf } from './hook-steps.js';
+import { CallSessionStartTool, sessionStartTimeoutMs } from './call-session-start-tool.js';
+import { hookSteps } from './hook-steps.js';
 import type { AgentHooks } from './hooks-of-agents.js';
-import { inputBaseOf } from './input-base.js';
-import { RunHandlers } from './run-handlers.js';
+import { inputBase, RunHandlers } from './run-handlers.js';
 
-/** What there is to do at the start of a thread. */
+/** The hooks to call at the start of a thread. */
 interface Plan {
   readonly handlers: readonly PlacedHandler[];
   readonly hook: SessionStartHook | null;
-  /** For all of it, side by side. */
+  /** The time that all of them together may take, in parallel. */
   readonly allowedMs: number;
 }
 
 const NO_SESSION: ThreadSession = { additionalContext: [], hook: null };
 
 /**
- * Sees to the start of a thread: once, by the first run that gets there. The start is claimed in the database before anybody
- * is asked, so that no other run, in whichever process, asks again, also where this one dies of it.
+ * Calls the session-start hooks of a thread once, in its first run. The run claims the start in the database before it calls a
+ * hook, so no run of any process calls them again, also when this process dies.
  */
 @Injectable()
 export class StartSession {
-  /** Of threads whose start is over; it never changes any more. */
+  /** Sessions of threads whose start has ended; those never change. */
   private readonly known = new LRUCache<string, ThreadSession>({
     maxSize: SESSIONS_CACHE_CHARACTERS,
     sizeCalculation: (session) => 200 + JSON.stringify(session).length,
@@ -47,22 +46,21 @@ export class StartSession {
     private readonly logger: Logger,
   ) {}
 
-  /** What the run's thread began with; it begins here where no run has replied yet. */
+  /** The session of the run's thread, which starts now if no run has replied yet. */
   async of(run: RunContext, hooks: AgentHooks): Promise<ThreadSession> {
-    // Whoever never had hooks pays nothing for them.
+    // An agent without hooks costs no statement.
     if (!hooks.isConfigured) return NO_SESSION;
     const known = this.known.get(run.threadId);
     if (known) return known;
     const plan = await this.planOf(run, hooks);
-    // No earlier run can have begun anything.
     if (!plan && run.isFirstRun) return NO_SESSION;
     const session = await this.stored(run, hooks, plan);
-    // Without a plan nobody has looked whether a run has replied: one may be made before the first reply.
+    // Without a plan and a session nothing is remembered: a hook may be added before the first reply.
     if (session || plan) this.known.set(run.threadId, session ?? NO_SESSION);
     return session ?? NO_SESSION;
   }
 
-  /** @returns null where the thread has begun without anything, or not at all */
+  /** @returns null when the thread has no session */
   private async stored(run: RunContext, hooks: AgentHooks, plan: Plan | null): Promise<ThreadSession | null> {
     const stored = plan ? await this.claim(run, plan) : await this.sessions.find(run);
     if (stored === null) return null;
@@ -78,17 +76,17 @@ export class StartSession {
     }
   }
 
-  /** Another run that has claimed it at the same moment shows only to a statement that begins later. */
+  /** The second statement sees a claim that another run committed while the first one ran. */
   private async claim(run: RunContext, { allowedMs }: Plan): Promise<StoredSession | null> {
     return (await this.sessions.claim(run, allowedMs + SESSION_START_GRACE_MS)) ?? this.sessions.find(run);
   }
 
   private async planOf(run: RunContext, hooks: AgentHooks): Promise<Plan | null> {
-    const input = hookInput(inputBaseOf(run), { event: 'SessionStart', source: 'startup' });
+    const input = hookInput(inputBase(run), { event: 'SessionStart', source: 'startup' });
     const handlers = await this.handlers.matching(hooks, 'SessionStart', input);
     const hook = hooks.sessionStart && (await this.isPermitted(run)) ? hooks.sessionStart : null;
     if (handlers.length === 0 && hook === null) return null;
-    const allowedMs = Math.max(hook ? sessionStartTimeoutOf(hook) : 0, ...handlers.map(timeoutMsOf));
+    const allowedMs = Math.max(hook ? sessionStartTimeoutMs(hook) : 0, ...handlers.map(timeoutMsOf));
     return { handlers, hook, allowedMs };
   }
 
@@ -97,13 +95,10 @@ export class StartSession {
     return organization?.features.has('session_start_hook') ?? false;
   }
 
-  /**
-   * Goes on when the run ends meanwhile, within the time that each part has: what was asked once is not lost to the run
-   * that comes next.
-   */
+  /** Independent of the run's signal: when the run is cancelled, the calls still finish and their outcome is stored for the next run. */
   private async begin(run: RunContext, hooks: AgentHooks, plan: Plan | null): Promise<ThreadSession> {
     const signal = new AbortController().signal;
-    const input = hookInput(inputBaseOf(run), { event: 'SessionStart', source: 'startup' });
+    const input = hookInput(inputBase(run), { event: 'SessionStart', source: 'startup' });
     const [calls, outcome] = await Promise.all([
       this.handlers.execute(hooks, plan?.handlers ?? [], {
         event: 'SessionStart',
@@ -113,13 +108,13 @@ export class StartSession {
       }),
       plan?.hook ? this.tool.execute(run, plan.hook, signal) : null,
     ]);
-    run.steps.push(...stepsOf(calls));
-    const session = { additionalContext: contextsOf(calls), hook: outcome };
+    run.steps.push(...hookSteps(calls));
+    const session = { additionalContext: contextsIn(calls), hook: outcome };
     if (await this.sessions.end(run, session)) return session;
     return this.ended(run);
   }
 
-  /** Another run is at it, which was cut short or whose process has died: what it is told is told to all. */
+  /** Waits for another run's start. When that run does not end it in time (its process died), stores the outcome `degraded`. */
   private async await(run: RunContext, hooks: AgentHooks, remainingMs: number): Promise<ThreadSession> {
     let left = remainingMs;
     while (left > 0) {
@@ -128,7 +123,7 @@ export class StartSession {
       if (stored?.state === 'ended') return stored.session;
       left = stored?.state === 'under_way' ? stored.remainingMs : 0;
     }
-    this.logger.warn({ threadId: run.threadId }, 'The start of a thread was begun and never ended');
+    this.logger.warn({ threadId: run.threadId }, 'The run that started a thread did not store an outcome in time');
     const hook: SessionStartOutcome | null = hooks.sessionStart && degraded(this.clock.now());
     await this.sessions.giveUp(run, { additionalContext: [], hook });
     return this.ended(run);
@@ -136,7 +131,7 @@ export class StartSession {
 
   private async ended(run: RunContext): Promise<ThreadSession> {
     const stored = await this.sessions.find(run);
-    // A thread that was deleted meanwhile began with nothing.
+    // Not stored when the thread has been deleted.
     return stored?.state === 'ended' ? stored.session : NO_SESSION;
   }
 }

@@ -3,13 +3,12 @@ import type { UserContext } from '../../conversations/index.js';
 import type { JsonObject } from '../../models/index.js';
 import { newId } from '../../platform/ids/index.js';
 import type { HookCall } from '../domain/hook-call.js';
-import { EVENT_RULES, type HookEvent } from '../domain/hook-event.js';
-import { hookInput, SAMPLE_FIELDS } from '../domain/hook-input.js';
+import { EVENT_RULES, type HookEvent, hookInput, SAMPLE_FIELDS } from '../domain/hook-event.js';
 import type { HooksOwner } from '../persistence/agent-hooks.repository.js';
 import { HooksOfAgents } from './hooks-of-agents.js';
 import { RunHandlers } from './run-handlers.js';
 
-/** Asks the stored handlers of an event about a sample; nothing of it reaches a thread or a trace. */
+/** Calls the stored handlers of an event with a sample input. Nothing is written to a thread or a trace. */
 @Injectable()
 export class TestHooks {
   constructor(
@@ -18,9 +17,9 @@ export class TestHooks {
   ) {}
 
   /**
-   * @param sample fields of the input; those that it leaves out are made up. Where it names what the event's matchers are
-   * compared with, only the handlers that match are asked, and else all of them
-   * @returns what came of each, in their order
+   * @param sample fields of the input; missing ones come from `SAMPLE_FIELDS`. With the field that matchers are compared with,
+   *   only the matching handlers are called, and otherwise all of them
+   * @returns one call for each handler, in their order
    */
   async execute(owner: HooksOwner, event: HookEvent, sample: JsonObject, signal: AbortSignal): Promise<HookCall[]> {
     const hooks = await this.hooksOfAgents.load(owner);
@@ -33,7 +32,7 @@ export class TestHooks {
   }
 }
 
-/** As the caller of a run would pass it; anything else goes no further than the input. */
+/** The sample's user context, passed to tools only when it is one that a caller of a run could send. */
 function userContextIn({ user_context: given }: JsonObject): UserContext | null {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) return null;
   const isScalar = (value: unknown): boolean => ['string', 'number', 'boolean'].includes(typeof value);

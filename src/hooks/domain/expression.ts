@@ -1,66 +1,61 @@
 import { LRUCache } from 'lru-cache';
 import { RE2JS, RE2JSSyntaxException } from 're2js';
 
-/** About the instructions of a compiled program. At this many one takes 5 to 20 ms to compile on a slow core, once. */
+/** The estimated number of instructions of a compiled program. This many take 5 to 20 ms to compile on a slow core, once. */
 export const MAX_EXPRESSION_COST = 3_000;
 
 /** UTF-16 units. */
-export const MAX_EXPRESSION_LENGTH = 10_000;
+const MAX_EXPRESSION_LENGTH = 10_000;
 
 /**
- * Instructions times characters, some 10 to 40 ns each: 10 ms at the worst. Every expression is searched for in names of up to 80 characters, small ones in
- * thousands; this service gives tools names of at most 64.
+ * Instructions times characters, 10 to 40 ns each: 10 ms in the worst case. Even the largest expression can search names of 80
+ * characters, and tools of this service have at most 64.
  */
 const MAX_SEARCH_STEPS = 250_000;
 
-/** What is kept compiled, which takes 40 MB at the most: about 200 bytes an instruction. */
-const MAX_KEPT_COST = 200_000;
-const MAX_KEPT = 500;
+/** At about 200 bytes an instruction, the cache takes at most 40 MB. */
+const MAX_CACHED_COST = 200_000;
+const MAX_CACHED = 500;
 
 /**
- * A regular expression of a stranger in RE2's syntax, unanchored, with a bound on what one step with it takes: the event loop of everybody else waits
- * meanwhile. Linear time is not enough for that: `(?:a{500}){2}` is a program of a thousand instructions, a class can stand for a hundred thousand
- * characters, and a search takes the product of program and text. So what an expression costs is estimated before it is compiled.
+ * An unanchored regular expression of a customer in RE2's syntax. Compiling and searching block the event loop, so both are
+ * bounded. Linear time is not enough: `(?:a{500}){2}` is a program of a thousand instructions, a class may stand for a hundred
+ * thousand characters, and a search takes the product of program and text. So the cost is estimated before compiling.
  */
 export class Expression {
   /**
-   * @param cost about the instructions that are looked at for one character of a text
-   * @param find whether a text, short enough, holds a match
+   * @param cost the estimated number of instructions for one character of a text
+   * @param find whether a text within the limits has a match
    */
   private constructor(
     readonly cost: number,
     private readonly find: (text: string) => boolean,
   ) {}
 
-  /** @throws {RefusedExpression} where it is none, or would take too long */
+  /** @throws {RefusedExpression} when it is invalid or too complex */
   static compile(source: string): Expression {
-    const known = kept.get(source);
-    const outcome = known ?? outcomeOf(() => Expression.compileAnew(source));
-    if (!known) kept.set(source, outcome);
+    const cached = cache.get(source);
+    const outcome = cached ?? outcomeOf(() => Expression.compileUncached(source));
+    if (!cached) cache.set(source, outcome);
     if (outcome instanceof RefusedExpression) throw outcome;
     return outcome;
   }
 
-  private static compileAnew(source: string): Expression {
+  private static compileUncached(source: string): Expression {
     if (source.length > MAX_EXPRESSION_LENGTH)
       throw new RefusedExpression(`is too complex: it has more than ${MAX_EXPRESSION_LENGTH} characters`);
     if (NAMES.test(source)) return new Expression(Math.ceil(source.length * NAME_CHARACTER_COST), namesSearch(source));
     const cost = expressionCost(source);
     if (cost > MAX_EXPRESSION_COST)
-      throw new RefusedExpression('is too complex: its repetitions and classes come to too many steps');
+      throw new RefusedExpression('is too complex: its repetitions and classes take too many steps');
     const program = RE2JS.compile(source);
-    // Not `test`, which builds automaton states as it goes: for a text that is seen once they take ten times as long, and memory.
+    // Not `test`, which builds automaton states: for a text that is searched once it takes ten times as long, and memory.
     return new Expression(cost, (text) => program.matcher(text).find());
   }
 
-  /** About what a search in this text takes, in units of some 10 to 40 ns. */
-  stepsFor(text: string): number {
-    return (this.cost + STEPS_OF_A_CHARACTER) * text.length;
-  }
-
-  /** @returns undefined where nobody knows: the text is too long for this expression, or the engine fails */
+  /** @returns undefined when the text is too long for this expression, or the engine fails */
   test(text: string): boolean | undefined {
-    if (this.stepsFor(text) > MAX_SEARCH_STEPS) return undefined;
+    if ((this.cost + STEPS_PER_CHARACTER) * text.length > MAX_SEARCH_STEPS) return undefined;
     try {
       return this.find(text);
     } catch {
@@ -69,13 +64,13 @@ export class Expression {
   }
 }
 
-/** Reads on from what the expression is of: `must be a regular expression ...`, `is too complex: ...`. */
+/** The message is a clause after the field's name: `must be a regular expression ...`, `is too complex: ...`. */
 export class RefusedExpression extends Error {}
 
-/** One that is refused is kept as well, or asking again would take as long as the first time. */
-const kept = new LRUCache<string, Expression | RefusedExpression>({
-  max: MAX_KEPT,
-  maxSize: MAX_KEPT_COST,
+/** Refusals are cached too, because finding one out takes as long as compiling. */
+const cache = new LRUCache<string, Expression | RefusedExpression>({
+  max: MAX_CACHED,
+  maxSize: MAX_CACHED_COST,
   sizeCalculation: (outcome, source) =>
     Math.ceil(1 + source.length / 100 + (outcome instanceof Expression ? outcome.cost : 0)),
 });
@@ -89,7 +84,7 @@ function outcomeOf(compile: () => Expression): Expression | RefusedExpression {
   }
 }
 
-/** Characters of the reason that are shown. */
+/** Characters of the reason in a message. */
 const MAX_REASON = 200;
 
 function reasonOf(error: unknown): string {
@@ -98,17 +93,17 @@ function reasonOf(error: unknown): string {
   return description.length > MAX_REASON ? `${description.slice(0, MAX_REASON - 1).join('')}…` : description.join('');
 }
 
-/** What every character of a text takes, however small the program. */
-const STEPS_OF_A_CHARACTER = 10;
+/** The cost of a character of the text, however small the program. */
+const STEPS_PER_CHARACTER = 10;
 
-/** Of an instruction of the engine. */
+/** Relative to an instruction of the engine. */
 const NAME_CHARACTER_COST = 1 / 4;
 
 const NAME = String.raw`\^?(?:[^\\.^$*+?()[\]{}|]|\.|\\[\\.^$*+?()[\]{}|/-])*\$?`;
 const NAMES = new RegExp(`^${NAME}(?:\\|${NAME})*$`, 'u');
 
 interface Name {
-  /** Code points, of which `ANY` stands for a dot. */
+  /** Code points; `ANY` for a dot. */
   readonly points: number[];
   fromStart: boolean;
   toEnd: boolean;
@@ -118,8 +113,8 @@ const ANY = -1;
 const NEWLINE = 10;
 
 /**
- * Alternatives of names, with dots and anchors: nothing in it repeats, groups or is a class. Comparing them one by one takes at most source times text
- * steps, each far cheaper than one of the engine's, so that lists which are as long as a matcher may be stay possible.
+ * Searches alternatives of names with dots and anchors, but without repetitions, groups or classes. Comparing them one by one
+ * takes at most source times text steps, each far cheaper than one of the engine's. So a list may be as long as a matcher.
  */
 function namesSearch(source: string): (text: string) => boolean {
   const names = namesOf(source);
@@ -141,7 +136,7 @@ function namesOf(source: string): Name[] {
   return names;
 }
 
-/** Loops without closures: this is where a long list spends its time. */
+/** Loops without closures, because a long list spends its time here. */
 function isIn(points: readonly number[], name: Name): boolean {
   const wanted = name.points;
   const last = points.length - wanted.length;
@@ -162,7 +157,7 @@ function codePoint(character: string): number {
   return character.codePointAt(0) ?? 0;
 }
 
-/** In the order in which they are tried. None can be read in two ways, so that each takes time linear in what it takes. */
+/** In the order in which they are tried. Each is unambiguous, so matching takes linear time. */
 const TOKEN = new RegExp(
   [
     String.raw`\\Q[^]*?(?:\\E|$)`,
@@ -176,28 +171,28 @@ const TOKEN = new RegExp(
   'gu',
 );
 
-/** A class of Unicode is some hundred ranges, which are sorted, merged and folded each time that one is named. */
+/** The engine sorts, merges and folds about a hundred ranges for each Unicode property. */
 const PROPERTY_COST = 60;
-/** The engine looks for the end of `[:alpha:]` in all that follows. */
+/** The engine searches the rest of the expression for the end of `[:alpha:]`. */
 const POSIX_COST = 6;
-/** The other cases of a range's characters are looked up one by one. */
+/** The engine looks up the other case of each character in a range. */
 const FOLDED_CHARACTERS_PER_STEP = 20;
 const CLASS_CHARACTERS_PER_STEP = 8;
 
 const CAPTURE_COST = 2;
-/** Of each time: `*` is sometimes two instructions. */
+/** For each repetition, because `*` may take two instructions. */
 const REPETITION_COST = 2;
 
-/** Far more than is taken, and far from where numbers are no longer exact. */
+/** Far above the limit, and far below where numbers lose precision. */
 const MAX_COUNTED = 1e9;
 
 interface Group {
   cost: number;
-  /** Of what a repetition would repeat. */
+  /** Of the part that a following repetition repeats. */
   last: number;
 }
 
-/** No less than about the instructions of the program: what is not understood is counted as if it were read as the most costly. */
+/** An estimate of the program's instructions. Syntax that it does not know counts as the most expensive reading of it. */
 export function expressionCost(source: string): number {
   const foldsCase = /\(\?[A-Za-z-]*i/.test(source);
   const outer: Group[] = [];
@@ -208,7 +203,7 @@ export function expressionCost(source: string): number {
   };
   for (const token of source.match(TOKEN) ?? []) {
     if (token.startsWith('(')) {
-      // Flags alone are nothing that is repeated: a repetition reaches past them.
+      // A group of flags alone is not an atom: a repetition after it applies to what is before it.
       if (token.endsWith(')')) continue;
       outer.push(group);
       group = { cost: token.endsWith(':') ? 0 : CAPTURE_COST, last: 0 };
@@ -220,7 +215,7 @@ export function expressionCost(source: string): number {
     else if (token.length > 1 && token.startsWith('{')) repeat(group, timesOf(token));
     else add(atomCost(token, foldsCase));
   }
-  // Groups that nobody closes are a fault of the expression, which the engine finds.
+  // The engine reports groups that are not closed.
   return outer.reduce((cost, each) => cost + each.cost, group.cost);
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type HeaderValues, hasHeaders, headersIn, type HooksWithHeaders, keptHeaders } from './header-values.js';
+import { type HeaderValues, hasHeaders, headersIn, type HooksWithHeaders, resolveHeaders } from './header-values.js';
 import { type HooksDocument, type HttpHandler, REDACTED } from './hooks-document.js';
 
 const KEEP = REDACTED;
@@ -19,7 +19,7 @@ function hooks(document: HooksDocument): HooksWithHeaders {
 }
 
 function kept(wanted: HooksDocument, stored: HooksDocument): HeaderValues {
-  return keptHeaders(hooks(wanted), hooks(stored), (path) => {
+  return resolveHeaders(hooks(wanted), hooks(stored), (path) => {
     throw new Error(`missing ${path}`);
   });
 }

@@ -11,16 +11,15 @@ import {
 
 type Values = Readonly<Record<string, string>>;
 
-/** Values of headers by their names, of each handler of an event; null for one without headers. */
+/** By event, the header values of each handler by header name; null for a handler without headers. */
 export type HeaderValues = Readonly<Partial<Record<HookEvent, readonly (Values | null)[]>>>;
 
-/** A document with the values of its headers: those that were sent (`REDACTED` where the stored one stays), or are stored. */
+/** A document with the values of its headers. In a request, `REDACTED` refers to the stored value. */
 export interface HooksWithHeaders {
   readonly document: HooksDocument;
   readonly headers: HeaderValues;
 }
 
-/** What a header is sent to, and as what it is stored. */
 interface StoredHeader {
   readonly event: HookEvent;
   readonly url: string;
@@ -28,12 +27,11 @@ interface StoredHeader {
   readonly value: string;
 }
 
-/** What stands in the document itself. */
+/** The header values that the document itself contains. */
 export function headersIn(document: HooksDocument): HeaderValues {
   return mapHttp(document, ({ handler }) => handler.headers ?? null);
 }
 
-/** Whether any handler sends headers. */
 export function hasHeaders(document: HooksDocument): boolean {
   return allHandlers(document).some(
     ({ handler }) => handler.type === 'http' && Object.keys(handler.headers ?? {}).length > 0,
@@ -41,16 +39,15 @@ export function hasHeaders(document: HooksDocument): boolean {
 }
 
 /**
- * The values that the headers of `wanted` have from now on: those that were sent, and for `REDACTED` the stored one of that
- * URL and name. Several handlers may send one header to one URL with different values: that of the same event counts first,
- * the first one's the first, the second one's the second.
- * @param missing is called for a header without a stored value
- * @throws what `missing` throws
+ * The header values to store: those that were sent, and for `REDACTED` the stored value of the same URL and name. When several
+ * stored values match, those of the same event are preferred, and its n-th handler gets the n-th of them.
+ * @param refuseMissing called for a `REDACTED` header without a stored value
+ * @throws what `refuseMissing` throws
  */
-export function keptHeaders(
+export function resolveHeaders(
   wanted: HooksWithHeaders,
   stored: HooksWithHeaders,
-  missing: (path: string) => never,
+  refuseMissing: (path: string) => never,
 ): HeaderValues {
   const known = storedHeaders(stored);
   const uses = new Map<string, number>();
@@ -58,14 +55,15 @@ export function keptHeaders(
     const sent = wanted.headers[placed.event]?.[placed.index];
     if (!sent) return null;
     const entries = Object.entries(sent).map(([name, value]) => {
-      const kept = keptValue(placed, name.toLowerCase());
+      // Also for a value that was sent, so that the count of uses stays right.
+      const storedValue = nextStoredValue(placed, name.toLowerCase());
       if (value !== REDACTED) return [name, value] as const;
-      return [name, kept ?? missing(`${placed.path}.headers.${name}`)] as const;
+      return [name, storedValue ?? refuseMissing(`${placed.path}.headers.${name}`)] as const;
     });
     return Object.fromEntries(entries);
   });
 
-  function keptValue({ event, handler: { url } }: PlacedHandler<HttpHandler>, name: string): string | undefined {
+  function nextStoredValue({ event, handler: { url } }: PlacedHandler<HttpHandler>, name: string): string | undefined {
     const key = `${event} ${name} ${url}`;
     const use = uses.get(key) ?? 0;
     uses.set(key, use + 1);

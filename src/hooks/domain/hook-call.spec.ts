@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { blockReason, blocks, contextsOf, type HookCall, outcomeOf, reasonOf, verdictOf } from './hook-call.js';
+import { blockReason, isBlocking, contextsIn, type HookCall, outcomeOf, reasonIn, verdictOf } from './hook-call.js';
 import type { HookEvent } from './hook-event.js';
 import type { HookOutput } from './hook-output.js';
 
@@ -42,7 +42,7 @@ describe('what came of a call', () => {
     ['that failed closed', call(null, { failClosed: true }), 'failed', { decision: 'block' }],
   ])('%s', (_what, one, outcome, verdict) => {
     expect([outcomeOf(one), verdictOf(one)]).toEqual([outcome, verdict]);
-    expect(blocks(one)).toBe(outcome === 'blocked' || verdict?.decision === 'block');
+    expect(isBlocking(one)).toBe(outcome === 'blocked' || verdict?.decision === 'block');
   });
 });
 
@@ -54,7 +54,7 @@ describe('contexts', () => {
       call({ decision: 'block', additionalContext: ['c'] }),
       call({}),
     ];
-    expect(contextsOf(calls)).toEqual(['a', 'b', 'c']);
+    expect(contextsIn(calls)).toEqual(['a', 'b', 'c']);
   });
 });
 
@@ -84,6 +84,6 @@ describe('the reason of a block', () => {
   });
 
   it('is none of a handler that failed', () => {
-    expect(reasonOf(null)).toBeNull();
+    expect(reasonIn(null)).toBeNull();
   });
 });

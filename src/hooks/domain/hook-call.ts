@@ -2,14 +2,14 @@ import type { HookEvent } from './hook-event.js';
 import type { HookOutput } from './hook-output.js';
 import type { PlacedHandler } from './hooks-document.js';
 
-/** One handler's part in an event. */
+/** A call of one handler for an event. */
 export interface HookCall {
   readonly placed: PlacedHandler;
   readonly startedAt: Date;
   readonly latencyMs: number;
-  /** What it said; null where it failed. */
+  /** Null when the call failed. */
   readonly output: HookOutput | null;
-  /** Public text; null where it did not fail. */
+  /** Public text; null when the call succeeded. */
   readonly error: string | null;
 }
 
@@ -20,14 +20,14 @@ export function outcomeOf(call: HookCall): HookOutcome {
   return isBlock(call.placed.event, call.output) ? 'blocked' : 'ok';
 }
 
-/** Whether the event is not to go on: the handler says so, or failed and is to block then. */
-export function blocks({ placed: { event, handler }, output }: HookCall): boolean {
+/** Whether the operation is blocked: by the handler's decision, or because it failed and has `failClosed`. */
+export function isBlocking({ placed: { event, handler }, output }: HookCall): boolean {
   return output === null ? handler.failClosed === true : isBlock(event, output);
 }
 
-/** What comes of the call: what the handler said, or that it blocks by its failure; null where it changes nothing. */
+/** The handler's output, or a block when its failure blocks; null when the call has no effect. */
 export function verdictOf(call: HookCall): HookOutput | null {
-  return call.output ?? (blocks(call) ? { decision: 'block' } : null);
+  return call.output ?? (isBlocking(call) ? { decision: 'block' } : null);
 }
 
 function isBlock(event: HookEvent, { decision, permissionDecision }: HookOutput): boolean {
@@ -36,24 +36,21 @@ function isBlock(event: HookEvent, { decision, permissionDecision }: HookOutput)
 }
 
 /** In handler order. */
-export function contextsOf(calls: readonly HookCall[]): string[] {
+export function contextsIn(calls: readonly HookCall[]): string[] {
   return calls.flatMap(({ output }) => output?.additionalContext ?? []);
 }
 
 /**
- * Why the event does not go on, of the first in handler order that says why; null where nobody does, undefined where it goes
- * on.
+ * The reason of a block, from the first handler that gives one.
+ * @returns null when the block has no reason, undefined when no handler blocks
  */
 export function blockReason(calls: readonly HookCall[]): string | null | undefined {
-  const blocking = calls.filter(blocks);
+  const blocking = calls.filter(isBlocking);
   if (blocking.length === 0) return undefined;
-  return blocking.map(({ output }) => reasonOf(output)).find((reason) => reason !== null) ?? null;
+  return blocking.map(({ output }) => reasonIn(output)).find((reason) => reason !== null) ?? null;
 }
 
-/** What a block is said to be for. */
-export function reasonOf(output: HookOutput | null): string | null {
-  const said = [output?.permissionDecisionReason, output?.reason].find(
-    (text) => text !== undefined && text.trim() !== '',
-  );
-  return said ?? null;
+export function reasonIn(output: HookOutput | null): string | null {
+  const reasons = [output?.permissionDecisionReason, output?.reason];
+  return reasons.find((text) => text !== undefined && text.trim() !== '') ?? null;
 }

@@ -1,53 +1,53 @@
 import type { JsonObject } from '../../models/index.js';
 import { ValidationFailed } from '../../platform/errors/index.js';
 import { checkJsonLimits } from '../../platform/json/index.js';
-import { ANSWER_LIMITS, MAX_STRING } from '../limits.js';
+import { MAX_STRING, OUTPUT_LIMITS } from '../limits.js';
 import { cutTo } from './text.js';
 
 export const PERMISSION_DECISIONS = ['allow', 'deny', 'ask'] as const;
 export type PermissionDecision = (typeof PERMISSION_DECISIONS)[number];
 
-/** What a handler has said, as far as it is understood; strings are of bounded length. Contract, section 8. */
+/** A handler's output without unknown fields, and with strings cut to their limit. Contract, section 8. */
 export interface HookOutput {
   readonly decision?: 'block';
   readonly reason?: string;
-  /** In the order in which it was said; none is empty. */
+  /** No text is empty. */
   readonly additionalContext?: readonly string[];
   readonly permissionDecision?: PermissionDecision;
   readonly permissionDecisionReason?: string;
   readonly updatedInput?: JsonObject;
 }
 
-/** What a handler has answered is no output; the message is public. */
+/** The handler's response is not a hook output. The message is public. */
 export class MalformedOutput extends Error {}
 
-const NOTHING_SAID: HookOutput = {};
+const EMPTY_OUTPUT: HookOutput = {};
 
-/** Of a tool: text that looks like JSON is output, any other is context. @throws MalformedOutput */
+/** Reads a tool's result: text that looks like JSON as an output, other text as context. @throws MalformedOutput */
 export function readToolOutput(text: string): HookOutput {
-  if (text.trim() === '') return NOTHING_SAID;
+  if (text.trim() === '') return EMPTY_OUTPUT;
   if (looksLikeJson(text)) return readOutput(text);
   return { additionalContext: [cutTo(text, MAX_STRING)] };
 }
 
-/** What becomes of a text that people and models read. */
+/** Removes secrets from a text that people and models read. */
 export type CleanText = (text: string) => string;
 
-const asItIs: CleanText = (text) => text;
+const unchanged: CleanText = (text) => text;
 
 /**
- * Of an http handler. Nothing at all is no output.
- * @param clean is given each text whole, before it is cut: what a cut goes through is not found any more. The arguments that
- * are put in place of a call's are a tool's alone and stay as they are
+ * Reads the response of an http handler. An empty response is an empty output.
+ * @param clean applied to each text before it is cut, because a secret that the cut splits would not be found. Not applied to
+ *   `updatedInput`, which only the tool reads
  * @throws MalformedOutput
  */
-export function readOutput(text: string, clean: CleanText = asItIs): HookOutput {
-  if (text.trim() === '') return NOTHING_SAID;
-  const output = objectIn('The answer', parsed(text)) ?? malformed('The answer is not a JSON object.');
+export function readOutput(text: string, clean: CleanText = unchanged): HookOutput {
+  if (text.trim() === '') return EMPTY_OUTPUT;
+  const output = objectIn('The response', parsed(text)) ?? malformed('The response is not a JSON object.');
   const specific = objectIn('hookSpecificOutput', output['hookSpecificOutput']) ?? {};
   const textIn = (name: string, value: unknown): string | undefined => {
-    const said = stringIn(name, value);
-    return said === undefined ? undefined : cutTo(clean(said), MAX_STRING);
+    const text = stringIn(name, value);
+    return text === undefined ? undefined : cutTo(clean(text), MAX_STRING);
   };
   stringIn('hookSpecificOutput.hookEventName', specific['hookEventName']);
   const contexts = [
@@ -55,7 +55,7 @@ export function readOutput(text: string, clean: CleanText = asItIs): HookOutput 
     textIn('additionalContext', output['additionalContext']),
   ];
   const updatedInput = objectIn('hookSpecificOutput.updatedInput', specific['updatedInput']);
-  return present({
+  return withoutUndefined({
     decision: oneOf('decision', output['decision'], ['block']),
     reason: textIn('reason', output['reason']),
     additionalContext: distinct(contexts),
@@ -72,7 +72,7 @@ export function readOutput(text: string, clean: CleanText = asItIs): HookOutput 
   });
 }
 
-/** What begins like an object is meant as one, and so is an array that is whole; many texts begin with a bracket. */
+/** A text that begins with `{` is meant as an object. A text that begins with `[` must be valid JSON: many sentences begin so. */
 function looksLikeJson(text: string): boolean {
   if (/^\s*\{/.test(text)) return true;
   return /^\s*\[/.test(text) && isJson(text);
@@ -80,30 +80,30 @@ function looksLikeJson(text: string): boolean {
 
 function isJson(text: string): boolean {
   try {
-    checkJsonLimits(text, ANSWER_LIMITS);
+    checkJsonLimits(text, OUTPUT_LIMITS);
     JSON.parse(text.replace(/^\ufeff/, ''));
     return true;
   } catch (error) {
-    // Too much of it to be looked at is no sentence.
+    // Beyond the limits it is JSON, but too large to be an output.
     return error instanceof ValidationFailed;
   }
 }
 
-/** What it would take to build is known before it is built: a megabyte of small objects stalls everything else. */
-function parsed(answer: string): unknown {
-  // Many servers write a byte order mark, which is no JSON.
-  const text = answer.replace(/^\ufeff/, '');
+/** Limits are checked before parsing: a megabyte of small objects would block the event loop. */
+function parsed(response: string): unknown {
+  // Many servers write a byte order mark, which JSON does not allow.
+  const text = response.replace(/^\ufeff/, '');
   try {
-    checkJsonLimits(text, { place: 'The answer', ...ANSWER_LIMITS });
+    checkJsonLimits(text, { place: 'The response', ...OUTPUT_LIMITS });
     return JSON.parse(text) as unknown;
   } catch (error) {
-    return malformed(error instanceof ValidationFailed ? `${error.message}.` : 'The answer is not valid JSON.');
+    return malformed(error instanceof ValidationFailed ? `${error.message}.` : 'The response is not valid JSON.');
   }
 }
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Null is as good as absent: many servers write what they do not say so. */
+/** Null counts as absent, because many servers write absent fields as null. */
 function objectIn(name: string, value: unknown): Fields | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value === 'object' && !Array.isArray(value)) return value as Fields;
@@ -122,13 +122,13 @@ function oneOf<const Value extends string>(name: string, value: unknown, allowed
   return known ?? malformed(`${name} is not ${allowed.map((candidate) => `"${candidate}"`).join(', ')}.`);
 }
 
-/** Both places may say the same. */
+/** Without repetitions, because both fields may have the same text. */
 function distinct(contexts: readonly (string | undefined)[]): readonly string[] | undefined {
-  const said = [...new Set(contexts.filter((context) => context !== undefined).filter((context) => context !== ''))];
-  return said.length === 0 ? undefined : said;
+  const texts = [...new Set(contexts.filter((context) => context !== undefined).filter((context) => context !== ''))];
+  return texts.length === 0 ? undefined : texts;
 }
 
-/** With every string cut. How deep it is has been seen before it was read. */
+/** Recursive: `checkJsonLimits` has bounded the depth. */
 function withCutStrings(value: unknown): unknown {
   if (typeof value === 'string') return cutTo(value, MAX_STRING);
   if (typeof value !== 'object' || value === null) return value;
@@ -136,9 +136,8 @@ function withCutStrings(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, withCutStrings(item)]));
 }
 
-function present(output: { readonly [Name in keyof HookOutput]: HookOutput[Name] | undefined }): HookOutput {
-  const said = Object.entries<unknown>(output).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(said);
+function withoutUndefined(output: { readonly [Name in keyof HookOutput]: HookOutput[Name] | undefined }): HookOutput {
+  return Object.fromEntries(Object.entries<unknown>(output).filter(([, value]) => value !== undefined));
 }
 
 function malformed(message: string): never {

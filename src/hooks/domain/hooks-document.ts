@@ -3,13 +3,13 @@ import type { JsonObject } from '../../models/index.js';
 import { sent, type Stored, storedObject } from '../../platform/stored-json/index.js';
 import { EVENT_RULES, HOOK_EVENTS, type HookEvent } from './hook-event.js';
 
-/** Stands in a document for the value of a header, which is in the vault. */
+/** Replaces the value of a header in a document; the value itself is in the vault. */
 export const REDACTED = '<redacted>';
 
 const handlerSettings = {
-  /** Whole seconds for everything. */
+  /** Whole seconds, from the connection to the end of the response. */
   timeout: z.number().optional(),
-  /** A failure blocks what the event is about. */
+  /** Whether a failure blocks the operation. */
   failClosed: z.boolean().optional(),
 };
 
@@ -17,7 +17,7 @@ const httpHandler = storedObject({
   ...handlerSettings,
   type: z.literal('http'),
   url: z.string(),
-  /** Names as they were written; every value is `REDACTED`. */
+  /** Names as they were sent; every value is `REDACTED`. */
   headers: z.record(z.string(), z.string()).optional(),
 });
 export type HttpHandler = Stored<typeof httpHandler>;
@@ -44,24 +44,24 @@ export type MatcherGroup = Stored<typeof matcherGroup>;
 
 const groups = z.array(matcherGroup).optional();
 
-/** What a customer wants to be called, by event; without secrets. */
+/** The hooks of an agent by event, without secrets. */
 export const hooksDocument = storedObject(
   Object.fromEntries(HOOK_EVENTS.map((event) => [event, groups])) as Record<HookEvent, typeof groups>,
 );
 export type HooksDocument = Stored<typeof hooksDocument>;
 
-/** A handler with what its group says. */
+/** A handler with its place in the document. */
 export interface PlacedHandler<Kind extends Handler = Handler> {
   readonly event: HookEvent;
-  /** Among the handlers of its event, over all groups. */
+  /** Index among the handlers of the event, over all groups. */
   readonly index: number;
   readonly matcher: string | undefined;
   readonly handler: Kind;
-  /** Names it in messages, such as `hooks.PreToolUse[0].hooks[1]`. */
+  /** For messages, such as `hooks.PreToolUse[0].hooks[1]`. */
   readonly path: string;
 }
 
-/** The handlers of an event in their order. */
+/** The handlers of an event in document order. */
 export function handlersOf(document: HooksDocument, event: HookEvent): PlacedHandler[] {
   const placed: PlacedHandler[] = [];
   for (const [group, { matcher, hooks }] of (document[event] ?? []).entries()) {
@@ -90,7 +90,6 @@ export function isTool(placed: PlacedHandler): placed is PlacedHandler<ToolHandl
   return placed.handler.type === 'mcp_tool';
 }
 
-/** How long the handler may take. */
 export function timeoutMsOf({ event, handler }: Pick<PlacedHandler, 'event' | 'handler'>): number {
   return 1_000 * (handler.timeout ?? EVENT_RULES[event].timeoutSeconds);
 }

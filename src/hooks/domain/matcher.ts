@@ -1,12 +1,12 @@
 import { LRUCache } from 'lru-cache';
 import { Expression, RefusedExpression } from './expression.js';
 
-/** Letters, digits, `_`, `-` and the bar that separates: an exact name each. */
+/** A list of exact names, separated by bars. */
 const EXACT_NAMES = /^[A-Za-z0-9_|-]*$/;
 
 /**
- * What is wrong with a matcher, reading on from its path (`must be a regular expression in the syntax of RE2: ...`, `is too complex: ...`), or undefined.
- * One takes up to 20 ms: callers with many let others have their turn between two.
+ * Why a matcher is invalid, as a clause after its path (`must be a regular expression in the syntax of RE2: ...`); undefined when
+ * it is valid. Takes up to 20 ms, so a caller with several matchers yields in between.
  */
 export function matcherFault(matcher: string): string | undefined {
   if (matchesAll(matcher) || EXACT_NAMES.test(matcher)) return undefined;
@@ -22,35 +22,35 @@ function matchesAll(matcher: string): boolean {
   return matcher === '' || matcher === '*';
 }
 
-/** A longer name is no tool's, and is worked out each time. */
-const MAX_REMEMBERED_NAME = 128;
-const MAX_REMEMBERED_NAMES = 100;
+/** Answers for longer names are not cached: no tool has one. */
+const MAX_CACHED_NAME = 128;
+const MAX_CACHED_NAMES = 100;
 
-/** Of matchers that are kept together, and their characters. */
-const MAX_KEPT = 1_000;
-const MAX_KEPT_CHARACTERS = 1_000_000;
+const MAX_CACHED_MATCHERS = 1_000;
+const MAX_CACHED_CHARACTERS = 1_000_000;
 
 /**
- * Which names a group of hooks is asked about. What cannot be decided within bounds counts as a match, so that nothing gets around a guard: a name that
- * is too long for the expression (one of 64 characters, the longest that this service gives a tool, never is) and an expression that no longer compiles.
+ * Decides for which tools the handlers of a group are called. An undecidable case counts as a match, so that no call bypasses a
+ * guard: an expression that no longer compiles, or a name that is too long for it (tools of this service have at most 64
+ * characters, which never is).
  */
 export class Matcher {
-  private static readonly kept = new LRUCache<string, Matcher>({
-    max: MAX_KEPT,
-    maxSize: MAX_KEPT_CHARACTERS,
+  private static readonly cache = new LRUCache<string, Matcher>({
+    max: MAX_CACHED_MATCHERS,
+    maxSize: MAX_CACHED_CHARACTERS,
     sizeCalculation: (_matcher, source) => source.length + 1,
   });
 
   private constructor(private readonly test: (name: string) => boolean) {}
 
-  /** The same one for the same text. Nothing is compiled before the first name is asked about: documents have many that never are. */
+  /** Compiles nothing before the first call of `matches`, because many matchers are never used. */
   static of(matcher: string | undefined): Matcher {
     const source = matcher ?? '';
-    const known = Matcher.kept.get(source);
-    if (known) return known;
-    const made = new Matcher(testOf(source));
-    Matcher.kept.set(source, made);
-    return made;
+    const cached = Matcher.cache.get(source);
+    if (cached) return cached;
+    const created = new Matcher(testOf(source));
+    Matcher.cache.set(source, created);
+    return created;
   }
 
   matches(name: string): boolean {
@@ -70,13 +70,13 @@ function exactTest(source: string): (name: string) => boolean {
 }
 
 function expressionTest(source: string): (name: string) => boolean {
-  // The program itself is kept by what it costs, apart from the matchers: whoever holds one of these does not hold megabytes.
-  const answers = new LRUCache<string, boolean>({ max: MAX_REMEMBERED_NAMES });
+  // `Expression` caches the compiled program by its cost, so a matcher itself stays small.
+  const answers = new LRUCache<string, boolean>({ max: MAX_CACHED_NAMES });
   return (name) => {
     const known = answers.get(name);
     if (known !== undefined) return known;
     const answer = isMatch(source, name);
-    if (name.length <= MAX_REMEMBERED_NAME) answers.set(name, answer);
+    if (name.length <= MAX_CACHED_NAME) answers.set(name, answer);
     return answer;
   };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { JsonObject } from '../../models/index.js';
-import { declaredOf, filledIn } from './placeholders.js';
+import { declaredValues, fillPlaceholders } from './placeholders.js';
 
 const input: JsonObject = {
   prompt: 'Hi',
@@ -12,7 +12,7 @@ const input: JsonObject = {
   text: 'costs ${prompt} and $& and $1',
 };
 
-const one = (value: unknown): unknown => filledIn({ key: value }, input)['key'];
+const one = (value: unknown): unknown => fillPlaceholders({ key: value }, input)['key'];
 
 describe('a value that is exactly one placeholder', () => {
   it.each<[string, unknown]>([
@@ -48,7 +48,7 @@ describe('a value that is exactly one placeholder', () => {
       '${prompt.}',
     ],
   ])('drops its key where it leads to nothing: %s', (text) => {
-    expect(filledIn({ kept: 1, key: text }, input)).toEqual({ kept: 1 });
+    expect(fillPlaceholders({ kept: 1, key: text }, input)).toEqual({ kept: 1 });
   });
 });
 
@@ -72,7 +72,7 @@ describe('a text with placeholders in it', () => {
   });
 
   it('drops its key where one of them leads to nothing', () => {
-    expect(filledIn({ a: 'x ${prompt} ${missing}', b: '${prompt}' }, input)).toEqual({ b: 'Hi' });
+    expect(fillPlaceholders({ a: 'x ${prompt} ${missing}', b: '${prompt}' }, input)).toEqual({ b: 'Hi' });
   });
 });
 
@@ -83,7 +83,7 @@ describe('what is inside', () => {
       object: { a: { b: '${tool_input.path}', gone: '${missing}' } },
       '${prompt}': true,
     };
-    expect(filledIn(template, input)).toEqual({
+    expect(fillPlaceholders(template, input)).toEqual({
       list: ['Hi', 3, null, [0]],
       object: { a: { b: '/a' } },
       '${prompt}': true,
@@ -91,11 +91,11 @@ describe('what is inside', () => {
   });
 });
 
-describe('declaredOf', () => {
+describe('declaredValues', () => {
   const values: JsonObject = { a: 1, b: 2, constructor: 3 };
 
   it('keeps what the schema declares', () => {
-    expect(declaredOf(values, { type: 'object', properties: { a: {}, c: {} } })).toEqual({ a: 1 });
+    expect(declaredValues(values, { type: 'object', properties: { a: {}, c: {} } })).toEqual({ a: 1 });
   });
 
   it.each<[string, JsonObject]>([
@@ -103,6 +103,6 @@ describe('declaredOf', () => {
     ['properties that are none', { properties: null }],
     ['nothing', {}],
   ])('keeps nothing where it declares %s', (_what, schema) => {
-    expect(declaredOf(values, schema)).toEqual({});
+    expect(declaredValues(values, schema)).toEqual({});
   });
 });

@@ -4,28 +4,28 @@ import { MAX_TOOL_INPUT } from '../limits.js';
 const PLACEHOLDER = /\$\{([^{}]+)\}/g;
 const LONE_PLACEHOLDER = /^\$\{([^{}]+)\}$/;
 
-/** Stands for a value that is left out. */
+/** Marks a value that is left out. */
 const DROPPED = Symbol('dropped');
 
-/** What the placeholders stand for takes more than a tool is sent; the message is public. */
+/** The message is public. */
 export class InputTooLarge extends Error {
   constructor() {
-    super(`With its placeholders filled in the tool's input would be larger than ${MAX_TOOL_INPUT} characters.`);
+    super(`With its placeholders replaced, the tool's input would be larger than ${MAX_TOOL_INPUT} characters.`);
   }
 }
 
 /**
- * A tool handler's input with the fields of the hook's input in place of its placeholders (`${tool_input.path}`). A value that
- * is exactly one placeholder takes over the field as it is; in a longer text a field that is no string stands as JSON. A value
- * with a placeholder that leads to nothing is left out.
+ * Replaces the placeholders (`${tool_input.path}`) of a tool handler's input by fields of the hook's input. A value that is
+ * exactly one placeholder becomes the field with its type; within a longer text a field that is not a string becomes JSON. A
+ * value with a placeholder for an absent field is left out.
  * @throws InputTooLarge
  */
-export function filledIn(template: JsonObject, input: JsonObject): JsonObject {
-  return new Filling(input).fill(template) as JsonObject;
+export function fillPlaceholders(template: JsonObject, input: JsonObject): JsonObject {
+  return new PlaceholderFiller(input).fill(template) as JsonObject;
 }
 
-/** What of the values the tool's schema declares: servers refuse calls with others. */
-export function declaredOf(values: JsonObject, inputSchema: JsonObject): JsonObject {
+/** Without the values that the tool's schema does not declare, which servers would refuse. */
+export function declaredValues(values: JsonObject, inputSchema: JsonObject): JsonObject {
   const properties = inputSchema['properties'];
   const declared = typeof properties === 'object' && properties !== null ? properties : {};
   return Object.fromEntries(Object.entries(values).filter(([name]) => Object.hasOwn(declared, name)));
@@ -33,13 +33,13 @@ export function declaredOf(values: JsonObject, inputSchema: JsonObject): JsonObj
 
 interface Field {
   readonly value: unknown;
-  /** As it stands in a longer text. */
+  /** The value within a longer text. */
   readonly text: string;
 }
 
-/** A field may be named a thousand times in one text: what comes of it is counted before it is made. */
-class Filling {
-  private left = MAX_TOOL_INPUT;
+/** Counts the characters before it builds a text, because one text may refer to a large field a thousand times. */
+class PlaceholderFiller {
+  private remaining = MAX_TOOL_INPUT;
   private readonly fields = new Map<string, Field | typeof DROPPED>();
 
   constructor(private readonly input: JsonObject) {}
@@ -72,13 +72,13 @@ class Filling {
     const known = this.fields.get(path) ?? fieldAt(path, this.input);
     this.fields.set(path, known);
     if (known === DROPPED) return undefined;
-    this.left -= known.text.length;
-    if (this.left < 0) throw new InputTooLarge();
+    this.remaining -= known.text.length;
+    if (this.remaining < 0) throw new InputTooLarge();
     return known;
   }
 }
 
-/** Own fields that JSON shows: what every object inherits, and the length of an array, are nobody's input. */
+/** Only enumerable own properties: inherited ones and the length of an array are not part of the input. */
 function fieldAt(path: string, input: JsonObject): Field | typeof DROPPED {
   let value: unknown = input;
   for (const name of path.split('.')) {

@@ -21,23 +21,22 @@ import {
 import { headersIn, type HooksWithHeaders } from './header-values.js';
 import { isLongerThan } from './text.js';
 
-/** What of a URL cannot be requested, in a sentence; undefined where nothing is wrong with it. */
+/** @returns why the URL cannot be requested, as a sentence; undefined when it can */
 export type UrlCheck = (url: string) => string | undefined;
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What every handler of a document is looked at with. */
 interface Checks {
   readonly urlCheck: UrlCheck;
   readonly inputs: InputBudget;
 }
 
-/** What all inputs of a document together may still hold. */
+/** Limits all inputs of a document together. */
 class InputBudget {
   private values = MAX_INPUT_VALUES;
   private characters = MAX_INPUT_CHARACTERS;
 
-  /** The parser has bounded the depth by now. @param path of the input */
+  /** Recursive: the parser of the request's body has bounded the depth. @param path of the input */
   take(path: string, value: unknown): void {
     this.values -= 1;
     if (typeof value === 'string') this.characters -= value.length;
@@ -57,14 +56,14 @@ class InputBudget {
 
 const HANDLER_TYPES = ['http', 'mcp_tool'] as const satisfies readonly Handler['type'][];
 const COMMON_FIELDS = ['type', 'timeout', 'failClosed'];
-/** What the service says in them is not the customer's to say. Service document, "Handler types". */
+/** Headers that the service sets. Service document, "Handler types". */
 const OWN_HEADERS = new Set(['content-type', 'x-hook-event']);
-/** RFC 3986: parsers take more (backslashes, tabs, other scripts), and do not agree on what they make of it. */
+/** RFC 3986. URL parsers also accept backslashes, tabs and other scripts, and interpret them differently. */
 const URI = /^https?:\/\/(?:[\w.~!$&'()*+,;=:@[\]-]|%[\da-f]{2})+(?:[/?#](?:[\w.~!$&'()*+,;=:@/?#-]|%[\da-f]{2})*)?$/i;
 
 /**
- * Reads what a caller wants a document to be, with the values of headers as they were sent. Whether its expressions are valid, its servers exist and its redacted
- * values are stored is seen elsewhere.
+ * Validates the document of a request and separates the header values from it. `ChangeHooks` checks the matchers, the servers
+ * and the redacted values.
  * @throws ValidationFailed naming the path, such as `hooks.PreToolUse[0].hooks[1].url`
  */
 export function readDocument(value: unknown, urlCheck: UrlCheck): HooksWithHeaders {
@@ -83,7 +82,7 @@ export function readDocument(value: unknown, urlCheck: UrlCheck): HooksWithHeade
 function groupsAt(event: HookEvent, value: unknown, checks: Checks): MatcherGroup[] {
   const path = `hooks.${event}`;
   if (!Array.isArray(value)) return refuse(path, 'must be an array of matcher groups');
-  // Each has a handler at least; whoever sends a million groups is not told of the last one.
+  // Each group has at least one handler, so a million groups are refused without reading them.
   if (value.length > MAX_HANDLERS) return refuse(path, `must have at most ${MAX_HANDLERS} handlers`);
   const groups = value.map((group: unknown, index) => groupAt(event, `${path}[${index}]`, group, checks));
   const handlers = groups.reduce((count, { hooks }) => count + hooks.length, 0);
@@ -170,18 +169,18 @@ function headersAt(path: string, value: unknown): Readonly<Record<string, string
   if (names.length > MAX_HEADERS) refuse(path, `must have at most ${MAX_HEADERS} entries`);
   for (const name of names) {
     const at = `${path}.${shown(name)}`;
-    if (isLongerThan(name, MAX_STRING) || !isHeaderName(name)) refuse(at, 'is no name of an HTTP header');
+    if (isLongerThan(name, MAX_STRING) || !isHeaderName(name)) refuse(at, 'is not a valid name of an HTTP header');
     if (OWN_HEADERS.has(name.toLowerCase()) || isConnectionHeader(name)) refuse(at, 'is a header that cannot be set');
     const text = stringAt(at, headers[name], 1);
     if (text !== REDACTED && !isHeaderFieldValue(text)) refuse(at, 'must be a string that an HTTP header can carry');
   }
   const repeated = repeatedHeader(names);
   if (repeated !== undefined)
-    refuse(`${path}.${shown(repeated)}`, 'must not be there twice: names of headers do not differ by case');
+    refuse(`${path}.${shown(repeated)}`, 'must not occur twice: names of headers are case-insensitive');
   return headers as Readonly<Record<string, string>>;
 }
 
-/** The parser has bounded the depth by now. */
+/** Recursive: the parser of the request's body has bounded the depth. */
 function requireShortStrings(path: string, value: unknown): void {
   if (typeof value === 'string') stringAt(path, value, 0);
   else if (Array.isArray(value))

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { contextsIn, MalformedContexts, promptParts } from './session-start.js';
+import { parseContexts, MalformedContexts, promptParts } from './session-start.js';
 
 const json = (value: unknown): string => JSON.stringify(value);
 const context = { name: 'Plan', context: 'Gold' };
@@ -27,7 +27,7 @@ describe('the contexts in an answer', () => {
     ['JSON that is no object', json([context]), [{ name: 'get_plan', context: json([context]) }]],
     ['an inherited field', json(null), [{ name: 'get_plan', context: 'null' }]],
   ])('%s', (_what, text, expected) => {
-    expect(contextsIn(text, 'get_plan')).toEqual(expected);
+    expect(parseContexts(text, 'get_plan')).toEqual(expected);
   });
 
   it.each<[string, unknown]>([
@@ -42,24 +42,24 @@ describe('the contexts in an answer', () => {
     ['a number as the context', [{ name: 'x', context: 1 }]],
     ['one that is wrong after one that is not', [context, { name: 1, context: 'x' }]],
   ])('are malformed: %s', (_what, contexts) => {
-    expect(() => contextsIn(json({ contexts }), 'get_plan')).toThrow(MalformedContexts);
+    expect(() => parseContexts(json({ contexts }), 'get_plan')).toThrow(MalformedContexts);
   });
 
   it('have strings of at most 10000 characters', () => {
     const long = '\u{1f600}'.repeat(10_001);
     const cut = '\u{1f600}'.repeat(10_000);
-    expect(contextsIn(json({ contexts: [{ name: long, context: long }] }), 'get_plan')).toEqual([
+    expect(parseContexts(json({ contexts: [{ name: long, context: long }] }), 'get_plan')).toEqual([
       { name: cut, context: cut },
     ]);
-    expect(contextsIn('x'.repeat(10_001), 'get_plan')).toEqual([{ name: 'get_plan', context: 'x'.repeat(10_000) }]);
+    expect(parseContexts('x'.repeat(10_001), 'get_plan')).toEqual([{ name: 'get_plan', context: 'x'.repeat(10_000) }]);
   });
 
   it('are not more than a model has room for', () => {
-    expect(contextsIn(json({ contexts: Array(100).fill(context) }), 't')).toHaveLength(100);
-    expect(() => contextsIn(json({ contexts: Array(101).fill(context) }), 't')).toThrow(MalformedContexts);
+    expect(parseContexts(json({ contexts: Array(100).fill(context) }), 't')).toHaveLength(100);
+    expect(() => parseContexts(json({ contexts: Array(101).fill(context) }), 't')).toThrow(MalformedContexts);
     const large = { name: '', context: 'x'.repeat(10_000) };
-    expect(contextsIn(json({ contexts: Array(20).fill(large) }), 't')).toHaveLength(20);
-    expect(() => contextsIn(json({ contexts: Array(21).fill(large) }), 't')).toThrow(MalformedContexts);
+    expect(parseContexts(json({ contexts: Array(20).fill(large) }), 't')).toHaveLength(20);
+    expect(() => parseContexts(json({ contexts: Array(21).fill(large) }), 't')).toThrow(MalformedContexts);
   });
 });
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ValidationFailed } from '../../platform/errors/index.js';
 import { checkJsonLimits } from '../../platform/json/index.js';
 import { type Stored, storedObject } from '../../platform/stored-json/index.js';
-import { ANSWER_LIMITS, MAX_SESSION_CONTEXT_CHARACTERS, MAX_SESSION_CONTEXTS, MAX_STRING } from '../limits.js';
+import { MAX_SESSION_CONTEXT_CHARACTERS, MAX_SESSION_CONTEXTS, MAX_STRING, OUTPUT_LIMITS } from '../limits.js';
 import { cutTo } from './text.js';
 
 /** A tool that is called once at the start of a thread. Service document, "Session-start hook". */
@@ -20,34 +20,34 @@ export type SessionStartHook = Stored<typeof sessionStartHook>;
 const storedContext = z.object({ name: z.string(), context: z.string() });
 export type NamedContext = Stored<typeof storedContext>;
 
-/** What came of the session-start hook on a thread, as each trace of the thread tells it. */
+/** The outcome of the session-start hook of a thread, as every trace of the thread shows it. */
 const sessionStartOutcome = z.object({
   /** ISO 8601. */
   fetchedAt: z.string(),
-  /** `degraded`: it failed, and the thread goes on without contexts. */
+  /** `degraded`: the hook failed, and the thread has no contexts. */
   status: z.enum(['ok', 'degraded']),
   contexts: z.array(storedContext).default([]),
 });
 export type SessionStartOutcome = Stored<typeof sessionStartOutcome>;
 
-/** What the start of a thread has brought, for as long as the thread lasts. */
+/** The contexts that the start of a thread produced. They do not change afterwards. */
 export const threadSession = z.object({
   /** Of the `SessionStart` handlers, in their order. */
   additionalContext: z.array(z.string()).default([]),
-  /** Null where the agent had no session-start hook then. */
+  /** Null when the agent had no session-start hook. */
   hook: sessionStartOutcome.nullable().default(null),
 });
 export type ThreadSession = Stored<typeof threadSession>;
 
-/** The tool's answer is no list of contexts; the message is public. */
+/** The tool's result is not a list of contexts. The message is public. */
 export class MalformedContexts extends Error {}
 
 /**
- * The contexts in what the tool has answered: those of `{contexts: [{name, context}]}`, or any other text as the one
- * context of the tool's name. Contract, section 8.
+ * Reads the tool's result: `{contexts: [{name, context}]}`, or any other text as one context named after the tool.
+ * Contract, section 8.
  * @throws MalformedContexts
  */
-export function contextsIn(text: string, toolName: string): readonly NamedContext[] {
+export function parseContexts(text: string, toolName: string): readonly NamedContext[] {
   if (text.trim() === '') return [];
   const given = givenContexts(text);
   const contexts =
@@ -55,11 +55,11 @@ export function contextsIn(text: string, toolName: string): readonly NamedContex
   const characters = contexts.reduce((sum, { name, context }) => sum + name.length + context.length, 0);
   if (contexts.length <= MAX_SESSION_CONTEXTS && characters <= MAX_SESSION_CONTEXT_CHARACTERS) return contexts;
   throw new MalformedContexts(
-    `The tool answered more than ${MAX_SESSION_CONTEXTS} contexts, or more than ${MAX_SESSION_CONTEXT_CHARACTERS} characters of them.`,
+    `The tool returned more than ${MAX_SESSION_CONTEXTS} contexts, or contexts of more than ${MAX_SESSION_CONTEXT_CHARACTERS} characters together.`,
   );
 }
 
-/** What a session adds to the system prompt. */
+/** The parts that a session adds to the system prompt. */
 export function promptParts({ additionalContext, hook }: ThreadSession): string[] {
   return [...(hook?.contexts ?? []).map(promptPart), ...additionalContext];
 }
@@ -68,19 +68,19 @@ function promptPart({ name, context }: NamedContext): string {
   return name === '' ? context : `## ${name}\n\n${context}`;
 }
 
-/** Undefined where the text is something else than an object with contexts. */
+/** Undefined when the text is not a JSON object with `contexts`. */
 function givenContexts(text: string): readonly unknown[] | undefined {
   const value = parsed(text);
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, 'contexts')) return undefined;
   const { contexts } = value as { contexts: unknown };
   if (Array.isArray(contexts)) return contexts as unknown[];
-  throw new MalformedContexts('The contexts that the tool answered are not an array.');
+  throw new MalformedContexts('The contexts that the tool returned are not an array.');
 }
 
-/** What it would take to build is known before it is built; undefined for what is no JSON. */
+/** Limits are checked before parsing, which could block the event loop. Undefined for text that is not JSON. */
 function parsed(text: string): unknown {
   try {
-    checkJsonLimits(text, { place: 'The answer of the tool', ...ANSWER_LIMITS });
+    checkJsonLimits(text, { place: "The tool's result", ...OUTPUT_LIMITS });
     return JSON.parse(text) as unknown;
   } catch (error) {
     if (error instanceof ValidationFailed && /^\s*\{/.test(text)) throw new MalformedContexts(`${error.message}.`);
@@ -92,7 +92,7 @@ function namedContext(value: unknown): NamedContext {
   const { name, context } = (typeof value === 'object' ? (value ?? {}) : {}) as { name?: unknown; context?: unknown };
   if (typeof name !== 'string' || typeof context !== 'string') {
     throw new MalformedContexts(
-      'A context that the tool answered is not an object of a name and a context, both strings.',
+      'A context that the tool returned is not an object of a name and a context, both strings.',
     );
   }
   return { name: cutTo(name, MAX_STRING), context: cutTo(context, MAX_STRING) };

@@ -15,7 +15,7 @@ export interface SignedMessage {
   readonly body: string;
 }
 
-/** The headers of Standard Webhooks: one signature for each secret, the current one's first; none without secrets. */
+/** The headers of Standard Webhooks, with one signature for each secret; no headers without secrets. */
 export function signatureHeaders(
   { id, at, body }: SignedMessage,
   secrets: readonly string[],

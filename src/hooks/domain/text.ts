@@ -5,18 +5,18 @@ export function isLongerThan(text: string, max: number): boolean {
   return text.length > 2 * max || [...text].length > max;
 }
 
-/** The text, or its beginning where it is longer. */
+/** The text, cut when it is longer. */
 export function cutTo(text: string, max: number): string {
   if (!isLongerThan(text, max)) return text;
   return [...text.slice(0, 2 * max)].slice(0, max).join('');
 }
 
-/** A time as it stands in a sentence. */
+/** A duration for a sentence. */
 export function inSeconds(ms: number): string {
   return ms === 1_000 ? '1 second' : `${ms / 1_000} seconds`;
 }
 
-/** The text in pieces of at most `max` code units, at least one; none ends within a character. */
+/** Splits the text into at least one piece of at most `max` code units, never within a character. */
 export function piecesOf(text: string, max: number): string[] {
   const pieces: string[] = [];
   let from = 0;

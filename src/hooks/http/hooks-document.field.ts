@@ -18,12 +18,12 @@ const SETTINGS = {
     minimum: 1,
     maximum: MAX_TIMEOUT_SECONDS,
     description:
-      `Seconds for everything. By default ${EVENT_RULES.SessionStart.timeoutSeconds} for SessionStart and ` +
+      `In seconds, from the connection to the end of the response. By default ${EVENT_RULES.SessionStart.timeoutSeconds} for SessionStart and ` +
       `${EVENT_RULES.Stop.timeoutSeconds} for the others.`,
   },
   failClosed: {
     type: 'boolean',
-    description: 'A failure blocks. Only on UserPromptSubmit and PreToolUse; the other events always fail open.',
+    description: 'A failure blocks. Allowed on UserPromptSubmit and PreToolUse; the other events always fail open.',
   },
 };
 
@@ -35,21 +35,21 @@ const HTTP_HANDLER = {
     type: {
       type: 'string',
       enum: ['http'],
-      description: 'The input of the hook is posted to a URL; a JSON answer is its output.',
+      description: 'The service posts the input of the hook to a URL; the JSON response is the output.',
     },
     url: {
       ...NAME,
       format: 'uri',
       description:
-        'An https URL without user information. It must not lead to a private address, which is seen at each call.',
+        'An https URL without user information. It must not lead to a private address; the service checks that at each call.',
     },
     headers: {
       type: 'object',
       maxProperties: MAX_HEADERS,
       additionalProperties: NAME,
       description:
-        'Sent with each call. Values are kept in the vault and read as `<redacted>`; `<redacted>` in a request keeps the value that ' +
-        'is stored for this URL and name. content-type, content-length, host, x-hook-event and what belongs to the connection are refused.',
+        'Sent with each call. Values are stored encrypted and read as `<redacted>`; `<redacted>` in a request keeps the value that ' +
+        'is stored for this URL and name. content-type, content-length, host, x-hook-event and connection headers are refused.',
     },
     ...SETTINGS,
   },
@@ -63,19 +63,20 @@ const TOOL_HANDLER = {
     type: {
       type: 'string',
       enum: ['mcp_tool'],
-      description: 'A tool is called; a result that looks like JSON is the output, any other is additional context.',
+      description:
+        'The service calls a tool. A result that looks like JSON is the output; any other text is additional context.',
     },
     server: { ...NAME, description: "The app of one of the agent's custom-mcp integrations." },
     tool: {
       ...NAME,
-      description: "The server's own name of the tool; one that the model is not offered can be called too.",
+      description: "The server's own name of the tool; it may be one that the model is not offered.",
     },
     input: {
       type: 'object',
       additionalProperties: true,
       description:
         'Strings may refer to fields of the input, as in `${tool_input.path}`. A value that is exactly one placeholder keeps its type; ' +
-        'one that leads to nothing drops its key; keys that the tool does not declare are dropped. All inputs of a document together ' +
+        'a key whose placeholder names an absent field is dropped, as is a key that the tool does not declare. All inputs of a document together ' +
         `have at most ${MAX_INPUT_VALUES} values and ${MAX_INPUT_CHARACTERS} characters.`,
     },
     ...SETTINGS,
@@ -90,7 +91,7 @@ const GROUP = {
     matcher: {
       ...TEXT,
       description:
-        'Nothing, an empty text or `*` match everything; letters, digits, `_`, `-` and `|` alone are a list of exact names; anything else is ' +
+        'An absent or empty matcher and `*` match everything; letters, digits, `_`, `-` and `|` alone are a list of exact names; anything else is ' +
         'an unanchored regular expression in the syntax of RE2. SessionStart compares it with `startup`, PreToolUse and PostToolUse with the ' +
         "tool's name as the model sees it; UserPromptSubmit and Stop ignore it.",
     },
@@ -106,7 +107,7 @@ const GROUP = {
 
 const GROUPS = { type: 'array', items: GROUP, description: `At most ${MAX_HANDLERS} handlers over all groups.` };
 
-/** A hooks document: here only that it is there; what is in it is read by the use case, which names the path of a fault. */
+/** A hooks document. Only its presence is checked here: the use case reads it and names the path of a fault. */
 export function HooksDocumentField(options: FieldOptions): PropertyDecorator {
   const schema = {
     type: 'object',

@@ -57,10 +57,10 @@ export class HooksController {
   })
   @ApiOperation({
     operationId: 'replaceHooks',
-    summary: "Put a hooks document in place of an agent's",
+    summary: "Replace an agent's hooks document",
     description:
-      'Handlers of one event are asked side by side; every additional context is kept in their order, one block blocks, on PreToolUse the ' +
-      'strictest decision wins (`ask` counts as `deny`), and of several updated inputs the first one holds. A handler answers ' +
+      'The handlers of one event are called in parallel. Their additional contexts are kept in document order, one block blocks, on PreToolUse the ' +
+      'strictest decision wins (`ask` counts as `deny`), and the first updated input is used. A handler responds with ' +
       '`{decision?: "block", reason?, additionalContext?, hookSpecificOutput?: {additionalContext?, permissionDecision?, ' +
       "permissionDecisionReason?, updatedInput?}}`, or nothing; a string of more than 10000 characters is cut. An updated input is passed to the tool without being compared with the tool's schema. A change does not affect runs that have already begun. " +
       'A message names the path of what is wrong, such as `hooks.PreToolUse[0].hooks[1].url`.',
@@ -88,7 +88,7 @@ export class HooksController {
   @ApiOperation({
     operationId: 'deleteHooks',
     summary: "Remove an agent's hooks and the values of their headers",
-    description: 'The signing secret stays.',
+    description: 'The signing secret is kept.',
   })
   @ApiIfMatchHeader()
   @ApiNoContentResponse()
@@ -106,10 +106,10 @@ export class HooksController {
   @Access({ scope: 'manageAgents', resource: AGENT })
   @ApiOperation({
     operationId: 'rotateHookSecret',
-    summary: 'Make or rotate the secret that http handlers are signed with',
+    summary: 'Create or rotate the secret that signs the calls of http handlers',
     description:
-      'As Standard Webhooks has it: `webhook-id`, `webhook-timestamp` and `webhook-signature`. Calls are not signed while there is no secret. ' +
-      'After a rotation the new secret and the one before it both sign for 24 hours.',
+      'Calls have the headers of Standard Webhooks: `webhook-id`, `webhook-timestamp` and `webhook-signature`. Without a secret they are not signed. ' +
+      'After a rotation the new and the previous secret both sign for 24 hours.',
   })
   @ApiIfMatchHeader()
   @ApiOkResponse({ type: SigningSecretResponse })
@@ -131,9 +131,9 @@ export class HooksController {
   })
   @ApiOperation({
     operationId: 'testHooks',
-    summary: 'Ask the stored handlers of one event about a sample',
+    summary: 'Call the stored handlers of one event with a sample input',
     description:
-      'The handlers are called as in a run. Nothing of it reaches a thread or a trace. Takes as long as the slowest handler.',
+      'The handlers are called as in a run. Nothing is written to a thread or a trace. Takes as long as the slowest handler.',
   })
   @ApiOkResponse({ type: TestHooksResponse })
   @ApiErrors(400, 401, 403, 404)

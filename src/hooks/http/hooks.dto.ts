@@ -30,7 +30,7 @@ export class HooksResponse {
   readonly hooks!: HooksDocument;
 }
 
-export class SessionStartHookBody {
+export class SessionStartHookSettings {
   @StringField({ ...NAME, description: 'The app of the custom-mcp integration whose server has the tool.' })
   readonly app!: string;
   @StringField({ ...NAME, description: "The server's own name of the tool, which the model is not offered." })
@@ -39,8 +39,8 @@ export class SessionStartHookBody {
     min: 1,
     optional: true,
     description:
-      `In milliseconds, ${SESSION_START_TIMEOUT_MS} by default; the thread goes on without context when it is over. No call takes longer ` +
-      `than ${MAX_SESSION_START_TIMEOUT_MS}, whatever is said here.`,
+      `In milliseconds, ${SESSION_START_TIMEOUT_MS} by default and ${MAX_SESSION_START_TIMEOUT_MS} at most; a larger value counts as that. ` +
+      'After this time the thread continues without contexts.',
   })
   readonly timeoutMs?: number;
   @StringMapField({
@@ -48,17 +48,15 @@ export class SessionStartHookBody {
     maxKeyLength: MAX_STRING,
     maxValueLength: MAX_STRING,
     optional: true,
-    description: "Constants that are no secrets; those are passed that the tool's input schema declares.",
+    description: "Constants, not secrets. Only those that the tool's input schema declares are passed.",
   })
   readonly staticArgs?: Readonly<Record<string, string>>;
 }
 
-export class SessionStartHookResponse extends SessionStartHookBody {}
-
 export class SigningSecretResponse {
-  @StringField({ description: 'In the form of Standard Webhooks, `whsec_` and base64. Shown this once.' })
+  @StringField({ description: 'In the format of Standard Webhooks: `whsec_` and base64. Shown only in this response.' })
   readonly secret!: string;
-  @TimestampField({ description: 'When it was made. The one before it signs for 24 hours more.' })
+  @TimestampField({ description: 'When it was created. The previous secret signs for 24 more hours.' })
   readonly createdAt!: string;
 }
 
@@ -68,8 +66,8 @@ export class TestHooksBody {
   @JsonObjectField({
     optional: true,
     description:
-      'Fields of the input; those that it leaves out are made up. With `tool_name` (or `source`) only the handlers whose matcher takes ' +
-      'it are asked, and all of them without.',
+      'Fields of the input; missing ones get sample values. With `tool_name` (or `source`) only the handlers whose matcher matches it ' +
+      'are called, without it all of them.',
   })
   readonly input?: JsonObject;
 }
@@ -77,19 +75,19 @@ export class TestHooksBody {
 export class HookTestResultResponse {
   @EnumField(HOOK_EVENTS, { description: 'The event that was tested.' })
   readonly event!: HookEvent;
-  @IntegerField({ min: 0, description: 'Among the handlers of the event, over all groups, from 0.' })
+  @IntegerField({ min: 0, description: 'Index among the handlers of the event, over all groups, from 0.' })
   readonly handler!: number;
   @EnumField(HANDLER_TYPES, { description: 'What kind of handler it is.' })
   readonly type!: (typeof HANDLER_TYPES)[number];
   @EnumField(OUTCOMES, {
-    description: '`blocked`: the handler, or its failure, would have stopped what the event is about.',
+    description: '`blocked`: the handler, or its failure, would have blocked the operation.',
   })
   readonly outcome!: HookOutcome;
   @JsonObjectField({
     nullable: true,
     description:
-      'What the handler said, of `decision`, `reason`, `additionalContext` (an array), `permissionDecision`, `permissionDecisionReason` and ' +
-      '`updatedInput`; `{decision: "block"}` where its failure blocks; null where it failed and nothing is blocked.',
+      "The handler's output: those of `decision`, `reason`, `additionalContext` (an array), `permissionDecision`, `permissionDecisionReason` and " +
+      '`updatedInput` that it set; `{decision: "block"}` when its failure blocks; null when it failed without blocking.',
   })
   readonly verdict!: JsonObject | null;
   @IntegerField({ min: 0, description: 'How long the handler took, in milliseconds.' })
@@ -114,8 +112,13 @@ export function testResultView(call: HookCall): HookTestResultResponse {
   return { event, handler, type, outcome: outcomeOf(call), verdict: verdict && { ...verdict }, latencyMs, error };
 }
 
-/** As plain data; what is not said is not there. */
-export function sessionStartHookOf({ app, toolName, timeoutMs, staticArgs }: SessionStartHookBody): SessionStartHook {
+/** A plain object without undefined fields, so that it compares equal to the stored one. */
+export function toSessionStartHook({
+  app,
+  toolName,
+  timeoutMs,
+  staticArgs,
+}: SessionStartHookSettings): SessionStartHook {
   return {
     ...{ app, toolName },
     ...(timeoutMs === undefined ? {} : { timeoutMs }),

@@ -6,7 +6,7 @@ import { ApiIfMatchHeader, ApiVersionHeader, etagOf, writeTargetOf } from '../..
 import { ApiErrors, ApiExample, EXAMPLE_IDS, UuidParam } from '../../platform/http/index.js';
 import { ChangeSessionStartHook } from '../application/change-session-start-hook.js';
 import { ReadHooks } from '../application/read-hooks.js';
-import { SessionStartHookBody, sessionStartHookOf, SessionStartHookResponse } from './hooks.dto.js';
+import { SessionStartHookSettings, toSessionStartHook } from './hooks.dto.js';
 
 const AGENT = pathResource('agent', 'agentId');
 
@@ -24,14 +24,14 @@ export class SessionStartHookController {
   @ApiOperation({
     operationId: 'getSessionStartHook',
     summary: "Read an agent's session-start hook",
-    description: 'With none the answer is 404.',
+    description: 'Answers 404 when the agent has none.',
   })
-  @ApiOkResponse({ type: SessionStartHookResponse })
+  @ApiOkResponse({ type: SessionStartHookSettings })
   @ApiErrors(400, 401, 403, 404)
   read(
     @Caller() { organizationId }: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,
-  ): Promise<SessionStartHookResponse> {
+  ): Promise<SessionStartHookSettings> {
     return this.readHooks.sessionStart({ organizationId, agentId });
   }
 
@@ -45,24 +45,24 @@ export class SessionStartHookController {
     operationId: 'replaceSessionStartHook',
     summary: 'Set the tool that is called once at the start of each thread',
     description:
-      'The agent must have a custom-mcp integration with this `app`. The tool answers JSON text `{contexts: [{name, context}]}`, which becomes a part of the prompt for the thread; any other text is one ' +
-      'context of the name of the tool, nothing is none. Where it fails, is late or answers something else, the thread goes on without ' +
-      '(`degraded`). Traces tell it in `sessionStartHook`. Without the feature `session_start_hook` of the organization it is stored and never called.',
+      'The agent must have a custom-mcp integration with this `app`. The tool returns JSON text `{contexts: [{name, context}]}`, which becomes a part of the prompt for the thread; any other text is one ' +
+      'context named after the tool, and an empty text is none. When the tool fails, times out or returns malformed contexts, the thread continues without contexts ' +
+      '(`degraded`). Traces show the outcome in `sessionStartHook`. When the organization lacks the feature `session_start_hook`, the hook is stored and not called.',
   })
   @ApiIfMatchHeader()
   @ApiVersionHeader()
-  @ApiOkResponse({ type: SessionStartHookResponse })
+  @ApiOkResponse({ type: SessionStartHookSettings })
   @ApiErrors(400, 401, 403, 404, 409)
   async replace(
     @Caller() caller: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,
-    @Body() body: SessionStartHookBody,
+    @Body() body: SessionStartHookSettings,
     @Headers('if-match') ifMatch: string | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<SessionStartHookResponse> {
+  ): Promise<SessionStartHookSettings> {
     const { result, version } = await this.changeHook.execute(
       writeTargetOf(caller, agentId, ifMatch),
-      sessionStartHookOf(body),
+      toSessionStartHook(body),
     );
     void reply.header('etag', etagOf(version));
     return result;
@@ -75,7 +75,7 @@ export class SessionStartHookController {
   @ApiOperation({
     operationId: 'deleteSessionStartHook',
     summary: "Remove an agent's session-start hook",
-    description: 'Threads that began with it keep what they began with.',
+    description: 'Threads that have started keep their contexts.',
   })
   @ApiIfMatchHeader()
   @ApiNoContentResponse()

@@ -10,12 +10,11 @@ export interface ThreadOfRun {
   readonly runId: string;
 }
 
-/** The start of a thread as it is stored. */
 export type StoredSession =
   | { readonly state: 'ended'; readonly session: ThreadSession }
-  /** This run has to see to it. */
+  /** This run has claimed the start. */
   | { readonly state: 'claimed' }
-  /** Another run is at it, or died of it. */
+  /** Another run has claimed the start and has not ended it; it may have died. */
   | { readonly state: 'under_way'; readonly remainingMs: number };
 
 @Injectable()
@@ -23,8 +22,8 @@ export class ThreadSessionRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * @param allowedMs how long the run may be at it before others take it for lost
-   * @returns null where the thread began without, and a run has replied since
+   * @param allowedMs after this time other runs count this one as dead
+   * @returns null when the thread has no session and a run has already replied
    */
   async claim({ threadId, organizationId, runId }: ThreadOfRun, allowedMs: number): Promise<StoredSession | null> {
     return stored(
@@ -37,12 +36,12 @@ export class ThreadSessionRepository {
     return stored(threadId, await FIND_SESSION.run<SessionRow>(this.database, { threadId, organizationId }));
   }
 
-  /** Tells what came of a start that this run has claimed. @returns whether it is the first to be told */
+  /** Stores the outcome of a start that this run has claimed. @returns false when another outcome is already stored */
   async end({ threadId, organizationId, runId }: ThreadOfRun, session: ThreadSession): Promise<boolean> {
     return (await END_SESSION.run(this.database, { threadId, organizationId, runId, session })).length > 0;
   }
 
-  /** The same of a start whose time is over without a word. */
+  /** Stores the outcome of a start whose claim has expired. @returns false when another outcome is already stored */
   async giveUp({ threadId, organizationId }: Omit<ThreadOfRun, 'runId'>, session: ThreadSession): Promise<boolean> {
     return (await END_SESSION.run(this.database, { threadId, organizationId, runId: null, session })).length > 0;
   }

@@ -1,13 +1,12 @@
 /**
- * On the path of every run of an agent that has hooks, until this process knows what its thread began with. Written by hand
- * because a start is claimed, and what another run has made of it read, in one round trip with a plan made once.
+ * Hot path: every run of an agent with hooks executes one of these, unless its process has the thread's session cached. The
+ * claim is a data-modifying CTE, so that claiming and reading another run's claim take one round trip.
  */
 import { statement } from '../../platform/database/index.js';
 
-/** As it is answered; none where the thread has no start and gets none any more. */
 export interface SessionRow {
   readonly is_own: boolean;
-  /** Milliseconds until whoever is at it has had its time, by the database's clock. */
+  /** Milliseconds until the claim expires, by the database's clock. */
   readonly remaining_ms: number;
   readonly session: unknown;
 }
@@ -15,8 +14,8 @@ export interface SessionRow {
 const SHOWN = `session, greatest(0, extract(epoch from expires_at - now()) * 1000)::float8 as remaining_ms`;
 
 /**
- * Claims the start of a thread for a run, unless another run has had it or has already replied. A run that failed without
- * a word leaves the first reply to the next one.
+ * Claims the start of a thread for a run, unless another run has claimed it or has already replied. Returns the claim of this
+ * or the other run; no row when the thread has no start. A run that failed before it wrote a message does not count as a reply.
  */
 export const CLAIM_SESSION = statement(
   { threadId: 'uuid', organizationId: 'uuid', runId: 'uuid', allowedMs: 'double precision' },
@@ -49,8 +48,8 @@ export const FIND_SESSION = statement(
 );
 
 /**
- * What came of a start. The first to tell it is heard; answers what is stored then, which is another one's where that was first.
- * `runId`: only while the start is this run's; null once its time is over.
+ * Stores the outcome of a start, unless one is stored; no row in that case. With `runId` only that run's claim is ended, with
+ * null only an expired one.
  */
 export const END_SESSION = statement(
   { threadId: 'uuid', organizationId: 'uuid', runId: 'uuid', session: 'jsonb' },

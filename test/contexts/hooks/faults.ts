@@ -14,8 +14,8 @@ const LATE = /did not answer (in time|within 1 second)/;
 const UNREACHABLE = 'The host of the URL cannot be reached.';
 const NO_HTTP = 'The answer is not valid HTTP.';
 const TOO_LARGE = 'The answer is larger than accepted.';
-const NO_JSON = 'The answer is not valid JSON.';
-const NO_OBJECT = 'The answer is not a JSON object.';
+const NO_JSON = 'The response is not valid JSON.';
+const NO_OBJECT = 'The response is not a JSON object.';
 
 const OUTPUT = JSON.stringify({ decision: 'block', reason: 'never read in whole' });
 
@@ -121,7 +121,7 @@ export const STATUS_FAULTS: readonly HandlerFault[] = [304, 400, 401, 404, 429, 
   what: `answers ${status}`,
   // What an error says is not heard.
   answer: answersWith(status, status === 304 ? '' : OUTPUT),
-  error: `The endpoint answered with the status ${status}.`,
+  error: `The endpoint responded with the status ${status}.`,
 }));
 
 /** By the name of the field that is wrong. */

@@ -163,7 +163,7 @@ describe('a document is refused, naming the path, and nothing is stored', () => 
     [
       'a server that nobody has',
       pre(tool({ server: 'nowhere' })),
-      `${AT}.server must be the app of one of the agent's custom-mcp integrations; 'nowhere' is none of them`,
+      `${AT}.server must be the app of one of the agent's custom-mcp integrations, and 'nowhere' is not`,
     ],
     ['a server in another case', pre(tool({ server: 'Tickets' })), `${AT}.server `],
     ["another agent's server", pre(tool({ server: 'elsewhere' })), `${AT}.server `],

@@ -134,7 +134,7 @@ function expectInTime({ tookMs }: Ran): void {
 const REDIRECTS: readonly HandlerFault[] = [301, 302, 303, 307, 308].map((status) => ({
   what: `redirects with ${status}`,
   answer: (_hook, response) => response.writeHead(status, { location: `${target.url}/next` }).end(),
-  error: `The endpoint answered with the status ${status}.`,
+  error: `The endpoint responded with the status ${status}.`,
 }));
 
 const FAULTS: readonly HandlerFault[] = [...QUICK_FAULTS, ...REDIRECTS];

@@ -68,7 +68,7 @@ describe('a session-start hook is refused, naming the field, and nothing is stor
     [
       'an app that the agent does not have',
       { ...LEAST, app: 'elsewhere' },
-      "app must be the app of one of the agent's custom-mcp integrations; 'elsewhere' is none of them",
+      "app must be the app of one of the agent's custom-mcp integrations, and 'elsewhere' is not",
     ],
     ['an app in another case', { ...LEAST, app: 'Tickets' }, "'Tickets'"],
     ['no tool', { app: 'a' }, 'toolName'],

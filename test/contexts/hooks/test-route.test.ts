@@ -46,7 +46,7 @@ describe('POST /hooks/test', () => {
     });
     const { status, body } = await hooks.test({ event: 'UserPromptSubmit' });
     const of = (handler: number) => ({ event: 'UserPromptSubmit', handler, type: 'http', latencyMs: MS, error: null });
-    const error = 'The endpoint answered with the status 500.';
+    const error = 'The endpoint responded with the status 500.';
     expect([status, body]).toEqual([
       200,
       {

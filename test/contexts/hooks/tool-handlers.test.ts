@@ -292,12 +292,12 @@ const BROKEN: readonly Broken[] = [
   },
   {
     what: 'answers half of a JSON object',
-    error: /^The answer is not valid JSON\.$/,
+    error: /^The response is not valid JSON\.$/,
     answer: () => said('{"decision":'),
   },
   {
     what: 'answers a JSON array',
-    error: /^The answer is not a JSON object\.$/,
+    error: /^The response is not a JSON object\.$/,
     answer: () => said('[{"decision": "block"}]'),
   },
   { what: 'answers output of a wrong type', error: /^reason is not a string\.$/, answer: () => said('{"reason": 1}') },
