@@ -10,7 +10,6 @@ import { CreateOrganization } from './application/create-organization.js';
 import { CreditAllowances } from './application/credit-allowances.js';
 import { FirstOrganization } from './application/first-organization.js';
 import { IssueApiKey } from './application/issue-api-key.js';
-import { ListApiKeys } from './application/list-api-keys.js';
 import { MemberDirectory } from './application/member-directory.js';
 import { OrganizationDirectory } from './application/organization-directory.js';
 import { RecordKeyUse } from './application/record-key-use.js';
@@ -32,7 +31,7 @@ import { ApiKeyRepository } from './persistence/api-key.repository.js';
 import { MemberRepository } from './persistence/member.repository.js';
 import { OrganizationRepository } from './persistence/organization.repository.js';
 
-/** Who may do what. Global: every context declares its routes here and registers its look-ups. */
+/** Authentication and access control. Global, because every context declares the access of its routes and registers lookups. */
 @Global()
 @Module({
   imports: [
@@ -41,7 +40,7 @@ import { OrganizationRepository } from './persistence/organization.repository.js
   ],
   controllers: [ApiKeysController],
   providers: [
-    // In the order that the interface promises.
+    // Their order is part of the interface.
     { provide: APP_GUARD, useExisting: BudgetGuard },
     { provide: APP_GUARD, useClass: AccessGuard },
     AddMember,
@@ -57,7 +56,6 @@ import { OrganizationRepository } from './persistence/organization.repository.js
     FirstOrganization,
     IssueApiKey,
     LimitRefusals,
-    ListApiKeys,
     MemberDirectory,
     MemberRepository,
     OrganizationDirectory,

@@ -2,7 +2,6 @@ import { Module } from '@nestjs/common';
 import { AccessModule } from '../access/index.js';
 import { AgentsModule } from '../agents/index.js';
 import { ChangeSections } from './application/change-sections.js';
-import { ReadSections } from './application/read-sections.js';
 import { ReplaceSections } from './application/replace-sections.js';
 import { SectionWriter } from './application/section-writer.js';
 import { SectionsAgentLookup } from './application/sections-agent-lookup.js';
@@ -17,7 +16,6 @@ import { SectionRepository } from './persistence/section.repository.js';
   controllers: [SectionsController],
   providers: [
     ChangeSections,
-    ReadSections,
     ReplaceSections,
     SectionRepository,
     SectionsAgentLookup,

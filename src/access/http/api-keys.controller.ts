@@ -2,9 +2,9 @@ import { Body, Controller, Delete, Get, HttpCode, Post } from '@nestjs/common';
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { ApiErrors, ApiExample, EXAMPLE_IDS, UuidParam } from '../../platform/http/index.js';
 import { IssueApiKey } from '../application/issue-api-key.js';
-import { ListApiKeys } from '../application/list-api-keys.js';
 import { RevokeApiKey } from '../application/revoke-api-key.js';
 import type { ApiKeyPrincipal } from '../domain/principal.js';
+import { ApiKeyRepository } from '../persistence/api-key.repository.js';
 import { Access } from './access.decorator.js';
 import { apiKeyView, createdApiKeyView } from './api-key-view.js';
 import { ApiKeyListResponse, CreateApiKeyBody, CreatedApiKeyResponse } from './api-keys.dto.js';
@@ -15,7 +15,7 @@ import { Caller } from './request-access.js';
 export class ApiKeysController {
   constructor(
     private readonly issueApiKey: IssueApiKey,
-    private readonly listApiKeys: ListApiKeys,
+    private readonly apiKeys: ApiKeyRepository,
     private readonly revokeApiKey: RevokeApiKey,
   ) {}
 
@@ -41,7 +41,7 @@ export class ApiKeysController {
   @ApiOkResponse({ type: ApiKeyListResponse })
   @ApiErrors(401, 403)
   async list(@Caller() caller: ApiKeyPrincipal): Promise<ApiKeyListResponse> {
-    const keys = await this.listApiKeys.execute(caller.organizationId);
+    const keys = await this.apiKeys.list(caller.organizationId);
     return { apiKeys: keys.map(apiKeyView) };
   }
 
@@ -52,7 +52,7 @@ export class ApiKeysController {
   @ApiOperation({
     operationId: 'revokeApiKey',
     summary: 'Revoke an API key',
-    description: 'It is refused within 5 seconds.',
+    description: 'The service refuses the key after at most 5 seconds.',
   })
   @ApiNoContentResponse()
   @ApiErrors(400, 401, 403, 404)

@@ -1,6 +1,5 @@
 import { type CommandHandler, idArgument, listOption, requiredOption } from '../../platform/command-line/index.js';
 import { IssueApiKey } from '../application/issue-api-key.js';
-import { ListApiKeys } from '../application/list-api-keys.js';
 import { ReadOrganizations } from '../application/read-organizations.js';
 import { ResourceLookups } from '../application/resource-lookup.js';
 import { RevokeApiKey } from '../application/revoke-api-key.js';
@@ -23,7 +22,7 @@ export const createKey: CommandHandler = async ({ open: { database }, clock }, g
 
 export const listKeys: CommandHandler = async ({ open: { database } }, given) => {
   const { id } = await new ReadOrganizations(new OrganizationRepository(database)).one(organizationOf(given));
-  const keys = await new ListApiKeys(new ApiKeyRepository(database)).execute(id);
+  const keys = await new ApiKeyRepository(database).list(id);
   return { apiKeys: keys.map(apiKeyView) };
 };
 

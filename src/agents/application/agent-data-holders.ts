@@ -6,16 +6,16 @@ export interface DeletedAgent {
 }
 
 /**
- * A context with so many rows for an agent that they cannot go with the agent's own in one statement. From the
- * agent's deletion on it answers as if they were gone; a job has them removed.
+ * A context that has too many rows for an agent to delete them in one statement. Once the agent is deleted, the context returns
+ * none of them; a job removes them.
  */
 export interface AgentDataHolder {
-  /** Agents that are gone, and of which something is left. */
+  /** Deleted agents that still have rows. */
   leftBehind(): Promise<readonly DeletedAgent[]>;
   /**
-   * Removes what is left of an agent that is gone, in short transactions; nothing of one that is there. Stands being
-   * broken off at any point and called again, also while another call is at it.
-   * @throws the signal's reason once that is aborted
+   * Removes the rows of a deleted agent in short transactions; keeps those of an agent that exists. May be interrupted at any
+   * step and called again, also while another call runs.
+   * @throws the reason of `signal` when it aborts
    */
   remove(agent: DeletedAgent, signal: AbortSignal): Promise<void>;
 }

@@ -18,7 +18,7 @@ import { AGENT_CACHE_ENTRIES, AGENT_CACHE_MS } from './limits.js';
 /** Everything a run needs to know about its agent. */
 export interface RunnableAgent extends Omit<AgentSettings, 'provider' | 'scoreThresholdSet'> {
   readonly id: string;
-  /** The same as `id`: what the guard asks of every resource. */
+  /** Equals `id`. The access guard needs it on every resource. */
   readonly agentId: string;
   readonly organizationId: string;
   readonly type: AgentType;
@@ -27,20 +27,20 @@ export interface RunnableAgent extends Omit<AgentSettings, 'provider' | 'scoreTh
   readonly systemPrompt: string;
   readonly provider: { readonly type: ProviderType; readonly model: string; readonly useOwnApiKey: boolean };
   readonly options: ModelOptions;
-  /** The threshold of `knowledgeSearch` is somebody's choice and not the default that nobody has touched. */
+  /** Whether a caller set the threshold of `knowledgeSearch`; false for the default. */
   readonly scoreThresholdSet: boolean;
 }
 
-/** What an agent is at this moment. */
+/** An agent read from the database, not from the cache. */
 export interface CurrentAgent {
   readonly id: string;
-  /** The same as `id`: what the guard asks of every resource. */
+  /** Equals `id`. The access guard needs it on every resource. */
   readonly agentId: string;
   readonly type: AgentType;
   readonly version: number;
 }
 
-/** An agent in a list of what a caller can see. */
+/** An agent in a list of those that a caller can see. */
 export interface VisibleAgent {
   readonly id: string;
   readonly name: string;
@@ -49,8 +49,8 @@ export interface VisibleAgent {
 }
 
 /**
- * Agents for other contexts. `find` and `ownApiKey` answer from memory: what this process changes shows
- * at once, what another changes within 5 seconds.
+ * Agents for other contexts. `find` and `ownApiKey` use a cache: changes made by this process are visible at once, those of
+ * other processes within 5 seconds.
  */
 @Injectable()
 export class AgentDirectory {
@@ -73,7 +73,7 @@ export class AgentDirectory {
     }
   }
 
-  /** @returns null when the organization has no such agent, also when another has */
+  /** @returns null when the organization has no such agent */
   async find(organizationId: string, agentId: string): Promise<RunnableAgent | null> {
     const load = async (): Promise<RunnableAgent | undefined> => {
       const agent = await this.agents.find(organizationId, agentId);
@@ -83,8 +83,8 @@ export class AgentDirectory {
   }
 
   /**
-   * Always from the database: for an `ETag`, which must not be older than what is read after it.
-   * @returns null when the organization has no such agent, also when another has
+   * Reads the database, for an `ETag`: that must not be older than what is read after it.
+   * @returns null when the organization has no such agent
    */
   async current(organizationId: string, agentId: string): Promise<CurrentAgent | null> {
     const agent = await this.agents.findCurrent(organizationId, agentId);
@@ -92,7 +92,7 @@ export class AgentDirectory {
   }
 
   /**
-   * The agent's own key for its provider, in clear: for the provider's request and nothing else.
+   * The agent's own key for its provider in clear text, only for requests to the provider.
    * @throws SecretUnreadable when the agent has none
    */
   async ownApiKey(organizationId: string, agentId: string): Promise<string> {
@@ -101,8 +101,8 @@ export class AgentDirectory {
   }
 
   /**
-   * Every agent of the organization, of every type, by name then id; always from the database.
-   * @param allowed the caller's allowlist; null for all
+   * All agents of the organization, of every type, by name and id. Reads the database.
+   * @param allowed the caller's allowlist; null allows all
    */
   async visibleAgents(organizationId: string, allowed: ReadonlySet<string> | null): Promise<VisibleAgent[]> {
     const agents = await this.agents.list(organizationId, allowed);
@@ -116,7 +116,7 @@ export class AgentDirectory {
   }
 }
 
-/** The guard's look-up of `{agentId}` on the agents' own routes: agents that the API does not manage are absent. */
+/** The access guard's lookup of `{agentId}` on the routes of agents. Agents that the API does not manage count as absent. */
 @Injectable()
 export class ManagedAgentLookup extends ResourceLookup<RunnableAgent> implements OnModuleInit {
   readonly kind: string = 'agent';
@@ -142,7 +142,7 @@ export class ManagedAgentLookup extends ResourceLookup<RunnableAgent> implements
   }
 }
 
-/** The guard's look-up of an `assistant_id`: agents of every type hold conversations. */
+/** The access guard's lookup of an `assistant_id`, which may be an agent of any type. */
 @Injectable()
 export class AssistantLookup extends ManagedAgentLookup {
   override readonly kind = 'assistant';

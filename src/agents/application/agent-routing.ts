@@ -14,8 +14,8 @@ type GatewayChoice =
   { readonly use: 'own'; readonly gateway: GatewayWithToken } | { readonly use: 'none' | 'organization' };
 
 /**
- * Which way the model traffic of an agent goes: through its own gateway, through the organization's, or directly.
- * Answers from memory: what this process changes holds at once, what another changes within 5 seconds.
+ * Decides whether an agent's model traffic goes through its own gateway, the organization's, or directly to the provider. Uses a
+ * cache: changes made by this process take effect at once, those of other processes within 5 seconds.
  */
 @Injectable()
 export class AgentRouting {
@@ -36,7 +36,7 @@ export class AgentRouting {
     }
   }
 
-  /** @returns undefined for the direct way to the provider */
+  /** @returns undefined when the agent calls its provider directly */
   async routeOf(agent: RunnableAgent): Promise<ModelRoute | undefined> {
     const { organizationId, provider } = agent;
     const choice = await this.choiceOf(agent);
@@ -58,7 +58,7 @@ export class AgentRouting {
     return aiGateway === null ? { use: 'organization' } : { use: 'none' };
   }
 
-  /** Address and token together, so that a token never goes to the address of another time. */
+  /** Reads address and token together and from the database, so that no token is sent to an earlier address. */
   private async unlock(organizationId: string, agentId: string): Promise<GatewayChoice> {
     const own = (await this.agents.find(organizationId, agentId))?.settings.aiGateway ?? null;
     if (!own?.enabled) return { use: own ? 'none' : 'organization' };

@@ -11,7 +11,7 @@ export function gatewayTokenOf(organizationId: string, agentId: string): SecretR
   return { organizationId, recordId: agentId, field: 'aiGateway.token' };
 }
 
-/** @returns whether another secret was stored there before, or none */
+/** @returns false when the same secret was already stored */
 export async function replaceSecret(
   vault: Vault,
   transaction: Transaction,
@@ -23,7 +23,7 @@ export async function replaceSecret(
   return true;
 }
 
-/** One that no longer opens counts as none: storing a new one is the way out of that. */
+/** A secret that cannot be decrypted counts as missing, so that a customer can replace it. */
 async function storedSecret(vault: Vault, transaction: Transaction, ref: SecretRef): Promise<string | undefined> {
   try {
     return (await vault.readMany([ref], transaction))[0];

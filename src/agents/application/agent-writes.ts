@@ -3,7 +3,7 @@ import type { Transaction } from '../../platform/database/index.js';
 import type { AgentType } from '../domain/agent-type.js';
 import { VersionedWrite, type WriteTarget, type Written } from './versioned-write.js';
 
-/** The agent as it stands while a write holds it. */
+/** The agent that a write has locked. */
 export interface LockedAgent {
   readonly id: string;
   readonly organizationId: string;
@@ -12,17 +12,17 @@ export interface LockedAgent {
   readonly version: number;
 }
 
-/** How other contexts write what belongs to an agent and has versions; see `VersionedPart`. */
+/** Writes of other contexts to their versioned parts of an agent; see `VersionedPart`. */
 @Injectable()
 export class AgentWrites {
   constructor(private readonly writes: VersionedWrite) {}
 
   /**
-   * Opens a transaction, locks the agent and runs `work` in it. Changes that `work` reports become one version
-   * of the agent, in the same transaction; none leave the agent as it is. `AgentChanged` is published after the
-   * commit. A deadlock is tried again, so `work` must not have effects outside the database.
+   * Opens a transaction, locks the agent and runs `work`. The changes that `work` returns become one version of the agent, in the
+   * same transaction; without changes there is no version. `AgentChanged` is published after the commit. `work` runs again after
+   * a deadlock, so it must not have effects outside the database.
    * @returns the result of `work` and the agent's version after it
-   * @throws AgentNotFound; VersionConflict (`409 version_conflict`) when `ifMatch` does not hold the version
+   * @throws AgentNotFound; VersionConflict when `ifMatch` lacks the agent's version
    */
   async change<Result>(
     target: WriteTarget,

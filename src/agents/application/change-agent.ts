@@ -17,13 +17,13 @@ export class ChangeAgent {
   ) {}
 
   /**
-   * Applies the fields that were sent, all or none. Changes of one agent come one after the other, so
-   * two that touch different fields both take effect.
+   * Applies all fields of the request, or none. Changes of one agent are serialized, so two requests with different fields both
+   * take effect.
    * @throws AgentNotFound, VersionConflict, ValidationFailed, AgentRefused, GatewayNotPermitted,
    *   UnsupportedForAgentType
    */
   async execute(target: WriteTarget, change: AgentChange): Promise<Agent> {
-    // Before the transaction, in which nothing else may be awaited.
+    // Before the transaction, which must await nothing but its own statements.
     const organization = await this.planLimits.requirePermitted(target.organizationId, change);
     const { agent } = await this.writes.run(target, async (transaction, agent) => {
       requireProvider(organization, agent.settings.provider.options.type);
@@ -37,7 +37,7 @@ export class ChangeAgent {
     return agent;
   }
 
-  /** As `storeGatewayToken`. The agent is changed by then, and takes the key. */
+  /** Runs after `agent.change`, which refuses a key that the agent cannot have. @returns the change of the key, if any */
   private async storeKey(transaction: Transaction, agent: Agent, { provider }: AgentChange): Promise<FieldChange[]> {
     if (provider?.apiKey === undefined) return [];
     const replaced = await replaceSecret(
@@ -49,7 +49,7 @@ export class ChangeAgent {
     return replaced ? [secretChange('provider.apiKey')] : [];
   }
 
-  /** @returns the change of the token, which the rest of the settings cannot tell */
+  /** @returns the change of the token, if any: the settings do not contain the token */
   private async storeGatewayToken(
     transaction: Transaction,
     agent: Agent,

@@ -24,7 +24,7 @@ export class CreateAgent {
   ) {}
 
   /**
-   * Stores the agent as its version 1 and its secrets, or nothing.
+   * Stores the agent, its version 1 and its secrets in one transaction.
    * @throws ValidationFailed, AgentRefused, GatewayNotPermitted
    */
   async execute(organizationId: string, changedBy: ChangedBy, request: NewAgent): Promise<Agent> {
@@ -60,6 +60,6 @@ function secretsOf(agent: Agent, request: NewAgent): { ref: SecretRef; secret: s
 function limitReached(limit: number): AgentRefused {
   return new AgentRefused(
     'agent_limit_reached',
-    `The plan of this organization allows ${String(limit)} agents, and it has as many; delete one to make another.`,
+    `The plan of this organization allows ${String(limit)} agents, and it already has that many. Delete one to create another.`,
   );
 }

@@ -19,8 +19,8 @@ export class DeleteAgent {
   ) {}
 
   /**
-   * Removes the agent, its secrets and, through their foreign keys, its sections and versions. What contexts hold
-   * besides is gone for every reader with the agent; a job removes it.
+   * Deletes the agent, its secrets and, by foreign keys, its sections and versions. Other contexts return nothing of the agent
+   * from then on, and a job deletes their rows (`AgentDataHolder`).
    * @throws AgentNotFound
    */
   async execute(organizationId: string, id: string): Promise<void> {

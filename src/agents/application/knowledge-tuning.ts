@@ -3,7 +3,7 @@ import { OrganizationDirectory } from '../../access/index.js';
 import { inEffect } from '../domain/withdrawn-settings.js';
 import type { RunnableAgent } from './agent-directory.js';
 
-/** The tuning of searches in an agent's knowledge: the agent's own, or the defaults if the organization lacks the feature. */
+/** The search settings in effect for an agent: its own, or the defaults when the organization lacks the feature. */
 @Injectable()
 export class KnowledgeTuning {
   constructor(private readonly organizations: OrganizationDirectory) {}

@@ -1,8 +1,8 @@
-/** How old an agent may be that a run runs on, when another process changed it. */
+/** How long a run may use an agent that another process has changed. */
 export const AGENT_CACHE_MS = 5_000;
 
-/** Beyond it the agents used least recently are read again; with the longest prompts this is 200 MB. */
+/** With the longest prompts, the cache takes 200 MB. */
 export const AGENT_CACHE_ENTRIES = 500;
 
-/** What the changes of one page of versions may come to, in bytes of JSON; a version that is larger comes alone. */
+/** Bytes of JSON of the changes in one page of versions; a larger version is a page of its own. */
 export const VERSIONS_PAGE_BYTES = 8 * 1024 * 1024;

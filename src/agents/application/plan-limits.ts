@@ -3,19 +3,18 @@ import { OrganizationDirectory, type OrganizationView } from '../../access/index
 import { GatewayNotPermitted, providerOf, type ProviderType } from '../../models/index.js';
 import { AgentRefused } from '../domain/agents.errors.js';
 
-/** The parts of a request that not every organization may send; undefined for those that were not sent. null removes a gateway, which every plan may. */
+/** The fields of a request that need a feature. Undefined fields were not sent; a null gateway, which removes it, needs none. */
 export interface Gated {
   readonly aiGateway?: unknown;
   readonly knowledgeSearch?: unknown;
 }
 
-/** What the organization's plan and features let its agents have. */
+/** Checks requests against the organization's plan and features. */
 @Injectable()
 export class PlanLimits {
   constructor(private readonly organizations: OrganizationDirectory) {}
 
   /**
-   * Checks the gated parts of a request; parts that were not sent need nothing.
    * @throws GatewayNotPermitted, AgentRefused `knowledge_search_not_permitted`
    */
   async requirePermitted(organizationId: string, request: Gated): Promise<OrganizationView> {
@@ -33,7 +32,7 @@ export class PlanLimits {
 
   async of(organizationId: string): Promise<OrganizationView> {
     const organization = await this.organizations.find(organizationId);
-    if (!organization) throw new Error(`The caller's organization ${organizationId} is gone`);
+    if (!organization) throw new Error(`The caller's organization ${organizationId} does not exist`);
     return organization;
   }
 }

@@ -4,21 +4,21 @@ import type { Agent } from '../domain/agent.js';
 import { AgentNotFound } from '../domain/agents.errors.js';
 import { AgentsRepository } from '../persistence/agents.repository.js';
 
-/** An agent as lists of every type show it. */
+/** An agent without its prompt, which may be long. */
 export type Assistant = Omit<Agent, 'systemPrompt'>;
 
-/** An agent as the guard has read it for an answer. */
+/** An agent that the access guard has read. */
 export interface StoredAgent {
   readonly agentId: string;
   readonly agent: Agent;
 }
 
-/** The kind of resource of a route that answers the agent which it names. */
+/** The resource kind of the route that returns one agent. */
 export const STORED_AGENT = 'stored-agent';
 
 /**
- * The guard's look-up where the agent itself is the answer: always from the database, because the answer must
- * not be older than a change that the caller has been told of, and one statement for guard and answer together.
+ * The access guard's lookup for the route that returns the agent. It reads the database, because the response must not be older
+ * than a change whose response the caller already has. Guard and response share the one statement.
  */
 @Injectable()
 export class StoredAgentLookup extends ResourceLookup<StoredAgent> implements OnModuleInit {
@@ -49,7 +49,7 @@ export class StoredAgentLookup extends ResourceLookup<StoredAgent> implements On
 export class ReadAgents {
   constructor(private readonly agents: AgentsRepository) {}
 
-  /** The named agents in the order asked, each once; what the caller cannot see is left out. */
+  /** Agents in the order of `ids`, each once; those that the caller cannot see are left out. */
   async named(caller: ApiKeyPrincipal, ids: readonly string[]): Promise<Agent[]> {
     const visible = [...new Set(ids)].filter((id) => mayUseAgent(caller, id));
     const found = await this.agents.findMany(caller.organizationId, visible);
@@ -58,13 +58,13 @@ export class ReadAgents {
   }
 
   /**
-   * Every agent the caller can see, of every type, by name then id.
-   * @param part of the name, in any case; undefined for all
+   * All agents that the caller can see, of every type, by name and id.
+   * @param part only agents whose name contains it, ignoring case
    */
   async assistants(caller: ApiKeyPrincipal, part: string | undefined): Promise<Assistant[]> {
     const all = await this.agents.list(caller.organizationId, caller.agentIds);
     if (part === undefined) return all;
-    // Not in SQL: what `lower()` does beyond ASCII depends on the locale the database was made with.
+    // Not in SQL: beyond ASCII, `lower()` depends on the locale of the database.
     const wanted = part.toLowerCase();
     return all.filter(({ name }) => name.toLowerCase().includes(wanted));
   }

@@ -25,20 +25,20 @@ export class RestoreVersion {
   ) {}
 
   /**
-   * Makes the agent, and the parts of it that other contexts keep, what they were at a version; that is a new
-   * version, or none where all is so already. Secrets, and settings that the plan does not include, stay as they are.
+   * Restores the agent and its parts in other contexts to a version. That creates a new version, unless nothing differs. Secrets,
+   * and settings that the plan does not include, are kept.
    * @throws AgentNotFound, AgentRefused, VersionNotFound, VersionConflict, VersionNotRestorable
    */
   async execute(target: WriteTarget, version: number): Promise<Agent> {
-    // Before the transaction, in which nothing else may be awaited.
+    // Before the transaction, which must await nothing but its own statements.
     const organization = await this.planLimits.of(target.organizationId);
     const { agent } = await this.writes.run(target, async (transaction, agent) => {
       requireProvider(organization, agent.settings.provider.options.type);
-      const kept = await this.versions.partsAt(transaction, agent, version);
-      if (!kept) throw new VersionNotFound();
-      const changes = await this.restoreAgent(transaction, agent, kept.read('agent', agentSnapshot), organization);
+      const parts = await this.versions.partsAt(transaction, agent, version);
+      if (!parts) throw new VersionNotFound();
+      const changes = await this.restoreAgent(transaction, agent, parts.read('agent', agentSnapshot), organization);
       for (const part of this.parts.all()) {
-        const snapshot = kept.read(part.field, part.stored);
+        const snapshot = parts.read(part.field, part.stored);
         changes.push(...(await part.restore(transaction, agent.organizationId, agent.id, snapshot)));
       }
       return { result: undefined, changes };
@@ -63,7 +63,7 @@ export class RestoreVersion {
     const [token] = await this.vault.readMany([gatewayTokenOf(agent.organizationId, agent.id)], transaction);
     if (token !== undefined) return;
     throw new VersionNotRestorable(
-      'it routes through a gateway whose token is no longer stored; set aiGateway with its token first, then restore.',
+      'it uses a gateway whose token is no longer stored; set aiGateway with its token first, then restore.',
     );
   }
 }

@@ -15,7 +15,7 @@ export class RotateProviderKey {
   ) {}
 
   /**
-   * Replaces the key of an agent that runs on its own; the key it has already is no change.
+   * Replaces the key of an agent with an own key. The stored key sent again changes nothing.
    * @throws AgentNotFound, VersionConflict, AgentOnManagedKey, ValidationFailed for a key of another provider
    */
   async execute(target: WriteTarget, apiKey: string): Promise<Agent> {

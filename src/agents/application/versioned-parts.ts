@@ -5,23 +5,22 @@ import type { Stored } from '../../platform/stored-json/index.js';
 import type { FieldChange } from '../domain/field-change.js';
 
 /**
- * What another context keeps for an agent and wants its versions to hold. Changes of it are made through
- * `AgentWrites`; the fields of its changes are `field`, or begin with it and a dot.
+ * A part of an agent that belongs to another context and is included in the agent's versions. It is changed through
+ * `AgentWrites`. The field names of its changes are `field`, or begin with `field` and a dot.
  */
 export interface VersionedPart<Schema extends z.ZodType = z.ZodType> {
-  /** Names the part, as in `sections`. */
+  /** The name of the part, such as `sections`. */
   readonly field: string;
-  /** Reads the snapshots of all versions, with a default for every field that earlier releases did not write. */
+  /** The schema of snapshots, with a default for every field that earlier releases did not write. */
   readonly stored: Schema;
   /**
-   * The whole part as it stands, without secrets; JSON, never null. Asked inside the transaction that changed it, for
-   * changes of its own alone.
+   * The whole present part without secrets, as JSON other than null. Called within the transaction that changed the part.
    */
   snapshot(source: Transaction, organizationId: string, agentId: string): Promise<Stored<Schema>>;
   /**
-   * Makes the part what the snapshot says.
-   * @param snapshot what `snapshot` answered; null: as it was when the agent was made
-   * @returns what differs now; empty when it was so already, and nothing is written then
+   * Restores the part. Writes nothing when nothing differs.
+   * @param snapshot null restores the state at the creation of the agent
+   * @returns the differences
    */
   restore(
     transaction: Transaction,

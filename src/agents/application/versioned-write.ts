@@ -11,24 +11,24 @@ import { AgentVersionsRepository } from '../persistence/agent-versions.repositor
 import { AgentsRepository } from '../persistence/agents.repository.js';
 import { type VersionedPart, VersionedParts } from './versioned-parts.js';
 
-/** The agent that a write is for, and on whose behalf. */
+/** The agent that a write changes, and who changes it. */
 export interface WriteTarget {
   readonly organizationId: string;
   readonly agentId: string;
   readonly changedBy: ChangedBy;
-  /** The versions the write is meant for; undefined for whichever it finds. */
+  /** The versions that the write may find; undefined for any. */
   readonly ifMatch?: readonly number[] | undefined;
 }
 
 export interface Written<Result> {
   readonly result: Result;
-  /** Empty when everything was so already. */
+  /** Empty when nothing differs. */
   readonly changes: readonly FieldChange[];
 }
 
 type Work<Result> = (transaction: Transaction, agent: Agent) => Promise<Written<Result>>;
 
-/** The one way to change an agent: writes of one agent come one after the other, each is a version or nothing. */
+/** The only way to change an agent. Writes of one agent are serialized by a row lock; each creates one version or none. */
 @Injectable()
 export class VersionedWrite {
   constructor(
@@ -41,8 +41,8 @@ export class VersionedWrite {
   ) {}
 
   /**
-   * Runs `work` in a transaction that holds the agent. A deadlock is tried again, so `work` must not have
-   * effects outside the database.
+   * Runs `work` in a transaction that has locked the agent. `work` runs again after a deadlock, so it must not have effects
+   * outside the database.
    * @throws AgentNotFound, VersionConflict
    */
   async run<Result>(target: WriteTarget, work: Work<Result>): Promise<{ result: Result; agent: Agent }> {
@@ -73,13 +73,13 @@ export class VersionedWrite {
     work: Work<Result>,
     lock: (transaction: Transaction) => Promise<Agent>,
   ): Promise<{ result: Result; agent: Agent }> {
-    const { agent, result, effective } = await this.database.transaction(async (transaction) => {
+    const { agent, result, hasChanged } = await this.database.transaction(async (transaction) => {
       const agent = await lock(transaction);
       const { result, changes } = await work(transaction, agent);
       if (changes.length > 0) await this.record(transaction, agent, changes, changedBy);
-      return { agent, result, effective: changes.length > 0 };
+      return { agent, result, hasChanged: changes.length > 0 };
     });
-    if (effective) this.events.publish(new AgentChanged(agent.organizationId, agent.id, agent.version));
+    if (hasChanged) this.events.publish(new AgentChanged(agent.organizationId, agent.id, agent.version));
     return { result, agent };
   }
 
@@ -90,7 +90,7 @@ export class VersionedWrite {
     changedBy: ChangedBy,
   ): Promise<void> {
     agent.enterNextVersion(this.clock.now());
-    // Before the snapshots, which must find what this version made.
+    // Before the snapshots, which must read what this write stored.
     await transaction.em.flush();
     const { version, updatedAt: createdAt } = agent;
     const touched = new Set(changes.map((change) => this.parts.of(change)));

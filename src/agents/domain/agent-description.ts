@@ -5,10 +5,10 @@ import type { AgentGateway } from './agent-gateway.js';
 import type { AgentType } from './agent-type.js';
 import type { ResponseComponents } from './response-components.js';
 
-/** What an agent runs on, as reads and versions show it. */
+/** The provider settings as responses and versions show them. */
 export type ProviderDescription = Readonly<Record<string, unknown>> & { readonly type: string };
 
-/** Everything of an agent that can change and is no secret, as reads and versions show it. */
+/** Everything of an agent that can change, without secrets, as responses and versions show it. */
 export interface AgentDescription extends ShownSettings {
   readonly name: string;
   readonly systemPrompt: string;
@@ -18,21 +18,21 @@ export interface AgentDescription extends ShownSettings {
   readonly disableInteractivePrompts: boolean;
 }
 
-/** An agent, or one that was read without its prompt. */
-interface Described {
+/** An agent, which may have been read without its prompt. */
+interface DescribedAgent {
   readonly type: AgentType;
   readonly managedByApi: boolean;
   readonly settings: AgentSettings;
 }
 
 export function describeAgent(
-  agent: Described & { readonly name: string; readonly systemPrompt: string },
+  agent: DescribedAgent & { readonly name: string; readonly systemPrompt: string },
 ): AgentDescription {
   return { name: agent.name, systemPrompt: agent.systemPrompt, ...describeSettings(agent) };
 }
 
-/** The same without what `Described` lacks. */
-export function describeSettings(agent: Described): Omit<AgentDescription, 'name' | 'systemPrompt'> {
+/** As `describeAgent`, for an agent without its prompt. */
+export function describeSettings(agent: DescribedAgent): Omit<AgentDescription, 'name' | 'systemPrompt'> {
   const settings = namedBy(agentSettings, agent.settings);
   return {
     provider: describeProvider(agent, settings),
@@ -43,7 +43,7 @@ export function describeSettings(agent: Described): Omit<AgentDescription, 'name
   };
 }
 
-function describeProvider({ managedByApi, type }: Described, settings: AgentSettings): ProviderDescription {
+function describeProvider({ managedByApi, type }: DescribedAgent, settings: AgentSettings): ProviderDescription {
   const { model, useOwnApiKey, options } = settings.provider;
   if (!managedByApi) return { type, model, useOwnApiKey };
   return { type: options.type, model, useOwnApiKey, ...providerOf(options.type).settings.describe(options) };

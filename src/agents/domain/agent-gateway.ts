@@ -4,14 +4,13 @@ import { type Stored, storedObject } from '../../platform/stored-json/index.js';
 import type { AgentType } from './agent-type.js';
 import { AgentRefused } from './agents.errors.js';
 
-/** An agent's own setting of the routing gateway; its token is in the vault. */
+/** An agent's own gateway setting. The token is in the vault. */
 export const agentGateway = z.discriminatedUnion('enabled', [
   storedObject({ enabled: z.literal(true), edgeAccountId: z.string(), gatewayName: z.string() }),
   storedObject({ enabled: z.literal(false) }),
 ]);
 export type AgentGateway = Stored<typeof agentGateway>;
 
-/** As it is sent. */
 export type GatewayRequest =
   | {
       readonly enabled: true;
@@ -21,19 +20,19 @@ export type GatewayRequest =
     }
   | { readonly enabled: false };
 
-/** @throws AgentRefused when the gateway does not carry this type's traffic */
-export function gatewayOf(type: AgentType, request: GatewayRequest): AgentGateway {
+/** @throws AgentRefused when agents of this type cannot use a gateway */
+export function requestedGateway(type: AgentType, request: GatewayRequest): AgentGateway {
   if (!ROUTED_TYPES.some((routed) => routed === type)) {
     throw new AgentRefused(
       'ai_gateway_unsupported_provider',
-      `aiGateway: only ${ROUTED_TYPES.join(' and ')} agents can route through a gateway, this one is ${type}.`,
+      `aiGateway: only ${ROUTED_TYPES.join(' and ')} agents can use a gateway, and this agent is ${type}.`,
     );
   }
   if (!request.enabled) return { enabled: false };
   return { enabled: true, edgeAccountId: request.edgeAccountId, gatewayName: request.gatewayName };
 }
 
-/** Whether the organization's gateway decides. */
+/** Whether the organization's gateway setting applies. */
 export function inheritsGateway(settings: {
   readonly aiGateway: AgentGateway | null;
   readonly provider: { readonly model: string; readonly options: { readonly type: ProviderType } };

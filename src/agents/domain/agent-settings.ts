@@ -8,42 +8,42 @@ import { responseComponents } from './response-components.js';
 export const TIMEOUT_MINUTES = { min: 1, max: 20, default: 6 } as const;
 
 const toolSettings = storedObject({
-  /** Approval before tools that change something. */
+  /** Approval before calls of tools that change something. */
   requireApprovalForResourceChanges: z.boolean().default(false),
-  /** Approval before every tool call; supersedes the other flag. */
+  /** Approval before every tool call, whatever the other flag says. */
   requireApprovalBeforeToolCalls: z.boolean().default(false),
 });
 export type ToolSettings = Stored<typeof toolSettings>;
 
 /**
- * The settings without a rule of their own: a sent value replaces the stored one, and reads show it. Requests and answers have a
- * boolean as `{enabled}`, and a request may send part of an object. `docs/extending.md` describes how to add one.
+ * The settings without rules: a value in a request replaces the stored one, and responses show it. In requests and responses a
+ * boolean is `{enabled}`, and a request may send a part of an object. `docs/extending.md` tells how to add one.
  */
 const plainSettings = storedObject({
   tools: toolSettings.prefault({}),
   longTermMemory: z.boolean().default(true),
   toolProgress: z.boolean().default(true),
   knowledgeSearch: knowledgeSearch.prefault({}),
-  /** How long one run may take, in minutes (`TIMEOUT_MINUTES`). */
+  /** Of one run. */
   timeoutMinutes: z.number().default(TIMEOUT_MINUTES.default),
 });
 export type PlainSettings = Stored<typeof plainSettings>;
 
-/** Everything about an agent except its name and prompt. Reads what any release stored. */
+/** Everything of an agent except its name and prompt. Reads rows that any release stored. */
 export const agentSettings = storedObject({
   ...plainSettings.shape,
   provider: providerSettings,
   responseComponents: responseComponents.prefault({}),
-  /** `knowledgeSearch.scoreThreshold` has been sent; no read shows it. Undefined where that was never noted. */
+  /** Whether a request has set `knowledgeSearch.scoreThreshold`; not in responses. Undefined in rows of releases that did not store it. */
   scoreThresholdSet: z.boolean().optional(),
-  /** The agent's own gateway setting; null uses the organization's. `AgentRouting` resolves the two. */
+  /** Null uses the organization's gateway. `AgentRouting` decides between the two. */
   aiGateway: agentGateway.nullable().default(null),
-  /** Set by the operator alone; withdraws every interactive component, whatever the response components say. */
+  /** Only the operator sets it. It disables every interactive component, whatever `responseComponents` says. */
   disableInteractivePrompts: z.boolean().default(false),
 });
 export type AgentSettings = Stored<typeof agentSettings>;
 
-/** The agent itself as a version stores it: everything except its type, which the operator sets, and its secrets. */
+/** The agent in a version: everything except its secrets and its type, which the operator sets. */
 export const agentSnapshot = storedObject({ name: z.string(), systemPrompt: z.string(), settings: agentSettings });
 export type AgentSnapshot = Stored<typeof agentSnapshot>;
 
@@ -54,9 +54,9 @@ type Sent<Value> = Value extends boolean
     : Value;
 type Shown<Value> = Value extends boolean ? { readonly enabled: boolean } : Value;
 
-/** The settings as requests have them; absent and undefined ones were not sent. */
+/** The settings in requests; absent and undefined ones were not sent. */
 export type SentSettings = { readonly [Name in keyof PlainSettings]?: Sent<PlainSettings[Name]> };
-/** The settings as reads and versions show them. */
+/** The settings in responses and versions. */
 export type ShownSettings = { readonly [Name in keyof PlainSettings]: Shown<PlainSettings[Name]> };
 
 const PLAIN = Object.keys(plainSettings.shape) as readonly (keyof PlainSettings)[];

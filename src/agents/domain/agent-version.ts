@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import type { ApiKeyPrincipal } from '../../access/index.js';
 import type { Stored } from '../../platform/stored-json/index.js';
 import type { FieldChange } from './field-change.js';
 
-/** Who made a version. */
+/** Who created a version. */
 export const changedBy = z.discriminatedUnion('type', [
   z.object({ type: z.literal('api_key'), keyId: z.string(), memberId: z.string() }),
   z.object({ type: z.literal('operator') }),
@@ -11,7 +12,11 @@ export type ChangedBy = Stored<typeof changedBy>;
 
 export const BY_OPERATOR: ChangedBy = { type: 'operator' };
 
-/** One effective change of an agent. Version 1 is its creation, which has no changes. */
+export function changedByKey({ keyId, memberId }: ApiKeyPrincipal): ChangedBy {
+  return { type: 'api_key', keyId, memberId };
+}
+
+/** One change of an agent that took effect. Version 1 is its creation, which has no changes. */
 export interface AgentVersion {
   readonly version: number;
   readonly createdAt: Date;

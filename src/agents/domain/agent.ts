@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { providerOf, PROVIDERS, type ProviderType } from '../../models/index.js';
 import { ValidationFailed } from '../../platform/errors/index.js';
-import { gatewayOf, type GatewayRequest } from './agent-gateway.js';
+import { type GatewayRequest, requestedGateway } from './agent-gateway.js';
 import type { AgentType } from './agent-type.js';
 import { AgentRefused, VersionNotRestorable } from './agents.errors.js';
 import { type AgentDescription, describeAgent } from './agent-description.js';
@@ -19,7 +19,6 @@ import {
   hasSameApi,
   type ModelChoices,
   newProvider,
-  type ProviderChange,
   type ProviderRequest,
   type ProviderSettings,
 } from './provider-settings.js';
@@ -28,7 +27,7 @@ import { type ResponseComponentsChange, updateComponents } from './response-comp
 export const NAME_LENGTH = { min: 1, max: 255 } as const;
 export const SYSTEM_PROMPT_LENGTH = 200_000;
 
-/** What may be sent when an agent is made and when it is changed alike. */
+/** The fields that creating and changing an agent have in common. */
 interface AgentRequest extends SentSettings {
   readonly systemPrompt?: string;
 }
@@ -42,13 +41,13 @@ export interface NewAgent extends AgentRequest {
 
 export interface AgentChange extends AgentRequest {
   readonly name?: string;
-  readonly provider?: ProviderChange;
+  readonly provider?: ProviderRequest;
   readonly responseComponents?: ResponseComponentsChange;
   /** null drops the agent's override. */
   readonly aiGateway?: GatewayRequest | null;
 }
 
-/** What the operator alone sets. */
+/** The settings that only the operator changes. */
 export interface OperatorSettings {
   readonly disableInteractivePrompts?: boolean;
   /** `classic`: the API cannot manage the agent, which keeps its provider. `standard`: the agent has the type of its provider, and the API manages it. */
@@ -60,7 +59,7 @@ interface Identity {
   readonly organizationId: string;
 }
 
-/** A conversational agent. Its bounds are the interface's schema; its rules are here. */
+/** A conversational agent. Request classes check the bounds of fields; the rules between fields are here. */
 export class Agent {
   readonly id: string;
   readonly organizationId: string;
@@ -68,12 +67,12 @@ export class Agent {
   name: string;
   systemPrompt: string;
   settings: AgentSettings;
-  /** From 1, raised by every change that takes effect. */
+  /** Starts at 1; each change that takes effect raises it. */
   version: number;
   readonly createdAt: Date;
   updatedAt: Date;
 
-  /** `Agent.create` makes one from a request. */
+  /** For tests and `Agent.create`. */
   constructor(identity: Identity, name: string, systemPrompt: string, settings: AgentSettings, now: Date) {
     this.id = identity.id;
     this.organizationId = identity.organizationId;
@@ -87,7 +86,7 @@ export class Agent {
   }
 
   /**
-   * A new agent, every setting that was not sent at its default.
+   * Settings that the request lacks have their defaults.
    * @throws ValidationFailed when a setting does not suit the provider
    * @throws AgentRefused `ai_gateway_unsupported_provider`
    */
@@ -101,51 +100,56 @@ export class Agent {
       ...initial,
       ...changedPlain(initial, { ...request, tools }),
       scoreThresholdSet: sendsThreshold(request) ? true : undefined,
-      aiGateway: request.aiGateway ? gatewayOf(type, request.aiGateway) : null,
+      aiGateway: request.aiGateway ? requestedGateway(type, request.aiGateway) : null,
     };
     return new Agent(identity, request.name, request.systemPrompt ?? '', settings, now);
   }
 
-  /** False for the types that only the operator makes: they answer `404` on the agents' routes. */
+  /** False for types that only the operator creates: the agents' routes answer `404` for them. */
   get managedByApi(): boolean {
     return this.type !== 'classic';
   }
 
-  /** What a version keeps of the agent, by part. */
+  /** The snapshots that a version stores of the agent, by part. */
   snapshots(): { readonly agent: AgentSnapshot } {
     const { name, systemPrompt, settings } = this;
     return { agent: { name, systemPrompt, settings } };
   }
 
-  /** Once for each change that took effect. */
+  /** Called once for each change that took effect. */
   enterNextVersion(now: Date): void {
     this.version += 1;
     this.updatedAt = now;
   }
 
   /**
-   * Applies a change; nothing of it when one part is refused. Secrets that came with it are not its concern.
-   * @returns the fields that have another value now
+   * Applies a change, or nothing when one part is refused. Does not handle the secrets of the request.
+   * @returns the fields whose values differ
    * @throws ValidationFailed, AgentRefused, UnsupportedForAgentType
    */
   change(change: AgentChange, choices: ModelChoices): FieldChange[] {
     const settings = this.changedSettings(change, choices);
     if (change.systemPrompt !== undefined) this.requirePromptLength(change.systemPrompt);
     const { name = this.name, systemPrompt = this.systemPrompt } = change;
-    return this.become({ name, systemPrompt, settings });
+    return this.apply({ name, systemPrompt, settings });
   }
 
   /**
-   * Goes back to what a version was. Secrets stay as they are, and so do whose key pays, which goes with the
-   * secret, and what the operator decides.
-   * @returns the fields that have another value now
-   * @throws VersionNotRestorable when its model is no longer to be had, or not with the agent's own key
+   * Restores a version. Keeps the secrets, `useOwnApiKey`, which belongs to a secret, and the settings of the operator.
+   * @returns the fields whose values differ
+   * @throws VersionNotRestorable when the version's model is no longer available to the agent
    */
-  restore({ name, systemPrompt, settings: kept }: AgentSnapshot, choices: ModelChoices): FieldChange[] {
+  restore({ name, systemPrompt, settings: restored }: AgentSnapshot, choices: ModelChoices): FieldChange[] {
     const { provider, disableInteractivePrompts } = this.settings;
     const { useOwnApiKey } = provider;
-    const { scoreThresholdSet } = kept;
-    const settings = { ...this.settings, ...kept, scoreThresholdSet, provider: { ...kept.provider, useOwnApiKey } };
+    // Named, because a snapshot of an earlier release lacks it and must not keep the present value.
+    const { scoreThresholdSet } = restored;
+    const settings = {
+      ...this.settings,
+      ...restored,
+      scoreThresholdSet,
+      provider: { ...restored.provider, useOwnApiKey },
+    };
     const offered = choices.of(settings.provider.options.type);
     const { model } = settings.provider;
     if (
@@ -159,10 +163,10 @@ export class Agent {
         `its model ${model} needs a key of another family than the agent's own key for ${provider.model}.`,
       );
     }
-    return this.become({ name, systemPrompt, settings: { ...settings, disableInteractivePrompts } });
+    return this.apply({ name, systemPrompt, settings: { ...settings, disableInteractivePrompts } });
   }
 
-  /** @returns the fields that have another value now */
+  /** @returns the fields whose values differ */
   operate({ type, disableInteractivePrompts }: OperatorSettings): FieldChange[] {
     const before = describeAgent(this);
     if (type !== undefined) this.type = type === 'classic' ? type : this.settings.provider.options.type;
@@ -173,7 +177,7 @@ export class Agent {
     return differences(before, describeAgent(this));
   }
 
-  private become({ name, systemPrompt, settings }: AgentSnapshot): FieldChange[] {
+  private apply({ name, systemPrompt, settings }: AgentSnapshot): FieldChange[] {
     const before = describeAgent(this);
     Object.assign(this, { name, systemPrompt, settings });
     return differences(before, describeAgent(this));
@@ -191,11 +195,11 @@ export class Agent {
         ? updateComponents(this.type, current.responseComponents, responseComponents)
         : current.responseComponents,
       scoreThresholdSet: sendsThreshold(change) ? true : current.scoreThresholdSet,
-      aiGateway: aiGateway ? gatewayOf(this.type, aiGateway) : aiGateway === null ? null : current.aiGateway,
+      aiGateway: aiGateway ? requestedGateway(this.type, aiGateway) : aiGateway === null ? null : current.aiGateway,
     };
   }
 
-  /** A prompt that is already longer than allowed may be replaced by any that is no longer than it is. */
+  /** A stored prompt that exceeds the limit may be replaced by one that is at most as long. */
   private requirePromptLength(prompt: string): void {
     const allowed = Math.max(SYSTEM_PROMPT_LENGTH, lengthOf(this.systemPrompt));
     const length = lengthOf(prompt);

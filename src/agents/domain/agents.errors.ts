@@ -1,7 +1,7 @@
 import type { Feature } from '../../access/index.js';
 import { DomainError } from '../../platform/errors/index.js';
 
-/** The causes that answer `400 {error, message}` on creating and changing an agent. */
+/** The values of `error` in a `400` response to creating or changing an agent. */
 export type AgentCause =
   | 'agent_limit_reached'
   | 'provider_type_mismatch'
@@ -16,21 +16,21 @@ export class AgentRefused extends DomainError {
   }
 }
 
-/** Also the answer for an agent of another organization, and for one whose type the API does not manage. */
+/** Also for an agent of another organization, and for one whose type the API does not manage. */
 export class AgentNotFound extends DomainError {
   constructor() {
     super('not_found', 'There is no such agent in this organization.');
   }
 }
 
-/** The request is well formed; an agent of this type cannot do what it asks. */
+/** The request is well formed, but agents of this type do not support it. */
 export class UnsupportedForAgentType extends DomainError {
   constructor(message: string) {
     super('unprocessable', message, { code: 'unsupported_for_agent_type' });
   }
 }
 
-/** The `If-Match` of a write names a version that is no longer the agent's. */
+/** The `If-Match` header of a write does not contain the agent's version. */
 export class VersionConflict extends DomainError {
   constructor(current: number) {
     const message = `The agent has changed: it is at version ${String(current)}. Read it again and repeat the change.`;
@@ -44,19 +44,19 @@ export class VersionNotFound extends DomainError {
   }
 }
 
-/** The version is there; the agent cannot be as it was. `why` is a clause that ends the sentence. */
+/** @param why a clause that completes the message */
 export class VersionNotRestorable extends DomainError {
   constructor(why: string) {
     super('unprocessable', `The version cannot be restored: ${why}`, { code: 'version_not_restorable' });
   }
 }
 
-/** There is no key to rotate. */
+/** The agent has no key that could be rotated. */
 export class AgentOnManagedKey extends DomainError {
   constructor() {
     super(
       'unprocessable',
-      'The agent runs on the managed key; only agents with useOwnApiKey have a key of their own.',
+      'The agent uses the managed key; only agents with useOwnApiKey have a key that can be replaced.',
       {
         code: 'agent_on_managed_key',
       },

@@ -10,7 +10,7 @@ export class AgentChanged extends DomainEvent {
   }
 }
 
-/** The agent is gone, and nothing of it can be read any more; its conversations are being removed. */
+/** No route returns the agent any more. A job may still be removing its conversations. */
 export class AgentDeleted extends DomainEvent {
   constructor(
     readonly organizationId: string,

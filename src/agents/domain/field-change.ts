@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { Stored } from '../../platform/stored-json/index.js';
 
-/** One field that a change gave another value, named and shaped as reads of the agent had it then. */
+/** One field whose value a change replaced, with the name and shape that responses had at that time. */
 export const fieldChange = z.object({
-  /** `systemPrompt`, or for a part of something larger its path: `provider.apiKey`, `sections.Tone of voice`. */
+  /** The field, or a path: `systemPrompt`, `provider.apiKey`, `sections.Tone of voice`. */
   field: z.string(),
   before: z.unknown(),
   after: z.unknown(),
@@ -12,7 +12,7 @@ export type FieldChange = Stored<typeof fieldChange>;
 
 const REDACTED = '<redacted>';
 
-/** A secret has another value; neither value is told. */
+/** A secret was replaced; the history contains neither value. */
 export function secretChange(field: string): FieldChange {
   return { field, before: REDACTED, after: REDACTED };
 }

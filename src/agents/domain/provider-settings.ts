@@ -13,10 +13,10 @@ import { ValidationFailed } from '../../platform/errors/index.js';
 import { type Stored, storedObject } from '../../platform/stored-json/index.js';
 import { AgentRefused } from './agents.errors.js';
 
-/** What an agent runs on: the model, whose key pays, and the provider's own settings. */
+/** The model, whose key pays for it, and the options of the provider. */
 export const providerSettings = storedObject({
   model: z.string(),
-  /** The agent's own key, which is in the vault; otherwise the operator's managed key. */
+  /** True: the agent's own key, which is in the vault. False: the operator's managed key. */
   useOwnApiKey: z.boolean().default(false),
   options: storedOptions,
 });
@@ -24,18 +24,15 @@ export type ProviderSettings = Stored<typeof providerSettings>;
 
 export type ProviderRequest = OptionsRequest & ModelChoice & KeyChoice;
 
-/** What a caller who changes an agent may send; a key with the types whose body has one. */
-export type ProviderChange = ProviderRequest;
-
 /** The part of the model catalogue that agents are checked against. */
 export interface ModelChoices {
   /** The models of the provider, in the order in which a refusal lists them. */
   of(type: ProviderType): readonly { readonly id: string; readonly ownKeyOnly: boolean }[];
-  /** The model of an agent whose creator named none. */
+  /** The model of a new agent whose request names none. */
   defaultOf(type: ProviderType): string;
 }
 
-/** @throws ValidationFailed for an unknown model, one beyond the managed key, or a key that is not as announced */
+/** @throws ValidationFailed for an unknown model, one that needs an own key, or a key that does not match `useOwnApiKey` */
 export function newProvider(request: ProviderRequest, choices: ModelChoices): ProviderSettings {
   const { useOwnApiKey = false } = request;
   const { ownKey, settings } = providerOf(request.type);
@@ -47,19 +44,18 @@ export function newProvider(request: ProviderRequest, choices: ModelChoices): Pr
 }
 
 /**
- * The settings after a change; what was not sent stays. The stored model may be sent again even
- * where it could no longer be chosen.
+ * The settings after a change. The stored model may be sent again even when it can no longer be chosen.
  * @throws AgentRefused `provider_type_mismatch`: the type of an agent never changes
- * @throws ValidationFailed as `newProvider`; also where a key is missing for an agent that goes over to its own, or whose key is of
- *   another provider than the new model
+ * @throws ValidationFailed as `newProvider`; also when the change needs a key and has none: the agent switches to its own key, or
+ *   the new model needs a key of another provider
  */
 export function changedProvider(
   current: ProviderSettings,
-  change: ProviderChange,
+  change: ProviderRequest,
   choices: ModelChoices,
 ): ProviderSettings {
   const { type } = current.options;
-  if (change.type !== type) throw mismatch(type, change.type);
+  if (change.type !== type) throw typeMismatch(type, change.type);
   const { model = current.model, apiKey } = change;
   const useOwnApiKey = current.useOwnApiKey || change.useOwnApiKey === true;
   if (model !== current.model) requireAvailable(type, model, useOwnApiKey, choices);
@@ -68,20 +64,20 @@ export function changedProvider(
     throw new ValidationFailed('body/provider/apiKey is required when useOwnApiKey is true');
   } else if (useOwnApiKey && !hasSameApi(type, model, current.model)) {
     throw new ValidationFailed(
-      `body/provider/apiKey is required, with useOwnApiKey true: the agent's own key is not one for ${model}, which is of another family than ${current.model}`,
+      `body/provider/apiKey is required, with useOwnApiKey true: ${model} is of another family than ${current.model}, and needs another key`,
     );
   }
   return { ...current, model, useOwnApiKey, options: providerOf(type).settings.merge(current.options, change) };
 }
 
-/** Whether a key for one model is one for the other. */
+/** Whether both models take the same key. */
 export function hasSameApi(type: ProviderType, model: string, other: string): boolean {
   return apiOf(type, model) === apiOf(type, other);
 }
 
 /**
- * Where the model decides which API an agent calls, its key has to be one of that. Compatible endpoints have keys of any form, so one
- * that begins like none passes.
+ * When the model decides which API an agent calls, the key must belong to that API. Compatible endpoints have keys of any format,
+ * so a key of an unknown format passes.
  * @throws ValidationFailed
  */
 export function requireKeyOf(type: ProviderType, model: string, apiKey: string, field = 'body/provider/apiKey'): void {
@@ -93,7 +89,7 @@ export function requireKeyOf(type: ProviderType, model: string, apiKey: string, 
   );
 }
 
-function mismatch(type: ProviderType, sent: ProviderType): AgentRefused {
+function typeMismatch(type: ProviderType, sent: ProviderType): AgentRefused {
   return new AgentRefused(
     'provider_type_mismatch',
     `provider.type: the agent runs on ${type}, which cannot change to ${sent}; create another agent for that.`,

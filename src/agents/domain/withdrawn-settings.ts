@@ -7,12 +7,12 @@ export type Features = ReadonlySet<Feature>;
 
 type Gated = Pick<AgentSettings, 'aiGateway' | 'knowledgeSearch' | 'scoreThresholdSet'>;
 
-/** Whether a setting depends on the organization's plan or features. */
+/** Whether any setting needs a feature of the organization. */
 export function isGated({ aiGateway, knowledgeSearch }: Gated): boolean {
   return aiGateway?.enabled === true || !isDeepStrictEqual({ ...knowledgeSearch }, { ...DEFAULT_KNOWLEDGE_SEARCH });
 }
 
-/** The settings in effect: those that the organization's plan and features do not include have their defaults. They stay stored. */
+/** The settings in effect: those that need a feature which the organization lacks have their defaults. Their values stay stored. */
 export function inEffect<Settings extends Partial<Gated>>(settings: Settings, features: Features): Settings {
   return {
     ...settings,
@@ -22,8 +22,8 @@ export function inEffect<Settings extends Partial<Gated>>(settings: Settings, fe
 }
 
 /**
- * The settings after a version with `wanted` is restored. Those that the organization may not set stay as they are; only the
- * removal of a gateway is always possible.
+ * The settings to restore from a version with `wanted`. Those that the organization may not set keep their present values, but
+ * removing a gateway is always allowed.
  */
 export function restorable<Settings extends Gated>(wanted: Settings, present: Gated, features: Features): Settings {
   const { aiGateway, knowledgeSearch, scoreThresholdSet } = present;

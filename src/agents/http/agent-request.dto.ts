@@ -13,7 +13,7 @@ import {
 import { NAME_LENGTH, SYSTEM_PROMPT_LENGTH, WEB_SEARCH_TYPES } from '../domain/agent.js';
 import { TIMEOUT_MINUTES } from '../domain/agent-settings.js';
 import { DEFAULT_KNOWLEDGE_SEARCH } from '../domain/knowledge-search.js';
-import type { ProviderChange, ProviderRequest } from '../domain/provider-settings.js';
+import type { ProviderRequest } from '../domain/provider-settings.js';
 import { EnabledSetting } from './enabled-setting.dto.js';
 import { providerVariants } from './provider-variants.js';
 
@@ -139,7 +139,7 @@ export class ChangeAgentBody extends AgentBody {
     optional: true,
     description: 'The type must be that of the agent.',
   })
-  readonly provider?: ProviderChange;
+  readonly provider?: ProviderRequest;
   @ObjectField(() => ToolsChangeBody, { ...OPTIONAL, description: 'Which tool calls a person has to approve.' })
   readonly tools?: ToolsChangeBody;
   @ObjectField(() => AgentGatewayBody, {

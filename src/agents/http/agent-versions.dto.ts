@@ -17,7 +17,7 @@ const LARGEST_VERSION = 2_147_483_647;
 export class VersionsQuery {
   @QueryIntegerField({
     ...{ min: 1, max: LARGEST_VERSION, optional: true },
-    description: 'Only versions older than this one: the last one of the page before.',
+    description: 'Only versions older than this one. Send the last version of the previous page.',
   })
   readonly before?: number;
   @QueryIntegerField({ min: 1, max: 100, optional: true, description: 'Default 100.' })
@@ -41,7 +41,7 @@ export class ChangedByOperatorResponse {
 export class FieldChangeResponse {
   @StringField({
     description:
-      'A field of the agent as reads have it; `sections` or `sections.{name}`; `disableInteractivePrompts`, which the ' +
+      'A field of the agent as responses name it; `sections` or `sections.{name}`; `disableInteractivePrompts`, which the ' +
       'operator sets; or a secret: `provider.apiKey`, `aiGateway.edgeApiToken`.',
   })
   readonly field!: string;
@@ -52,7 +52,7 @@ export class FieldChangeResponse {
 }
 
 export class AgentVersionResponse {
-  @IntegerField({ description: "The number that the agent's `version` had from this change on." })
+  @IntegerField({ description: "The agent's `version` after this change." })
   readonly version!: number;
   @TimestampField({ description: 'When the change was made.' })
   readonly createdAt!: string;
@@ -83,6 +83,6 @@ export class ProviderKeyBody {
 export class ProviderKeyResponse {
   @BooleanField({ description: 'Always true: the agent runs on a key of yours.' })
   readonly useOwnApiKey!: true;
-  @TimestampField({ description: 'When the agent changed last.' })
+  @TimestampField({ description: 'When the agent last changed.' })
   readonly updatedAt!: string;
 }

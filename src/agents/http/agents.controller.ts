@@ -11,12 +11,12 @@ import {
   QueryUuidListField,
   UuidParam,
 } from '../../platform/http/index.js';
-import { changedByOf } from '../application/changed-by.js';
 import { ChangeAgent } from '../application/change-agent.js';
 import { CreateAgent } from '../application/create-agent.js';
 import { DeleteAgent } from '../application/delete-agent.js';
 import { ReadAgents, STORED_AGENT, type StoredAgent } from '../application/read-agents.js';
 import type { Agent } from '../domain/agent.js';
+import { changedByKey } from '../domain/agent-version.js';
 import { ChangeAgentBody, CreateAgentBody } from './agent-request.dto.js';
 import { readAgentChange, readNewAgent } from './agent-request.js';
 import { AgentDeletedResponse, AgentListResponse, AgentResponse } from './agent-response.dto.js';
@@ -73,8 +73,8 @@ export class AgentsController {
     @Body() body: CreateAgentBody,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<AgentResponse> {
-    const { organizationId } = caller;
-    return this.answer(reply, await this.createAgent.execute(organizationId, changedByOf(caller), readNewAgent(body)));
+    const agent = await this.createAgent.execute(caller.organizationId, changedByKey(caller), readNewAgent(body));
+    return this.answer(reply, agent);
   }
 
   @Get()

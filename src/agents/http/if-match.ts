@@ -1,6 +1,6 @@
 /**
  * The versions that an `If-Match` header accepts: `"3"`, `W/"3"`, a list of those.
- * @returns undefined for `*` and for no header: any version will do. What names no version accepts none.
+ * @returns undefined, which accepts any version, for `*` and for no header. A tag that is not a version accepts none.
  */
 export function acceptableVersions(header: string | undefined): number[] | undefined {
   if (header === undefined || header.trim() === '*') return undefined;

@@ -1,7 +1,7 @@
 import { PROVIDERS } from '../../models/index.js';
 import type { Variants } from '../../platform/http/index.js';
 
-/** The variants of `provider` in a request or response, by type. */
+/** The request or response bodies of `provider` by its type; types without such a body are left out. */
 export function providerVariants(name: 'create' | 'change' | 'response'): Variants {
   return Object.fromEntries(PROVIDERS.map(({ type, bodies }) => [type, () => bodies[name]]));
 }

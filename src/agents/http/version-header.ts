@@ -1,6 +1,6 @@
 import { ApiAnswerHeader } from '../../platform/http/index.js';
 
-/** Documents the header that names the version at which an agent, or what belongs to it, was answered. */
+/** Documents the response header with the agent's version. */
 export const ApiVersionHeader = (): MethodDecorator =>
   ApiAnswerHeader({
     name: 'ETag',

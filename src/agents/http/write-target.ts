@@ -1,10 +1,10 @@
 import { ApiHeader } from '@nestjs/swagger';
 import type { ApiKeyPrincipal } from '../../access/index.js';
-import { changedByOf } from '../application/changed-by.js';
 import type { WriteTarget } from '../application/versioned-write.js';
+import { changedByKey } from '../domain/agent-version.js';
 import { acceptableVersions } from './if-match.js';
 
-/** Documents the header that a write of an agent, or of what belongs to it, may have. */
+/** Documents the request header of writes of an agent and of its parts. */
 export function ApiIfMatchHeader(): MethodDecorator {
   return ApiHeader({
     name: 'If-Match',
@@ -13,8 +13,8 @@ export function ApiIfMatchHeader(): MethodDecorator {
   });
 }
 
-/** The agent that a request writes to, on whose behalf, and for which versions. @param ifMatch the header */
+/** @param ifMatch the header's value */
 export function writeTargetOf(caller: ApiKeyPrincipal, agentId: string, ifMatch: string | undefined): WriteTarget {
   const { organizationId } = caller;
-  return { organizationId, agentId, changedBy: changedByOf(caller), ifMatch: acceptableVersions(ifMatch) };
+  return { organizationId, agentId, changedBy: changedByKey(caller), ifMatch: acceptableVersions(ifMatch) };
 }

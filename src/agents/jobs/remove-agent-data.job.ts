@@ -3,23 +3,23 @@ import { type ActiveJob, defineJob, Processor, WorkerHost } from '../../platform
 import { AgentDataHolders } from '../application/agent-data-holders.js';
 
 const EVERY_MINUTES = 60;
-/** One large agent does not hold up the others. */
-const AT_ONCE = 5;
+/** More than one, so that a large agent does not delay the others. */
+const CONCURRENCY = 5;
 
-/** `agent` null: whatever agent has left something behind, be it that its own job has died. */
+/** `agent` null: all deleted agents that still have rows, for example because their own job failed. */
 const payload = z.object({
   agent: z.object({ organizationId: z.uuid(), agentId: z.uuid() }).nullable(),
 });
 type Payload = z.output<typeof payload>;
 
-/** Removes what belonged to a deleted agent and was too much for its deletion. */
+/** Removes the rows of a deleted agent that its deletion left (`AgentDataHolder`). */
 export const removeAgentData = defineJob({
   name: 'agents.remove-data',
   payload,
   schedule: { everyMinutes: EVERY_MINUTES, payload: { agent: null } },
 });
 
-@Processor(removeAgentData.name, { concurrency: AT_ONCE })
+@Processor(removeAgentData.name, { concurrency: CONCURRENCY })
 export class RemoveAgentData extends WorkerHost {
   constructor(private readonly holders: AgentDataHolders) {
     super();

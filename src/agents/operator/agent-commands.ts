@@ -4,7 +4,7 @@ import type { OperatorCommand } from '../../platform/command-line/index.js';
 export const agentCommands: readonly OperatorCommand[] = [
   {
     name: 'agent set',
-    about: 'Changes those settings of an agent that only the operator can change.',
+    about: 'Changes the settings of an agent that only the operator can change.',
     positionals: ['id'],
     options: [
       { name: 'disable-interactive-prompts', value: 'true|false', about: 'true keeps its runs from asking the user' },

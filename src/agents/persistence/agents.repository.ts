@@ -5,7 +5,6 @@ import { Agent } from '../domain/agent.js';
 
 const CREATION_LOCK = 'agents:create:';
 
-/** Agents of one organization at a time: whoever asks names it first. */
 @Injectable()
 export class AgentsRepository {
   constructor(private readonly database: Database) {}
@@ -14,7 +13,7 @@ export class AgentsRepository {
     return this.database.read((em) => em.findOne(Agent, { organizationId, id }));
   }
 
-  /** The little that a check needs; a prompt may be long. */
+  /** Only what a check needs, because a prompt may be long. */
   findCurrent(organizationId: string, id: string): Promise<Pick<Agent, 'id' | 'type' | 'version'> | null> {
     return this.database.read((em) => em.findOne(Agent, { organizationId, id }, { fields: ['id', 'type', 'version'] }));
   }
@@ -24,8 +23,8 @@ export class AgentsRepository {
   }
 
   /**
-   * By name, then id, each without its system prompt, which would be most of the answer.
-   * @param ids null for every agent of the organization
+   * By name and id, without the system prompts, which may be long.
+   * @param ids null for all agents of the organization
    */
   list(organizationId: string, ids: ReadonlySet<string> | null): Promise<Omit<Agent, 'systemPrompt'>[]> {
     const where = ids === null ? { organizationId } : { organizationId, id: { $in: [...ids] } };
@@ -34,19 +33,18 @@ export class AgentsRepository {
     );
   }
 
-  /** Keeps other changes of the agent out until the transaction ends. */
+  /** Locks the agent until the transaction ends. */
   findForUpdate({ em }: Transaction, organizationId: string, id: string): Promise<Agent | null> {
     return em.findOne(Agent, { organizationId, id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
   }
 
-  /** As `findForUpdate`, whatever its organization: for the operator. */
+  /** As `findForUpdate`, for the operator: an agent of any organization. */
   findAnyForUpdate({ em }: Transaction, id: string): Promise<Agent | null> {
     return em.findOne(Agent, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
   }
 
-  /** One creation of an organization at a time, so that the count holds until this one is stored. */
+  /** Serializes the creations of an organization, so that the count stays right until the transaction ends. */
   async countForCreation(transaction: Transaction, organizationId: string): Promise<number> {
-    // Neither the ORM nor its builder has a word for such a lock.
     await transaction.lock(CREATION_LOCK + organizationId);
     return transaction.em.count(Agent, { organizationId });
   }
@@ -55,7 +53,7 @@ export class AgentsRepository {
     return em.persist(agent).flush();
   }
 
-  /** @returns whether there was such an agent. Its sections and versions go with it. */
+  /** Sections and versions are deleted by foreign keys. @returns whether the agent existed */
   async delete({ em }: Transaction, organizationId: string, id: string): Promise<boolean> {
     return (await em.nativeDelete(Agent, { organizationId, id })) > 0;
   }

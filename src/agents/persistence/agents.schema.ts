@@ -25,7 +25,7 @@ export const agentMapping = defineEntity({
   },
 });
 
-/** A version without what its parts were. `changes` names its large texts instead of holding them (`LargeTexts`). */
+/** A version without its parts. `changes` refers to large texts (`LargeTexts`). */
 export const StoredVersion = defineEntity({
   name: 'StoredVersion',
   tableName: 'agent_versions',
@@ -40,7 +40,7 @@ export const StoredVersion = defineEntity({
   },
 });
 
-/** What a part of an agent was from a version on; without its large texts, as `changes`. */
+/** The content of a part since a version. Refers to large texts, as `changes` does. */
 export const StoredPart = defineEntity({
   name: 'StoredPart',
   tableName: 'agent_version_parts',
@@ -49,12 +49,12 @@ export const StoredPart = defineEntity({
     part: p.text().primary(),
     version: p.integer().primary(),
     organizationId: p.uuid(),
-    /** Each part has a schema of its own: `VersionedPart.stored`. */
+    /** The schema is that of the part: `VersionedPart.stored`. */
     content: new JsonDocument('agent_version_parts.content', z.unknown()).property(),
   },
 });
 
-/** A large text that versions of an agent name. */
+/** A large text that versions of an agent refer to. */
 export const StoredText = defineEntity({
   name: 'StoredText',
   tableName: 'agent_version_texts',

@@ -187,7 +187,7 @@ describe('a matcher', () => {
     ['(?=a)', 'must be a regular expression in the syntax of RE2: invalid or unsupported Perl syntax: `(?=`'],
     ['(a)\\1', 'must be a regular expression in the syntax of RE2: invalid escape sequence: `\\1`'],
     ['[z-a]', 'must be a regular expression in the syntax of RE2: invalid character class range: `z-a`'],
-    ['(?:a{300}){300}', 'is too complex: its repetitions and classes come to too many steps'],
+    ['(?:a{300}){300}', 'is too complex: its repetitions and classes take too many steps'],
     ['.'.repeat(10_001), 'is too complex: it has more than 10000 characters'],
   ])('is refused with a reason', (matcher, fault) => {
     expect(matcherFault(matcher)).toBe(fault);

@@ -3,23 +3,23 @@ import { AgentNotFound, AgentWrites, type WriteTarget } from '../../agents/index
 import { Clock } from '../../platform/clock/index.js';
 import { newId } from '../../platform/ids/index.js';
 import { AgentWithSectionsNotFound } from '../domain/instructions.errors.js';
-import { appendSection, changeSection, removeSection, sectionOf, type Stamp } from '../domain/section-list.js';
+import { appendSection, changeSection, findSection, removeSection, type Stamp } from '../domain/section-list.js';
 import type { Section, SectionText } from '../domain/section.js';
 import { SectionRepository } from '../persistence/section.repository.js';
 import { SectionWriter } from './section-writer.js';
 
 export interface Changed<Result> {
   readonly result: Result;
-  /** The agent's, after the write. */
+  /** The agent's version after the write. */
   readonly version: number;
 }
 
-/** What a write makes of the sections it finds; called again when the transaction is tried again. */
+/** Computes the new sections from the present ones. Called again when the transaction is retried. */
 export type SectionPlan = (current: readonly Section[], stamp: Stamp) => readonly Section[];
 
 /**
- * Writes of one agent's sections, one after the other, each whole or not at all; each that changes something
- * is one version of the agent. All of them throw `AgentWithSectionsNotFound` and `VersionConflict`.
+ * Writes of sections. Those of one agent are serialized, and each that changes something creates one version of the agent. All
+ * of them throw `AgentWithSectionsNotFound` and `VersionConflict`.
  */
 @Injectable()
 export class ChangeSections {
@@ -36,13 +36,13 @@ export class ChangeSections {
     const { result, version } = await this.write(target, (current, { now }) =>
       appendSection(current, text, { newId: () => id, now }),
     );
-    return { result: sectionOf(result, id), version };
+    return { result: findSection(result, id), version };
   }
 
   /** @throws SectionNotFound, SectionNameTaken */
   async change(target: WriteTarget, id: string, change: Partial<SectionText>): Promise<Changed<Section>> {
     const { result, version } = await this.write(target, (current, { now }) => changeSection(current, id, change, now));
-    return { result: sectionOf(result, id), version };
+    return { result: findSection(result, id), version };
   }
 
   /** @throws SectionNotFound */
@@ -50,7 +50,7 @@ export class ChangeSections {
     return this.write(target, (current) => removeSection(current, id));
   }
 
-  /** @returns the sections as they are stored then */
+  /** @returns the stored sections */
   async write(target: WriteTarget, plan: SectionPlan): Promise<Changed<readonly Section[]>> {
     try {
       return await this.writes.change(target, async (transaction) => {
@@ -59,7 +59,7 @@ export class ChangeSections {
         return { result: after, changes: await this.writer.replace(transaction, target, before, after) };
       });
     } catch (error) {
-      // The guard found the agent; it was deleted since.
+      // The agent was deleted after the guard found it.
       if (error instanceof AgentNotFound) throw new AgentWithSectionsNotFound();
       throw error;
     }

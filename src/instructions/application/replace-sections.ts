@@ -18,8 +18,8 @@ export class ReplaceSections {
   ) {}
 
   /**
-   * Makes `wanted` the agent's sections, matched by name. A list that is in place already costs one read: no
-   * lock is taken and no transaction opened, as whoever keeps an agent in step with a file sends it often.
+   * Replaces the agent's sections, matched by name. A list that changes nothing costs one read and takes no lock, because
+   * callers that synchronize an agent with a file send the same list often.
    * @param seenVersion the agent's version, read before this call
    * @throws DuplicateSectionNames, ExistingDuplicateSectionNames; see `ChangeSections` for the others
    */
@@ -30,8 +30,8 @@ export class ReplaceSections {
   ): Promise<Changed<readonly Section[]>> {
     const current = await this.sections.list(this.database, target);
     const planned = planSectionUpdate(current, wanted, { newId, now: this.clock.now() });
-    const isMeant = target.ifMatch?.includes(seenVersion) ?? true;
-    if (isMeant && !differenceOf(current, planned)) return { result: planned, version: seenVersion };
+    const versionMatches = target.ifMatch?.includes(seenVersion) ?? true;
+    if (versionMatches && !differenceOf(current, planned)) return { result: planned, version: seenVersion };
     return this.changes.write(target, (locked, stamp) => planSectionUpdate(locked, wanted, stamp));
   }
 }

@@ -6,12 +6,11 @@ import { differenceOf } from '../domain/section-list.js';
 import type { Section } from '../domain/section.js';
 import { SectionRepository, type SectionsOwner } from '../persistence/section.repository.js';
 
-/** Puts one list in place of another. */
 @Injectable()
 export class SectionWriter {
   constructor(private readonly sections: SectionRepository) {}
 
-  /** @returns what differs now; empty when nothing did, and nothing is written then */
+  /** Writes only when the lists differ. @returns the differences for the agent's history */
   async replace(
     transaction: Transaction,
     owner: SectionsOwner,

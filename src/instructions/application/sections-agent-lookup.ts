@@ -4,12 +4,12 @@ import { AgentDirectory, type CurrentAgent } from '../../agents/index.js';
 import { providerOf } from '../../models/index.js';
 import { AgentWithSectionsNotFound } from '../domain/instructions.errors.js';
 
-/** The kind that the sections' routes name; they have an error of their own for an agent that is not there. */
+/** A resource kind for the sections' routes, because their error for an absent agent differs from that of other routes. */
 export const SECTIONS_AGENT = 'sections-agent';
 
 /**
- * The guard's look-up of `{agentId}` on the sections' routes: agents that cannot have sections are absent. From
- * the database, because the version becomes the ETag of sections that are read after it.
+ * The access guard's lookup of `{agentId}` on the sections' routes. Agents that cannot have sections count as absent. It reads
+ * the database, because the version becomes the ETag of sections that are read later.
  */
 @Injectable()
 export class SectionsAgentLookup extends ResourceLookup<CurrentAgent> implements OnModuleInit {
@@ -29,14 +29,14 @@ export class SectionsAgentLookup extends ResourceLookup<CurrentAgent> implements
 
   async find(organizationId: string, id: string): Promise<CurrentAgent | null> {
     const agent = await this.agents.current(organizationId, id);
-    return agent && (await this.takesSections(organizationId, agent)) ? agent : null;
+    return agent && (await this.hasSections(organizationId, agent)) ? agent : null;
   }
 
   absent(): AgentWithSectionsNotFound {
     return new AgentWithSectionsNotFound();
   }
 
-  private async takesSections(organizationId: string, { type }: CurrentAgent): Promise<boolean> {
+  private async hasSections(organizationId: string, { type }: CurrentAgent): Promise<boolean> {
     if (type === 'classic') return false;
     const { feature } = providerOf(type);
     if (feature === undefined) return true;

@@ -7,7 +7,7 @@ import type { SectionText } from '../domain/section.js';
 import { selectPrompt } from '../persistence/prompt.sql.js';
 import { PROMPT_CACHE_ENTRIES, MAX_PROMPT_CACHE, PROMPT_CACHE_MS } from './limits.js';
 
-/** Puts an agent's sections, each under its name and in their order, after its system prompt. */
+/** Adds an agent's sections in their order after its system prompt, each under its name. */
 @Injectable()
 export class SectionsPromptSource extends PromptSource {
   private readonly cache: TtlCache<readonly string[]>;

@@ -7,7 +7,7 @@ import { type RememberedSection, rememberedSections, restoreSections } from '../
 import { SectionRepository } from '../persistence/section.repository.js';
 import { SectionWriter } from './section-writer.js';
 
-/** The sections as the agent's versions hold them, and come back from there. */
+/** Stores the sections in the agent's versions and restores them. */
 @Injectable()
 export class SectionsVersionPart implements VersionedPart<typeof rememberedSections>, OnModuleInit {
   readonly field = SECTIONS_FIELD;

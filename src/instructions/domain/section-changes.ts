@@ -1,15 +1,14 @@
 import type { FieldChange } from '../../agents/index.js';
 import type { Section } from './section.js';
 
-/** The part of an agent's versions that its sections are. */
+/** The name of the sections' part in an agent's versions. */
 export const SECTIONS_FIELD = 'sections';
 
-type Told = Partial<Pick<Section, 'name' | 'content' | 'position'>>;
+type ChangedFields = Partial<Pick<Section, 'name' | 'content' | 'position'>>;
 
 /**
- * What an agent's history tells of a write: one entry a section that was added, removed or changed, under the
- * name it had before, with the fields that differ. A section that only makes room or closes a gap is not told
- * of: it has not moved among its neighbours.
+ * The entries of an agent's history for a write: one for each section that was added, removed or changed, under its former name
+ * and with the fields that differ. A section whose position changed only because another was added or removed has no entry.
  */
 export function changesBetween(before: readonly Section[], after: readonly Section[]): FieldChange[] {
   const old = new Map(before.map((section) => [section.id, section]));
@@ -28,12 +27,12 @@ export function changesBetween(before: readonly Section[], after: readonly Secti
   return [...removed, ...others];
 }
 
-/** The ids whose place among the sections of both lists differs. */
+/** The ids whose place differs among the sections that both lists have. */
 function movedAmong(before: readonly Section[], after: readonly Section[]): ReadonlySet<string> {
   return new Set(after.filter(({ id }, index) => before[index]?.id !== id).map(({ id }) => id));
 }
 
-function differing(before: Section, after: Section, moved: boolean): (keyof Told)[] {
+function differing(before: Section, after: Section, moved: boolean): (keyof ChangedFields)[] {
   return [
     ...(before.name === after.name ? [] : (['name'] as const)),
     ...(before.content === after.content ? [] : (['content'] as const)),
@@ -41,14 +40,14 @@ function differing(before: Section, after: Section, moved: boolean): (keyof Told
   ];
 }
 
-function whole(section: Section): Told {
+function whole(section: Section): ChangedFields {
   return picked(section, ['name', 'content', 'position']);
 }
 
-function picked(section: Section, fields: readonly (keyof Told)[]): Told {
+function picked(section: Section, fields: readonly (keyof ChangedFields)[]): ChangedFields {
   return Object.fromEntries(fields.map((field) => [field, section[field]]));
 }
 
-function change(name: string, before: Told | null, after: Told | null): FieldChange {
+function change(name: string, before: ChangedFields | null, after: ChangedFields | null): FieldChange {
   return { field: `${SECTIONS_FIELD}.${name}`, before, after };
 }

@@ -9,27 +9,26 @@ import {
 import { duplicateNames, type Section, type SectionText } from './section.js';
 
 /*
- * What each kind of write makes of an agent's sections. A list goes in, in prompt order and numbered from 0,
- * and the list as it shall be comes out; `differenceOf` tells what of it has to be stored. Sections that a
- * write does not concern are the same objects before and after.
+ * Each kind of write is a function from the present list to the new one, both in prompt order and numbered from 0.
+ * `differenceOf` says what has to be stored. Sections that a write does not change are the same objects in both lists.
  */
 
-/** What a new or changed section is marked with. */
+/** The id and the time for new and changed sections. */
 export interface Stamp {
   readonly newId: () => string;
   readonly now: Date;
 }
 
-/** A section as a version of the agent remembers it. */
+/** A section in a version of the agent. */
 const rememberedSection = z.object({ id: z.string(), name: z.string(), content: z.string() });
 export type RememberedSection = Stored<typeof rememberedSection>;
 export const rememberedSections = z.array(rememberedSection);
 
 /**
- * The complete list, matched by name: a known name keeps its section and id, a new one makes a section, what
- * is not listed goes. A section whose content and position stay is left untouched.
- * @throws DuplicateSectionNames when the list names one twice
- * @throws ExistingDuplicateSectionNames when the stored ones cannot be told apart by name
+ * Replaces the list, matched by name: a section with a known name keeps its id, a new name creates a section, and sections that
+ * are not listed are removed. A section with the same content and position keeps its `updatedAt`.
+ * @throws DuplicateSectionNames when `wanted` repeats a name
+ * @throws ExistingDuplicateSectionNames when stored sections share a name
  */
 export function planSectionUpdate(
   current: readonly Section[],
@@ -43,39 +42,39 @@ export function planSectionUpdate(
   const byName = new Map(current.map((section) => [section.name, section]));
   return wanted.map((text, position) => {
     const known = byName.get(text.name);
-    return known ? changed(known, { ...text, position }, stamp.now) : made(stamp.newId(), text, position, stamp.now);
+    return known ? changed(known, { ...text, position }, stamp.now) : created(stamp.newId(), text, position, stamp.now);
   });
 }
 
 /** @throws SectionNameTaken */
 export function appendSection(current: readonly Section[], text: SectionText, stamp: Stamp): Section[] {
   requireFree(current, text.name);
-  return [...current, made(stamp.newId(), text, current.length, stamp.now)];
+  return [...current, created(stamp.newId(), text, current.length, stamp.now)];
 }
 
-/** Neither renaming nor rewriting moves a section. @throws SectionNotFound, SectionNameTaken */
+/** @throws SectionNotFound, SectionNameTaken */
 export function changeSection(
   current: readonly Section[],
   id: string,
   change: Partial<SectionText>,
   now: Date,
 ): Section[] {
-  const { name, content } = sectionOf(current, id);
+  const { name, content } = findSection(current, id);
   const text = { name: change.name ?? name, content: change.content ?? content };
-  // A section that shares its name with another already may still be rewritten under it.
+  // A section that already shares its name with another may keep it.
   if (text.name !== name) requireFree(current, text.name);
   return current.map((section) => (section.id === id ? changed(section, text, now) : section));
 }
 
-/** The others keep their order, without a gap. @throws SectionNotFound */
+/** @throws SectionNotFound */
 export function removeSection(current: readonly Section[], id: string): Section[] {
-  sectionOf(current, id);
+  findSection(current, id);
   return current
     .filter((section) => section.id !== id)
     .map((section, position) => (section.position === position ? section : { ...section, position }));
 }
 
-/** The sections as an earlier version had them, matched by id: names may have changed since. */
+/** Restores the sections of a version, matched by id, because names may have changed. */
 export function restoreSections(
   current: readonly Section[],
   remembered: readonly RememberedSection[],
@@ -84,28 +83,28 @@ export function restoreSections(
   const byId = new Map(current.map((section) => [section.id, section]));
   return remembered.map(({ id, name, content }, position) => {
     const known = byId.get(id);
-    return known ? changed(known, { name, content, position }, now) : made(id, { name, content }, position, now);
+    return known ? changed(known, { name, content, position }, now) : created(id, { name, content }, position, now);
   });
 }
 
 /** @throws SectionNotFound */
-export function sectionOf(sections: readonly Section[], id: string): Section {
+export function findSection(sections: readonly Section[], id: string): Section {
   const section = sections.find((candidate) => candidate.id === id);
   if (!section) throw new SectionNotFound();
   return section;
 }
 
-/** What storing one list in place of another takes. */
+/** The writes that turn one stored list into another. */
 export interface SectionDifference {
   readonly added: readonly Section[];
-  /** Those whose name or content differs. */
+  /** Sections whose name or content differs. */
   readonly rewritten: readonly Section[];
   readonly removed: readonly Section[];
-  /** Whether the order has to be stored anew. */
+  /** Whether positions have to be stored. */
   readonly reordered: boolean;
 }
 
-/** @returns undefined when the lists say the same */
+/** @returns undefined when nothing differs */
 export function differenceOf(before: readonly Section[], after: readonly Section[]): SectionDifference | undefined {
   const old = new Map(before.map((section) => [section.id, section]));
   const kept = new Set(after.map(({ id }) => id));
@@ -126,7 +125,7 @@ function requireFree(sections: readonly Section[], name: string): void {
   if (sections.some((section) => section.name === name)) throw new SectionNameTaken();
 }
 
-function made(id: string, { name, content }: SectionText, position: number, now: Date): Section {
+function created(id: string, { name, content }: SectionText, position: number, now: Date): Section {
   return { id, name, content, position, createdAt: now, updatedAt: now };
 }
 

@@ -1,9 +1,9 @@
 export const NAME_LENGTH = { min: 1, max: 200 } as const;
 export const CONTENT_LENGTH = { min: 1, max: 100_000 } as const;
-/** Of one `PUT`; an agent may have more, added one by one. */
+/** In one `PUT`; an agent may have more sections, added one by one. */
 export const MAX_SECTIONS = 100;
 
-/** What a caller says of a section. Names are compared exactly, as they were sent. */
+/** A section in a request. Names are compared exactly. */
 export interface SectionText {
   readonly name: string;
   readonly content: string;
@@ -18,7 +18,7 @@ export interface Section extends SectionText {
   readonly updatedAt: Date;
 }
 
-/** The names that are there more than once, each once, in the order of their first appearance. */
+/** The names that occur more than once, in the order of their first occurrence. */
 export function duplicateNames(sections: readonly { readonly name: string }[]): string[] {
   const seen = new Set<string>();
   const repeated = new Set<string>();

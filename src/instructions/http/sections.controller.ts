@@ -3,13 +3,20 @@ import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, 
 import type { FastifyReply } from 'fastify';
 import { Access, Caller, pathResource, type ApiKeyPrincipal, Resource } from '../../access/index.js';
 import { ApiIfMatchHeader, ApiVersionHeader, type CurrentAgent, etagOf, writeTargetOf } from '../../agents/index.js';
+import { Database } from '../../platform/database/index.js';
 import { ValidationFailed } from '../../platform/errors/index.js';
 import { ApiErrors, ApiExample, EXAMPLE_IDS, LargeBody, UuidParam } from '../../platform/http/index.js';
 import { ChangeSections } from '../application/change-sections.js';
-import { ReadSections } from '../application/read-sections.js';
 import { ReplaceSections } from '../application/replace-sections.js';
 import { SECTIONS_AGENT } from '../application/sections-agent-lookup.js';
+import {
+  AgentWithSectionsNotFound,
+  ExistingDuplicateSectionNames,
+  SectionNameTaken,
+  SectionNotFound,
+} from '../domain/instructions.errors.js';
 import type { Section } from '../domain/section.js';
+import { SectionRepository } from '../persistence/section.repository.js';
 import {
   ChangeSectionBody,
   ReplaceSectionsBody,
@@ -18,12 +25,6 @@ import {
   SectionResponse,
   sectionView,
 } from './sections.dto.js';
-import {
-  AgentWithSectionsNotFound,
-  ExistingDuplicateSectionNames,
-  SectionNameTaken,
-  SectionNotFound,
-} from '../domain/instructions.errors.js';
 
 const AGENT = pathResource(SECTIONS_AGENT, 'agentId');
 
@@ -31,7 +32,8 @@ const AGENT = pathResource(SECTIONS_AGENT, 'agentId');
 @Controller('v1/agents/:agentId/sections')
 export class SectionsController {
   constructor(
-    private readonly readSections: ReadSections,
+    private readonly database: Database,
+    private readonly sections: SectionRepository,
     private readonly replaceSections: ReplaceSections,
     private readonly changeSections: ChangeSections,
   ) {}
@@ -41,7 +43,7 @@ export class SectionsController {
   @ApiOperation({
     operationId: 'listSections',
     summary: "List an agent's sections in prompt order",
-    description: 'An agent that is not there, or whose type has no sections, answers 404 agent_not_found.',
+    description: 'Answers 404 agent_not_found for an agent that does not exist or whose type has no sections.',
   })
   @ApiVersionHeader()
   @ApiOkResponse({ type: SectionListResponse })
@@ -52,7 +54,8 @@ export class SectionsController {
     @UuidParam('agentId') agentId: string,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<SectionListResponse> {
-    return listed(reply, await this.readSections.of(caller.organizationId, agentId), version);
+    const { organizationId } = caller;
+    return listed(reply, await this.sections.list(this.database, { organizationId, agentId }), version);
   }
 
   @Put()
@@ -69,12 +72,12 @@ export class SectionsController {
   })
   @ApiOperation({
     operationId: 'replaceSections',
-    summary: "Put a complete list in place of an agent's sections",
+    summary: "Replace an agent's sections by a complete list",
     description:
-      'Matched by name: a name that is there keeps its id and is updated in place, a new one makes a section, one ' +
-      'that is not listed is deleted. The order becomes that of the prompt. A list that changes nothing rewrites ' +
-      'nothing. A name listed twice answers 400 duplicate_section_names; sections that share a name already answer ' +
-      '409 existing_duplicate_section_names; both list the names in `names`.',
+      'Sections are matched by name: one with a known name is updated and keeps its id, a new name creates a section, and a section ' +
+      'that is not listed is deleted. The order of the list is that of the prompt. A list that changes nothing writes ' +
+      'nothing. The answer is 400 duplicate_section_names when the list repeats a name, and ' +
+      '409 existing_duplicate_section_names when stored sections share one; both list the names in `names`.',
   })
   @ApiIfMatchHeader()
   @ApiVersionHeader()
@@ -100,7 +103,7 @@ export class SectionsController {
   @ApiOperation({
     operationId: 'createSection',
     summary: 'Append a section at the end',
-    description: 'A name that another section has answers 409 section_name_taken.',
+    description: 'Answers 409 section_name_taken when another section has the name.',
   })
   @ApiIfMatchHeader()
   @ApiVersionHeader()
@@ -125,8 +128,8 @@ export class SectionsController {
     operationId: 'updateSection',
     summary: 'Rename or rewrite a section, which keeps its id and its place',
     description:
-      'At least one of the fields. A name that another section has answers 409 section_name_taken; a section that ' +
-      'the agent does not have answers 404 section_not_found.',
+      'Send at least one of the fields. Answers 409 section_name_taken when another section has the name, and 404 section_not_found ' +
+      'when the agent has no such section.',
   })
   @ApiIfMatchHeader()
   @ApiVersionHeader()
@@ -154,8 +157,8 @@ export class SectionsController {
   @ApiExample({ path: { sectionId: EXAMPLE_IDS.deletedSection } })
   @ApiOperation({
     operationId: 'deleteSection',
-    summary: 'Delete a section; the others keep their order, without a gap',
-    description: 'A section that the agent does not have answers 404 section_not_found.',
+    summary: 'Delete a section; the positions of the others close the gap',
+    description: 'Answers 404 section_not_found when the agent has no such section.',
   })
   @ApiIfMatchHeader()
   @ApiVersionHeader()

@@ -1,7 +1,7 @@
 import { IntegerField, ObjectListField, StringField, TimestampField, UuidField } from '../../platform/http/index.js';
 import { CONTENT_LENGTH, MAX_SECTIONS, NAME_LENGTH, type Section } from '../domain/section.js';
 
-const NAME = 'Matched exactly, as it was sent.';
+const NAME = 'Compared exactly as it was sent.';
 
 export class SectionBody {
   @StringField({ ...NAME_LENGTH, description: NAME })
@@ -30,7 +30,7 @@ export class ChangeSectionBody {
 }
 
 export class SectionResponse {
-  @UuidField({ description: 'Names the section in its path. It stays when the section is renamed by `PATCH`.' })
+  @UuidField({ description: 'Identifies the section in paths. `PATCH` does not change it.' })
   readonly id!: string;
   @StringField({ description: 'The heading under which the model reads the content.' })
   readonly name!: string;

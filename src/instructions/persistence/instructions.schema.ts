@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import { type ContextSchema, migration } from '../../platform/database/index.js';
 
-/** A section as it is stored. `position` only sorts; the place in the order is what is read. */
+/** `position` only sorts. Responses number the sections by their order. */
 export const StoredSection = defineEntity({
   name: 'StoredSection',
   tableName: 'sections',
@@ -18,9 +18,9 @@ export const StoredSection = defineEntity({
 });
 
 /**
- * Names are not unique here: what wrote to this table before may have left several of one name, and the
- * interface tells them apart (`existing_duplicate_section_names`). `position` only sorts; ties and gaps are
- * read in the order of creation and written anew with the next change of the order.
+ * Names are not unique, because earlier writers of this table may have stored duplicates; the interface reports them
+ * (`existing_duplicate_section_names`). `position` may have ties and gaps: ties are sorted by creation, and the next change of the
+ * order stores all positions.
  */
 const init = migration('2026112105_instructions_init', [
   `create table sections (

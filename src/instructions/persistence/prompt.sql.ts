@@ -1,7 +1,6 @@
-/*
- * On the path of every message of an agent whose instructions are too long to keep in memory, and of the first message
- * of all others. Written by hand: one prepared statement for what the prompt is made of, and no entities, which would
- * cost as much again for contents of megabytes.
+/**
+ * Hot path: every message of an agent whose instructions are too long for the cache, and the first message of all others.
+ * Entities would double the cost for contents of megabytes.
  */
 import { type SqlExecutor, statement } from '../../platform/database/index.js';
 import type { SectionText } from '../domain/section.js';

@@ -4,16 +4,16 @@ import type { Section } from '../domain/section.js';
 import type { SectionDifference } from '../domain/section-list.js';
 import { StoredSection } from './instructions.schema.js';
 
-/** Whose sections. */
+/** The agent that the sections belong to. */
 export interface SectionsOwner {
   readonly organizationId: string;
   readonly agentId: string;
 }
 
-/** What one write costs grows with the size of what is written, and not with the number of sections. */
+/** The cost of a write depends on the size of what it writes, not on the number of sections. */
 @Injectable()
 export class SectionRepository {
-  /** In prompt order, numbered from 0. Plain rows: entities of 500 sections cost as much again as the statement. */
+  /** In prompt order, numbered from 0. Plain rows, because entities of 500 sections double the cost of the statement. */
   async list(source: EntityReader, { organizationId, agentId }: SectionsOwner): Promise<Section[]> {
     const rows = await source.read((em) =>
       em
@@ -26,7 +26,7 @@ export class SectionRepository {
     return rows.map((row, position) => ({ ...row, position }));
   }
 
-  /** Stores the list `sections`, which differs from the stored one as `difference` says. */
+  /** @param difference between the stored list and `sections` */
   async store(
     { em }: Transaction,
     { organizationId, agentId }: SectionsOwner,
@@ -37,7 +37,7 @@ export class SectionRepository {
       const id = { $in: removed.map((section) => section.id) };
       await em.nativeDelete(StoredSection, { organizationId, agentId, id });
     }
-    // Not through the unit of work, which would compare megabytes again with every flush that follows.
+    // Not through the unit of work, which would compare megabytes in every following flush.
     for (const batch of inBatches(added, bytesOf)) {
       await em.insertMany(
         StoredSection,
@@ -52,10 +52,10 @@ export class SectionRepository {
       await em.flush();
     }
     if (!reordered || added.length === sections.length) return;
-    // Compared with what is stored, where positions may have gaps and ties; only the rows that differ are written.
-    const places = await em.find(StoredSection, { organizationId, agentId }, { fields: ['position', 'updatedAt'] });
+    // Compared with the stored positions, which may have gaps and ties, so that only rows that differ are written.
+    const rows = await em.find(StoredSection, { organizationId, agentId }, { fields: ['position', 'updatedAt'] });
     const byId = new Map(sections.map((section) => [section.id, section]));
-    for (const row of places) {
+    for (const row of rows) {
       const section = byId.get(row.id);
       if (section) Object.assign(row, { position: section.position, updatedAt: section.updatedAt });
     }

@@ -177,7 +177,7 @@ describe('a secret that does not open any more', () => {
     const failed = {
       outcome: 'failed',
       verdict: { decision: 'block' },
-      error: expect.stringMatching(/cannot be read/),
+      error: expect.stringMatching(/can no longer be decrypted/),
     };
     expect((await hooks.test({ event: 'UserPromptSubmit' })).body.results).toMatchObject([failed]);
     expect(server.of(path)).toEqual([]);
