@@ -17,7 +17,7 @@ import {
   type UserMessage,
 } from '../../../src/models/providers/claude-agent-sdk/loop/installed-sdk.js';
 import { MessagesCall, TOOL } from '../../../src/models/providers/claude-agent-sdk/loop/messages-call.js';
-import { environmentOf, optionsOf } from '../../../src/models/providers/claude-agent-sdk/loop/process-options.js';
+import { processEnvironment, sdkOptions } from '../../../src/models/providers/claude-agent-sdk/loop/process-options.js';
 import { SystemClock } from '../../../src/platform/clock/index.js';
 import { until } from '../../support/until.js';
 
@@ -121,8 +121,8 @@ async function open(): Promise<AsyncIterator<SdkMessage>> {
     { annotations: { readOnlyHint: true } },
   );
   const server = sdk.createSdkMcpServer({ name: TOOL.server, version: '1.0.0', tools: [call] });
-  const env = environmentOf(folder, `http://127.0.0.1:${(api.address() as AddressInfo).port}`, KEY);
-  const query = sdk.query({ prompt: all(), options: optionsOf({ folder, env, server, spawn: spawned }) });
+  const env = processEnvironment(folder, `http://127.0.0.1:${(api.address() as AddressInfo).port}`, KEY);
+  const query = sdk.query({ prompt: all(), options: sdkOptions({ folder, env, server, spawn: spawned }) });
   queries.push(query);
   return query[Symbol.asyncIterator]();
 }

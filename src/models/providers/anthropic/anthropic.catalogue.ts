@@ -13,7 +13,7 @@ const CLAUDE = {
   isDefault: false,
 } as const;
 
-/** Identifiers are those that the SDK's own types publish. */
+/** The types of the SDK list these ids. */
 type Listed = CatalogueModel & { readonly id: PublishedId<Model> };
 
 export const ANTHROPIC_MODELS: readonly Listed[] = [

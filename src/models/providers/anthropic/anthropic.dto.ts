@@ -16,14 +16,14 @@ export class ThinkingEnabledBody {
   @EnumField(THINKING_EFFORTS, {
     optional: true,
     description:
-      `Default ${DEFAULT_THINKING_EFFORT}. xhigh and max use substantially more thinking tokens. Without effect on ` +
-      `${idsOf(ANTHROPIC_MODELS, ({ thinking }) => thinking !== 'adaptive')}, which thinks within a budget of tokens.`,
+      `Default ${DEFAULT_THINKING_EFFORT}. xhigh and max use substantially more thinking tokens. No effect on ` +
+      `${idsOf(ANTHROPIC_MODELS, ({ thinking }) => thinking !== 'adaptive')}, which thinks within a fixed budget of tokens.`,
   })
   readonly effort?: ThinkingEffort;
 }
 
 export class ThinkingDisabledBody {
-  @LiteralField('disabled', { description: 'The model answers at once, unless it is one that always thinks.' })
+  @LiteralField('disabled', { description: 'The model answers without thinking, unless it always thinks.' })
   readonly type!: 'disabled';
 }
 
@@ -31,17 +31,17 @@ const THINKING = { enabled: () => ThinkingEnabledBody, disabled: () => ThinkingD
 const THINKING_FIELD = {
   optional: true,
   description:
-    'Any model stores it; without it the default of the provider holds. disabled has no effect on ' +
-    `${idsOf(ANTHROPIC_MODELS, ({ alwaysThinks }) => alwaysThinks)}, which always think; disabled or absent, ` +
-    `${idsOf(ANTHROPIC_MODELS, ({ withoutThinking }) => withoutThinking === 'between_tools')} thinks between tool calls alone.`,
+    'Stored for any model; if absent, the default of the provider applies. disabled has no effect on ' +
+    `${idsOf(ANTHROPIC_MODELS, ({ alwaysThinks }) => alwaysThinks)}, which always think; if disabled or absent, ` +
+    `${idsOf(ANTHROPIC_MODELS, ({ withoutThinking }) => withoutThinking === 'between_tools')} thinks only between tool calls.`,
 } as const;
 const TEMPERATURE_FIELD = {
   ...TEMPERATURE,
   optional: true,
   nullable: true,
   description:
-    'Any model stores it. It has an effect on ' +
-    `${idsOf(ANTHROPIC_MODELS, ({ takesTemperature }) => takesTemperature)} while thinking is not enabled, and on no other model.`,
+    'Stored for any model. It has an effect only on ' +
+    `${idsOf(ANTHROPIC_MODELS, ({ takesTemperature }) => takesTemperature)} while thinking is not enabled.`,
 } as const;
 
 export class AnthropicProviderBody extends KeyedProviderBody {
@@ -76,11 +76,13 @@ export class AnthropicProviderResponse extends ProviderResponse {
   readonly type!: 'anthropic';
   @UnionField('type', THINKING, {
     nullable: true,
-    description:
-      'Whether the model thinks before it answers; null where the agent never set it, which is the same as disabled.',
+    description: 'Whether the model thinks before it answers. Null if it was never set, which means disabled.',
   })
   readonly thinking!: ThinkingEnabledBody | ThinkingDisabledBody | null;
-  @NumberField({ nullable: true, description: 'How freely the model chooses its words; null leaves it to the model.' })
+  @NumberField({
+    nullable: true,
+    description: 'How freely the model chooses its words; null for the default of the model.',
+  })
   readonly temperature!: number | null;
   @BooleanField({ description: 'Whether the agent may search the web through its provider.' })
   readonly webSearch!: boolean;

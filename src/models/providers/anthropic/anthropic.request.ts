@@ -6,12 +6,11 @@ import { ANTHROPIC_MODELS } from './anthropic.catalogue.js';
 import { MAX_OUTPUT_TOKENS, THINKING_BUDGET_TOKENS } from './anthropic.limits.js';
 import type { AnthropicOptions } from './anthropic.settings.js';
 
-/** The SDK's types leave `temperature` out; the API still takes it for the models that the catalogue marks. */
+/** The SDK's types lack `temperature`, which the API accepts for the models that the catalogue marks. */
 type Body = Omit<Anthropic.MessageCreateParamsStreaming, 'stream'> & { temperature?: number };
 
 const WEB_SEARCH = 'web_search';
 
-/** The request as the Messages API takes it. */
 export function anthropicRequest(request: RuntimeRequest<AnthropicOptions>): Body {
   const { options } = request;
   const tools: Anthropic.ToolUnion[] = request.tools.map((tool) => ({
@@ -22,7 +21,7 @@ export function anthropicRequest(request: RuntimeRequest<AnthropicOptions>): Bod
   // The API refuses a request in which two tools have the same name.
   const searches = options.webSearch && !request.tools.some(({ name }) => name === WEB_SEARCH);
   if (searches) tools.push({ type: 'web_search_20250305', name: WEB_SEARCH });
-  const { output_config: outputConfig, ...thinking } = thinkingOf(
+  const { output_config: outputConfig, ...thinking } = thinkingSettings(
     request.model,
     options,
     request.showReasoning === true,
@@ -42,33 +41,32 @@ export function anthropicRequest(request: RuntimeRequest<AnthropicOptions>): Bod
 }
 
 /**
- * Thinking, effort and temperature. A setting that the model would refuse is left out: agents store any
- * combination, and it has no effect where the model does not know it.
+ * Thinking, effort and temperature. Agents store any combination of settings, so those that the model would refuse are left out.
  */
-function thinkingOf(id: string, options: AnthropicOptions, show: boolean): Partial<Body> {
+function thinkingSettings(id: string, options: AnthropicOptions, show: boolean): Partial<Body> {
   const model = ANTHROPIC_MODELS.find((candidate) => candidate.id === id);
-  const asked = options.thinking?.type === 'enabled';
+  const isEnabled = options.thinking?.type === 'enabled';
   const display = show ? ({ display: 'summarized' } as const) : {};
-  if (model?.thinking === 'adaptive' && (asked || model.alwaysThinks)) {
+  if (model?.thinking === 'adaptive' && (isEnabled || model.alwaysThinks)) {
     const thinking = { type: 'adaptive', ...display } as const;
     return options.thinking?.type === 'enabled'
       ? { thinking, output_config: { effort: options.thinking.effort } }
       : { thinking };
   }
-  // The API takes no temperature beside a thinking budget.
-  if (model?.thinking === 'budget' && asked) {
+  // The API refuses a temperature together with a thinking budget.
+  if (model?.thinking === 'budget' && isEnabled) {
     return { thinking: { type: 'enabled', budget_tokens: THINKING_BUDGET_TOKENS, ...display } };
   }
   const takesTemperature = model === undefined || model.takesTemperature;
   const temperature = options.temperature === null || !takesTemperature ? {} : { temperature: options.temperature };
-  // Where thinking between tools is the least there is, its absence means that too.
+  // The least thinking of such a model is between tools, so that is also what an absent setting means.
   if (model?.withoutThinking === 'between_tools') return { thinking: { type: 'between_tools' }, ...temperature };
   return options.thinking?.type === 'disabled' ? { thinking: { type: 'disabled' }, ...temperature } : temperature;
 }
 
 function anthropicMessages(messages: readonly ModelMessage[], model: string): Anthropic.MessageParam[] {
   const sent: Anthropic.MessageParam[] = [];
-  /** The results of one answer's calls go back together, in one message. */
+  /** The results of all calls of one response belong in one message. */
   let results: Anthropic.ToolResultBlockParam[] | undefined;
   for (const message of messages) {
     if (message.role === 'tool') {
@@ -108,7 +106,7 @@ function resultContent({
   isError,
   media = [],
 }: Extract<ModelMessage, { role: 'tool' }>): string | (Anthropic.TextBlockParam | ShownBlock)[] {
-  // The API refuses anything but text in the result of a call that failed, and has no block for audio.
+  // The API accepts only text in the result of a failed call, and has no block for audio.
   const shown = isError ? [] : media.flatMap((each) => (each.kind === 'audio' ? [] : [shownBlock(each)]));
   if (shown.length === 0) return output;
   return [...(output.trim() === '' ? [] : [{ type: 'text', text: output } as const]), ...shown];
@@ -143,16 +141,16 @@ function attachedBlock(attachment: ModelAttachment): ShownBlock {
 
 type AssistantMessage = Extract<ModelMessage, { role: 'assistant' }>;
 
-/** The answer's own blocks; another model refuses the signatures of this one's thinking. */
+/** The blocks of the earlier response, if the same model wrote them: other models refuse the signatures of its thinking. */
 function storedContent(message: AssistantMessage, model: string): Anthropic.ContentBlockParam[] | undefined {
   if (message.state?.provider !== 'anthropic') return undefined;
   const { data } = message.state;
   if (!isJsonObject(data) || data['model'] !== model || !Array.isArray(data['content'])) return undefined;
-  return (data['content'] as Anthropic.ContentBlockParam[]).filter(saysSomething);
+  return (data['content'] as Anthropic.ContentBlockParam[]).filter(isNotBlank);
 }
 
-/** False for blank text blocks: the API writes them between thinking and calls, and refuses them in later requests. */
-export function saysSomething(block: Anthropic.ContentBlockParam): boolean {
+/** The API writes blank text blocks between thinking and calls, and refuses them in later requests. */
+export function isNotBlank(block: Anthropic.ContentBlockParam): boolean {
   return block.type !== 'text' || block.text.trim() !== '';
 }
 

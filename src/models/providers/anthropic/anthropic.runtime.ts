@@ -13,7 +13,7 @@ import type { ModelTransport } from '../shared/transport.js';
 import { UniqueIds } from '../shared/unique-ids.js';
 import { MAX_CONTINUATIONS } from './anthropic.limits.js';
 import { searchResult } from './anthropic.web-search.js';
-import { anthropicRequest, saysSomething } from './anthropic.request.js';
+import { anthropicRequest, isNotBlank } from './anthropic.request.js';
 import type { AnthropicOptions } from './anthropic.settings.js';
 
 type RawEvent = Anthropic.RawMessageStreamEvent;
@@ -32,12 +32,12 @@ export class AnthropicRuntime implements ModelRuntime<AnthropicOptions> {
       (apiKey, baseURL = 'https://api.anthropic.com') =>
         new Anthropic({
           apiKey,
-          // Never left to the SDK, which would read the environment.
+          // The SDK would read an absent value from the environment.
           baseURL,
           webhookKey: null,
           fetch: transport.fetch,
           maxRetries: 0,
-          // The SDK logs the text of chunks that it cannot parse.
+          // The SDK would log the text of chunks that it cannot parse.
           logLevel: 'off',
           openTelemetry: false,
         }),
@@ -51,19 +51,19 @@ export class AnthropicRuntime implements ModelRuntime<AnthropicOptions> {
       const options = { signal: call.signal, headers: call.headers };
       const body = anthropicRequest(request);
       const answer = new Answer(request.model, call);
-      for (let round = 0; round <= MAX_CONTINUATIONS; round += 1) {
+      for (let requests = 0; requests <= MAX_CONTINUATIONS; requests += 1) {
         const events = await messages.create({ ...body, stream: true }, options);
         for await (const event of events) {
           if (event.type === 'message_start')
             yield { type: 'response', response: { id: event.message.id, model: event.message.model } };
-          const told = answer.take(event);
-          if (told !== undefined) yield told;
+          const modelEvent = answer.take(event);
+          if (modelEvent !== undefined) yield modelEvent;
         }
         if (!answer.ended) throw call.endedEarly();
         if (answer.stopReason !== 'pause_turn') return yield* answer.close();
-        body.messages = [...body.messages, { role: 'assistant', content: answer.pause().filter(saysSomething) }];
+        body.messages = [...body.messages, { role: 'assistant', content: answer.pause().filter(isNotBlank) }];
       }
-      throw call.broken(`the answer was paused more than ${MAX_CONTINUATIONS} times`);
+      throw call.broken(`the provider paused the response more than ${MAX_CONTINUATIONS} times`);
     } catch (error) {
       const reported = error instanceof APIError && error.cause === undefined && error.error !== undefined;
       throw call.failure(reported ? call.reported(error.message) : error);
@@ -73,14 +73,14 @@ export class AnthropicRuntime implements ModelRuntime<AnthropicOptions> {
   }
 }
 
-/** What has arrived of one answer. Its blocks are kept, because signed thinking must go back exactly as it came. */
+/** The received part of one response. It keeps the blocks, because later requests must return signed thinking unchanged. */
 class Answer {
   private content: Block[] = [];
-  private round: (Block | undefined)[] = [];
+  private blocksOfRequest: (Block | undefined)[] = [];
   private readonly toolInput = new Map<Block, string>();
   private readonly ids = new UniqueIds();
   private usage = UNKNOWN_USAGE;
-  /** Of the rounds before a pause; undefined in the first one. */
+  /** Usage of the requests before a pause; undefined in the first request. */
   private earlierUsage: ModelUsage | undefined;
   private outputAtStart: number | null = null;
   stopReason: Anthropic.StopReason | null = null;
@@ -106,7 +106,7 @@ class Answer {
         return this.countTokens(event.usage);
       case 'message_stop':
         this.ended = this.stopReason !== null;
-        // After a pause the next request of this call follows, so its signal must live on.
+        // After a pause this call makes another request, so its signal must not be aborted.
         if (this.stopReason !== 'pause_turn') this.call.drain();
         return undefined;
       default:
@@ -114,10 +114,10 @@ class Answer {
     }
   }
 
-  /** The round ended in a pause; what it holds goes back to the provider, which continues from there. */
+  /** Ends the request that the provider paused. The next one returns the blocks, and the provider continues from there. */
   pause(): Anthropic.ContentBlockParam[] {
     this.content = this.blocks();
-    this.round = [];
+    this.blocksOfRequest = [];
     this.ended = false;
     this.stopReason = null;
     this.earlierUsage = this.totalUsage();
@@ -130,7 +130,7 @@ class Answer {
     const content = this.blocks();
     const calls = content.filter((block) => block.type === 'tool_use');
     const reason = stopReasonOf(this.stopReason, calls.length > 0);
-    // Cut off by the token limit, the last call's input may be half of what the model meant to write.
+    // If the token limit cut the response off, the input of the last call may be incomplete.
     if (reason === 'tool_calls') {
       for (const block of calls)
         yield { type: 'tool_call', call: { id: block.id, name: block.name, ...this.inputOf(block) } };
@@ -146,7 +146,7 @@ class Answer {
   }
 
   private start(index: number, block: Block): ModelEvent | undefined {
-    this.round[index] = block;
+    this.blocksOfRequest[index] = block;
     if (block.type === 'tool_use' || block.type === 'server_tool_use') this.toolInput.set(block, '');
     if (block.type === 'tool_use') {
       block.id = this.ids.take(block.id);
@@ -160,7 +160,7 @@ class Answer {
   }
 
   private extend(index: number, delta: Anthropic.RawContentBlockDelta): ModelEvent | undefined {
-    const block = this.round[index];
+    const block = this.blocksOfRequest[index];
     switch (delta.type) {
       case 'text_delta':
         if (block?.type === 'text') block.text += delta.text;
@@ -185,10 +185,10 @@ class Answer {
   }
 
   private finish(index: number): ModelEvent | undefined {
-    const block = this.round[index];
+    const block = this.blocksOfRequest[index];
     if (block?.type !== 'server_tool_use') return undefined;
     const { input, malformedInput } = this.inputOf(block);
-    // Cut off, or malformed: the provider runs the tool and refuses the call itself.
+    // The provider executes the tool, so it handles an incomplete or malformed input itself.
     if (malformedInput !== undefined) return undefined;
     return { type: 'provider_tool_call', call: { id: block.id, name: block.name, input } };
   }
@@ -197,15 +197,15 @@ class Answer {
     return toolInputOf(this.toolInput.get(block) ?? '');
   }
 
-  /** Every block so far with parsed tool input, since the API accepts only an object in later requests. */
+  /** All blocks, with parsed tool input: the API accepts only an object in later requests. */
   private blocks(): Block[] {
-    const round = this.round.filter((block) => block !== undefined);
-    const cutOff = ['max_tokens', 'refusal'].includes(stopReasonOf(this.stopReason, false));
-    for (const block of cutOff ? [] : round) {
+    const current = this.blocksOfRequest.filter((block) => block !== undefined);
+    const isCutOff = ['max_tokens', 'refusal'].includes(stopReasonOf(this.stopReason, false));
+    for (const block of isCutOff ? [] : current) {
       if (block.type !== 'tool_use' && block.type !== 'server_tool_use') continue;
       block.input = this.inputOf(block).input;
     }
-    return [...this.content, ...round];
+    return [...this.content, ...current];
   }
 
   private countStart(usage: Anthropic.Usage | undefined): ModelEvent | undefined {
@@ -237,15 +237,14 @@ class Answer {
   }
 
   /**
-   * What a call that breaks off now is known to have used. The output tokens of `message_start` are those of the first
-   * few tokens, not of what was written after: they would pass for a total, so output is unknown until a
-   * `message_delta` tells it.
+   * The known usage of a call that breaks off now. `message_start` reports only the first few output tokens, so the output is unknown
+   * until a `message_delta` reports it.
    */
   private usageSoFar(): ModelUsage {
     return this.earlierUsage === undefined ? this.usage : addKnownUsage(this.earlierUsage, this.usage);
   }
 
-  /** Of a round that has ended; servers that speak this API for other models may tell output at the start alone. */
+  /** The usage of all requests. Other servers with this API may report output tokens only in `message_start`. */
   private totalUsage(): ModelUsage {
     const usage = { ...this.usage, outputTokens: this.usage.outputTokens ?? this.outputAtStart };
     return this.earlierUsage === undefined ? usage : addUsage(this.earlierUsage, usage);

@@ -22,7 +22,7 @@ const stored = storedObject({
 });
 export type AnthropicOptions = Stored<typeof stored>;
 
-/** The settings that a caller may send. */
+/** The settings in a request. */
 export interface AnthropicRequest {
   readonly type: 'anthropic';
   readonly thinking?: { readonly type: 'enabled' | 'disabled'; readonly effort?: ThinkingEffort };
@@ -35,12 +35,12 @@ export const anthropicSettings: ProviderSettings<AnthropicOptions, AnthropicRequ
   initial: stored.parse({ type: 'anthropic' }),
   quick: { type: 'anthropic', thinking: { type: 'disabled' }, temperature: null, webSearch: false },
   merge(current, { thinking, temperature = current.temperature, webSearch = current.webSearch }) {
-    return { ...current, thinking: thinking ? chosen(thinking) : current.thinking, temperature, webSearch };
+    return { ...current, thinking: thinking ? withEffort(thinking) : current.thinking, temperature, webSearch };
   },
   describe: ({ thinking, temperature, webSearch }) => ({ thinking, temperature, webSearch }),
   withWebSearch: (options) => ({ ...options, webSearch: true }),
 };
 
-function chosen({ type, effort = DEFAULT_THINKING_EFFORT }: NonNullable<AnthropicRequest['thinking']>): Thinking {
+function withEffort({ type, effort = DEFAULT_THINKING_EFFORT }: NonNullable<AnthropicRequest['thinking']>): Thinking {
   return type === 'enabled' ? { type, effort } : { type };
 }

@@ -9,7 +9,7 @@ import {
 import { CLAUDE_AGENT_MODELS } from './claude-agent-sdk.catalogue.js';
 
 const WHAT =
-  'The Claude Agent SDK, which runs models of several families; needs the feature `claude_agent_sdk`, and runs need the optional package.';
+  'The Claude Agent SDK, which runs models of several families. Needs the feature `claude_agent_sdk`; runs also need the optional package.';
 
 export class ClaudeAgentProviderBody extends KeyedProviderBody {
   @LiteralField('claude-agent-sdk', { description: WHAT })
@@ -23,7 +23,7 @@ export class ClaudeAgentProviderChangeBody {
   readonly type!: 'claude-agent-sdk';
   @ChangedModelField(CLAUDE_AGENT_MODELS)
   readonly model?: string;
-  @BooleanField({ optional: true, description: 'Only true: the agent runs on a key of yours from then on.' })
+  @BooleanField({ optional: true, description: 'Only true: later runs of the agent use your key.' })
   readonly useOwnApiKey?: boolean;
   @StringField({
     ...OWN_KEY,

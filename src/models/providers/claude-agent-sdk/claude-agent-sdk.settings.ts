@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { type Stored, storedObject } from '../../../platform/stored-json/index.js';
 import type { ProviderSettings } from '../shared/provider.js';
 
-/** The provider's agents have no settings of their own. */
+/** Agents of the provider have no settings. */
 const stored = storedObject({ type: z.literal('claude-agent-sdk') });
 export type ClaudeAgentOptions = Stored<typeof stored> & {
-  /** Of an answer that must come fast; never stored. */
+  /** Asks for a fast response; never stored. */
   readonly quick?: true;
 };
 

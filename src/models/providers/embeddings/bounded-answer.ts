@@ -1,20 +1,20 @@
 import { MAX_ANSWER_LISTS, MAX_ANSWER_VALUES } from './limits.js';
 
 const COMMA = 0x2c;
-/** Each of these begins a value that costs far more than a number does: `{`, `[` and the `:` of a member. */
+/** `{`, `[` and `:` begin values that cost far more memory than a number. */
 const COLON = 0x3a;
 const LIST = 0x5b;
 const OBJECT = 0x7b;
 
 class AnswerTooLarge extends Error {
   constructor(max: number, of: string) {
-    super(`the answer has more than ${max} ${of}`);
+    super(`the response has more than ${max} ${of}`);
   }
 }
 
 /**
- * Counted as it comes: what an answer says about its own length may be anything. Values are counted too, because parsing
- * millions of lists within the allowed bytes keeps the process from everything else for seconds.
+ * The response, which fails once it exceeds a limit. Its `content-length` may be wrong, so the bytes are counted as they arrive. Values are
+ * counted too, because parsing millions of lists within the allowed bytes would block the process for seconds.
  */
 export function bounded(answer: Response, maxBytes: number): Response {
   if (!answer.body) return answer;

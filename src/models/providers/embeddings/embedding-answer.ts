@@ -1,18 +1,18 @@
 import type { EmbeddingResult } from '../../domain/embedding-model.js';
 import { MAX_DIMENSIONS } from './limits.js';
 
-/** The vectors of an answer in the order of the texts, or what is wrong with it. Endpoints of any make answer here. */
+/** The vectors of a response in the order of the texts, or what is wrong with it: the endpoint may be any server. */
 export function vectorsIn(answer: unknown, count: number): EmbeddingResult {
   const data = isObject(answer) ? answer['data'] : undefined;
-  if (!Array.isArray(data)) return wrong('it holds no list of vectors');
+  if (!Array.isArray(data)) return wrong('the response has no list of vectors');
   if (data.length !== count) return wrong(`${data.length} vectors for ${count} texts`);
   const vectors: (readonly number[])[] = [];
   for (const item of data as unknown[]) {
     const { index, embedding } = isObject(item) ? item : {};
     if (typeof index !== 'number' || !Number.isInteger(index) || index < 0 || index >= count)
-      return wrong('a vector without the number of its text');
+      return wrong('a vector without a valid index');
     if (vectors[index] !== undefined) return wrong(`two vectors for text ${index}`);
-    if (!isVector(embedding)) return wrong(`what stands for text ${index} is no vector`);
+    if (!isVector(embedding)) return wrong(`the vector of text ${index} is invalid`);
     vectors[index] = embedding;
   }
   const dimensions = vectors[0]?.length ?? 0;
@@ -21,7 +21,7 @@ export function vectorsIn(answer: unknown, count: number): EmbeddingResult {
   return { kind: 'vectors', vectors, dimensions };
 }
 
-/** The database keeps numbers of 32 bits, and refuses what is infinite there. */
+/** The database stores numbers of 32 bits, and refuses those that are infinite in 32 bits. */
 function isVector(value: unknown): value is readonly number[] {
   return (
     Array.isArray(value) &&

@@ -8,10 +8,10 @@ import { bounded } from './bounded-answer.js';
 import { vectorsIn } from './embedding-answer.js';
 import { DETAIL_CHARACTERS, EMBEDDING_MS, MAX_ANSWER_BYTES } from './limits.js';
 
-/** The caller is told that the endpoint is unavailable; the SDKs match on words like "timeout". */
-const TOO_LATE = new Error('The endpoint was given up');
+/** The message avoids "timeout": the SDK would replace such an error by its own. */
+const TOO_LATE = new Error('The endpoint took too long');
 
-/** Any endpoint that speaks OpenAI's embeddings API. */
+/** Any endpoint with OpenAI's embeddings API. */
 export class OpenAiEmbeddings extends EmbeddingModel {
   readonly model: string | undefined;
   private readonly apiKey: string | undefined;
@@ -30,15 +30,15 @@ export class OpenAiEmbeddings extends EmbeddingModel {
 
   async embed(model: string, texts: readonly string[], signal: AbortSignal): Promise<EmbeddingResult> {
     signal.throwIfAborted();
-    if (!this.endpoint) throw new Error('There is no endpoint for embeddings');
-    this.client ??= this.clientOf(this.endpoint);
+    if (!this.endpoint) throw new Error('No endpoint for embeddings is configured');
+    this.client ??= this.makeClient(this.endpoint);
     const late = new AbortController();
     const cancel = this.clock.after(this.limits.answerMs, () => late.abort(TOO_LATE));
     try {
       const answer: unknown = await (
         await this.client
       ).embeddings.create(
-        // Numbers rather than base64, which not every endpoint knows.
+        // Some endpoints do not support base64.
         { model, input: [...texts], encoding_format: 'float' },
         { signal: AbortSignal.any([signal, late.signal]) },
       );
@@ -46,19 +46,19 @@ export class OpenAiEmbeddings extends EmbeddingModel {
     } catch (error) {
       signal.throwIfAborted();
       if (late.signal.aborted)
-        return { kind: 'unavailable', retryAfterSeconds: undefined, detail: 'no answer in time' };
+        return { kind: 'unavailable', retryAfterSeconds: undefined, detail: 'the endpoint did not answer in time' };
       return this.failure(error);
     } finally {
       cancel();
     }
   }
 
-  private async clientOf({ baseUrl: baseURL, apiKey }: EmbeddingsEndpoint): Promise<OpenAI> {
+  private async makeClient({ baseUrl: baseURL, apiKey }: EmbeddingsEndpoint): Promise<OpenAI> {
     const { OpenAI } = await import('openai');
     return new OpenAI({
       apiKey: apiKey ?? 'none',
       baseURL,
-      // Never left to the SDK, which would read the environment.
+      // The SDK would read absent values from the environment.
       adminAPIKey: null,
       organization: null,
       project: null,
@@ -71,9 +71,9 @@ export class OpenAiEmbeddings extends EmbeddingModel {
   }
 
   private failure(error: unknown): EmbeddingResult {
-    const problem = problemOf(error);
+    const problem = findProblem(error);
     if (problem === undefined)
-      return { kind: 'wrong_answer', detail: this.shown(error instanceof Error ? error.message : String(error)) };
+      return { kind: 'wrong_answer', detail: this.withoutKey(error instanceof Error ? error.message : String(error)) };
     if (problem.kind !== 'refused')
       return { kind: 'unavailable', retryAfterSeconds: undefined, detail: `the endpoint is ${problem.kind}` };
     const { status, retryAfterSeconds } = problem;
@@ -84,14 +84,14 @@ export class OpenAiEmbeddings extends EmbeddingModel {
   }
 
   /** Some endpoints quote the key that they refuse. */
-  private shown(text: string): string {
+  private withoutKey(text: string): string {
     const { apiKey } = this;
     return (apiKey === undefined ? text : text.replaceAll(apiKey, '[key]')).slice(0, DETAIL_CHARACTERS);
   }
 }
 
 /** The SDK wraps what its `fetch` throws. */
-function problemOf(error: unknown): TransportProblem | undefined {
+function findProblem(error: unknown): TransportProblem | undefined {
   for (let link: unknown = error; link instanceof Error; link = link.cause) {
     if (link instanceof TransportFailure) return link.problem;
   }

@@ -13,7 +13,7 @@ const GEMINI = {
   isDefault: false,
 } as const;
 
-/** Identifiers are those that the SDK's own types publish. */
+/** The types of the SDK list these ids. */
 type Listed = CatalogueModel & { readonly id: PublishedId<Interactions.Model> };
 
 export const GEMINI_MODELS: readonly Listed[] = [

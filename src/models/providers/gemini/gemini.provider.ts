@@ -15,6 +15,6 @@ export const gemini = defineApiProvider({
   ownKey: OPTIONAL_OWN_KEY,
   keyPrefixes: ['AIza', 'AQ.'],
   responseComponents: [],
-  // The documentation lists PNG, JPEG, WebP, HEIC and HEIF.
+  // Google's documentation lists PNG, JPEG, WebP, HEIC and HEIF.
   refusedMediaTypes: ['image/gif'],
 });

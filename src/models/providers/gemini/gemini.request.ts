@@ -3,13 +3,12 @@ import { labelledText, type ModelAttachment, type ModelMedia } from '../../domai
 import type { ModelMessage, RuntimeRequest } from '../../domain/model-runtime.js';
 import { isJsonObject } from '../shared/provider-call.js';
 
-/** Marks ids made here for calls that came without one; the provider must not see them. */
+/** Marks ids that the runtime made for calls without one; requests must not contain them. */
 export const LOCAL_ID_PREFIX = 'local_';
 
-/** What Google's documentation names for calls whose signature is not at hand; without it the request is refused. */
+/** Google's value for calls whose signature is missing; without it the API refuses the request. */
 const NO_SIGNATURE = 'skip_thought_signature_validator';
 
-/** The request as `generateContent` takes it. */
 export function geminiRequest(request: RuntimeRequest, signal: AbortSignal): GenerateContentParameters {
   const functionDeclarations = request.tools.map((tool) => ({
     name: tool.name,
@@ -21,7 +20,7 @@ export function geminiRequest(request: RuntimeRequest, signal: AbortSignal): Gen
     contents: geminiContents(request.messages, request.model),
     config: {
       abortSignal: signal,
-      // The agent loop is the caller's.
+      // The engine executes tool calls.
       automaticFunctionCalling: { disable: true },
       ...(request.system === '' ? {} : { systemInstruction: request.system }),
       ...(functionDeclarations.length === 0 ? {} : { tools: [{ functionDeclarations }] }),
@@ -36,7 +35,7 @@ export function geminiRequest(request: RuntimeRequest, signal: AbortSignal): Gen
 
 function geminiContents(messages: readonly ModelMessage[], model: string): Content[] {
   const contents: Content[] = [];
-  /** The results of one answer's calls go back together, in one message. */
+  /** The results of all calls of one response belong in one message. */
   let results: Part[] | undefined;
   for (const message of messages) {
     if (message.role === 'tool') {
@@ -58,7 +57,7 @@ function geminiContents(messages: readonly ModelMessage[], model: string): Conte
 
 type ToolMessage = Extract<ModelMessage, { role: 'tool' }>;
 
-/** What a function's response takes; the API refuses a request with anything else there. */
+/** Media types that the API accepts in a function's response. */
 const RESPONSE_MEDIA: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/webp', 'application/pdf']);
 
 function responsePart({ toolCallId, toolName: name, output, isError, media = [] }: ToolMessage): Part {
@@ -67,7 +66,7 @@ function responsePart({ toolCallId, toolName: name, output, isError, media = [] 
   return { functionResponse: { ...idOf(toolCallId), name, response, ...(parts.length === 0 ? {} : { parts }) } };
 }
 
-/** Audio is taken in the same message, after all responses. */
+/** The API accepts audio in the same message, after all responses. */
 function besideResponses({ media = [] }: ToolMessage): Part[] {
   return media.filter(({ kind }) => kind === 'audio').map(inlinePart);
 }
@@ -96,7 +95,7 @@ function attachedPart(attachment: ModelAttachment): Part {
 
 type AssistantMessage = Extract<ModelMessage, { role: 'assistant' }>;
 
-/** The answer's own parts with their signatures, which another model would refuse. */
+/** The parts of the earlier response with their signatures, if the same model wrote them: other models refuse the signatures. */
 function storedParts(message: AssistantMessage, model: string): Part[] | undefined {
   if (message.state?.provider !== 'gemini') return undefined;
   const { data } = message.state;
@@ -108,7 +107,7 @@ function plainParts(message: AssistantMessage): Part[] {
   const parts: Part[] = message.text === '' ? [] : [{ text: message.text }];
   message.toolCalls.forEach(({ id, name, input }, index) => {
     const functionCall = { ...idOf(id), name, args: { ...input } };
-    // Only the first of parallel calls carries a signature.
+    // Only the first of parallel calls has a signature.
     parts.push(index === 0 ? { functionCall, thoughtSignature: NO_SIGNATURE } : { functionCall });
   });
   return parts;

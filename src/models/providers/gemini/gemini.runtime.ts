@@ -34,7 +34,7 @@ export class GeminiRuntime implements ModelRuntime {
       (apiKey) =>
         new GoogleGenAI({
           apiKey,
-          // None of the three is left to the SDK, which would read the environment.
+          // The SDK would read absent values from the environment.
           vertexai: false,
           apiVersion: 'v1beta',
           httpOptions: {
@@ -65,7 +65,7 @@ function isPlainText(part: Part): part is Part & { text: string } {
   return part.text !== undefined && part.thoughtSignature === undefined;
 }
 
-/** The model tried to call a tool, and the API could not parse the call. */
+/** The model tried to call a tool, but the API could not parse the call. */
 const UNREADABLE_CALL: ReadonlySet<FinishReason> = new Set([
   FinishReason.MALFORMED_FUNCTION_CALL,
   FinishReason.UNEXPECTED_TOOL_CALL,
@@ -77,14 +77,14 @@ function inputOf(args: unknown): ToolInput {
   return isJsonObject(args) ? { input: args } : malformed(JSON.stringify(args));
 }
 
-/** A copy whose arguments are an object, which later requests need. */
+/** The part with an object as arguments, which later requests need. */
 function withObjectAsInput({ functionCall, ...part }: Part): Part {
   return functionCall
     ? { ...part, functionCall: { ...functionCall, args: { ...inputOf(functionCall.args).input } } }
     : part;
 }
 
-/** Unlike the other SDKs' streams, this one's throws when its own call closes what is left of the response. */
+/** The stream of this SDK throws when the call closes the rest of the response; those of other SDKs do not. */
 async function* untilDrained<Chunk>(chunks: AsyncIterable<Chunk>, call: ProviderCall): AsyncGenerator<Chunk> {
   try {
     yield* chunks;
@@ -93,7 +93,7 @@ async function* untilDrained<Chunk>(chunks: AsyncIterable<Chunk>, call: Provider
   }
 }
 
-/** What has arrived of one answer. Its parts are kept, because their signatures must go back as they came. */
+/** The received part of one response. It keeps the parts, because later requests must return their signatures unchanged. */
 class Answer {
   private readonly parts: Part[] = [];
   private readonly calls: ModelToolCall[] = [];
@@ -116,13 +116,13 @@ class Answer {
       this.identified = true;
       yield { type: 'response', response: { id: chunk.responseId ?? null, model: chunk.modelVersion ?? null } };
     }
-    // Before the parts: whoever leaves on reading them has been told what they cost.
+    // Before the parts, so that a reader that leaves at a part knows the usage.
     if (this.countTokens(chunk.usageMetadata)) yield { type: 'usage', usage: this.usage };
     for (const part of candidate?.content?.parts ?? []) {
-      // Before `keep`: it may change the id of a call, and later requests must have the changed id.
-      const told = this.tell(part);
+      // Before `keep`, because it may change the id of a call, and later requests need the changed id.
+      const event = this.toEvent(part);
       this.keep(part);
-      if (told !== undefined) yield told;
+      if (event !== undefined) yield event;
     }
     this.blocked ||= chunk.promptFeedback?.blockReason !== undefined;
     this.finish = candidate?.finishReason ?? this.finish;
@@ -146,7 +146,7 @@ class Answer {
     };
   }
 
-  /** Joins runs of plain text; thoughts stay out, since only signatures have to go back. */
+  /** Joins consecutive plain texts. Leaves out thoughts: later requests need only the signatures. */
   private keep(part: Part): void {
     this.signed ||= part.thoughtSignature !== undefined;
     if (part.thought === true) return;
@@ -155,7 +155,7 @@ class Answer {
     else this.parts.push(withObjectAsInput(part));
   }
 
-  private tell(part: Part): ModelEvent | undefined {
+  private toEvent(part: Part): ModelEvent | undefined {
     if (part.functionCall !== undefined) {
       const { id: given, name, args } = part.functionCall;
       const id = given === undefined ? `${LOCAL_ID_PREFIX}${newId()}` : this.ids.take(given);
@@ -169,24 +169,24 @@ class Answer {
   }
 
   /**
-   * What was in the cache is part of the prompt's tokens, and thoughts are not part of the candidates'.
-   * @returns whether the chunk told any
+   * The API counts cached tokens as part of the prompt, and thoughts apart from the candidates.
+   * @returns whether the chunk has counts
    */
   private countTokens(usage: GenerateContentResponse['usageMetadata']): boolean {
-    const { promptTokenCount: prompt, candidatesTokenCount: told, thoughtsTokenCount: thought } = usage ?? {};
+    const { promptTokenCount: prompt, candidatesTokenCount: written, thoughtsTokenCount: thought } = usage ?? {};
     if (prompt !== undefined) {
       const inputTokens = prompt + (usage?.toolUsePromptTokenCount ?? 0);
       this.usage = { ...this.usage, inputTokens, cachedInputTokens: usage?.cachedContentTokenCount ?? null };
     }
-    if (told !== undefined || thought !== undefined) {
-      const outputTokens = (told ?? 0) + (thought ?? 0);
+    if (written !== undefined || thought !== undefined) {
+      const outputTokens = (written ?? 0) + (thought ?? 0);
       this.usage = { ...this.usage, outputTokens, thinkingTokens: thought ?? null };
     }
-    return prompt !== undefined || told !== undefined || thought !== undefined;
+    return prompt !== undefined || written !== undefined || thought !== undefined;
   }
 
   private stopReason(): StopReason {
-    // Servers that speak this API for other models say so; Google's own says STOP.
+    // Other servers with this API report this value; Google reports STOP.
     if ((this.finish as string | undefined) === 'FUNCTION_CALL') return 'tool_calls';
     switch (this.finish) {
       case undefined:
@@ -209,7 +209,7 @@ class Answer {
       case FinishReason.IMAGE_RECITATION:
         return 'refusal';
       default:
-        throw this.call.broken(`the answer ended with ${this.finish}`);
+        throw this.call.broken(`the response ended with ${this.finish}`);
     }
   }
 }

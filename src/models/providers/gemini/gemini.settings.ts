@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type Stored, storedObject } from '../../../platform/stored-json/index.js';
 import type { ProviderSettings } from '../shared/provider.js';
 
-/** The provider's agents have no settings of their own. */
+/** Agents of the provider have no settings. */
 const stored = storedObject({ type: z.literal('gemini') });
 export type GeminiOptions = Stored<typeof stored>;
 

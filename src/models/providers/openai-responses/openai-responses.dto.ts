@@ -18,7 +18,7 @@ export class ReasoningBody {
   @EnumField(REASONING_EFFORTS, {
     optional: true,
     nullable: true,
-    description: 'How hard the model thinks before it answers; null leaves it to the model.',
+    description: 'How hard the model thinks before it answers; null for the default of the model.',
   })
   readonly effort?: ReasoningEffort | null;
 }
@@ -27,7 +27,7 @@ export class TextBody {
   @EnumField(VERBOSITIES, {
     optional: true,
     nullable: true,
-    description: 'How long the replies are; null leaves it to the model.',
+    description: 'How long the replies are; null for the default of the model.',
   })
   readonly verbosity?: TextVerbosity | null;
 }

@@ -9,7 +9,7 @@ type Part = OpenAI.Responses.ResponseInputContent;
 type ResultPart = OpenAI.Responses.ResponseFunctionCallOutputItem;
 type Body = Omit<OpenAI.Responses.ResponseCreateParamsStreaming, 'stream'>;
 
-/** The request as the Responses API takes it; nothing is stored at the provider. */
+/** The provider stores nothing of the request. */
 export function openaiRequest(request: RuntimeRequest<OpenAiOptions>): Body {
   const { reasoningEffort: effort, verbosity } = request.options;
   const reasoning = {
@@ -40,7 +40,7 @@ function openaiTools(tools: RuntimeRequest['tools']): OpenAI.Responses.FunctionT
     name: tool.name,
     description: tool.description,
     parameters: tool.inputSchema,
-    // The strict mode takes only a part of JSON Schema, and these schemas are other people's.
+    // Strict mode supports only a part of JSON Schema, and these schemas come from tool servers and customers.
     strict: false,
   }));
 }
@@ -61,14 +61,14 @@ function openaiInput(messages: readonly ModelMessage[], model: string): Item[] {
 }
 
 function resultOutput({ output, isError, media = [] }: Extract<ModelMessage, { role: 'tool' }>): string | ResultPart[] {
-  // The API has no mark for a failed call.
+  // The API has no flag for a failed call.
   const text = isError ? `Error: ${output}` : output;
   const shown = media.flatMap(shownPart);
   if (shown.length === 0) return text;
   return [...(text === '' ? [] : [{ type: 'input_text', text } as const]), ...shown];
 }
 
-/** A result has no part for audio. */
+/** The API has no part for audio in a result. */
 function shownPart(file: ModelMedia): ResultPart[] {
   switch (file.kind) {
     case 'image':
@@ -103,7 +103,7 @@ function filePart(
   }
 }
 
-/** The API goes by the ending too. */
+/** The API also checks the extension. */
 function pdfName(name: string): string {
   return /\.pdf$/i.test(name) ? name : `${name}.pdf`;
 }
@@ -114,7 +114,7 @@ function dataUrl({ mediaType, data }: { readonly mediaType: string; readonly dat
 
 type AssistantMessage = Extract<ModelMessage, { role: 'assistant' }>;
 
-/** The answer's own items; another model cannot read this one's encrypted reasoning. */
+/** The items of the earlier response, if the same model wrote them: other models cannot read its encrypted reasoning. */
 function storedItems(message: AssistantMessage, model: string): Item[] | undefined {
   if (message.state?.provider !== 'openai-responses') return undefined;
   const { data } = message.state;

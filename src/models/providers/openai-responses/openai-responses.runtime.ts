@@ -24,7 +24,7 @@ export class OpenAiResponsesRuntime implements ModelRuntime<OpenAiOptions> {
       (apiKey, baseURL = 'https://api.openai.com/v1') =>
         new OpenAI({
           apiKey,
-          // Never left to the SDK, which would read the environment.
+          // The SDK would read absent values from the environment.
           baseURL,
           adminAPIKey: null,
           organization: null,
@@ -45,8 +45,8 @@ export class OpenAiResponsesRuntime implements ModelRuntime<OpenAiOptions> {
       const events = await responses.create({ ...openaiRequest(request), stream: true }, options);
       const answer = new Answer(request.model, call);
       for await (const event of events) {
-        const told = answer.take(event);
-        if (told !== undefined) yield told;
+        const modelEvent = answer.take(event);
+        if (modelEvent !== undefined) yield modelEvent;
       }
       yield* answer.close();
     } catch (error) {
@@ -58,12 +58,12 @@ export class OpenAiResponsesRuntime implements ModelRuntime<OpenAiOptions> {
   }
 }
 
-/** What has arrived of one answer. */
+/** The received part of one response. */
 class Answer {
   private readonly items: OutputItem[] = [];
   private readonly callIds = new Map<string, string>();
   private readonly ids = new UniqueIds();
-  /** By the item's place and call id: the API reports an item when it begins and when it is complete, and both need one id. */
+  /** By index and call id of the item: the API reports an item at its start and at its end, and both events need the same id. */
   private readonly uniqueIds = new Map<string, string>();
   private response: OpenAI.Responses.Response | undefined;
   private refused = false;
@@ -109,13 +109,13 @@ class Answer {
     if (this.response === undefined) throw this.call.endedEarly();
     const calls = this.items.filter((item) => item.type === 'function_call');
     const reason = this.stopReason(this.response, calls.length > 0);
-    // Cut off by the token limit, the last call's input may be half of what the model meant to write.
+    // If the token limit cut the response off, the input of the last call may be incomplete.
     if (reason === 'tool_calls') {
       for (const { call_id: id, name, arguments: json } of calls)
         yield { type: 'tool_call', call: { id, name, ...toolInputOf(json) } };
     }
     const replayable = (reason === 'tool_calls' || reason === 'end') && this.items.some(isReasoning);
-    const data = { model: this.model, items: this.items.map(readable) };
+    const data = { model: this.model, items: this.items.map(withObjectAsInput) };
     yield {
       type: 'stopped',
       reason,
@@ -124,9 +124,9 @@ class Answer {
     };
   }
 
-  private withUniqueId(item: OutputItem, place: number): OutputItem {
+  private withUniqueId(item: OutputItem, index: number): OutputItem {
     if (item.type !== 'function_call') return item;
-    const key = `${place} ${item.call_id}`;
+    const key = `${index} ${item.call_id}`;
     const callId = this.uniqueIds.get(key) ?? this.ids.take(item.call_id);
     this.uniqueIds.set(key, callId);
     return { ...item, call_id: callId };
@@ -151,7 +151,7 @@ class Answer {
   }
 }
 
-/** Here the totals hold their parts already. Servers that speak this API for other models leave out the details. */
+/** The API counts as `ModelUsage` does. Other servers with this API may leave out the details. */
 function usageOf({ usage = {} }: { readonly usage?: Partial<OpenAI.Responses.ResponseUsage> }): ModelUsage {
   return {
     inputTokens: usage.input_tokens ?? null,
@@ -161,8 +161,8 @@ function usageOf({ usage = {} }: { readonly usage?: Partial<OpenAI.Responses.Res
   };
 }
 
-/** Servers that offer this API for other models parse the arguments of earlier calls, and refuse anything but a JSON object. */
-function readable(item: OutputItem): OutputItem {
+/** Other servers with this API parse the arguments of earlier calls, and refuse anything but a JSON object. */
+function withObjectAsInput(item: OutputItem): OutputItem {
   const isMalformed = item.type === 'function_call' && toolInputOf(item.arguments).malformedInput !== undefined;
   return isMalformed ? { ...item, arguments: '{}' } : item;
 }

@@ -15,7 +15,7 @@ const stored = storedObject({
 });
 export type OpenAiOptions = Stored<typeof stored>;
 
-/** The settings that a caller may send. */
+/** The settings in a request. */
 export interface OpenAiRequest {
   readonly type: 'openai-responses';
   readonly reasoning?: { readonly effort?: ReasoningEffort | null };

@@ -1,9 +1,9 @@
 import type { JsonObject } from '../../domain/model-runtime.js';
 
-/** What asks for a component: its kind is the first group. */
+/** A message that asks for a component; the first group is its kind. */
 export const SHOW_SAMPLE = /\bshow (?:me |us )?(?:an? |some )?(card|list|choices|question)\b/i;
 
-/** The components that the sandbox model shows, by what asks for them. */
+/** The components that the sandbox model shows, by kind. */
 export const SAMPLES: Readonly<Record<string, { readonly name: string; readonly input: JsonObject }>> = {
   card: {
     name: 'present_card',
@@ -55,7 +55,7 @@ export const SAMPLES: Readonly<Record<string, { readonly name: string; readonly 
   },
 };
 
-/** A text with everything that a reader may have to draw. */
+/** A text with every kind of formatting that a client may have to render. */
 export const FORMATTED = `Here is **formatted** text, with *emphasis*, \`code\` and [a link](https://example.com).
 
 1. First one thing
@@ -71,5 +71,5 @@ export const FORMATTED = `Here is **formatted** text, with *emphasis*, \`code\` 
 const reply = await chat.send('Hello');
 \`\`\`
 
-> Said by nobody in particular.
+> A quotation.
 `;

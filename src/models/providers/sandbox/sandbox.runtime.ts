@@ -4,44 +4,44 @@ import type { ModelAttachment } from '../../domain/model-attachment.js';
 import type { JsonObject, ModelEvent, ModelMessage, ModelRuntime, RuntimeRequest } from '../../domain/model-runtime.js';
 import { isJsonObject } from '../shared/provider-call.js';
 
-/** The pause between words: slow enough to see it stream. */
+/** The pause between words, long enough for a person to see the stream. */
 const WORD_MS = 15;
 const LABEL = '[sandbox model]';
-/** Tools that show something to the user begin so. */
+/** Prefix of the tools that show a component to the user. */
 const COMPONENT_TOOL = 'present_';
 const QUOTE_CHARACTERS = 200;
 const NAMED_TOOLS = 5;
-/** How the service asks a model for a list of texts, as for suggestions. */
+/** The sentence in which the service asks for a list of texts, such as suggestions. */
 const LIST_ASKED_FOR = /\bJSON array of exactly (\d{1,2}) strings\b/;
 
 /**
- * The demo's model: no key, no network, the same answer to the same conversation. Every reply says that
- * it comes from here. "use <tool>", with JSON after it or without, makes it call that tool; "show me a card" and its kin
- * have it show a response component, where the agent may.
+ * The model of demo mode, without key and network: the same conversation gets the same reply, which says that it comes from the
+ * sandbox. "use <tool>", optionally followed by JSON, makes it call the tool; "show me a card" and the like make it show a response
+ * component, if the agent has that switched on.
  */
 export class SandboxRuntime implements ModelRuntime {
   constructor(private readonly clock: Clock) {}
 
   async *stream(request: RuntimeRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
     signal.throwIfAborted();
-    const asked = toolAskedFor(request);
+    const requested = requestedCall(request);
     const inputTokens = tokensOf(request);
-    // It has no cache and does not think.
+    // The sandbox has no cache and does not think.
     yield { type: 'usage', usage: { inputTokens, outputTokens: null, cachedInputTokens: 0, thinkingTokens: 0 } };
-    const text = asked === undefined ? reply(request) : announcement(asked.name);
+    const text = requested === undefined ? reply(request) : announcement(requested.name);
     for (const word of text.split(/(?<=\s)/)) {
       await this.clock.sleep(WORD_MS, signal);
       yield { type: 'text', text: word };
     }
-    if (asked !== undefined) {
-      const call = { id: `sandbox_${request.messages.length}`, ...asked };
+    if (requested !== undefined) {
+      const call = { id: `sandbox_${request.messages.length}`, ...requested };
       yield { type: 'tool_call_started', id: call.id, name: call.name };
       yield { type: 'tool_call_arguments', id: call.id, delta: JSON.stringify(call.input) };
       yield { type: 'tool_call', call };
     }
     yield {
       type: 'stopped',
-      reason: asked === undefined ? 'end' : 'tool_calls',
+      reason: requested === undefined ? 'end' : 'tool_calls',
       usage: { inputTokens, outputTokens: estimate(text), cachedInputTokens: 0, thinkingTokens: 0 },
     };
   }
@@ -59,12 +59,12 @@ function reply(request: RuntimeRequest): string {
     return `${LABEL} A real model would say something about it.`;
   }
   if (results.length > 0) {
-    const told = results.map((result) =>
+    const outcomes = results.map((result) =>
       result.isError
         ? `The tool ${result.toolName} failed: ${quote(result.output)}`
         : `The tool ${result.toolName} answered: ${quote(result.output)}`,
     );
-    return [LABEL, ...told, 'A real model would now work with that.'].join(' ');
+    return [LABEL, ...outcomes, 'A real model would now work with that.'].join(' ');
   }
   const facts = [`This conversation has ${count(request.messages.length, 'message')} so far`, promptFact(request)];
   const named = request.tools.slice(0, NAMED_TOOLS).map((tool) => tool.name);
@@ -84,7 +84,7 @@ function opening(text: string): string {
   return `I received your message: ${quote(text)}`;
 }
 
-/** Says what came along, and no more: nothing here looks into a file. */
+/** Names the attached files, without reading them. */
 function attached(messages: readonly ModelMessage[]): string {
   const files = messages.findLast((message) => message.role === 'user')?.attachments ?? [];
   if (files.length === 0) return '';
@@ -96,7 +96,7 @@ function sizeOf(file: ModelAttachment): string {
   return count(file.kind === 'text' ? Buffer.byteLength(file.text) : Buffer.byteLength(file.data, 'base64'), 'byte');
 }
 
-/** A JSON list, in the one property of the format's schema if there is a format. */
+/** A JSON list, or an object with the list as the only property of the format's schema. */
 function listOf(count: number, format: RuntimeRequest['responseFormat']): string {
   const list = Array.from({ length: count }, (_, index) => `${LABEL} Suggestion ${index + 1}`);
   const [property] = Object.keys(format?.schema['properties'] ?? {});
@@ -109,18 +109,18 @@ function promptFact(request: RuntimeRequest): string {
     : `the agent's system prompt has ${count(request.system.length, 'character')}`;
 }
 
-/** The call that the user's newest message asks for, unless it was made already. */
-function toolAskedFor(request: RuntimeRequest): { name: string; input: JsonObject } | undefined {
+/** The tool call that the last message asks for, if that is the user's. */
+function requestedCall(request: RuntimeRequest): { name: string; input: JsonObject } | undefined {
   const last = request.messages.at(-1);
   if (last?.role !== 'user') return undefined;
   for (const match of last.text.matchAll(/\buse\s+([\w-]+)\s*(\{[\s\S]*\})?/gi)) {
     const tool = request.tools.find((candidate) => candidate.name === match[1]);
     if (tool !== undefined) return { name: tool.name, input: parseInput(match[2]) };
   }
-  return sampleAskedFor(last.text, request);
+  return requestedSample(last.text, request);
 }
 
-function sampleAskedFor(text: string, { tools }: RuntimeRequest): { name: string; input: JsonObject } | undefined {
+function requestedSample(text: string, { tools }: RuntimeRequest): { name: string; input: JsonObject } | undefined {
   const kind = SHOW_SAMPLE.exec(text)?.[1]?.toLowerCase();
   const sample = kind === undefined ? undefined : SAMPLES[kind];
   return sample && tools.some(({ name }) => name === sample.name) ? sample : undefined;

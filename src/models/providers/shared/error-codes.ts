@@ -1,10 +1,10 @@
-/** What providers write their codes of: no sentence, and nothing that a caller has said. */
+/** The form of providers' error codes, which matches no sentence. */
 const CODE = /^[A-Za-z][A-Za-z0-9_.-]{1,63}$/;
 
 /**
- * The codes in the body of a provider's error, for the log: its sentences may quote prompts and keys.
- * @param text the body, or what an SDK made of it
- * @returns empty where it has none
+ * The codes in a provider's error, for the log: its sentences may quote prompts and keys.
+ * @param text the body, or the message that an SDK made of it
+ * @returns empty if there are none
  */
 export function codesIn(text: string): string {
   const [body] = [parse(text.slice(Math.max(0, text.search(/[[{]/))))].flat();
@@ -12,7 +12,7 @@ export function codesIn(text: string): string {
   return codesOf(error['type'], error['code'], error['status']);
 }
 
-/** Those of the values that are codes. */
+/** The values that have the form of a code. */
 export function codesOf(...values: readonly unknown[]): string {
   const codes = values.filter((value): value is string => typeof value === 'string' && CODE.test(value));
   return [...new Set(codes)].join(' ');

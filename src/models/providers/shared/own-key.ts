@@ -1,20 +1,21 @@
 import { ValidationFailed } from '../../../platform/errors/index.js';
-/** What a caller may send about whose key pays, whatever the provider. */
+
+/** The fields of a request that choose the API key, for every provider. */
 export interface KeyChoice {
   readonly useOwnApiKey?: boolean;
-  /** Goes to the vault; no settings object holds it. */
+  /** Stored in the vault, never in settings. */
   readonly apiKey?: string;
 }
 
 type KeyRequest = KeyChoice & { readonly type: string };
 
-/** When an agent may have an API key of its own. Both throw ValidationFailed. */
+/** Check whether a request may choose the agent's own API key. @throws ValidationFailed */
 export interface OwnKeyRules {
   create(request: KeyRequest): void;
   change(request: KeyRequest): void;
 }
 
-/** Chosen when the agent is made; what a change may say about it is what the body's class declares. */
+/** The key is chosen at creation. The body class of changes declares no field for it. */
 export const OPTIONAL_OWN_KEY: OwnKeyRules = {
   create({ useOwnApiKey = false, apiKey }) {
     if (useOwnApiKey && apiKey === undefined) {
@@ -24,12 +25,10 @@ export const OPTIONAL_OWN_KEY: OwnKeyRules = {
       throw new ValidationFailed('body/provider/apiKey is accepted only when useOwnApiKey is true');
     }
   },
-  change() {
-    // The body that changes an agent has no field for a key.
-  },
+  change: () => undefined,
 };
 
-/** As `OPTIONAL_OWN_KEY`; a change may go over to an own key, or to another one, and not back. */
+/** As `OPTIONAL_OWN_KEY`, but a change may also set or replace the own key. It cannot go back to the managed key. */
 export const OWN_KEY_FOR_GOOD: OwnKeyRules = {
   ...OPTIONAL_OWN_KEY,
   change({ useOwnApiKey, apiKey }) {

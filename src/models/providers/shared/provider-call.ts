@@ -17,7 +17,7 @@ import { CLIENT_CACHE_SIZE, DRAIN_MS, MAX_MALFORMED_INPUT } from './limits.js';
 export interface ProviderAccess {
   /** The operator's key; absent means that only agents with their own key can run. */
   readonly managedKey: string | undefined;
-  /** Replaces the provider's public address. */
+  /** Replaces the public address of the provider. */
   readonly baseUrl: string | undefined;
 }
 
@@ -29,19 +29,19 @@ const MESSAGES: Readonly<Record<ModelFailureCode, string>> = {
   context_too_long: 'The conversation is longer than the model can read.',
 };
 
-/** Where a gateway stands between, nobody can tell which of the two refused. */
+/** Behind a gateway the service cannot tell which of the two refused. */
 const ROUTED_REFUSAL = 'The gateway, or the model provider behind it, refused the credentials of the request.';
 
-/** Providers do not say in a common way what they dislike; with files in the request these are the likeliest. */
+/** Providers have no common code for a refused attachment; in a request with files these are the likeliest cause. */
 const ATTACHMENT_REFUSAL = 'The model provider refused the request. It may not take one of the attachments.';
 
-/** OpenAI's codes for a picture that it cannot use, which come inside the answer: `invalid_image`, `image_too_large`. */
+/** OpenAI reports an unusable image inside the response, with codes such as `invalid_image` and `image_too_large`. */
 const IMAGE_REFUSED = /^\w*image\w* /;
 
-/** Given as the reason to what is still open; making the default one for each call costs more than the abort. */
-const CALL_OVER = new Error('The call of the provider is over');
+/** The abort reason of every ended call. A new default reason for each would cost more than the abort. */
+const CALL_OVER = new Error('The call to the provider has ended');
 
-/** One call of a provider: its key, its own abort signal, its end, and the words for its failure. */
+/** One call to a provider: its key, its abort signal, its end and its failure. */
 export class ProviderCall {
   private readonly controller = new AbortController();
   private readonly abort = (): void => {
@@ -55,7 +55,7 @@ export class ProviderCall {
   readonly key: string;
   /** The route's base address, else the operator's setting; undefined for the provider's public one. */
   readonly baseUrl: string | undefined;
-  /** What the SDK is to send along. */
+  /** Additional headers for the SDK to send. */
   readonly headers: Readonly<Record<string, string>>;
   private readonly route: ModelRoute | undefined;
 
@@ -81,12 +81,12 @@ export class ProviderCall {
     outer.addEventListener('abort', this.abort, { once: true });
   }
 
-  /** A signal of this call alone: the SDKs leave listeners behind on the one they are given. */
+  /** A signal for this call only, because the SDKs leave listeners on it. */
   get signal(): AbortSignal {
     return this.controller.signal;
   }
 
-  /** The provider said its last word; what is left of the response is read for a moment more. */
+  /** The provider has sent its last event. Reads the rest of the response for at most `DRAIN_MS`. */
   drain(): void {
     this.cancelDrain ??= this.clock.after(DRAIN_MS, () => {
       this.controller.abort(CALL_OVER);
@@ -97,27 +97,27 @@ export class ProviderCall {
     return this.cancelDrain !== undefined;
   }
 
-  /** Closes what is still open; a response that was read to its end keeps its connection. */
+  /** Closes the connection, unless the response was read to its end. */
   close(): void {
     this.outer.removeEventListener('abort', this.abort);
     this.cancelDrain?.();
     this.controller.abort(CALL_OVER);
   }
 
-  /** What to throw for `error`: the caller's own reason after an abort, else a `ModelFailure`. */
+  /** What to throw for `error`: the reason of the caller's signal after an abort, else a `ModelFailure`. */
   failure(error: unknown): unknown {
     if (this.outer.aborted) return this.outer.reason;
     if (error instanceof ModelFailure) return error;
-    const problem = problemOf(error);
+    const problem = findProblem(error);
     if (problem === undefined)
-      return this.broken(`the SDK reported ${error instanceof Error ? error.name : typeof error}`, error);
+      return this.broken(`the SDK threw ${error instanceof Error ? error.name : typeof error}`, error);
     const { code, retryable, unacceptable } = classify(problem);
     const refused = problem.kind === 'refused' ? problem : undefined;
     const detail =
       refused === undefined
         ? `the provider is ${problem.kind}`
         : `${refused.status} ${codesIn(refused.body)}`.trimEnd();
-    // The cause of a refusal holds its body as it came, which may quote the key; logs print causes.
+    // Logs print causes, and the cause of a refusal contains its body, which may quote the key.
     const cause = refused === undefined ? error : undefined;
     const facts = { retryable, retryAfterSeconds: refused?.retryAfterSeconds, detail, cause };
     const refusedSchemas =
@@ -126,12 +126,12 @@ export class ProviderCall {
     return this.fail(code, unacceptable === true ? { ...facts, unacceptable } : facts);
   }
 
-  /** The answer broke after it began: never tried again. */
+  /** A response that failed after it began. Such a call is not repeated. */
   broken(detail: string, cause?: unknown): ModelFailure {
     return this.fail('provider_error', { retryable: false, detail, cause });
   }
 
-  /** The provider itself reported an error inside its answer. @param given its code, where its words do not hold it as JSON */
+  /** An error that the provider reports inside its response. @param given its code, if the message does not contain it as JSON */
   reported(message: string, given?: string | null): ModelFailure {
     const words = `${given ?? ''} ${message}`.trimStart();
     const code = isContextOverflow(words) ? 'context_too_long' : 'provider_error';
@@ -139,9 +139,9 @@ export class ProviderCall {
     return this.fail(code, { retryable: false, detail, ...(IMAGE_REFUSED.test(words) ? { unacceptable: true } : {}) });
   }
 
-  /** A response that ended without its closing event must never pass for a whole answer. */
+  /** A response without its closing event is not complete. */
   endedEarly(): ModelFailure {
-    return this.broken('the response ended before the answer did');
+    return this.broken('the response ended without its last event');
   }
 
   private refusedSchemas(body: string): SchemaRefusal | undefined {
@@ -163,7 +163,7 @@ export class ProviderCall {
 }
 
 function schemaRefusalMessage({ tools: [name] }: SchemaRefusal): string {
-  return `The model provider refused the schema of ${name === undefined ? 'a tool, without saying of which' : `the tool ${name}`}.`;
+  return `The model provider refused the schema of ${name === undefined ? 'a tool without naming the tool' : `the tool ${name}`}.`;
 }
 
 function hasFiles(message: ModelMessage): boolean {
@@ -171,7 +171,7 @@ function hasFiles(message: ModelMessage): boolean {
   return (message.role === 'user' ? message.attachments : message.media) !== undefined;
 }
 
-function problemOf(error: unknown): TransportProblem | undefined {
+function findProblem(error: unknown): TransportProblem | undefined {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     if (cause instanceof TransportFailure) return cause.problem;
   }
@@ -206,13 +206,13 @@ function classifyStatus(status: number, body: string): Classified {
     case 403:
       return { code: 'provider_auth', retryable: false };
     case 429:
-      // A used-up quota answers 429 as well, but waiting does not refill it.
+      // A used-up quota is also a 429, but waiting does not help.
       return { code: 'provider_rate_limited', retryable: !body.includes('insufficient_quota') };
     case 503:
     case 529:
       return { code: 'provider_overloaded', retryable: true };
     case 400:
-      // Gemini answers a wrong key with 400.
+      // Gemini reports a wrong key with 400.
       if (body.includes('API_KEY_INVALID')) return { code: 'provider_auth', retryable: false };
       return isContextOverflow(body) ? { code: 'context_too_long', retryable: false } : UNACCEPTABLE;
     case 413:
@@ -225,7 +225,7 @@ function classifyStatus(status: number, body: string): Classified {
   }
 }
 
-/** The providers' own words for a prompt that does not fit: Anthropic's two, OpenAI's code and sentence, Gemini's. */
+/** How providers report a prompt that is too long: two phrases of Anthropic, code and two phrases of OpenAI, one of Gemini. */
 const CONTEXT_OVERFLOW = new RegExp(
   [
     'prompt is too long',
@@ -244,7 +244,7 @@ function isContextOverflow(text: string): boolean {
 
 export type ToolInput = Pick<ModelToolCall, 'input' | 'malformedInput'>;
 
-/** The input of a tool call in a complete answer, from the text that the model wrote. Blank text means no arguments. */
+/** The input of a tool call in a complete response, from the text that the model wrote. Blank text means no arguments. */
 export function toolInputOf(json: string): ToolInput {
   if (json.trim() === '') return { input: {} };
   let value: unknown;
@@ -256,7 +256,7 @@ export function toolInputOf(json: string): ToolInput {
   return isJsonObject(value) ? { input: value } : malformed(json);
 }
 
-/** @param written the text that is not a JSON object; truncated to `MAX_MALFORMED_INPUT` */
+/** @param written text that is not a JSON object; stored up to `MAX_MALFORMED_INPUT` */
 export function malformed(written: string): Required<ToolInput> {
   const isLong = written.length > MAX_MALFORMED_INPUT;
   return {
@@ -269,7 +269,7 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** SDK clients by API key and base address, least recently used dropped first. */
+/** SDK clients by API key and base URL; the least recently used is dropped first. */
 export class ClientCache<Client> {
   private readonly clients = new Map<string, Client>();
 
@@ -278,7 +278,7 @@ export class ClientCache<Client> {
     private readonly size: number = CLIENT_CACHE_SIZE,
   ) {}
 
-  /** @param baseUrl undefined for the provider's public address */
+  /** @param baseUrl undefined for the public address of the provider */
   get(apiKey: string, baseUrl?: string): Client {
     const name = JSON.stringify([apiKey, baseUrl]);
     const client = this.clients.get(name) ?? this.make(apiKey, baseUrl);

@@ -1,23 +1,22 @@
 import { BooleanField, field, isText, rule, says, StringField } from '../../../platform/http/index.js';
 import type { CatalogueModel } from '../../domain/catalogue-model.js';
 
-/** In characters. */
+/** Characters of a model id. */
 export const MAX_MODEL = 255;
 
-/** Options of the fields that providers have in common. */
 export const OPTIONAL = { optional: true } as const;
 export const OWN_KEY = { min: 1, max: 500, optional: true } as const;
 
 type Models = readonly Pick<CatalogueModel, 'id' | 'ownKeyOnly' | 'isDefault'>[];
 
-/** `model` in the body that creates an agent. The field only checks that it is text: the catalogue refuses unknown models and lists the known ones. */
+/** `model` in the body that creates an agent. The field accepts any text; the check against the catalogue lists the known models in its error. */
 export function NewModelField(models: Models): PropertyDecorator {
   return modelField(models, `The default is ${idsOf(models, ({ isDefault }) => isDefault)}.`);
 }
 
 /** `model` in the body that changes an agent. */
 export function ChangedModelField(models: Models): PropertyDecorator {
-  return modelField(models, 'The stored model can be sent again even if it is not in the list.');
+  return modelField(models, 'The stored model is accepted even if it is no longer in the list.');
 }
 
 function modelField(models: Models, description: string): PropertyDecorator {
@@ -32,15 +31,15 @@ function modelField(models: Models, description: string): PropertyDecorator {
 /** The ids of the models that match, as a list for a sentence. */
 export function idsOf<Model extends { readonly id: string }>(
   models: readonly Model[],
-  isMeant: (model: Model) => boolean,
+  matches: (model: Model) => boolean,
 ): string {
   return models
-    .filter(isMeant)
+    .filter(matches)
     .map(({ id }) => id)
     .join(', ');
 }
 
-/** Which key pays for the model, in the body that creates an agent. */
+/** The choice of the API key, in the body that creates an agent. */
 export class KeyedProviderBody {
   @BooleanField({ optional: true, description: 'false, the default, uses the managed key; true requires apiKey.' })
   readonly useOwnApiKey?: boolean;
@@ -48,10 +47,10 @@ export class KeyedProviderBody {
   readonly apiKey?: string;
 }
 
-/** The same in answers. */
+/** What every provider shows of an agent in responses. */
 export class ProviderResponse {
-  @StringField({ description: 'A model of the catalogue, or one that was in it when the agent was given it.' })
+  @StringField({ description: 'A model of the catalogue, or one that was in the catalogue when it was set.' })
   readonly model!: string;
-  @BooleanField({ description: 'Whether the agent runs on a key of yours; such runs cost no credits.' })
+  @BooleanField({ description: 'Whether the agent uses your own API key; such runs cost no credits.' })
   readonly useOwnApiKey!: boolean;
 }

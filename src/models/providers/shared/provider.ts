@@ -10,52 +10,52 @@ import type { KeyChoice, OwnKeyRules } from './own-key.js';
 import type { ProviderAccess } from './provider-call.js';
 import type { ModelTransport } from './transport.js';
 
-/** What a caller may send about the model, whatever the provider. */
+/** The field of a request that chooses the model, for every provider. */
 export interface ModelChoice {
   readonly model?: string;
 }
 
 /**
- * What agents of one type run on. Its methods take options of its own type alone, which the types cannot tell once the
- * descriptor has been looked up: look it up by the type of the options that it is given.
+ * A provider of agents. Its methods accept only options of its own type, which the compiler cannot check for a descriptor from a
+ * lookup: look it up by the type of the options that you pass.
  */
 export interface Provider<
   Type extends string = string,
   Options extends { readonly type: Type } = { readonly type: Type },
   Request extends { readonly type: Type } = { readonly type: Type },
 > {
-  /** What `provider.type` says of an agent; stored, so it never changes. */
+  /** `provider.type` of its agents; stored, so it never changes. */
   readonly type: Type;
-  /** The feature that an organization needs; absent where every organization may have such agents. */
+  /** The feature that an organization needs for such agents; absent if every organization may have them. */
   readonly feature?: Feature;
   readonly ownKey: OwnKeyRules;
-  /** The response components that its agents can emit, by the names of their switches. */
+  /** The response components that its agents can show, by the names of their switches. */
   readonly responseComponents: 'all' | readonly string[];
-  /** Strongest first: the order in which a refusal lists them. Exactly one is the default. */
+  /** Strongest first, the order in error messages. Exactly one is the default. */
   readonly models: readonly CatalogueModel[];
   readonly settings: ProviderSettings<Options, Request>;
   readonly bodies: ProviderBodies<NoInfer<Request>>;
-  /** The largest `timeoutMinutes` of its agents, where it is less than that of others. */
+  /** The largest `timeoutMinutes` of its agents, if it is smaller than that of other agents. */
   readonly maxTimeoutMinutes?: number;
-  /** Its agents search their knowledge with the default weight of meaning, whatever they or a request say. */
+  /** Knowledge searches of its agents always use the default `semanticWeight`. */
   readonly fixedSemanticWeight?: true;
-  /** A Nest provider; absent where the loop of the engine runs the agents. */
+  /** A Nest provider that runs its agents; absent if the engine's loop does. */
   readonly loop?: NestClass<AgentLoop>;
 }
 
 /** The settings that a provider adds to its agents. */
 export interface ProviderSettings<Options, Request> {
-  /** Reads settings that any release stored: each setting except the type has a default. */
+  /** Reads settings that any release has stored: each field except `type` has a default. */
   readonly stored: z.ZodObject & z.ZodType<Options>;
-  /** Of an agent whose creator sent none. */
+  /** Settings of an agent that is created without any. */
   readonly initial: Options;
-  /** For an answer that must come fast: no more thinking than the model cannot do without, and no search. */
+  /** Settings for a fast response: the least thinking that the model allows, and no search. */
   readonly quick: Options;
-  /** The settings after a request; what was not sent stays. */
+  /** The settings after a change; fields that are absent from the request stay unchanged. */
   merge(current: Options, request: Request): Options;
-  /** As reads and versions show them, beside type, model and whose key pays. */
+  /** The settings as responses and versions show them, beside type, model and `useOwnApiKey`. */
   describe(options: Options): Readonly<Record<string, unknown>>;
-  /** Turns on the web search that the provider makes itself; absent where it has none. */
+  /** Switches on the provider's own web search; absent if it has none. */
   withWebSearch?(options: Options): Options;
 }
 
@@ -69,34 +69,33 @@ export interface ProviderBodies<Request> {
   readonly response: DtoClass;
 }
 
-/** What makes the runtime of one process. */
 export type RuntimeClass<Options extends ProviderOptions> = new (
   access: ProviderAccess,
   transport: ModelTransport,
   clock: Clock,
 ) => ModelRuntime<Options>;
 
-/** A provider with an API of its own for its models. */
+/** A provider that has an API for its models. */
 export interface ApiProvider<
   Type extends string = string,
   Options extends { readonly type: Type } = { readonly type: Type },
   Request extends { readonly type: Type } = { readonly type: Type },
 > extends Provider<Type, Options, Request> {
-  /** Loaded when it is asked for, since the SDK comes with it. */
+  /** Loads the runtime, and the SDK with it. */
   runtime(): Promise<RuntimeClass<Options>>;
-  /** What its API keys begin with. */
+  /** The prefixes of its API keys. */
   readonly keyPrefixes: readonly string[];
-  /** The operator's key is in `<name>_API_KEY`, an address that replaces the public one in `<name>_BASE_URL`. */
+  /** Prefix of the operator's settings: `<name>_API_KEY` and `<name>_BASE_URL`, which replaces the public address. */
   readonly environment: string;
-  /** What OpenTelemetry calls it: `gen_ai.provider.name`. */
+  /** Its `gen_ai.provider.name` in OpenTelemetry. */
   readonly telemetryName: string;
-  /** The last part of a gateway's address for this provider; absent where gateways do not carry its traffic. */
+  /** The last part of a gateway's URL for this provider; absent if gateways do not forward its requests. */
   readonly gatewayPath?: string;
-  /** Of the images, PDFs and texts that can be attached, those that its models do not take. */
+  /** Media types of attachments that its models do not accept. */
   readonly refusedMediaTypes: readonly string[];
 }
 
-/** Describes a provider with an API of its own. */
+/** Describes a provider that has an API. */
 export function defineApiProvider<
   const Type extends string,
   Options extends { readonly type: Type },
@@ -105,7 +104,7 @@ export function defineApiProvider<
   return provider;
 }
 
-/** Describes a provider whose agents have the models of other providers, and call their APIs. */
+/** Describes a provider whose agents use the models and APIs of other providers. */
 export function defineProvider<
   const Type extends string,
   Options extends { readonly type: Type },

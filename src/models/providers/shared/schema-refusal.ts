@@ -11,21 +11,21 @@ const PLACES = [
   /\btools[.[](\d{1,4})\]?\.(?:\w+\.)?(?:input_schema|parameters)\b/g,
   /\bfunction_?declarations\[(\d{1,4})\]\.(?:response_?)?(?:parameters|schema)/gi,
 ];
-/** OpenAI names the function too; other servers with its API may name only the function. */
+/** OpenAI also names the function; other servers with its API may name only the function. */
 const NAMED = /\bschema for function '([\w-]{1,64})'/gi;
-/** A refusal of the schema of one tool, or of all together, that does not name a tool. */
+/** A refusal of the schemas of one or all tools that names no tool. */
 const UNNAMED =
   /\binvalid_function_parameters\b|\b(?:tools?|functions?|function_?declarations?|input_schema|parameters)\b.{0,200}\bschemas?\b|\bschemas?\b.{0,200}\b(?:tools?|functions?|function_?declarations?|input_schema|parameters)\b|\bspecified schema produces a constraint\b/is;
-/** Refusals of something else in the request: the schema of the answer, the choice of a tool, a message. */
+/** Refusals of another part of the request: the response format, the tool choice, a message. */
 const OF_ANOTHER_PART =
   /\bresponse_?(?:format|schema|json_?schema)\b|\btext\.format\b|\boutput_(?:format|config)\b|\bjson_schema\b|\bstructured outputs?\b|\btool_?(?:choice|config|use|calls?|results?)\b|\b(?:messages|contents|input)[.[]\d/i;
-/** Keys of the usual forms, which an answer may quote. */
+/** Common forms of keys, which a provider may quote. */
 const KEY_LIKE = /\b(?:sk|ak|pk|rk|AIza|whsec|Bearer)[-_ ]?[\w.~+/-]{12,}=*/g;
 
 /**
- * @param body of the provider's refusal, which may be truncated
+ * @param body of the provider's error response, possibly truncated
  * @param secrets texts that `reason` must not contain
- * @returns which tools' schemas the provider refused; undefined when it refused the request for another reason
+ * @returns the tools whose schemas the provider refused; undefined if it refused the request for another reason
  */
 export function schemaRefusal(
   body: string,
@@ -33,41 +33,41 @@ export function schemaRefusal(
   secrets: readonly string[],
 ): SchemaRefusal | undefined {
   if (tools.length === 0) return undefined;
-  const { message, said } = wordsOf(body);
-  const places = PLACES.flatMap((place) => [...said.matchAll(place)].map(([, index]) => tools[Number(index)]?.name));
-  const names = [...said.matchAll(NAMED)].map(([, name]) => tools.find((tool) => tool.name === name)?.name);
-  const told = [...new Set([...places, ...names].filter((name) => name !== undefined))];
-  if (told.length === 0 && (OF_ANOTHER_PART.test(said) || !UNNAMED.test(said))) return undefined;
-  return { tools: told, reason: quoted(message, secrets) };
+  const { message, text } = readError(body);
+  const places = PLACES.flatMap((place) => [...text.matchAll(place)].map(([, index]) => tools[Number(index)]?.name));
+  const names = [...text.matchAll(NAMED)].map(([, name]) => tools.find((tool) => tool.name === name)?.name);
+  const refused = [...new Set([...places, ...names].filter((name) => name !== undefined))];
+  if (refused.length === 0 && (OF_ANOTHER_PART.test(text) || !UNNAMED.test(text))) return undefined;
+  return { tools: refused, reason: quote(message, secrets) };
 }
 
-/** The message of an error, and all text that may name a tool. A body that is not JSON, such as a truncated one, counts as the message. */
-function wordsOf(body: string): { readonly message: string; readonly said: string } {
+/** The message of an error, and all its text that may name a tool. A body that is not JSON, such as a truncated one, is the message. */
+function readError(body: string): { readonly message: string; readonly text: string } {
   let parsed: unknown;
   try {
     parsed = JSON.parse(body);
   } catch {
-    return { message: body, said: body };
+    return { message: body, text: body };
   }
   const [first] = [parsed].flat();
   const error = fieldsOf(fieldsOf(first)['error'] ?? first);
   const { message, param, code, details } = error;
-  const text = typeof message === 'string' ? message : '';
+  const sentence = typeof message === 'string' ? message : '';
   return {
-    message: text,
-    said: [text, param, code, details === undefined ? '' : JSON.stringify(details)].filter(isText).join('\n'),
+    message: sentence,
+    text: [sentence, param, code, details === undefined ? '' : JSON.stringify(details)].filter(isText).join('\n'),
   };
 }
 
-function quoted(message: string, secrets: readonly string[]): string {
+function quote(message: string, secrets: readonly string[]): string {
   const line = message
     .slice(0, 4 * MAX_QUOTED_REFUSAL)
     .replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
     .trim();
-  const open = secrets
+  const withoutSecrets = secrets
     .filter((secret) => secret !== '')
     .reduce((text, secret) => text.replaceAll(secret, '[secret]'), line);
-  return open.replace(KEY_LIKE, '[secret]').slice(0, MAX_QUOTED_REFUSAL).toWellFormed();
+  return withoutSecrets.replace(KEY_LIKE, '[secret]').slice(0, MAX_QUOTED_REFUSAL).toWellFormed();
 }
 
 function isText(value: unknown): value is string {

@@ -4,17 +4,17 @@ import { retryAfterMs } from '../../../platform/egress/index.js';
 import { CONNECT_MS, IDLE_MS, KEEP_ALIVE_MS, REFUSAL_BODY_BYTES } from './limits.js';
 
 /**
- * What went wrong between this process and a provider. The messages avoid words like "timeout": the
- * SDKs match on them and would replace this error by one of their own, without the facts.
+ * What went wrong between this process and a provider. The messages avoid words like "timeout": the SDKs match them, and would replace
+ * the error by their own without these facts.
  */
 export type TransportProblem =
-  /** Answered with an error status. */
+  /** The provider answered with an error status. */
   | { readonly kind: 'refused'; readonly status: number; readonly retryAfterSeconds?: number; readonly body: string }
-  /** Took no connection, or closed it before the first byte of an answer. */
+  /** The provider accepted no connection, or closed it before the first byte of the response. */
   | { readonly kind: 'unreachable' }
-  /** Broke off while the answer was under way. */
+  /** The connection closed during the response. */
   | { readonly kind: 'broken' }
-  /** Sent no byte for the idle limit. */
+  /** The provider sent no byte for `IDLE_MS`. */
   | { readonly kind: 'silent' };
 
 export class TransportFailure extends Error {
@@ -32,10 +32,9 @@ function describe(problem: TransportProblem): string {
 }
 
 /**
- * The connections to all providers, as the `fetch` that the SDKs take. Built on undici's `request`,
- * because its `fetch` costs several times the work a chunk. Follows no redirect, since a redirect would
- * carry the key elsewhere; turns every error status into a `TransportFailure`, because one of the SDKs
- * drops the response's headers and with them `Retry-After`.
+ * The connections to all providers, as a `fetch` for the SDKs. It uses undici's `request`, because undici's `fetch` takes several times
+ * as long for each chunk. It follows no redirect, which would send the key elsewhere. It turns every error status into a
+ * `TransportFailure`, because one of the SDKs drops the headers of the response, including `Retry-After`.
  */
 export class ModelTransport {
   private readonly agent: Agent;
@@ -46,10 +45,10 @@ export class ModelTransport {
   ) {
     this.agent = new Agent({
       connections: null,
-      // HTTP/1.1: aborting a call closes its own socket, and one broken connection ends one call.
+      // With HTTP/1.1 an abort closes only the socket of its call, and a broken connection ends only one call.
       allowH2: false,
       keepAliveTimeout: KEEP_ALIVE_MS,
-      // The idle limit below watches both, on the injected clock.
+      // `WatchedCall` limits both, on the injected clock.
       headersTimeout: 0,
       bodyTimeout: 0,
       connect: { timeout: CONNECT_MS },
@@ -77,7 +76,7 @@ export class ModelTransport {
     }
   };
 
-  /** Closes every connection; calls under way fail. */
+  /** Closes every connection; active calls fail. */
   async onModuleDestroy(): Promise<void> {
     await this.agent.destroy();
   }
@@ -94,7 +93,7 @@ function flatten(headers: RawHeaders): Headers {
 }
 
 function textOf(body: RequestInit['body']): string {
-  if (typeof body !== 'string') throw new TypeError('a model request is JSON text');
+  if (typeof body !== 'string') throw new TypeError('The body of a model request must be text');
   return body;
 }
 
@@ -116,25 +115,24 @@ async function refusal(
   return new TransportFailure({ kind: 'refused', status, retryAfterSeconds, body });
 }
 
-/** `Retry-After`, or the delay that Google's `RetryInfo` names in the body. */
+/** `Retry-After`, or the delay in Google's `RetryInfo` of the body. */
 function retryAfter(header: string | string[] | undefined, body: string, now: Date): number | undefined {
   const named = typeof header === 'string' ? header : /"retryDelay"\s*:\s*"(\d+(?:\.\d+)?)s"/.exec(body)?.[1];
   const ms = retryAfterMs(named, now);
   return ms === null ? undefined : Math.ceil(ms / 1_000);
 }
 
-/** The caller wants no more of the answer. */
-const UNWANTED = new Error('The rest of the answer is not wanted');
+const CANCELLED = new Error('The reader cancelled the response');
 
-/** One call on its way: joins the caller's signal with the idle limit, which runs only while bytes are waited for. */
+/** One request: joins the caller's signal with the idle limit, which applies only while this process waits for bytes. */
 class WatchedCall {
   private readonly controller = new AbortController();
   private readonly abort = (): void => {
     this.controller.abort(this.outer?.reason);
   };
-  /** When the wait for the next byte began; null while the reader is the one who is slow. */
+  /** When the wait for the next byte began; null while the reader has not asked for one. */
   private waitingSince: number | null;
-  private silent = false;
+  private isSilent = false;
   private cancelTimer: () => void;
 
   constructor(
@@ -152,14 +150,14 @@ class WatchedCall {
     return this.controller.signal;
   }
 
-  /** Re-armed from here rather than a byte at a time, so that a token costs no timer. */
+  /** Sets the timer again only when it has expired, so that a token costs no timer. */
   private readonly check = (): void => {
     const waited = this.waitingSince === null ? 0 : this.clock.monotonic() - this.waitingSince;
     if (waited < this.idleMs) {
       this.cancelTimer = this.clock.after(this.idleMs - waited, this.check);
       return;
     }
-    this.silent = true;
+    this.isSilent = true;
     this.controller.abort(new TransportFailure({ kind: 'silent' }));
   };
 
@@ -191,7 +189,7 @@ class WatchedCall {
         },
         cancel: () => {
           this.end();
-          this.controller.abort(UNWANTED);
+          this.controller.abort(CANCELLED);
         },
       },
       { highWaterMark: 0 },
@@ -199,7 +197,7 @@ class WatchedCall {
   }
 
   explain(error: unknown, kind: 'unreachable' | 'broken'): unknown {
-    if (this.silent) return new TransportFailure({ kind: 'silent' });
+    if (this.isSilent) return new TransportFailure({ kind: 'silent' });
     return error instanceof TransportFailure ? error : new TransportFailure({ kind }, error);
   }
 

@@ -1,6 +1,6 @@
 import { newId } from '../../../platform/ids/index.js';
 
-/** Makes the ids of one answer's calls unique: with the same id, only one of two calls would get its result. */
+/** Makes the call ids of one response unique: of two calls with the same id only one would get a result. */
 export class UniqueIds {
   private readonly taken = new Set<string>();
 

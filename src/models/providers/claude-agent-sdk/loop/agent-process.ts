@@ -15,10 +15,10 @@ import {
 import { STOP_MS } from './limits.js';
 import { TOOL } from './messages-call.js';
 import { type MessagesEndpoint, promptOf } from './messages-endpoint.js';
-import { environmentOf, optionsOf } from './process-options.js';
+import { processEnvironment, sdkOptions } from './process-options.js';
 import { Turn, UNKNOWN_CALL } from './turn.js';
 
-/** What processes are made with. */
+/** What every process needs. */
 export interface ProcessHost {
   readonly sdk: ClaudeAgentSdk;
   readonly processes: ChildProcesses;
@@ -28,11 +28,11 @@ export interface ProcessHost {
 }
 
 /**
- * A process of the SDK, kept open for one run after another. It reads nothing of a conversation: a run is a random token to it, and
- * a tool call the number of a call. It can be killed at any time.
+ * A process of the SDK, which serves one run after another. It never sees the conversation: it knows a run by a random token, and a
+ * tool call by its number. It can be killed at any time.
  */
 export class AgentProcess {
-  /** Resolves when the process is gone, for whatever reason. Never rejects. */
+  /** Resolves when the process has ended, for whatever reason. Never rejects. */
   readonly ended: Promise<void>;
   runs = 0;
   private readonly id = newId();
@@ -51,16 +51,16 @@ export class AgentProcess {
   ) {
     this.ended = new Promise((resolve) => (this.markEnded = resolve));
     this.key = host.endpoint.register((token, call) => {
-      // No run waits for a request of an earlier one.
+      // A request of an earlier run has no receiver.
       if (this.turn?.token === token) this.turn.onModelCall(call);
       else call.answerWithEnd();
     });
   }
 
   /**
-   * Does not wait until the process is ready, which takes most of half a second: its first prompt can be sent before, and its first
-   * step waits.
-   * @throws AgentLoopFailure, and nothing is left of the process then
+   * Does not wait until the process is ready, which takes about half a second: it accepts a prompt before, and the first step of the
+   * run waits.
+   * @throws AgentLoopFailure, after it has removed what was started
    */
   static async start(host: ProcessHost, organizationId: string): Promise<AgentProcess> {
     const process = new AgentProcess(host, organizationId);
@@ -77,7 +77,7 @@ export class AgentProcess {
     return this.ending !== undefined;
   }
 
-  /** Begins the turn of a run; the one before has ended. */
+  /** Begins the turn of a run, after the one before has ended. */
   begin(): Turn {
     this.runs += 1;
     const turn = new Turn(this.host.clock);
@@ -87,7 +87,7 @@ export class AgentProcess {
     return turn;
   }
 
-  /** Resolves when the process has ended its turn, and is ready for another run, or is gone. */
+  /** Resolves when the process has ended its turn and is ready for another run, or has ended itself. */
   async finish(turn: Turn): Promise<void> {
     turn.finish();
     if (this.turn !== turn) return;
@@ -96,7 +96,7 @@ export class AgentProcess {
     cancel();
   }
 
-  /** Ends it at once, with its descendants, and removes its folder. Never rejects. */
+  /** Kills the process and its descendants, and removes its folder. Never rejects. */
   kill(reason: string): Promise<void> {
     this.ending ??= this.end(reason);
     return this.ending;
@@ -105,14 +105,14 @@ export class AgentProcess {
   private async open(): Promise<void> {
     const { sdk, folders, endpoint } = this.host;
     const folder = await folders.open(this.id);
-    const env = environmentOf(folder, await endpoint.open(), this.key);
+    const env = processEnvironment(folder, await endpoint.open(), this.key);
     const call = sdk.tool(TOOL.name, 'Makes a tool call of the run.', {}, (_, extra) => this.onToolCall(extra), {
-      // Otherwise the calls of one answer come one after the other.
+      // Otherwise the SDK makes the calls of one response one after the other.
       annotations: { readOnlyHint: true },
     });
     const server = sdk.createSdkMcpServer({ name: TOOL.server, version: '1.0.0', tools: [call] });
     const spawn = (request: SpawnRequest): SdkProcess => this.spawn(request, folder);
-    const query = sdk.query({ prompt: this.prompts, options: optionsOf({ folder, env, server, spawn }) });
+    const query = sdk.query({ prompt: this.prompts, options: sdkOptions({ folder, env, server, spawn }) });
     this.query = query;
     void this.listen(query);
   }
@@ -121,13 +121,13 @@ export class AgentProcess {
     const present = Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined);
     const child = this.host.processes.startNow({ command, args, env: Object.fromEntries(present), folder });
     this.child = child;
-    // What it takes part in waits for it elsewhere; an idle one keeps no service from ending.
+    // The service must be able to stop while the process is idle. Runs wait for it by other means.
     child.keepsOwner(false);
     const events = new EventEmitter();
     let end: { readonly exitCode: number | null } | undefined;
     void child.ended.then((ended) => {
       end = ended;
-      void this.kill(ended.excess === null ? 'it ended by itself' : `it took too much: ${ended.excess}`);
+      void this.kill(ended.excess === null ? 'it ended by itself' : `it exceeded a limit: ${ended.excess}`);
       events.emit('exit', ended.exitCode, ended.signal ?? null);
     });
     return {
@@ -150,13 +150,13 @@ export class AgentProcess {
     try {
       for await (const { type } of query) if (type === 'result') this.onTurnEnded();
     } catch {
-      // It reports its end as an error, too.
+      // The SDK may also report the end of the process as an error.
     }
     await this.kill('it ended its output');
   }
 
   private onTurnEnded(): void {
-    // Only a turn whose run is over may end.
+    // A process may end its turn only after `finish`.
     this.turn?.fail(new AgentLoopFailure('The process ended its turn before the run was over'));
     this.turn = undefined;
     this.turnEnded?.();
@@ -169,21 +169,21 @@ export class AgentProcess {
   private async end(reason: string): Promise<void> {
     const { endpoint, folders } = this.host;
     endpoint.forget(this.key);
-    this.turn?.fail(new AgentLoopFailure(`A process of the agent SDK is gone: ${reason}`));
+    this.turn?.fail(new AgentLoopFailure(`A process of the agent SDK has ended: ${reason}`));
     this.prompts.end();
     await this.child?.kill();
     this.query?.close();
     this.markEnded();
-    // Another process may have taken the disk away; what is left is removed later.
+    // If this fails, `removeOldFolders` removes the folder later.
     await folders.remove(this.id).catch(() => undefined);
   }
 }
 
-/** The prompts of a process as its input, for as long as it lives. */
+/** The prompts of a process, as the input stream of the SDK. */
 class Prompts implements AsyncIterable<UserMessage> {
   private readonly waiting: UserMessage[] = [];
   private wake: (() => void) | undefined;
-  private over = false;
+  private hasEnded = false;
 
   push(content: string): void {
     this.waiting.push({ type: 'user', message: { role: 'user', content }, parent_tool_use_id: null, session_id: '' });
@@ -191,14 +191,14 @@ class Prompts implements AsyncIterable<UserMessage> {
   }
 
   end(): void {
-    this.over = true;
+    this.hasEnded = true;
     this.wake?.();
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<UserMessage> {
     for (;;) {
       yield* this.waiting.splice(0);
-      if (this.over) return;
+      if (this.hasEnded) return;
       if (this.waiting.length === 0) await new Promise<void>((resolve) => (this.wake = resolve));
     }
   }

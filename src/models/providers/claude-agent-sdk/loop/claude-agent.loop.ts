@@ -43,8 +43,7 @@ export class ClaudeAgentLoop extends HealthFact implements AgentLoop, OnApplicat
     this.folders = new PrivateFolders(join(dataDir, 'claude-agent'));
     this.pool = new ProcessPool((organizationId) => this.start(organizationId), claudeAgent.processes, clock);
     const states = ['busy', 'idle', 'waiting'] as const;
-    const help =
-      'Processes of the Claude Agent SDK that carry a run or wait for one, and runs that wait for a process.';
+    const help = 'Processes of the Claude Agent SDK that serve a run or are idle, and runs that wait for a process.';
     metrics.gauge({ name: 'agent_service_claude_agent_processes', help, labels: { state: states } }, () =>
       states.map((state) => ({ labels: { state }, value: this.pool.counts[state] })),
     );
@@ -69,14 +68,14 @@ export class ClaudeAgentLoop extends HealthFact implements AgentLoop, OnApplicat
     const { processes, folders, endpoint, clock } = this;
     if (this.sdk === undefined) void this.removeOldFolders();
     this.sdk ??= this.installed.load().catch((error: unknown) => {
-      // What failed once, for want of file descriptors for one, may work for the next run.
+      // The cause may be temporary, such as a lack of file descriptors, so the next run tries again.
       this.sdk = undefined;
       throw new AgentLoopFailure('The Claude Agent SDK could not be loaded', { cause: error });
     });
     return AgentProcess.start({ sdk: await this.sdk, processes, folders, endpoint, clock }, organizationId);
   }
 
-  /** Those of services that were killed. Another service may share the data folder, so the young ones stay. */
+  /** Removes the folders of killed services. Another service may share the data folder, so recent folders stay. */
   private async removeOldFolders(): Promise<void> {
     try {
       const old = new Date(this.clock.now().getTime() - OLD_FOLDER_MS);

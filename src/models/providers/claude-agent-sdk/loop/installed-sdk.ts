@@ -13,10 +13,10 @@ const description = z.object({
   optionalDependencies: z.record(z.string(), z.string()).optional(),
 });
 
-/** The one that the tests run against; `claude-agent/package.json` pins it. */
+/** The version that the tests use; `claude-agent/package.json` pins it. */
 export const SDK_VERSION = '0.3.329';
 
-/** What a program that the SDK runs has to look like. */
+/** The interface of a process that the SDK expects. */
 export interface SdkProcess extends Pick<EventEmitter, 'on' | 'once' | 'off'> {
   readonly stdin: Writable;
   readonly stdout: Readable;
@@ -46,10 +46,10 @@ export interface SdkQuery extends AsyncIterable<SdkMessage> {
   close(): void;
 }
 
-/** The context of a tool call: of it only its metadata is read. */
+/** The context of a tool call, as far as the loop reads it. */
 const toolCall = z.object({ _meta: z.object({ 'claudecode/toolUseId': z.string() }) });
 
-/** The id of the `tool_use` block that the call belongs to; undefined where the SDK does not tell it. */
+/** The id of the `tool_use` block that the call belongs to; undefined if the SDK does not pass it. */
 export function toolUseIdOf(extra: unknown): string | undefined {
   return toolCall.safeParse(extra).data?._meta['claudecode/toolUseId'];
 }
@@ -60,8 +60,8 @@ export interface ToolResult {
 }
 
 /**
- * The part of the SDK that the loop uses. Written out because the package is optional: the service is built and started without it.
- * `claude-agent-sdk.test.ts` compares the behaviour with the installed package.
+ * The part of the SDK that the loop uses. It is declared here because the service is built and started without this optional package.
+ * `sdk-package.claude-agent.embedded.test.ts` tests the behaviour with the installed package.
  */
 export interface ClaudeAgentSdk {
   query(input: {
@@ -91,7 +91,7 @@ export class InstalledSdk {
     this.require = createRequire(`${folder}/package.json`);
   }
 
-  /** What an operator has to do before it can be used; null when it can. */
+  /** A sentence on what the operator has to do before the SDK can be used; null when it can. */
   get missing(): string | null {
     const { version, optionalDependencies } = this.description() ?? {};
     if (version === SDK_VERSION && this.hasProgram(Object.keys(optionalDependencies ?? {}))) return null;
@@ -108,7 +108,7 @@ export class InstalledSdk {
     return (await import(pathToFileURL(this.require.resolve(PACKAGE)).href)) as ClaudeAgentSdk;
   }
 
-  /** Whether one of the packages is for this system and there: each holds the program for one. */
+  /** Whether the package with the program for this platform is installed: each package has the program of one platform. */
   private hasProgram(packages: readonly string[]): boolean {
     const own = packages.filter((name) => name.includes(`-${process.platform}-${process.arch}`));
     return packages.length === 0 || own.some((name) => this.resolves(`${name}/package.json`));

@@ -2,14 +2,14 @@ import type { ServerResponse } from 'node:http';
 import type { Clock } from '../../../../platform/clock/index.js';
 import { PING_MS } from './limits.js';
 
-/** The one tool that a process has, as it is named in requests: `mcp__<server>__<tool>`. */
+/** The only tool of a process. Requests name it `mcp__<server>__<tool>`. */
 export const TOOL = { server: 'agent', name: 'call', inRequests: 'mcp__agent__call' } as const;
 
 const NO_TOKENS = { input_tokens: 0, output_tokens: 0 } as const;
 
 /**
- * A request of a process for a call of the model, which is open until the service knows how the model's answer ends: with tool
- * calls, or with the end of the turn. The answer itself is not sent: the process does not need it.
+ * A process's request for a model call. It stays open until the engine knows whether the model's response ends with tool calls or ends
+ * the turn. The process does not need the response itself, and does not get it.
  */
 export class MessagesCall {
   private readonly stopPings: () => void;
@@ -25,7 +25,7 @@ export class MessagesCall {
     response.on('error', () => undefined);
   }
 
-  /** @param ids of the calls, new ones in the process */
+  /** @param ids of the calls, unique in the process */
   answerWithTools(ids: readonly string[]): void {
     const blocks = ids.map((id) => ({ type: 'tool_use', id, name: TOOL.inRequests, input: {} }));
     this.answer('tool_use', blocks, { type: 'input_json_delta', partial_json: '{}' });

@@ -6,7 +6,7 @@ import { secureRandomBytes } from '../../../../platform/ids/index.js';
 import { MAX_REQUEST_BYTES, REQUEST_MS } from './limits.js';
 import { MessagesCall } from './messages-call.js';
 
-/** What a run's turn in a process begins with; the newest in a request names the run. */
+/** The prompt of a run. The last one in a request names the current run. */
 const PROMPT = /^Run ([\w-]{43})$/;
 
 const request = z.object({
@@ -15,7 +15,7 @@ const request = z.object({
   ),
 });
 
-/** @param token of the run, `newToken` */
+/** @param token of the run, made by `newToken` */
 export function promptOf(token: string): string {
   return `Run ${token}`;
 }
@@ -25,13 +25,13 @@ export function newToken(): string {
   return secureRandomBytes(32).toString('base64url');
 }
 
-/** @param token of the run that the process works on, as far as it knows */
+/** @param token of the run that the process believes to serve */
 export type CallHandler = (token: string, call: MessagesCall) => void;
 
 /**
- * Speaks the Messages API to the processes of this service, on the loopback interface. A request needs the key of its process and names
- * its run by a token. What it says besides is not read: the engine calls the model with what is stored. As the processes' proxy for
- * everything else it refuses every connection.
+ * Serves the Messages API to the processes of this service, on the loopback interface. A request needs the key of its process, and names
+ * its run by a token. The rest of it is ignored: the engine calls the model with the stored conversation. The endpoint is also the
+ * proxy of the processes for all other traffic, and refuses every connection.
  */
 export class MessagesEndpoint {
   private readonly handlers = new Map<string, CallHandler>();
@@ -40,12 +40,12 @@ export class MessagesEndpoint {
 
   constructor(private readonly clock: Clock) {}
 
-  /** @returns its address */
+  /** @returns the base URL */
   async open(): Promise<string> {
     if (this.server === undefined) {
       this.server = createServer((incoming, response) => void this.serve(incoming, response));
       this.server.on('connect', (_, socket) => socket.destroy());
-      // The first call of a process may come long after its connection, and its answers take as long as runs do.
+      // The first request of a connection may come late, and a response may take as long as a run.
       Object.assign(this.server, { requestTimeout: REQUEST_MS, keepAliveTimeout: 0 });
       this.server.unref();
       this.listening = once(this.server.listen(0, '127.0.0.1'), 'listening');
@@ -61,7 +61,7 @@ export class MessagesEndpoint {
     return `http://127.0.0.1:${address.port}`;
   }
 
-  /** @returns the key of the process, which `forget` makes invalid */
+  /** @returns the key of the process, valid until `forget` */
   register(handler: CallHandler): string {
     const key = newToken();
     this.handlers.set(key, handler);
@@ -81,13 +81,13 @@ export class MessagesEndpoint {
     try {
       const handler = this.handlers.get(String(incoming.headers['x-api-key']));
       const isForMessages = incoming.method === 'POST' && incoming.url?.split('?')[0] === '/v1/messages';
-      const token = handler && isForMessages ? runOf(await textOf(incoming)) : undefined;
+      const token = handler && isForMessages ? findRunToken(await readBody(incoming)) : undefined;
       if (handler === undefined) refuse(response, 401, 'authentication_error');
       else if (!isForMessages) refuse(response, 404, 'not_found_error');
       else if (token === undefined) refuse(response, 400, 'invalid_request_error');
       else handler(token, new MessagesCall(response, this.clock));
     } catch {
-      // The process broke off its own request.
+      // The process has aborted its request.
       response.destroy();
     }
   }
@@ -96,11 +96,11 @@ export class MessagesEndpoint {
 function refuse(response: ServerResponse, status: number, type: string): void {
   response.writeHead(status, { 'content-type': 'application/json', connection: 'close' });
   response.end(
-    JSON.stringify({ type: 'error', error: { type, message: 'This endpoint serves the runs of the service alone.' } }),
+    JSON.stringify({ type: 'error', error: { type, message: 'This endpoint serves only the runs of the service.' } }),
   );
 }
 
-async function textOf(incoming: IncomingMessage): Promise<string> {
+async function readBody(incoming: IncomingMessage): Promise<string> {
   const parts: Buffer[] = [];
   let size = 0;
   for await (const part of incoming as AsyncIterable<Buffer>) {
@@ -111,8 +111,8 @@ async function textOf(incoming: IncomingMessage): Promise<string> {
   return Buffer.concat(parts).toString('utf8');
 }
 
-/** The token of the newest run that the request has; undefined for a request that is none of a run. */
-function runOf(body: string): string | undefined {
+/** The token of the last run in the request; undefined if it names none. */
+function findRunToken(body: string): string | undefined {
   let value: unknown;
   try {
     value = JSON.parse(body);

@@ -5,14 +5,14 @@ import { MAX_FAILURES } from './limits.js';
 import type { ProcessPool } from './process-pool.js';
 import type { Turn } from './turn.js';
 
-interface Held {
+interface Assignment {
   readonly process: AgentProcess;
   readonly turn: Turn;
 }
 
-/** A run on a process of the pool, from its first step to its end, and on another process where the first one fails. */
+/** A run on a process of the pool. If the process fails, another one takes over. */
 export class PooledRun implements LoopedRun {
-  private held: Held | undefined;
+  private held: Assignment | undefined;
   private failures = 0;
 
   constructor(
@@ -28,7 +28,7 @@ export class PooledRun implements LoopedRun {
 
   readyForTools(calls: number): Promise<void> {
     return this.step(async (turn) => {
-      // A process that takes over asks for the model first, and gets the answer that the run already has.
+      // A process that takes over first asks for the model call, which the engine has already made.
       await turn.modelCall();
       await turn.toolCalls(calls);
     });
@@ -43,7 +43,7 @@ export class PooledRun implements LoopedRun {
   private async step(work: (turn: Turn) => Promise<void>): Promise<void> {
     for (;;) {
       try {
-        const { turn } = (this.held ??= await this.hold());
+        const { turn } = (this.held ??= await this.acquire());
         await untilAborted(work(turn), this.signal);
         return;
       } catch (error) {
@@ -57,7 +57,7 @@ export class PooledRun implements LoopedRun {
     }
   }
 
-  private async hold(): Promise<Held> {
+  private async acquire(): Promise<Assignment> {
     const process = await this.pool.acquire(this.organizationId, this.signal);
     return { process, turn: process.begin() };
   }
@@ -70,7 +70,7 @@ export class PooledRun implements LoopedRun {
     this.pool.release(held.process);
   }
 
-  private async giveBack({ process, turn }: Held): Promise<void> {
+  private async giveBack({ process, turn }: Assignment): Promise<void> {
     await process.finish(turn);
     this.pool.release(process);
   }

@@ -4,10 +4,10 @@ import { NEVER_MS } from './limits.js';
 import { TOOL } from './messages-call.js';
 
 /**
- * All of a process's environment but its home. There is no secret in it: the key is valid at the loopback endpoint alone, for this
- * process. The proxy is the same endpoint, which connects to nothing.
+ * The environment of a process, except its home. It contains no secret: the key is valid only for this process, at the loopback endpoint. The
+ * proxy is the same endpoint, which refuses every connection.
  */
-export function environmentOf(folder: string, endpoint: string, key: string): Readonly<Record<string, string>> {
+export function processEnvironment(folder: string, endpoint: string, key: string): Readonly<Record<string, string>> {
   return {
     PATH: '/usr/bin:/bin',
     CLAUDE_CONFIG_DIR: join(folder, 'config'),
@@ -18,10 +18,10 @@ export function environmentOf(folder: string, endpoint: string, key: string): Re
     NO_PROXY: '127.0.0.1',
     API_TIMEOUT_MS: String(NEVER_MS),
     MCP_TOOL_TIMEOUT: String(NEVER_MS),
-    // Otherwise a tool call that takes long goes on beside the turn.
+    // Otherwise the process continues its turn while a long tool call runs in the background.
     CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: '1',
     CLAUDE_CODE_DISABLE_MCP_TASK_BACKGROUND: '1',
-    // Starts without hooks, plugins, memory files and what else an interactive session reads.
+    // Starts without hooks, plugins, memory files and other parts of an interactive session.
     CLAUDE_CODE_SIMPLE: '1',
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
     CLAUDE_CODE_DISABLE_AUTO_MEMORY: '1',
@@ -30,7 +30,7 @@ export function environmentOf(folder: string, endpoint: string, key: string): Re
     DISABLE_ERROR_REPORTING: '1',
     DISABLE_AUTOUPDATER: '1',
     DISABLE_BUG_COMMAND: '1',
-    // A summary of its own turns would be one more call of a model.
+    // A summary of earlier turns would be an additional model call.
     DISABLE_COMPACT: '1',
   };
 }
@@ -43,10 +43,10 @@ export interface ProcessParts {
   readonly spawn: (request: SpawnRequest) => SdkProcess;
 }
 
-/** What the SDK is asked for: its loop, with one tool, and nothing of its own. */
-export function optionsOf({ folder, env, server, spawn }: ProcessParts): Readonly<Record<string, unknown>> {
+/** Options for the SDK's loop with one tool, and without the SDK's own tools and settings. */
+export function sdkOptions({ folder, env, server, spawn }: ProcessParts): Readonly<Record<string, unknown>> {
   return {
-    // Any that it knows: the endpoint calls the model of the run.
+    // Any model that the SDK knows: the engine calls the model of the run.
     model: 'claude-sonnet-5-5',
     systemPrompt: 'Call the tool as often as you are asked to.',
     cwd: folder,

@@ -7,23 +7,23 @@ interface Waiter {
   readonly reject: (failure: Error) => void;
 }
 
-/** The runs of an organization that wait. */
-interface Line {
-  /** When the first of them became the first, by the monotonic clock. */
+/** The waiting runs of an organization. */
+interface Queue {
+  /** When the first waiter became the first, by the monotonic clock. */
   readonly since: number;
   readonly waiters: readonly Waiter[];
 }
 
 /**
- * At most a number of processes, each one organization's. A run that finds none waits. Organizations take turns: one with many runs
- * keeps its processes until another one has waited for `SHARE_MS`, since a new process costs more than a short run.
+ * A limited number of processes, each for one organization. Runs wait for a free process. An organization with many runs reuses its
+ * processes until another organization has waited for `SHARE_MS`, because starting a process takes longer than a short run.
  */
 export class ProcessPool {
   private readonly idle = new Map<AgentProcess, () => void>();
   private readonly busy = new Set<AgentProcess>();
   private starting = 0;
-  /** By organization, the one whose turn it is first. */
-  private readonly waiting = new Map<string, Line>();
+  /** By organization; the next one to serve is first. */
+  private readonly waiting = new Map<string, Queue>();
   private closed = false;
 
   constructor(
@@ -37,7 +37,7 @@ export class ProcessPool {
     return { busy: this.busy.size + this.starting, idle: this.idle.size, waiting };
   }
 
-  /** A process for one run, which `release` gives back. @throws AgentLoopFailure; the signal's reason */
+  /** A process for one run, to be returned with `release`. @throws AgentLoopFailure; the signal's reason */
   acquire(organizationId: string, signal: AbortSignal): Promise<AgentProcess> {
     return new Promise((resolve, reject) => {
       signal.throwIfAborted();
@@ -64,11 +64,11 @@ export class ProcessPool {
     });
   }
 
-  /** Takes a process back that has ended its turn, or is gone. */
+  /** Takes back a process that has ended its turn or itself. */
   release(process: AgentProcess): void {
     this.busy.delete(process);
     if (!process.hasEnded) {
-      if (this.closed || process.runs >= MAX_RUNS) void process.kill('it has carried enough runs');
+      if (this.closed || process.runs >= MAX_RUNS) void process.kill('it has served its last run');
       else this.keep(process);
     }
     this.serve();
@@ -102,7 +102,7 @@ export class ProcessPool {
     }
   }
 
-  /** The one whose turn it is; before that, those that can go on with a process of theirs, until the other one has waited for long. */
+  /** An organization that can reuse an idle process, unless the first in the queue has waited for `SHARE_MS`. */
   private nextOrganization(idle: readonly AgentProcess[]): string {
     const [[first, { since }] = ['', { since: 0 }]] = this.waiting;
     if (this.clock.monotonic() - since >= SHARE_MS) return first;
@@ -128,7 +128,7 @@ export class ProcessPool {
     waiter.resolve(process);
   }
 
-  /** @returns false where it is not idle any more */
+  /** @returns false if it is no longer idle */
   private take(process: AgentProcess): boolean {
     this.idle.get(process)?.();
     return this.idle.delete(process);
@@ -138,12 +138,12 @@ export class ProcessPool {
     if (this.take(process)) void process.kill(reason);
   }
 
-  /** The next run of an organization, whose others come after those of the other organizations. */
+  /** Removes the next run of an organization, and moves the organization to the end of the queue. */
   private next(organizationId: string): Waiter {
     const [first, ...others] = this.waiting.get(organizationId)?.waiters ?? [];
     this.waiting.delete(organizationId);
     if (others.length > 0) this.waiting.set(organizationId, { since: this.clock.monotonic(), waiters: others });
-    if (first === undefined) throw new Error('An organization without waiting runs is listed');
+    if (first === undefined) throw new Error('The organization has no waiting run');
     return first;
   }
 

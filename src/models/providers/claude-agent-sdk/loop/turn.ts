@@ -5,7 +5,7 @@ import { MAX_CALLS, STEP_MS } from './limits.js';
 import type { MessagesCall } from './messages-call.js';
 import { newToken } from './messages-endpoint.js';
 
-const MADE: ToolResult = { content: [{ type: 'text', text: 'Made.' }] };
+const DONE: ToolResult = { content: [{ type: 'text', text: 'Made.' }] };
 export const UNKNOWN_CALL: ToolResult = { content: [{ type: 'text', text: 'There is no such call.' }], isError: true };
 
 interface Waiter {
@@ -13,94 +13,96 @@ interface Waiter {
   readonly reject: (failure: AgentLoopFailure) => void;
 }
 
-/** What one process does for one run: it asks for calls of the model and makes calls of the tool, and waits for each. */
+/** The work of one process for one run: it asks for model calls and makes tool calls, and waits for each. */
 export class Turn {
   readonly token = newToken();
   private call: MessagesCall | undefined;
   private callIds: readonly string[] = [];
   private rounds = 0;
-  /** The tool has been called since the newest answer. */
-  private asked = false;
-  /** The engine has made the calls of the newest answer. */
-  private made = true;
+  /** The process has called the tool since the last response. */
+  private hasCalledTool = false;
+  /** The engine has made the calls of the last response. */
+  private callsAreMade = true;
   private resolveTools: (() => void)[] = [];
   private waiter: Waiter | undefined;
   private failure: AgentLoopFailure | undefined;
-  private over = false;
+  private isOver = false;
 
   constructor(private readonly clock: Clock) {}
 
-  /** The calls of the newest answer are made. Resolves when the process asks for the model. @throws AgentLoopFailure */
+  /** The engine has made the calls of the last response. Resolves when the process asks for the model. @throws AgentLoopFailure */
   async modelCall(): Promise<void> {
-    this.settleTools();
-    if (this.call === undefined) await this.step();
+    this.resolveToolCalls();
+    if (this.call === undefined) await this.nextRequest();
   }
 
-  /** Answers the request for the model with calls. Resolves when the process makes them. @throws AgentLoopFailure */
+  /** Answers the process's request with tool calls. Resolves when the process makes them. @throws AgentLoopFailure */
   async toolCalls(count: number): Promise<void> {
     this.rounds += 1;
-    this.asked = false;
-    this.made = false;
+    this.hasCalledTool = false;
+    this.callsAreMade = false;
     this.callIds = Array.from(
       { length: Math.min(count, MAX_CALLS) },
       (_, index) => `toolu_${this.token}_${this.rounds}_${index}`,
     );
     const { call } = this;
     this.call = undefined;
-    const asked = this.step();
+    const asked = this.nextRequest();
     call?.answerWithTools(this.callIds);
     await asked;
   }
 
-  /** The run is over: whatever the process asks for now ends its turn. */
+  /** The run is over: further requests of the process end its turn. */
   finish(): void {
-    this.over = true;
-    this.settleTools();
+    this.isOver = true;
+    this.resolveToolCalls();
     this.call?.answerWithEnd();
     this.call = undefined;
   }
 
-  /** The process asks for a call of the model. */
+  /** The process asks for a model call. */
   onModelCall(call: MessagesCall): void {
-    if (this.over) {
+    if (this.isOver) {
       call.answerWithEnd();
       return;
     }
-    if (this.call !== undefined || (this.callIds.length > 0 && !this.asked)) {
-      this.fail(new AgentLoopFailure('The process asked for the model before it had made the calls of the answer'));
+    if (this.call !== undefined || (this.callIds.length > 0 && !this.hasCalledTool)) {
+      this.fail(
+        new AgentLoopFailure('The process asked for the model before it had made the tool calls of the response'),
+      );
       return;
     }
     this.call = call;
-    this.arrived();
+    this.waiter?.resolve();
   }
 
-  /** The process makes a call of the tool. Resolves once the engine has made it. */
+  /** The process calls the tool. Resolves when the engine has made the calls. */
   async onToolCall(id: string | undefined): Promise<ToolResult> {
-    if (this.over || id === undefined || !this.callIds.includes(id)) return UNKNOWN_CALL;
-    this.asked = true;
-    // The engine makes all calls of an answer with the first, and a process may come with others later.
-    if (this.made) return MADE;
+    if (this.isOver || id === undefined || !this.callIds.includes(id)) return UNKNOWN_CALL;
+    this.hasCalledTool = true;
+    // The engine makes all calls of a response after the first, and the process may make others later.
+    if (this.callsAreMade) return DONE;
     const made = new Promise<void>((resolve) => this.resolveTools.push(resolve));
-    this.arrived();
+    this.waiter?.resolve();
     await made;
-    return MADE;
+    return DONE;
   }
 
-  /** Nothing more is to be expected of the process. */
+  /** The process cannot continue the run. */
   fail(failure: AgentLoopFailure): void {
     this.failure ??= failure;
     this.waiter?.reject(this.failure);
   }
 
-  /** Waits for the process to ask for what comes next. */
-  private step(): Promise<void> {
+  /** Waits for the next request of the process. */
+  private nextRequest(): Promise<void> {
     return new Promise<void>((resolve, reject) => {
       if (this.failure !== undefined) {
         reject(this.failure);
         return;
       }
       const cancel = this.clock.after(STEP_MS, () =>
-        this.fail(new AgentLoopFailure('The process did not go on with its run')),
+        this.fail(new AgentLoopFailure('The process did not continue its run in time')),
       );
       const settle = (): void => {
         cancel();
@@ -119,12 +121,8 @@ export class Turn {
     });
   }
 
-  private arrived(): void {
-    this.waiter?.resolve();
-  }
-
-  private settleTools(): void {
-    this.made = true;
+  private resolveToolCalls(): void {
+    this.callsAreMade = true;
     for (const resolve of this.resolveTools.splice(0)) resolve();
   }
 }
