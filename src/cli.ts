@@ -11,7 +11,7 @@ import {
 import { messageOf } from './platform/errors/index.js';
 import type { OperatorAnswer } from './platform/operator/index.js';
 
-/** The command that the README uses. */
+/** The command that the guide uses. */
 const START = 'npm run -s cli --';
 const FAILED = 1;
 const MISUSED = 2;

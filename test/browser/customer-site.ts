@@ -59,7 +59,7 @@ export class CustomerSite {
     }
   }
 
-  /** What the README tells customers to write. */
+  /** What docs/guide/widget.md has customers write. */
   private async credentials({ resumeToken, threadId }: { resumeToken?: string; threadId?: string }): Promise<object> {
     const { key, agentId } = this.options;
     const renew = { resumeToken, endUser: 'visitor-1' };

@@ -155,7 +155,7 @@ export class RotateSecrets {
     }
     if (rotated > 0 || !this.masterKeys.areSettings) return {};
     return {
-      hint: 'Every secret is under SECRETS_KEY already. To change it, set the new key as SECRETS_KEY and the present one as SECRETS_KEY_FALLBACK first, in the order that the README gives.',
+      hint: 'Every secret is under SECRETS_KEY already. To change it, set the new key as SECRETS_KEY and the present one as SECRETS_KEY_FALLBACK first, in the order that docs/guide/running-it.md gives.',
     };
   }
 }
