@@ -24,9 +24,9 @@ import { AuthenticateRequest } from './http/authenticate-request.js';
 import { BudgetGuard, budgets } from './http/budget.guard.js';
 import { FailedCredentials } from './http/failed-credentials.js';
 import { LimitRefusals } from './http/limit-refusals.js';
-import { RefusePass } from './http/refuse-pass.js';
+import { RefuseSessionPass } from './http/refuse-session-pass.js';
 import { RouteDeclarations } from './http/route-declarations.js';
-import { TellBudget } from './http/tell-budget.js';
+import { RateLimitHeaders } from './http/rate-limit-headers.js';
 import { ApiKeyRepository } from './persistence/api-key.repository.js';
 import { MemberRepository } from './persistence/member.repository.js';
 import { OrganizationRepository } from './persistence/organization.repository.js';
@@ -62,11 +62,11 @@ import { OrganizationRepository } from './persistence/organization.repository.js
     OrganizationRepository,
     RecordKeyUse,
     ResourceLookups,
-    RefusePass,
+    RefuseSessionPass,
     RevokeApiKey,
     RouteDeclarations,
     SessionPasses,
-    TellBudget,
+    RateLimitHeaders,
     UpdateOrganization,
     UsableApiKeys,
   ],
@@ -77,11 +77,11 @@ import { OrganizationRepository } from './persistence/organization.repository.js
     FirstOrganization,
     MemberDirectory,
     OrganizationDirectory,
-    RefusePass,
+    RefuseSessionPass,
     ResourceLookups,
     RouteDeclarations,
     SessionPasses,
-    TellBudget,
+    RateLimitHeaders,
     UsableApiKeys,
   ],
 })

@@ -9,10 +9,10 @@ import type { ApiKeyPrincipal } from '../domain/principal.js';
 import { ApiKeyRepository } from '../persistence/api-key.repository.js';
 import type { StoredCredential } from '../persistence/credentials.sql.js';
 import { BatchedKeyLookup } from './batched-key-lookup.js';
-import { FamiliarKeys } from './familiar-keys.js';
+import { RecentKeys } from './recent-keys.js';
 import { RecordKeyUse } from './record-key-use.js';
 
-/** A revoked key is refused in every process within five seconds; the rest is room for the look-up. */
+/** A revoked key must be refused in every process within five seconds; the difference leaves time for the lookup. */
 const TTL_MS = 4_000;
 const MAX_ENTRIES = 10_000;
 
@@ -21,49 +21,49 @@ interface Credential {
   readonly expiresAt: Date | null;
 }
 
-/** Tells whose key it is. A key in steady use costs the database one look-up in four seconds. */
+/** Finds the principal of an API key. A key in steady use costs the database one lookup in four seconds. */
 @Injectable()
 export class AuthenticateApiKey {
   private readonly known: TtlCache<Credential>;
-  /** Apart from the known ones, so that invented keys do not push those out. */
+  /** A separate cache, so that invented keys do not evict known ones. */
   private readonly unknown: TtlCache<true>;
-  private readonly familiar: FamiliarKeys;
+  private readonly recent: RecentKeys;
 
   constructor(
     private readonly clock: Clock,
     events: EventBus,
     private readonly keys: ApiKeyRepository,
-    private readonly unfamiliar: BatchedKeyLookup,
+    private readonly batchedLookup: BatchedKeyLookup,
     private readonly uses: RecordKeyUse,
   ) {
     this.known = new TtlCache({ clock, ttlMs: TTL_MS, maxEntries: MAX_ENTRIES });
     this.unknown = new TtlCache({ clock, ttlMs: TTL_MS, maxEntries: MAX_ENTRIES });
-    this.familiar = new FamiliarKeys(clock);
+    this.recent = new RecentKeys(clock);
     events.subscribe(ApiKeyRevoked, ({ digest }) => {
       this.known.delete(digest);
-      this.familiar.forget(digest);
+      this.recent.forget(digest);
     });
   }
 
   /**
-   * @throws ApiKeyInvalid when the text is not a key, or the key is unknown, revoked or expired; what
-   *   `BatchedKeyLookup.find` throws
+   * @throws ApiKeyInvalid when the text is not a key, or the key is unknown, revoked or expired; the errors of
+   *   `BatchedKeyLookup.find`
    */
   async execute(text: string): Promise<ApiKeyPrincipal> {
     if (!isWellFormedApiKey(text)) throw new ApiKeyInvalid();
     const digest = digestApiKey(text);
     const name = digest.toString('hex');
     const credential = await this.known.get(name, () => this.find(name, digest));
-    if (!credential || this.isOver(credential)) {
-      this.familiar.forget(name);
+    if (!credential || this.isExpired(credential)) {
+      this.recent.forget(name);
       throw new ApiKeyInvalid();
     }
-    this.familiar.remember(name);
+    this.recent.remember(name);
     this.uses.record(credential.principal.keyId);
     return credential.principal;
   }
 
-  private isOver({ expiresAt }: Credential): boolean {
+  private isExpired({ expiresAt }: Credential): boolean {
     return expiresAt !== null && expiresAt <= this.clock.now();
   }
 
@@ -74,14 +74,14 @@ export class AuthenticateApiKey {
       return found ? undefined : true;
     });
     if (isUnknown) return undefined;
-    // Somebody else's look-up of the same key may have answered, and keeps what it found.
+    // A concurrent call made the lookup, and its result is not available here.
     found ??= await this.lookUp(name, digest);
     return found && toCredential(found);
   }
 
-  /** A key in use has a look-up of its own, so that it does not wait behind a flood of invented ones. */
+  /** A recently used key is looked up by itself, so that it does not wait behind a flood of invented keys. */
   private lookUp(name: string, digest: Buffer): Promise<StoredCredential | undefined> {
-    return this.familiar.has(name) ? this.keys.findCredential(digest) : this.unfamiliar.find(digest);
+    return this.recent.has(name) ? this.keys.findCredential(digest) : this.batchedLookup.find(digest);
   }
 }
 

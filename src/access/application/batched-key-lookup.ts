@@ -5,14 +5,14 @@ import { ApiKeyRepository } from '../persistence/api-key.repository.js';
 import type { StoredCredential } from '../persistence/credentials.sql.js';
 
 /**
- * Statements that fail or in which a key does not exist: so many without a pause, then one each interval. That is at most 60 in
- * any minute. Statements in which all keys exist do not count.
+ * Limits the statements that fail, or in which a key does not exist: this many without a pause, then one in each interval, which
+ * is at most 60 in any minute. Statements in which all keys exist do not count.
  */
 const BURST = 12;
 const INTERVAL_MS = 1_250;
 /** In one statement. */
 const MAX_DIGESTS = 10_000;
-/** Different keys that wait; bounds the memory that a flood takes. */
+/** Different keys that wait for a statement; bounds the memory during a flood. */
 const MAX_WAITING = 50_000;
 
 interface Waiting {
@@ -21,9 +21,9 @@ interface Waiting {
 }
 
 /**
- * Looks up keys that this process does not know. One statement runs at a time, and the keys that arrive meanwhile share the
- * next one. Statements that find invented keys are limited, so a flood costs the database little, and a good key among them
- * waits for about a second instead of being refused.
+ * Looks up keys that this process does not know. One statement runs at a time, and the keys that arrive during it share the
+ * next one. Statements with invented keys are limited, so a flood costs the database little, and a valid key among them waits for
+ * about a second instead of being refused.
  */
 @Injectable()
 export class BatchedKeyLookup {
@@ -41,8 +41,8 @@ export class BatchedKeyLookup {
   }
 
   /**
-   * @returns the key with this digest, undefined where none exists or it is revoked; it may have expired
-   * @throws DomainError `unavailable` when `MAX_WAITING` other keys wait; what the statement throws
+   * @returns the key with this digest, which may have expired; undefined when it does not exist or is revoked
+   * @throws DomainError `unavailable` when `MAX_WAITING` other keys wait; the errors of the statement
    */
   async find(digest: Buffer): Promise<StoredCredential | undefined> {
     const name = digest.toString('hex');

@@ -7,11 +7,11 @@ import { IssueApiKey } from './issue-api-key.js';
 
 export interface FirstKey {
   readonly organizationId: string;
-  /** The only time it is seen: the caller shows it to the operator and keeps it nowhere. */
+  /** Not stored anywhere: the caller must show it to the operator. */
   readonly key: string;
 }
 
-/** First start: makes the organization `Default`, its owner and a key with every capability. */
+/** Creates, at the first start, the organization `Default`, its owner and a key with every capability. */
 @Injectable()
 export class BootstrapOrganization {
   constructor(
@@ -21,7 +21,7 @@ export class BootstrapOrganization {
     private readonly issueApiKey: IssueApiKey,
   ) {}
 
-  /** @returns null when there is an organization already; of processes that start at once, one alone gets a key */
+  /** @returns null when an organization exists. Of several processes that start at once, only one gets a key. */
   execute(): Promise<FirstKey | null> {
     return this.database.transaction(async (transaction) => {
       if (await this.organizations.existsAny(transaction)) return null;

@@ -7,7 +7,7 @@ import { Organization, type OrganizationSettings } from '../domain/organization.
 import { MemberRepository } from '../persistence/member.repository.js';
 import { OrganizationRepository } from '../persistence/organization.repository.js';
 
-/** Stands in for the owner's address where the operator gives none. */
+/** The owner's address when the operator gives none. */
 const DEFAULT_OWNER = 'owner@localhost';
 
 export interface NewOrganization extends OrganizationSettings {
@@ -20,7 +20,7 @@ export interface CreatedOrganization {
   readonly owner: Member;
 }
 
-/** Makes an organization and the member who owns it. */
+/** Creates an organization and its owner. */
 @Injectable()
 export class CreateOrganization {
   constructor(
@@ -35,14 +35,14 @@ export class CreateOrganization {
     return this.database.transaction((transaction) => this.within(transaction, request));
   }
 
-  /** The same as part of a transaction that is already open. */
+  /** As `execute`, in an open transaction. */
   async within(transaction: Transaction, request: NewOrganization): Promise<CreatedOrganization> {
     const now = this.clock.now();
     const organization = new Organization(newId(), request.name, now);
     organization.configure(request, now);
     const owner = new Member(newId(), organization.id, request.ownerEmail ?? DEFAULT_OWNER, 'owner', now);
     await this.organizations.add(transaction, organization);
-    if (organization.creditsIncluded !== null) this.organizations.noteAllowance(transaction, organization, now);
+    if (organization.creditsIncluded !== null) this.organizations.addAllowance(transaction, organization, now);
     await this.members.add(transaction, owner);
     return { organization, owner };
   }

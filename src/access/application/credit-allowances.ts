@@ -2,12 +2,12 @@ import { Injectable } from '@nestjs/common';
 import type { CreditAllowance } from '../domain/credit-allowance.js';
 import { OrganizationRepository } from '../persistence/organization.repository.js';
 
-/** What the months of an organization have included, as operators have set it. */
+/** The history of the credits that each month of an organization includes, for other contexts. */
 @Injectable()
 export class CreditAllowances {
   constructor(private readonly organizations: OrganizationRepository) {}
 
-  /** Oldest first: one for each change, and none before the first. */
+  /** Oldest first, one for each change. */
   of(organizationId: string): Promise<readonly CreditAllowance[]> {
     return this.organizations.allowances(organizationId);
   }

@@ -12,7 +12,7 @@ export interface KeyRequest {
   readonly capabilities: readonly Capability[];
 }
 
-/** The organization that the first start has made, for a part of the process that is a customer of the service itself. */
+/** The organization that the first start created. The demo uses it as a customer of the service. */
 @Injectable()
 export class FirstOrganization {
   constructor(
@@ -23,12 +23,12 @@ export class FirstOrganization {
     private readonly revokeApiKey: RevokeApiKey,
   ) {}
 
-  /** @returns null before there is any */
+  /** @returns null when no organization exists yet */
   async id(): Promise<string | null> {
     return (await this.organizations.findOldest())?.id ?? null;
   }
 
-  /** Switches features on; those that are on stay so. */
+  /** Enables features and keeps the others as they are. */
   async enable(organizationId: string, features: readonly Feature[]): Promise<void> {
     const organization = await this.organizations.find(organizationId);
     const off = new Set<string>(features.map((feature) => `-${feature}`));
@@ -36,7 +36,7 @@ export class FirstOrganization {
     await this.updateOrganization.execute(organizationId, { features: [...before, ...features] });
   }
 
-  /** @returns a new key, which is kept in memory alone; one of this name that an earlier process had is revoked */
+  /** Revokes earlier keys of this name, which earlier processes used. @returns a new key, to be kept only in memory */
   async newKey(organizationId: string, { name, capabilities }: KeyRequest): Promise<string> {
     for (const earlier of await this.keys.list(organizationId)) {
       if (earlier.name === name) await this.revokeApiKey.execute(organizationId, earlier.id);

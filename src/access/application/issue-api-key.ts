@@ -22,12 +22,12 @@ export interface ApiKeyRequest {
 }
 
 export interface IssuedApiKey {
-  /** Shown once; stored nowhere. */
+  /** Not stored; shown only in the response. */
   readonly key: string;
   readonly record: ApiKey;
 }
 
-/** Makes an API key. What is stored of the key is its digest and its last four characters. */
+/** Creates an API key. Only its digest and its last four characters are stored. */
 @Injectable()
 export class IssueApiKey {
   constructor(
@@ -39,7 +39,7 @@ export class IssueApiKey {
   ) {}
 
   /**
-   * For a caller, who grants nothing that their own key lacks.
+   * For a caller, who cannot grant capabilities that the calling key lacks.
    * @throws ForbiddenByKeyRole, ValidationFailed
    */
   async byCaller(caller: ApiKeyPrincipal, request: ApiKeyRequest): Promise<IssuedApiKey> {
@@ -54,8 +54,8 @@ export class IssueApiKey {
   }
 
   /**
-   * For the operator, in the name of a member; of the organization's owner where none is named. The
-   * allowlist is taken as it is: an id in it that is no agent of the organization reaches nothing.
+   * For the operator, on behalf of a member, by default the organization's owner. The agents of the allowlist are not checked: an
+   * id that is not an agent of the organization gives access to nothing.
    * @throws OrganizationNotFound, MemberNotFound, ValidationFailed
    */
   async byOperator(
@@ -70,9 +70,9 @@ export class IssueApiKey {
     return this.issue(member, request, () => Promise.resolve());
   }
 
-  /** As part of a transaction that is already open; the allowlist is taken as it is. */
+  /** In an open transaction, without checking the agents of the allowlist. */
   async within(transaction: Transaction, member: Member, request: ApiKeyRequest): Promise<IssuedApiKey> {
-    const issued = this.draw(member, request);
+    const issued = this.generate(member, request);
     await this.keys.add(transaction, issued.record);
     return issued;
   }
@@ -82,13 +82,13 @@ export class IssueApiKey {
     request: ApiKeyRequest,
     checkAgents: (agentIds: readonly string[]) => Promise<void>,
   ): Promise<IssuedApiKey> {
-    const issued = this.draw(member, request);
+    const issued = this.generate(member, request);
     await checkAgents(issued.record.agentIds ?? []);
     await this.database.transaction((transaction) => this.keys.add(transaction, issued.record));
     return issued;
   }
 
-  private draw(member: Member, request: ApiKeyRequest): IssuedApiKey {
+  private generate(member: Member, request: ApiKeyRequest): IssuedApiKey {
     const key = formatApiKey(secureRandomBytes(API_KEY_BYTES));
     const record = new ApiKey(
       {

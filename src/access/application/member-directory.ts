@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { MemberRole } from '../domain/member.js';
 import { MemberRepository } from '../persistence/member.repository.js';
 
-/** People, for other contexts. Always from the database. */
+/** Members, for other contexts. Reads the database. */
 @Injectable()
 export class MemberDirectory {
   constructor(private readonly members: MemberRepository) {}

@@ -16,22 +16,22 @@ export interface OrganizationView {
   readonly id: string;
   readonly name: string;
   readonly plan: Plan;
-  /** Those that are on, defaults included. */
+  /** The enabled features, defaults included. */
   readonly features: ReadonlySet<Feature>;
-  /** Most agents the organization may have; null means any number. */
+  /** The most agents of the organization; null means no limit. */
   readonly agentLimit: number | null;
-  /** Most pages that a crawl of one agent's sites fetches. */
+  /** The most pages that a crawl of one agent's sites fetches. */
   readonly crawlPages: number;
-  /** Credits that each month includes; null where none are set. */
+  /** Credits that each month includes; null when none are set. */
   readonly creditsIncluded: number | null;
-  /** What happens to runs on the managed key once they are used up. */
+  /** What happens to runs on the managed key when a month's credits are used up. */
   readonly creditsExhausted: CreditsExhausted;
-  /** When HIPAA data handling was last switched off; null where it never was. */
+  /** When HIPAA data handling was last switched off; null when it never was. */
   readonly hipaaUntil: Date | null;
   readonly createdAt: Date;
 }
 
-/** Answers from memory; a change is seen at once in the process that made it, elsewhere within seconds. */
+/** Organizations, from a cache: a change is visible at once in the process that made it, in others within seconds. */
 @Injectable()
 export class OrganizationDirectory {
   private readonly cache: TtlCache<OrganizationView>;

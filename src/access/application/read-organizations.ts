@@ -2,7 +2,7 @@ import { OrganizationNotFound } from '../domain/access.errors.js';
 import type { Organization } from '../domain/organization.js';
 import type { OrganizationRepository } from '../persistence/organization.repository.js';
 
-/** Organizations as the operator sees them, read from the database and not from a cache. */
+/** Organizations for the operator, read from the database. */
 export class ReadOrganizations {
   constructor(private readonly organizations: OrganizationRepository) {}
 

@@ -2,17 +2,17 @@ import { type BeforeApplicationShutdown, Injectable, Logger } from '@nestjs/comm
 import { Clock } from '../../platform/clock/index.js';
 import { ApiKeyRepository } from '../persistence/api-key.repository.js';
 
-/** How exactly `lastUsedAt` tells the last use, and so how often a busy key is written. */
+/** The precision of `lastUsedAt`: a busy key is written this often. */
 const PRECISION_MS = 60_000;
-/** How long uses are gathered before they are written together. */
+/** How long uses are collected before one statement writes them. */
 const FLUSH_EVERY_MS = 10_000;
 
-/** Keeps `lastUsedAt` without costing a request anything: uses are gathered and written in the background. */
+/** Updates `lastUsedAt` in the background, so that requests do not wait for it. */
 @Injectable()
 export class RecordKeyUse implements BeforeApplicationShutdown {
   private readonly logger = new Logger(RecordKeyUse.name);
   private readonly pending = new Map<string, Date>();
-  /** When the use of a key was written, in the clock's monotonic time. */
+  /** When the use of each key was last written, in monotonic time. */
   private readonly written = new Map<string, number>();
   private readonly stop: () => void;
 
@@ -29,7 +29,7 @@ export class RecordKeyUse implements BeforeApplicationShutdown {
       this.pending.set(keyId, this.clock.now());
   }
 
-  /** Writes what has been gathered; what cannot be written is tried again the next time. */
+  /** Writes the collected uses. Those that cannot be written are kept for the next time. */
   async flush(): Promise<void> {
     const uses = new Map(this.pending);
     this.pending.clear();

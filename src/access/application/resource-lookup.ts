@@ -1,35 +1,35 @@
 import { Injectable } from '@nestjs/common';
 import type { DomainError } from '../../platform/errors/index.js';
 
-/** What every looked-up resource tells the guard: the agent it belongs to (an agent: its own id). */
+/** The agent that a resource belongs to, which the guard checks; for an agent, its own id. */
 export interface ResourceOfAgent {
   readonly agentId: string;
 }
 
 /**
- * How the guard finds a resource that a route names, implemented by the context that owns it. Found
- * once per request, before the handler, which reads it with `@Resource(kind)`.
+ * Finds a resource that a route names. The context that owns the resource implements it. The guard calls it once a request, and
+ * the handler reads the result with `@Resource(kind)`.
  */
 export abstract class ResourceLookup<Found extends ResourceOfAgent = ResourceOfAgent> {
-  /** The name routes use: `agent`, `thread`. */
+  /** The name in route declarations: `agent`, `thread`. */
   abstract readonly kind: string;
 
   /**
    * @param id a well-formed UUID in lower case
-   * @returns null when the organization has no such resource, also when another organization has
+   * @returns null when the organization has no such resource
    */
   abstract find(organizationId: string, id: string): Promise<Found | null>;
 
-  /** Headers that every answer carries, refusals too, once the resource is found. */
+  /** Headers of every response to a request whose resource was found, refusals included. */
   headersOf(_found: Found): Readonly<Record<string, string>> {
     return {};
   }
 
-  /** The error for a resource that `find` does not know. */
+  /** The error when `find` returns null. */
   abstract absent(id: string): DomainError;
 }
 
-/** The look-ups of all contexts; each registers its own in `onModuleInit`. */
+/** The lookups of all contexts; each registers its own in `onModuleInit`. */
 @Injectable()
 export class ResourceLookups {
   private readonly byKind = new Map<string, ResourceLookup>();

@@ -6,7 +6,7 @@ import { ApiKeyNotFound } from '../domain/access.errors.js';
 import { ApiKeyRevoked } from '../domain/access.events.js';
 import { ApiKeyRepository } from '../persistence/api-key.repository.js';
 
-/** Ends a key: here at once, in every other process within five seconds. */
+/** Revokes a key: in this process at once, in every other process within five seconds. */
 @Injectable()
 export class RevokeApiKey {
   constructor(
@@ -17,8 +17,8 @@ export class RevokeApiKey {
   ) {}
 
   /**
-   * @param organizationId undefined for the operator, who may end a key of any organization
-   * @throws ApiKeyNotFound, also when the key has been revoked already
+   * @param organizationId undefined for the operator, who may revoke a key of any organization
+   * @throws ApiKeyNotFound, also when the key is already revoked
    */
   async execute(organizationId: string | undefined, id: string): Promise<void> {
     const key = await this.database.transaction(async (transaction) => {

@@ -2,21 +2,21 @@ import { Injectable } from '@nestjs/common';
 import { PassInvalid } from '../domain/access.errors.js';
 import type { SessionPassPrincipal } from '../domain/principal.js';
 
-/** Tells whose a session pass is; implemented by the context that mints them. */
+/** Implemented by the context that mints session passes. */
 export interface SessionPassVerifier {
   /**
-   * @param token of the form of a signed token, whoever signed it
+   * @param token has the format of a signed token; the signature is not verified yet
    * @throws PassInvalid, PassExpired
    */
   verify(token: string): Promise<SessionPassPrincipal>;
 }
 
-/** Knows who verifies session passes, so that authentication needs nothing of how they are made; without anybody none is good. */
+/** Passes the verification of session passes on to the registered verifier. Without one, no pass is valid. */
 @Injectable()
 export class SessionPasses implements SessionPassVerifier {
   private verifier: SessionPassVerifier | undefined;
 
-  /** Called once, by the context that mints them, in `onModuleInit`. */
+  /** The context that mints passes calls this in `onModuleInit`. */
   register(verifier: SessionPassVerifier): void {
     if (this.verifier) throw new Error('Two contexts verify session passes');
     this.verifier = verifier;

@@ -7,7 +7,7 @@ import { OrganizationChanged } from '../domain/access.events.js';
 import type { Organization, OrganizationSettings } from '../domain/organization.js';
 import { OrganizationRepository } from '../persistence/organization.repository.js';
 
-/** Changes plan, features, limits or credits; other processes follow within seconds. */
+/** Changes plan, features, limits or credits. Other processes apply the change within seconds. */
 @Injectable()
 export class UpdateOrganization {
   constructor(
@@ -25,7 +25,7 @@ export class UpdateOrganization {
       const before = organization.creditsIncluded;
       organization.configure(settings, this.clock.now());
       if (organization.creditsIncluded !== before) {
-        this.organizations.noteAllowance(transaction, organization, this.clock.now());
+        this.organizations.addAllowance(transaction, organization, this.clock.now());
       }
       return organization;
     });

@@ -6,11 +6,11 @@ import { ApiKeyRevoked } from '../domain/access.events.js';
 import { ApiKeyRepository } from '../persistence/api-key.repository.js';
 import type { StoredKeyState } from '../persistence/credentials.sql.js';
 
-/** As for requests with the key itself: its revocation is noticed in every process within five seconds. */
+/** As in `AuthenticateApiKey`: a revocation must take effect in every process within five seconds. */
 const TTL_MS = 4_000;
 const MAX_ENTRIES = 10_000;
 
-/** Tells whether a key is still good, for what was handed out by it. */
+/** Checks whether the key that created a session or a similar credential is still valid. */
 @Injectable()
 export class UsableApiKeys {
   private readonly cache: TtlCache<StoredKeyState>;
@@ -26,7 +26,7 @@ export class UsableApiKeys {
     });
   }
 
-  /** Whether the organization has the key, neither revoked nor expired. */
+  /** Whether the key belongs to the organization and is neither revoked nor expired. */
   async isUsable(organizationId: string, keyId: string): Promise<boolean> {
     const state = await this.cache.get(keyId, () => this.keys.findState(organizationId, keyId));
     return state !== undefined && (state.expiresAt === null || state.expiresAt > this.clock.now());

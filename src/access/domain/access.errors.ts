@@ -9,7 +9,7 @@ export class ApiKeyMissing extends DomainError {
   }
 }
 
-/** Malformed, unknown, revoked and expired keys are answered alike: which one it was helps only a guesser. */
+/** The same error for malformed, unknown, revoked and expired keys, because the difference helps only an attacker. */
 export class ApiKeyInvalid extends DomainError {
   constructor() {
     super('unauthenticated', 'The API key is not valid, or it has been revoked or has expired.', {
@@ -42,14 +42,14 @@ export class ForbiddenByAgentAllowlist extends DomainError {
   }
 }
 
-/** It was signed by somebody else, was changed, or its session is over: which one it was helps only a guesser. */
+/** The same error for a wrong signature, a changed token and an ended session, because the difference helps only an attacker. */
 export class PassInvalid extends DomainError {
   constructor() {
     super('unauthenticated', 'The session pass is not valid, or its session has been ended.', { code: 'pass_invalid' });
   }
 }
 
-/** Whoever holds the resume token of the session gets a new one. */
+/** The client can get a new pass with the session's resume token. */
 export class PassExpired extends DomainError {
   constructor() {
     super('unauthenticated', 'The session pass has expired. Renew it, then send the request again.', {
@@ -65,7 +65,7 @@ export class ForbiddenForSessionPass extends DomainError {
 
   static route(): ForbiddenForSessionPass {
     return new ForbiddenForSessionPass(
-      'A session pass opens the messages and the runs of its own conversation, and nothing else.',
+      'A session pass is accepted only for the messages and runs of its own conversation.',
     );
   }
 }
@@ -76,7 +76,7 @@ export class ForbiddenAgentNotInPass extends DomainError {
   }
 }
 
-/** The route says nothing about who may call it, so nobody may. */
+/** The route does not declare who may call it, so every request is refused. */
 export class UndeclaredRoute extends DomainError {
   constructor(route: string) {
     super('forbidden', 'This route cannot be called.', {

@@ -14,9 +14,9 @@ const SHAPE = new RegExp(`^${PREFIX}([0-9A-Za-z]{${SECRET_LENGTH}})([0-9A-Za-z]{
 export const API_KEY_BYTES = 32;
 
 /**
- * The text of a key: `ak_`, the random bytes as one big-endian base62 number of 43 digits, and the CRC-32 of
- * those digits as a base62 number of 6. The checksum tells a typing error or a cut-off key without asking the
- * database, and lets secret scanners recognize a key; it proves nothing.
+ * The text of a key: `ak_`, the random bytes as one big-endian base62 number of 43 digits, and the CRC-32 of those digits as a
+ * base62 number of 6. The checksum detects mistyped or truncated keys without a database lookup, and lets secret scanners
+ * recognize keys. It is no protection against invented keys.
  * @param bytes 32 random bytes
  */
 export function formatApiKey(bytes: Uint8Array): string {
@@ -30,12 +30,12 @@ export function isWellFormedApiKey(text: string): boolean {
   return match?.[1] !== undefined && checksum(match[1]) === match[2];
 }
 
-/** What is stored instead of the key. Of 256 random bits a fast digest gives nothing away. */
+/** Stored instead of the key. A fast digest is safe, because the key has 256 random bits. */
 export function digestApiKey(key: string): Buffer {
   return createHash('sha256').update(key).digest();
 }
 
-/** For display, so that people can tell their keys apart. */
+/** Shown so that people can tell keys apart. */
 export function lastFour(key: string): string {
   return key.slice(-4);
 }

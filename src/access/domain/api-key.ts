@@ -17,10 +17,10 @@ export interface NewApiKey {
   readonly last4: string;
 }
 
-/** A later one has no date of four digits for its year, which is how times are stored and answered. */
+/** The latest time whose year has four digits, as the stored and the wire format need. */
 const LAST_TIME = new Date('9999-12-31T23:59:59.999Z');
 
-/** A credential of an organization. The key itself is nowhere: only its digest. */
+/** A credential of an organization. Only the digest of the key is stored. */
 export class ApiKey {
   readonly id: string;
   readonly organizationId: string;
@@ -55,7 +55,6 @@ export class ApiKey {
     this.lastUsedAt = null;
   }
 
-  /** For good; a second time changes nothing. */
   revoke(now: Date): void {
     this.revokedAt ??= now;
   }

@@ -1,6 +1,6 @@
 export const CAPABILITIES = ['chat', 'manageAgents', 'manageApiKeys'] as const;
 
-/** What an API key may do; reading needs none. */
+/** Permissions of an API key. Routes that only read need none. */
 export type Capability = (typeof CAPABILITIES)[number];
 
 export function isCapability(value: string): value is Capability {

@@ -1,22 +1,22 @@
 import { ValidationFailed } from '../../platform/errors/index.js';
 
-/** What happens to runs on the managed key once the month's credits are used up. */
+/** What happens to runs on the managed key when a month's credits are used up. */
 export const CREDITS_EXHAUSTED = ['allow', 'block'] as const;
 
 export type CreditsExhausted = (typeof CREDITS_EXHAUSTED)[number];
 
-/** How many credits a month of an organization includes, from a moment on. */
+/** The credits that each month of an organization includes since a point in time. */
 export class CreditAllowance {
   constructor(
     readonly id: string,
     readonly organizationId: string,
     readonly since: Date,
-    /** Null from when none are set. */
+    /** Null when none are set. */
     readonly included: number | null,
   ) {}
 }
 
-/** @param allowances of one organization, oldest first. @returns what held just before the moment */
+/** @param allowances of one organization, oldest first. @returns the included credits in effect just before the moment */
 export function includedBefore(allowances: readonly CreditAllowance[], moment: Date): number | null {
   return allowances.findLast(({ since }) => since < moment)?.included ?? null;
 }

@@ -13,11 +13,11 @@ export const FEATURES = [
 /** A switch of an organization. */
 export type Feature = (typeof FEATURES)[number];
 
-/** An explicit choice; features without one follow their default. `-name` is off. */
+/** An explicit setting of a feature; `-name` switches it off. Features without one have their default. */
 export type FeatureChoice = Feature | `-${Feature}`;
 
 /**
- * Reads a list of names as an operator writes it.
+ * @param names as the operator wrote them
  * @throws ValidationFailed naming the first unknown feature
  */
 export function parseFeatureChoices(names: readonly string[]): FeatureChoice[] {
@@ -31,7 +31,7 @@ function isFeatureChoice(name: string): name is FeatureChoice {
   return (FEATURES as readonly string[]).includes(name.replace(/^-/, ''));
 }
 
-/** The features that hold: the plan's defaults, then the choices. Off wins where a list names both. */
+/** The enabled features: the plan's defaults, overridden by the choices. When a list has both, off wins. */
 export function effectiveFeatures(plan: Plan, choices: readonly FeatureChoice[]): ReadonlySet<Feature> {
   const chosen = new Set<string>(choices);
   return new Set(

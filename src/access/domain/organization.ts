@@ -4,16 +4,15 @@ import { effectiveFeatures, type Feature, type FeatureChoice, parseFeatureChoice
 import { parsePlan, type Plan } from './plan.js';
 import { checkName } from './text.js';
 
-/** Settings as an operator writes them; what is undefined keeps its value, or its default at creation. */
+/** Settings as the operator wrote them. Undefined keeps the present value, or the default of a new organization. */
 export interface OrganizationSettings {
   readonly plan?: string;
-  /** Replaces every earlier choice. */
+  /** Replaces the whole list. */
   readonly features?: readonly string[];
-  /** null lifts the limit. */
+  /** Null removes the limit. */
   readonly agentLimit?: number | null;
-  /** Most pages of a crawl. */
   readonly crawlPages?: number;
-  /** Credits that each month includes; null for none set. */
+  /** Credits that each month includes; null removes the setting. */
   readonly creditsIncluded?: number | null;
   /** `allow` or `block`. */
   readonly creditsExhausted?: string;
@@ -22,25 +21,25 @@ export interface OrganizationSettings {
 /** Contract, section 5. */
 const DEFAULT_CRAWL_PAGES = 500;
 const MAX_CRAWL_PAGES = 50_000;
-/** Of an `integer` column. */
+/** The largest value of an `integer` column. */
 const MAX_INTEGER = 2_147_483_647;
 
-/** The tenant: everything the service stores belongs to one. */
+/** The tenant: every stored record belongs to one. */
 export class Organization {
   readonly id: string;
   readonly name: string;
   plan: Plan;
-  /** The operator's explicit choices; `effectiveFeatures` knows the defaults. */
+  /** The operator's explicit choices; `effectiveFeatures` adds the defaults. */
   features: FeatureChoice[];
-  /** Most agents the plan allows; null means any number. */
+  /** The most agents of the organization; null means no limit. */
   agentLimit: number | null;
-  /** Most pages that a crawl of one agent's sites fetches. */
+  /** The most pages that a crawl of one agent's sites fetches. */
   crawlPages: number;
-  /** Credits that each month includes; null where none are set. */
+  /** Credits that each month includes; null when none are set. */
   creditsIncluded: number | null;
-  /** What happens to runs on the managed key once they are used up. */
+  /** What happens to runs on the managed key when a month's credits are used up. */
   creditsExhausted: CreditsExhausted;
-  /** When HIPAA data handling was last switched off; null where it never was. What runs left until then stays apart. */
+  /** When HIPAA data handling was last switched off; null when it never was. Data of earlier runs stays separate. */
   hipaaUntil: Date | null;
   readonly createdAt: Date;
 
@@ -57,7 +56,7 @@ export class Organization {
     this.createdAt = createdAt;
   }
 
-  /** @throws ValidationFailed naming the setting; nothing has changed then */
+  /** Changes nothing when it throws. @throws ValidationFailed naming the setting */
   configure(settings: OrganizationSettings, now: Date): void {
     const hadHipaa = this.effectiveFeatures().has('hipaa');
     const plan = settings.plan === undefined ? this.plan : parsePlan(settings.plan);

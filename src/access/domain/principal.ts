@@ -4,28 +4,28 @@ export interface ApiKeyPrincipal {
   readonly kind: 'api_key';
   readonly keyId: string;
   readonly organizationId: string;
-  /** The member who issued the key; what the key does, it does as this person. */
+  /** The member who issued the key, and on whose behalf it acts. */
   readonly memberId: string;
   readonly capabilities: ReadonlySet<Capability>;
   /** The key's allowlist; null means every agent of the organization. */
   readonly agentIds: ReadonlySet<string> | null;
 }
 
-/** A visitor of a customer's site, in the one conversation that the pass was minted for. */
+/** A visitor of a customer's site in one conversation, for which the pass was minted. */
 export interface SessionPassPrincipal {
   readonly kind: 'session_pass';
   readonly organizationId: string;
   readonly sessionId: string;
   readonly agentId: string;
   readonly threadId: string;
-  /** The key of the session's `endUser`, which `UserKeys` of conversations makes; null when the session names none. */
+  /** The key that `UserKeys` of conversations derives from the session's `endUser`; null when the session has none. */
   readonly userKey: string | null;
 }
 
-/** Who makes a request. A new kind joins this union, and the compiler then shows every decision it takes part in. */
+/** The caller of a request. When a kind is added here, the compiler reports every decision that has to handle it. */
 export type Principal = ApiKeyPrincipal | SessionPassPrincipal;
 
-/** Whether the principal may reach an agent that is known to be of its organization. */
+/** @param agentId of an agent of the principal's organization */
 export function mayUseAgent(principal: Principal, agentId: string): boolean {
   switch (principal.kind) {
     case 'api_key':
@@ -37,7 +37,7 @@ export function mayUseAgent(principal: Principal, agentId: string): boolean {
   }
 }
 
-/** A session pass has none: it opens the routes that say so, whatever capability they need of a key. */
+/** A session pass has no capabilities. Routes that accept passes need none of them. */
 export function hasCapability(principal: Principal, capability: Capability): boolean {
   return principal.kind === 'api_key' && principal.capabilities.has(capability);
 }

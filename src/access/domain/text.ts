@@ -11,7 +11,7 @@ export function checkName(name: string): string {
   return name;
 }
 
-/** The address in lower case, so that one person is one member. */
+/** @returns the address in lower case, so that a person is one member however the address is written */
 export function checkEmail(email: string): string {
   if (email.length > MAX_EMAIL || !EMAIL.test(email)) throw new ValidationFailed('email: must be an e-mail address');
   return email.toLowerCase();

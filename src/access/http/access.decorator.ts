@@ -16,33 +16,33 @@ export interface ResourceReference {
   readonly kind: string;
   readonly in: 'path' | 'body';
   readonly field: string;
-  /** The field that names it where `field` is absent. */
-  readonly otherwise?: string;
+  /** The field to read when `field` is absent. */
+  readonly fallbackField?: string;
 }
 
 /** Who may call a route. */
 export interface AccessDeclaration {
-  /** The capability the caller needs; also the operation's `x-scope`. */
+  /** The capability that the caller needs; also the operation's `x-scope`. */
   readonly scope: Capability | 'none';
-  /** Concerns the organization as a whole: closed to keys with an agent allowlist. */
+  /** The route concerns the whole organization: keys with an agent allowlist are refused. */
   readonly level?: 'organization';
-  /** Must exist in the caller's organization and belong to an agent the caller may use. At most one of a kind. */
+  /** Each must exist in the caller's organization and belong to an agent that the caller may use. At most one of a kind. */
   readonly resource?: ResourceReference | readonly ResourceReference[];
   /**
-   * The budget that a request counts against: `chat` and `sessions`, of the organization and the first resource's agent;
-   * `sessionRefresh`, `traces` and `traceExport`, of the organization.
+   * The budget that a request counts against: `chat` and `sessions` are budgets of the organization and the first resource's
+   * agent, `sessionRefresh`, `traces` and `traceExport` of the organization.
    */
   readonly rateLimit?: 'chat' | 'sessions' | 'sessionRefresh' | 'traces' | 'traceExport';
-  /** A session pass is accepted too, for its own conversation. */
+  /** The route also accepts a session pass, for its own conversation. */
   readonly sessionPass?: true;
 }
 
-/** Key of the declaration in Nest's metadata and in Fastify's route configuration alike. */
+/** The key of the declaration in Nest's metadata and in Fastify's route configuration. */
 export const ACCESS_DECLARATION = 'access:declaration';
 
 /**
- * Declares who may call a route; every route carries this or `@PublicRoute()`, and a route without
- * either is refused. Read by the guard, by authentication (before the body) and by the OpenAPI document.
+ * Declares who may call a route. Every route has this or `@PublicRoute()`; requests to a route with neither are refused. The
+ * guard, authentication (before the body is read) and the OpenAPI document use the declaration.
  */
 export function Access(declaration: AccessDeclaration): MethodDecorator {
   const resources = resourcesOf(declaration);
@@ -55,29 +55,29 @@ export function Access(declaration: AccessDeclaration): MethodDecorator {
     ApiExtension('x-scope', declaration.scope),
     ...budgetHeaders(declaration).map(ApiAnswerHeader),
     ...(declaration.sessionPass ? [ApiExtension('x-session-pass', true)] : []),
-    // A handler that takes the resource itself names no parameter, and the document would lack it.
+    // A handler that takes the resource has no decorator for the path parameter, which the document would then lack.
     ...resources.flatMap(({ in: place, field: name }) => (place === 'path' ? [ApiUuidParam(name)] : [])),
   );
 }
 
-/** A route without a budget of its own that is open to session passes tells those of theirs. */
+/** On a route without a budget, requests with a session pass still count against the budget of their session. */
 function budgetHeaders({ rateLimit, sessionPass }: AccessDeclaration): readonly AnswerHeader[] {
   if (rateLimit !== undefined) return RATE_LIMIT_HEADERS;
   return sessionPass ? RATE_LIMIT_HEADERS.map((header) => ({ ...header, optional: true })) : [];
 }
 
-/** What `@Access` has declared for a handler; undefined on public routes. */
+/** Undefined on public routes. */
 export function accessDeclarationOf(handler: object): AccessDeclaration | undefined {
   return Reflect.getMetadata(ACCESS_DECLARATION, handler) as AccessDeclaration | undefined;
 }
 
-/** The same for the route that a request has matched, before its handler is known. */
+/** As `accessDeclarationOf`, for the route of a request, before Nest knows the handler. */
 export function requestDeclarationOf(request: FastifyRequest): AccessDeclaration | undefined {
   return Reflect.get(request.routeOptions.config, ACCESS_DECLARATION) as AccessDeclaration | undefined;
 }
 
-/** Whether the kind of credential may call the route at all: to a session pass one that does not name it is closed. */
-export function isOpenTo({ sessionPass }: AccessDeclaration, { kind }: Principal): boolean {
+/** Whether the route accepts this kind of credential. Session passes must be declared. */
+export function acceptsCredential({ sessionPass }: AccessDeclaration, { kind }: Principal): boolean {
   return kind === 'api_key' || sessionPass === true;
 }
 
@@ -87,11 +87,11 @@ export function pathResource(kind: string, parameter: string): ResourceReference
 }
 
 /**
- * A resource named by a field of the JSON body; looked up only where the field holds a well-formed UUID.
- * @param otherwise the field that names it in a body without `field`
+ * A resource named by a field of the JSON body. It is looked up only when the field is a well-formed UUID.
+ * @param fallbackField the field to read when `field` is absent
  */
-export function bodyResource(kind: string, field: string, otherwise?: string): ResourceReference {
-  return { kind, in: 'body', field, ...(otherwise === undefined ? {} : { otherwise }) };
+export function bodyResource(kind: string, field: string, fallbackField?: string): ResourceReference {
+  return { kind, in: 'body', field, ...(fallbackField === undefined ? {} : { fallbackField }) };
 }
 
 export function resourcesOf(declaration: AccessDeclaration): readonly ResourceReference[] {

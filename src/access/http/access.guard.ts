@@ -12,14 +12,14 @@ import {
   UndeclaredRoute,
 } from '../domain/access.errors.js';
 import { hasCapability, mayUseAgent, type Principal, type SessionPassPrincipal } from '../domain/principal.js';
-import { type AccessDeclaration, accessDeclarationOf, isOpenTo } from './access.decorator.js';
+import { type AccessDeclaration, accessDeclarationOf, acceptsCredential } from './access.decorator.js';
 import { requestAccess } from './request-access.js';
 import { RequestedResources } from './requested-resources.js';
 
 /**
- * Decides about every request that has been authenticated and whose budget is not used up (`BudgetGuard`), in the
- * order that the interface promises: capability, organization level, the resource in the organization, allowlist. A
- * route that declares nothing is refused, and to a session pass one that does not name it.
+ * Authorizes every request that is authenticated and within its budget (`BudgetGuard`). The order of checks is part of the
+ * interface: capability, organization level, existence of the resource, allowlist. Refuses routes without a declaration, and
+ * session passes on routes that do not accept them.
  */
 @Injectable()
 export class AccessGuard implements CanActivate {
@@ -53,8 +53,8 @@ export class AccessGuard implements CanActivate {
 }
 
 function checkRoute(declaration: AccessDeclaration, principal: Principal): void {
-  // `RefusePass` has done so before the body was read; nothing is open because a hook is missing.
-  if (!isOpenTo(declaration, principal)) throw ForbiddenForSessionPass.route();
+  // `RefuseSessionPass` has already checked this. Repeated here so that a missing hook does not open routes.
+  if (!acceptsCredential(declaration, principal)) throw ForbiddenForSessionPass.route();
   if (principal.kind === 'session_pass') return;
   const { scope, level } = declaration;
   if (scope !== 'none' && !hasCapability(principal, scope)) throw ForbiddenByKeyRole.lacking(scope);
@@ -70,7 +70,7 @@ function checkAgents(principal: Principal, resources: Iterable<ResourceOfAgent |
 
 const AGENT_FIELDS = ['assistant_id', 'agentId'];
 
-/** The routes of a pass take no agent; a request that names another one all the same is told what stands in its way. */
+/** Routes that accept a pass take no agent. A request that still names another one gets this error instead of a misleading one. */
 function checkNamedAgent({ agentId }: SessionPassPrincipal, { body, query }: FastifyRequest): void {
   for (const holder of [body, query]) {
     if (typeof holder !== 'object' || holder === null) continue;

@@ -1,5 +1,5 @@
 import type { ApiKey } from '../domain/api-key.js';
-// Imports types only: the command line shows keys without loading the routes.
+// Types only, because the command line uses these views without loading the routes.
 import type { ApiKeyResponse, CreatedApiKeyResponse } from './api-keys.dto.js';
 
 function fieldsOf(key: ApiKey) {

@@ -9,20 +9,22 @@ import {
 import { CAPABILITIES, type Capability } from '../domain/capability.js';
 
 const MAX_ALLOWED_AGENTS = 10_000;
-const ALLOWLIST = 'The only agents the key may use; null means every agent of the organization.';
+const ALLOWLIST = 'The only agents that the key may use; null means every agent of the organization.';
 
 export class CreateApiKeyBody {
-  @StringField({ min: 1, max: 255, description: 'For people, to tell keys apart in the list; need not be unique.' })
+  @StringField({ min: 1, max: 255, description: 'For people, to tell keys apart in the list. It need not be unique.' })
   readonly name!: string;
 
-  @EnumListField(CAPABILITIES, { description: 'What the key may do; at most what the calling key may do.' })
+  @EnumListField(CAPABILITIES, {
+    description: 'What the key may do. Only capabilities of the calling key are allowed.',
+  })
   readonly capabilities!: Capability[];
 
   @UuidListField({
     min: 1,
     max: MAX_ALLOWED_AGENTS,
     optional: true,
-    description: 'The only agents the key may use; absent means every agent.',
+    description: 'The only agents that the key may use; absent means every agent.',
   })
   readonly agentIds?: string[];
 
@@ -32,10 +34,10 @@ export class CreateApiKeyBody {
 
 class ApiKeyFields {
   @UuidField({
-    description: 'Names the key in `DELETE /v1/api-keys/{id}` and in the history of agents; it is no secret.',
+    description: 'Identifies the key in `DELETE /v1/api-keys/{id}` and in the history of agents. It is not a secret.',
   })
   readonly id!: string;
-  @StringField({ description: 'As it was given at creation.' })
+  @StringField({ description: 'The name that was sent at creation.' })
   readonly name!: string;
   @StringField({ description: 'The last four characters of the key, to tell keys apart.' })
   readonly last4!: string;
@@ -52,7 +54,7 @@ class ApiKeyFields {
 }
 
 export class CreatedApiKeyResponse extends ApiKeyFields {
-  @StringField({ description: 'The key itself. It is shown this once and stored nowhere.' })
+  @StringField({ description: 'The key itself. It is not stored, and shown only in this response.' })
   readonly key!: string;
 }
 

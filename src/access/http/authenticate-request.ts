@@ -7,15 +7,15 @@ import type { Principal } from '../domain/principal.js';
 import { SessionPasses } from '../application/session-passes.js';
 import { requestDeclarationOf } from './access.decorator.js';
 import { FailedCredentials } from './failed-credentials.js';
-import { admit } from './request-access.js';
+import { setPrincipal } from './request-access.js';
 
 const BEARER = /^bearer +(\S+) *$/i;
-/** Three parts in base64url: a signed token, whose signature may be missing. Any other text counts as an API key. */
+/** Three base64url parts are a signed token, whose signature may be empty. Any other text counts as an API key. */
 const SESSION_PASS = /^[\w-]+\.[\w-]+\.[\w-]*$/;
 
 /**
- * Authenticates before the body is read: nobody without a credential makes the service buffer or parse
- * anything. It works on the matched route, never on the path's spelling.
+ * Authenticates before the body is read, so that a client without a credential cannot make the service buffer or parse one. It
+ * uses the matched route, not the text of the path.
  */
 @Injectable()
 export class AuthenticateRequest {
@@ -26,9 +26,9 @@ export class AuthenticateRequest {
   ) {}
 
   /**
-   * Fastify's `onRequest` hook. Public routes pass, and so do paths that no route matches: those answer 404.
-   * @throws ApiKeyMissing, ApiKeyInvalid, PassInvalid, PassExpired, UndeclaredRoute, DomainError `rate_limited`
-   * in place of ApiKeyInvalid after too many keys that failed
+   * Fastify's `onRequest` hook. Public routes need no credential, and neither do unmatched paths, which answer 404.
+   * @throws ApiKeyMissing, ApiKeyInvalid, PassInvalid, PassExpired, UndeclaredRoute; DomainError `rate_limited` instead of
+   *   ApiKeyInvalid after too many invalid keys
    */
   readonly hook = async (request: FastifyRequest): Promise<void> => {
     if (request.is404 || isPublicRequest(request)) return;
@@ -36,11 +36,11 @@ export class AuthenticateRequest {
       throw new UndeclaredRoute(`${request.method} ${request.routeOptions.url ?? ''}`);
     const token = BEARER.exec(request.headers.authorization ?? '')?.[1];
     if (token === undefined) throw new ApiKeyMissing();
-    admit(request, await this.authenticate(request, token));
+    setPrincipal(request, await this.authenticate(request, token));
   };
 
   private async authenticate(request: FastifyRequest, token: string): Promise<Principal> {
-    // A forged one costs a check of its signature and nothing outside the process, so those that fail are not counted.
+    // Failures are not counted: checking a signature costs nothing outside this process.
     if (SESSION_PASS.test(token)) return this.sessionPasses.verify(token);
     try {
       return await this.authenticateApiKey.execute(token);

@@ -28,10 +28,10 @@ const LIMITS = {
 } as const satisfies Readonly<Record<Budget, number>>;
 /** Each API server counts its own requests for traces. */
 const PER_PROCESS = ['traces', 'traceExport'] as const satisfies Budget[];
-/** Their refusals carry no code, unlike all others. */
+/** Refusals by these budgets have no `code`, unlike all others. */
 const WITHOUT_CODE: ReadonlySet<string> = new Set(PER_PROCESS);
 
-/** The throttler's settings: counted by `<budget>:<who is counted>`. */
+/** The throttler's settings. Keys of counters are `<budget>:<owner>`. */
 export function budgets(own: MemoryWindows, shared: RedisWindows | null): ThrottlerModuleOptions {
   const throttlers = Object.entries(LIMITS).map(([name, limit]): FixedThrottler => ({
     name,
@@ -43,8 +43,8 @@ export function budgets(own: MemoryWindows, shared: RedisWindows | null): Thrott
 }
 
 /**
- * A request with a pass counts for its session whatever it asks for, and for the route's budget only where the route is
- * open to it: a visitor shall not use up what the organization's own server needs.
+ * A request with a pass always counts against the budget of its session, and against the route's budget only when the route
+ * accepts passes: a visitor must not use up the budget of the organization's own server.
  */
 function isCountedAgainst(budget: Budget, request: FastifyRequest): boolean {
   const isPass = requestAccess(request)?.principal.kind === 'session_pass';
@@ -53,7 +53,7 @@ function isCountedAgainst(budget: Budget, request: FastifyRequest): boolean {
   return declaration?.rateLimit === budget && (!isPass || declaration.sessionPass === true);
 }
 
-/** Counts a request against the budgets that concern it, before anything else is decided about it. */
+/** Counts a request against its budgets, before any other check. */
 @Injectable()
 export class BudgetGuard extends RateLimitGuard {
   @Inject() private readonly lookups!: ResourceLookups;
@@ -71,8 +71,8 @@ export class BudgetGuard extends RateLimitGuard {
   }
 
   /**
-   * The session, or the organization, with the agent where the budget has one. Requests that name no agent of the
-   * organization share one budget, so that inventing ids neither escapes the limit nor fills the counters.
+   * The session, or the organization with or without the agent. Requests that name no agent of the organization share one
+   * counter, so that invented ids neither avoid the limit nor fill the storage.
    */
   protected override async keyOf(throttler: string, context: ExecutionContext): Promise<string> {
     const resources = RequestedResources.of(context.switchToHttp().getRequest<FastifyRequest>(), this.lookups);
@@ -84,7 +84,7 @@ export class BudgetGuard extends RateLimitGuard {
         return `${budget}:${principal.sessionId}`;
       case 'chat':
       case 'sessions': {
-        // A look-up that fails is told by whoever needs what it finds; the request counts all the same.
+        // The request counts also when the lookup fails; `AccessGuard` reports the failure.
         const agentId =
           principal.kind === 'session_pass' ? principal.agentId : await resources.agentId().catch(() => null);
         return `${budget}:${principal.organizationId}:${agentId ?? 'none'}`;
@@ -98,7 +98,7 @@ export class BudgetGuard extends RateLimitGuard {
     }
   }
 
-  /** @returns DomainError `rate_limited`; that of the traces has no code, unlike every other such answer */
+  /** @returns DomainError `rate_limited` */
   protected override refusal({ throttler, limit, ttl, timeToBlockExpire }: CountedWindow): Error {
     this.refusals.count(throttler as Budget);
     return new DomainError('rate_limited', `The limit of ${limit} requests per ${ttl / 1000} seconds is reached.`, {

@@ -10,13 +10,13 @@ import { LimitRefusals } from './limit-refusals.js';
 const LIMIT = 60;
 const WINDOW_SECONDS = 60;
 const TTL_MS = WINDOW_SECONDS * 1000;
-/** What one subscriber has of IPv6; whoever holds it could else come from a new address with each attempt. */
+/** One IPv6 subscriber has a whole network, and could use a new address for each attempt. */
 const IPV6_SUBSCRIBER_BITS = 64;
 
 /**
- * Counts the failed credentials of each client address, and answers 429 instead of 401 once they are too many. A good key
- * still works from the same address (NAT, a proxy). Each process counts its own, so that a flood of bad keys costs nothing
- * outside of it.
+ * Counts the failed credentials of each client address. Beyond the limit, failures answer 429 instead of 401. A valid key still
+ * works from the same address, because of NAT and proxies. Each process counts separately, so that a flood of invalid keys costs
+ * nothing outside of it.
  */
 @Injectable()
 export class FailedCredentials {
@@ -32,16 +32,16 @@ export class FailedCredentials {
 
   /**
    * Counts a credential that has failed.
-   * @throws DomainError `rate_limited`, in place of what was wrong with it, when the address has used up its budget
+   * @throws DomainError `rate_limited` when the address is beyond the limit
    */
   async count(request: FastifyRequest): Promise<void> {
     this.refuseBeyond(await this.windows.increment(this.bucketOf(request), TTL_MS, LIMIT, 0, 'failed_credentials'));
   }
 
-  /** What the client of a failed credential is told of the budget. */
+  /** The state of the address's budget, for the headers of the response. */
   async stateOf(request: FastifyRequest): Promise<WindowRecord & { readonly limit: number }> {
     const { totalHits, ...next } = await this.windows.read(this.bucketOf(request), TTL_MS, LIMIT);
-    // What is read is the state that one more attempt would find.
+    // `read` returns the state that one more attempt would see.
     return { ...next, totalHits: totalHits - 1, limit: LIMIT };
   }
 
@@ -59,7 +59,7 @@ export class FailedCredentials {
   }
 }
 
-/** The address, or the network that one subscriber has of IPv6. */
+/** The IPv4 address, or the IPv6 network of the subscriber. */
 export function subscriberOf(address: string): string {
   if (!ipaddr.isValid(address)) return address;
   const parsed = ipaddr.process(address);

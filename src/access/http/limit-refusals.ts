@@ -2,13 +2,13 @@ import { Injectable } from '@nestjs/common';
 import { type Counter, Metrics } from '../../platform/metrics/index.js';
 import type { AccessDeclaration } from './access.decorator.js';
 
-/** The budgets that routes declare, and that of a session for all that is asked with its passes. */
+/** The budgets that routes declare, and the budget of a session for all requests with its passes. */
 export type Budget = NonNullable<AccessDeclaration['rateLimit']> | 'session';
 
-/** The budgets, and that of an address for credentials that fail. */
+/** All budgets, including that of an address for failed credentials. */
 export type Limit = Budget | 'failed_credentials';
 
-/** How each is called in the metrics. */
+/** The names in the metrics. */
 const NAMES = {
   chat: 'chat',
   sessions: 'sessions',
@@ -19,7 +19,7 @@ const NAMES = {
   failed_credentials: 'failed_credentials',
 } as const satisfies Readonly<Record<Limit, string>>;
 
-/** Counts the requests that a limit has refused. */
+/** Counts the requests that were refused because of a limit. */
 @Injectable()
 export class LimitRefusals {
   private readonly refusals: Counter<'limit'>;

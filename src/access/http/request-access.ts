@@ -4,16 +4,16 @@ import { noteOn } from '../../platform/http/index.js';
 import type { ResourceOfAgent } from '../application/resource-lookup.js';
 import type { ApiKeyPrincipal, Principal } from '../domain/principal.js';
 
-/** What authentication and the guard have learned about one request. */
+/** The results of authentication and of the guard for one request. */
 export interface RequestAccess {
   readonly principal: Principal;
-  /** By kind; null where the body names none, so that its schema decides. */
+  /** By kind. Null when the body names no valid id, which the validation of the body reports. */
   readonly resources: Map<string, ResourceOfAgent | null>;
 }
 
 const accessByRequest = new WeakMap<object, RequestAccess>();
 
-export function admit(request: FastifyRequest, principal: Principal): void {
+export function setPrincipal(request: FastifyRequest, principal: Principal): void {
   accessByRequest.set(request, { principal, resources: new Map() });
   noteOn(request, { organizationId: principal.organizationId });
 }
@@ -23,7 +23,7 @@ export function requestAccess(request: object): RequestAccess | undefined {
   return accessByRequest.get(request);
 }
 
-/** Who makes the request, for the log; undefined on public routes. */
+/** The caller, for the log; undefined on public routes. */
 export function principalOf(request: object): Principal | undefined {
   return accessByRequest.get(request)?.principal;
 }
@@ -34,22 +34,22 @@ function accessOf(context: ExecutionContext): RequestAccess {
   return access;
 }
 
-/** Handler parameter: the API key that calls, as `ApiKeyPrincipal`; of a route that is closed to session passes. */
+/** Handler parameter: the calling API key, on a route that does not accept session passes. */
 export const Caller = createParamDecorator((_data: unknown, context: ExecutionContext): ApiKeyPrincipal => {
   const { principal } = accessOf(context);
   if (principal.kind !== 'api_key')
-    throw new Error('A route that takes its caller for an API key is open to session passes');
+    throw new Error('The route accepts session passes, so its handler must use @AnyCaller');
   return principal;
 });
 
-/** Handler parameter: whoever calls, as `Principal`; of a route that is open to session passes. */
+/** Handler parameter: the caller, on a route that accepts session passes. */
 export const AnyCaller = createParamDecorator(
   (_data: unknown, context: ExecutionContext): Principal => accessOf(context).principal,
 );
 
 /**
- * Handler parameter: what the look-up of this kind found. A path resource is always there; a body
- * resource is undefined where the body does not name one.
+ * Handler parameter: the result of the lookup of this kind. A path resource always exists; a body resource is undefined when the
+ * body does not name one.
  */
 export const Resource = createParamDecorator((kind: string, context: ExecutionContext) => {
   const found = accessOf(context).resources.get(kind);

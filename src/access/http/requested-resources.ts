@@ -21,7 +21,7 @@ interface FoundResource {
 export class RequestedResources {
   private static readonly byRequest = new WeakMap<FastifyRequest, RequestedResources>();
 
-  private readonly looked = new Map<ResourceReference, Promise<ResourceOfAgent | null>>();
+  private readonly lookedUp = new Map<ResourceReference, Promise<ResourceOfAgent | null>>();
   private readonly references: readonly ResourceReference[];
 
   private constructor(
@@ -33,7 +33,7 @@ export class RequestedResources {
     this.references = resourcesOf(declaration);
   }
 
-  /** The same for every guard of the request, which has been authenticated, on a route that declares its access. */
+  /** One instance for all guards of a request, which must be authenticated and on a route with a declaration. */
   static of(request: FastifyRequest, lookups: ResourceLookups): RequestedResources {
     let resources = this.byRequest.get(request);
     if (!resources) {
@@ -46,13 +46,13 @@ export class RequestedResources {
     return resources;
   }
 
-  /** The agent that the first resource belongs to; null when it names none of the organization. */
+  /** The agent of the first resource; null when the request names none of the organization. */
   async agentId(): Promise<string | null> {
     const [first] = this.references;
     return (first && (await this.find(first)))?.agentId ?? null;
   }
 
-  /** What a refusal before the look-up tells of the resources that are there. A look-up that fails is left for later. */
+  /** Headers of the resources for a refusal by `BudgetGuard`, which precedes the lookup. Failed lookups are ignored. */
   async headersOfRefusal(): Promise<Readonly<Record<string, string>>> {
     const headers = this.references.map(async (reference) => this.headersOf(reference, await this.find(reference)));
     const settled = await Promise.allSettled(headers);
@@ -63,8 +63,8 @@ export class RequestedResources {
   }
 
   /**
-   * Everything the request names, by kind.
-   * @throws ValidationFailed when a path id is no UUID; the look-up's own error when there is no such resource
+   * All resources that the request names.
+   * @throws ValidationFailed when a path id is not a UUID; the error of the lookup when the resource does not exist
    */
   async findAll(): Promise<readonly FoundResource[]> {
     const all: FoundResource[] = [];
@@ -92,27 +92,29 @@ export class RequestedResources {
 
   private find(reference: ResourceReference): Promise<ResourceOfAgent | null> {
     const id = this.idOf(reference);
-    if (id === null || !isWithinReach(this.principal, reference, id)) return Promise.resolve(null);
-    let found = this.looked.get(reference);
+    if (id === null || !isVisible(this.principal, reference, id)) return Promise.resolve(null);
+    let found = this.lookedUp.get(reference);
     if (!found) {
       found = this.lookups.of(reference.kind).find(this.principal.organizationId, id);
-      this.looked.set(reference, found);
+      this.lookedUp.set(reference, found);
     }
     return found;
   }
 
-  /** In lower case, as ids are stored; null unless it is well-formed. */
-  private idOf({ in: place, field, otherwise }: ResourceReference): string | null {
+  /** In lower case, as ids are stored; null when it is not well-formed. */
+  private idOf({ in: place, field, fallbackField }: ResourceReference): string | null {
     const holder: unknown = place === 'path' ? this.request.params : this.request.body;
     if (typeof holder !== 'object' || holder === null) return null;
-    const name = [field, otherwise].find((candidate) => candidate !== undefined && Object.hasOwn(holder, candidate));
+    const name = [field, fallbackField].find(
+      (candidate) => candidate !== undefined && Object.hasOwn(holder, candidate),
+    );
     if (name === undefined) return null;
     const id: unknown = (holder as Record<string, unknown>)[name];
     return isUuid(id) ? id.toLowerCase() : null;
   }
 }
 
-/** For a session pass there is its own conversation and nothing else. */
-function isWithinReach(principal: Principal, { kind }: ResourceReference, id: string): boolean {
+/** For a session pass only its own conversation exists. */
+function isVisible(principal: Principal, { kind }: ResourceReference, id: string): boolean {
   return principal.kind === 'api_key' || (kind === 'thread' && id === principal.threadId);
 }

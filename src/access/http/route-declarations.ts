@@ -12,7 +12,7 @@ interface DeclaredRoute {
   readonly isPublic: boolean;
 }
 
-/** Looks over all routes: the start fails when one names a resource kind that nobody can look up. */
+/** Checks the declarations of all routes. The process does not start when one names a resource kind without a lookup. */
 @Injectable()
 export class RouteDeclarations implements OnApplicationBootstrap {
   constructor(
@@ -29,7 +29,7 @@ export class RouteDeclarations implements OnApplicationBootstrap {
     }
   }
 
-  /** Routes that say nothing about who may call them, as `Controller.method`; each is refused to everyone. */
+  /** Routes without a declaration, as `Controller.method`; the guard refuses every request to them. */
   undeclared(): string[] {
     return this.routes()
       .filter(({ declaration, isPublic }) => !declaration && !isPublic)

@@ -1,13 +1,13 @@
 import type { CommandOption, OperatorCommand } from '../../platform/command-line/index.js';
 
-/** What `org create` and `org set` set. */
+/** The options of `org create` and `org set`. */
 const SETTINGS: readonly CommandOption[] = [
   { name: 'plan', value: 'P', about: 'free, team or enterprise' },
   { name: 'features', value: 'a,b', about: 'replaces the list of features; a leading - switches a feature off' },
-  { name: 'agent-limit', value: 'K|none', about: 'the most agents that it may have' },
+  { name: 'agent-limit', value: 'K|none', about: 'the most agents of the organization' },
   { name: 'crawl-pages', value: 'P', about: "the most pages that a crawl of one agent's sites fetches" },
   { name: 'credits', value: 'N|none', about: 'what each calendar month includes' },
-  { name: 'credits-exhausted', value: 'allow|block', about: 'whether runs go on once the credits are used up' },
+  { name: 'credits-exhausted', value: 'allow|block', about: 'whether runs are allowed once the credits are used up' },
 ];
 
 const ofOrganization: CommandOption = { name: 'org', value: '<id>', required: true, about: 'the organization' };
@@ -16,7 +16,7 @@ const ofOrganization: CommandOption = { name: 'org', value: '<id>', required: tr
 export const accessCommands: readonly OperatorCommand[] = [
   {
     name: 'org create',
-    about: 'Makes an organization and the member who owns it.',
+    about: 'Creates an organization and its owner.',
     options: [
       { name: 'name', value: 'N', required: true, about: 'its name' },
       ...SETTINGS,
@@ -26,7 +26,7 @@ export const accessCommands: readonly OperatorCommand[] = [
   },
   {
     name: 'org set',
-    about: 'Changes the settings of an organization; what is left out stays.',
+    about: 'Changes the settings of an organization. Settings that are left out keep their values.',
     positionals: ['id'],
     options: SETTINGS,
     handler: async () => (await import('./organization-handlers.js')).setOrganization,
@@ -60,25 +60,25 @@ export const accessCommands: readonly OperatorCommand[] = [
   },
   {
     name: 'key create',
-    about: 'Issues an API key and shows it, this once.',
+    about: 'Issues an API key and shows it. It cannot be shown again.',
     options: [
       ofOrganization,
-      { name: 'capabilities', value: 'a,b', required: true, about: 'of chat, manageAgents and manageApiKeys' },
+      { name: 'capabilities', value: 'a,b', required: true, about: 'some of chat, manageAgents and manageApiKeys' },
       { name: 'agents', value: 'x,y', about: 'ids of the only agents that it may use' },
-      { name: 'member', value: '<id>', about: 'the member whose key it is; the owner by default' },
+      { name: 'member', value: '<id>', about: 'the member who owns the key; by default the owner of the organization' },
       { name: 'name', value: 'N', about: 'its name in lists' },
     ],
     handler: async () => (await import('./key-handlers.js')).createKey,
   },
   {
     name: 'key list',
-    about: 'Lists the API keys of an organization that are not revoked, the oldest first, without the keys themselves.',
+    about: 'Lists the API keys of an organization that are not revoked, the oldest first, without their secrets.',
     options: [ofOrganization],
     handler: async () => (await import('./key-handlers.js')).listKeys,
   },
   {
     name: 'key revoke',
-    about: 'Revokes an API key for good.',
+    about: 'Revokes an API key. This cannot be undone.',
     positionals: ['id'],
     handler: async () => (await import('./key-handlers.js')).revokeKey,
   },

@@ -46,7 +46,6 @@ function organizationView(organization: Organization) {
   return { id, name, plan, features: featuresOf(organization), agentLimit, createdAt: createdAt.toISOString() };
 }
 
-/** The features that are on, by default, by the plan or by choice. */
 function featuresOf(organization: Organization): string[] {
   return [...organization.effectiveFeatures()];
 }

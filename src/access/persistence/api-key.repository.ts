@@ -30,7 +30,7 @@ export class ApiKeyRepository {
     return em.findOne(ApiKey, where, { lockMode: LockMode.PESSIMISTIC_WRITE });
   }
 
-  /** The key that has this digest and is not revoked; it may have expired. */
+  /** The key with this digest, unless it is revoked; it may have expired. */
   findCredential(digest: Buffer): Promise<StoredCredential | undefined> {
     return selectCredential(this.database, digest);
   }
@@ -40,13 +40,13 @@ export class ApiKeyRepository {
     return selectCredentials(this.database, digests);
   }
 
-  /** Undefined when there is no such key, or it is revoked; it may have expired. */
+  /** Undefined when the key does not exist or is revoked; it may have expired. */
   findState(organizationId: string, id: string): Promise<StoredKeyState | undefined> {
     return selectKeyState(this.database, organizationId, id);
   }
 
   /**
-   * Stores when keys were last used, where what is stored is at least `graceMs` older.
+   * Stores when keys were last used, if the stored time is at least `graceMs` older.
    * @param uses time of the last use by key id
    */
   recordUses(uses: ReadonlyMap<string, Date>, graceMs: number): Promise<void> {

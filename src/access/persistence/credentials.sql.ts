@@ -1,11 +1,11 @@
-/*
- * On the path of every message: its key is looked up here, and its use noted. Written by hand, because the server
- * prepares such a statement once, and because the uses of many keys are noted by one.
+/**
+ * Hot path: every request looks up its API key, and the database prepares each statement once. Last uses of many keys are
+ * written by one statement, which locks the rows in one order.
  */
 import { type SqlExecutor, statement, toDate } from '../../platform/database/index.js';
 import type { Capability } from '../domain/capability.js';
 
-/** What authentication needs of a key. */
+/** The part of a key that authentication needs. */
 export interface StoredCredential {
   readonly keyId: string;
   readonly organizationId: string;
@@ -44,7 +44,7 @@ const KEY_STATE = statement(
   select expires_at from api_keys where organization_id = ${p.organizationId} and id = ${p.id} and revoked_at is null`,
 );
 
-const NOTE_USES = statement(
+const UPDATE_LAST_USES = statement(
   { ids: 'uuid[]', times: 'timestamptz[]', graceMs: 'double precision' },
   (p) => `
   update api_keys set last_used_at = used.at
@@ -59,7 +59,7 @@ const NOTE_USES = statement(
   where api_keys.id = used.id`,
 );
 
-/** The key that has this digest and is not revoked; it may have expired. */
+/** The key with this digest, unless it is revoked; it may have expired. */
 export async function selectCredential(source: SqlExecutor, digest: Buffer): Promise<StoredCredential | undefined> {
   const [row] = await CREDENTIAL.run<CredentialRow>(source, { digest });
   return row && toCredential(row);
@@ -74,12 +74,12 @@ export async function selectCredentials(
   return new Map(rows.map((row) => [Buffer.from(row.digest).toString('hex'), toCredential(row)]));
 }
 
-/** What a key that is not revoked allows those who act by it. */
+/** The state of a key that is not revoked. */
 export interface StoredKeyState {
   readonly expiresAt: Date | null;
 }
 
-/** Undefined when there is no such key or it is revoked. */
+/** Undefined when the key does not exist or is revoked. */
 export async function selectKeyState(
   source: SqlExecutor,
   organizationId: string,
@@ -90,7 +90,7 @@ export async function selectKeyState(
 }
 
 /**
- * Stores when keys were last used, where what is stored is at least `graceMs` older.
+ * Stores when keys were last used, if the stored time is at least `graceMs` older.
  * @param uses time of the last use by key id
  */
 export async function updateLastUses(
@@ -98,10 +98,10 @@ export async function updateLastUses(
   uses: ReadonlyMap<string, Date>,
   graceMs: number,
 ): Promise<void> {
-  // In one order everywhere, so that two processes never wait for each other's rows.
+  // Sorted, so that two processes lock rows in the same order and do not deadlock.
   const ids = [...uses.keys()].sort();
   const times = ids.flatMap((id) => uses.get(id)?.toISOString() ?? []);
-  await NOTE_USES.run(source, { ids, times, graceMs });
+  await UPDATE_LAST_USES.run(source, { ids, times, graceMs });
 }
 
 function toCredential(row: CredentialRow): StoredCredential {

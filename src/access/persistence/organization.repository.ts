@@ -5,7 +5,6 @@ import { newId } from '../../platform/ids/index.js';
 import { CreditAllowance } from '../domain/credit-allowance.js';
 import { Organization } from '../domain/organization.js';
 
-/** Processes that start at once on an empty database agree on it. */
 const FIRST_ORGANIZATION_LOCK = 'access.first-organization';
 
 @Injectable()
@@ -16,8 +15,8 @@ export class OrganizationRepository {
     await em.persist(organization).flush();
   }
 
-  /** Notes what the organization's months include from now on. */
-  noteAllowance({ em }: Transaction, { id, creditsIncluded }: Organization, since: Date): void {
+  /** Adds the organization's present `creditsIncluded` to the history. */
+  addAllowance({ em }: Transaction, { id, creditsIncluded }: Organization, since: Date): void {
     em.persist(new CreditAllowance(newId(), id, since, creditsIncluded));
   }
 
@@ -43,14 +42,14 @@ export class OrganizationRepository {
     );
   }
 
-  /** The organization, which no other transaction changes until this one ends. */
+  /** Locks the organization until the transaction ends. */
   findForChange({ em }: Transaction, id: string): Promise<Organization | null> {
     return em.findOne(Organization, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
   }
 
   /**
-   * Whether there is any organization. Transactions that ask do so one after the other, so that of
-   * several processes that start on an empty database one alone finds it empty.
+   * Whether any organization exists. A lock serializes the transactions that ask, so that of several processes that start on an
+   * empty database only one finds it empty.
    */
   async existsAny(transaction: Transaction): Promise<boolean> {
     await transaction.lock(FIRST_ORGANIZATION_LOCK);

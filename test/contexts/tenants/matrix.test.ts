@@ -92,7 +92,7 @@ function absentIds(): Ids {
 
 /** The request with a body that says no more than which resources it is about: its schema refuses it. */
 function withInvalidBody(name: string, request: RouteRequest): RouteRequest {
-  const fields = resourcesOf(declarationOf(name) ?? { scope: 'none' }).flatMap(({ in: place, field, otherwise }) =>
+  const fields = resourcesOf(declarationOf(name) ?? { scope: 'none' }).flatMap(({ in: place, field, fallbackField }) =>
     place === 'body' ? [field, ...(otherwise === undefined ? [] : [otherwise])] : [],
   );
   const kept = <Value>(all: Readonly<Record<string, Value>>): Record<string, Value> =>

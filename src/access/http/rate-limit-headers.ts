@@ -7,14 +7,14 @@ import { BudgetGuard } from './budget.guard.js';
 import { FailedCredentials } from './failed-credentials.js';
 import { requestAccess } from './request-access.js';
 
-const TOLD_BY = 'RateLimit-Limit';
+const LIMIT_HEADER = 'RateLimit-Limit';
 
 /**
- * Every answer of a route with a budget tells what is left of it, also one that was given before the guard was asked:
- * a body that cannot be read counts like any request, and a credential that fails is told of the budget of its address.
+ * Adds the rate limit headers to responses of routes with a budget that were sent before `BudgetGuard` ran. Such a request, for
+ * example one with an unreadable body, is counted here. After a failed credential the headers describe the budget of the address.
  */
 @Injectable()
-export class TellBudget {
+export class RateLimitHeaders {
   constructor(
     private readonly guard: BudgetGuard,
     private readonly failedCredentials: FailedCredentials,
@@ -22,17 +22,17 @@ export class TellBudget {
 
   /** Fastify's `onSend` hook. */
   readonly hook = (request: FastifyRequest, reply: FastifyReply, _payload: unknown, done: () => void): void => {
-    if (reply.hasHeader(TOLD_BY) || !isLimited(request)) {
+    if (reply.hasHeader(LIMIT_HEADER) || !isLimited(request)) {
       done();
       return;
     }
-    // Without these headers the answer is still the answer.
-    this.tell(request, reply).then(done, () => {
+    // The response is sent also when the counters are not available.
+    this.addHeaders(request, reply).then(done, () => {
       done();
     });
   };
 
-  private async tell(request: FastifyRequest, reply: FastifyReply): Promise<void> {
+  private async addHeaders(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     if (requestAccess(request)) await this.guard.count(new ExecutionContextHost([request, reply]));
     else tellWindow(reply, await this.failedCredentials.stateOf(request));
   }
