@@ -93,7 +93,7 @@ function absentIds(): Ids {
 /** The request with a body that says no more than which resources it is about: its schema refuses it. */
 function withInvalidBody(name: string, request: RouteRequest): RouteRequest {
   const fields = resourcesOf(declarationOf(name) ?? { scope: 'none' }).flatMap(({ in: place, field, fallbackField }) =>
-    place === 'body' ? [field, ...(otherwise === undefined ? [] : [otherwise])] : [],
+    place === 'body' ? [field, ...(fallbackField === undefined ? [] : [fallbackField])] : [],
   );
   const kept = <Value>(all: Readonly<Record<string, Value>>): Record<string, Value> =>
     Object.fromEntries(Object.entries(all).filter(([field]) => fields.includes(field)));
