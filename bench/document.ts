@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { Section } from './report.ts';
 
-const DOCUMENT = new URL('../docs/performance.md', import.meta.url);
+const DOCUMENT = new URL('./figures.md', import.meta.url);
 
 /** Puts sections in the place of the figures that the document has; what is written around them stays. */
 export function fillDocument(sections: readonly Section[]): void {
@@ -10,7 +10,7 @@ export function fillDocument(sections: readonly Section[]): void {
     const [begin, end] = [`<!-- figures: ${name} -->`, `<!-- end of figures: ${name} -->`];
     const from = document.indexOf(begin);
     const to = document.indexOf(end);
-    if (from < 0 || to < from) throw new Error(`docs/performance.md has no place for the figures of ${name}`);
+    if (from < 0 || to < from) throw new Error(`bench/figures.md has no place for the figures of ${name}`);
     document = `${document.slice(0, from)}${begin}\n\n${text}\n\n${document.slice(to)}`;
   }
   writeFileSync(DOCUMENT, document);

@@ -149,7 +149,7 @@ function holdsText(holds: readonly HoldFigures[]): string {
   return [figures, ...lost].join('\n\n');
 }
 
-/** A part of the report, which has a place of this name in docs/performance.md. */
+/** A part of the report, which has a place of this name in bench/figures.md. */
 export interface Section {
   readonly name: string;
   readonly text: string;
