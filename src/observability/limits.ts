@@ -1,77 +1,77 @@
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 
-/** How long a trace can be read; the purge may reach it later, the reads do not show it any more. */
+/** How long a trace can be read. The purge may delete it later, but no read returns it. */
 export const RETENTION_MS = 90 * DAY_MS;
 
-/** Well below the retention, so that what is past it is gone soon, and rare enough to cost nothing. */
+/** Often enough to delete old traces soon, and rarely enough to cost nothing. */
 export const PURGE_EVERY_MINUTES = 60;
 /**
- * Traces deleted by one statement. Each holds its locks, and in embedded mode the one connection, for
- * milliseconds; a single statement for all of them would hold both for as long as the backlog is large.
+ * Traces that one statement deletes. It holds its locks, and in embedded mode the only connection, for milliseconds. A statement without
+ * a limit would hold both as long as the backlog takes.
  */
 export const PURGE_BATCH = 500;
 
-/** Characters of the input and the output that a list shows. */
+/** Characters of input and output in a list. */
 export const SUMMARY_CHARACTERS = 200;
 
 /**
- * Largest input or output of one step, as UTF-8 bytes of its JSON; beyond it the beginning is kept. A
- * tool may answer a megabyte, of which a reader of the trace needs the start and the size. The run's
- * own input and output are kept whole: they are what the thread holds too.
+ * Largest input or output of a step, in UTF-8 bytes of its JSON; of a larger one the beginning is stored. A tool may return a
+ * megabyte, of which a reader of the trace needs the beginning and the size. Input and output of the run are stored whole, as they are
+ * in the thread.
  */
 export const STEP_VALUE_BYTES = 64 * 1024;
 /**
- * All inputs and outputs of one trace together. A run with very many large steps would otherwise make
- * the transaction that ends it as slow as they are many; later steps then keep less, in the end nothing.
+ * Largest sum of all inputs and outputs of a trace; later steps keep less, down to nothing. Otherwise very many large steps would slow
+ * down the transaction that ends the run.
  */
 export const STEPS_BYTES = 2 * 1024 * 1024;
-/** A step's error is a sentence; a tool that calls its whole answer an error is cut here (characters). */
+/** Characters of a step's error, which is usually a sentence. A tool may report a whole document as its error. */
 export const STEP_ERROR_CHARACTERS = 4_000;
 /**
- * Deepest nesting kept as it is. The database parses JSON recursively and refuses what exhausts its
- * stack, and a model's tool call may be nested at will: the run must not fail for its trace.
+ * Deepest nesting of a stored value. A model may nest the input of a tool call at will, and the database refuses JSON that exhausts
+ * its stack: the run must not fail because of its trace.
  */
 export const STEP_VALUE_DEPTH = 64;
 
 /**
- * How long after its end a trace is published: counted, and from then on part of exports. Ends that are stored late, and
- * clocks of other processes that differ, are then behind a walk's position as rarely as can be.
+ * How long after the end of its run a trace is published, which means counted and exported. The delay makes it unlikely that a run
+ * that is stored late, or by a process with another clock, is behind the position of an export.
  */
 export const PUBLISH_AFTER_MS = 2 * MINUTE_MS;
-/** With `PUBLISH_AFTER_MS` and what a job waits for its turn this stays within three minutes of the end of the run. */
+/** With `PUBLISH_AFTER_MS` and the wait of the job, a trace is published within three minutes of the end of its run. */
 export const PUBLISH_EVERY_MINUTES = 0.5;
 /**
- * Traces published by one transaction: large enough for hundreds of runs a second, small enough for the embedded mode's
- * one connection to be back within some ten milliseconds.
+ * Traces that one transaction publishes: enough for hundreds of runs a second, and few enough to hold the only connection of embedded
+ * mode for about ten milliseconds.
  */
 export const PUBLISH_BATCH = 500;
 
-/** Traces of a page of an export. */
+/** Traces on a page of an export. */
 export const EXPORT_PAGE = 100;
 /**
- * What a page of an export holds together, as it is stored; a trace that is larger is a page of its own. A walk of any
- * length needs memory for a page, and the embedded database reads one within some fifty milliseconds.
+ * Stored bytes on a page of an export; a larger trace is a page by itself. An export of any length needs memory for one page, and the
+ * embedded database reads a page in about fifty milliseconds.
  */
 export const EXPORT_PAGE_BYTES = 1024 * 1024;
 
 /** Longest range of a usage series, in days. */
 export const USAGE_DAYS = 90;
-/** Most buckets of one: 90 days by the hour, and some to spare. */
+/** Most buckets of a usage series: 90 days by the hour, and some more. */
 export const USAGE_BUCKETS = 2_200;
-/** The range of a series that names none. */
+/** Default range of a usage series, in days. */
 export const USAGE_DEFAULT_DAYS = 7;
 
-/** What one reply is taken to spare a person: reading the question, finding the answer and writing it down. */
+/** The time that one reply is assumed to save a person: reading the question, finding the answer and writing it. */
 export const MINUTES_SAVED_BY_REPLY = 3;
 
-/** Traces that one job pushes to the OpenTelemetry backend. */
+/** Traces of one push job. */
 export const PUSH_BATCH = 100;
-/** Doubling pauses of 5 seconds: twelve attempts are spread over almost three hours, then an operator has to look. */
+/** Pauses double from 5 seconds, so twelve attempts take almost three hours. After that the operator has to act. */
 export const PUSH_RETRY = { attempts: 12, backoffSeconds: 5 } as const;
-/** Stored bytes of the traces that a push has in memory at a time; a larger trace is there alone. */
+/** Stored bytes of the traces that a push loads at a time; a larger trace is loaded by itself. */
 export const PUSH_LOAD_BYTES = 4 * 1024 * 1024;
-/** Of one request, as estimated. Backends take 4 MiB and more; a single span is far smaller. */
+/** Estimated size of one request. Backends accept at least 4 MiB, and a single span is far smaller. */
 export const PUSH_REQUEST_BYTES = 3 * 1024 * 1024;
-/** Largest text or JSON of contents in one attribute of a span, as UTF-8 bytes; beyond it the beginning is sent. */
+/** Largest content in one attribute of a span, in UTF-8 bytes; of a larger one the beginning is sent. */
 export const PUSHED_CONTENT_BYTES = 64 * 1024;

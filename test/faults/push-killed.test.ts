@@ -58,6 +58,6 @@ describe('a process that is killed in the middle of a push', () => {
 
     await start();
     await until(() => backend.accepted.length > 0, 'the traces are pushed', { withinMs: 120_000, everyMs: 50 });
-    expect(runIds.map((runId) => new Set(backend.spansOf(runId).map(({ spanId }) => spanId)).size)).toEqual([2, 2]);
+    expect(runIds.map((runId) => new Set(backend.traceSpans(runId).map(({ spanId }) => spanId)).size)).toEqual([2, 2]);
   });
 });

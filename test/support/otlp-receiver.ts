@@ -85,7 +85,7 @@ export class OtlpReceiver {
   }
 
   /** Accepted spans of a run. */
-  spansOf(runId: string): ReceivedSpan[] {
+  traceSpans(runId: string): ReceivedSpan[] {
     const traceId = runId.replaceAll('-', '');
     return this.accepted.flatMap(({ spans }) => spans.filter((span) => span.traceId === traceId));
   }

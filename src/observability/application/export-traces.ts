@@ -7,26 +7,26 @@ import { EXPORT_PAGE, EXPORT_PAGE_BYTES, RETENTION_MS } from '../limits.js';
 import { TraceExportRepository, type ExportPosition } from '../persistence/trace-export.repository.js';
 
 export interface ExportQuery {
-  /** Included; undefined or longer ago than 90 days means 90 days ago. */
+  /** Included. Undefined, or more than 90 days ago, means 90 days ago. */
   readonly from: Date | undefined;
-  /** Not included; undefined means now. Without effect beside a cursor. */
+  /** Not included. Undefined means now. Ignored with a cursor. */
   readonly to: Date | undefined;
   readonly cursor: string | undefined;
 }
 
 export interface ExportPage {
   readonly traces: readonly Trace[];
-  /** Null at the end of the walk. */
+  /** Null on the last page. */
   readonly cursor: string | null;
 }
 
-interface Walk extends TimeRange {
+interface ExportState extends TimeRange {
   readonly after: ExportPosition | null;
 }
 
 /**
- * A walk through the published traces of an agent, newest first. It keeps to the range that it began with, which its
- * cursor carries: every trace that was published when it began is on one of its pages, and none is on two.
+ * Exports the published traces of an agent page by page, newest first. The cursor holds the range of the first page, so that every
+ * trace that was published by then is on exactly one page.
  */
 @Injectable()
 export class ExportTraces {
@@ -37,33 +37,32 @@ export class ExportTraces {
   ) {}
 
   /**
-   * @throws ValidationFailed for a cursor that does not belong to an export of this agent's traces, and for a range that
-   * ends before it begins
+   * @throws ValidationFailed for a cursor that no export of this agent has issued, and for a range that ends before it begins
    */
   async execute(organizationId: string, agentId: string, query: ExportQuery): Promise<ExportPage> {
     const scope = { list: `trace-export:${agentId}`, organizationId, field: 'meta.cursor' };
-    const walk = this.walkOf(scope, query);
-    if (walk.to <= walk.from) return { traces: [], cursor: null };
+    const state = this.readState(scope, query);
+    if (state.to <= state.from) return { traces: [], cursor: null };
     const bounds = { limit: EXPORT_PAGE, maxBytes: EXPORT_PAGE_BYTES };
-    const { traces, hasMore } = await this.traces.page({ organizationId, agentId, ...walk, ...bounds });
+    const { traces, hasMore } = await this.traces.page({ organizationId, agentId, ...state, ...bounds });
     const last = traces.at(-1);
-    return { traces, cursor: hasMore && last ? this.cursorOf(scope, walk, last) : null };
+    return { traces, cursor: hasMore && last ? this.issueCursor(scope, state, last) : null };
   }
 
-  private walkOf(scope: CursorScope, { from, to, cursor }: ExportQuery): Walk {
+  private readState(scope: CursorScope, { from, to, cursor }: ExportQuery): ExportState {
     const now = this.clock.now();
     const oldest = new Date(now.getTime() - RETENTION_MS);
     if (cursor === undefined) requireOrder(from, to);
-    const begun = cursor === undefined ? { from: oldest, to: to ?? now, after: null } : this.begunWalk(scope, cursor);
-    return { from: later(from ?? begun.from, oldest), to: earlier(begun.to, now), after: begun.after };
+    const state = cursor === undefined ? { from: oldest, to: to ?? now, after: null } : this.readCursor(scope, cursor);
+    return { from: later(from ?? state.from, oldest), to: earlier(state.to, now), after: state.after };
   }
 
-  private begunWalk(scope: CursorScope, cursor: string): Walk {
+  private readCursor(scope: CursorScope, cursor: string): ExportState {
     const [from = '', to = '', startedAt = '', id = ''] = this.cursors.read(scope, cursor);
     return { from: new Date(from), to: new Date(to), after: { startedAt: new Date(startedAt), id } };
   }
 
-  private cursorOf(scope: CursorScope, { from, to }: Walk, { startedAt, id }: Trace): string {
+  private issueCursor(scope: CursorScope, { from, to }: ExportState, { startedAt, id }: Trace): string {
     return this.cursors.issue(scope, [from.toISOString(), to.toISOString(), startedAt.toISOString(), id]);
   }
 }

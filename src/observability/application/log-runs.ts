@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { type FinishedRun, RunObserver } from '../../conversations/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
 
-/** Writes a line for each run, of ids and figures alone: what was said in it is nowhere in the log. */
+/** Logs one line for each run, with ids and figures only: the log contains no conversation. */
 @Injectable()
 export class LogRuns extends RunObserver {
   constructor(private readonly logger: Logger) {

@@ -13,9 +13,9 @@ import {
 } from '../persistence/publish-traces.repository.js';
 
 /**
- * Takes up each finished trace once, two minutes after its run: counts it for lists, usage and feedback, makes it part of
- * exports, and has it pushed where there is an OpenTelemetry backend. Each batch is one transaction, so that being broken
- * off, or two at once, neither skips a trace nor counts one twice.
+ * Publishes each trace once, two minutes after its run: counts it for lists, usage and feedback, includes it in exports, and enqueues its
+ * push if there is an OpenTelemetry backend. Each batch is one transaction, so that an interruption or a concurrent publisher neither
+ * skips a trace nor counts it twice.
  */
 @Injectable()
 export class PublishTraces {
@@ -29,9 +29,9 @@ export class PublishTraces {
   ) {}
 
   /**
-   * Publishes all that ended two minutes before the call.
+   * Publishes the traces of runs that ended at least two minutes ago.
    * @returns how many
-   * @throws the signal's reason once that is aborted
+   * @throws the signal's reason when it aborts
    */
   async execute(signal: AbortSignal): Promise<number> {
     const before = new Date(this.clock.now().getTime() - PUBLISH_AFTER_MS);
@@ -40,7 +40,7 @@ export class PublishTraces {
     do {
       signal.throwIfAborted();
       const due = await this.traces.due(before, PUBLISH_BATCH);
-      // None of those that are due, where somebody is deleting them.
+      // 0 if other transactions are deleting all of the due traces.
       batch = due.length === 0 ? 0 : await this.publish(due);
       published += batch;
     } while (batch > 0);
@@ -48,7 +48,7 @@ export class PublishTraces {
     return published;
   }
 
-  /** Usage counts even if the conversation was deleted within the two minutes, or, for suggestions, never existed. */
+  /** Counts usage without a trace: of threads that were deleted within the two minutes, and of suggestions. */
   private async countWithoutTrace(signal: AbortSignal): Promise<void> {
     do signal.throwIfAborted();
     while (
@@ -74,7 +74,10 @@ export class PublishTraces {
     }
   }
 
-  /** Until when what organizations have left stays in the service. Looked up before the transaction: the embedded database has one connection. */
+  /**
+   * By organization, the end of the time whose traces must not leave the service. Read before the transaction, because the embedded
+   * database has one connection.
+   */
   private async withheldUntil(organizationIds: ReadonlySet<string>): Promise<Record<string, string>> {
     const until = await Promise.all(
       [...organizationIds].map(async (id) => [id, hipaaUntil(await this.organizations.find(id))] as const),
@@ -83,7 +86,7 @@ export class PublishTraces {
   }
 }
 
-/** Of an organization without settings the data handling is unknown. */
+/** An organization without settings may handle HIPAA data. */
 function hipaaUntil(organization: OrganizationView | null): string | null {
   if (!organization || organization.features.has('hipaa')) return 'infinity';
   return organization.hipaaUntil?.toISOString() ?? null;

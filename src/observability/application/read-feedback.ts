@@ -3,10 +3,10 @@ import { type ReactionCount, ReadReactions } from '../../conversations/index.js'
 import type { TimeRange } from '../domain/analytics-range.js';
 import { AnalyticsRepository } from '../persistence/analytics.repository.js';
 
-/** What an agent's users thought of its replies. */
+/** How an agent's users rated its replies. */
 export interface Feedback {
   readonly messages: number;
-  /** Distinct users that runs have named. */
+  /** Distinct users of the runs. */
   readonly users: number;
   readonly reactions: readonly ReactionCount[];
 }
@@ -18,7 +18,7 @@ export class ReadFeedback {
     private readonly reactions: ReadReactions,
   ) {}
 
-  /** Of the replies that are there, of runs that started within the range. */
+  /** Counts the existing replies of runs that started within the range. */
   async execute(organizationId: string, agentId: string, range: TimeRange): Promise<Feedback> {
     if (range.to <= range.from) return { messages: 0, users: 0, reactions: [] };
     const [messages, users, reactions] = await Promise.all([

@@ -12,9 +12,9 @@ export interface TraceQuery {
   readonly page: number;
   readonly limit: number;
   readonly threadId: string | null;
-  /** Included; null or longer ago than 90 days means 90 days ago. */
+  /** Included. Null, or more than 90 days ago, means 90 days ago. */
   readonly from: Date | null;
-  /** Included; null or later than now means now. */
+  /** Included. Null, or later than now, means now. */
   readonly to: Date | null;
 }
 
@@ -23,7 +23,7 @@ export interface TracePage {
   readonly totalItems: number;
 }
 
-/** Traces of one agent, of the last 90 days. */
+/** Reads traces of an agent from the last 90 days. */
 @Injectable()
 export class ReadTraces {
   constructor(
@@ -33,7 +33,7 @@ export class ReadTraces {
   ) {}
 
   /**
-   * Newest first. A page beyond the last is empty; traces that come or go meanwhile shift the pages.
+   * Newest first. A page after the last one is empty. New and deleted traces shift the pages.
    * @throws ValidationFailed for a range that ends before it begins
    */
   async list(organizationId: string, agentId: string, query: TraceQuery): Promise<TracePage> {
@@ -47,13 +47,13 @@ export class ReadTraces {
       from: query.from === null || query.from < oldest ? oldest : query.from,
       to: query.to === null || query.to > now ? endOfHour(now) : justAfter(query.to),
     };
-    // Only what lies between reaches the database, to which the farthest years of a query are none.
+    // The database does not support years as far away as a query may name, so it gets only the clamped range.
     if (filter.to <= filter.from) return { traces: [], totalItems: 0 };
     const offset = (query.page - 1) * query.limit;
     const { count: totalItems, before, skipped } = await this.listed.count(filter, offset);
     if (offset >= totalItems) return { traces: [], totalItems };
-    const rest = { ...filter, to: before ?? filter.to };
-    return { traces: await this.listed.summaries(rest, offset - skipped, query.limit), totalItems };
+    const remaining = { ...filter, to: before ?? filter.to };
+    return { traces: await this.listed.summaries(remaining, offset - skipped, query.limit), totalItems };
   }
 
   /** @throws TraceNotFound */
@@ -84,12 +84,12 @@ export class ReadTraces {
 
 const HOUR_MS = 3_600_000;
 
-/** Nothing is later than now; counts that are kept by the hour are at hand for whole hours. */
+/** A range that ends with an hour needs only hourly counts. No trace is later than now. */
 function endOfHour(now: Date): Date {
   return new Date(Math.floor(now.getTime() / HOUR_MS + 1) * HOUR_MS);
 }
 
-/** Times are kept to the millisecond. */
+/** Times are stored with milliseconds. */
 function justAfter(time: Date): Date {
   return new Date(time.getTime() + 1);
 }

@@ -21,12 +21,12 @@ export class ReadUsage {
   ) {}
 
   /**
-   * Every bucket of the range, oldest first, those without a run included. A run counts in the bucket that it started in,
-   * as soon as it has ended, and also when its conversation has been deleted.
-   * @param range from the start of a bucket to the end of one
+   * All buckets of the range, oldest first, including empty ones. A run counts in the bucket of its start, once it has ended, even if
+   * its thread has been deleted.
+   * @param range of whole buckets
    */
   async execute(organizationId: string, agentId: string, range: TimeRange, width: BucketWidth): Promise<UsageBucket[]> {
-    const kept = this.keptOf(range);
+    const kept = this.withinRetention(range);
     const found =
       kept.from < kept.to
         ? await this.analytics.usage(organizationId, agentId, kept, width)
@@ -38,8 +38,8 @@ export class ReadUsage {
     });
   }
 
-  /** What of a range can hold a run: the farthest years of a query are none to the database. */
-  private keptOf({ from, to }: TimeRange): TimeRange {
+  /** The part of a range that may have runs. The database does not support years as far away as a query may name. */
+  private withinRetention({ from, to }: TimeRange): TimeRange {
     const now = this.clock.now().getTime();
     const oldest = new Date(now - RETENTION_MS - WIDTH_MS.day);
     const newest = new Date(now + WIDTH_MS.day);

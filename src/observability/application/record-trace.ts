@@ -11,14 +11,14 @@ import { boundedSteps } from '../domain/bounded-steps.js';
 import type { RecordedTrace } from '../domain/trace.js';
 import { suggestionUsageRow, traceRow } from '../persistence/trace.repository.js';
 
-/** Leaves a trace of every run, in the statement that ends it: there is one exactly when the run is stored. */
+/** Stores the trace of a run in the statement that ends the run: either both are stored or neither. */
 @Injectable()
 export class RecordTrace extends RunObserver {
   override record(finished: FinishedRun): readonly RunRecord[] {
     return [traceRow(finished.run.organizationId, traceOf(finished))];
   }
 
-  /** Suggestions count only in the agent's usage, and have no trace. */
+  /** Suggestions count in the usage of the agent, and have no trace. */
   override recordSuggestions(usage: SuggestionUsage): readonly RunRecord[] {
     return [suggestionUsageRow(usage)];
   }
@@ -58,13 +58,13 @@ function contextBytes(userContext: UserContext | null): number {
   return userContext === null ? 0 : Buffer.byteLength(JSON.stringify(userContext));
 }
 
-/** The user's message; of a run that went on with answers, what was approved and what was not. */
+/** The user's message, or for a run that continues after approvals, the decisions. */
 function inputOf({ userMessage, decisions }: FinishedRun): string {
   if (userMessage) return userMessage.text;
-  return (decisions ?? []).map(answerLine).join('\n');
+  return (decisions ?? []).map(decisionLine).join('\n');
 }
 
-function answerLine({ tool, input, approved, reason }: ApprovalDecision): string {
+function decisionLine({ tool, input, approved, reason }: ApprovalDecision): string {
   const why = reason === null || reason === '' ? '' : ` (${reason})`;
   return `${approved ? 'Approved' : 'Declined'}: ${tool} ${JSON.stringify(input)}${why}`;
 }

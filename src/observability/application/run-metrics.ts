@@ -11,11 +11,11 @@ const STATUSES = [
   'timed_out',
 ] as const satisfies readonly RunStatus[];
 const DIRECTIONS = ['input', 'output'] as const;
-/** A run may take as long as its agent's time limit allows, which is counted in minutes. */
+/** The time limits of agents are minutes, so a run may take that long. */
 const RUN_BUCKETS = [0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600, 1_800];
 const FIRST_TOKEN_BUCKETS = [0.1, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 5, 10, 20, 60];
 
-/** How runs ended, how long they took, and the tokens they used. */
+/** Metrics of ended runs: status, duration and tokens. */
 @Injectable()
 export class RunMetrics extends RunObserver {
   private readonly runs: Counter<'status' | 'provider'>;

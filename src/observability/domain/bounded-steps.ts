@@ -2,10 +2,10 @@ import type { RunStep } from '../../conversations/index.js';
 import { STEP_ERROR_CHARACTERS, STEP_VALUE_BYTES, STEP_VALUE_DEPTH, STEPS_BYTES } from '../limits.js';
 import type { TraceStep } from './trace.js';
 
-/** Stands in a trace for an input or output that was too large or too deep to keep. */
+/** Replaces an input or output that is too large or too deep for a trace. */
 export interface TruncatedValue {
   readonly truncated: true;
-  /** Size of the whole value as UTF-8 bytes of its JSON (a string: of its text); null where it has no JSON. */
+  /** Size of the whole value in UTF-8 bytes, of its text or its JSON; null if it has no JSON. */
   readonly bytes: number | null;
   /** The beginning of a string, or of the value's JSON. */
   readonly preview: string;
@@ -13,14 +13,14 @@ export interface TruncatedValue {
 
 export interface BoundedSteps {
   readonly steps: readonly TraceStep[];
-  /** Roughly what they take as JSON. */
+  /** Approximate size of their JSON. */
   readonly bytes: number;
 }
 
-/** What a step takes besides its texts. */
+/** Size of a step without its texts. */
 const STEP_BYTES = 300;
 
-/** The steps as a trace keeps them: in order, of bounded size, and of nothing that is not JSON. */
+/** The steps as a trace stores them: of limited size, and with JSON only. */
 export function boundedSteps(steps: readonly RunStep[]): BoundedSteps {
   let left = STEPS_BYTES;
   const bounded = (value: unknown): unknown => {
@@ -35,14 +35,14 @@ export function boundedSteps(steps: readonly RunStep[]): BoundedSteps {
     output: bounded(output),
     error: error === null ? null : boundedError(error),
   }));
-  const besides = kept.reduce(
+  const otherBytes = kept.reduce(
     (sum, { name, error }) => sum + STEP_BYTES + Buffer.byteLength(name) + Buffer.byteLength(error ?? ''),
     0,
   );
-  return { steps: kept, bytes: STEPS_BYTES - left + besides };
+  return { steps: kept, bytes: STEPS_BYTES - left + otherBytes };
 }
 
-/** @returns the value, or what stands for it, and roughly how many bytes are kept */
+/** @returns the value or a `TruncatedValue`, and the approximate bytes of it */
 export function boundedValue(value: unknown, limit: number): { value: unknown; bytes: number } {
   if (value === undefined || value === null) return { value: null, bytes: 0 };
   const text = typeof value === 'string' ? value : toJson(value);
@@ -57,7 +57,7 @@ function truncated(bytes: number | null, preview: string): TruncatedValue {
   return { truncated: true, bytes, preview };
 }
 
-/** Undefined for what has no JSON: a cycle, a bigint, nesting beyond the stack. */
+/** Undefined for a value without JSON: a cycle, a bigint, nesting beyond the stack. */
 function toJson(value: unknown): string | undefined {
   try {
     return JSON.stringify(value);
@@ -66,7 +66,7 @@ function toJson(value: unknown): string | undefined {
   }
 }
 
-/** At most `bytes` bytes of UTF-8, without half a character at the end. */
+/** At most `bytes` bytes of UTF-8, without an incomplete character at the end. */
 function beginning(text: string, bytes: number): string {
   return new TextDecoder().decode(Buffer.from(text).subarray(0, bytes), { stream: true });
 }

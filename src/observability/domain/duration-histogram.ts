@@ -1,15 +1,15 @@
-/** Each bucket ends five per cent above the one before, so that a percentile is off by two and a half at most. */
+/** Each bucket ends 5 % above the one before, so a percentile is off by at most 2.5 %. */
 export const BUCKET_GROWTH = 1.05;
 
-/** How many durations fell into each bucket, by its number: bucket n ends at `BUCKET_GROWTH` to the power of n milliseconds. */
+/** How many durations each bucket has, by its number: bucket n ends at `BUCKET_GROWTH` to the power of n milliseconds. */
 export type BucketCounts = Readonly<Record<string, number>>;
 
-/** Durations as counts in buckets that grow with them: of any number the same small size, and added to one another without loss. */
+/** Counts of durations in buckets of growing width: small for any number of durations, and histograms can be added without loss. */
 export class DurationHistogram {
   private readonly counts = new Map<number, number>();
   private total = 0;
 
-  /** @param bucket as the database counts it, see `bucketOf` of the persistence; null is no duration */
+  /** @param bucket as `bucketOf` of the persistence computes it; null for no duration */
   add(bucket: number | null, count = 1): void {
     if (bucket === null) return;
     this.counts.set(bucket, (this.counts.get(bucket) ?? 0) + count);
@@ -27,7 +27,7 @@ export class DurationHistogram {
   /**
    * In whole milliseconds, by the nearest rank.
    * @param share between 0 and 1
-   * @returns null where there is no duration
+   * @returns null if there is no duration
    */
   percentile(share: number): number | null {
     if (this.total === 0) return null;
@@ -41,7 +41,7 @@ export class DurationHistogram {
   }
 }
 
-/** The value that is as far from the bucket's lower bound as from its upper one, in proportion. */
+/** The value with the same relative distance from both bounds of the bucket. */
 function middleOf(bucket: number): number {
   const upper = BUCKET_GROWTH ** bucket;
   return Math.round((2 * upper) / (BUCKET_GROWTH + 1));

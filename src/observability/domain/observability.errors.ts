@@ -1,13 +1,13 @@
 import { DomainError } from '../../platform/errors/index.js';
 
-/** Absent, of another agent or organization, and past the retention are answered alike. */
+/** The same for a trace that is absent, of another agent or organization, or past its retention. */
 export class TraceNotFound extends DomainError {
   constructor() {
     super('not_found', 'This agent has no trace with this id from the last 90 days.');
   }
 }
 
-/** A user's message, a message of another agent and one that no run made are answered alike. */
+/** The same for a user's message, a message of another agent, and a message that no run has written. */
 export class MessageTraceNotFound extends DomainError {
   constructor() {
     super('not_found', 'No run of this agent within the last 90 days has written a message with this id.');

@@ -11,7 +11,7 @@ import type {
 } from '../../conversations/index.js';
 import { named, type Stored } from '../../platform/stored-json/index.js';
 
-/** One thing the run did. `input` and `output` may be a `TruncatedValue` in place of what was too large. */
+/** One step of the run. `input` and `output` that are too large are a `TruncatedValue`. */
 export const traceStep = z.object({
   id: z.string(),
   type: named<StepType>(),
@@ -23,18 +23,18 @@ export const traceStep = z.object({
   output: z.unknown(),
   error: z.string().nullable().default(null),
   usage: z.object({ inputTokens: z.number().nullable(), outputTokens: z.number().nullable() }).optional(),
-  /** Of a model call: the provider's id of its answer, and the model that the provider names. */
+  /** Of a model call: the provider's id of the response, and the model that the provider names. */
   response: z.object({ id: z.string().nullable(), model: z.string().nullable() }).optional(),
 });
 export type TraceStep = Stored<typeof traceStep>;
 
-/** A trace as a list shows it: `input` and `output` are their beginnings. */
+/** A trace in a list: `input` and `output` are cut. */
 export interface TraceSummary {
-  /** The id of the run it tells of: a run that is stored twice leaves one trace. */
+  /** The id of the run, so that a run that is stored twice has one trace. */
   readonly id: Run['id'];
   readonly agentId: string;
   readonly threadId: string;
-  /** The assistant message; null when the run ended before there was one. */
+  /** The assistant message; null if the run ended without one. */
   readonly messageId: string | null;
   readonly channel: Channel;
   readonly provider: string;
@@ -49,9 +49,9 @@ export interface TraceSummary {
   readonly error: RunError | null;
 }
 
-/** What one run was asked, answered and did; `input` and `output` are whole. */
+/** The trace of one run: `input` and `output` are whole. */
 export interface Trace extends TraceSummary {
-  /** From the start of the run to the first text; null when there was none. */
+  /** From the start of the run to its first text; null if there is none. */
   readonly timeToFirstTokenMs: number | null;
   readonly steps: readonly TraceStep[];
   readonly userContext: UserContext | null;
@@ -61,16 +61,16 @@ export interface Trace extends TraceSummary {
 export interface PushedTrace extends Trace {
   readonly organizationId: string;
   readonly agentName: string;
-  /** The span of the caller's own trace; null when the request named none. */
+  /** The span of the caller's trace; null if the request named none. */
   readonly callerSpan: CallerSpan | null;
 }
 
-/** A trace as it is recorded, with what nobody is shown. */
+/** A trace with the columns that no response shows. */
 export interface RecordedTrace extends Trace {
   readonly callerSpan: CallerSpan | null;
   readonly endedAt: Date;
-  /** Roughly what it takes as JSON. */
+  /** Approximate size as JSON. */
   readonly storedBytes: number;
-  /** Stands for the user that `userContext` names, a UUID; null where it names none. */
+  /** The key of the user in `userContext`, a UUID; null if it names none. */
   readonly userKey: string | null;
 }

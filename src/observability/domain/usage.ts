@@ -5,27 +5,27 @@ export type BucketWidth = 'hour' | 'day';
 const HOUR_MS = 3_600_000;
 export const WIDTH_MS: Readonly<Record<BucketWidth, number>> = { hour: HOUR_MS, day: 24 * HOUR_MS };
 
-/** The usage of one run, or of one request for suggestions; durations are numbers of buckets, see `DurationHistogram`. */
+/** The usage of one run or one request for suggestions. Durations are bucket numbers of `DurationHistogram`. */
 export interface UsageFacts {
   readonly agentId: string;
-  /** False for suggestions, of which only tokens and credits count. */
+  /** False for suggestions: only their tokens and credits count. */
   readonly isRun: boolean;
   readonly failed: boolean;
   readonly inputTokens: number;
   readonly outputTokens: number;
-  /** Ten-thousandths of a credit: whole numbers, so that no sum depends on the order. */
+  /** Ten-thousandths of a credit: a sum of integers does not depend on the order. */
   readonly creditUnits: number;
   readonly duration: number | null;
   readonly firstToken: number | null;
 }
 
-/** Half and 95 per cent of the values are at or below these, in milliseconds; null where there is none. */
+/** In milliseconds; null if there are no values. */
 export interface Percentiles {
   readonly p50: number | null;
   readonly p95: number | null;
 }
 
-/** What the runs of one bucket of time took together. */
+/** The usage of an agent in one bucket of time. */
 export interface UsageSummary {
   readonly runs: number;
   readonly failed: number;
@@ -36,13 +36,13 @@ export interface UsageSummary {
   readonly firstToken: Percentiles;
 }
 
-/** What is needed to go on adding. */
+/** Needed to add further runs to a summary. */
 export interface UsageHistograms {
   readonly durations: BucketCounts;
   readonly firstTokens: BucketCounts;
 }
 
-/** The usage of an agent within one bucket of time, while runs are added to it. */
+/** Sums up the usage of an agent in one bucket of time. */
 export class Usage {
   private runs = 0;
   private failed = 0;

@@ -27,7 +27,7 @@ export class AnalyticsController {
 
   @Get('feedback')
   @Access({ scope: 'none', resource: pathResource('agent', 'agentId') })
-  @ApiOperation({ operationId: 'getFeedback', summary: 'What users thought of the replies of an agent' })
+  @ApiOperation({ operationId: 'getFeedback', summary: 'How users rated the replies of an agent' })
   @ApiOkResponse({ type: FeedbackResponse })
   @ApiErrors(400, 401, 403, 404)
   async feedback(

@@ -34,14 +34,14 @@ export class ReactionShareResponse {
   readonly reaction!: ReactionName;
   @IntegerField({ description: 'How many replies have it.' })
   readonly count!: number;
-  @NumberField({ description: 'Of all messages, from 0 to 1; 0 where there are none.' })
+  @NumberField({ description: 'Its share of all messages, from 0 to 1; 0 if there are none.' })
   readonly share!: number;
 }
 
 export class FeedbackResponse {
-  @TimestampField({ description: 'The range that was counted, from this moment on.' })
+  @TimestampField({ description: 'The start of the counted range.' })
   readonly from!: string;
-  @TimestampField({ description: 'The end of the range, which is not part of it.' })
+  @TimestampField({ description: 'The end of the range, not included.' })
   readonly to!: string;
   @IntegerField({ description: "The agent's replies. Those of deleted conversations no longer count." })
   readonly messages!: number;
@@ -53,8 +53,8 @@ export class FeedbackResponse {
   readonly reactions!: readonly ReactionShareResponse[];
   @IntegerField({
     description:
-      `An estimate: ${String(MINUTES_SAVED_BY_REPLY)} minutes for each reply, the time that a person is taken to need ` +
-      'to read a question, find the answer and write it down. Replies with thumbs down save none.',
+      `An estimate: ${String(MINUTES_SAVED_BY_REPLY)} minutes for each reply, the assumed time for a person ` +
+      'to read a question, find the answer and write it. Replies with thumbs down save none.',
   })
   readonly estimatedTimeSavedMinutes!: number;
 }
@@ -77,9 +77,9 @@ export class UsageQuery {
 }
 
 export class PercentilesResponse {
-  @IntegerField({ nullable: true, description: 'Null where there is no value.' })
+  @IntegerField({ nullable: true, description: 'Null if there are no values.' })
   readonly p50!: number | null;
-  @IntegerField({ nullable: true, description: '95 of 100 values are at most this; null where there is no value.' })
+  @IntegerField({ nullable: true, description: '95 % of the values are at most this; null if there are no values.' })
   readonly p95!: number | null;
 }
 

@@ -3,8 +3,8 @@ import { OrganizationDirectory, principalOf } from '../../access/index.js';
 import { ForbiddenTraceAccess } from '../domain/observability.errors.js';
 
 /**
- * Refuses trace reads where an organization's agents handle HIPAA data. Runs after the global guard, so
- * that an agent the caller cannot see is absent here too, and before the query is read.
+ * Refuses to read traces of an organization with HIPAA data handling. It runs after the global guard, so that an agent that the caller
+ * must not see is a 404, and before the query is validated.
  */
 @Injectable()
 export class TraceAccessGuard implements CanActivate {
@@ -12,9 +12,9 @@ export class TraceAccessGuard implements CanActivate {
 
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const principal = principalOf(context.switchToHttp().getRequest<object>());
-    if (!principal) throw new Error('A public route reads traces');
+    if (!principal) throw new Error('A public route must not read traces');
     const organization = await this.organizations.find(principal.organizationId);
-    // Without the organization's settings its data handling is unknown, so its traces stay closed.
+    // An organization without settings may handle HIPAA data.
     if (!organization || organization.features.has('hipaa')) throw new ForbiddenTraceAccess();
     return true;
   }

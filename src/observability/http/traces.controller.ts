@@ -42,8 +42,8 @@ export class TracesController {
     operationId: 'listTraces',
     summary: 'List the traces of an agent, newest first',
     description:
-      'Traces are kept for 90 days; those of a deleted thread go with it. Shares a limit of 30 requests per minute ' +
-      'and organization with the trace of a message. A page beyond the last is empty.',
+      'Traces are kept for 90 days, and deleted with their thread. Shares a limit of 30 requests per minute ' +
+      'and organization with the trace of a message. A page after the last one is empty.',
   })
   @ApiOkResponse({ type: TraceListResponse })
   @ApiErrors(400, 401, 403, 404, BUDGET_USED_UP)
@@ -70,9 +70,9 @@ export class TracesController {
   @Access({ scope: 'none', resource: pathResource('assistant', 'agentId'), rateLimit: 'traceExport' })
   @ApiOperation({
     operationId: 'exportTraces',
-    summary: 'Walk through whole traces of an agent, newest first',
+    summary: 'Export the whole traces of an agent, newest first',
     description:
-      'Pass `meta.cursor` back until it is null. A walk keeps to the range it began with and holds every trace that was ' +
+      'Pass `meta.cursor` back until it is null. An export keeps the range of its first page and has every trace that was ' +
       'exportable then exactly once. A trace becomes exportable 2 to 3 minutes after its run has ended: for extracts that can be ' +
       'repeated, use a `toTimestamp` at least 15 minutes in the past. Reactions, `threadId` and `sessionStartHook` are not part ' +
       'of exports. 20 requests per minute and organization.',

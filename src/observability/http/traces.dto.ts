@@ -38,17 +38,17 @@ export class ExportTracesQuery {
   @TimestampField({
     optional: true,
     description:
-      'Traces of runs that started then or later. 90 days ago by default, and at the earliest; beside a cursor, as its walk began. After `toTimestamp` is 400.',
+      'Traces of runs that started then or later. 90 days ago by default, and at the earliest; with a cursor, the start of its export by default. After `toTimestamp` is 400.',
   })
   readonly fromTimestamp?: string;
 
   @TimestampField({
     optional: true,
-    description: 'Traces of runs that started before. Now by default; ignored beside a cursor.',
+    description: 'Traces of runs that started before. Now by default; ignored with a cursor.',
   })
   readonly toTimestamp?: string;
 
-  @QueryStringField({ optional: true, description: '`meta.cursor` of the page before.' })
+  @QueryStringField({ optional: true, description: '`meta.cursor` of the previous page.' })
   readonly cursor?: string;
 }
 
@@ -64,7 +64,7 @@ export class ListTracesQuery {
   })
   readonly limit: number = DEFAULT_LIMIT;
 
-  @QueryUuidField({ optional: true, description: 'Id of a thread: the traces of this conversation alone.' })
+  @QueryUuidField({ optional: true, description: 'Id of a thread: only the traces of this conversation.' })
   readonly sessionId?: string;
 
   @TimestampField({
@@ -79,13 +79,13 @@ export class ListTracesQuery {
 }
 
 export class TraceUsageResponse {
-  @IntegerField({ nullable: true, description: 'Null when the provider broke off before it told.' })
+  @IntegerField({ nullable: true, description: 'Null if the provider broke off before it reported them.' })
   readonly inputTokens!: number | null;
   @IntegerField({ nullable: true, description: 'What the model wrote, thinking included; null as for `inputTokens`.' })
   readonly outputTokens!: number | null;
   @IntegerField({ nullable: true, description: 'The sum of both; null as for `inputTokens`.' })
   readonly totalTokens!: number | null;
-  @NumberField({ description: "What the run cost, to four decimals; 0 on an API key of the agent's own." })
+  @NumberField({ description: "What the run cost, to four decimals; 0 on the agent's own API key." })
   readonly credits!: number;
 }
 
@@ -148,14 +148,14 @@ export class TraceListMetaResponse {
 export class TraceListResponse {
   @ObjectListField(() => TraceSummaryResponse, { description: 'Newest first.' })
   readonly traces!: readonly TraceSummaryResponse[];
-  @ObjectField(() => TraceListMetaResponse, { description: 'Where the page stands in the list.' })
+  @ObjectField(() => TraceListMetaResponse, { description: 'The position of the page in the list.' })
   readonly meta!: TraceListMetaResponse;
 }
 
 export class TraceStepUsageResponse {
-  @IntegerField({ nullable: true, description: 'What the model read; null where the provider did not tell.' })
+  @IntegerField({ nullable: true, description: 'What the model read; null if the provider did not report it.' })
   readonly inputTokens!: number | null;
-  @IntegerField({ nullable: true, description: 'What the model wrote; null where the provider did not tell.' })
+  @IntegerField({ nullable: true, description: 'What the model wrote; null if the provider did not report it.' })
   readonly outputTokens!: number | null;
 }
 
@@ -169,19 +169,18 @@ export class TraceStepProviderResponse {
   readonly model!: string | null;
 }
 
-/** Where a step's input or output was too large to keep, this object stands in its place. */
 const TRUNCATION =
   'Any JSON. A value over 64 KiB, or nested more than 64 levels deep, is kept as ' +
-  '`{truncated: true, bytes, preview}`: its size and its beginning. Very many large steps keep less each.';
+  '`{truncated: true, bytes, preview}`: its size and its beginning. If a run has very many large steps, each keeps less.';
 
 export class TraceStepResponse {
   @StringField({ description: 'Unique in the trace.' })
   readonly id!: string;
   @EnumField(STEP_TYPES, {
-    description: 'What was done: the model, a tool, a search of knowledge, a hook or the memory was asked.',
+    description: 'What the run called: the model, a tool, a knowledge search, a hook or the memory.',
   })
   readonly type!: StepType;
-  @StringField({ description: 'The model, tool or hook event that was asked.' })
+  @StringField({ description: 'The model, tool or hook event.' })
   readonly name!: string;
   @TimestampField({ description: 'When the step began.' })
   readonly startedAt!: string;
@@ -191,7 +190,7 @@ export class TraceStepResponse {
   readonly input!: unknown;
   @JsonField({ description: TRUNCATION })
   readonly output!: unknown;
-  @StringField({ nullable: true, description: 'Why the step failed, for people; null where it did not.' })
+  @StringField({ nullable: true, description: 'Why the step failed, for people; null if it did not.' })
   readonly error!: string | null;
   @ObjectField(() => TraceStepUsageResponse, {
     optional: true,
@@ -200,7 +199,7 @@ export class TraceStepResponse {
   readonly usage?: TraceStepUsageResponse;
   @ObjectField(() => TraceStepProviderResponse, {
     optional: true,
-    description: 'What the provider said of its answer; absent where it said nothing, and on steps that call no model.',
+    description: 'How the provider identifies its response; absent if it does not, and on steps that call no model.',
   })
   readonly response?: TraceStepProviderResponse;
 }
@@ -216,26 +215,29 @@ export class SessionStartOutcomeResponse {
   @TimestampField({ description: 'When the hook ran.' })
   readonly fetchedAt!: string;
   @EnumField(['ok', 'degraded'], {
-    description: '`degraded`: the hook failed, and the thread went on without contexts.',
+    description: '`degraded`: the hook failed, and the thread continued without contexts.',
   })
   readonly status!: 'ok' | 'degraded';
   @ObjectListField(() => SessionContextResponse, {
-    description: 'What the hook added to the thread; empty where it failed or had nothing to say.',
+    description: 'What the hook added to the thread; empty if it failed or added nothing.',
   })
   readonly contexts!: readonly SessionContextResponse[];
 }
 
-/** A trace whole; what is shown of its conversation besides differs. */
+/** What details and exports have in common. */
 class WholeTraceFields extends TraceFields {
   @StringField({ description: "The user's message; of a run that resumed another, what was approved and declined." })
   readonly input!: string;
   @StringField({ description: 'The reply.' })
   readonly output!: string;
-  @IntegerField({ nullable: true, description: 'Null when there was no text.' })
+  @IntegerField({
+    nullable: true,
+    description: 'Milliseconds from the start of the run to its first text; null if there is none.',
+  })
   readonly timeToFirstTokenMs!: number | null;
   @ObjectListField(() => TraceStepResponse, { description: 'In the order in which they ended.' })
   readonly steps!: readonly TraceStepResponse[];
-  @JsonObjectField({ optional: true, description: 'Absent when the caller passed no `config.userContext`.' })
+  @JsonObjectField({ optional: true, description: 'Absent if the caller passed no `config.userContext`.' })
   readonly userContext?: UserContext;
 }
 
@@ -243,7 +245,7 @@ export class TraceDetailResponse extends WholeTraceFields {
   @UuidField({ description: 'The conversation that the run was part of.' })
   readonly threadId!: string;
   @JsonObjectField({
-    description: 'Of the assistant message: at most one, by its name, with `comment` and `createdAt`.',
+    description: 'The reaction to the assistant message, by its name, with `comment` and `createdAt`; at most one.',
   })
   readonly reactions!: Readonly<Record<string, unknown>>;
   @ObjectField(() => SessionStartOutcomeResponse, {
@@ -258,13 +260,13 @@ export class TraceDetailResponse extends WholeTraceFields {
 export class ExportedTraceResponse extends WholeTraceFields {}
 
 export class TraceExportMetaResponse {
-  @StringField({ nullable: true, description: 'To be passed back for the next page; null at the end.' })
+  @StringField({ nullable: true, description: 'Pass it back for the next page; null on the last page.' })
   readonly cursor!: string | null;
 }
 
 export class TraceExportResponse {
-  @ObjectListField(() => ExportedTraceResponse, { description: 'Newest first; how many varies with their size.' })
+  @ObjectListField(() => ExportedTraceResponse, { description: 'Newest first. The number depends on their size.' })
   readonly traces!: readonly ExportedTraceResponse[];
-  @ObjectField(() => TraceExportMetaResponse, { description: 'Where the walk stands.' })
+  @ObjectField(() => TraceExportMetaResponse, { description: 'The position of the export.' })
   readonly meta!: TraceExportMetaResponse;
 }

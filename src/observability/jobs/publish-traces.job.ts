@@ -6,7 +6,7 @@ import { PUBLISH_EVERY_MINUTES } from '../limits.js';
 const payload = z.object({});
 type Payload = z.output<typeof payload>;
 
-/** Makes finished traces part of exports and of what is counted. What one run leaves, because it was stopped, the next one takes. */
+/** Publishes the traces of ended runs. The next run continues an interrupted one. */
 export const publishTraces = defineJob({
   name: 'traces.publish',
   payload,

@@ -14,8 +14,7 @@ const payload = z.object({ traceIds: z.array(z.uuid()).min(1).max(PUSH_BATCH) })
 type Payload = z.output<typeof payload>;
 
 /**
- * Sends traces to the operator's OpenTelemetry backend. A repetition sends the same spans under the same ids, also those
- * that had arrived: at least once.
+ * Sends traces to the operator's OpenTelemetry backend, at least once: a repetition sends all spans again, with the same ids.
  */
 export const pushTraces = defineJob({ name: 'traces.push', payload, retry: PUSH_RETRY });
 
@@ -35,10 +34,10 @@ export class PushTraces extends WorkerHost {
 
   async process({ data, signal }: ActiveJob<Payload>): Promise<void> {
     const { otlp } = this.settings;
-    // The operator has taken the backend out of the settings since.
+    // The operator may have removed the backend since the job was enqueued.
     if (!otlp) return;
     this.exporting ??= loadExporting(otlp, this.clock, this.logger);
-    const { exporter, spansOf, requestParts, ExportFailed } = await this.exporting;
+    const { exporter, traceSpans, requestParts, ExportFailed } = await this.exporting;
     try {
       for (const part of inBatches(
         await this.traces.pushableSizes(data.traceIds),
@@ -46,10 +45,10 @@ export class PushTraces extends WorkerHost {
         PUSH_LOAD_BYTES,
       )) {
         const loaded = await this.load(part.map(({ id }) => id));
-        const spans = loaded.flatMap((trace) => spansOf(trace, otlp.captureContent));
+        const spans = loaded.flatMap((trace) => traceSpans(trace, otlp.captureContent));
         for (const request of requestParts(spans)) {
           signal.throwIfAborted();
-          // Before each request: a slow backend leaves time for an organization to come under HIPAA.
+          // Checked before each request, because an organization may switch to HIPAA while a slow backend answers.
           const allowed = await this.allowed(loaded);
           const sendable = request.filter(({ runId }) => allowed.has(runId));
           if (sendable.length > 0) await exporter.send(sendable, signal);
@@ -61,14 +60,14 @@ export class PushTraces extends WorkerHost {
     }
   }
 
-  /** Those of the traces that can be read: halves what cannot, until it knows the traces that are to blame. */
+  /** The readable ones of the traces. If a read fails, it reads each half, down to the unreadable traces. */
   private async load(ids: readonly string[]): Promise<readonly PushedTrace[]> {
     try {
       return await this.traces.pushable(ids);
     } catch (error) {
       if (!(error instanceof UnreadableJson)) throw error;
       if (ids.length === 1) {
-        this.logger.error({ err: error, traceId: ids[0] }, 'A trace cannot be read and is not pushed');
+        this.logger.error({ err: error, traceId: ids[0] }, 'A trace is unreadable and is not pushed');
         return [];
       }
       const half = Math.ceil(ids.length / 2);
@@ -77,8 +76,7 @@ export class PushTraces extends WorkerHost {
   }
 
   /**
-   * The ids of the traces that may leave the service: no trace of an organization whose agents
-   * handle HIPAA data, now or since the run, may reach an outside system.
+   * The ids of the traces that may leave the service: none of an organization that handles HIPAA data now.
    */
   private async allowed(
     traces: readonly { readonly id: string; readonly organizationId: string }[],
@@ -92,12 +90,12 @@ export class PushTraces extends WorkerHost {
   }
 }
 
-/** The libraries are loaded with the first push: a start does not pay for them. */
+/** Loads the libraries for the first push, so that they do not slow the start of the process. */
 async function loadExporting(otlp: OtlpBackend, clock: Clock, logger: Logger) {
-  const [{ OtlpExporter, ExportFailed }, { spansOf }, { requestParts }] = await Promise.all([
+  const [{ OtlpExporter, ExportFailed }, { traceSpans }, { requestParts }] = await Promise.all([
     import('../otlp/otlp-exporter.js'),
     import('../otlp/trace-spans.js'),
     import('../otlp/request-parts.js'),
   ]);
-  return { exporter: new OtlpExporter(otlp, clock, logger), ExportFailed, spansOf, requestParts };
+  return { exporter: new OtlpExporter(otlp, clock, logger), ExportFailed, traceSpans, requestParts };
 }

@@ -35,7 +35,7 @@ export const OPERATION = {
 
 export const ERROR_TYPE = { tool: 'tool_error', other: ERROR_TYPE_VALUE_OTHER } as const;
 
-/** Names of attributes: those of the conventions, and below `agent_service.` what they have none for. */
+/** Names of attributes: those of the conventions, and `agent_service.*` for everything else. */
 export const ATTRIBUTE = {
   errorType: ATTR_ERROR_TYPE,
   serverAddress: ATTR_SERVER_ADDRESS,

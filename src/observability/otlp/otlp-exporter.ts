@@ -9,26 +9,26 @@ import type { Logger } from '../../platform/telemetry/index.js';
 import type { TraceSpan } from './trace-spans.js';
 
 const SCOPE = { name: 'agent-service', version: '1.0.0' };
-/** What the exporter says when a backend has taken a request and refused a part of it; the details follow as JSON. */
+/** The exporter's message if a backend accepts a request and refuses some of its spans; details follow as JSON. */
 const PARTIAL_SUCCESS = 'Received Partial Success';
-/** Values of enumerations in packages that are the exporter's own. Every OTLP server takes gzip. */
+/** Values of enumerations in internal packages of the exporter. Every OTLP server accepts gzip. */
 const GZIP: unknown = 'gzip';
 const SUCCESS = 0;
 
 type ExporterConfig = NonNullable<ConstructorParameters<typeof OTLPTraceExporter>[0]>;
 
-/** Why a request did not arrive. The message names the status or the fault, and nothing that was sent or answered. */
+/** A failed request. The message names the status or error code, and quotes neither the request nor the response. */
 export class ExportFailed extends Error {
   constructor(
     message: string,
-    /** False: the same request would be refused again. */
+    /** False if the backend would refuse the same request again. */
     readonly retryable: boolean,
   ) {
     super(message);
   }
 }
 
-/** Sends spans through OpenTelemetry's exporter, which makes the request itself and repeats it within the time it has. */
+/** Sends spans with OpenTelemetry's exporter, which repeats a failed request until its time limit. */
 export class OtlpExporter {
   private readonly resource;
 
@@ -45,9 +45,9 @@ export class OtlpExporter {
   }
 
   /**
-   * Sends one request; spans that the backend took and refused are not sent again.
-   * @param signal aborted when the process stops
-   * @throws ExportFailed, also when there is no answer in time
+   * Sends one request. Spans that the backend refuses within an accepted request are not sent again.
+   * @param signal aborts when the process stops
+   * @throws ExportFailed, also if the backend does not answer in time
    */
   async send(spans: readonly TraceSpan[], signal: AbortSignal): Promise<void> {
     const { timeoutMs } = this.backend;
@@ -61,18 +61,18 @@ export class OtlpExporter {
       await untilAborted(this.export(exporter, spans), ended);
     } finally {
       cancel();
-      // Ends a connection that answers for ever, and the exporter's own pause before a repetition comes to nothing.
+      // Closes a connection whose response does not end, and fails a repetition that the exporter has planned.
       late.abort();
     }
   }
 
-  /** Complete: what is absent here the exporter takes from the environment. */
+  /** Complete, because the exporter reads absent values from the environment. */
   private configuration(signal: AbortSignal): ExporterConfig {
     const { tracesUrl: url, headers, timeoutMs: timeoutMillis } = this.backend;
     return {
       ...{ url, headers: { ...headers }, timeoutMillis, concurrencyLimit: 1 },
       compression: GZIP as NonNullable<ExporterConfig['compression']>,
-      // The exporter's own time limit begins anew with every byte. Node hands the signal to the socket, which it closes.
+      // Every byte restarts the exporter's time limit, so the signal closes the socket.
       httpAgentOptions: { keepAlive: false, signal } as NonNullable<ExporterConfig['httpAgentOptions']>,
     };
   }
@@ -84,7 +84,7 @@ export class OtlpExporter {
         ({ code, error }) => {
           const outcome: number = code;
           if (outcome === SUCCESS) resolve();
-          else reject(failureOf(error));
+          else reject(toExportFailed(error));
         },
       );
     });
@@ -105,30 +105,34 @@ export class OtlpExporter {
   }
 }
 
-/** The exporter's errors carry the answer's text; of them only the status or the fault's code is told. */
-function failureOf(error: Error | undefined): ExportFailed {
+/** The exporter's errors contain the text of the response, so only the status or error code is passed on. */
+function toExportFailed(error: Error | undefined): ExportFailed {
   const { code } = (error ?? {}) as { code?: unknown };
   if (typeof code === 'number')
     return new ExportFailed(`The OpenTelemetry backend answered ${code}`, isWorthRepeating(code));
   if (typeof code === 'string')
     return new ExportFailed(`The OpenTelemetry backend could not be reached: ${code}`, true);
-  return new ExportFailed('The OpenTelemetry backend asked for a later repetition, or did not answer', true);
+  return new ExportFailed('The OpenTelemetry backend asked for a repetition, or did not answer', true);
 }
 
-/** As OTLP has it, and a fault of the server's besides: a proxy in front of it may have answered. */
+/** The statuses of OTLP, and every 5xx, which a proxy in front of the backend may send. */
 function isWorthRepeating(status: number): boolean {
   return status >= 500 || status === 408 || status === 429;
 }
 
-/** The exporter tells of partial success and of its own troubles through this alone. Its texts may hold the backend's. */
+/** The exporter reports partial success and internal errors only here. Its messages may quote the backend. */
 function logDiagnostics(logger: Logger): void {
-  const tell = (message: string, ...details: readonly unknown[]): void => {
+  const log = (message: string, ...details: readonly unknown[]): void => {
     if (message.startsWith(PARTIAL_SUCCESS)) logRejected(logger, String(details[0]));
-    else logger.warn({}, 'The OpenTelemetry exporter met a problem; the request counts as its result says');
+    else
+      logger.warn(
+        {},
+        'The OpenTelemetry exporter reported a problem; the result of the request decides whether it is repeated',
+      );
   };
   const silent = (): void => undefined;
   diag.setLogger(
-    { error: tell, warn: tell, info: silent, debug: silent, verbose: silent },
+    { error: log, warn: log, info: silent, debug: silent, verbose: silent },
     {
       logLevel: DiagLogLevel.WARN,
       suppressOverrideMessage: true,
@@ -138,5 +142,8 @@ function logDiagnostics(logger: Logger): void {
 
 function logRejected(logger: Logger, details: string): void {
   const { rejectedSpans = 0 } = JSON.parse(details) as { rejectedSpans?: number };
-  logger.warn({ rejectedSpans }, 'The OpenTelemetry backend took a request and refused some of its spans, for good');
+  logger.warn(
+    { rejectedSpans },
+    'The OpenTelemetry backend accepted a request and refused some of its spans; they are not sent again',
+  );
 }

@@ -1,20 +1,20 @@
 import { boundedValue } from '../domain/bounded-steps.js';
 import { PUSHED_CONTENT_BYTES } from '../limits.js';
 
-/** What a span says of contents, as attributes hold it: text, or JSON. */
+/** Content as the text of an attribute: itself if it is text, else its JSON. */
 export function contentText(value: unknown): string {
   const { value: bounded } = boundedValue(value, PUSHED_CONTENT_BYTES);
   return typeof bounded === 'string' ? bounded : JSON.stringify(bounded);
 }
 
-/** `gen_ai.input.messages` with the one message that is new. @param last as a model step keeps it: text, or a tool's result */
+/** `gen_ai.input.messages` with the last message. @param last as a model step stores it: text, or the result of a tool */
 export function inputMessages(last: unknown): string {
   const { toolCallId: id, output } = fieldsOf(last);
   if (typeof id !== 'string') return JSON.stringify([{ role: 'user', parts: [textPart(last)] }]);
   return JSON.stringify([{ role: 'tool', parts: [{ type: 'tool_call_response', id, response: contentText(output) }] }]);
 }
 
-/** `gen_ai.output.messages` with the model's one answer. */
+/** `gen_ai.output.messages` with the response of the model. */
 export function outputMessages(text: unknown, toolCalls: readonly ToolCall[], finishReason: string): string {
   const parts = [
     ...(text === '' ? [] : [textPart(text)]),
@@ -33,7 +33,7 @@ export interface ToolCall {
   readonly input: unknown;
 }
 
-/** The calls in the output of a model step; none where the output was too large to keep. */
+/** The tool calls in the output of a model step; none if the output was too large to store. */
 export function toolCallsOf(output: unknown): ToolCall[] {
   const { toolCalls } = fieldsOf(output);
   if (!Array.isArray(toolCalls)) return [];
@@ -44,7 +44,7 @@ export function toolCallsOf(output: unknown): ToolCall[] {
     );
 }
 
-/** Empty for what has no fields. */
+/** Empty for a value without fields. */
 export function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
 }

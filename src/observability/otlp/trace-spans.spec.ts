@@ -4,7 +4,7 @@ import { newId } from '../../platform/ids/index.js';
 import type { PushedTrace, TraceStep } from '../domain/trace.js';
 import { PUSHED_CONTENT_BYTES } from '../limits.js';
 import { bytesOf, requestParts } from './request-parts.js';
-import { spansOf, type TraceSpan } from './trace-spans.js';
+import { traceSpans, type TraceSpan } from './trace-spans.js';
 
 const START = new Date('2026-11-01T12:00:00.123Z');
 const START_SECONDS = START.getTime() / 1000 - 0.123;
@@ -50,7 +50,7 @@ function trace(changes: Partial<PushedTrace> = {}): PushedTrace {
 }
 
 function stepSpan(of: TraceStep, captureContent = false): TraceSpan {
-  const [, span] = spansOf(trace({ steps: [of] }), captureContent);
+  const [, span] = traceSpans(trace({ steps: [of] }), captureContent);
   if (!span) throw new Error('no span');
   return span;
 }
@@ -58,8 +58,8 @@ function stepSpan(of: TraceStep, captureContent = false): TraceSpan {
 describe('the spans of a trace', () => {
   it('are the same every time, and no two have one id', () => {
     const traced = trace({ steps: [step({}), step({}), step({ type: 'model' })] });
-    const spans = spansOf(traced, false);
-    expect(spansOf(traced, false)).toEqual(spans);
+    const spans = traceSpans(traced, false);
+    expect(traceSpans(traced, false)).toEqual(spans);
     expect(new Set(spans.map(({ spanId }) => spanId)).size).toBe(4);
     for (const { traceId, spanId } of spans) {
       expect(traceId).toBe(traced.id.replaceAll('-', ''));
@@ -69,7 +69,7 @@ describe('the spans of a trace', () => {
 
   it('are children of the span that the request named, in its trace', () => {
     const callerSpan = { traceId: '4bf92f3577b34da6a3ce929d0e0e4736', spanId: '00f067aa0ba902b7' };
-    const [run, ...steps] = spansOf(trace({ callerSpan, steps: [step({}), step({ type: 'model' })] }), false);
+    const [run, ...steps] = traceSpans(trace({ callerSpan, steps: [step({}), step({ type: 'model' })] }), false);
     expect(run).toMatchObject({ traceId: callerSpan.traceId, parentSpanId: callerSpan.spanId });
     for (const span of steps) expect(span).toMatchObject({ traceId: callerSpan.traceId, parentSpanId: run?.spanId });
   });
@@ -87,7 +87,7 @@ describe('the spans of a trace', () => {
 
   it('tell the run, under the name that the conventions have for its provider', () => {
     const traced = trace();
-    expect(spansOf(traced, false)).toEqual([
+    expect(traceSpans(traced, false)).toEqual([
       {
         runId: traced.id,
         traceId: traced.id.replaceAll('-', ''),
@@ -119,7 +119,7 @@ describe('the spans of a trace', () => {
 
   it('name the provider whose API the model is called through, where the agent has models of several', () => {
     const named = (changes: Partial<PushedTrace>): unknown =>
-      spansOf(trace(changes), false)[0]?.attributes['gen_ai.provider.name'];
+      traceSpans(trace(changes), false)[0]?.attributes['gen_ai.provider.name'];
     const provider = 'claude-agent-sdk';
     const models = ['claude-haiku-4-5', 'gpt-5.4', 'gemini-3.6-flash'];
     expect(models.map((model) => named({ provider, model }))).toEqual(['anthropic', 'openai', 'gcp.gemini']);
@@ -130,7 +130,7 @@ describe('the spans of a trace', () => {
     ['failed', { code: 'provider_error' as const, message: 'canary' }, 'provider_error'],
     ['timed_out', null, 'timed_out'],
   ] as const)('of a run that %s have its error as a type', (status, error, type) => {
-    const [span] = spansOf(trace({ status, error }), false);
+    const [span] = traceSpans(trace({ status, error }), false);
     expect(span).toMatchObject({ status: { code: SpanStatusCode.ERROR }, attributes: { 'error.type': type } });
     expect(span?.status).not.toHaveProperty('message');
   });
@@ -142,7 +142,7 @@ describe('the spans of a trace', () => {
       output: { text: '', toolCalls: [call('a', 'Oslo'), call('b', 'Rome'), call('c', 'Rome')] },
     });
     const tools = ['Rome', 'Oslo', 'Rome', 'Rome'].map((city) => step({ input: { city } }));
-    const [, chat, ...spans] = spansOf(trace({ steps: [model, ...tools] }), false);
+    const [, chat, ...spans] = traceSpans(trace({ steps: [model, ...tools] }), false);
     expect(chat?.attributes['gen_ai.response.finish_reasons']).toEqual(['tool_call']);
     expect(spans.map(({ attributes }) => attributes['gen_ai.tool.call.id'])).toEqual(['b', 'a', 'c', undefined]);
   });
@@ -197,8 +197,8 @@ describe('the spans of a trace', () => {
       step({ type, input: { last: 'canary', query: 'canary', url: 'canary', server: 'canary', tool: 'canary' } }),
     ]);
     const all = trace({ steps: kinds, status: 'failed', error: { code: 'internal', message: 'canary' } });
-    expect(JSON.stringify(spansOf(all, false))).not.toContain('canary');
-    for (const span of spansOf(all, true)) expect(JSON.stringify(span)).toContain('canary');
+    expect(JSON.stringify(traceSpans(all, false))).not.toContain('canary');
+    for (const span of traceSpans(all, true)) expect(JSON.stringify(span)).toContain('canary');
   });
 
   it('hold the beginning of contents that are large', () => {
@@ -213,7 +213,7 @@ describe('the spans of a trace', () => {
 
 describe('the parts of a push', () => {
   it('hold each span once, in order, and no more than the limit', () => {
-    const spans = spansOf(trace({ steps: Array.from({ length: 20 }, () => step({})) }), true);
+    const spans = traceSpans(trace({ steps: Array.from({ length: 20 }, () => step({})) }), true);
     const limit = 5 * Math.max(...spans.map(bytesOf));
     const parts = requestParts(spans, limit);
     expect(parts.flat()).toEqual(spans);

@@ -16,11 +16,11 @@ import {
 
 export interface TraceSpan {
   readonly runId: string;
-  /** 32 hexadecimal digits: the id of the caller's trace if the request named one, else the run's id without its dashes. */
+  /** 32 hexadecimal digits: the id of the caller's trace if the request named one, else the run's id without dashes. */
   readonly traceId: string;
   /** 16 hexadecimal digits. */
   readonly spanId: string;
-  /** The run's span for a step; for the run the caller's span, or undefined. */
+  /** Of a step: the span of the run. Of a run: the caller's span, or undefined. */
   readonly parentSpanId: string | undefined;
   readonly name: string;
   readonly kind: SpanKind;
@@ -30,7 +30,7 @@ export interface TraceSpan {
   readonly attributes: Attributes;
 }
 
-/** Absent values are left out. */
+/** Absent values make no attribute. */
 type Facts = Readonly<Record<string, string | number | string[] | null | undefined>>;
 
 interface StepFacts {
@@ -45,15 +45,15 @@ interface StepFacts {
 const TYPES: ReadonlySet<string> = new Set(PROVIDER_TYPES);
 
 /**
- * A run and its steps as spans of OpenTelemetry's GenAI conventions: the run first, the steps its children in their
- * order. The run is a child of the span that its request named. The same trace gives the same spans, ids included.
- * @param captureContent false: nothing that a user, model, tool, page or hook said is in them
+ * A run and its steps as spans of OpenTelemetry's GenAI conventions: first the run, then the steps as its children. The run is a child
+ * of the span that its request named. The same trace always makes the same spans and ids.
+ * @param captureContent false to leave out all content of users, models, tools, pages and hooks
  */
-export function spansOf(trace: PushedTrace, captureContent: boolean): TraceSpan[] {
+export function traceSpans(trace: PushedTrace, captureContent: boolean): TraceSpan[] {
   const { id: runId, callerSpan } = trace;
   const traceId = callerSpan?.traceId ?? runId.replaceAll('-', '').toLowerCase();
   const parentSpanId = spanIdOf(runId);
-  const calls = new CallsByStep();
+  const calls = new PendingCalls();
   return [
     runSpan(trace, traceId, captureContent),
     ...trace.steps.map((step) => {
@@ -78,7 +78,7 @@ function runSpan(trace: PushedTrace, traceId: string, captureContent: boolean): 
   return {
     ...{ runId: trace.id, traceId, spanId: spanIdOf(trace.id), parentSpanId: trace.callerSpan?.spanId },
     name: `${OPERATION.invokeAgent} ${trace.agentName}`,
-    // The agent runs in this process; a client's span is that of a remote one.
+    // CLIENT would mean that the agent runs in another process.
     kind: SpanKind.INTERNAL,
     ...times(trace.startedAt.getTime(), trace.latencyMs),
     status: status(failed, captureContent ? (trace.error?.message ?? null) : null),
@@ -114,7 +114,7 @@ function runContents({ input, output, userContext }: Trace): Facts {
   };
 }
 
-function describe(step: TraceStep, trace: PushedTrace, calls: CallsByStep): StepFacts {
+function describe(step: TraceStep, trace: PushedTrace, calls: PendingCalls): StepFacts {
   switch (step.type) {
     case 'model':
       return modelStep(step, trace, calls);
@@ -122,7 +122,7 @@ function describe(step: TraceStep, trace: PushedTrace, calls: CallsByStep): Step
     case 'retrieval':
       return toolStep(step, step.type, calls);
     case 'memory':
-      // What is recalled before the model is called is no call of a tool, and has no arguments.
+      // A recall before the model call is not a tool call and has no arguments.
       return step.input === null ? recallStep(step) : toolStep(step, step.type, calls);
     case 'hook':
       return hookStep(step);
@@ -134,11 +134,11 @@ function describe(step: TraceStep, trace: PushedTrace, calls: CallsByStep): Step
 function modelStep(
   { name, input, output, error, usage, response }: TraceStep,
   trace: Trace,
-  calls: CallsByStep,
+  calls: PendingCalls,
 ): StepFacts {
   const toolCalls = toolCallsOf(output);
   calls.add(toolCalls);
-  // Of an answer without calls the trace does not tell whether it was whole.
+  // The trace does not record whether a response without calls was complete.
   const finishReason = error === null && toolCalls.length > 0 ? 'tool_call' : undefined;
   return {
     name: `${OPERATION.chat} ${name}`,
@@ -169,7 +169,7 @@ function modelStep(
 function toolStep(
   { name, input, output }: TraceStep,
   type: 'tool' | 'retrieval' | 'memory',
-  calls: CallsByStep,
+  calls: PendingCalls,
 ): StepFacts {
   const operation = type === 'retrieval' ? OPERATION.retrieval : OPERATION.executeTool;
   return {
@@ -202,7 +202,7 @@ function recallStep({ name, output }: TraceStep): StepFacts {
 
 function hookStep({ name, input, output }: TraceStep): StepFacts {
   const { type, url, server, tool } = fieldsOf(input);
-  // Only calls of handlers name a type; what other hooks were asked about is contents.
+  // Only calls of handlers have a type. The input of other hooks is content.
   const isCall = type !== undefined;
   const { outcome, status } = isCall ? fieldsOf(output) : {};
   return {
@@ -221,13 +221,13 @@ function hookStep({ name, input, output }: TraceStep): StepFacts {
   };
 }
 
-/** The path of a webhook is often its credential. */
+/** Without the path, which is often the credential of a webhook. */
 function hostOf(url: unknown): string | undefined {
   return typeof url === 'string' ? URL.parse(url)?.hostname : undefined;
 }
 
-/** Steps of tools do not keep the id of their call; it is that of the model's call with the same name and input. */
-class CallsByStep {
+/** Finds the call id of a tool step: the id of the model's call with the same name and input, as the step does not store it. */
+class PendingCalls {
   private waiting: ToolCall[] = [];
 
   add(calls: readonly ToolCall[]): void {
@@ -240,7 +240,7 @@ class CallsByStep {
   }
 }
 
-/** What the conventions call the provider of the model. */
+/** The conventions' name for the provider of the model. */
 function providerName({ provider, model }: Trace): string {
   return TYPES.has(provider) ? apiOf(provider as ProviderType, model).telemetryName : provider;
 }
@@ -253,7 +253,7 @@ function times(startMs: number, durationMs: number): { startTime: HrTime; endTim
   return { startTime: hrTime(startMs), endTime: hrTime(startMs + Math.round(durationMs)) };
 }
 
-/** Seconds and nanoseconds: as one number they would be beyond what a float holds. */
+/** Seconds and nanoseconds; a float cannot hold both in one number. */
 function hrTime(ms: number): HrTime {
   const seconds = Math.floor(ms / 1000);
   return [seconds, (ms - seconds * 1000) * 1_000_000];

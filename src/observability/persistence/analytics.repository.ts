@@ -2,31 +2,31 @@ import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '../../platform/database/index.js';
 import type { TimeRange } from '../domain/analytics-range.js';
 import { type BucketWidth, Usage, type UsageFacts, type UsageHistograms, type UsageSummary } from '../domain/usage.js';
-import { histogramsOf, summaryOf, type UsageColumns } from './usage-rows.js';
+import { readHistograms, toUsageSummary, type UsageColumns } from './usage-rows.js';
 import { USAGE_OF_RANGE } from './publish-traces.sql.js';
 import { COUNT_REPLIES, COUNT_USERS, type RANGE, withWhole } from './trace-counts.sql.js';
 
-/** What is kept of a bucket; histograms only where runs of it are not in what is kept yet. Or such a run. */
+/** The stored usage of a bucket, with histograms if the bucket also has unpublished runs; or one unpublished run. */
 type UsageRow =
   | (UsageColumns & { readonly [Name in keyof UsageHistograms]: unknown } & { readonly run: null })
   | { readonly run: UsageFacts & { readonly start: number } };
 
-/** What analytics of an agent are made of: sums that are kept, and the runs of the last minutes. */
+/** Analytics of an agent: stored sums, and the unpublished runs of the last minutes. */
 @Injectable()
 export class AnalyticsRepository {
   constructor(private readonly database: Database) {}
 
-  /** Replies that are there, of runs that started within the range. */
+  /** The number of existing replies of runs that started within the range. */
   replies(organizationId: string, agentId: string, range: TimeRange): Promise<number> {
     return this.count(COUNT_REPLIES, organizationId, agentId, withWhole('hour', range));
   }
 
-  /** Distinct users that runs of the range name. */
+  /** The number of distinct users of runs that started within the range. */
   users(organizationId: string, agentId: string, range: TimeRange): Promise<number> {
     return this.count(COUNT_USERS, organizationId, agentId, withWhole('day', range));
   }
 
-  /** Usage by the start of its bucket, in milliseconds since 1970; buckets without a run are left out. */
+  /** Usage by the start of the bucket, in milliseconds since 1970, without empty buckets. */
   async usage(
     organizationId: string,
     agentId: string,
@@ -42,9 +42,9 @@ export class AnalyticsRepository {
         continue;
       }
       const { start, durations, firstTokens } = row;
-      summaries.set(start, summaryOf(row));
+      summaries.set(start, toUsageSummary(row));
       if (durations && firstTokens)
-        usageAt(growing, start).merge(summaryOf(row), histogramsOf({ durations, firstTokens }));
+        usageAt(growing, start).merge(toUsageSummary(row), readHistograms({ durations, firstTokens }));
     }
     for (const [start, usage] of growing) summaries.set(start, usage.summary);
     return summaries;

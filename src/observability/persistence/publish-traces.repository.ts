@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Transaction } from '../../platform/database/index.js';
 import { type BucketWidth, Usage, type UsageFacts } from '../domain/usage.js';
-import { histogramsOf, type KeptRow, summaryOf } from './usage-rows.js';
+import { readHistograms, type UsageWithHistograms, toUsageSummary } from './usage-rows.js';
 import {
   ADD_TRACE_COUNTS,
   ADD_USERS,
@@ -18,19 +18,18 @@ export interface TraceToPublish {
   readonly organizationId: string;
 }
 
-/** A run whose usage is counted now. */
+/** A run whose usage is to be counted. */
 interface CountedRun extends UsageFacts {
   readonly organizationId: string;
-  /** Of its start, in milliseconds since 1970; so is `day`. */
+  /** Hour and day of its start, in milliseconds since 1970. */
   readonly hour: number;
   readonly day: number;
 }
 
-/** A trace that was published just now. */
 export interface PublishedTrace extends CountedRun, TraceToPublish {
   readonly withheld: boolean;
-  /** The run has left a message. */
-  readonly replied: boolean;
+  /** The run has written a message. */
+  readonly hasReply: boolean;
   readonly userKey: string | null;
 }
 
@@ -46,14 +45,14 @@ interface Bucket {
 export class PublishTracesRepository {
   constructor(private readonly database: Database) {}
 
-  /** The oldest that ended before, at most `limit`. */
+  /** The oldest unpublished traces of runs that ended before, at most `limit`. */
   due(before: Date, limit: number): Promise<TraceToPublish[]> {
     return TRACES_TO_PUBLISH.run<TraceToPublish>(this.database, { before, limit });
   }
 
   /**
-   * Publishes those of the traces that nobody has published: counts them, and lets them be exported.
-   * @param withheldUntil traces of an organization that started then or before are never exported: ISO 8601, or `infinity`
+   * Counts the unpublished ones of the traces, and makes them exportable.
+   * @param withheldUntil by organization, ISO 8601 or `infinity`: traces of runs that started until then are never exported
    */
   async publish(
     transaction: Transaction,
@@ -64,39 +63,39 @@ export class PublishTracesRepository {
     await transaction.lock(PUBLISH_LOCK);
     const published = await MARK_PUBLISHED.run<PublishedTrace>(transaction, { ids, withheldUntil, publishedAt });
     if (published.length === 0) return published;
-    await ADD_TRACE_COUNTS.run(transaction, { counts: countsOf(published) });
-    await this.addUsage(transaction, bucketsOf(published));
-    const users = usersOf(published);
+    await ADD_TRACE_COUNTS.run(transaction, { counts: toCounts(published) });
+    await this.addUsage(transaction, toBuckets(published));
+    const users = toUsers(published);
     if (users.length > 0) await ADD_USERS.run(transaction, { users });
     return published;
   }
 
   /**
    * Counts the usage of runs whose traces were deleted before they were published, and the usage of suggestions.
-   * @param limit how many rows of each kind
-   * @returns how many rows of both kinds together
+   * @param limit of the rows of each kind
+   * @returns how many rows of both kinds
    */
   async countWithoutTrace(transaction: Transaction, limit: number): Promise<number> {
     await transaction.lock(PUBLISH_LOCK);
     const used = await TAKE_USAGE_WITHOUT_TRACE.run<CountedRun>(transaction, { limit });
-    if (used.length > 0) await this.addUsage(transaction, bucketsOf(used));
+    if (used.length > 0) await this.addUsage(transaction, toBuckets(used));
     return used.length;
   }
 
   private async addUsage(transaction: Transaction, buckets: ReadonlyMap<string, Bucket>): Promise<void> {
     const all = [...buckets.values()];
-    const kept = await FIND_USAGE.run<KeptRow>(transaction, {
+    const kept = await FIND_USAGE.run<UsageWithHistograms>(transaction, {
       agentIds: all.map(({ agentId }) => agentId),
       widths: all.map(({ width }) => width),
       starts: all.map(({ start }) => isoOf(start)),
     });
     for (const row of kept)
-      buckets.get(keyOf(row.agentId, row.width, row.start))?.usage.merge(summaryOf(row), histogramsOf(row));
-    await SET_USAGE.run(transaction, { usage: all.map(usageRow) });
+      buckets.get(keyOf(row.agentId, row.width, row.start))?.usage.merge(toUsageSummary(row), readHistograms(row));
+    await SET_USAGE.run(transaction, { usage: all.map(toUsageRow) });
   }
 }
 
-function usageRow({ organizationId, agentId, width, start, usage }: Bucket): object {
+function toUsageRow({ organizationId, agentId, width, start, usage }: Bucket): object {
   const { runs, failed, inputTokens, outputTokens, creditUnits, duration, firstToken } = usage.summary;
   const { durations, firstTokens } = usage.histograms;
   return {
@@ -107,7 +106,7 @@ function usageRow({ organizationId, agentId, width, start, usage }: Bucket): obj
   };
 }
 
-function bucketsOf(runs: readonly CountedRun[]): Map<string, Bucket> {
+function toBuckets(runs: readonly CountedRun[]): Map<string, Bucket> {
   const buckets = new Map<string, Bucket>();
   for (const run of runs) {
     const { organizationId, agentId, hour, day } = run;
@@ -124,12 +123,12 @@ function bucketsOf(runs: readonly CountedRun[]): Map<string, Bucket> {
   return buckets;
 }
 
-function countsOf(published: readonly PublishedTrace[]): object[] {
+function toCounts(published: readonly PublishedTrace[]): object[] {
   const counts = new Map<
     string,
     { organization_id: string; agent_id: string; hour: string; traces: number; replies: number }
   >();
-  for (const { organizationId, agentId, hour, replied } of published) {
+  for (const { organizationId, agentId, hour, hasReply } of published) {
     const key = keyOf(agentId, 'hour', hour);
     const count = counts.get(key) ?? {
       organization_id: organizationId,
@@ -140,12 +139,12 @@ function countsOf(published: readonly PublishedTrace[]): object[] {
     };
     counts.set(key, count);
     count.traces += 1;
-    count.replies += replied ? 1 : 0;
+    count.replies += hasReply ? 1 : 0;
   }
   return [...counts.values()];
 }
 
-function usersOf(published: readonly PublishedTrace[]): object[] {
+function toUsers(published: readonly PublishedTrace[]): object[] {
   return published.flatMap(({ organizationId, agentId, day, userKey }) =>
     userKey === null
       ? []

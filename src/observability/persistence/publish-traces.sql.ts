@@ -1,11 +1,11 @@
 /**
- * What publishes traces: by the hundreds at once, and again every half minute. The statements are written by hand because
- * each does for a batch what the unit of work would do row by row.
+ * Publishes traces, hundreds at a time, every half minute. Written by hand because each statement handles a batch that the unit of work
+ * would handle row by row.
  */
 import { statement } from '../../platform/database/index.js';
 import { BUCKET_GROWTH } from '../domain/duration-histogram.js';
 
-/** Number of the bucket that a duration of milliseconds falls into; null without one. */
+/** The bucket number of a duration in milliseconds; null for null. */
 export const bucketOf = (milliseconds: string): string =>
   `ceil(ln((case when ${milliseconds} < 1 then 1 else ${milliseconds} end)::float8) / ln(${BUCKET_GROWTH}))::int`;
 
@@ -13,7 +13,7 @@ const TOKENS = `
   coalesce(input_tokens, 0)::float8 as "inputTokens", coalesce(output_tokens, 0)::float8 as "outputTokens",
   round(credits * 10000)::float8 as "creditUnits"`;
 
-/** What is counted of a run, as `UsageFacts`. */
+/** The usage of a run, as `UsageFacts`. */
 export const USAGE_FACTS = `
   agent_id as "agentId", true as "isRun", status in ('failed', 'timed_out') as failed, ${TOKENS},
   ${bucketOf('latency_ms')} as duration, ${bucketOf('time_to_first_token_ms')} as "firstToken"`;
@@ -22,12 +22,11 @@ export const USAGE_FACTS = `
 const SUGGESTION_FACTS = `
   agent_id as "agentId", false as "isRun", false as failed, ${TOKENS}, null::int as duration, null::int as "firstToken"`;
 
-/** Where the run counts, in milliseconds since 1970. */
+/** Hour and day of the run, in milliseconds since 1970. */
 const BUCKETS = `
   extract(epoch from date_trunc('hour', started_at, 'UTC'))::float8 * 1000 as hour,
   extract(epoch from date_trunc('day', started_at, 'UTC'))::float8 * 1000 as day`;
 
-/** The oldest of those whose time has come. */
 export const TRACES_TO_PUBLISH = statement(
   { before: 'timestamptz', limit: 'integer' },
   (p) => `
@@ -42,8 +41,8 @@ export const TRACES_TO_PUBLISH = statement(
 export const PUBLISH_LOCK = 'traces.publish';
 
 /**
- * Leaves out what another publisher has taken meanwhile, and what somebody is deleting. `withheldUntil`: by organization,
- * traces of runs that started then or before stay in the service.
+ * Skips traces that another publisher has published since, and traces that another transaction is deleting. `withheldUntil` is by
+ * organization: traces of runs that started until then stay in the service.
  */
 export const MARK_PUBLISHED = statement(
   { ids: 'uuid[]', withheldUntil: 'jsonb', publishedAt: 'timestamptz' },
@@ -52,11 +51,11 @@ export const MARK_PUBLISHED = statement(
     withheld = coalesce(started_at <= (${p.withheldUntil} ->> organization_id::text)::timestamptz, false)
   where id = any(array(
     select id from traces where id = any(${p.ids}) and published_at is null order by id for update skip locked))
-  returning id, organization_id as "organizationId", user_key as "userKey", message_id is not null as replied, withheld,
+  returning id, organization_id as "organizationId", user_key as "userKey", message_id is not null as "hasReply", withheld,
     ${BUCKETS}, ${USAGE_FACTS}`,
 );
 
-/** Merges what there is for the same agent and hour: a sum needs few rows however many batches there were. */
+/** Merges the rows of the same agent and hour, so that a sum reads few rows after any number of batches. */
 export const ADD_TRACE_COUNTS = statement(
   { counts: 'jsonb' },
   (p) => `
@@ -86,7 +85,7 @@ export const TAKE_USAGE_WITHOUT_TRACE = statement(
   select * from runs union all select * from suggestions`,
 );
 
-/** What is kept of a bucket, as `UsageColumns`. */
+/** The stored usage of a bucket, as `UsageColumns`. */
 export const USAGE_COLUMNS = `
   agent_id as "agentId", width, extract(epoch from bucket_start)::float8 * 1000 as start,
   runs::float8, failed::float8, input_tokens::float8 as "inputTokens", output_tokens::float8 as "outputTokens",
@@ -112,12 +111,12 @@ export const SET_USAGE = statement(
     durations = excluded.durations, first_tokens = excluded.first_tokens`,
 );
 
-/** Of `USAGE_COLUMNS`, and the two histograms. */
+/** The number of columns of `USAGE_COLUMNS` and the two histograms. */
 const KEPT_COLUMNS = 14;
 
 /**
- * The kept usage of a range and the runs that are not in it yet, of one moment: a trace that is published meanwhile is in
- * one of the two. Histograms only where such a run has to be added to them.
+ * The stored usage of a range, and the runs that are not in it yet. One statement sees one moment, so each run is in exactly one of the
+ * two. Histograms are returned only for buckets to which such a run has to be added.
  */
 export const USAGE_OF_RANGE = statement(
   { organizationId: 'uuid', agentId: 'uuid', from: 'timestamptz', to: 'timestamptz', width: 'text' },

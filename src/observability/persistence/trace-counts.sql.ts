@@ -1,13 +1,12 @@
 /**
- * How many traces an agent has in a range of time. Written by hand because it adds up kept counts, the traces that are
- * not published yet and the parts of hours at both ends in one statement, and so at one moment: a trace that is published
- * or deleted meanwhile is counted once or not at all.
+ * Counts the traces of an agent in a range of time. Written by hand because one statement adds up stored counts, unpublished traces and
+ * the partial hours at both ends. One statement sees one moment, so it counts no trace twice.
  */
 import { statement } from '../../platform/database/index.js';
 import type { TimeRange } from '../domain/analytics-range.js';
 import { type BucketWidth, WIDTH_MS } from '../domain/usage.js';
 
-/** Of every statement here; a range with its whole hours or days is `withWhole`. */
+/** The parameters of every statement here, made by `withWhole`. */
 export const RANGE = {
   organizationId: 'uuid',
   agentId: 'uuid',
@@ -15,7 +14,7 @@ export const RANGE = {
   from: 'timestamptz',
   /** Not included. */
   to: 'timestamptz',
-  /** The whole hours within, or days: from the first one, to the end of the last one. */
+  /** From the start of the first whole hour or day to the end of the last one. */
   firstWhole: 'timestamptz',
   endWhole: 'timestamptz',
 } as const;
@@ -24,7 +23,7 @@ type References = { readonly [Name in keyof typeof RANGE]: string };
 
 const ofAgent = (p: References): string => `organization_id = ${p.organizationId} and agent_id = ${p.agentId}`;
 
-/** Traces and replies by the hour of their start, of the whole hours. */
+/** Traces and replies of the whole hours, by the hour of their start. */
 const wholeHours = (p: References): string => `
   hours as (
     select hour, sum(traces) as traces, sum(replies) as replies from (
@@ -36,7 +35,7 @@ const wholeHours = (p: References): string => `
     ) counted group by hour
   )`;
 
-/** What is before the first whole hour, and after the last one. */
+/** Traces and replies before the first whole hour, and after the last one. */
 const partHours = (p: References): string => `
   first_part as (
     select count(*) as traces, count(message_id) as replies from traces
@@ -46,7 +45,7 @@ const partHours = (p: References): string => `
     where ${ofAgent(p)} and started_at >= ${p.endWhole} and started_at < ${p.to}
   )`;
 
-/** Of threads that are deleted, and whose rows wait for their removal: few, and each is looked up by itself. */
+/** Traces and replies of deleted threads whose rows are not removed yet. There are few such threads, so each is looked up. */
 const hidden = (p: References): string => `
   hidden as (
     select coalesce(sum(each.traces), 0) as traces, coalesce(sum(each.replies), 0) as replies
@@ -58,8 +57,8 @@ const hidden = (p: References): string => `
   )`;
 
 /**
- * Besides the number, where to begin to read a page that far into the list, newest first: `skipped` traces are at or after
- * `before`, null where it is as well to begin at the newest.
+ * The number of traces, and where to start reading a page at `offset`, newest first: `skipped` traces started at `before` or later;
+ * null to start at the newest.
  */
 export const COUNT_TRACES = statement(
   { ...RANGE, offset: 'bigint' },
@@ -82,7 +81,7 @@ export const COUNT_REPLIES = statement(
   from first_part, last_part, hidden`,
 );
 
-/** Users that the runs of the range name, each once; with its whole days. */
+/** The distinct users of the runs; expects whole days. */
 export const COUNT_USERS = statement(
   RANGE,
   (p) => `
@@ -99,7 +98,7 @@ export const COUNT_USERS = statement(
   ) each`,
 );
 
-/** A range with the whole hours in it, or days. One without any is all in its first part. */
+/** The range with its whole hours or days. A range without any is entirely in its first part. */
 export function withWhole(
   width: BucketWidth,
   { from, to }: TimeRange,

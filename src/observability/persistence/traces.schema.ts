@@ -15,7 +15,7 @@ export const STEPS = new JsonDocument('traces.steps', z.array(traceStep));
 export const TRACE_ERROR = new JsonDocument('traces.error', runError);
 export const CALLER_SPAN = new JsonDocument('traces.caller_span', callerSpan);
 export const TRACE_USER_CONTEXT = new CustomerJson<UserContext | null>('traces.user_context');
-/** A histogram: counts by the number of the bucket. */
+/** A histogram: counts by bucket number. */
 const bucketCounts = z.record(z.string(), z.number());
 export const DURATIONS = new JsonDocument('agent_usage.durations', bucketCounts);
 export const FIRST_TOKENS = new JsonDocument('agent_usage.first_tokens', bucketCounts);
@@ -45,26 +45,25 @@ export const traces = defineEntity({
     error: TRACE_ERROR.property().strictNullable(),
     userContext: TRACE_USER_CONTEXT.property().strictNullable(),
     endedAt: p.datetime(3),
-    /** Roughly what it takes as JSON, so that a page ends before it is too large without any of them being read. */
+    /** Approximate size as JSON, which limits a page of an export without reading the traces. */
     storedBytes: p.bigint('number'),
-    /** The key of the run's user, which `UserKeys` makes, so that users can be counted without storing their names. */
+    /** The key of the run's user, made by `UserKeys`: users are counted without storing their names. */
     userKey: p.uuid().strictNullable(),
-    /** The caller's span that is the parent of the run's span, in the caller's own trace. */
+    /** The parent of the run's span, in the caller's trace. */
     callerSpan: CALLER_SPAN.property().strictNullable(),
-    /** When it was counted, and could be exported from then on; null until then. */
+    /** When the trace was counted and became exportable; null before that. */
     publishedAt: p.datetime(3).strictNullable(),
-    /** Of an organization with HIPAA data handling when it was published: never leaves the service. */
+    /** The trace never leaves the service: the organization handled HIPAA data when it was published. */
     withheld: p.boolean(),
   },
 });
 export type StoredTrace = InferEntity<typeof traces>;
 
 /**
- * A trace goes with its thread, and so with its agent: the text of a deleted conversation must not live
- * on here. There is no reference to `agents` beside that one: the transaction that ends a run would
- * then wait for whoever is changing the agent.
+ * A trace is deleted with its thread, and so with its agent, because it holds the text of the conversation. It does not reference
+ * `agents`: the transaction that ends a run would wait for a transaction that changes the agent.
  *
- * Durations are `bigint`, as a run that was found orphaned after months has lasted that long.
+ * Durations are `bigint`, because a run that is found orphaned after months has lasted that long.
  */
 const init = migration('2026112104_observability_init', [
   `create table traces (
@@ -96,14 +95,14 @@ const init = migration('2026112104_observability_init', [
 ]);
 
 /**
- * What a job does with each trace once, some minutes after its run: see `PublishTraces`.
+ * For `PublishTraces`, which counts each trace once.
  *
- * `trace_counts` holds how many traces an agent has by the hour of their start, as numbers to be added up: rows are only
- * ever added and merged, so that whoever deletes a trace never waits for whoever publishes others. A trace counts from
- * its publication to its deletion, by whatever way it is deleted: the trigger sees also what goes with a thread. What is
- * deleted before its publication leaves in `removed_runs` what usage counts of it.
+ * `trace_counts` holds numbers of traces of an agent by the hour of their start, to be added up: rows are only added and merged, so that
+ * a transaction that deletes traces never waits for one that publishes others. A trace counts from its publication to its deletion. The
+ * trigger also sees traces that are deleted with their thread. A trace that is deleted before its publication leaves its usage in
+ * `removed_runs`.
  *
- * None of these tables refers to `agents`: see `init`. A job removes what is left of agents that are gone.
+ * None of these tables references `agents`: see `init`. A job deletes the rows of deleted agents.
  */
 const publishing = migration('2026112420_observability_publishing', [
   `alter table traces
@@ -185,13 +184,13 @@ const callerSpans = migration('2026112502_observability_caller_spans', [
   'alter table traces add column caller_span jsonb',
 ]);
 
-/** For the job that re-keys users of earlier releases; the indexes are empty once it has. */
+/** For the job that replaces user keys of earlier releases; the indexes are empty after that. */
 const bareUsers = migration('2026112724_observability_bare_users', [
   `create index traces_of_bare_users on traces (organization_id, user_key) where ${isBareUser('user_key')}`,
   `create index agent_users_of_bare_users on agent_users (organization_id, user_key) where ${isBareUser('user_key')}`,
 ]);
 
-/** The usage of suggestions that is not in `agent_usage` yet. Suggestions are not runs and have no trace. */
+/** The usage of suggestions that is not in `agent_usage` yet. Suggestions are not runs, so they have no trace. */
 export const suggestionUsage = defineEntity({
   name: 'StoredSuggestionUsage',
   tableName: 'suggestion_usage',

@@ -1,7 +1,7 @@
 import type { BucketWidth, UsageHistograms, UsageSummary } from '../domain/usage.js';
 import { DURATIONS, FIRST_TOKENS } from './traces.schema.js';
 
-/** The usage of an agent in one bucket of time, as it is kept: `USAGE_COLUMNS`. */
+/** A row of `USAGE_COLUMNS`: the stored usage of an agent in one bucket of time. */
 export interface UsageColumns extends Omit<UsageSummary, 'duration' | 'firstToken'> {
   readonly agentId: string;
   readonly width: BucketWidth;
@@ -13,16 +13,16 @@ export interface UsageColumns extends Omit<UsageSummary, 'duration' | 'firstToke
   readonly firstTokenP95: number | null;
 }
 
-export type KeptRow = UsageColumns & { readonly [Name in keyof UsageHistograms]: unknown };
+export type UsageWithHistograms = UsageColumns & { readonly [Name in keyof UsageHistograms]: unknown };
 
-export function histogramsOf({
+export function readHistograms({
   durations,
   firstTokens,
 }: { readonly [Name in keyof UsageHistograms]: unknown }): UsageHistograms {
   return { durations: DURATIONS.read(durations), firstTokens: FIRST_TOKENS.read(firstTokens) };
 }
 
-export function summaryOf(row: UsageColumns): UsageSummary {
+export function toUsageSummary(row: UsageColumns): UsageSummary {
   const { runs, failed, inputTokens, outputTokens, creditUnits } = row;
   const duration = { p50: row.durationP50, p95: row.durationP95 };
   const firstToken = { p50: row.firstTokenP50, p95: row.firstTokenP95 };

@@ -158,7 +158,7 @@ describe('a pushed trace', () => {
       model: string;
       steps: { startedAt: string; latencyMs: number }[];
     }>('GET', `/v1/agents/${talk.agentId}/traces/${runId}`, { key: talk.key });
-    const spans = backend.spansOf(runId);
+    const spans = backend.traceSpans(runId);
     const [run, ...steps] = spans;
     const chat = `chat ${trace.model}`;
     expect(spans.map(({ name }) => name)).toEqual([
@@ -232,13 +232,13 @@ describe('a pushed trace', () => {
       await capturing.database.transaction((transaction) =>
         capturing.app.get(Outbox).enqueue(transaction, pushTraces, { traceIds: [runId] }),
       );
-      await until(() => backend.spansOf(runId).length > 0, 'the trace is pushed');
-      const sent = JSON.stringify(backend.spansOf(runId).map(({ attributes }) => attributes));
+      await until(() => backend.traceSpans(runId).length > 0, 'the trace is pushed');
+      const sent = JSON.stringify(backend.traceSpans(runId).map(({ attributes }) => attributes));
       const { prompt, ...told } = CANARIES;
       for (const canary of Object.values(told)) expect(sent).toContain(canary);
       expect(sent).not.toContain(prompt);
       expect(sent).not.toContain('canary-key');
-      expect(backend.spansOf(runId)[0]?.resource).toMatchObject({ 'service.name': 'agents-eu' });
+      expect(backend.traceSpans(runId)[0]?.resource).toMatchObject({ 'service.name': 'agents-eu' });
     } finally {
       await capturing.close();
     }
@@ -314,7 +314,7 @@ describe('a pushed trace', () => {
       .map(({ attributes }) => attributes['agent_service.organization.id'])
       .filter(Boolean);
     expect(new Set(organizations)).toEqual(new Set([one.talk.organization.id, other.talk.organization.id]));
-    expect([deleted, closed].flatMap(({ runId }) => backend.spansOf(runId))).toEqual([]);
+    expect([deleted, closed].flatMap(({ runId }) => backend.traceSpans(runId))).toEqual([]);
   });
 });
 
@@ -328,7 +328,7 @@ it('leaves out a trace of which the stored JSON cannot be read, which the log na
   ]);
   await push(...ids);
   await pushed();
-  expect(ids.filter((id) => backend.spansOf(id).length > 0)).toEqual(
+  expect(ids.filter((id) => backend.traceSpans(id).length > 0)).toEqual(
     ids.filter((id) => id !== unreadable && id !== unreadableToo),
   );
   for (const id of [unreadable, unreadableToo]) {
@@ -366,7 +366,7 @@ describe('a backend that', () => {
     await push(runId);
     await pushed();
     expect(backend.received).toHaveLength(requests);
-    const ids = backend.spansOf(runId).map(({ spanId }) => spanId);
+    const ids = backend.traceSpans(runId).map(({ spanId }) => spanId);
     expect(ids).toHaveLength(2);
     expect(new Set(ids).size).toBe(2);
     expect(await dead()).toBeUndefined();
@@ -385,7 +385,7 @@ describe('a backend that', () => {
     expect(job?.lastError).not.toContain(SECRET);
     await service.cli('jobs', 'retry', job?.id ?? '');
     await pushed();
-    expect(backend.spansOf(runId)).toHaveLength(2);
+    expect(backend.traceSpans(runId)).toHaveLength(2);
   });
 
   it('never answers holds up no run; what it did not take comes again', async () => {
@@ -398,7 +398,7 @@ describe('a backend that', () => {
     expect(backend.accepted).toEqual([]);
     breakOff();
     await pushed();
-    expect(backend.spansOf(runId)).toHaveLength(2);
+    expect(backend.traceSpans(runId)).toHaveLength(2);
   });
 
   it('cannot be reached has every span once it can', async () => {
@@ -411,7 +411,7 @@ describe('a backend that', () => {
     await backend.startAgain();
     await pushed();
     for (const { runId } of [one, other])
-      expect(new Set(backend.spansOf(runId).map(({ spanId }) => spanId)).size).toBe(2);
+      expect(new Set(backend.traceSpans(runId).map(({ spanId }) => spanId)).size).toBe(2);
     expect(await dead()).toBeUndefined();
   });
 });
@@ -451,8 +451,8 @@ describe('publishing', () => {
     expect(JSON.stringify(enqueued)).toContain(open.runId);
     expect(JSON.stringify(enqueued)).not.toContain(closed.runId);
     await pushed();
-    expect(backend.spansOf(open.runId)).toHaveLength(2);
-    expect(backend.spansOf(closed.runId)).toEqual([]);
+    expect(backend.traceSpans(open.runId)).toHaveLength(2);
+    expect(backend.traceSpans(closed.runId)).toEqual([]);
   });
 });
 

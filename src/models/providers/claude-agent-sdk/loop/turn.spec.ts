@@ -142,7 +142,7 @@ describe('a process that goes wrong', () => {
   it('by asking for the model before it has made a call of the answer fails the turn', async () => {
     const { tools } = await withCalls(1);
     await process.leave();
-    await expect(tools).rejects.toThrow('before it had made the calls of the answer');
+    await expect(tools).rejects.toThrow('before it had made the tool calls of the response');
     await expect(turn.modelCall()).rejects.toBeInstanceOf(AgentLoopFailure);
   });
 
@@ -168,8 +168,8 @@ describe('a process that goes wrong', () => {
     await clock.advance(STEP_MS - 1);
     expect(await stateOf(model)).toBe('pending');
     await clock.advance(1);
-    await expect(model).rejects.toThrow('did not go on with its run');
-    await expect(turn.modelCall()).rejects.toThrow('did not go on with its run');
+    await expect(model).rejects.toThrow('did not continue its run in time');
+    await expect(turn.modelCall()).rejects.toThrow('did not continue its run in time');
   });
 
   it('by calling no tool fails the step when its time is up; the time before it does not count', async () => {
