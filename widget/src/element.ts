@@ -6,12 +6,12 @@ import { ENGLISH, type Strings } from './view/strings.js';
 import { STYLES } from './view/styles.js';
 import { optionsOf } from './view/attributes.js';
 
-/** Makes the chat that an element shows; tests bring their own. */
+/** Makes the chat of an element; tests replace it. */
 export type ChatFactory = (options: ChatOptions) => Chat;
 
 let sheet: CSSStyleSheet | undefined;
 
-/** One for all elements. Made by script, it needs no style that a Content-Security-Policy would have to allow. */
+/** Shared by all elements. A style sheet made by script needs no permission of a Content-Security-Policy. */
 function stylesheet(): CSSStyleSheet {
   if (!sheet) {
     sheet = new CSSStyleSheet();
@@ -21,12 +21,12 @@ function stylesheet(): CSSStyleSheet {
 }
 
 /**
- * `<agent-chat>`: a conversation with an agent, as a button in the corner of the page (`layout="floating"`) or in its
- * place (`layout="inline"`). Attributes and properties are in the package's README.
+ * `<agent-chat>`: a conversation with an agent, behind a button in the corner of the page (`layout="floating"`) or where the element is
+ * (`layout="inline"`). The README of the package describes attributes and properties.
  */
 export class AgentChatElement extends HTMLElement {
   static readonly observedAttributes = ['open'];
-  /** Set by `index.ts`; the element itself does not know how to reach a service. */
+  /** Set by `index.ts`, so that the element does not depend on the client. */
   static createChat: ChatFactory | undefined;
 
   private readonly root = this.attachShadow({ mode: 'open' });
@@ -42,7 +42,7 @@ export class AgentChatElement extends HTMLElement {
     this.root.adoptedStyleSheets = [stylesheet()];
   }
 
-  /** In place of the attributes, for what an attribute cannot say. */
+  /** Replaces the attributes, for options that an attribute cannot hold. */
   get options(): ChatOptions | undefined {
     return this.given;
   }
@@ -61,7 +61,7 @@ export class AgentChatElement extends HTMLElement {
     if (this.running) this.draw(this.running);
   }
 
-  /** Null until the element is in a page with options that can work. */
+  /** Null until the element is in a page and has valid options. */
   get chat(): Chat | null {
     return this.running;
   }
@@ -71,7 +71,7 @@ export class AgentChatElement extends HTMLElement {
   }
 
   disconnectedCallback(): void {
-    // A move within the page takes it out and puts it in again in one step.
+    // A move within the page disconnects and connects the element in one step.
     queueMicrotask(() => {
       if (!this.isConnected) this.stop();
     });
@@ -103,10 +103,10 @@ export class AgentChatElement extends HTMLElement {
     const options = this.given ?? optionsOf(this);
     if (!options) return;
     try {
-      if (!AgentChatElement.createChat) throw new Error('agent-chat: nothing makes the chat');
+      if (!AgentChatElement.createChat) throw new Error('agent-chat: createChat is not set');
       this.running = AgentChatElement.createChat(options);
     } catch (error) {
-      // Whoever builds the page sees it where the chat would be, and in the console.
+      // Shows the error to the page's developer, in place of the chat and in the console.
       this.root.replaceChildren(
         make('p', { className: 'note', text: error instanceof Error ? error.message : 'agent-chat cannot start' }),
       );
@@ -164,7 +164,7 @@ export class AgentChatElement extends HTMLElement {
     return launcher;
   }
 
-  /** Nothing is asked of anybody before the visitor wants to chat. */
+  /** Sends no request before the visitor opens the chat. */
   private showPanel(): void {
     const { panel, running } = this;
     if (!panel || !running) return;

@@ -4,7 +4,7 @@ import { AgentChatElement } from './element.js';
 AgentChatElement.createChat = (options) => new ChatClient(options);
 
 const NAME = 'agent-chat';
-// The module may be loaded twice, by two parts of a page or under two addresses.
+// A page may load the module twice, from two URLs.
 if (!customElements.get(NAME)) customElements.define(NAME, AgentChatElement);
 
 export { AgentChatElement, ChatClient };

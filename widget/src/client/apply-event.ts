@@ -2,12 +2,12 @@ import type { Approval, ChatMessage, ToolActivity } from './chat-state.js';
 import { keyOfReply, restoreMessage } from './restore-messages.js';
 import type { WireComponent, WireEvent, WireInterrupt } from './wire.js';
 
-/** A reply as far as it has come. */
+/** The received part of a reply. */
 export interface ReplyProgress {
-  /** Null until something of it has arrived. */
+  /** Null until the first part arrives. */
   readonly message: ChatMessage | null;
   readonly runId: string | null;
-  /** How it ended; null while it is under way. */
+  /** How the reply ended; null while it streams. */
   readonly end: ReplyEnd | null;
 }
 
@@ -17,7 +17,7 @@ export type ReplyEnd =
 
 export const NO_REPLY: ReplyProgress = { message: null, runId: null, end: null };
 
-/** What the next event of a run makes of its reply. Kinds of events that it does not know change nothing. */
+/** The reply after the next event of its run. Ignores unknown kinds of events. */
 export function applyEvent(progress: ReplyProgress, event: WireEvent): ReplyProgress {
   switch (event.type) {
     case 'RUN_STARTED':
@@ -66,7 +66,7 @@ function changedTool(progress: ReplyProgress, id: string, change: (tool: ToolAct
   }));
 }
 
-/** A stream that is read from its beginning again names a call twice. */
+/** A stream that is read again from its beginning repeats the start of a call. */
 function withTool(message: ChatMessage, tool: ToolActivity): ChatMessage {
   return { ...message, tools: [...message.tools.filter(({ id }) => id !== tool.id), tool] };
 }
@@ -83,7 +83,7 @@ function newReply(runId: string | null): ChatMessage {
   return { ...nothing, key: keyOfReply(runId ?? ''), role: 'assistant', status: 'streaming' };
 }
 
-/** What is stored is the truth about a reply, whatever its stream has shown. */
+/** The stored message replaces what the stream has shown. */
 function finished(
   progress: ReplyProgress,
   { outcome, result }: Extract<WireEvent, { type: 'RUN_FINISHED' }>,

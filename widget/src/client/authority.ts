@@ -4,11 +4,11 @@ import type { ConversationMemory, Remembered } from './memory.js';
 import type { CredentialsRequest, DirectOptions, ProxyOptions, SessionOptions } from './options.js';
 import type { Seams } from './seams.js';
 
-/** How requests to the service prove whose they are. */
+/** Authenticates requests to the service. */
 export interface Authority {
-  /** Headers of the next request. */
+  /** The headers of the next request. */
   headers(signal: AbortSignal): Promise<Readonly<Record<string, string>>>;
-  /** After a credential has expired. @returns whether there is a new one */
+  /** Called when a credential has expired. @returns whether there is a new one */
   renew(signal: AbortSignal): Promise<boolean>;
 }
 
@@ -17,7 +17,7 @@ export function fixedAuthority(options: ProxyOptions | DirectOptions): Authority
   return { headers: () => Promise.resolve(headers), renew: () => Promise.resolve(false) };
 }
 
-/** A pass is renewed before a request when it has less left than this, or than a tenth of its life. */
+/** A pass is renewed before a request if it is valid for less than this, or for less than a tenth of its lifetime. */
 const MARGIN_MS = 30_000;
 
 interface Pass {
@@ -27,7 +27,7 @@ interface Pass {
   readonly renewAt: number;
 }
 
-/** The session's passes, got from the customer's server one after the other. */
+/** Gets the passes of the session from the customer's server. */
 export class SessionAuthority implements Authority {
   private readonly options: SessionOptions;
   private readonly memory: ConversationMemory;
@@ -44,13 +44,13 @@ export class SessionAuthority implements Authority {
 
   /** @throws Error before the first credentials */
   get current(): Remembered {
-    if (!this.session) throw new Error('The session has not begun');
+    if (!this.session) throw new Error('The session has not started');
     return this.session;
   }
 
   /**
-   * Begins a session, or goes on with a remembered one. A remembered one that cannot be renewed is replaced by a new
-   * session of the same conversation.
+   * Starts a session, or resumes a stored one. If the stored session cannot be renewed, a new session of the same conversation
+   * replaces it.
    */
   async begin(remembered: Remembered | null, signal: AbortSignal): Promise<void> {
     const { seams } = this;
@@ -82,16 +82,16 @@ export class SessionAuthority implements Authority {
 
   async headers(signal: AbortSignal): Promise<Readonly<Record<string, string>>> {
     if (this.pass && this.seams.monotonic() >= this.pass.renewAt && this.session?.resumeToken !== undefined) {
-      // An early renewal that fails leaves a pass that is still good.
+      // If an early renewal fails, the pass is still valid.
       await this.renew(signal).catch((error: unknown) => {
         if (!this.pass || this.seams.monotonic() >= this.pass.endsAt) throw error;
       });
     }
-    if (!this.pass) throw new Error('The session has not begun');
+    if (!this.pass) throw new Error('The session has not started');
     return { authorization: `Bearer ${this.pass.token}` };
   }
 
-  /** Several requests that find the pass expired share one renewal. */
+  /** Concurrent requests with an expired pass share one renewal. */
   async renew(signal: AbortSignal): Promise<boolean> {
     const resumeToken = this.session?.resumeToken;
     if (resumeToken === undefined) return false;
@@ -122,7 +122,7 @@ export class SessionAuthority implements Authority {
       throw new ChatError('credentials', 'The renewed credentials are for another conversation.', { terminal: true });
     }
     const life = expiresIn * 1000;
-    // Counted from the question, so that the time on the way is never taken for time that is left.
+    // Counted from the request for the pass, so that the time of the response does not count as validity.
     this.pass = { token: pass, endsAt: asked + life, renewAt: asked + life - Math.min(MARGIN_MS, life / 2) };
     const runId = known?.threadId === threadId ? known.runId : undefined;
     this.session = {
@@ -136,7 +136,7 @@ export class SessionAuthority implements Authority {
     this.memory.write(this.session);
   }
 
-  /** Keeps which reply is under way. */
+  /** Stores which run is active. */
   noteRun(runId: string | null): void {
     if (!this.session) return;
     const { runId: _before, ...rest } = this.session;

@@ -21,7 +21,7 @@ import { StateStore } from './state-store.js';
 import { VERSION } from './version.js';
 import type { WireAttachment, WireMessage, WireMessageList } from './wire.js';
 
-/** One conversation with an agent, over all that can happen to a page and its connections. */
+/** One conversation with an agent, across reloads of the page and lost connections. */
 export class ChatClient implements Chat {
   private readonly options: ChatOptions;
   private readonly seams: Seams;
@@ -29,11 +29,11 @@ export class ChatClient implements Chat {
   private readonly conversation: Conversation;
   private readonly failedListeners = new Set<(failure: ChatFailure) => void>();
   private life = new AbortController();
-  /** Of the suggestions that are being asked for. */
+  /** Aborts the current request for suggestions. */
   private asking = new AbortController();
   private sent = 0;
 
-  /** @throws TypeError for options that cannot work, in a sentence for the page's developer */
+  /** @throws TypeError for invalid options, with a message for the page's developer */
   constructor(options: ChatOptions, seams: Partial<Seams> = {}) {
     this.seams = { ...pageSeams(), ...seams };
     checkOptions(options, this.seams.location);
@@ -83,7 +83,7 @@ export class ChatClient implements Chat {
   async retry(key: string): Promise<void> {
     const message = this.state.messages.find((each) => each.key === key);
     if (message?.status !== 'unsent' || this.state.status !== 'ready') return;
-    // It is said after what has come since.
+    // The message moves after those that have arrived since.
     const again: ChatMessage = { ...message, status: 'sending' };
     this.store.set({ messages: [...this.state.messages.filter((each) => each.key !== key), again] });
     await this.say(again);
@@ -130,7 +130,7 @@ export class ChatClient implements Chat {
     this.store.set({ status: 'idle', retryAt: null });
   }
 
-  /** What the service has of the conversation, and the reply that is still under way. */
+  /** Loads the stored conversation, and follows an active run. */
   private async restore(signal: AbortSignal): Promise<void> {
     let list: WireMessageList;
     try {
@@ -138,7 +138,7 @@ export class ChatClient implements Chat {
       list = await this.conversation.messages(signal);
     } catch (error) {
       if (!(error instanceof ChatError) || ![401, 403, 404].includes(error.status)) throw error;
-      // What the tab remembers is gone or over; the visitor begins anew.
+      // The conversation that the tab remembers no longer exists, so a new one starts.
       this.conversation.forget();
       await this.conversation.begin(signal);
       return;
@@ -147,7 +147,7 @@ export class ChatClient implements Chat {
     const runId = this.conversation.runId ?? unanswered(list.messages);
     if (runId === undefined) return;
     const { messages } = this.state;
-    // Its events tell it anew.
+    // The events of the run repeat the reply.
     this.store.set({ status: 'responding', messages: messages.filter(({ key }) => key !== keyOfReply(runId)) });
     await this.follow(signal, { runId });
   }
@@ -158,7 +158,7 @@ export class ChatClient implements Chat {
     await this.run({ message: body }, message, []);
   }
 
-  /** @param pending the approvals that are open again where the service does not take the answers */
+  /** @param pending the approvals to show again if the service does not accept the answers */
   private async run(body: object, said: ChatMessage | null, pending: readonly Approval[]): Promise<void> {
     const { runId: before } = this.conversation;
     this.asking.abort();
@@ -195,7 +195,7 @@ export class ChatClient implements Chat {
     return { widget: { version: VERSION }, ...(userContext ? { config: { userContext } } : {}) };
   }
 
-  /** It is not known whether a message came through whose answer did not: what the service has stored tells. */
+  /** A message without a response may have reached the service: the stored conversation shows whether it did. */
   private async recover(said: ChatMessage, error: unknown, signal: AbortSignal): Promise<void> {
     if (!(error instanceof ChatError)) throw error;
     const isBusy = error.code === 'thread_busy';
@@ -215,7 +215,7 @@ export class ChatClient implements Chat {
     throw error;
   }
 
-  /** Answers that did not come through can be given again. */
+  /** Lets the visitor repeat answers that did not reach the service. */
   private reopen(error: unknown, approvals: readonly Approval[], runId: string | undefined, signal: AbortSignal): void {
     signal.throwIfAborted();
     const failure = failureOf(error);
@@ -260,7 +260,7 @@ export class ChatClient implements Chat {
     if (progress.message && this.state.can.suggest) void this.suggest(signal);
   }
 
-  /** A comfort: without them the chat is whole. */
+  /** Optional: the chat works without suggestions. */
   private async suggest(life: AbortSignal): Promise<void> {
     this.asking = new AbortController();
     const signal = AbortSignal.any([life, this.asking.signal]);
@@ -269,7 +269,7 @@ export class ChatClient implements Chat {
       const suggestions = await this.conversation.suggestions(said, signal);
       if (!signal.aborted) this.store.set({ suggestions });
     } catch {
-      // None then.
+      // The chat works without suggestions.
     }
   }
 
@@ -281,7 +281,7 @@ export class ChatClient implements Chat {
     this.store.set({ messages: last ? [...shown, last] : shown, truncated });
   }
 
-  /** What goes wrong is in the state afterwards; what is terminal is told besides. */
+  /** Puts a failure into the state, and also reports a terminal one. */
   private async guarded(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
     const { signal } = this.life;
     try {
@@ -297,7 +297,7 @@ export class ChatClient implements Chat {
   }
 }
 
-/** The run of a message that nothing has answered yet. */
+/** The run of the last message, if it has no reply yet. */
 function unanswered(messages: readonly WireMessage[]): string | undefined {
   const last = messages.at(-1);
   return last?.role === 'user' ? (last.runId ?? undefined) : undefined;

@@ -1,11 +1,11 @@
 import type { ChatFailure } from './chat-state.js';
 import type { WireError } from './wire.js';
 
-/** Why something did not succeed, as the visitor is told. */
+/** A failure, with a message for the visitor. */
 export class ChatError extends Error implements ChatFailure {
   readonly code: string;
   readonly terminal: boolean;
-  /** Of the answer; 0 where there was none. */
+  /** Status of the response; 0 if there was none. */
   readonly status: number;
 
   constructor(code: string, message: string, { terminal = false, status = 0 } = {}) {
@@ -17,14 +17,14 @@ export class ChatError extends Error implements ChatFailure {
   }
 }
 
-/** Waiting does not help there, unlike with every other 429. */
+/** Codes of a 429 that waiting does not resolve. */
 const LIFETIME_CAPS: ReadonlySet<string> = new Set(['session_turn_cap_exhausted', 'session_refresh_cap_exhausted']);
 
 export function isLifetimeCap(code: string | undefined): boolean {
   return code !== undefined && LIFETIME_CAPS.has(code);
 }
 
-/** What an answer that refuses means: a credential that is not accepted and a conversation that is gone end the chat. */
+/** The error of an error response. A rejected credential and a conversation that no longer exists are terminal. */
 export function refusalOf(status: number, { code, error, message }: WireError): ChatError {
   const terminal = status === 401 || status === 403 || status === 404 || (status === 429 && isLifetimeCap(code));
   return new ChatError(
@@ -34,7 +34,7 @@ export function refusalOf(status: number, { code, error, message }: WireError): 
   );
 }
 
-/** What the state tells of anything that was thrown. */
+/** The problem that the state shows for a thrown value. */
 export function failureOf(error: unknown): ChatFailure {
   if (error instanceof ChatError) return { code: error.code, message: error.message, terminal: error.terminal };
   return {

@@ -2,17 +2,17 @@ import type { ReactionKind } from './options.js';
 import type { WireAttachment, WireComponent } from './wire.js';
 
 /**
- * - `idle`: not started; `connecting`: asks for credentials or reads the conversation.
- * - `ready`: a message may be sent; `responding`: a reply is on its way.
- * - `reconnecting`: the stream of a reply broke and is being joined again.
- * - `awaiting_approval`: the visitor has to approve or decline tool calls; a message instead declines them.
- * - `waiting`: the service asked to wait (`retryAt`); what was sent goes out afterwards.
- * - `failed`: over until `newConversation` (or a reload of the page).
+ * - `idle`: not started; `connecting`: requests credentials or loads the conversation.
+ * - `ready`: the visitor may send a message; `responding`: a reply streams.
+ * - `reconnecting`: the client reconnects to the stream of a reply.
+ * - `awaiting_approval`: the visitor has to approve or decline tool calls; a message declines them.
+ * - `waiting`: the service asked to wait (`retryAt`); the request is sent after that.
+ * - `failed`: ended until `newConversation` or a reload of the page.
  */
 export type ChatStatus =
   'idle' | 'connecting' | 'ready' | 'responding' | 'reconnecting' | 'awaiting_approval' | 'waiting' | 'failed';
 
-/** Whether a message can be said now; what is said at any other time is not taken. */
+/** Whether the chat accepts a message in this state. */
 export function takesMessages({ status }: Pick<ChatState, 'status'>): boolean {
   return status === 'ready' || status === 'awaiting_approval';
 }
@@ -20,21 +20,21 @@ export function takesMessages({ status }: Pick<ChatState, 'status'>): boolean {
 export interface ToolActivity {
   readonly id: string;
   readonly name: string;
-  /** JSON as text; what has arrived of it. */
+  /** The received part of the JSON text. */
   readonly input: string;
   readonly output: string | null;
   readonly status: 'running' | 'completed' | 'failed' | 'awaiting_approval' | 'denied';
 }
 
 export interface ChatMessage {
-  /** Stable from the first moment on; the service's id of the message once it is known (`id`) may come later. */
+  /** Never changes, unlike `id`, the service's id of the message, which may be set later. */
   readonly key: string;
   readonly id: string | null;
   readonly role: 'user' | 'assistant';
   /** Markdown for an assistant, plain text for a user. */
   readonly text: string;
   readonly attachments: readonly WireAttachment[];
-  /** `unsent`: it did not reach the service, and `retry` sends it again. */
+  /** `unsent`: the message did not reach the service; `retry` sends it again. */
   readonly status: 'sending' | 'unsent' | 'streaming' | 'completed' | 'incomplete' | 'failed';
   readonly components: readonly WireComponent[];
   readonly tools: readonly ToolActivity[];
@@ -48,12 +48,12 @@ export interface Approval {
   readonly input: unknown;
 }
 
-/** Why the chat cannot go on, or why the last action did not succeed. */
+/** Why the chat has ended, or why the last action failed. */
 export interface ChatFailure {
-  /** The service's `code` or `error`; `network`, `credentials` or `internal` where it said nothing. */
+  /** The service's `code` or `error`; else `network`, `credentials` or `internal`. */
   readonly code: string;
   readonly message: string;
-  /** Nothing but a new conversation helps. */
+  /** Only a new conversation helps. */
   readonly terminal: boolean;
 }
 
@@ -66,7 +66,7 @@ export interface ChatState {
   readonly status: ChatStatus;
   /** Oldest first. */
   readonly messages: readonly ChatMessage[];
-  /** Older messages exist that are not shown. */
+  /** The service has older messages that are not loaded. */
   readonly truncated: boolean;
   readonly approvals: readonly Approval[];
   readonly suggestions: readonly string[];
@@ -76,31 +76,31 @@ export interface ChatState {
   readonly can: { readonly attach: boolean; readonly suggest: boolean; readonly react: boolean };
 }
 
-/** How the visitor decided on each approval. */
+/** The visitor's decision on each approval. */
 export type Decisions = ReadonlyMap<string, { readonly approved: boolean; readonly reason?: string }>;
 
-/** What the view needs of a chat. */
+/** The interface of a chat for its view. */
 export interface Chat {
   readonly state: ChatState;
-  /** Called after every change of `state`, at most once a frame where there is one. @returns ends it */
+  /** Calls the listener after changes of `state`, at most once a frame. @returns unsubscribes it */
   subscribe(listener: () => void): () => void;
-  /** Terminal errors of a session, once each. @returns ends it */
+  /** Calls the listener once for each terminal error. @returns unsubscribes it */
   onSessionFailed(listener: (failure: ChatFailure) => void): () => void;
   /**
-   * Gets credentials or a remembered conversation, shows its messages and goes on with a reply under way. Again after
-   * a start that failed without being terminal.
+   * Gets credentials or a stored conversation, shows its messages and follows an active run. May be called again after a start that
+   * failed without a terminal error.
    */
   start(): Promise<void>;
-  /** Resolves when the reply has ended or failed; what went wrong is in `state`. */
+  /** Resolves when the reply has ended or failed; `state` has the problem. */
   send(text: string, attachments?: readonly WireAttachment[]): Promise<void>;
   /** Sends an `unsent` message again. */
   retry(key: string): Promise<void>;
   /** Answers all approvals. */
   answer(decisions: Decisions): Promise<void>;
   react(messageKey: string, reaction: ReactionKind | null): Promise<void>;
-  /** Proxy and direct mode alone. @throws Error with a message for the visitor */
+  /** Only in proxy and direct mode. @throws Error with a message for the visitor */
   upload(file: File): Promise<UploadedFile>;
   newConversation(): Promise<void>;
-  /** Stops what is under way in the browser; a reply goes on in the service. */
+  /** Stops all requests of the browser. The service continues an active run. */
   close(): void;
 }

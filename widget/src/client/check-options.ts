@@ -4,8 +4,7 @@ import type { Seams } from './seams.js';
 const MODES = ['session', 'proxy', 'direct'];
 
 /**
- * What a page may have got wrong, in a sentence for its developer. It looks at what there is and not at what the types
- * promise: most pages are not compiled.
+ * Checks the options of a page at run time, because most pages are not compiled. The message is for the page's developer.
  * @throws TypeError
  */
 export function checkOptions(options: ChatOptions, location: Seams['location']): void {
@@ -52,7 +51,7 @@ function requireText(given: Partial<Record<string, unknown>>, name: string, what
   if (!isText(given[name])) fail(`${name} must be ${what}.`);
 }
 
-/** Also where there is no page at all: a script of the developer's. */
+/** True also outside of a page, in a script of the developer. */
 function isLocal(location: Seams['location']): boolean {
   if (!location || location.protocol === 'file:') return true;
   return /^(localhost|.+\.localhost|127(\.\d+){3}|\[::1\])$/.test(location.hostname);

@@ -6,10 +6,10 @@ import { ServiceRequests } from './service-requests.js';
 import type { UploadedFile } from './chat-state.js';
 import type { WireMessageList } from './wire.js';
 
-/** Of what was said last, for suggestions. */
+/** Number of last messages that a request for suggestions includes. */
 const SUGGESTED_FROM = 10;
 
-/** One conversation, wherever it comes from: minted for a session, or made by the page itself. */
+/** The identity of one conversation: of a session, or made by the page. */
 export class Conversation {
   readonly requests: ServiceRequests;
   private readonly options: ChatOptions;
@@ -26,7 +26,7 @@ export class Conversation {
     this.requests = new ServiceRequests(options.baseUrl ?? seams.location?.origin ?? '', authority, seams, onWait);
   }
 
-  /** Goes on with what the tab remembers. @returns whether it may have messages */
+  /** Resumes the conversation that the tab remembers. @returns whether it may have messages */
   async begin(signal: AbortSignal): Promise<boolean> {
     const remembered = this.memory.read();
     if (this.session) await this.session.begin(remembered, signal);
@@ -34,14 +34,14 @@ export class Conversation {
     return remembered !== null;
   }
 
-  /** Makes the next `begin` one of a new conversation. */
+  /** Makes the next `begin` start a new conversation. */
   forget(): void {
     this.memory.forget();
     this.session?.forget();
     this.own = null;
   }
 
-  /** Null before the first message of a conversation that the page makes. */
+  /** Null before the first message of a conversation made by the page. */
   get threadId(): string | null {
     return this.session ? this.session.current.threadId : (this.own?.threadId ?? null);
   }
@@ -50,7 +50,7 @@ export class Conversation {
     return this.session?.current.sessionId;
   }
 
-  /** The reply that was under way, or waited for approval, when the page was left. */
+  /** The run that was active, or waited for approval, when the visitor left the page. */
   get runId(): string | undefined {
     return this.session ? this.session.current.runId : this.own?.runId;
   }

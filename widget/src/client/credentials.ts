@@ -4,12 +4,11 @@ import type { Seams } from './seams.js';
 
 const TRIES = 3;
 const FIRST_PAUSE_MS = 500;
-/** Ten years: no pass lives so long, and the instant of its end is easily mistaken for its life. */
+/** Ten years. A larger value is not a lifetime, but probably the time when the pass expires. */
 const MAX_LIFE_S = 315_360_000;
 
 /**
- * Asks the customer's server for credentials. What it refuses (4xx) is refused for good; what fails is tried again a
- * few times.
+ * Asks the customer's server for credentials. A refusal (4xx) is final; other failures are repeated a few times.
  * @throws ChatError `credentials`, terminal
  */
 export async function askForCredentials(
@@ -36,7 +35,7 @@ export async function askForCredentials(
   }
 }
 
-/** Cookies of the customer's own site go along, by which it knows its visitor. */
+/** Sends the cookies of the customer's site, which identify the visitor. */
 async function post(
   endpoint: string,
   request: CredentialsRequest,
@@ -70,7 +69,7 @@ function flat(answer: unknown): SessionCredentials {
   const given = (typeof answer === 'object' && answer !== null ? answer : {}) as Partial<Record<string, unknown>>;
   if (typeof given['pass'] === 'object' || typeof given['session'] === 'object') {
     throw refused(
-      'The credentials are nested, as the service answers them. Let your endpoint answer a flat object: pass (pass.token), ' +
+      'The credentials are nested, as in the response of the service. Your endpoint must return a flat object: pass (pass.token), ' +
         'threadId (session.thread_id), sessionId (session.id), expiresIn (pass.expiresInSeconds), resumeToken (resumeToken.token).',
     );
   }
@@ -78,7 +77,7 @@ function flat(answer: unknown): SessionCredentials {
   const isLife = typeof expiresIn === 'number' && expiresIn > 0 && expiresIn <= MAX_LIFE_S;
   if (typeof pass !== 'string' || typeof threadId !== 'string' || typeof sessionId !== 'string' || !isLife) {
     throw refused(
-      'The credentials must have pass, threadId and sessionId as texts, and expiresIn as the number of seconds that the pass still has.',
+      'The credentials must have pass, threadId and sessionId as texts, and expiresIn as the number of seconds until the pass expires.',
     );
   }
   return { pass, threadId, sessionId, expiresIn, ...(typeof resumeToken === 'string' ? { resumeToken } : {}) };

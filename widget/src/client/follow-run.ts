@@ -5,18 +5,18 @@ import type { ServiceRequests } from './service-requests.js';
 import { readServerSentEvents } from './sse.js';
 import type { WireEvent } from './wire.js';
 
-/** Keep-alives come every 15 s: a connection that is silent for longer than this is dead, whatever it looks like. */
+/** The service sends a keep-alive every 15 s, so a connection without bytes for this long is dead. */
 const SILENCE_MS = 45_000;
-/** How long a lost stream is tried to be joined again. */
+/** How long the client tries to reconnect to a stream. */
 const REJOIN_MS = 120_000;
 const FIRST_PAUSE_MS = 300;
 const MAX_PAUSE_MS = 8_000;
 
 export interface FollowedRun {
   readonly runsPath: string;
-  /** Undefined where the stream's first event will tell. */
+  /** Undefined if the first event of the stream has it. */
   readonly runId?: string;
-  /** Where the run has begun with this request; else the stream is joined from its first event. */
+  /** The response that has started the run; without it the stream is read from its first event. */
   readonly response?: Response;
   readonly signal: AbortSignal;
   readonly onProgress: (progress: ReplyProgress) => void;
@@ -24,10 +24,9 @@ export interface FollowedRun {
 }
 
 /**
- * Reads a reply to its end, over as many connections as it takes, with no gap and no repeat.
- * @returns how it ended; null when its events are no longer kept, and what is stored tells
- * @throws ChatError `network` when the stream cannot be joined again, `internal` for a stream that nobody understands;
- * the signal's reason once that is aborted
+ * Reads a reply to its end, over any number of connections, without gaps and repeats.
+ * @returns how it ended; null if the service no longer has its events, and the stored message has to be read
+ * @throws ChatError `network` if it cannot reconnect to the stream, `internal` for an invalid stream; the signal's reason when it aborts
  */
 export async function followRun(
   requests: ServiceRequests,
@@ -65,7 +64,7 @@ export async function followRun(
   }
 }
 
-/** @returns null where the service cannot be reached */
+/** @returns null if the service cannot be reached */
 async function rejoin(
   requests: ServiceRequests,
   { runsPath, signal }: FollowedRun,
@@ -87,7 +86,7 @@ async function rejoin(
   }
 }
 
-/** Ends with the run, or with the connection. */
+/** Returns when the run or the connection ends. */
 async function readEvents(
   { body }: Response,
   position: { progress: ReplyProgress; lastId: number },
@@ -106,7 +105,7 @@ async function readEvents(
       if (next === 'silent' || next.done) return;
       const { id, data } = next.value;
       const number = Number(id);
-      // A number that was seen is a repeat, and one that is none belongs to no event of a run.
+      // Skips repeated events, and events without a number, which do not belong to a run.
       if (!Number.isSafeInteger(number) || number <= position.lastId) continue;
       position.progress = applyEvent(position.progress, parsed(data));
       position.lastId = number;
@@ -116,10 +115,10 @@ async function readEvents(
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof ChatError) throw error;
-    // The connection broke.
+    // The connection was lost.
   } finally {
     silence.end();
-    // Lets the connection go; one that has failed already has nothing to cancel.
+    // Closes the connection. A connection that has failed has nothing to cancel.
     reader.cancel().catch(() => undefined);
   }
 }
@@ -129,12 +128,12 @@ function parsed(data: string): WireEvent {
     const event: unknown = JSON.parse(data);
     if (typeof event === 'object' && event !== null && 'type' in event) return event as WireEvent;
   } catch {
-    // Told below.
+    // Thrown below.
   }
-  throw new ChatError('internal', 'The service sent something that is no event.');
+  throw new ChatError('internal', 'The service sent an invalid event.');
 }
 
-/** Notices when nothing has come for too long. */
+/** Aborts when no byte has arrived for too long. */
 class Silence {
   readonly lasting: Promise<'silent'>;
   private readonly seams: Seams;
@@ -146,7 +145,7 @@ class Silence {
     this.heardAt = seams.monotonic();
     signal.addEventListener('abort', () => this.ended.abort(), { once: true, signal: this.ended.signal });
     this.lasting = this.watch();
-    // Nobody may be waiting for it when it ends.
+    // Avoids an unhandled rejection if no code waits for the promise.
     this.lasting.catch(() => undefined);
   }
 

@@ -1,23 +1,23 @@
 import type { ChatOptions } from './options.js';
 import type { Seams } from './seams.js';
 
-/** What a tab keeps of a conversation, so that a reload of the page goes on with it. */
+/** What a tab stores of a conversation, to continue it after a reload of the page. */
 export interface Remembered {
   readonly threadId: string;
   readonly sessionId?: string;
   readonly resumeToken?: string;
-  /** A renewal is one of 240; a reload with a pass that is still good needs none. */
+  /** A session has 240 renewals; a reload with a valid pass needs none. */
   readonly pass?: string;
   /** Milliseconds since the epoch. */
   readonly passEndsAt?: number;
-  /** Of the reply under way, or of the one that waits for approval. */
+  /** The run that is active or waits for approval. */
   readonly runId?: string;
 }
 
 const VERSION = 1;
 const TEXTS = ['sessionId', 'resumeToken', 'pass', 'runId'] as const;
 
-/** Never fails: a browser that keeps nothing begins anew with each page. */
+/** Never fails: in a browser that stores nothing, every page starts a new conversation. */
 export class ConversationMemory {
   private readonly key: string;
   private readonly storage: Seams['storage'];
@@ -40,7 +40,7 @@ export class ConversationMemory {
     try {
       this.storage?.setItem(this.key, JSON.stringify({ version: VERSION, ...remembered }));
     } catch {
-      // Full or forbidden.
+      // The storage is full or forbidden.
     }
   }
 
@@ -48,12 +48,12 @@ export class ConversationMemory {
     try {
       this.storage?.removeItem(this.key);
     } catch {
-      // Forbidden, so nothing was kept either.
+      // The storage is forbidden, so it has no entry.
     }
   }
 }
 
-/** Another script of the page may have written it. */
+/** The entry may be from another script of the page. */
 function isRemembered(kept: unknown): kept is Remembered {
   if (typeof kept !== 'object' || kept === null) return false;
   const of = kept as Partial<Record<string, unknown>>;

@@ -1,4 +1,4 @@
-/** The flat credentials that the customer's endpoint answers: what `POST /v1/sessions` gave it, without expiry instants. */
+/** The flat credentials that the customer's endpoint returns: from the response of `POST /v1/sessions`, without expiry times. */
 export interface SessionCredentials {
   /** `pass.token` */
   readonly pass: string;
@@ -12,10 +12,10 @@ export interface SessionCredentials {
   readonly resumeToken?: string;
 }
 
-/** What the customer's endpoint is asked for: a renewal where there is a resume token, else a new session. */
+/** The request to the customer's endpoint: for a renewal if there is a resume token, else for a new session. */
 export interface CredentialsRequest {
   readonly resumeToken?: string;
-  /** The conversation that a new session is to go on with. */
+  /** The conversation that a new session continues. */
   readonly threadId?: string;
 }
 
@@ -23,7 +23,7 @@ export type CredentialsSource = (request: CredentialsRequest) => Promise<Session
 
 export type ReactionKind = 'thumbs_up' | 'thumbs_down';
 
-/** A thumb of the visitor, for the customer's server: a session pass cannot store it. */
+/** The visitor's rating, for the customer's server, because a session pass cannot store it. */
 export interface ReactionRequest {
   readonly sessionId: string;
   readonly threadId: string;
@@ -34,24 +34,24 @@ export interface ReactionRequest {
 export type ReactionTarget = (request: ReactionRequest) => Promise<void>;
 
 interface CommonOptions {
-  /** Where the conversation is remembered over a reload of the page: for the tab (the default), or not at all. */
+  /** Where the conversation is stored for a reload of the page: in the tab (the default) or nowhere. */
   readonly remember?: 'tab' | 'never';
-  /** Tells conversations of several widgets on one page apart; `default` unless set. */
+  /** Identifies the conversation of one of several widgets on a page; default `default`. */
   readonly storageKey?: string;
 }
 
 /** The browser talks to the service with a short-lived pass that the customer's server has minted. */
 export interface SessionOptions extends CommonOptions {
   readonly mode: 'session';
-  /** A function, or the URL of an endpoint that takes a `CredentialsRequest` by POST and answers `SessionCredentials`. */
+  /** A function, or the URL of an endpoint that accepts a `CredentialsRequest` by POST and returns `SessionCredentials`. */
   readonly credentials: CredentialsSource | string;
-  /** Origin of the service; where the module was loaded from unless set. */
+  /** Origin of the service; by default the origin that the module was loaded from. */
   readonly baseUrl?: string;
-  /** Without it there are no thumbs. A URL gets the `ReactionRequest` by POST. */
+  /** A URL receives the `ReactionRequest` by POST. Absent: the widget shows no thumbs. */
   readonly reactions?: ReactionTarget | string;
 }
 
-/** The customer's server relays `/v1/*` below `baseUrl` and attaches the key. */
+/** The customer's server forwards `/v1/*` below `baseUrl` and adds the key. */
 export interface ProxyOptions extends CommonOptions {
   readonly mode: 'proxy';
   readonly baseUrl: string;
@@ -62,7 +62,7 @@ export interface ProxyOptions extends CommonOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** An API key in the browser: for development on a local page alone. */
+/** An API key in the browser: only for development on a local page. */
 export interface DirectOptions extends CommonOptions {
   readonly mode: 'direct';
   readonly apiKey: string;

@@ -3,7 +3,7 @@ import type { Conversation } from './conversation.js';
 import type { ChatOptions, ReactionRequest } from './options.js';
 import type { Seams } from './seams.js';
 
-/** A session pass cannot store a thumb, so the customer's server is told of it; in the other modes the service is. */
+/** Sends a rating to the customer's server in session mode, because a session pass cannot store it, else to the service. */
 export async function sendReaction(
   options: ChatOptions,
   conversation: Conversation,

@@ -2,7 +2,7 @@ import type { ChatMessage, ToolActivity } from './chat-state.js';
 import type { ReactionKind } from './options.js';
 import type { WireMessage, WireToolCall } from './wire.js';
 
-/** A reply is known by its run from its first moment on, before its message has an id. */
+/** The key of a reply is that of its run, because its message has no id at first. */
 export function keyOfReply(runId: string): string {
   return `reply:${runId}`;
 }

@@ -1,19 +1,19 @@
-/** What the client needs of the page around it; tests bring their own. */
+/** What the client needs from the browser; tests replace it. */
 export interface Seams {
   readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
-  /** Milliseconds that never jump. */
+  /** Monotonic, in milliseconds. */
   readonly monotonic: () => number;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
-  /** Resolves after `ms`; rejects when the signal is aborted first. */
+  /** Resolves after `ms`; rejects if the signal aborts first. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   /** From 0 to below 1. */
   readonly random: () => number;
-  /** Null where nothing can be remembered. */
+  /** Null if the browser stores nothing. */
   readonly storage: Pick<Storage, 'getItem' | 'setItem' | 'removeItem'> | null;
-  /** Where the page is from; null outside of a page. */
+  /** The URL of the page; null outside of a page. */
   readonly location: { readonly protocol: string; readonly hostname: string; readonly origin: string } | null;
-  /** Runs the task when the page is about to be drawn. */
+  /** Runs the task before the browser draws the page. */
   readonly beforeDrawing: (task: () => void) => void;
 }
 
@@ -27,7 +27,7 @@ export function pageSeams(): Seams {
     storage: tabStorage(),
     location: 'location' in globalThis ? globalThis.location : null,
     beforeDrawing: (task) => {
-      // A hidden page is not drawn, and its reader of the finished reply waits all the same.
+      // The browser does not draw a hidden page, but the listeners need the finished reply.
       if ('requestAnimationFrame' in globalThis && globalThis.document.visibilityState === 'visible')
         requestAnimationFrame(task);
       else queueMicrotask(task);
@@ -50,7 +50,7 @@ function sleep(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Reading the property alone throws where the browser forbids it. */
+/** Reading the property throws if the browser forbids storage. */
 function tabStorage(): Storage | null {
   try {
     return globalThis.sessionStorage;

@@ -10,9 +10,9 @@ export interface ServiceRequest {
   readonly body?: unknown;
   readonly form?: FormData;
   readonly signal: AbortSignal;
-  /** Sent again where no answer came, or the service failed: it does the same however often it is sent. */
+  /** The request is idempotent, so it is repeated after a lost connection and after a failure of the service. */
   readonly repeatable?: true;
-  /** Nobody waits for it, so that it is given up rather than the visitor told to wait. */
+  /** The visitor does not wait for the response, so a 429 is not repeated. */
   readonly background?: true;
 }
 
@@ -21,17 +21,17 @@ const WAITS = 20;
 const FIRST_PAUSE_MS = 500;
 const MAX_PAUSE_MS = 8_000;
 const DEFAULT_WAIT_S = 5;
-/** The most that the service says. A timer that is set for weeks ends at once. */
+/** The largest `Retry-After` of the service. A browser timer of weeks would overflow and fire at once. */
 const MAX_WAIT_S = 3_600;
 
-/** Requests to the service, with what is done about the answers that ask for something. */
+/** Sends requests to the service, and handles expired credentials and rate limits. */
 export class ServiceRequests {
   private readonly baseUrl: string;
   private readonly authority: Authority;
   private readonly seams: Seams;
   private readonly onWait: (until: number | null) => void;
 
-  /** @param onWait told until when the service asked to wait, and with null when that is over */
+  /** @param onWait called with the end of a wait that the service asks for, and with null after the wait */
   constructor(baseUrl: string, authority: Authority, seams: Seams, onWait: (until: number | null) => void) {
     this.baseUrl = baseUrl.replace(/\/+$/, '');
     this.authority = authority;
@@ -40,10 +40,9 @@ export class ServiceRequests {
   }
 
   /**
-   * A credential that has expired is renewed once and the request sent once more; after a 429 it is sent again when the
-   * service says so.
-   * @returns a successful answer
-   * @throws ChatError for every other answer, `network` where none came; the signal's reason once that is aborted
+   * Renews an expired credential once and repeats the request. Repeats the request after the `Retry-After` of a 429.
+   * @returns a successful response
+   * @throws ChatError for an error response, and with `network` if there is none; the signal's reason when it aborts
    */
   async send(request: ServiceRequest): Promise<Response> {
     let renewed = false;
@@ -76,7 +75,7 @@ export class ServiceRequests {
     return (await (await this.send(request)).json()) as Body;
   }
 
-  /** @returns null where no answer came */
+  /** @returns null if there is no response */
   private async attempt({ method, path, body, form, signal }: ServiceRequest): Promise<Response | null> {
     const headers = await this.authority.headers(signal);
     try {
@@ -109,12 +108,12 @@ export class ServiceRequests {
   }
 }
 
-/** Services of an older build tell no code. */
+/** Older services send no code. */
 function isExpired(refusal: WireError | null): boolean {
   return refusal?.code === undefined || refusal.code === 'pass_expired';
 }
 
-/** In seconds; null where the answer tells no number of them. */
+/** In seconds; null if the response has no valid number. */
 function toldWait({ headers }: Response): number | null {
   const told = headers.get('retry-after');
   const seconds = told === null ? Number.NaN : Number(told);

@@ -1,15 +1,15 @@
 /** One event of a stream of server-sent events. */
 export interface ServerSentEvent {
-  /** The last one that was sent, as the standard has it; empty where there was none. */
+  /** The last id that the stream has sent, as in the standard; empty if it has sent none. */
   readonly id: string;
   readonly data: string;
 }
 
-/** In characters; no event of the service comes near it. */
+/** In characters; far larger than any event of the service. */
 const MAX_EVENT = 16 * 1024 * 1024;
 const LINE_END = /\r\n|\n|\r/g;
 
-/** Takes the text of a stream in pieces, cut anywhere, and gives the events that are whole. Its work is linear in the text. */
+/** Parses the text of a stream in arbitrary chunks into events, in linear time. */
 export class EventParser {
   private pieces: string[] = [];
   private size = 0;
@@ -22,7 +22,7 @@ export class EventParser {
     const events: ServerSentEvent[] = [];
     let rest = this.isFirst && text.startsWith('\uFEFF') ? text.slice(1) : text;
     if (text !== '') this.isFirst = false;
-    // The second half of a line end that was cut.
+    // The line feed of a line end that was split between two chunks.
     if (this.endedWithReturn && rest.startsWith('\n')) rest = rest.slice(1);
     if (text !== '') this.endedWithReturn = rest === '' ? false : rest.endsWith('\r');
     let start = 0;
@@ -50,7 +50,7 @@ export class EventParser {
   private line(line: string): ServerSentEvent | null {
     if (line === '') return this.dispatch();
     const colon = line.indexOf(':');
-    // A comment; they keep the connection alive.
+    // A comment, which keeps the connection alive.
     if (colon === 0) return null;
     const field = colon === -1 ? line : line.slice(0, colon);
     const value = colon === -1 ? '' : line.slice(colon + (line[colon + 1] === ' ' ? 2 : 1));
@@ -71,7 +71,7 @@ export class EventParser {
 
 /**
  * Reads a stream to its end.
- * @param onBytes told of everything that arrives, comments too
+ * @param onBytes called for every chunk, also for comments
  */
 export async function* readServerSentEvents(
   reader: ReadableStreamDefaultReader<Uint8Array>,

@@ -1,12 +1,12 @@
 import type { ChatMessage, ChatState, ChatStatus } from './chat-state.js';
 
-/** The state of a chat, and who wants to know of its changes. */
+/** The state of a chat and its listeners. */
 export class StateStore {
   private current: ChatState;
   private readonly listeners = new Set<() => void>();
   private readonly beforeDrawing: (task: () => void) => void;
   private isTelling = false;
-  /** What the status is again when a wait is over. */
+  /** The status after a wait. */
   private waitedFrom: ChatStatus | null = null;
 
   constructor(can: ChatState['can'], beforeDrawing: (task: () => void) => void) {
@@ -35,16 +35,16 @@ export class StateStore {
     });
   }
 
-  /** Puts a message in the place of the one with its key, or at the end. */
+  /** Replaces the message with the same key, or adds it at the end. */
   put(message: ChatMessage | null): void {
     const { messages } = this.current;
     if (!message || messages.includes(message)) return;
-    // The reply under way is last, except where a message waits to be sent again.
+    // The current reply is last, unless a message waits to be sent again.
     const index = messages.findLastIndex(({ key }) => key === message.key);
     this.set({ messages: index === -1 ? [...messages, message] : messages.with(index, message) });
   }
 
-  /** @param until milliseconds since the epoch; null when the wait is over */
+  /** @param until milliseconds since the epoch; null after the wait */
   wait(until: number | null): void {
     if (until !== null) this.waitedFrom ??= this.current.status;
     const status = until === null ? (this.waitedFrom ?? this.current.status) : 'waiting';
@@ -52,7 +52,7 @@ export class StateStore {
     this.set({ status, retryAt: until });
   }
 
-  /** A reply that is not followed any more stays as far as it came. */
+  /** Keeps the received part of a reply that the client no longer follows. */
   endStreaming(): void {
     const isOpen = ({ status }: ChatMessage): boolean => status === 'streaming';
     if (!this.current.messages.some(isOpen)) return;

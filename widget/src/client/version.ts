@@ -1,2 +1,2 @@
-/** Of this package; the service decides by it which components it can send. */
+/** The version of this package, by which the service chooses the components that it sends. */
 export const VERSION = '1.0.0';

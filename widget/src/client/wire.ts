@@ -1,4 +1,4 @@
-/** What the service sends and takes, as far as a chat needs it. Unknown fields and unknown kinds of events are ignored. */
+/** The part of the API that a chat uses. Unknown fields and kinds of events are ignored. */
 
 export interface WireAttachment {
   readonly name: string;
@@ -8,7 +8,7 @@ export interface WireAttachment {
 
 export interface WireComponent {
   readonly id: string;
-  /** `confirm`, `select`, `card` or `list`; others may come. */
+  /** `confirm`, `select`, `card` or `list`; later services may send others. */
   readonly component: string;
   readonly props: Readonly<Record<string, unknown>>;
   /** The same as Markdown. */
@@ -34,7 +34,7 @@ export interface WireMessage {
   readonly status: 'completed' | 'incomplete' | 'failed';
   readonly blocked?: boolean;
   readonly components: readonly WireComponent[];
-  /** Absent where the agent does not show its tool activity. */
+  /** Absent if the agent does not show its tool activity. */
   readonly toolCalls?: readonly WireToolCall[];
   readonly reactions: Readonly<Record<string, unknown>>;
 }
@@ -88,7 +88,7 @@ export type WireEvent =
     }
   | { readonly type: 'RUN_ERROR'; readonly message: string; readonly code?: string };
 
-/** Body of every answer that refuses. */
+/** Body of every error response. */
 export interface WireError {
   readonly statusCode?: number;
   readonly code?: string;

@@ -3,7 +3,7 @@ import { button, make } from './dom.js';
 import { fill, toolLabel } from './strings.js';
 import type { ViewContext } from './view-context.js';
 
-/** Asks about each call; the last answer sends all of them. */
+/** Asks about each call; the last answer sends all answers. */
 export class ApprovalsView {
   readonly element = make('div', { className: 'approvals' });
   private readonly context: ViewContext;

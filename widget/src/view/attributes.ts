@@ -1,14 +1,14 @@
 import type { ChatOptions } from '../client/options.js';
 
-/** Where this module came from, which is the service where it serves the widget itself. */
+/** The origin of this module, which is the service if that serves the widget. */
 function ownOrigin(): string | undefined {
   const { protocol, origin } = new URL(import.meta.url);
   return protocol === 'https:' || protocol === 'http:' ? origin : undefined;
 }
 
 /**
- * What the attributes of an element say. It checks nothing: whatever is wrong is told where options are checked.
- * @returns undefined for an element without any, which waits for its `options`
+ * The options in the attributes of an element, unchecked: `checkOptions` reports errors.
+ * @returns undefined for an element without attributes, which waits for its `options`
  */
 export function optionsOf(element: Element): ChatOptions | undefined {
   const attribute = (name: string): string | undefined => element.getAttribute(name) ?? undefined;

@@ -1,4 +1,4 @@
-/** What components are drawn with, checked: it comes from a model. What does not fit is drawn as prose. */
+/** Checks the properties of components, which a model has written. A component with invalid properties is drawn as text. */
 export interface LinkProps {
   readonly label: string;
   readonly url: string;
@@ -33,7 +33,7 @@ export interface ListItem {
 
 type Given = Readonly<Record<string, unknown>>;
 
-/** @returns null for a component that this widget does not know, or that is not as it should be */
+/** @returns null for an unknown component and for invalid properties */
 export function readProps(component: string, props: Given): ComponentProps | null {
   try {
     switch (component) {
@@ -74,13 +74,13 @@ function choice(given: Given): Choice {
 }
 
 function object(value: unknown): Given {
-  if (typeof value !== 'object' || value === null) throw new TypeError('no object');
+  if (typeof value !== 'object' || value === null) throw new TypeError('not an object');
   return value as Given;
 }
 
 function text(given: Given, name: string): string {
   const value = given[name];
-  if (typeof value !== 'string' || value === '') throw new TypeError(`${name} is no text`);
+  if (typeof value !== 'string' || value === '') throw new TypeError(`${name} is not a text`);
   return value;
 }
 
@@ -90,6 +90,6 @@ function optional(given: Given, name: string): string | undefined {
 
 function list<Item>(given: Given, name: string, read: (entry: Given) => Item): Item[] {
   const value = given[name] ?? [];
-  if (!Array.isArray(value)) throw new TypeError(`${name} is no list`);
+  if (!Array.isArray(value)) throw new TypeError(`${name} is not a list`);
   return value.map((entry) => read(object(entry)));
 }

@@ -5,14 +5,14 @@ import { imageView } from './image-view.js';
 import { linkView, MarkdownView } from './markdown-view.js';
 import type { ViewContext } from './view-context.js';
 
-/** What the agent has put beside its text. */
+/** A component that the agent shows after its text. */
 export interface ComponentView {
   readonly element: HTMLElement;
-  /** @param chosen what the visitor has answered; null while there is no answer */
+  /** @param chosen the visitor's answer; null if there is none */
   readonly update: (isOpen: boolean, chosen: string | null) => void;
 }
 
-/** @param isRepeated the text of the message already says in prose what cannot be drawn */
+/** @param isRepeated the text of the message already contains the component as text */
 export function componentView(
   { component, props, fallback }: WireComponent,
   context: ViewContext,
@@ -54,7 +54,7 @@ function choicesView(
     update: (isOpen, chosen) => {
       buttons.forEach((each, index) => {
         const isChosen = chosen !== null && choices[index]?.label === chosen;
-        // Disabled would take the focus away from whoever has just chosen.
+        // Disabling the button would take the focus from the visitor who has just pressed it.
         each.setAttribute('aria-disabled', String(!isOpen));
         each.classList.toggle('chosen', isChosen);
         if (isChosen) each.setAttribute('aria-description', strings.chosen);

@@ -5,7 +5,7 @@ import type { ViewContext } from './view-context.js';
 
 const MAX_CHARACTERS = 200_000;
 
-/** Where the visitor writes. */
+/** The input of the visitor. */
 export class Composer {
   readonly element: HTMLFormElement;
   readonly tray: FileTray;
@@ -40,7 +40,7 @@ export class Composer {
       this.submit();
     });
     this.input.addEventListener('keydown', (event) => {
-      // Enter ends the composition of a character, and is no wish to send then.
+      // Enter may end the composition of a character, which must not send the message.
       if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
       event.preventDefault();
       this.submit();
@@ -58,19 +58,19 @@ export class Composer {
     this.input.focus();
   }
 
-  /** What was typed, or put back. */
+  /** The current text. */
   set text(text: string) {
     this.input.value = text;
     this.look();
   }
 
-  /** Of the chat as it is: what was drawn last may be a frame behind, and a message that the chat does not take would be lost. */
+  /** Reads the current state, not the drawn one, which may be a frame older: a message that the chat does not accept would be lost. */
   private get canSend(): boolean {
     return takesMessages(this.context.chat.state) && this.input.value.trim() !== '' && !this.tray.isUploading;
   }
 
   private look(): void {
-    // Not disabled: it would lose the focus of whoever has just pressed it.
+    // Not `disabled`, which would take the focus from the visitor who has just pressed the button.
     this.send.setAttribute('aria-disabled', String(!this.canSend));
     this.input.style.height = 'auto';
     this.input.style.height = `${String(this.input.scrollHeight)}px`;

@@ -1,4 +1,4 @@
-/** What an element is made with: properties as the DOM names them, `aria` and `data` attributes, and listeners. */
+/** Properties of an element as in the DOM, `aria` and `data` attributes, and listeners. */
 export interface Making {
   readonly className?: string;
   readonly text?: string;
@@ -6,7 +6,7 @@ export interface Making {
   readonly onClick?: () => void;
 }
 
-/** Makes an element. Texts are always texts: there is no way to give it markup. */
+/** Makes an element. Children that are texts become text nodes, never markup. */
 export function make<Name extends keyof HTMLElementTagNameMap>(
   name: Name,
   { className, text, attributes = {}, onClick }: Making = {},
@@ -15,7 +15,7 @@ export function make<Name extends keyof HTMLElementTagNameMap>(
   const element = document.createElement(name);
   if (className !== undefined) {
     element.className = className;
-    // What a page may style from outside.
+    // The page can style this part.
     element.setAttribute('part', className);
   }
   if (text !== undefined) element.textContent = text;
@@ -42,7 +42,7 @@ export function button(
 
 const SVG = 'http://www.w3.org/2000/svg';
 
-/** A drawing that says nothing to who cannot see it; the button around it has a label. */
+/** An icon, hidden from assistive technology: the button around it has a label. */
 export function icon(path: string): SVGSVGElement {
   const svg = document.createElementNS(SVG, 'svg');
   svg.setAttribute('viewBox', '0 0 24 24');
@@ -63,7 +63,7 @@ export function iconButton(label: string, path: string, onClick: () => void, mak
   return made;
 }
 
-/** Changes a text only where it differs: an assistive technology reads what was changed. */
+/** Sets a text only if it differs, because assistive technology reads every change. */
 export function setText(element: Element, text: string): void {
   if (element.textContent !== text) element.textContent = text;
 }

@@ -9,11 +9,11 @@ const MAX_BYTES = 50 * 1024 * 1024;
 
 interface Entry {
   readonly element: HTMLElement;
-  /** Null while it is on its way. */
+  /** Null during the upload. */
   file: UploadedFile | null;
 }
 
-/** Files that go with the next message, uploaded as soon as they are chosen. */
+/** The files of the next message, uploaded as soon as the visitor chooses them. */
 export class FileTray {
   readonly element = make('ul', { className: 'tray' });
   readonly button: HTMLElement;
@@ -52,7 +52,7 @@ export class FileTray {
     for (const file of files ?? []) this.addOne(file);
   }
 
-  /** What goes with the message; the tray is empty afterwards. */
+  /** Removes and returns the uploaded files. */
   take(): WireAttachment[] {
     const taken = [...this.entries].flatMap(({ file }) =>
       file ? [{ name: file.name, url: file.url, contentType: file.contentType }] : [],

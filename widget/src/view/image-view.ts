@@ -3,7 +3,7 @@ import { safeImage } from './safe-urls.js';
 import { fill } from './strings.js';
 import type { ViewContext } from './view-context.js';
 
-/** A picture tells whoever serves it that it was looked at, so it is fetched when the visitor asks for it. */
+/** Loads an image only when the visitor asks for it, because the request tells the image's server about the visitor. */
 export function imageView(src: string, alt: string, context: ViewContext): HTMLElement {
   const url = safeImage(src);
   if (!url) return make('span', { text: alt });

@@ -1,4 +1,4 @@
-/** A piece of text within a block. */
+/** A part of the text of a block. */
 export type Inline =
   | { readonly type: 'text' | 'code'; readonly text: string }
   | { readonly type: 'strong' | 'emphasis' | 'deleted'; readonly children: readonly Inline[] }
@@ -6,7 +6,7 @@ export type Inline =
   | { readonly type: 'image'; readonly src: string; readonly alt: string }
   | { readonly type: 'break' };
 
-/** What is open at a time; more is text. It bounds the depth of what is drawn. */
+/** Most open markers at a time; further ones are text. This limits the depth of the nodes. */
 const MAX_OPEN = 24;
 const MAX_URL = 4_096;
 const PUNCTUATION = /[!-/:-@[-`{-~]/;
@@ -20,15 +20,15 @@ type Mark = keyof typeof MARKS;
 
 interface Opener {
   readonly mark: Mark | '[' | '![';
-  /** Where its own characters stand among the nodes. */
+  /** Index of the marker's own characters among the nodes. */
   readonly node: number;
-  /** Where the text inside begins. */
+  /** Index at which the text inside begins. */
   readonly from: number;
 }
 
 /**
- * Reads the text of a block. Whatever is not closed is text, and so is everything that looks like HTML. Its work is
- * linear in the text, whatever that is: each character is looked at a bounded number of times.
+ * Parses the text of a block. Unclosed markers and HTML are text. The work is linear for any text: it reads each character a bounded
+ * number of times.
  */
 export function parseInline(text: string): Inline[] {
   return new InlineParser(text).parse();
@@ -55,7 +55,7 @@ class InlineParser {
     return this.nodes;
   }
 
-  /** @returns whether something was taken */
+  /** @returns whether it has consumed characters */
   private special(): boolean {
     switch (this.text.charAt(this.at)) {
       case '\\':
@@ -88,7 +88,7 @@ class InlineParser {
     this.textFrom = this.at;
   }
 
-  /** Puts a node in the place of the next characters. */
+  /** Consumes the next characters as a node. */
   private take(length: number, node: Inline | null): true {
     this.flush();
     if (node) this.nodes.push(node);
@@ -138,10 +138,10 @@ class InlineParser {
   private mark(): boolean {
     const character = this.text[this.at] ?? '';
     const length = runLength(this.text, this.at);
-    // Of three the two are outside, so the one inside is closed first.
+    // Of three markers the outer are two, so the inner one is closed first.
     const isOne = length === 1 || (length === 3 && this.open.at(-1)?.mark === character);
     const mark = (isOne ? character : character.repeat(2)) as Mark;
-    // Nobody means anything by more of them; and looking at a long run again for each of its characters would take for ever.
+    // A longer run is text: reading it again for each of its characters would take quadratic time.
     if (length > 3 || (character === '~' && length !== 2)) {
       this.at += length;
       return true;
@@ -166,7 +166,7 @@ class InlineParser {
     return this.take(length, { type: 'text', text: mark });
   }
 
-  /** What was opened since and never closed stays the text that it is. */
+  /** Markers that were opened since and not closed remain text. */
   private closeMark(mark: Mark): boolean {
     const index = this.open.findLastIndex((opener) => opener.mark === mark);
     const opener = this.open[index];
@@ -198,12 +198,12 @@ class InlineParser {
   }
 }
 
-/** A link in a link is its text. */
+/** A link inside a link becomes its text. */
 function withoutLinks(node: Inline): readonly Inline[] {
   return node.type === 'link' ? node.children : [node];
 }
 
-/** Places in a text, in order, asked for by a reader who never goes back. */
+/** Positions in a text, for a reader that only moves forward. */
 class Positions {
   private readonly all: number[] = [];
   private next = 0;
@@ -218,7 +218,7 @@ class Positions {
   }
 }
 
-/** Where runs of so many backticks stand. */
+/** The positions of runs of backticks, by their length. */
 function ticksOf(text: string): ReadonlyMap<number, Positions> {
   const ticks = new Map<number, Positions>();
   for (const { 0: run, index } of text.matchAll(/`+/g)) {
@@ -235,7 +235,7 @@ function runLength(text: string, from: number): number {
   return end - from;
 }
 
-/** Punctuation at the end belongs to the sentence, and a bracket that was not opened inside too. */
+/** Punctuation at the end belongs to the sentence, and so does an unopened closing bracket. */
 function withoutTail(url: string): string {
   let end = url.length;
   let opened = 0;
@@ -248,7 +248,7 @@ function withoutTail(url: string): string {
   return url.slice(0, end);
 }
 
-/** One pair of brackets may stand in an address; so a text of nothing but openings is left after two of them. */
+/** An address may contain one pair of brackets; so a text of opening brackets is given up after two of them. */
 function destinationAt(text: string, from: number): { readonly href: string; readonly end: number } | null {
   let depth = 0;
   const limit = Math.min(text.length, from + MAX_URL);

@@ -13,19 +13,18 @@ export type Block =
     }
   | { readonly type: 'rule' };
 
-/** A block that has not been read yet: what kind it is, and its lines. */
+/** An unparsed block: its kind and its lines. */
 export interface RawBlock {
   readonly kind: Block['type'];
   readonly lines: readonly string[];
 }
 
-/** Quotes and lists inside of each other; what is deeper is a paragraph. */
+/** Most nested quotes and lists; deeper ones are paragraphs. */
 const MAX_DEPTH = 8;
 const MAX_COLUMNS = 30;
 
 /*
- * No expression here has two parts that can take the same character one after the other: on a line of 100,000 of them
- * that would take for ever.
+ * No expression here has two adjacent parts that match the same character: on a line of 100,000 of them it would take quadratic time.
  */
 const FENCE = /^ {0,3}(`{3,}|~{3,})([^`]*)$/;
 const HEADING = /^ {0,3}(#{1,6})(?:\s+|$)/;
@@ -34,14 +33,14 @@ const QUOTE = /^ {0,3}> ?/;
 const ITEM = /^( {0,3})([-*+]|\d{1,9}[.)])(?: +|\t|$)/;
 const DELIMITER = /^:?-+:?$/;
 const BLANK = /^\s*$/;
-/** A line that is indented by so much belongs to the item before it. */
+/** A line with this indentation belongs to the item before it. */
 const ITEM_INDENT = 2;
 
 export function parseMarkdown(text: string): Block[] {
   return splitBlocks(text).map((raw) => parseBlock(raw));
 }
 
-/** Without reading what is inside of them, so that a text that grows is read anew in its last block alone. */
+/** Splits a text into blocks without parsing their contents, so that only the last block of a growing text is parsed again. */
 export function splitBlocks(text: string): RawBlock[] {
   return split(text.replace(/\r\n?/g, '\n').split('\n'), 0);
 }
@@ -171,7 +170,7 @@ function indentOf(line: string): number {
   return indent.includes('\t') ? Math.max(indent.length, ITEM_INDENT) : indent.length;
 }
 
-/** Items of one kind, with what is indented below them and blank lines between. */
+/** Items of one kind, with the indented and blank lines between them. */
 function endOfList(lines: readonly string[], from: number): number {
   const isOrdered = isOrderedItem(lines[from] ?? '');
   let end = from + 1;
@@ -180,7 +179,7 @@ function endOfList(lines: readonly string[], from: number): number {
     if (BLANK.test(line)) continue;
     const isOfItem = indentOf(line) >= ITEM_INDENT;
     const isItem = !isOfItem && ITEM.test(line) && !RULE.test(line) && isOrderedItem(line) === isOrdered;
-    // A line without a break before it goes on with the paragraph of the item.
+    // A line without a blank line before it continues the paragraph of the item.
     const isLazy =
       end === at && !isItem && kindAt(lines, at, MAX_DEPTH) === 'paragraph' && !ITEM.test(line) && !QUOTE.test(line);
     if (!isOfItem && !isItem && !isLazy) break;
@@ -221,7 +220,7 @@ function tableOf([head = '', , ...rows]: readonly string[]): Block {
   return { type: 'table', head: columns.map((cell) => parseInline(cell)), rows: rows.map((row) => fill(cellsOf(row))) };
 }
 
-/** A bar after a backslash is part of its cell. */
+/** A bar after a backslash is part of the cell. */
 function cellsOf(line: string): string[] {
   const inner = line
     .trim()

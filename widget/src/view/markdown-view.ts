@@ -5,7 +5,7 @@ import { type Block, parseBlock, type RawBlock, splitBlocks } from './markdown-p
 import { safeLink } from './safe-urls.js';
 import type { ViewContext } from './view-context.js';
 
-/** Draws a text that may still grow: blocks that have not changed keep their nodes, and whatever is selected or focused in them. */
+/** Draws a growing text: unchanged blocks keep their nodes, and so selection and focus. */
 export class MarkdownView {
   readonly element: HTMLElement;
   private readonly context: ViewContext;
@@ -44,7 +44,7 @@ function blockView(block: Block, context: ViewContext): HTMLElement {
     case 'paragraph':
       return make('p', {}, ...inside(block.children));
     case 'heading':
-      // Below the headings of the page and of the widget.
+      // Below the level of the headings of the page and the widget.
       return make(HEADINGS[block.level - 1] ?? 'h6', {}, ...inside(block.children));
     case 'code':
       return codeView(block.text, block.language, context);
@@ -66,7 +66,7 @@ function blockView(block: Block, context: ViewContext): HTMLElement {
 
 const HEADINGS = ['h3', 'h4', 'h5', 'h6', 'h6', 'h6'] as const;
 
-/** An item of one line has no paragraph. */
+/** An item of one paragraph is drawn without a paragraph element. */
 function itemView(blocks: readonly Block[], context: ViewContext): Node[] {
   return blocks.flatMap((block) =>
     block.type === 'paragraph'
@@ -148,7 +148,7 @@ function tableView({ head, rows }: Extract<Block, { type: 'table' }>, context: V
   return make('div', { className: 'table', attributes: scrollable(context.strings.table) }, table);
 }
 
-/** What is wider than the widget scrolls by itself, with the keyboard too. */
+/** Makes content that is wider than the widget scrollable, also with the keyboard. */
 function scrollable(label: string): Record<string, string> {
   return { tabindex: '0', role: 'group', 'aria-label': label };
 }

@@ -4,10 +4,10 @@ import { ICONS, iconButton, make } from './dom.js';
 import { MessageView } from './message-view.js';
 import type { ViewContext } from './view-context.js';
 
-/** Pixels from the end that still count as being there. */
+/** A reader within this many pixels of the end is at the end. */
 const AT_END = 48;
 
-/** The conversation. It follows its end as long as the reader is there. */
+/** The conversation. It scrolls to new content while the reader is at its end. */
 export class MessageList {
   readonly element: HTMLElement;
   private readonly context: ViewContext;
@@ -19,7 +19,7 @@ export class MessageList {
   private readonly latest: HTMLButtonElement;
   private readonly approvals: ApprovalsView;
   private isAtEnd = true;
-  /** Replies that were there before, or have been told. */
+  /** Replies that need no announcement: restored or announced ones. */
   private readonly told = new Set<string>();
   private isFirst = true;
 
@@ -42,7 +42,7 @@ export class MessageList {
     );
     this.log = make(
       'div',
-      // What arrives word by word is not read word by word: a region of its own tells of finished replies.
+      // Assistive technology must not read a reply word by word: another region announces finished replies.
       {
         className: 'log',
         attributes: { role: 'log', 'aria-live': 'off', 'aria-label': strings.conversation, tabindex: '0' },
@@ -55,7 +55,7 @@ export class MessageList {
     this.latest = iconButton(strings.latest, ICONS.latest, () => this.toEnd(), { className: 'latest' });
     this.element = make('div', { className: 'conversation' }, this.log, this.latest);
     this.log.addEventListener('scroll', () => this.look(), { passive: true });
-    // A picture that has loaded, or a keyboard on the screen, moves the end.
+    // A loaded image or an on-screen keyboard moves the end.
     new ResizeObserver(() => this.follow()).observe(this.log);
   }
 
@@ -89,10 +89,10 @@ export class MessageList {
     if (!view) {
       view = new MessageView(message, this.context);
       this.views.set(message.key, view);
-      // The visitor's own message is where the reader wants to be.
+      // After sending a message, the visitor wants to see it.
       if (message.role === 'user' && message.status === 'sending') this.isAtEnd = true;
     }
-    // Moving a node takes its focus away, so it is done only where it stands elsewhere.
+    // Moving a node takes its focus, so only misplaced nodes are moved.
     const place = this.log.children.item(index + 2);
     if (place !== view.element) this.log.insertBefore(view.element, place);
     return view;
@@ -107,7 +107,7 @@ export class MessageList {
     }
   }
 
-  /** Finished replies, each once; not those of a conversation that is shown again. */
+  /** Announces each finished reply once, but no replies of a restored conversation. */
   private tell(messages: readonly ChatMessage[]): void {
     for (const { key, role, status, text } of messages) {
       if (role !== 'assistant' || status === 'streaming' || this.told.has(key)) continue;

@@ -6,17 +6,17 @@ import { linkView, MarkdownView } from './markdown-view.js';
 import { ToolView } from './tool-view.js';
 import type { ViewContext } from './view-context.js';
 
-/** Tools with which the agent shows a component begin so. */
+/** Prefix of the tools that show a component. */
 const COMPONENT_TOOL = 'present_';
 
-/** Where a message stands, as far as it matters for what can be done with it. */
+/** The position of a message, which decides on its actions. */
 export interface Place {
   readonly isLast: boolean;
-  /** What the visitor said next; null while it is the last message. */
+  /** The visitor's next message; null for the last message. */
   readonly answer: string | null;
 }
 
-/** One message, drawn once and then changed where it changes. */
+/** One message, drawn once and then updated. */
 export class MessageView {
   readonly element: HTMLElement;
   private readonly context: ViewContext;
@@ -84,7 +84,7 @@ export class MessageView {
 
   private drawTools({ tools }: ChatMessage): void {
     for (const tool of tools) {
-      // What it shows is beside the reply already.
+      // The reply already shows the component.
       if (tool.name.startsWith(COMPONENT_TOOL)) continue;
       let view = this.tools.get(tool.id);
       if (!view) {

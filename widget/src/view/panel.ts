@@ -13,12 +13,12 @@ export interface PanelOptions {
   readonly greeting: string;
   readonly placeholder: string;
   readonly imageOrigins: ReadonlySet<string>;
-  /** Absent where the panel cannot be closed. */
+  /** Absent if the panel cannot be closed. */
   readonly onClose?: () => void;
   readonly onSent: () => void;
 }
 
-/** The whole of a chat: its heading, the conversation, and where the visitor writes. */
+/** The whole chat: heading, conversation and input. */
 export class Panel {
   readonly element: HTMLElement;
   private readonly chat: Chat;

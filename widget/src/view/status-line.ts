@@ -3,12 +3,12 @@ import { button, make, setText } from './dom.js';
 import { failureText, fill } from './strings.js';
 import type { ViewContext } from './view-context.js';
 
-/** What stands in the way, and what can be done about it. */
+/** The current problem, and what the visitor can do about it. */
 export class StatusLine {
   readonly element: HTMLElement;
   private readonly context: ViewContext;
   private readonly text = make('span');
-  /** A countdown is told once, not every second. */
+  /** Assistive technology announces a countdown once, not every second. */
   private told = '';
   private readonly again: HTMLButtonElement;
   private readonly anew: HTMLButtonElement;

@@ -1,4 +1,4 @@
-/** Every text of the widget. What stands in braces is put in. */
+/** All texts of the widget. Braces mark placeholders. */
 export const ENGLISH = {
   heading: 'Chat',
   open: 'Open chat',
@@ -58,7 +58,7 @@ export function fill(text: string, values: Readonly<Record<string, string>>): st
   return text.replace(/\{(\w+)\}/g, (whole, name: string) => values[name] ?? whole);
 }
 
-/** The name of a tool as a person reads it: without the server that it comes from, in words. */
+/** The name of a tool for people: in words, without the name of its server. */
 export function toolLabel(name: string): string {
   return (
     name
@@ -68,7 +68,7 @@ export function toolLabel(name: string): string {
   );
 }
 
-/** What the visitor reads of a failure; the service's own message is for who knows the service. */
+/** The message of a failure for the visitor. The service's message is for developers. */
 const FAILURES: Readonly<Record<string, keyof Strings>> = {
   network: 'failedNetwork',
   credentials: 'failedCredentials',

@@ -1,5 +1,5 @@
 /**
- * What a page may set: `--agent-chat-accent`, `-accent-text`, `-background`, `-text`, `-muted`, `-bubble`, `-border`,
+ * Custom properties that a page may set: `--agent-chat-accent`, `-accent-text`, `-background`, `-text`, `-muted`, `-bubble`, `-border`,
  * `-problem`, `-radius`, `-font`, `-font-size`, `-width`, `-height`, `-z-index`.
  */
 const LIGHT =

@@ -10,7 +10,7 @@ const LABELS = {
   denied: 'toolDenied',
 } as const satisfies Readonly<Record<ToolActivity['status'], keyof Strings>>;
 
-/** One call of a tool, closed until somebody wants to see more of it. */
+/** One tool call, collapsed at first. */
 export class ToolView {
   readonly element: HTMLDetailsElement;
   private readonly summary = make('summary');
@@ -49,7 +49,7 @@ export class ToolView {
   }
 }
 
-/** As a person reads JSON; what is not whole yet, or none, as it is. */
+/** Indented JSON; an incomplete or invalid text stays unchanged. */
 export function indented(json: string): string {
   try {
     return JSON.stringify(JSON.parse(json), null, 2);

@@ -1,13 +1,13 @@
 import type { Chat } from '../client/chat-state.js';
 import type { Strings } from './strings.js';
 
-/** What the parts of the view share. */
+/** Shared by all parts of the view. */
 export interface ViewContext {
   readonly chat: Chat;
   readonly strings: Strings;
   readonly isTrustedImage: (url: URL) => boolean;
-  /** Pictures that the visitor has asked for stay when a message is drawn anew. */
+  /** Images that the visitor has loaded, so that they remain when a message is drawn again. */
   readonly shownImages: Set<string>;
-  /** Tells who cannot see it. */
+  /** Announces a text to assistive technology. */
   readonly announce: (text: string) => void;
 }
