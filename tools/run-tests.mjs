@@ -52,14 +52,28 @@ async function requireCluster() {
   await answers('Redis (REDIS_URL)', probeRedis);
 }
 
+/** Removes the databases that tests have copied for each service; jest's workers are killed before they could. */
+async function dropTemplates(run) {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  const { rows } = await client.query('select datname from pg_database where starts_with(datname, $1)', [
+    `test_template_${run}_`,
+  ]);
+  for (const { datname } of rows) await client.query(`drop database if exists ${datname} with (force)`);
+  await client.end();
+}
+
 /** Replaces this process as far as Node can: jest's output, exit code and signals are its own. */
-function runJest(environment, jestArguments) {
+function runJest(environment, jestArguments, ended = () => Promise.resolve()) {
   const child = spawn(process.execPath, ['node_modules/jest/bin/jest.js', ...jestArguments], {
     stdio: 'inherit',
     env: environment,
   });
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => child.kill(signal));
-  child.on('exit', (code) => (process.exitCode = code ?? 1));
+  child.on('exit', (code) => {
+    process.exitCode = code ?? 1;
+    void ended();
+  });
 }
 
 const [mode, ...jestArguments] = process.argv.slice(2);
@@ -79,7 +93,8 @@ switch (mode) {
       await requireCluster();
       if (mode === 'cluster') {
         const cluster = { TEST_MODE: 'cluster', DATABASE_URL: databaseUrl, REDIS_URL: redisUrl };
-        runJest({ ...environment, ...cluster }, jestArguments);
+        const run = String(process.pid);
+        runJest({ ...environment, ...cluster, TEST_RUN: run }, jestArguments, () => dropTemplates(run));
       }
     } catch (error) {
       process.stderr.write(`${error.message}\n`);

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { Client } from 'pg';
 import { readSettings } from '../../src/platform/config/index.js';
 import {
@@ -37,20 +38,55 @@ async function openInMemory(schemas: readonly ContextSchema[]): Promise<TestData
 async function openOnServer(schemas: readonly ContextSchema[]): Promise<TestDatabase> {
   const server = process.env.DATABASE_URL;
   if (!server) throw new Error('TEST_MODE=cluster needs DATABASE_URL, of a role that may create databases');
+  const template = await templateOf(server, schemas);
   const name = `test_${newId().replaceAll('-', '')}`;
-  await onServer(server, `create database ${name}`);
+  await onServer(server, (client) => client.query(`create database ${name} template ${template}`));
+  const { url, open } = await openByName(server, name, schemas);
+  return {
+    ...open,
+    url,
+    close: async () => {
+      await open.close();
+      await onServer(server, (client) => client.query(`drop database ${name} with (force)`));
+    },
+  };
+}
+
+/** By the names of their migrations. */
+const templates = new Map<string, Promise<string>>();
+
+/** A migrated database to copy: a copy takes a fifth of the time that all migrations take. `tools/run-tests.mjs` drops it. */
+function templateOf(server: string, schemas: readonly ContextSchema[]): Promise<string> {
+  const migrations = schemas.flatMap((schema) => schema.migrations.map(({ name }) => name)).join();
+  const digest = createHash('sha256').update(migrations).digest('hex').slice(0, 16);
+  const name = `test_template_${process.env.TEST_RUN ?? 'alone'}_${digest}`;
+  const made = templates.get(name) ?? makeTemplate(server, name, schemas);
+  templates.set(name, made);
+  return made;
+}
+
+async function makeTemplate(server: string, name: string, schemas: readonly ContextSchema[]): Promise<string> {
+  await onServer(server, async (client) => {
+    // Test processes that start at once make one template.
+    await client.query(`select pg_advisory_lock(hashtext('test template'))`);
+    const { rows } = await client.query('select 1 from pg_database where datname = $1', [name]);
+    if (rows.length > 0) return;
+    // Under its name no process finds it before it is complete.
+    const unfinished = `${name}_unfinished`;
+    await client.query(`drop database if exists ${unfinished} with (force)`);
+    await client.query(`create database ${unfinished}`);
+    const { open } = await openByName(server, unfinished, schemas);
+    await migrate(open).finally(() => open.close());
+    await client.query(`alter database ${unfinished} rename to ${name}`);
+  });
+  return name;
+}
+
+async function openByName(server: string, name: string, schemas: readonly ContextSchema[]) {
   const url = new URL(server);
   url.pathname = `/${name}`;
   const environment = { DATABASE_URL: url.href, SECRETS_KEY: Buffer.alloc(32, 1).toString('base64') };
-  const open = await openDatabase(readSettings(environment, { role: 'all', demo: false }), schemas);
-  return {
-    ...open,
-    url: url.href,
-    close: async () => {
-      await open.close();
-      await onServer(server, `drop database ${name} with (force)`);
-    },
-  };
+  return { url: url.href, open: await openDatabase(readSettings(environment, { role: 'all', demo: false }), schemas) };
 }
 
 /** A connection of a test's own to the service's database, past the service and whatever stands on its way. */
@@ -66,11 +102,11 @@ export async function connectToTestDatabase(
   return client;
 }
 
-async function onServer(url: string, statement: string): Promise<void> {
+async function onServer(url: string, work: (client: Client) => Promise<unknown>): Promise<void> {
   const client = new Client({ connectionString: url });
   await client.connect();
   try {
-    await client.query(statement);
+    await work(client);
   } finally {
     await client.end();
   }
