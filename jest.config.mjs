@@ -16,7 +16,7 @@ const isCluster = mode === 'cluster';
 
 /** The second tier: kills and other faults, large volumes, child processes. */
 const secondTier = ['<rootDir>/test/faults/', '\\.full\\.(test|spec)\\.ts$'];
-/** About what a cluster does not have: such a file would have no test there. */
+/** About what a cluster does not have, or what does not depend on where data is: peers that misbehave, bodies that are refused. */
 const embeddedAlone = ['\\.embedded\\.'];
 /** About the Claude Agent SDK, which is an optional package. */
 const withClaudeAgent = existsSync('claude-agent/node_modules/@anthropic-ai/claude-agent-sdk')
