@@ -78,7 +78,7 @@ async function startHttp(kernel: Kernel): Promise<void> {
     // Not awaited: the demo's page works without the examples.
     app
       .get(DemoExamples)
-      .make()
+      .createAll()
       .catch((err: unknown) => logger.warn({ err }, 'The examples of the documentation could not be made'));
   }
   logger.info({ host: settings.host, port: settings.port, role: settings.role, database: open.native.kind }, 'Ready');

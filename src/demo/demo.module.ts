@@ -6,7 +6,7 @@ import { DemoVisitors } from './application/demo-visitors.js';
 import { ServiceClient } from './application/service-client.js';
 import { DemoController } from './http/demo.controller.js';
 
-/** A page to chat on, part of the service in demo mode alone, with the server of a customer behind it: all that does goes over `/v1`. */
+/** The demo page and the customer's server behind it, which uses only routes under `/v1`. Loaded only in demo mode. */
 @Module({
   imports: [AccessModule],
   controllers: [DemoController],

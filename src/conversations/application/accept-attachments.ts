@@ -135,7 +135,7 @@ export class AcceptAttachments {
     const facts = { name, contentType, kind, size: data.length };
     const upload = this.directory.idOf(url);
     if (upload !== null) return { ...facts, fileId: upload, url: null };
-    const fileId = await this.directory.keep(organizationId, { name, contentType, data });
+    const fileId = await this.directory.store(organizationId, { name, contentType, data });
     copies.push(fileId);
     return { ...facts, fileId, url: isDataUrl(url) ? null : url };
   }

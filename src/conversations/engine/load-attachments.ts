@@ -47,7 +47,7 @@ export class LoadAttachments {
       return noRoomNote(file);
     }
     try {
-      const content = await this.files.kept(file.fileId, organizationId);
+      const content = await this.files.fetchStored(file.fileId, organizationId);
       if (content.kind === 'refused') return goneNote(file);
       return content.data.length === 0 ? emptyNote(file) : toModelAttachment(file.name, content);
     } catch (error) {

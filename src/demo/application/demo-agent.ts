@@ -6,7 +6,7 @@ import { ServiceClient } from './service-client.js';
 
 const NAME = 'Demo guide';
 const KEY = { name: 'Demo page', capabilities: ['chat', 'manageAgents'] } as const;
-/** A tool server that comes with the service; without its tools that are of use to its own developers alone. */
+/** A tool server that comes with the service, without the tools that only help to develop such servers. */
 const TOOLS = {
   type: 'managed-mcp',
   app: 'everything',
@@ -25,11 +25,11 @@ const TOOLS = {
 
 export interface DemoAgent {
   readonly agentId: string;
-  /** Of the page's own server; it is in no page and in no file. */
+  /** The key that the demo's server uses. It is kept only in memory. */
   readonly key: string;
 }
 
-/** The agent that the page talks to, with tools and components, made when somebody first comes. */
+/** The agent of the demo page, with tools and components, created at the first visit. */
 @Injectable()
 export class DemoAgents {
   private prepared: Promise<DemoAgent> | undefined;
@@ -47,11 +47,11 @@ export class DemoAgents {
     return this.prepared;
   }
 
-  /** In place of one that is gone with all its sessions: whoever tries the service may delete the agent, or the page's key. */
-  async replace(gone: DemoAgent): Promise<DemoAgent> {
+  /** Replaces the agent or the key, either of which a user of the demo may have deleted. */
+  async replace(deleted: DemoAgent): Promise<DemoAgent> {
     const current = this.prepared;
-    // Of many who notice at once the first alone replaces it.
-    if ((await current) === gone && this.prepared === current) this.prepared = undefined;
+    // Only the first of several concurrent calls replaces it.
+    if ((await current) === deleted && this.prepared === current) this.prepared = undefined;
     return this.get();
   }
 
@@ -67,10 +67,10 @@ export class DemoAgents {
       `/v1/assistants?name=${encodeURIComponent(NAME)}`,
     );
     const known = assistants.find(({ name }) => name === NAME);
-    return { agentId: known?.id ?? (await this.make(key)), key };
+    return { agentId: known?.id ?? (await this.create(key)), key };
   }
 
-  private async make(key: string): Promise<string> {
+  private async create(key: string): Promise<string> {
     const { id } = await this.service.ask<{ id: string }>(key, 'POST', '/v1/agents', {
       name: NAME,
       systemPrompt: 'You are a friendly guide to this service.',

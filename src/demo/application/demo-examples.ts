@@ -28,7 +28,7 @@ const MANUAL = 'Frames have a warranty of ten years, everything else one of two 
 
 const agentPath = (id: string): string => `/v1/agents/${id}`;
 
-/** Creates the resources that the examples of the OpenAPI document refer to, where they are absent, so that the examples work unchanged. */
+/** Creates the missing resources that examples of the OpenAPI document refer to, so that the examples work unchanged. */
 @Injectable()
 export class DemoExamples {
   private key = '';
@@ -39,20 +39,20 @@ export class DemoExamples {
     private readonly logger: Logger,
   ) {}
 
-  /** Needs the first organization. Logs a resource that the service refuses to create, and goes on with the others. */
-  async make(): Promise<void> {
+  /** Does nothing without the first organization. Logs resources that the service refuses to create, and continues. */
+  async createAll(): Promise<void> {
     const organizationId = await this.organization.id();
     if (organizationId === null) return;
     await this.organization.enable(organizationId, FEATURES);
     this.key = await this.organization.newKey(organizationId, KEY);
-    await this.makeAgent();
-    await this.makeConversation();
-    await this.makeRest();
-    await this.makeAgentsWithHooks();
+    await this.createAgent();
+    await this.createConversation();
+    await this.createRest();
+    await this.createAgentsWithHooks();
     this.logger.info({}, 'The examples of the documentation work here');
   }
 
-  private async makeAgent(): Promise<void> {
+  private async createAgent(): Promise<void> {
     const { agent, section, deletedSection, integration } = EXAMPLE_IDS;
     const path = agentPath(agent);
     await this.ensureAgent(agent, { name: 'Example agent', provider: { type: 'anthropic' } });
@@ -66,19 +66,19 @@ export class DemoExamples {
     await this.ensure(`${path}/tool-integrations`, [integration], EVERYTHING, integration);
   }
 
-  private async makeConversation(): Promise<void> {
+  private async createConversation(): Promise<void> {
     const { agent, thread, deletedThread, run, message } = EXAMPLE_IDS;
     for (const id of [thread, deletedThread]) await this.ensure('/v1/threads', [id], { assistant_id: agent }, id);
-    const said = { message: { role: 'user', content: 'Hello!' }, config: { userContext: { userId: 'user-42' } } };
+    const request = { message: { role: 'user', content: 'Hello!' }, config: { userContext: { userId: 'user-42' } } };
     // Null: the service makes the id of the user's message before that of the run.
     await this.attempt(async () => {
       const path = `/v1/threads/${thread}`;
       if ((await this.ask('GET', `${path}/messages`)).includes(run)) return;
-      await withIds([null, run, message], () => this.ask('POST', `${path}/runs`, said));
+      await withIds([null, run, message], () => this.ask('POST', `${path}/runs`, request));
     });
   }
 
-  private async makeRest(): Promise<void> {
+  private async createRest(): Promise<void> {
     const { agent, apiKey, knowledgeFile } = EXAMPLE_IDS;
     await this.ensure('/v1/api-keys', [apiKey], { name: 'Example key', capabilities: ['chat'] }, apiKey);
     await this.attempt(() =>
@@ -102,7 +102,7 @@ export class DemoExamples {
     });
   }
 
-  private async makeAgentsWithHooks(): Promise<void> {
+  private async createAgentsWithHooks(): Promise<void> {
     const { hookedAgent, spareAgent, deletedAgent, deletedIntegration } = EXAMPLE_IDS;
     const ownKey = { type: 'anthropic', useOwnApiKey: true, apiKey: 'the-key' };
     await this.ensureAgent(deletedAgent, { name: 'Example agent to delete', provider: { type: 'anthropic' } });
@@ -129,11 +129,11 @@ export class DemoExamples {
 
   /**
    * @param ids for the resources that the request creates, in the order in which the service makes their ids
-   * @param mark text that the list has if the resource exists
+   * @param marker text that the list contains if the resource exists
    */
-  private ensure(path: string, ids: readonly (string | null)[], body: object, mark: string): Promise<void> {
+  private ensure(path: string, ids: readonly (string | null)[], body: object, marker: string): Promise<void> {
     return this.attempt(async () => {
-      if ((await this.ask('GET', path)).includes(mark)) return;
+      if ((await this.ask('GET', path)).includes(marker)) return;
       await withIds(ids, () => this.ask('POST', path, body));
     });
   }

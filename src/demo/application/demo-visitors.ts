@@ -3,7 +3,7 @@ import { newId } from '../../platform/ids/index.js';
 import { type DemoAgent, DemoAgents } from './demo-agent.js';
 import { ServiceClient, ServiceRefusal } from './service-client.js';
 
-/** As the widget wants it: flat, and without instants. */
+/** Session credentials in the format of the widget. */
 export interface FlatCredentials {
   readonly pass: string;
   readonly threadId: string;
@@ -25,10 +25,10 @@ export interface SessionRequest {
 
 const MAX_VISITORS = 10_000;
 
-/** Plays the customer's server: knows its visitors and which conversations are theirs, and mints sessions for them. */
+/** Acts as a customer's server: it knows the conversations of each visitor and mints sessions for them. */
 @Injectable()
 export class DemoVisitors {
-  /** Conversations by visitor, the one who came longest ago first. */
+  /** Conversations by visitor, the visitor of the earliest last visit first. */
   private readonly threads = new Map<string, Set<string>>();
 
   constructor(
@@ -40,13 +40,13 @@ export class DemoVisitors {
     return newId();
   }
 
-  /** A browser may name any conversation, so it is given its own ones alone. */
+  /** A browser may send any thread id; only those of its own conversations are used. */
   async session(visitor: string, { resumeToken, threadId }: SessionRequest): Promise<FlatCredentials> {
     const endUser = `demo-${visitor}`;
     const minted =
       resumeToken === undefined ? await this.mint(visitor, endUser, threadId) : await this.renew(resumeToken, endUser);
     const { session, pass } = minted;
-    this.note(visitor, session.thread_id);
+    this.remember(visitor, session.thread_id);
     return {
       pass: pass.token,
       threadId: session.thread_id,
@@ -65,7 +65,7 @@ export class DemoVisitors {
     await this.service.ask(key, 'PUT', `/v1/threads/${threadId}/messages/${messageId}/reaction`, { reaction });
   }
 
-  /** Where the conversation is gone, or the agent with it, a new one takes its place. */
+  /** Starts a new conversation when the conversation or the agent has been deleted. */
   private async mint(visitor: string, endUser: string, threadId: string | undefined): Promise<MintedSession> {
     const agent = await this.agents.get();
     const own = threadId !== undefined && this.owns(visitor, threadId) ? { thread_id: threadId } : {};
@@ -73,8 +73,8 @@ export class DemoVisitors {
       return await this.mintWith(agent, { endUser, ...own });
     } catch (error) {
       if (!(error instanceof ServiceRefusal) || ![401, 404].includes(error.status)) throw error;
-      const isAgentThere = error.reason === 'thread_not_found';
-      return this.mintWith(isAgentThere ? agent : await this.agents.replace(agent), { endUser });
+      const agentExists = error.reason === 'thread_not_found';
+      return this.mintWith(agentExists ? agent : await this.agents.replace(agent), { endUser });
     }
   }
 
@@ -90,11 +90,11 @@ export class DemoVisitors {
     return this.service.ask(key, 'POST', '/v1/sessions/refresh', { resumeToken, endUser });
   }
 
-  private note(visitor: string, threadId: string): void {
+  private remember(visitor: string, threadId: string): void {
     const known = this.threads.get(visitor) ?? new Set();
     this.threads.delete(visitor);
     this.threads.set(visitor, known.add(threadId));
-    const [longest] = this.threads.keys();
-    if (this.threads.size > MAX_VISITORS && longest !== undefined) this.threads.delete(longest);
+    const [earliest] = this.threads.keys();
+    if (this.threads.size > MAX_VISITORS && earliest !== undefined) this.threads.delete(earliest);
   }
 }

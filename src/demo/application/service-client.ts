@@ -3,27 +3,27 @@ import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
 import { DomainError } from '../../platform/errors/index.js';
 
-/** The service refused what the demo asked of it. */
+/** The service refused a request of the demo. */
 export class ServiceRefusal extends DomainError {
   /**
-   * @param status of the answer
-   * @param reason `error` of its body
+   * @param status of the response
+   * @param reason `error` in its body
    */
   constructor(
     readonly status: number,
     readonly reason: string | undefined,
     message: string,
   ) {
-    super('bad_gateway', `The demo's own request was refused: ${message}`);
+    super('bad_gateway', `The service refused the demo's request: ${message}`);
   }
 }
 
-/** The service's own interface, asked as any customer's server asks it, without the network between. */
+/** Calls the service's interface like a customer's server, but within the process. */
 @Injectable()
 export class ServiceClient {
   constructor(private readonly host: HttpAdapterHost) {}
 
-  /** @throws ServiceRefusal for an answer that is no success */
+  /** @throws ServiceRefusal for a response that is not a success */
   async ask<Body>(key: string, method: 'GET' | 'POST' | 'PUT' | 'PATCH', url: string, body?: object): Promise<Body> {
     const fastify = this.host.httpAdapter.getInstance<FastifyInstance>();
     const headers = { ...headersOf(key), 'content-type': 'application/json' };
@@ -32,7 +32,7 @@ export class ServiceClient {
     ) as Body;
   }
 
-  /** Uploads a text file. @throws ServiceRefusal for an answer that is no success */
+  /** Uploads a text file. @throws ServiceRefusal for a response that is not a success */
   async upload(
     key: string,
     url: string,
@@ -54,7 +54,7 @@ function headersOf(key: string): Readonly<Record<string, string>> {
   return { authorization: `Bearer ${key}`, 'x-request-id': 'demo' };
 }
 
-/** @throws ServiceRefusal for an answer that is no success */
+/** @throws ServiceRefusal for a response that is not a success */
 function bodyOf(answer: LightMyRequestResponse): object {
   const json = answer.json<Refused>();
   if (answer.statusCode < 300) return json;

@@ -10,7 +10,7 @@ import { DEMO_PAGE, DEMO_SCRIPT, DEMO_STYLE } from './demo-page.js';
 
 const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
-/** As strict as a customer's page may be: the widget needs its script and its connections, and nothing else. */
+/** The strictest policy that a customer's page can have: the widget needs only its script and its connections. */
 const POLICY = [
   "default-src 'none'",
   `script-src 'self' ${hashOf(DEMO_SCRIPT)}`,
@@ -24,7 +24,7 @@ const POLICY = [
 
 const VISITOR = /(?:^|; )demo_visitor=([0-9a-f-]{36})(?:;|$)/;
 
-/** A page with the widget on it, and what a customer's server does for the widget. */
+/** The page with the widget, and the endpoints that a customer's server provides for the widget. */
 @ApiExcludeController()
 @Controller('demo')
 export class DemoController {
@@ -65,7 +65,7 @@ export class DemoController {
   ): Promise<void> {
     const visitor = visitorOf(request);
     if (visitor === undefined || !this.visitors.owns(visitor, threadId))
-      throw new DomainError('not_found', 'No such conversation of yours.');
+      throw new DomainError('not_found', 'You have no such conversation.');
     await this.visitors.react(threadId, messageId, reaction);
   }
 }

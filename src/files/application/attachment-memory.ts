@@ -3,19 +3,19 @@ import { AttachmentMemoryFull } from '../domain/files.errors.js';
 import { ATTACHMENT_MEMORY_BYTES } from '../limits.js';
 
 /**
- * The memory that attachments may take in this process at once. A run holds its files from before they are read to
- * its last model call: without a bound, some dozens of runs with large files would end the process and all others with it.
+ * Limits the memory that attachments take in this process. A run holds its files until its last model call, so without a limit a
+ * few dozen runs with large files would exhaust the memory of the process.
  */
 @Injectable()
 export class AttachmentMemory {
   private taken = 0;
 
-  /** Reserved at the moment. */
+  /** The memory that is reserved at present. */
   get bytes(): number {
     return this.taken;
   }
 
-  /** For one run; of nothing at first. */
+  /** @returns an empty reservation for one run */
   reserve(): MemoryReservation {
     return new MemoryReservation((bytes) => this.take(bytes));
   }
@@ -27,38 +27,36 @@ export class AttachmentMemory {
   }
 }
 
-/** What one run has of the memory. */
+/** The memory that one run has reserved. */
 export class MemoryReservation {
   private held = 0;
   private released = false;
 
   constructor(private readonly take: (bytes: number) => boolean) {}
 
-  /** @returns false where there is no room, or the run is over: then nothing is reserved */
+  /** @returns false, reserving nothing, when the limit is reached or the reservation has been released */
   add(bytes: number): boolean {
     if (this.released || !this.take(bytes)) return false;
     this.held += bytes;
     return true;
   }
 
-  /** @throws AttachmentMemoryFull where there is no room; nothing is reserved then */
+  /** As `add`. @throws AttachmentMemoryFull where `add` returns false */
   demand(bytes: number): void {
     if (!this.add(bytes)) throw new AttachmentMemoryFull();
   }
 
-  /** Gives so many bytes back. */
   giveBack(bytes: number): void {
     this.shrinkTo(Math.max(0, this.held - bytes));
   }
 
-  /** Gives back what is not needed any longer. */
   shrinkTo(bytes: number): void {
     if (bytes >= this.held) return;
     this.take(bytes - this.held);
     this.held = bytes;
   }
 
-  /** Gives back everything, for good. */
+  /** Gives everything back. Later calls of `add` return false. */
   release(): void {
     this.shrinkTo(0);
     this.released = true;
@@ -66,14 +64,14 @@ export class MemoryReservation {
 }
 
 /**
- * What a file of this size takes: its base64, and beside it, first, the bytes as they were read and later the
- * request to the model that the base64 is a part of.
+ * The memory for a file of this size: its base64, and as much again, first for the bytes of the file and later for the request to
+ * the model that contains the base64.
  */
 export function memoryOf(size: number): number {
   return 2 * 4 * Math.ceil(size / 3);
 }
 
-/** The URL itself stays in the request's body until that is answered. */
+/** Includes the URL, which the request's body holds until the response. */
 export function memoryOfDataUrl({ length }: string): number {
   return length + memoryOf((length / 4) * 3);
 }

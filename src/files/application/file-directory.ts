@@ -4,25 +4,25 @@ import { Clock } from '../../platform/clock/index.js';
 import { FileStore } from '../../platform/files/index.js';
 import { type StoredUpload, storageKey } from '../domain/file.js';
 import { FileRepository } from '../persistence/file.repository.js';
-import { USE_NOTED_EVERY_MS } from '../limits.js';
+import { USE_PRECISION_MS } from '../limits.js';
 import { FileUrls } from './file-urls.js';
 import { UploadFile } from './upload-file.js';
 
-/** Of a file, enough to tell its type by. */
+/** Enough of a file to recognize its type. */
 const HEAD_BYTES = 4_096;
 
-/** An upload of the organization that asked for it. */
+/** An upload of the caller's organization. */
 export interface DirectoryFile {
   readonly id: string;
   readonly name: string;
   readonly contentType: string;
   /** In bytes. */
   readonly size: number;
-  /** The whole content; null when it was removed meanwhile. */
+  /** Reads the whole content; null when the file has been removed since. */
   read(): Promise<Buffer | null>;
 }
 
-/** A file that another context wants kept beside the uploads. */
+/** A file that another context stores like an upload. */
 export interface NewFile {
   readonly name: string;
   readonly contentType: string;
@@ -35,40 +35,40 @@ export class FileDirectory {
   constructor(
     private readonly urls: FileUrls,
     private readonly files: FileRepository,
-    private readonly store: FileStore,
+    private readonly fileStore: FileStore,
     private readonly uploads: UploadFile,
     private readonly clock: Clock,
   ) {}
 
   /**
-   * The id of the file that a signed URL of this service names; an expired one counts too, so that an attachment
-   * keeps working in later runs of its thread. Asks nobody; null for every other URL.
+   * The id of the file in a signed URL of this service, from the URL alone; null for other URLs. Expired URLs count too, so that
+   * an attachment works in later runs of its thread.
    */
   idOf(url: string): string | null {
     const own = this.urls.recognize(url);
     return own === undefined || own === 'forged' ? null : own.fileId;
   }
 
-  /** Whether the URL is one of this service's files, genuine or not; such a URL is never fetched. */
+  /** Whether the URL is a file URL of this service, with a valid signature or not. Such a URL is never fetched. */
   isOwn(url: string): boolean {
     return this.urls.recognize(url) !== undefined;
   }
 
   /**
-   * The file that a signed URL names, for use: it is not removed for as long as unused uploads are kept.
-   * @returns null for another's URL, a file of another organization and a file that is gone
+   * Finds the file of a signed URL and records its use, which postpones its removal as an unused upload.
+   * @returns null for a URL of another service, and for a file that does not exist in the organization
    */
   async open(organizationId: string, url: string): Promise<DirectoryFile | null> {
     const id = this.idOf(url);
     if (id === null) return null;
     const now = this.clock.now();
-    const file = await this.files.use(organizationId, id, now, new Date(now.getTime() - USE_NOTED_EVERY_MS));
+    const file = await this.files.use(organizationId, id, now, new Date(now.getTime() - USE_PRECISION_MS));
     return file && this.toFile(file);
   }
 
   /**
-   * A file that the caller holds (`FileHolders`): looking at it is no use that would keep it any longer.
-   * @returns null for a file of another organization and one that is gone
+   * Finds a file that the caller holds (`FileHolders`), without recording a use.
+   * @returns null for a file that does not exist in the organization
    */
   async find(organizationId: string, id: string): Promise<DirectoryFile | null> {
     const file = await this.files.find(id);
@@ -76,26 +76,26 @@ export class FileDirectory {
   }
 
   /**
-   * Keeps a file as if it had been uploaded: for as long as somebody holds it, and 30 days without.
+   * Stores a file like an upload: it is kept while a context holds it, and for 30 days after that.
    * @returns its id
    * @throws FileStoreUnavailable
    */
-  async keep(organizationId: string, { name, contentType, data }: NewFile): Promise<string> {
+  async store(organizationId: string, { name, contentType, data }: NewFile): Promise<string> {
     const head = data.subarray(0, HEAD_BYTES);
     const open = (): Readable => Readable.from([data]);
     const { id } = await this.uploads.execute(organizationId, { name, contentType, size: data.length, head, open });
     return id;
   }
 
-  /** Takes back what `keep` has kept and nobody came to hold. */
+  /** Removes a file that `store` stored and that no context holds. */
   async discard(organizationId: string, id: string): Promise<void> {
     const file = await this.files.softDelete(organizationId, id);
     if (!file) return;
-    await this.store.remove(storageKey(file));
+    await this.fileStore.remove(storageKey(file));
     await this.files.delete(id);
   }
 
-  /** A signed, short-lived URL. @param origin where the client reached the service */
+  /** A signed, short-lived URL. @param origin under which the client reached the service */
   urlOf(id: string, origin: string): string {
     return this.urls.sign(id, origin);
   }
@@ -106,7 +106,7 @@ export class FileDirectory {
   }
 
   private async read(key: string): Promise<Buffer | null> {
-    const stored = await this.store.get(key);
+    const stored = await this.fileStore.get(key);
     return stored && collected(stored.content);
   }
 }

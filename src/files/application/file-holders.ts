@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 
 /** A context whose data refers to uploads. */
 export interface FileHolder {
-  /** Those of the files that something still refers to; they are not removed, however long nobody used them. */
+  /** The given files that this context's data refers to. Those are kept, however long ago they were used. */
   holds(fileIds: readonly string[]): Promise<readonly string[]>;
 }
 
@@ -15,14 +15,14 @@ export class FileHolders {
     this.holders.push(holder);
   }
 
-  /** Those of the files that nobody holds. */
+  /** The given files that no context holds. */
   async unreferenced(fileIds: readonly string[]): Promise<readonly string[]> {
-    let left = fileIds;
+    let unheld = fileIds;
     for (const holder of this.holders) {
-      if (left.length === 0) break;
-      const held = new Set(await holder.holds(left));
-      left = left.filter((id) => !held.has(id));
+      if (unheld.length === 0) break;
+      const held = new Set(await holder.holds(unheld));
+      unheld = unheld.filter((id) => !held.has(id));
     }
-    return left;
+    return unheld;
   }
 }

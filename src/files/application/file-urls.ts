@@ -8,17 +8,17 @@ import { URL_LIFETIME_MS } from '../limits.js';
 
 const OWN_PATH = /\/v1\/files\/([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\/content$/i;
 
-/** What stands in a file's URL. */
+/** The query parameters of a file's URL. */
 export interface UrlSignature {
   /** Unix time in seconds, as text. */
   readonly expires: string;
   readonly signature: string;
 }
 
-/** A URL of this service, as it was found in a message. */
+/** A file URL of this service in a message. */
 export type OwnUrl = { readonly fileId: string } | 'forged';
 
-/** Signed URLs of uploaded files: whoever has one may read the file until it expires. */
+/** Signed URLs of uploaded files. A client with such a URL may read the file until the URL expires. */
 @Injectable()
 export class FileUrls {
   constructor(
@@ -27,7 +27,7 @@ export class FileUrls {
     private readonly clock: Clock,
   ) {}
 
-  /** @param origin where the client reached the service, for where `PUBLIC_URL` is not set */
+  /** @param origin under which the client reached the service; used when `PUBLIC_URL` is not set */
   sign(fileId: string, origin: string): string {
     const expires = String(Math.ceil((this.clock.now().getTime() + URL_LIFETIME_MS) / 1000));
     const [key] = this.masterKeys.derive('file urls');
@@ -35,7 +35,7 @@ export class FileUrls {
     return `${this.settings.publicUrl ?? origin}/v1/files/${fileId}/content?${query.toString()}`;
   }
 
-  /** @returns how long the URL still answers, in seconds @throws FileUrlInvalid, FileUrlExpired */
+  /** @returns the seconds until the URL expires @throws FileUrlInvalid, FileUrlExpired */
   verify(fileId: string, { expires, signature }: UrlSignature): number {
     if (!this.isGenuine(fileId, { expires, signature })) throw new FileUrlInvalid();
     const left = Math.floor(Number(expires) - this.clock.now().getTime() / 1000);
@@ -44,9 +44,9 @@ export class FileUrls {
   }
 
   /**
-   * Recognizes a URL that this service once signed, whatever its host was called then and however long ago: the
-   * lifetime binds strangers, not the organization that the file belongs to.
-   * @returns undefined for URLs of others
+   * Recognizes a URL that this service signed, whatever its host was and however long ago: the lifetime does not apply to the
+   * organization that owns the file.
+   * @returns undefined for URLs of other services
    */
   recognize(url: string): OwnUrl | undefined {
     const parsed = URL.parse(url);

@@ -9,11 +9,11 @@ import { FileUrls, type UrlSignature } from './file-urls.js';
 export interface FileContent {
   readonly file: StoredUpload;
   readonly content: Readable;
-  /** How long the URL still answers. */
+  /** Until the URL expires. */
   readonly secondsLeft: number;
 }
 
-/** The content behind a signed URL. */
+/** Reads the content of a signed URL. */
 @Injectable()
 export class ReadFile {
   constructor(
@@ -22,7 +22,7 @@ export class ReadFile {
     private readonly store: FileStore,
   ) {}
 
-  /** @throws FileUrlInvalid, FileUrlExpired before anything is looked up; FileNotFound */
+  /** @throws FileUrlInvalid, FileUrlExpired before any lookup; FileNotFound */
   async execute(fileId: string, signature: UrlSignature): Promise<FileContent> {
     const secondsLeft = this.urls.verify(fileId, signature);
     const file = await this.files.find(fileId);

@@ -6,11 +6,11 @@ import { newId } from '../../platform/ids/index.js';
 import { type StoredUpload, storageKey } from '../domain/file.js';
 import { fileNameOf } from '../domain/file-name.js';
 import { FileNotFound } from '../domain/files.errors.js';
-import { agreedType } from '../domain/media-type.js';
+import { checkedType } from '../domain/media-type.js';
 import { FileRepository } from '../persistence/file.repository.js';
 import { MAX_UPLOAD_BYTES } from '../limits.js';
 
-/** What a client sent. */
+/** A file that a client sent. */
 export interface Upload {
   readonly name: string;
   readonly contentType: string;
@@ -28,9 +28,9 @@ export class UploadFile {
     private readonly clock: Clock,
   ) {}
 
-  /** @throws ContentTypeMismatch, and nothing is stored; FileStoreUnavailable */
+  /** @throws ContentTypeMismatch before anything is stored; FileStoreUnavailable */
   async execute(organizationId: string, upload: Upload): Promise<StoredUpload> {
-    const contentType = agreedType(upload.contentType, upload.head);
+    const contentType = checkedType(upload.contentType, upload.head);
     const file: StoredUpload = {
       id: newId(),
       organizationId,
@@ -40,12 +40,12 @@ export class UploadFile {
     };
     await this.files.begin(file, this.clock.now());
     await this.put(file, upload);
-    // Given up for dead while it was stored, which took a day.
+    // The upload took so long that the daily job removed it as abandoned.
     if (!(await this.files.finish(file.id))) throw new FileNotFound();
     return file;
   }
 
-  /** What fails half-way is removed at once where that is possible, and by the daily job where it is not. */
+  /** After a failure the file is removed at once if possible, and otherwise by the daily job. */
   private async put(file: StoredUpload, upload: Upload): Promise<void> {
     const key = storageKey(file);
     try {

@@ -1,12 +1,12 @@
 import { type FetchedAttachment, refusedAttachment } from './attachment.js';
 import { ContentTypeMismatch } from './files.errors.js';
-import { agreedType, isImageType, isTextType, PDF_TYPE, UNKNOWN_TYPE } from './media-type.js';
+import { checkedType, isImageType, isTextType, PDF_TYPE, UNKNOWN_TYPE } from './media-type.js';
 
-/** Of the text that one attachment puts into the prompt: about 250,000 tokens. */
+/** The longest text of one attachment, about 250,000 tokens of the prompt. */
 export const MAX_TEXT_BYTES = 1024 * 1024;
 
-/** As which kind a model gets this content. */
-export function asAttachment(declared: string, data: Buffer): FetchedAttachment {
+/** Classifies the content as an image, a PDF or text for the model, or refuses it. */
+export function classifyAttachment(declared: string, data: Buffer): FetchedAttachment {
   const type = typeOf(declared, data);
   if (type === undefined)
     return refusedAttachment('unsupported', `It is declared as ${declared}, but is something else.`);
@@ -19,7 +19,7 @@ export function asAttachment(declared: string, data: Buffer): FetchedAttachment 
       'It is neither an image (PNG, JPEG, GIF, WebP), nor a PDF, nor text in UTF-8 or UTF-16.',
     );
   }
-  // Decoded it may show a mark that its encoding hid, and would not be taken for text when it is read again.
+  // The encoding may have hidden the signature of another type, as which the decoded text would be recognized later.
   if (typeOf(type, text) !== type)
     return refusedAttachment('unsupported', `It is declared as ${declared}, but is something else.`);
   if (text.length > MAX_TEXT_BYTES) {
@@ -30,14 +30,14 @@ export function asAttachment(declared: string, data: Buffer): FetchedAttachment 
 
 function typeOf(declared: string, data: Buffer): string | undefined {
   try {
-    return agreedType(declared, data.subarray(0, 4_096));
+    return checkedType(declared, data.subarray(0, 4_096));
   } catch (error) {
     if (error instanceof ContentTypeMismatch) return undefined;
     throw error;
   }
 }
 
-/** As UTF-8; undefined for what is no text. */
+/** As UTF-8; undefined for content that is not text. */
 function decodedText(data: Buffer): Buffer | undefined {
   const encoding =
     data[0] === 0xff && data[1] === 0xfe ? 'utf-16le' : data[0] === 0xfe && data[1] === 0xff ? 'utf-16be' : 'utf-8';

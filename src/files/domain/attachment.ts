@@ -1,6 +1,6 @@
 import type { ImageType, PDF_TYPE } from './media-type.js';
 
-/** What a message refers to. */
+/** An attachment in a message. */
 export interface AttachmentReference {
   readonly url: string;
   readonly contentType: string;
@@ -8,13 +8,13 @@ export interface AttachmentReference {
 }
 
 export type AttachmentRefusal =
-  /** Neither an image that models take, nor a PDF, nor text; or it is not what it is declared to be. */
+  /** Not a supported image, a PDF or text; or not what it is declared to be. */
   | 'unsupported'
   | 'too_large'
-  /** Removed, of another organization, not public, or not answering. */
+  /** Removed, of another organization, not public, or not responding. */
   | 'unreachable';
 
-/** An attachment as a model can take it, or why it cannot; `message` is public. */
+/** An attachment for a model, or why there is none. `message` is public. */
 export type FetchedAttachment =
   | { readonly kind: 'image'; readonly mediaType: ImageType; readonly data: Buffer }
   | { readonly kind: 'pdf'; readonly mediaType: typeof PDF_TYPE; readonly data: Buffer }

@@ -1,20 +1,20 @@
-/** Content that stands in its URL (RFC 2397). */
+/** The content of a data URL (RFC 2397). */
 export interface DataUrlContent {
-  /** As the URL declares it; empty where it does not. */
+  /** Empty when the URL declares none. */
   readonly mediaType: string;
   readonly data: Buffer;
 }
 
 const SCHEME = /^data:/i;
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
-/** The declaration before the comma; what is longer is none. */
+/** The longest declaration before the comma. */
 const MAX_HEAD_LENGTH = 300;
 
 export function isDataUrl(url: string): boolean {
   return SCHEME.test(url);
 }
 
-/** @returns null for what is no data URL, or holds something else than it says */
+/** @returns null when the text is not a data URL, or its content does not have the declared encoding */
 export function readDataUrl(url: string): DataUrlContent | null {
   const comma = url.slice(0, MAX_HEAD_LENGTH).indexOf(',');
   if (!isDataUrl(url) || comma < 0) return null;
@@ -24,7 +24,7 @@ export function readDataUrl(url: string): DataUrlContent | null {
   return data && { mediaType: head.split(';', 1)[0]?.trim() ?? '', data };
 }
 
-/** Node's decoder skips what is not base64; a damaged file must not pass for another one. */
+/** Checks the text, because Node's decoder skips invalid characters and would return a different file. */
 function decodedBase64(text: string): Buffer | null {
   const plain = (text.includes('%') ? unescaped(text) : text)?.replace(/\s+/g, '');
   return plain !== undefined && BASE64.test(plain) ? Buffer.from(plain, 'base64') : null;

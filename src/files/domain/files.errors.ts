@@ -7,12 +7,12 @@ export class ContentTypeMismatch extends DomainError {
   }
 }
 
-/** The process holds as many attachments as it may. */
+/** The attachments of active runs have used up the memory for them (`AttachmentMemory`). */
 export class AttachmentMemoryFull extends DomainError {
   constructor() {
     super(
       'unavailable',
-      'The service holds as many attachments as it has memory for. Send the message again in a moment.',
+      'The service has no memory for more attachments at the moment. Send the message again in a few seconds.',
       {
         retryAfterSeconds: 5,
       },
@@ -20,7 +20,6 @@ export class AttachmentMemoryFull extends DomainError {
   }
 }
 
-/** Removed, or never there. */
 export class FileNotFound extends DomainError {
   constructor() {
     super('not_found', 'There is no such file.');

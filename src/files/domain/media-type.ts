@@ -7,14 +7,14 @@ export const UNKNOWN_TYPE = 'application/octet-stream';
 
 type RecognizedType = ImageType | typeof PDF_TYPE;
 
-/** Says nothing about the content: what is left out, and what clients send for what they do not know. */
-const NO_TYPES = ['', UNKNOWN_TYPE, 'binary/octet-stream'];
+/** Types that say nothing about the content: none, and those that clients send for unknown files. */
+const UNSPECIFIC_TYPES = ['', UNKNOWN_TYPE, 'binary/octet-stream'];
 const TOKEN = /^[\w!#$&^.+-]{1,100}\/[\w!#$&^.+-]{1,100}$/;
 
-/** A PDF may begin with something else; readers look for its mark in the first 1,024 bytes. */
-const PDF_MARK_WITHIN = 1_024;
+/** A PDF may begin with other bytes; readers search its signature in the first 1,024. */
+const PDF_SIGNATURE_WITHIN = 1_024;
 
-/** What the first bytes of a file show it to be; undefined for what has no mark, such as text. */
+/** The type that the signature in the first bytes shows; undefined for files without one, such as text. */
 export function recognized(head: Buffer): RecognizedType | undefined {
   const starts = (hex: string, at = 0): boolean =>
     head.subarray(at, at + hex.length / 2).equals(Buffer.from(hex, 'hex'));
@@ -22,29 +22,30 @@ export function recognized(head: Buffer): RecognizedType | undefined {
   if (starts('ffd8ff')) return 'image/jpeg';
   if (starts('474946383761') || starts('474946383961')) return 'image/gif';
   if (starts('52494646') && starts('57454250', 8)) return 'image/webp';
-  if (head.subarray(0, PDF_MARK_WITHIN).includes('%PDF-')) return PDF_TYPE;
+  if (head.subarray(0, PDF_SIGNATURE_WITHIN).includes('%PDF-')) return PDF_TYPE;
   return undefined;
 }
 
-/** A media type without its parameters, in lower case; `application/octet-stream` for what is none. */
+/** The media type in lower case without parameters; `application/octet-stream` when it is invalid. */
 export function mediaTypeOf(contentType: string): string {
   const type = contentType.split(';', 1)[0]?.trim().toLowerCase().replace('image/jpg', 'image/jpeg') ?? '';
   return TOKEN.test(type) ? type : UNKNOWN_TYPE;
 }
 
 /**
- * The type of a file of which the client says `declared` and whose bytes begin with `head`. The client is
- * believed, except about images and PDFs, whose bytes tell.
+ * The type of a file that the client declares as `declared` and whose bytes begin with `head`. The declaration is trusted, except
+ * for images and PDFs, which their bytes must confirm.
  * @throws ContentTypeMismatch
  */
-export function agreedType(declared: string, head: Buffer): string {
+export function checkedType(declared: string, head: Buffer): string {
   const type = mediaTypeOf(declared);
   const shown = recognized(head);
-  if (NO_TYPES.includes(type)) return shown ?? UNKNOWN_TYPE;
-  const isTold = isRecognizable(type);
-  // A PDF mark further on is no proof: a text may well speak of one.
-  const shows = shown === PDF_TYPE && !head.subarray(0, 5).equals(Buffer.from('%PDF-')) && !isTold ? undefined : shown;
-  if (isTold ? shows !== type : shows !== undefined) throw new ContentTypeMismatch(type, shows);
+  if (UNSPECIFIC_TYPES.includes(type)) return shown ?? UNKNOWN_TYPE;
+  const isConfirmable = isRecognizable(type);
+  // A PDF signature that is not at the start may be part of a text.
+  const startsAsPdf = head.subarray(0, 5).equals(Buffer.from('%PDF-'));
+  const proven = shown === PDF_TYPE && !startsAsPdf && !isConfirmable ? undefined : shown;
+  if (isConfirmable ? proven !== type : proven !== undefined) throw new ContentTypeMismatch(type, proven);
   return type;
 }
 

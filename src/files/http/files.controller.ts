@@ -27,7 +27,7 @@ export class FilesController {
   @ApiOperation({
     operationId: 'uploadFile',
     summary: 'Upload a file to attach to messages',
-    description: 'Removed when nobody used it for 30 days and no message refers to it.',
+    description: 'The file is removed when it was not used for 30 days and no message refers to it.',
   })
   @ApiOkResponse({ type: FileResponse })
   @ApiErrors(400, 403, 404, 413, 415, 429, 503)
@@ -42,14 +42,14 @@ export class FilesController {
 
   @Get(':fileId/content')
   @PublicRoute()
-  @ApiExample({ needs: "the signature of a file's URL, which is good for an hour" })
+  @ApiExample({ needs: "the signature of a file's URL, which is valid for an hour" })
   @ApiOperation({
     operationId: 'readFileContent',
     summary: 'Read an uploaded file at its signed URL',
-    description: 'The signature is the credential. Always offered for saving, never shown by a browser.',
+    description: 'The signature is the credential. Browsers save the file and do not display it.',
   })
   @ApiOkResponse({
-    description: 'The content, as the type it was uploaded with.',
+    description: 'The content, with the content type of the upload.',
     content: { '*/*': { schema: { type: 'string', format: 'binary' } } },
   })
   @ApiErrors(400, new FileUrlInvalid(), 404, new FileUrlExpired(), 503)
@@ -63,7 +63,7 @@ export class FilesController {
       'content-type': file.contentType,
       'content-length': String(file.size),
       'content-disposition': contentDisposition(file.name),
-      // A customer's file must never run as a page of this service.
+      // A browser must not run a customer's file as a page of this service.
       'x-content-type-options': 'nosniff',
       'content-security-policy': "default-src 'none'; sandbox",
       'cache-control': `private, max-age=${secondsLeft}`,

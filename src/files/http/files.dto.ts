@@ -8,7 +8,9 @@ import {
 } from '../../platform/http/index.js';
 
 export class UploadBody {
-  @FileField({ description: 'At most 52,428,800 bytes. An image or a PDF must be what it is declared to be.' })
+  @FileField({
+    description: 'At most 52,428,800 bytes. The content of an image or a PDF must match the declared type.',
+  })
   readonly file!: UploadedFile;
   @UuidField({ optional: true, description: 'The agent whose budget the request counts against.' })
   readonly assistant_id?: string;
@@ -19,9 +21,9 @@ export class FileResponse {
   readonly id!: string;
   @StringField({ description: 'Name of the file as it was uploaded.' })
   readonly name!: string;
-  @StringField({ description: 'Signed, and readable for one hour; an attachment may refer to it for longer.' })
+  @StringField({ description: 'A signed URL that is valid for one hour. An attachment may refer to it for longer.' })
   readonly url!: string;
-  @StringField({ description: 'What the content is.' })
+  @StringField({ description: 'Media type of the content.' })
   readonly contentType!: string;
   @IntegerField({ description: 'In bytes.' })
   readonly size!: number;
@@ -30,6 +32,6 @@ export class FileResponse {
 export class ContentQuery {
   @QueryStringField({ max: 20, description: 'Unix time in seconds.' })
   readonly expires!: string;
-  @QueryStringField({ max: 100, description: 'As the `url` of the file has it.' })
+  @QueryStringField({ max: 100, description: 'Taken from the `url` of the file.' })
   readonly signature!: string;
 }

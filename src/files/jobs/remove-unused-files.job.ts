@@ -11,10 +11,10 @@ import { REMOVE_BATCH, REMOVE_EVERY_MINUTES, UNFINISHED_MS, UNUSED_MS } from '..
 const payload = z.object({});
 type Payload = z.output<typeof payload>;
 
-/** Comes before every id. */
-const FIRST = '00000000-0000-0000-0000-000000000000';
+/** Sorts before every id. */
+const LOWEST_ID = '00000000-0000-0000-0000-000000000000';
 
-/** Removes uploads that nobody used for 30 days and no message refers to, and what dead processes left half-done. */
+/** Removes uploads that were not used for 30 days and that no message refers to, and uploads that were never finished. */
 export const removeUnusedFiles = defineJob({
   name: 'files.remove-unused',
   payload,
@@ -38,7 +38,7 @@ export class RemoveUnusedFiles extends WorkerHost {
     const unusedSince = new Date(now - UNUSED_MS);
     const unfinishedSince = new Date(now - UNFINISHED_MS);
     let removed = 0;
-    let after: string | undefined = FIRST;
+    let after: string | undefined = LOWEST_ID;
     while (after !== undefined) {
       signal.throwIfAborted();
       const batch = await this.files.removable(unusedSince, unfinishedSince, after, REMOVE_BATCH);
@@ -47,10 +47,10 @@ export class RemoveUnusedFiles extends WorkerHost {
       }
       after = batch.at(-1);
     }
-    if (removed > 0) this.logger.info({ files: removed }, 'Removed uploads that nobody used');
+    if (removed > 0) this.logger.info({ files: removed }, 'Removed unused uploads');
   }
 
-  /** Whoever uses the file from now on does not find it; the content goes before the row that leads to it. */
+  /** The claim makes the file invisible. The content is removed before the row, which is the only record of it. */
   private async remove(id: string, unusedSince: Date, unfinishedSince: Date): Promise<boolean> {
     const file = await this.files.claim(id, unusedSince, unfinishedSince);
     if (!file) return false;

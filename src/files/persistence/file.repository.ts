@@ -7,61 +7,61 @@ import { StoredFile } from './files.schema.js';
 
 type FileRow = InferEntity<typeof StoredFile>;
 
-/** What leads to the content of a file (`storageKey`). */
+/** The fields that `storageKey` needs. */
 type ContentPlace = Pick<StoredUpload, 'id' | 'organizationId'>;
 
 /**
- * Each write is one statement that names the state it begins from: the content of a file is elsewhere, and no
- * transaction spans the two.
+ * Each write is one statement whose condition names the expected status, because no transaction can include the content, which is
+ * in the file store.
  */
 @Injectable()
 export class FileRepository {
   constructor(private readonly database: Database) {}
 
-  /** Known, but not there for anybody until `finish`. */
+  /** The row exists, but no query returns it until `finish`. */
   async begin(file: StoredUpload, now: Date): Promise<void> {
     await this.database.write((em) =>
       em.insert(StoredFile, { ...file, status: 'pending', createdAt: now, usedAt: now }),
     );
   }
 
-  /** @returns false when the upload was given up meanwhile */
+  /** @returns false when the upload has been removed as abandoned */
   async finish(id: string): Promise<boolean> {
     return this.update({ id, status: 'pending' }, { status: 'stored' });
   }
 
-  /** Of any organization: for whoever holds a signed URL. */
+  /** Of any organization, for a signed URL. */
   async find(id: string): Promise<StoredUpload | null> {
     return uploadOf(await this.database.read((em) => em.findOne(StoredFile, { id, status: 'stored' })));
   }
 
   /**
-   * Finds a file of the organization for use and notes the use, unless one was noted since `notedSince`. A file
-   * that is found stays for the whole time that unused ones do.
+   * Finds a file of the organization and records its use, unless a use since `recordedSince` is already recorded. So a file that is
+   * found is not removed as unused for about the whole period.
    */
-  async use(organizationId: string, id: string, now: Date, notedSince: Date): Promise<StoredUpload | null> {
+  async use(organizationId: string, id: string, now: Date, recordedSince: Date): Promise<StoredUpload | null> {
     const stored = { id, organizationId, status: 'stored' } as const;
     const file = await this.database.read((em) => em.findOne(StoredFile, stored));
-    if (!file || file.usedAt >= notedSince) return uploadOf(file);
+    if (!file || file.usedAt >= recordedSince) return uploadOf(file);
     const isRecorded = await this.update(stored, { usedAt: now });
     return isRecorded ? uploadOf(file) : null;
   }
 
-  /** Ids after `after` of what may go: unused since `unusedSince`, or never finished. In the order of their ids. */
+  /** Ids after `after` of removable files, in order: unused since `unusedSince`, or never finished. */
   async removable(unusedSince: Date, unfinishedSince: Date, after: string, limit: number): Promise<readonly string[]> {
-    const where = { id: { $gt: after }, ...mayGo(unusedSince, unfinishedSince) };
+    const where = { id: { $gt: after }, ...isRemovable(unusedSince, unfinishedSince) };
     const rows = await this.database.read((em) =>
       em.find(StoredFile, where, { fields: ['id'], orderBy: { id: 'asc' }, limit }),
     );
     return rows.map(({ id }) => id);
   }
 
-  /** Takes one away from everybody, unless it was used since; then its content can go. */
+  /** Makes a file invisible before its content is removed. @returns null when it has been used since */
   claim(id: string, unusedSince: Date, unfinishedSince: Date): Promise<ContentPlace | null> {
-    return this.markRemoved({ id, ...mayGo(unusedSince, unfinishedSince) });
+    return this.markRemoved({ id, ...isRemovable(unusedSince, unfinishedSince) });
   }
 
-  /** Takes a file away from everybody, used or not; then its content can go. */
+  /** As `claim`, for a file that may have been used. */
   softDelete(organizationId: string, id: string): Promise<ContentPlace | null> {
     return this.markRemoved({ id, organizationId });
   }
@@ -70,7 +70,7 @@ export class FileRepository {
     await this.database.write((em) => em.nativeDelete(StoredFile, { id }));
   }
 
-  /** @returns whether there was such a file */
+  /** @returns whether a file matched */
   private async update(where: FilterQuery<FileRow>, data: EntityData<FileRow>): Promise<boolean> {
     return (await this.database.write((em) => em.nativeUpdate(StoredFile, where, data))) > 0;
   }
@@ -88,7 +88,7 @@ export class FileRepository {
   }
 }
 
-function mayGo(unusedSince: Date, unfinishedSince: Date) {
+function isRemovable(unusedSince: Date, unfinishedSince: Date) {
   return {
     $or: [
       { usedAt: { $lt: unusedSince } },

@@ -1,7 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import { type ContextSchema, migration } from '../../platform/database/index.js';
 
-/** An upload and what becomes of it. */
 export const StoredFile = defineEntity({
   name: 'StoredFile',
   tableName: 'files',
@@ -18,8 +17,8 @@ export const StoredFile = defineEntity({
 });
 
 /**
- * The row comes before the content and goes after it, so that no content is ever without a row that leads to
- * it: `pending` while it is put into the store, `removing` while it is taken out.
+ * The row is inserted before the content is stored and deleted after the content is removed, so that no content is without a row.
+ * The status is `pending` while the content is being stored, and `removing` while it is being removed.
  */
 const init = migration('2026112106_files_init', [
   `create table files (

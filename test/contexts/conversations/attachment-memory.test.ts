@@ -85,7 +85,7 @@ const FULL = {
   body: {
     statusCode: 503,
     error: 'service_unavailable',
-    message: 'The service holds as many attachments as it has memory for. Send the message again in a moment.',
+    message: 'The service has no memory for more attachments at the moment. Send the message again in a few seconds.',
   },
 };
 
