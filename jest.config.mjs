@@ -63,6 +63,7 @@ export default {
   // A test that is skipped says nothing; the embedded mode alone skips what a cluster alone has.
   reporters: isCluster || mode === 'browser' ? ['default', '<rootDir>/tools/fail-on-skipped.mjs'] : ['default'],
   projects: projects[mode],
+  testSequencer: '<rootDir>/test/support/jest/slow-files-first.mjs',
   testTimeout: 60_000,
   // Jest leaves one core free by default; on two that would be half of them. On a cluster tests wait for other processes, the databases' among them.
   // A number, because jest takes a percentage above 100 for a number of workers.
