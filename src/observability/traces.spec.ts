@@ -115,7 +115,7 @@ function finishedRun(on: Conversation, more: RunChanges = {}): FinishedRun {
   };
 }
 
-/** As the end of a run does: the record is a part of its statement. */
+/** Inserts the rows in one statement, as the end of a run does. */
 async function store(executor: SqlExecutor, finished: FinishedRun): Promise<void> {
   for (const kept of rowsByTable(open.database.orm, record.record(finished))) {
     const insert = statement(
@@ -137,7 +137,7 @@ function list(on: Conversation, query: Partial<TraceQuery> = {}): ReturnType<Rea
 }
 
 describe('a trace', () => {
-  it('says what was asked, answered and done, and how long it took', async () => {
+  it('has input, output, steps and duration of the run', async () => {
     const on = await conversation();
     const startedAt = new Date(NOW.getTime() - 5);
     const finished = finishedRun(on, {
@@ -190,7 +190,7 @@ describe('a trace', () => {
     });
   });
 
-  it('is there when the transaction that ends the run commits, and gone when that rolls back', async () => {
+  it('is stored by the transaction that ends the run, and not if that rolls back', async () => {
     const on = await conversation();
     const kept = finishedRun(on);
     const lost = finishedRun(on);
@@ -203,14 +203,14 @@ describe('a trace', () => {
     expect((await list(on)).traces.map(({ id }) => id)).toEqual([kept.run.id]);
   });
 
-  it('is the first one when the same run is stored twice', async () => {
+  it('is the first one if a run is stored twice', async () => {
     const on = await conversation();
     const finished = finishedRun(on, { reply: 'first' });
     await keep(finished, { ...finished, message: null });
     expect(await list(on)).toMatchObject({ totalItems: 1, traces: [{ output: 'first' }] });
   });
 
-  it('tells of a run that ended with no message, unknown usage and an error', async () => {
+  it('describes a run without a message, with unknown usage and an error', async () => {
     const on = await conversation();
     const { run, ...rest } = finishedRun(on);
     const error = { code: 'provider_error' as const, message: 'The provider failed.' };
@@ -226,7 +226,7 @@ describe('a trace', () => {
     });
   });
 
-  it('outlasts text that the database cannot store, and runs that lasted months', async () => {
+  it('is stored for text that the database cannot store, and for runs that lasted months', async () => {
     const on = await conversation();
     const { run, ...rest } = finishedRun(on, {
       reply: 'a\u0000b\ud800c',
@@ -251,7 +251,7 @@ describe('a trace', () => {
     });
   });
 
-  it('goes with its thread', async () => {
+  it('is deleted with its thread', async () => {
     const on = await conversation();
     const other = await conversation({ organizationId: on.organizationId, agentId: on.agentId });
     await keep(finishedRun(on), finishedRun(other));
@@ -261,7 +261,7 @@ describe('a trace', () => {
 });
 
 describe('reading traces', () => {
-  it('shows the first 200 code points of input and output in a list, all of them in the detail', async () => {
+  it('returns the first 200 code points of input and output in a list, and all of them for one trace', async () => {
     const on = await conversation();
     const long = '😀'.repeat(250);
     const finished = finishedRun(on, { reply: long, userMessage: { id: newId(), text: `é${long}` } });
@@ -272,7 +272,7 @@ describe('reading traces', () => {
     expect(await read.byId(on.organizationId, on.agentId, finished.run.id)).toMatchObject({ output: long });
   });
 
-  it('pages newest first over every trace once, also those that began at one instant', async () => {
+  it('returns every trace once, newest first, even with equal start times', async () => {
     const on = await conversation();
     const minutesAgo = [3, 1, 1, 1, 2];
     const runs = minutesAgo.map((minutes) =>
@@ -286,13 +286,13 @@ describe('reading traces', () => {
     expect(pages.flatMap((page) => page.traces.map(({ id }) => id))).toEqual([ids[3], ids[2], ids[1], ids[4], ids[0]]);
   });
 
-  it('answers a page that no list can have', async () => {
+  it('returns an empty page for an offset that no list has', async () => {
     const on = await conversation();
     await keep(finishedRun(on));
     expect(await list(on, { page: Number.MAX_SAFE_INTEGER, limit: 100 })).toEqual({ traces: [], totalItems: 1 });
   });
 
-  it('filters by thread and by time, both ends included', async () => {
+  it('filters by thread and by time, including both ends', async () => {
     const on = await conversation();
     const other = await conversation({ organizationId: on.organizationId, agentId: on.agentId });
     const at = (day: number): Date => new Date(NOW.getTime() - day * DAY_MS);
@@ -308,7 +308,7 @@ describe('reading traces', () => {
     await expect(list(on, { from: at(1), to: at(2) })).rejects.toThrow('fromTimestamp must not be after toTimestamp');
   });
 
-  it('shows nothing older than 90 days, whatever is asked for and however late the purge is', async () => {
+  it('returns nothing older than 90 days, even if the purge is late', async () => {
     const on = await conversation();
     const oldest = finishedRun(on, { startedAt: new Date(NOW.getTime() - RETENTION_MS) });
     const older = finishedRun(on, { startedAt: new Date(NOW.getTime() - RETENTION_MS - 1) });
@@ -331,7 +331,7 @@ describe('reading traces', () => {
     await expect(byUserMessage).rejects.toThrow(MessageTraceNotFound);
   });
 
-  it("never meets another agent's or organization's traces", async () => {
+  it('never returns traces of another agent or organization', async () => {
     const on = await conversation();
     const sibling = await conversation({ organizationId: on.organizationId });
     const foreign = await conversation();
@@ -369,7 +369,7 @@ describe('the purge', () => {
     return rows.map(({ id }) => id);
   };
 
-  it('removes, batch by batch, all that is past 90 days and nothing else, however often it runs', async () => {
+  it('deletes all traces older than 90 days in batches, and nothing else, however often it runs', async () => {
     const on = await conversation();
     const oldest = finishedRun(on, { startedAt: new Date(NOW.getTime() - RETENTION_MS) });
     await keep(oldest);
@@ -380,7 +380,7 @@ describe('the purge', () => {
     expect(await stored(on)).toEqual([oldest.run.id]);
   });
 
-  it('deletes no more than a batch in one statement', async () => {
+  it('deletes at most one batch in a statement', async () => {
     const on = await conversation();
     await keepOld(on, 5);
     expect(await traces.deleteBefore(new Date(NOW.getTime() - RETENTION_MS), 3)).toBe(3);

@@ -64,7 +64,7 @@ describe.each([...PROVIDER_WIRES, ...CLAUDE_AGENT_WIRES])(
       };
     });
 
-    it('takes the agent’s own key before the managed one', async () => {
+    it('uses the agent’s own key rather than the managed one', async () => {
       const gateway = await gatewayWith({ ...KEYS, ...bases });
       const own = await tell(gateway, requestOf(wire));
       const managed = await tell(gateway, requestOf(wire, { apiKey: undefined }));
@@ -72,7 +72,7 @@ describe.each([...PROVIDER_WIRES, ...CLAUDE_AGENT_WIRES])(
       expect(upstream.requests.map((request) => wire.keyOf(request.headers))).toEqual(['own-key-1', MANAGED[wire.api]]);
     });
 
-    it('tries a refused call again', async () => {
+    it('repeats a refused call', async () => {
       upstream.respond((exchange) =>
         upstream.requests.length === 1 ? exchange.refuse(503, {}) : exchange.sendAll(wire.text(['ok'])),
       );
@@ -81,7 +81,7 @@ describe.each([...PROVIDER_WIRES, ...CLAUDE_AGENT_WIRES])(
       expect(upstream.requests).toHaveLength(2);
     });
 
-    it('can run with the managed key or an own one, and not with neither', async () => {
+    it('can run with the managed key or an own key, and not without either', async () => {
       const { provider, model } = wire;
       const withKeys = await gatewayWith(KEYS);
       const without = await gatewayWith({});
@@ -94,7 +94,7 @@ describe.each([...PROVIDER_WIRES, ...CLAUDE_AGENT_WIRES])(
       expect({ code: failure.code, ownKey: failure.facts.ownKey }).toEqual({ code: 'provider_auth', ownKey: false });
     });
 
-    it('in demo mode answers from the sandbox, without a key and without a request', async () => {
+    it('answers from the sandbox in demo mode, without a key and without a request', async () => {
       const gateway = await gatewayWith({ ...KEYS, ...bases }, true);
       expect(gateway.canRun({ provider: wire.provider, model: wire.model, hasOwnKey: false })).toBe(true);
       const told = await tell(gateway, requestOf(wire));

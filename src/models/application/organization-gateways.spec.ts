@@ -17,7 +17,7 @@ import { SetOrganizationGateway } from './set-organization-gateway.js';
 const BASE = 'https://gateway.test/v1';
 const GATEWAY = { edgeAccountId: 'acc', gatewayName: 'main', token: 't1' };
 
-/** What the context does, over one database, as one process has it. */
+/** The use cases of one process; several share a database. */
 function processOn({ database }: TestDatabase, key: MasterKey) {
   const clock = new ManualClock();
   const events = new EventBus();
@@ -70,7 +70,7 @@ describe('the gateway of an organization', () => {
   const first = `${BASE}/acc/main/anthropic Bearer t1`;
   const second = `${BASE}/acc/other/anthropic Bearer t2`;
 
-  it('takes effect at once where it was set, within five seconds elsewhere', async () => {
+  it('takes effect at once in the process that sets it, and within five seconds in others', async () => {
     expect(await routes()).toEqual([undefined, undefined]);
     await here.set.execute(organizationId, GATEWAY);
     expect(await routes()).toEqual([first, undefined]);
@@ -86,7 +86,7 @@ describe('the gateway of an organization', () => {
     expect(await routes()).toEqual([undefined, undefined]);
   });
 
-  it('and that there is none cost the database nothing while they are remembered', async () => {
+  it('is read from the cache, and so is its absence', async () => {
     const ask = async (): Promise<unknown> => [await routes(), await here.directory.findEffective(organizationId)];
     await ask();
     expect(await statementsOf(open.database, ask)).toEqual([]);
@@ -95,7 +95,7 @@ describe('the gateway of an organization', () => {
     expect(await statementsOf(open.database, ask)).toEqual([]);
   });
 
-  it('whose token is missing stops the traffic rather than let it go around', async () => {
+  it('fails the call if its token is missing, rather than bypass the gateway', async () => {
     await here.set.execute(organizationId, GATEWAY);
     await open.database.query('delete from secrets where organization_id = $1', [organizationId]);
     await expect(here.directory.routeFor(organizationId, CLAUDE)).rejects.toThrow('There is no secret');

@@ -5,7 +5,7 @@ import type { Logger } from '../../platform/telemetry/index.js';
 import { QUERY_EMBEDDING_MS, QUERY_PAUSE_MS } from './limits.js';
 import { QueryEmbeddings } from './query-embeddings.js';
 
-/** Takes each request, and answers none until it is given up. */
+/** Answers no request until its signal aborts. */
 class HangingModel extends EmbeddingModel {
   override readonly model = 'test-1';
   asked = 0;
@@ -31,7 +31,7 @@ beforeEach(() => {
   queries = new QueryEmbeddings(endpoint, clock, { warn: () => undefined } as unknown as Logger);
 });
 
-it('goes on without a vector when an endpoint hangs, and asks it for none for a while', async () => {
+it('continues without a vector when the endpoint hangs, and sends it no request for a while', async () => {
   const first = queries.vectorFor('test-1', 'lions', signal);
   await clock.untilPending();
   await clock.advance(QUERY_EMBEDDING_MS);
@@ -47,7 +47,7 @@ it('goes on without a vector when an endpoint hangs, and asks it for none for a 
   expect(await later).toBeUndefined();
 });
 
-it('does not wait longer than the search that asks', async () => {
+it('stops waiting when the search aborts', async () => {
   const search = new AbortController();
   const vector = queries.vectorFor('test-1', 'lions', search.signal);
   search.abort(new Error('The client has left'));

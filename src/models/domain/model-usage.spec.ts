@@ -8,7 +8,7 @@ const CALLS: readonly ModelUsage[] = [
 ];
 
 describe('the usage of several calls', () => {
-  it('has the sums, and of a part what is known of it', () => {
+  it('is the sum of the totals, and of the known parts', () => {
     expect(CALLS.slice(0, 2).reduce(addUsage, NO_USAGE)).toEqual({
       inputTokens: 30,
       outputTokens: 9,
@@ -17,7 +17,7 @@ describe('the usage of several calls', () => {
     });
   });
 
-  it('is unknown where one did not tell', () => {
+  it('is unknown if one call did not report it', () => {
     expect(CALLS.reduce(addUsage, NO_USAGE)).toMatchObject({ inputTokens: null, outputTokens: null });
   });
 
@@ -40,7 +40,7 @@ describe('a count that no call can have', () => {
     },
   );
 
-  it('leaves the others as they are', () => {
+  it('leaves the other counts unchanged', () => {
     const usage = { inputTokens: 1e12, outputTokens: 0, cachedInputTokens: 5, thinkingTokens: null };
     expect(plausibleUsage(usage)).toEqual(usage);
     expect(plausibleUsage({ ...usage, outputTokens: -1 })).toEqual({ ...usage, outputTokens: null });

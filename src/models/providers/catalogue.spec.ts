@@ -28,7 +28,7 @@ describe.each(PROVIDER_TYPES)('the catalogue of %s', (provider) => {
 });
 
 describe.each(API_TYPES)('the catalogue of %s', (provider) => {
-  it('names only models that the installed SDK publishes', () => {
+  it('lists only models that the installed SDK publishes', () => {
     const types = readFileSync(join(process.cwd(), 'node_modules', SDK_TYPES[provider] ?? 'unknown'), 'utf8');
     const unknown = modelsOf(provider).filter(({ id }) => !types.includes(`'${id}'`) && !types.includes(`"${id}"`));
     expect(unknown.map((model) => model.id)).toEqual([]);
@@ -48,7 +48,7 @@ describe('credits', () => {
     expect((top?.credits.inputPerMillion ?? 0) / (mid?.credits.inputPerMillion ?? 1)).toBe(5);
   });
 
-  it('are the tokens at the model’s rates, tokens that were not reported at none', () => {
+  it('are the tokens at the model’s rates; tokens that were not reported cost nothing', () => {
     const model = defaultModel('anthropic');
     expect(creditsFor(model, { inputTokens: 1_000_000, outputTokens: 1_000_000 })).toBe(1200);
     expect(creditsFor(model, { inputTokens: 1234, outputTokens: 56 })).toBe(0.3028);
@@ -56,7 +56,7 @@ describe('credits', () => {
     expect(creditsFor(model, { inputTokens: null, outputTokens: null })).toBe(0);
   });
 
-  it('charge what was cached and what was thought at their own rates, within their totals', () => {
+  it('charge cached input and thinking at their rates, within their totals', () => {
     const model = defaultModel('anthropic');
     const usage = { inputTokens: 1_000_000, outputTokens: 1_000_000 };
     expect(creditsFor(model, { ...usage, cachedInputTokens: 1_000_000 })).toBe(1020);
@@ -67,7 +67,7 @@ describe('credits', () => {
     expect(creditsFor(dear, { ...usage, thinkingTokens: 500_000 })).toBe(2200);
   });
 
-  it('some openai-responses models run on an own key alone', () => {
+  it('some openai-responses models need an own key', () => {
     expect(modelsOf('openai-responses').filter((model) => model.ownKeyOnly).length).toBeGreaterThan(0);
   });
 });

@@ -3,7 +3,7 @@ import { MODEL_PROVIDERS, type ModelRequest, PROVIDERS } from './index.js';
 import { apiOf, keyOwner, quickOptions, requestTo, takesMediaType } from './lookup.js';
 
 const [FIRST] = MODEL_PROVIDERS;
-/** The providers whose agents have the models of others. */
+/** The providers whose agents use the models of others. */
 const BORROWING = PROVIDERS.filter((provider) => !('runtime' in provider));
 
 function requestOf(options: ModelRequest['options']): ModelRequest {
@@ -11,13 +11,13 @@ function requestOf(options: ModelRequest['options']): ModelRequest {
 }
 
 describe.each(MODEL_PROVIDERS)('models of $type', (api) => {
-  it('are called through its own API, also when the catalogue has lost them', () => {
+  it('are called through its API, even if they are no longer in the catalogue', () => {
     for (const model of [...api.models.map(({ id }) => id), 'withdrawn']) expect(apiOf(api.type, model)).toBe(api);
     const request = requestOf(quickOptions(api.type));
     expect(requestTo(api, request)).toBe(request);
   });
 
-  it.each(BORROWING)('are called through it for agents of $type, which have no settings of its', (provider) => {
+  it.each(BORROWING)('are called through it for agents of $type, with its default settings', (provider) => {
     for (const { id } of api.models) {
       expect(apiOf(provider.type, id)).toBe(api);
       expect(takesMediaType(provider.type, id, 'image/gif')).toBe(takesMediaType(api.type, id, 'image/gif'));

@@ -5,7 +5,7 @@ import { type DtoClass, validated } from '../../platform/http/index.js';
 import { type AgentProvider, MODEL_PROVIDERS, PROVIDERS } from './index.js';
 import { providerOf } from './lookup.js';
 
-/** What is wrong with a body, or undefined. */
+/** The validation error of a body, or undefined. */
 function complaintOf(type: DtoClass, sent: object): string | undefined {
   try {
     validated(type, sent, 'body');
@@ -16,7 +16,7 @@ function complaintOf(type: DtoClass, sent: object): string | undefined {
   }
 }
 
-/** Only what is set: null stands for the provider's own default. */
+/** Only settings that are set: null means the default of the provider. */
 function settingsSet(described: Readonly<Record<string, unknown>>): object {
   return Object.fromEntries(Object.entries(described).filter(([, value]) => value !== null));
 }
@@ -26,14 +26,14 @@ function duplicatesOf(values: readonly (string | undefined)[]): unknown[] {
 }
 
 describe('the list of providers', () => {
-  it('has each type, each environment name and each path of a gateway once', () => {
+  it('has unique types, environment names and gateway paths', () => {
     expect(duplicatesOf(PROVIDERS.map(({ type }) => type))).toEqual([]);
     expect(duplicatesOf(MODEL_PROVIDERS.map(({ environment }) => environment))).toEqual([]);
     for (const { environment } of MODEL_PROVIDERS) expect(environment).toMatch(/^[A-Z][A-Z0-9_]*$/);
     expect(duplicatesOf(MODEL_PROVIDERS.map(({ gatewayPath }) => gatewayPath))).toEqual([]);
   });
 
-  it('begins with one that every organization has, which examples can show', () => {
+  it('starts with one that every organization has, for examples', () => {
     expect(PROVIDERS[0]).not.toHaveProperty('feature');
   });
 });
@@ -41,13 +41,13 @@ describe('the list of providers', () => {
 describe.each(PROVIDERS)('$type', (provider) => {
   const { type, feature, bodies } = provider;
 
-  it.each(['create', 'change'] as const)('has a body to %s that takes its own type and no other', (body) => {
+  it.each(['create', 'change'] as const)('has a body to %s that accepts only its type', (body) => {
     expect(complaintOf(bodies[body], { type })).toBeUndefined();
     expect(complaintOf(bodies[body], { type: 'another' })).toBe(`body/type must be '${type}'`);
     expect(complaintOf(bodies[body], {})).toBe('body/type is required');
   });
 
-  it('takes a request that says nothing about a key, and needs no feature that there is not', () => {
+  it('accepts a request without a key, and needs only existing features', () => {
     expect(() => provider.ownKey.create({ type })).not.toThrow();
     expect(() => provider.ownKey.change({ type })).not.toThrow();
     if (feature !== undefined) expect(FEATURES).toContain(feature);
@@ -58,7 +58,7 @@ describe.each(PROVIDERS)('$type', (provider) => {
 describe.each(PROVIDERS as readonly AgentProvider[])('$type', (provider) => {
   const { type, settings, bodies } = provider;
 
-  it.each(['initial', 'quick'] as const)('has %s settings that a change of the agent could send', (which) => {
+  it.each(['initial', 'quick'] as const)('has %s settings that a change of the agent could contain', (which) => {
     const options = settings[which];
     expect(options.type).toBe(type);
     expect(complaintOf(bodies.change, { type, ...settingsSet(settings.describe(options)) })).toBeUndefined();
@@ -69,7 +69,7 @@ describe.each(PROVIDERS as readonly AgentProvider[])('$type', (provider) => {
       expect(settings.merge(options, { type })).toEqual(options);
   });
 
-  it('gives every model a share of its context for earlier conversation', () => {
+  it('leaves part of the context of every model for the history', () => {
     for (const { historyCharacters, contextTokens } of provider.models) {
       expect(historyCharacters).toBeGreaterThan(0);
       expect(historyCharacters / 4).toBeLessThanOrEqual(contextTokens * 0.76);

@@ -29,14 +29,14 @@ function nested(levels: number): unknown {
 }
 
 describe('the steps of a trace', () => {
-  it('keep a value that is small enough as it is', () => {
+  it('keep a small value unchanged', () => {
     const whole = 'x'.repeat(STEP_VALUE_BYTES);
     const input = { a: [1, null, 'b'] };
     expect(only({ input, output: whole })).toMatchObject({ input, output: whole });
     expect(only({ input: undefined })).toMatchObject({ input: null });
   });
 
-  it('keep of a larger text its beginning and its size, and no half character', () => {
+  it('keep the beginning and size of a larger text, without an incomplete character', () => {
     expect(only({ output: `a${'😀'.repeat(STEP_VALUE_BYTES / 4)}` })?.output).toEqual({
       truncated: true,
       bytes: STEP_VALUE_BYTES + 1,
@@ -44,7 +44,7 @@ describe('the steps of a trace', () => {
     });
   });
 
-  it('keep of a larger object the beginning of its JSON', () => {
+  it('keep the beginning of the JSON of a larger object', () => {
     const input = { list: Array.from({ length: STEP_VALUE_BYTES }, () => 1) };
     expect(only({ input })?.input).toEqual({
       truncated: true,
@@ -53,7 +53,7 @@ describe('the steps of a trace', () => {
     });
   });
 
-  it('are bounded all together, those past the bound still named', () => {
+  it('have a common limit, and steps past it keep their names', () => {
     const large = 'x'.repeat(STEP_VALUE_BYTES);
     const count = STEPS_BYTES / STEP_VALUE_BYTES + 10;
     const { steps } = boundedSteps(
@@ -64,7 +64,7 @@ describe('the steps of a trace', () => {
     expect(steps.at(-1)?.output).toEqual({ truncated: true, bytes: STEP_VALUE_BYTES, preview: '' });
   });
 
-  it('hold nothing too deep for the database, nor anything that is not JSON', () => {
+  it('contain nothing too deep for the database, and nothing but JSON', () => {
     expect(only({ input: nested(STEP_VALUE_DEPTH) })?.input).toEqual(nested(STEP_VALUE_DEPTH));
     expect(only({ input: nested(STEP_VALUE_DEPTH + 1) })?.input).toMatchObject({ truncated: true });
     expect(only({ input: nested(1_000_000) })?.input).toMatchObject({ truncated: true });

@@ -18,7 +18,7 @@ function exact(durations: readonly number[], share: number): number {
 const durations = fc.array(fc.integer({ min: 1, max: 1_200_000 }), { minLength: 1, maxLength: 200 });
 
 describe('a histogram of durations', () => {
-  it('tells percentiles to within two and a half per cent, or half a millisecond', () => {
+  it('has percentiles with an error of at most 2.5 %, or half a millisecond', () => {
     fc.assert(
       fc.property(durations, fc.constantFrom(0.5, 0.95, 1), (all, share) => {
         const wanted = exact(all, share);
@@ -29,7 +29,7 @@ describe('a histogram of durations', () => {
     );
   });
 
-  it('is the same whether durations were added to one or to several that were merged', () => {
+  it('is the same for durations in one histogram and in several merged ones', () => {
     fc.assert(
       fc.property(durations, durations, (some, others) => {
         const merged = histogramOf(some);

@@ -6,7 +6,7 @@ import { createLogger } from '../../platform/telemetry/index.js';
 import { ExportFailed, OtlpExporter } from './otlp-exporter.js';
 import type { TraceSpan } from './trace-spans.js';
 
-/** By the manual clock. The exporter's own limit goes by real time and begins anew with every byte. */
+/** On the manual clock. The exporter's limit uses real time, and every byte restarts it. */
 const TIMEOUT_MS = 30_000;
 const SPAN: TraceSpan = {
   runId: '019a0000-0000-7000-8000-000000000000',
@@ -33,7 +33,7 @@ beforeEach(() => {
   exporter = new OtlpExporter(to, clock, createLogger({ logLevel: 'silent' }));
 });
 
-/** The next request is answered with `begin` alone; the first promise is for its arrival, the second for the end of its connection. */
+/** Answers the next request only with `begin`. The promises resolve when it arrives, and when its connection closes. */
 function endless(begin: BackendAnswer): { readonly arrived: Promise<void>; readonly closed: Promise<void> } {
   const arrived = Promise.withResolvers<undefined>();
   const closed = Promise.withResolvers<undefined>();
@@ -62,7 +62,7 @@ describe('a request to a backend that', () => {
   it.each<[string, BackendAnswer]>([
     ['takes it and never answers', () => undefined],
     ['drips its answer for ever', drip],
-  ])('%s ends in time, its connection closed, and is worth repeating', async (_what, begin) => {
+  ])('%s fails in time with a closed connection, and may be repeated', async (_what, begin) => {
     const { arrived, closed } = endless(begin);
     const failed = failure(exporter.send([SPAN], new AbortController().signal));
     await arrived;
@@ -75,7 +75,7 @@ describe('a request to a backend that', () => {
     expect(clock.pending()).toBe(0);
   });
 
-  it('takes it and never answers does not hold up a process that stops', async () => {
+  it('never answers does not delay a process that stops', async () => {
     const { arrived, closed } = endless(() => undefined);
     const stopping = new AbortController();
     const failed = failure(exporter.send([SPAN], stopping.signal));

@@ -56,7 +56,7 @@ function stepSpan(of: TraceStep, captureContent = false): TraceSpan {
 }
 
 describe('the spans of a trace', () => {
-  it('are the same every time, and no two have one id', () => {
+  it('are always the same, with unique ids', () => {
     const traced = trace({ steps: [step({}), step({}), step({ type: 'model' })] });
     const spans = traceSpans(traced, false);
     expect(traceSpans(traced, false)).toEqual(spans);
@@ -74,7 +74,7 @@ describe('the spans of a trace', () => {
     for (const span of steps) expect(span).toMatchObject({ traceId: callerSpan.traceId, parentSpanId: run?.spanId });
   });
 
-  it('of a model call tell what the provider calls its answer, and which model wrote it', () => {
+  it('of a model call have the provider’s id of the response, and its model', () => {
     const response = { id: 'resp_1', model: 'some-model-2026-09-01' };
     expect(stepSpan(step({ type: 'model', response })).attributes).toMatchObject({
       'gen_ai.response.id': response.id,
@@ -85,7 +85,7 @@ describe('the spans of a trace', () => {
     ]);
   });
 
-  it('tell the run, under the name that the conventions have for its provider', () => {
+  it('describe the run, with the conventions’ name of its provider', () => {
     const traced = trace();
     expect(traceSpans(traced, false)).toEqual([
       {
@@ -117,7 +117,7 @@ describe('the spans of a trace', () => {
     ]);
   });
 
-  it('name the provider whose API the model is called through, where the agent has models of several', () => {
+  it('name the provider whose API runs the model, for agents with models of several providers', () => {
     const named = (changes: Partial<PushedTrace>): unknown =>
       traceSpans(trace(changes), false)[0]?.attributes['gen_ai.provider.name'];
     const provider = 'claude-agent-sdk';
@@ -135,7 +135,7 @@ describe('the spans of a trace', () => {
     expect(span?.status).not.toHaveProperty('message');
   });
 
-  it('give a tool the id of the call of the model that it answers', () => {
+  it('of a tool have the id of the model’s call', () => {
     const call = (id: string, city: string): object => ({ id, name: 'weather', input: { city } });
     const model = step({
       type: 'model',
@@ -181,7 +181,7 @@ describe('the spans of a trace', () => {
     expect(stepSpan(step(changes))).toMatchObject({ name, kind, attributes });
   });
 
-  it('do not take what is recalled for a call of a tool', () => {
+  it('do not describe a recall as a tool call', () => {
     const { attributes } = stepSpan(
       step({ type: 'memory', name: 'memory_recall', input: null, output: { shown: 1 } }),
       true,
@@ -190,7 +190,7 @@ describe('the spans of a trace', () => {
     expect(attributes['agent_service.memory.recalled']).toBe('{"shown":1}');
   });
 
-  it('hold contents only where they are captured', () => {
+  it('have contents only if they are captured', () => {
     const kinds = (['model', 'tool', 'retrieval', 'memory', 'hook'] as const).flatMap((type) => [
       step({ type, error: 'canary' }),
       step({ type, input: 'canary', output: { outcome: 'canary', status: 'canary', text: 'canary' } }),
@@ -201,7 +201,7 @@ describe('the spans of a trace', () => {
     for (const span of traceSpans(all, true)) expect(JSON.stringify(span)).toContain('canary');
   });
 
-  it('hold the beginning of contents that are large', () => {
+  it('have the beginning of large contents', () => {
     const { attributes } = stepSpan(step({ input: 'x'.repeat(PUSHED_CONTENT_BYTES + 1), output: 'y' }), true);
     expect(JSON.parse(String(attributes['gen_ai.tool.call.arguments']))).toEqual({
       truncated: true,
@@ -212,7 +212,7 @@ describe('the spans of a trace', () => {
 });
 
 describe('the parts of a push', () => {
-  it('hold each span once, in order, and no more than the limit', () => {
+  it('have each span once, in order, and are within the limit', () => {
     const spans = traceSpans(trace({ steps: Array.from({ length: 20 }, () => step({})) }), true);
     const limit = 5 * Math.max(...spans.map(bytesOf));
     const parts = requestParts(spans, limit);

@@ -45,7 +45,7 @@ const message = (id: string, role: string, content: string, runId: string | null
   ...more,
 });
 
-/** All events of one reply, as their text on the wire. */
+/** All events of one reply, as sent by the service. */
 const EVENTS = [
   { type: 'RUN_STARTED', threadId: 't-1', runId: 'r-1' },
   { type: 'TEXT_MESSAGE_START', messageId: 'm-2', role: 'assistant' },
@@ -109,7 +109,7 @@ function world({
       location: null,
       random: () => 0.5,
       monotonic: () => now,
-      // Time passes by sleeping alone; a silence of 45 s is never over while something is sent.
+      // Only sleeping moves the clock, so the limit of 45 s does not expire while events are sent.
       sleep: (ms, signal) => {
         if (ms >= 40_000 && ms <= 45_000)
           return new Promise((_resolve, reject) =>
@@ -147,14 +147,14 @@ describe('options', () => {
     expect(build({ mode: 'proxy', baseUrl: '/', assistantId: 'a', apiKey: 'ak_x' })).toThrow(/apiKey/);
   });
 
-  it('that cannot work say what is missing', () => {
+  it('that are invalid name what is missing', () => {
     expect(build({ mode: 'session' })).toThrow(/credentials/);
     expect(build({ mode: 'proxy', baseUrl: 'https://shop.example/relay' })).toThrow(/assistantId/);
     expect(build({ mode: 'direct', assistantId: 'a' })).toThrow(/apiKey/);
     expect(build({ mode: 'magic' })).toThrow(/mode must be one of session, proxy, direct/);
   });
 
-  it('of direct mode are for local pages alone', () => {
+  it('of direct mode work only on local pages', () => {
     const direct = { mode: 'direct', apiKey: 'ak_x', assistantId: 'a' };
     expect(build(direct, page)).toThrow(/localhost/);
     for (const hostname of ['localhost', '127.0.0.1', '[::1]', 'app.localhost'])
@@ -164,7 +164,7 @@ describe('options', () => {
 });
 
 describe('credentials', () => {
-  it('that are nested are told to be, with the mapping', async () => {
+  it('that are nested are refused, with the mapping', async () => {
     const nested = { session: { id: 's', thread_id: 't' }, pass: { token: 'p', expiresInSeconds: 900 } };
     const { client, failures } = world({ options: { credentials: () => Promise.resolve(nested as never) } });
     await client.start();
@@ -190,7 +190,7 @@ describe('credentials', () => {
     },
   );
 
-  it('of an endpoint are asked for by POST; what it refuses is refused for good, what fails is tried again', async () => {
+  it('of an endpoint are requested by POST; a refusal is final, a failure is repeated', async () => {
     service.next(
       'POST /session',
       json(503, {}),
@@ -208,7 +208,7 @@ describe('credentials', () => {
 });
 
 describe('a message', () => {
-  it('is answered over the stream, with no header beyond those that the service allows', async () => {
+  it('gets a streamed reply, with only the headers that the service allows', async () => {
     const { client } = world();
     service.next(RUNS, stream(WHOLE));
     await client.start();
@@ -224,7 +224,7 @@ describe('a message', () => {
       expect(Object.keys(headers).filter((name) => !ALLOWED.includes(name))).toEqual([]);
   });
 
-  it('is sent once more after the pass was renewed, and not a third time', async () => {
+  it('is repeated once after a renewal of the pass', async () => {
     const once = world();
     service.next(RUNS, json(401, { code: 'pass_expired' }), stream(WHOLE));
     await once.client.start();
@@ -246,7 +246,7 @@ describe('a message', () => {
     ['99999999999', 3_600_000],
     ['-1', 5_000],
     ['Wed, 21 Oct 2026 07:28:00 GMT', 5_000],
-  ])('waits as long as Retry-After (%s) says, an hour at most', async (told, waited) => {
+  ])('is repeated after Retry-After (%s), at most an hour', async (told, waited) => {
     const { client, slept } = world();
     service.next(RUNS, json(429, { code: 'rate_limited' }, { 'retry-after': told }), stream(WHOLE));
     await client.start();
@@ -260,7 +260,7 @@ describe('a message', () => {
     [401, 'pass_invalid'],
     [403, 'forbidden_for_session_pass'],
     [404, 'not_found'],
-  ])('that is refused for good (%i %s) ends the session, told once', async (status, code) => {
+  ])('with a final refusal (%i %s) ends the session, and is reported once', async (status, code) => {
     const { client, failures, slept } = world();
     service.next(RUNS, json(status, { code, message: 'No.' }));
     await client.start();
@@ -272,7 +272,7 @@ describe('a message', () => {
     expect(service.sent(RUNS)).toHaveLength(1);
   });
 
-  it('that the service does not take (422) is left to be changed, and the next one works', async () => {
+  it('that the service refuses (422) can be changed, and the next one works', async () => {
     const { client } = world();
     service.next(RUNS, json(422, { error: 'unprocessable_entity', message: 'No key.' }), stream(WHOLE));
     await client.start();
@@ -284,7 +284,7 @@ describe('a message', () => {
 
   const lost: ChatAnswer = (response) => void response.destroy();
 
-  it('whose answer was lost is joined where the service has it', async () => {
+  it('whose response was lost continues if the service has stored it', async () => {
     const { client } = world();
     service.next(RUNS, lost, stream(WHOLE));
     service.next(MESSAGES, json(200, { messages: [message('m-1', 'user', 'Hi', 'r-1')], truncated: false }));
@@ -294,7 +294,7 @@ describe('a message', () => {
     expect(service.sent(RUNS)[1]).toEqual({ rejoin: { runId: 'r-1', startingAfter: 0 } });
   });
 
-  it('whose answer was lost is never sent twice: where the service does not have it, the visitor decides', async () => {
+  it('whose response was lost is not repeated: if the service has not stored it, the visitor decides', async () => {
     const { client } = world();
     service.next(RUNS, lost);
     service.next(MESSAGES, json(200, { messages: [], truncated: false }));
@@ -321,7 +321,7 @@ describe('a stream that breaks', () => {
     },
   );
 
-  it('in the middle of an event has that event once; what is sent again is left out', async () => {
+  it('within an event delivers that event once, and skips repeated events', async () => {
     const { client } = world();
     const cut = EVENTS[0]!.length + EVENTS[1]!.length + 20;
     service.next(RUNS, stream(WHOLE.slice(0, cut), { breaks: true }), stream(''), stream(WHOLE));
@@ -330,7 +330,7 @@ describe('a stream that breaks', () => {
     expect(said(client)).toEqual(WHOLE_REPLY);
   });
 
-  it('and whose events are gone shows what is stored', async () => {
+  it('and whose events have expired shows the stored reply', async () => {
     const { client } = world();
     service.next(RUNS, stream(EVENTS.slice(0, 3).join(''), { breaks: true }), json(410, { error: 'gone' }));
     const stored = [message('m-1', 'user', 'Hi', 'r-1'), message('m-2', 'assistant', 'All of it.', 'r-1')];
@@ -343,7 +343,7 @@ describe('a stream that breaks', () => {
     ]);
   });
 
-  it('and makes no sense ends with what there is', async () => {
+  it('and is invalid keeps the received part of the reply', async () => {
     const { client } = world();
     service.next(RUNS, stream(`${EVENTS.slice(0, 3).join('')}id: 4\ndata: {nonsense\n\n`));
     await client.start();
@@ -355,7 +355,7 @@ describe('a stream that breaks', () => {
     expect(client.state).toMatchObject({ status: 'ready', failure: { code: 'internal' } });
   });
 
-  it('with an error of the run keeps what came, and the next message works', async () => {
+  it('with an error of the run keeps the received part, and the next message works', async () => {
     const { client } = world();
     const failed = frame(4, { type: 'RUN_ERROR', message: 'Too slow.', code: 'run_timeout' });
     service.next(RUNS, stream(EVENTS.slice(0, 3).join('') + failed), stream(WHOLE.replaceAll('r-1', 'r-2')));
@@ -369,7 +369,7 @@ describe('a stream that breaks', () => {
 });
 
 describe('a page that is loaded again', () => {
-  it('in the middle of a reply goes on with it, with the pass it had', async () => {
+  it('during a reply continues it, with the same pass', async () => {
     const tab = new Tab();
     const before = world({ tab });
     service.next(RUNS, (response) => {
@@ -388,7 +388,7 @@ describe('a page that is loaded again', () => {
     expect(service.sent(RUNS).at(-1)).toEqual({ rejoin: { runId: 'r-1', startingAfter: 0 } });
   });
 
-  it('whose conversation is gone begins anew', async () => {
+  it('whose conversation no longer exists starts a new one', async () => {
     const tab = new Tab();
     const before = world({ tab });
     await before.client.start();
@@ -399,7 +399,7 @@ describe('a page that is loaded again', () => {
     expect(after.asked).toEqual([{}]);
   });
 
-  it('is not misled by what another script has left', async () => {
+  it('ignores invalid entries of other scripts', async () => {
     const tab = new Tab();
     for (const left of ['{', 'null', '{"version":1,"threadId":7}', '{"version":2,"threadId":"t-9"}', '[]']) {
       tab.items.set('agent-chat:session:default', left);
@@ -413,7 +413,7 @@ describe('a page that is loaded again', () => {
 });
 
 describe('approvals', () => {
-  it('are answered all at once, and asked again where the answer did not come through', async () => {
+  it('are answered together, and shown again if the answers were lost', async () => {
     const { client } = world();
     const interrupts = [
       { id: 'i-1', reason: 'tool_approval', toolCallId: 'c-1', metadata: { tool: 'pay', input: { amount: 3 } } },
@@ -455,7 +455,7 @@ describe('approvals', () => {
 });
 
 describe('the relay of a customer', () => {
-  it('gets threads, files, suggestions and thumbs, with the page’s own headers and no credential', async () => {
+  it('gets threads, files, suggestions and thumbs, with the headers of the page and no credential', async () => {
     const client = new ChatClient(
       {
         mode: 'proxy',

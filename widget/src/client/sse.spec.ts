@@ -11,7 +11,7 @@ const EVENTS: ServerSentEvent[] = [
 ];
 
 describe('a stream of events', () => {
-  it('reads the same however it is cut', () => {
+  it('has the same events for all chunk boundaries', () => {
     for (let size = 1; size <= TEXT.length; size += 1) {
       const parser = new EventParser();
       const read: ServerSentEvent[] = [];
@@ -20,7 +20,7 @@ describe('a stream of events', () => {
     }
   });
 
-  it('is given up where an event does not end', () => {
+  it('fails if an event is too large', () => {
     const parser = new EventParser();
     expect(() => {
       for (let pieces = 0; pieces < 20; pieces += 1) parser.push('x'.repeat(1024 * 1024));

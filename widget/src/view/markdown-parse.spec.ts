@@ -3,7 +3,7 @@ import { computingMs } from '../../../test/support/computing-time.js';
 import type { Inline } from './markdown-inline.js';
 import { type Block, parseMarkdown } from './markdown-parse.js';
 
-/** The tree in short, to be compared by eye. */
+/** The tree in a short form for comparison. */
 function inline(nodes: readonly Inline[]): string {
   return nodes
     .map((node) => {
@@ -122,14 +122,14 @@ describe('Markdown', () => {
     '```',
     '````a`',
     '-a|-\n',
-  ])('of %j, over and over, takes time that grows with its length alone', (piece) => {
+  ])('of many %j takes linear time', (piece) => {
     const of = (length: number): string => piece.repeat(Math.ceil(length / piece.length));
     parseMarkdown(of(20_000));
     const [small, large] = [
       computingMs(() => parseMarkdown(of(25_000))),
       computingMs(() => parseMarkdown(of(200_000))),
     ];
-    // Eight times the text; what is quadratic takes sixty-four times as long.
+    // Eight times the text would take sixty-four times as long in quadratic time.
     expect(large).toBeLessThan(Math.max(small, 2) * 24);
   });
 });

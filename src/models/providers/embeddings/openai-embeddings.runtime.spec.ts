@@ -38,7 +38,7 @@ const answer =
     exchange.refuse(200, body);
 
 describe('an embeddings endpoint', () => {
-  it('is asked for numbers, by its model and with its key, and its vectors are put in the order of the texts', async () => {
+  it('gets a request for numbers with its model and key, and its vectors are put in the order of the texts', async () => {
     const data = [
       { index: 1, embedding: [3, 4] },
       { index: 0, embedding: [1, 2] },
@@ -58,7 +58,7 @@ describe('an embeddings endpoint', () => {
     });
   });
 
-  it('is sent no key where there is none', async () => {
+  it('gets no key if none is configured', async () => {
     await answered(answer(answerOf([[1]])), ['a'], endpoint());
     expect(upstream.requests.at(-1)?.headers.authorization).toBeUndefined();
   });
@@ -95,7 +95,7 @@ describe('an embeddings endpoint', () => {
     ],
     ['another thing', { hello: 'world' }],
     ['no JSON', '{"data": ['],
-  ])('that answers %s has answered wrongly', async (_what, body) => {
+  ])('that answers %s gives a wrong answer', async (_what, body) => {
     expect(await answered(answer(body))).toMatchObject({ kind: 'wrong_answer' });
   });
 
@@ -107,7 +107,7 @@ describe('an embeddings endpoint', () => {
     [400, {}, { kind: 'refused', status: 400 }],
     [401, {}, { kind: 'refused', status: 401 }],
     [404, {}, { kind: 'refused', status: 404 }],
-  ])('that answers %d %j is told apart, and asked once', async (status, headers, expected) => {
+  ])('that answers %d %j is classified, and gets one request', async (status, headers, expected) => {
     const before = upstream.requests.length;
     const result = await answered((exchange) => exchange.refuse(status, 'the key key-canary', headers));
     expect(result).toMatchObject(expected);
@@ -115,7 +115,7 @@ describe('an embeddings endpoint', () => {
     expect(upstream.requests.length).toBe(before + 1);
   });
 
-  it('that breaks off, says nothing or says too much is given up', async () => {
+  it('that breaks off, is silent or sends too much fails the request', async () => {
     expect(await answered((exchange) => exchange.reset())).toMatchObject({ kind: 'unavailable' });
     expect(await answered(() => undefined, ['a'], endpoint('k', { answerBytes: 1_000, answerMs: 50 }))).toMatchObject({
       kind: 'unavailable',
@@ -131,14 +131,14 @@ describe('an embeddings endpoint', () => {
     ['millions of objects', `{"data":[${'{},'.repeat(4_000_000)}{}]}`],
     ['millions of members', `{${Array.from({ length: 1_000_000 }, (_, index) => `"m${index}":0`).join(',')}}`],
     ['millions of numbers', `{"data":[{"index":0,"embedding":[${'0,'.repeat(7_000_000)}0]}]}`],
-  ])('that answers %s is given up before they are read', async (_what, body) => {
+  ])('that answers %s fails the request before they are parsed', async (_what, body) => {
     expect(await answered(answer(body), ['a'])).toMatchObject({
       kind: 'wrong_answer',
       detail: expect.stringMatching(/more than \d+ (values|lists)/),
     });
   });
 
-  it('may answer the largest vectors for as many texts as it is asked for', async () => {
+  it('may return the largest vectors for the most texts', async () => {
     const vectors = Array.from({ length: 64 }, () => new Array<number>(16_000).fill(1));
     expect(
       await answered(
@@ -148,9 +148,9 @@ describe('an embeddings endpoint', () => {
     ).toMatchObject({ kind: 'vectors', dimensions: 16_000 });
   });
 
-  it('is asked no further when the caller has gone', async () => {
-    const gone = new AbortController();
-    upstream.respond(() => gone.abort(new Error('gone')));
-    await expect(endpoint('k').embed('m-1', ['a'], gone.signal)).rejects.toThrow('gone');
+  it('gets no further request after the caller has aborted', async () => {
+    const caller = new AbortController();
+    upstream.respond(() => caller.abort(new Error('aborted')));
+    await expect(endpoint('k').embed('m-1', ['a'], caller.signal)).rejects.toThrow('aborted');
   });
 });

@@ -9,7 +9,7 @@ import { SandboxRuntime } from './sandbox.runtime.js';
 
 const LOOK_UP: ToolDefinition = { name: 'look_up', description: 'Looks up.', inputSchema: { type: 'object' } };
 
-/** Runs a call to its end, however many words it has. */
+/** Runs a call to its end, for any number of words. */
 async function ask(changes: Partial<ModelRequest>): Promise<Told> {
   const clock = new ManualClock();
   const state = { over: false };
@@ -29,7 +29,7 @@ function user(text: string): ModelMessage {
 }
 
 describe('the sandbox model', () => {
-  it('labels its reply, repeats the message and tells what it was given', async () => {
+  it('labels its reply, repeats the message and describes the request', async () => {
     const answer = { role: 'assistant', text: 'two', toolCalls: [] } as const;
     const messages = [user('one'), answer, user('Order 66, please')];
     const told = await ask({ system: 'Be brief.', messages });
@@ -41,7 +41,7 @@ describe('the sandbox model', () => {
     expect(told.events.at(-1)).toMatchObject({ type: 'stopped', reason: 'end' });
   });
 
-  it('tells which files came with the message, and does not claim to have read them', async () => {
+  it('names the attached files, and does not claim to have read them', async () => {
     const attachments = [
       { kind: 'image', name: 'dot.png', mediaType: 'image/png', data: 'AAAA' },
       { kind: 'text', name: 'notes.md', mediaType: 'text/markdown', text: 'ü' },
@@ -52,21 +52,21 @@ describe('the sandbox model', () => {
     );
   });
 
-  it('answers with a JSON array where the system prompt asks for one, each string labelled', async () => {
+  it('answers with a JSON array of labelled strings if the system prompt asks for one', async () => {
     const told = await ask({ system: 'Answer with a JSON array of exactly 3 strings.', messages: [user('hello')] });
     const list = JSON.parse(textOf(told.events)) as unknown[];
     expect(list).toHaveLength(3);
     for (const text of list) expect(text).toContain('[sandbox model]');
   });
 
-  it('gives the same answer to the same conversation, and others to others', async () => {
+  it('gives the same reply to the same conversation, and another to another one', async () => {
     const replyTo = async (text: string): Promise<string> => textOf((await ask({ messages: [user(text)] })).events);
     const replies = await Promise.all(['hello', 'hello', 'what is it?', 'thank you', 'order'].map(replyTo));
     expect(replies[0]).toBe(replies[1]);
     expect(new Set(replies.map((reply) => reply.slice(0, 30))).size).toBe(4);
   });
 
-  it('streams a word at a time, on the clock', async () => {
+  it('streams word by word, on the clock', async () => {
     const clock = new ManualClock();
     const events = new SandboxRuntime(clock).stream(requestOf(openaiWire), new AbortController().signal);
     await events.next();
@@ -94,12 +94,12 @@ describe('the sandbox model', () => {
     expect(told.events.at(-1)).toMatchObject({ reason: 'tool_calls' });
   });
 
-  it('calls no tool that it was not offered', async () => {
+  it('calls no tool that the request does not have', async () => {
     const told = await ask({ messages: [user('use rm_rf')], tools: [LOOK_UP] });
     expect(told.events.map((event) => event.type)).not.toContain('tool_call');
   });
 
-  it('speaks about the results of its calls', async () => {
+  it('quotes the results of its calls', async () => {
     const call = { id: 'sandbox_1', name: 'look_up', input: {} };
     const messages: ModelMessage[] = [
       user('use look_up'),
@@ -111,7 +111,7 @@ describe('the sandbox model', () => {
     expect(told.events.at(-1)).toMatchObject({ reason: 'end' });
   });
 
-  it('stops at once when it is aborted', async () => {
+  it('stops at once when the signal aborts', async () => {
     const clock = new ManualClock();
     const controller = new AbortController();
     const told = tell(new SandboxRuntime(clock), requestOf(openaiWire), controller.signal);

@@ -15,17 +15,17 @@ describe("the codes of a provider's error", () => {
       '[{"error":{"code":429,"message":"said canary","status":"RESOURCE_EXHAUSTED"}}]',
       'RESOURCE_EXHAUSTED',
     ],
-    ['an SDK, behind words of its own', '529 {"type":"error","error":{"type":"overloaded_error"}}', 'overloaded_error'],
+    ['an SDK, after its own text', '529 {"type":"error","error":{"type":"overloaded_error"}}', 'overloaded_error'],
     ['an error that is its own body', '{"code":"server_error","message":"said canary"}', 'server_error'],
     ['no JSON', 'said canary', ''],
     ['broken JSON', '{"error":{"type":"canary', ''],
     ['sentences for codes', '{"error":{"type":"the user said canary","code":7}}', ''],
     ['an error in words', '{"error":"said canary"}', ''],
-  ])('of %s are told, and nothing else of it', (_provider, text, codes) => {
+  ])('of %s are found, and nothing else is quoted', (_provider, text, codes) => {
     expect(codesIn(text)).toBe(codes);
   });
 
-  it('are each told once', () => {
+  it('are listed once', () => {
     expect(codesOf('server_error', null, 'server_error', 'x'.repeat(65))).toBe('server_error');
   });
 });

@@ -28,7 +28,7 @@ function counted(): { runtime: OnDemandRuntime; loads: () => number } {
   return { runtime: new OnDemandRuntime(load), loads: () => loads };
 }
 
-it('is loaded with the first request, once for all', async () => {
+it('a runtime is loaded once, for the first request', async () => {
   const { runtime, loads } = counted();
   expect(loads()).toBe(0);
   const told = await Promise.all([tell(runtime, request), tell(runtime, request)]);
@@ -37,10 +37,10 @@ it('is loaded with the first request, once for all', async () => {
   expect(loads()).toBe(1);
 });
 
-it('hears of a request that was given up while it was loaded', async () => {
+it('a request that is aborted during the load throws the reason', async () => {
   const { runtime } = counted();
-  const gone = new AbortController();
-  const first = runtime.stream(request, gone.signal)[Symbol.asyncIterator]().next();
-  gone.abort(new Error('the reader left'));
+  const caller = new AbortController();
+  const first = runtime.stream(request, caller.signal)[Symbol.asyncIterator]().next();
+  caller.abort(new Error('the reader left'));
   await expect(first).rejects.toThrow('the reader left');
 });

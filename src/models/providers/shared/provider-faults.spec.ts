@@ -10,7 +10,7 @@ import type { ModelRequest } from '../index.js';
 import { ModelTransport } from './transport.js';
 import { DRAIN_MS, IDLE_MS } from './limits.js';
 
-/** Without what was used so far, which not every provider tells. */
+/** Without `usage` events, which not every provider has. */
 function said({ events }: Told): ModelEvent[] {
   return events.filter(({ type }) => type !== 'usage' && type !== 'response');
 }
@@ -53,7 +53,7 @@ describe.each(PROVIDER_WIRES)('$provider', (wire: ProviderWire) => {
 
   const firstText = (): string[] => wire.text(['so far']).slice(0, -1);
 
-  it('tells text as it comes, the usage and the end', async () => {
+  it('passes on text as it arrives, the usage and the end', async () => {
     const told = await call((exchange) => exchange.sendAll(wire.text(['Hel', 'lo'], { input: 12, output: 3 })));
     expect({ ...told, events: said(told) }).toEqual({
       thrown: undefined,
@@ -69,7 +69,7 @@ describe.each(PROVIDER_WIRES)('$provider', (wire: ProviderWire) => {
     });
   });
 
-  it('tells what of the input was in the cache and what of the output was thought, each within its total', async () => {
+  it('reports cached input and thinking, each as a part of its total', async () => {
     const usage = { input: 120, output: 30, cached: 100, thinking: 20 };
     const told = await call((exchange) => exchange.sendAll(wire.text(['Hello'], usage)));
     expect(told.events.at(-1)).toMatchObject({
@@ -77,7 +77,7 @@ describe.each(PROVIDER_WIRES)('$provider', (wire: ProviderWire) => {
     });
   });
 
-  it('tells a tool call once it is whole', async () => {
+  it('reports a tool call when it is complete', async () => {
     const told = await call((exchange) => exchange.sendAll(wire.toolCall(TOOL)));
     expect(told.thrown).toBeUndefined();
     expect(said(told).at(0)).toEqual({ type: 'tool_call_started', id: 't1', name: 'look_up' });
@@ -111,7 +111,7 @@ describe.each(PROVIDER_WIRES)('$provider', (wire: ProviderWire) => {
     expect(inspect(failure, { depth: 10, showHidden: true })).not.toContain('own-key-1');
   });
 
-  it('reports Retry-After in seconds, whether sent as a figure or as a date', async () => {
+  it('reports Retry-After in seconds, whether it is a number or a date', async () => {
     const inSeconds = await call((exchange) => exchange.refuse(429, {}, { 'retry-after': '7' }));
     expect(failureOf(inSeconds).facts.retryAfterSeconds).toBe(7);
     const date = new Date(clock.now().getTime() + 3_600_000).toUTCString();
@@ -121,7 +121,7 @@ describe.each(PROVIDER_WIRES)('$provider', (wire: ProviderWire) => {
     expect(failureOf(none).facts.retryAfterSeconds).toBeUndefined();
   });
 
-  it('knows its own words for a conversation that is too long', async () => {
+  it('recognizes its error for a conversation that is too long', async () => {
     const { status, body } = wire.contextTooLong;
     const failure = failureOf(await call((exchange) => exchange.refuse(status, body)));
     expect({ code: failure.code, retryable: failure.facts.retryable }).toEqual({
@@ -132,14 +132,14 @@ describe.each(PROVIDER_WIRES)('$provider', (wire: ProviderWire) => {
     expect(other.code).toBe('provider_error');
   });
 
-  it('tells the own key from the managed one, on the wire and in the failure', async () => {
+  it('distinguishes an own key from the managed one, in the request and in the failure', async () => {
     const own = failureOf(await call((exchange) => exchange.refuse(401, {})));
     const managed = failureOf(await call((exchange) => exchange.refuse(401, {}), { apiKey: undefined }));
     expect([own.facts.ownKey, managed.facts.ownKey]).toEqual([true, false]);
     expect(upstream.requests.map((request) => wire.keyOf(request.headers))).toEqual(['own-key-1', 'managed-key-1']);
   });
 
-  it('fails as provider_auth, without a request, where there is no key at all', async () => {
+  it('fails as provider_auth, without a request, if there is no key', async () => {
     const keyless = wire.runtime({ managedKey: undefined, baseUrl: wire.baseUrl(upstream.url) }, transport, clock);
     const failure = failureOf(await tell(keyless, requestOf(wire, { apiKey: undefined })));
     expect({ code: failure.code, ownKey: failure.facts.ownKey, sent: upstream.requests.length }).toEqual({
@@ -168,17 +168,20 @@ describe.each(PROVIDER_WIRES)('$provider', (wire: ProviderWire) => {
     ['an early end', (exchange) => exchange.sendAll(firstText())],
     ['a malformed chunk', (exchange) => exchange.sendAll([...firstText(), wire.malformed, ...wire.text(['more'])])],
     ['an error event', (exchange) => exchange.sendAll([...firstText(), wire.reportedError])],
-  ])('%s within the answer fails it after the text so far, and is not to be tried again', async (_fault, script) => {
-    const told = await call(script);
-    const failure = failureOf(told);
-    expect({ text: textOf(told.events), code: failure.code, retryable: failure.facts.retryable }).toEqual({
-      text: 'so far',
-      code: 'provider_error',
-      retryable: false,
-    });
-  });
+  ])(
+    '%s within the response fails the call after the text so far, and must not be repeated',
+    async (_fault, script) => {
+      const told = await call(script);
+      const failure = failureOf(told);
+      expect({ text: textOf(told.events), code: failure.code, retryable: failure.facts.retryable }).toEqual({
+        text: 'so far',
+        code: 'provider_error',
+        retryable: false,
+      });
+    },
+  );
 
-  it('an answer without a single event is a failure, not an empty answer', async () => {
+  it('a response without events is a failure, not an empty reply', async () => {
     const told = await call(async (exchange) => {
       await exchange.send('');
       exchange.end();
@@ -189,7 +192,7 @@ describe.each(PROVIDER_WIRES)('$provider', (wire: ProviderWire) => {
   it.each<[string, (exchange: Parameters<Script>[0]) => void]>([
     ['reset', (exchange) => exchange.reset()],
     ['ended', (exchange) => exchange.end()],
-  ])('never tells a tool call that was half received when the answer was %s', async (_how, cut) => {
+  ])('never reports an incomplete tool call of a response that was %s', async (_how, cut) => {
     const told = await call(async (exchange) => {
       for (const frame of wire.halfToolCall) await exchange.send(frame);
       cut(exchange);
@@ -198,13 +201,13 @@ describe.each(PROVIDER_WIRES)('$provider', (wire: ProviderWire) => {
     expect(told.events.map((event) => event.type)).not.toContain('tool_call');
   });
 
-  it('never tells a tool call whose answer lost only its closing event', async () => {
+  it('never reports a tool call of a response without its closing event', async () => {
     const told = await call((exchange) => exchange.sendAll(wire.toolCall(TOOL).slice(0, -1)));
     expect(failureOf(told).code).toBe('provider_error');
     expect(told.events.map((event) => event.type)).not.toContain('tool_call');
   });
 
-  it('never tells a tool call that the token limit cut off', async () => {
+  it('never reports a tool call that the token limit has cut off', async () => {
     const told = await call((exchange) => exchange.sendAll(wire.cutOffToolCall));
     expect(told.thrown).toBeUndefined();
     expect(told.events.map((event) => event.type)).not.toContain('tool_call');
@@ -226,7 +229,7 @@ describe.each(PROVIDER_WIRES)('$provider', (wire: ProviderWire) => {
     expect(said(told).at(-2)).toMatchObject({ call: { malformedInput: `${long.slice(0, 500)}…` } });
   });
 
-  it('gives up a provider that is silent before its answer', async () => {
+  it('fails the call to a provider that sends no response', async () => {
     const pending = call(() => undefined);
     await clock.untilPending();
     await clock.advance(IDLE_MS);
@@ -237,7 +240,7 @@ describe.each(PROVIDER_WIRES)('$provider', (wire: ProviderWire) => {
     });
   });
 
-  it('gives up a provider that falls silent within its answer, and closes the connection', async () => {
+  it('fails the call to a provider that stops sending within its response, and closes the connection', async () => {
     let disconnected: Promise<void> | undefined;
     upstream.respond(async (exchange) => {
       disconnected = exchange.disconnected;
@@ -252,7 +255,7 @@ describe.each(PROVIDER_WIRES)('$provider', (wire: ProviderWire) => {
     await disconnected;
   });
 
-  it('a slow reader is not taken for a silent provider', async () => {
+  it('a slow reader does not count as a silent provider', async () => {
     upstream.respond((exchange) => exchange.sendAll(wire.text(['one', 'two'])));
     const events = runtime.stream(requestOf(wire), new AbortController().signal)[Symbol.asyncIterator]();
     await events.next();
@@ -281,7 +284,7 @@ describe.each(PROVIDER_WIRES)('$provider', (wire: ProviderWire) => {
     await disconnected;
   });
 
-  it('throws the reason at once when the signal is aborted already', async () => {
+  it('throws the reason at once if the signal has aborted before', async () => {
     const reason = new Error('too late');
     const told = await tell(runtime, requestOf(wire), AbortSignal.abort(reason));
     expect(told).toEqual({ events: [], thrown: reason });
@@ -302,7 +305,7 @@ describe.each(PROVIDER_WIRES)('$provider', (wire: ProviderWire) => {
     await left;
   });
 
-  it('calls one after another share connections, and leave no timer and no listener behind', async () => {
+  it('consecutive calls share connections, and leave no timer and no listener', async () => {
     const controller = new AbortController();
     upstream.respond((exchange) => exchange.sendAll(wire.text(['ok'])));
     for (let turn = 0; turn < 12; turn += 1) await tell(runtime, requestOf(wire), controller.signal);
@@ -312,7 +315,7 @@ describe.each(PROVIDER_WIRES)('$provider', (wire: ProviderWire) => {
     expect(upstream.connections).toBeLessThanOrEqual(2);
   });
 
-  it('an answer stands although its response never ends', async () => {
+  it('a complete answer is valid although its response never ends', async () => {
     const pending = call(async (exchange) => {
       for (const frame of wire.text(['done'])) await exchange.send(frame);
     });

@@ -31,13 +31,13 @@ async function call(wire: ProviderWire, frames: readonly string[], changes: Part
   return told;
 }
 
-/** The body that a request of these changes puts on the wire. */
+/** The body that a request with these changes sends. */
 async function sent(wire: ProviderWire, changes: Partial<ModelRequest>): Promise<Readonly<Record<string, unknown>>> {
   await call(wire, wire.text(['ok']), changes);
   return upstream.requests.at(-1)?.body ?? {};
 }
 
-/** The answer just told, as it stands in the conversation afterwards. */
+/** The answer of these events, as a message of the conversation. */
 function asMessage({ events }: Told): Extract<ModelMessage, { role: 'assistant' }> {
   const stopped = events.at(-1);
   if (stopped?.type !== 'stopped') throw new Error('the answer did not stop');
@@ -80,7 +80,7 @@ describe('anthropic', () => {
     expect(THINKING_BUDGET_TOKENS).toBeLessThan(MAX_OUTPUT_TOKENS);
   });
 
-  it('models that always think are never told to stop', async () => {
+  it('models that always think get no setting that disables thinking', async () => {
     for (const options of [disabled, {}]) {
       const request = await body('claude-opus-5-5', options);
       expect(request['thinking']).toEqual({ type: 'adaptive' });
@@ -88,31 +88,31 @@ describe('anthropic', () => {
     }
   });
 
-  it('where thinking between tools is the least, disabled and absent mean that', async () => {
+  it('disabled and absent mean between_tools for models whose least thinking that is', async () => {
     expect((await body('claude-sonnet-5-5', disabled))['thinking']).toEqual({ type: 'between_tools' });
     expect((await body('claude-sonnet-5-5', {}))['thinking']).toEqual({ type: 'between_tools' });
   });
 
-  it('elsewhere disabled is sent and absent leaves the provider its default', async () => {
+  it('other models get disabled, or no setting if it is absent', async () => {
     expect((await body('claude-sonnet-5', disabled))['thinking']).toEqual({ type: 'disabled' });
     expect(await body('claude-sonnet-5', {})).not.toHaveProperty('thinking');
   });
 
-  it('the temperature reaches models that take one, and not beside thinking', async () => {
+  it('the temperature is sent to models that accept it, and not together with thinking', async () => {
     expect((await body('claude-haiku-4-5', { temperature: 0.3 }))['temperature']).toBe(0.3);
     expect((await body('claude-sonnet-4-6', { temperature: 0 }))['temperature']).toBe(0);
     expect(await body('claude-sonnet-5-5', { temperature: 0.3 })).not.toHaveProperty('temperature');
     expect(await body('claude-haiku-4-5', { temperature: 0.3, ...enabled('low') })).not.toHaveProperty('temperature');
   });
 
-  it('web search is a tool that the provider runs', async () => {
+  it('web search is a tool that the provider executes', async () => {
     expect((await body('claude-sonnet-5-5', { webSearch: true }))['tools']).toEqual([
       { type: 'web_search_20250305', name: 'web_search' },
     ]);
     expect(await body('claude-sonnet-5-5', {})).not.toHaveProperty('tools');
   });
 
-  it('results of parallel calls go back together, failed ones marked', async () => {
+  it('results of parallel calls are sent in one message, failed ones marked', async () => {
     const answer: ModelMessage = { role: 'assistant', text: ' ', toolCalls: [call1, call2] };
     const messages = [question, answer, result('c1', 'France'), result('c2', 'down', true)];
     expect((await sent(anthropicWire, { messages }))['messages']).toEqual([
@@ -150,14 +150,14 @@ describe('anthropic', () => {
     { type: 'message_stop' },
   );
 
-  it('signed thinking goes back exactly as it came, to the same model alone', async () => {
+  it('signed thinking is returned unchanged, only to the same model', async () => {
     const told = await call(anthropicWire, thoughtful);
     expect(told.events.filter((event) => event.type === 'reasoning').map((event) => event.text)).toEqual([
       'Let me ',
       'see.',
     ]);
     expect(told.events.at(-1)).toMatchObject({ usage: { inputTokens: 12, outputTokens: 9 } });
-    // As a database gives it back.
+    // As the database returns it.
     const stored = JSON.parse(JSON.stringify(asMessage(told))) as ModelMessage;
     const messages = [question, stored, result('c1', 'France')];
     const same = (await sent(anthropicWire, { messages }))['messages'] as { content: unknown }[];
@@ -166,7 +166,7 @@ describe('anthropic', () => {
     expect(other[1]?.content).toEqual([{ type: 'tool_use', ...call1 }]);
   });
 
-  it('an answer that the provider paused is taken up again and told as one', async () => {
+  it('a paused response is continued, and reported as one response', async () => {
     const search = { type: 'server_tool_use', id: 's1', name: 'web_search', input: {} };
     const paused = sse(
       { type: 'message_start', message: { usage: { input_tokens: 5, output_tokens: 1 } } },
@@ -189,7 +189,7 @@ describe('anthropic', () => {
     });
   });
 
-  it('a refusal is told as one', async () => {
+  it('a refusal stops with refusal', async () => {
     const frames = anthropicWire.text(['No.']).map((frame) => frame.replace('end_turn', 'refusal'));
     expect((await call(anthropicWire, frames)).events.at(-1)).toMatchObject({ reason: 'refusal' });
   });
@@ -208,7 +208,7 @@ describe('openai-responses', () => {
     expect(request).not.toHaveProperty('text');
   });
 
-  it('the effort and the verbosity reach the request', async () => {
+  it('the request has the effort and the verbosity', async () => {
     const options = { type: 'openai-responses', reasoningEffort: 'xhigh', verbosity: 'low' } as const;
     expect(await sent(openaiWire, { options, showReasoning: true })).toMatchObject({
       reasoning: { effort: 'xhigh', summary: 'auto' },
@@ -216,7 +216,7 @@ describe('openai-responses', () => {
     });
   });
 
-  it('encrypted reasoning goes back exactly as it came, to the same model alone', async () => {
+  it('encrypted reasoning is returned unchanged, only to the same model', async () => {
     const reasoning = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: 'sealed' };
     const written = { type: 'function_call', call_id: 'c1', name: 'look_up', arguments: '{"city":"Paris"}' };
     const functionCall = { ...written, id: 'fc_1' };
@@ -252,7 +252,7 @@ describe('gemini', () => {
   const frame = (parts: unknown[], finishReason?: string) =>
     `data: ${JSON.stringify({ candidates: [{ content: { role: 'model', parts }, finishReason }] })}\n\n`;
 
-  it('asks for thoughts only when they are to be shown', async () => {
+  it('asks for thoughts only to show them', async () => {
     expect(await sent(geminiWire, {})).not.toHaveProperty('generationConfig.thinkingConfig');
     expect(await sent(geminiWire, { showReasoning: true })).toHaveProperty(
       'generationConfig.thinkingConfig.includeThoughts',
@@ -261,7 +261,7 @@ describe('gemini', () => {
     expect(upstream.requests[0]?.path).toBe('/v1beta/models/gemini-3.8-flash:streamGenerateContent?alt=sse');
   });
 
-  it('signatures go back with their parts, thoughts do not, and made-up ids stay here', async () => {
+  it('signatures are returned with their parts; thoughts and local ids are not sent', async () => {
     const signed = { functionCall: { name: 'look_up', args: { city: 'Paris' } }, thoughtSignature: 'c2ln' };
     const told = await call(geminiWire, [
       frame([{ text: 'Hm.', thought: true }]),
@@ -281,7 +281,7 @@ describe('gemini', () => {
     ]);
   });
 
-  it('a call without its signature carries what the API accepts in its place', async () => {
+  it('a call without a signature has the replacement that the API accepts', async () => {
     const answer: ModelMessage = { role: 'assistant', text: '', toolCalls: [call1, call2] };
     const messages = [question, answer, result('c1', 'France'), result('c2', 'down', true)];
     expect((await sent(geminiWire, { messages }))['contents']).toEqual([

@@ -36,7 +36,7 @@ describe.each(PROVIDER_WIRES)('$provider against a mock of its API', (wire: Prov
     mock.clearRequests();
   });
 
-  /** The conversation as the mock read it. */
+  /** The conversation that the mock received. */
   function received(): { role: string; content: unknown }[] {
     const body = mock.getLastRequest()?.body as { messages?: { role: string; content: unknown }[] } | null;
     return body?.messages ?? [];
@@ -69,7 +69,7 @@ describe.each(PROVIDER_WIRES)('$provider against a mock of its API', (wire: Prov
     expect(JSON.stringify(mock.getLastRequest()?.body)).toContain('Looks a city up.');
   });
 
-  it('carries a tool call out and its result back', async () => {
+  it('reports a tool call, and sends its result', async () => {
     const toolCalls = [{ id: 'call_7', name: 'look_up', arguments: '{"city":"Paris"}' }];
     mock.on({ userMessage: 'where', hasToolResult: false }, { toolCalls });
     mock.on({ userMessage: 'where', hasToolResult: true }, { content: 'It is in France.' });
@@ -97,7 +97,7 @@ describe.each(PROVIDER_WIRES)('$provider against a mock of its API', (wire: Prov
     [429, 'provider_rate_limited', 9],
     [500, 'provider_error', undefined],
     [401, 'provider_auth', undefined],
-  ])('an answer of %i is %s', async (status, code, retryAfterSeconds) => {
+  ])('a response with %i is %s', async (status, code, retryAfterSeconds) => {
     mock.onMessage('hello', { status, error: { message: 'no' }, retryAfter: 9 });
     const failure = failureOf(await tell(runtime, requestOf(wire)));
     expect({ code: failure.code, retryAfterSeconds: failure.facts.retryAfterSeconds }).toEqual({

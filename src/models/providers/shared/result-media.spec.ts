@@ -34,7 +34,7 @@ function result(
   return { role: 'tool', toolCallId, toolName: 'show', output: 'see', isError: false, media, ...changes };
 }
 
-/** The body in which these are the results of one answer's calls. */
+/** The body of a request with these results of the calls of one response. */
 async function sent(wire: ProviderWire, ...results: ModelMessage[]): Promise<Readonly<Record<string, unknown>>> {
   const toolCalls = results.flatMap((each) =>
     each.role === 'tool' ? [{ id: each.toolCallId, name: 'show', input: {} }] : [],
@@ -51,11 +51,11 @@ async function sent(wire: ProviderWire, ...results: ModelMessage[]): Promise<Rea
   return upstream.requests.at(-1)?.body ?? {};
 }
 
-describe('what a tool shows, as anthropic takes it', () => {
+describe('media in tool results for anthropic', () => {
   const blocks = async (...results: ModelMessage[]): Promise<unknown> =>
     ((await sent(anthropicWire, ...results))['messages'] as { content: unknown }[]).at(-1)?.content;
 
-  it('is blocks of the result after its text; audio has none', async () => {
+  it('are blocks after the text of the result; audio is left out', async () => {
     expect(await blocks(result('c1', [png, wav, pdf]), result('c2', [wav]))).toEqual([
       {
         type: 'tool_result',
@@ -74,7 +74,7 @@ describe('what a tool shows, as anthropic takes it', () => {
     ]);
   });
 
-  it('stays away from the result of a call that failed, and a blank text from it', async () => {
+  it('are left out of the result of a failed call, and a blank text is left out of the result', async () => {
     expect(await blocks(result('c1', [png], { isError: true }), result('c2', [gif], { output: ' ' }))).toEqual([
       { type: 'tool_result', tool_use_id: 'c1', content: 'see', is_error: true },
       {
@@ -86,8 +86,8 @@ describe('what a tool shows, as anthropic takes it', () => {
   });
 });
 
-describe('what a tool shows, as openai-responses takes it', () => {
-  it('is parts of the output after its text; audio has none', async () => {
+describe('media in tool results for openai-responses', () => {
+  it('are parts after the text of the output; audio is left out', async () => {
     const body = await sent(openaiWire, result('c1', [png, wav, pdf], { isError: true }), result('c2', [wav]));
     expect((body['input'] as unknown[]).slice(-2)).toEqual([
       {
@@ -104,8 +104,8 @@ describe('what a tool shows, as openai-responses takes it', () => {
   });
 });
 
-describe('what a tool shows, as gemini takes it', () => {
-  it('is parts of the response; audio follows all responses, and what it takes nowhere is left to the text', async () => {
+describe('media in tool results for gemini', () => {
+  it('are parts of the response; audio follows all responses, and unsupported media are left out', async () => {
     const body = await sent(
       geminiWire,
       result('c1', [png, wav, gif]),

@@ -15,7 +15,7 @@ function failure(retryable: boolean, retryAfterSeconds?: number): ModelFailure {
   return new ModelFailure('provider_overloaded', 'busy', { retryable, retryAfterSeconds, ownKey: false });
 }
 
-/** Plays one script a call: events to tell, a failure to end with. */
+/** Plays one script for each call: its events, and possibly a failure at the end. */
 class ScriptedRuntime implements ModelRuntime {
   calls = 0;
   left = 0;
@@ -49,7 +49,7 @@ function retrying(scripts: readonly (readonly (ModelEvent | Error)[])[]) {
 }
 
 describe('a call that the provider refused before it sent anything', () => {
-  it('is tried again after a growing wait, and then told as if nothing had been', async () => {
+  it('is repeated after a growing pause, and then succeeds', async () => {
     const { inner, clock, runtime } = retrying([[failure(true)], [failure(true)], [text, stopped]]);
     const told = tell(runtime, request);
     await clock.untilPending();
@@ -62,7 +62,7 @@ describe('a call that the provider refused before it sent anything', () => {
     expect(inner.calls).toBe(3);
   });
 
-  it('is tried at most twice more', async () => {
+  it('is repeated at most twice', async () => {
     const { inner, clock, runtime } = retrying([[failure(true)], [failure(true)], [failure(true)], [text, stopped]]);
     const told = tell(runtime, request);
     await clock.untilPending();
@@ -73,7 +73,7 @@ describe('a call that the provider refused before it sent anything', () => {
     expect({ calls: inner.calls, pending: clock.pending() }).toEqual({ calls: 3, pending: 0 });
   });
 
-  it('spreads its waits at random', async () => {
+  it('has random pauses', async () => {
     const inner = new ScriptedRuntime([[failure(true)], [stopped]]);
     const clock = new ManualClock();
     const told = tell(new RetryingRuntime(inner, clock, () => 0), request);
@@ -83,7 +83,7 @@ describe('a call that the provider refused before it sent anything', () => {
     await told;
   });
 
-  it('waits as long as Retry-After asks', async () => {
+  it('is repeated after the time of Retry-After', async () => {
     const { clock, runtime } = retrying([[failure(true, 7)], [stopped]]);
     const told = tell(runtime, request);
     await clock.untilPending();
@@ -92,13 +92,13 @@ describe('a call that the provider refused before it sent anything', () => {
     expect((await told).events).toEqual([stopped]);
   });
 
-  it('is given up at once when Retry-After asks for too much', async () => {
+  it('is not repeated if Retry-After is too long', async () => {
     const { inner, clock, runtime } = retrying([[failure(true, MAX_RETRY_AFTER_SECONDS + 1)], [stopped]]);
     expect((await tell(runtime, request)).thrown).toMatchObject({ facts: { retryAfterSeconds: 21 } });
     expect({ calls: inner.calls, pending: clock.pending() }).toEqual({ calls: 1, pending: 0 });
   });
 
-  it('is not tried again once the caller has left', async () => {
+  it('is not repeated after the caller has aborted', async () => {
     const { inner, clock, runtime } = retrying([[failure(true)], [stopped]]);
     const controller = new AbortController();
     const told = tell(runtime, request, controller.signal);
@@ -110,14 +110,14 @@ describe('a call that the provider refused before it sent anything', () => {
   });
 });
 
-describe('a call that is not to be tried again', () => {
-  it('is one that says so', async () => {
+describe('a call is not repeated', () => {
+  it('if its failure is not retryable', async () => {
     const { inner, runtime } = retrying([[failure(false)], [stopped]]);
     expect((await tell(runtime, request)).thrown).toMatchObject({ code: 'provider_overloaded' });
     expect(inner.calls).toBe(1);
   });
 
-  it('is any that has told an event', async () => {
+  it('after its first event', async () => {
     const { inner, clock, runtime } = retrying([[text, failure(true)], [stopped]]);
     const told = await tell(runtime, request);
     expect(told.events).toEqual([text]);
@@ -125,7 +125,7 @@ describe('a call that is not to be tried again', () => {
     expect({ calls: inner.calls, pending: clock.pending() }).toEqual({ calls: 1, pending: 0 });
   });
 
-  it('is any that failed for another reason', async () => {
+  it('after an error that is not a ModelFailure', async () => {
     const bug = new TypeError('a bug');
     const { inner, runtime } = retrying([[bug], [stopped]]);
     expect((await tell(runtime, request)).thrown).toBe(bug);
@@ -133,7 +133,7 @@ describe('a call that is not to be tried again', () => {
   });
 });
 
-it('a reader that leaves early ends the call underneath', async () => {
+it('a reader that leaves early ends the call of the wrapped runtime', async () => {
   const { inner, runtime } = retrying([[text, stopped]]);
   for await (const event of runtime.stream(request, new AbortController().signal)) {
     if (event.type === 'text') break;

@@ -34,7 +34,7 @@ describe.each([anthropicWire, openaiWire])('a call of $provider through a gatewa
     );
   }
 
-  it('keeps the tokens and addresses of gateways apart that share a key', async () => {
+  it('keeps the tokens and addresses of gateways with the same key apart', async () => {
     for (const name of ['one', 'two', 'one']) {
       const told = await tell(runtime, requestOf(wire, { route: routed(`token-${name}`, name) }));
       expect(textOf(told.events)).toBe('ok');
@@ -47,7 +47,7 @@ describe.each([anthropicWire, openaiWire])('a call of $provider through a gatewa
     ]);
   });
 
-  it('that fails tells neither token nor key, not even where the other side quotes them', async () => {
+  it('that fails reveals neither token nor key, even if the gateway quotes them', async () => {
     gateway.respond((exchange) => exchange.refuse(401, { error: 'canary-token and own-key-1 do not go together' }));
     const failure = failureOf(await tell(runtime, requestOf(wire, { route: routed('canary-token') })));
     expect([failure.code, failure.message]).toEqual(['provider_auth', expect.stringContaining('gateway')]);

@@ -83,7 +83,7 @@ describe('a refusal because of a schema', () => {
       ['three'],
     ],
     ['a body that was cut', '{"error":{"message":"tools.1.custom.input_schema: JSON schema is inv', ['one']],
-  ])('is known in the words of %s', (_provider, body, tools) => {
+  ])('is recognized in the error of %s', (_provider, body, tools) => {
     expect(told(body)?.tools).toEqual(tools);
   });
 
@@ -102,15 +102,15 @@ describe('a refusal because of a schema', () => {
     ['structured output', anthropic('output_format: tools with strict schemas cannot be used with structured outputs')],
     ['anything', gemini('Request contains an invalid argument.')],
     ['no error at all', ''],
-  ])('is not one because of %s', (_what, body) => {
+  ])('is not an error because of %s', (_what, body) => {
     expect(told(body)).toBeUndefined();
   });
 
-  it('is none of a request without tools', () => {
+  it('needs a request with tools', () => {
     expect(told(anthropic('tools.0.custom.input_schema: no'), [])).toBeUndefined();
   });
 
-  it('is quoted in one short line without keys', () => {
+  it('is quoted on one short line without keys', () => {
     const words = `tools.1.custom.input_schema: no\n\u0000 of own-key-1, sk-ant-0123456789abcdef and ${'x'.repeat(1_000)}`;
     const reason = told(anthropic(words), TOOLS, ['own-key-1', ''])?.reason ?? '';
     expect(reason).toMatch(/^tools\.1\.custom\.input_schema: no of \[secret\], \[secret\] and x+$/);

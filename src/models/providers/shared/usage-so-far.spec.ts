@@ -35,7 +35,7 @@ describe('the usage so far of a call that breaks off', () => {
     await upstream.close();
   });
 
-  /** What a call told whose responses are these frames, the last of them cut off. */
+  /** The last usage of a call whose responses are these frames, the last response cut off. */
   async function brokenOff(wire: ProviderWire, ...responses: string[][]): Promise<unknown[]> {
     upstream.respond((exchange) => exchange.sendAll(responses.shift() ?? []));
     const runtime = wire.runtime({ managedKey: 'key', baseUrl: wire.baseUrl(upstream.url) }, transport, clock);
@@ -44,25 +44,25 @@ describe('the usage so far of a call that breaks off', () => {
     return told.events.filter(({ type }) => type !== 'response');
   }
 
-  it('has the input before the text on Anthropic, and no output as long as only that of the start is told', async () => {
+  it('has the input before the text on Anthropic, and no output before a message_delta', async () => {
     expect(await brokenOff(anthropicWire, anthropicWire.text(['so far'], USAGE).slice(0, -2))).toEqual([
       counts(12, null, 10),
       { type: 'text', text: 'so far' },
     ]);
   });
 
-  it('has the output on Anthropic once a message_delta told it', async () => {
+  it('has the output on Anthropic after a message_delta', async () => {
     const events = await brokenOff(anthropicWire, anthropicWire.text(['so far'], USAGE).slice(0, -1));
     expect(events.at(-1)).toEqual(counts(12, 3, 10));
   });
 
-  it('has what was used before a pause on Anthropic too', async () => {
+  it('includes the usage before a pause on Anthropic', async () => {
     const text = anthropicWire.text(['so far'], USAGE);
     const paused = text.map((each) => each.replace('end_turn', 'pause_turn'));
     expect((await brokenOff(anthropicWire, paused, text.slice(0, 2))).at(-1)).toEqual(counts(24, 3, 20));
   });
 
-  it('has what each chunk tells on Gemini, before the text of the chunk', async () => {
+  it('has the counts of each chunk on Gemini, before the text of the chunk', async () => {
     const chunks = [
       geminiChunk('so', { promptTokenCount: 12, cachedContentTokenCount: 10 }),
       geminiChunk(' far', { promptTokenCount: 12, cachedContentTokenCount: 10, candidatesTokenCount: 2 }),
@@ -77,7 +77,7 @@ describe('the usage so far of a call that breaks off', () => {
     ]);
   });
 
-  it('is unknown on OpenAI, which tells it at the end', async () => {
+  it('is unknown on OpenAI, which reports it at the end', async () => {
     expect(await brokenOff(openaiWire, openaiWire.text(['so far'], USAGE).slice(0, -1))).toEqual([
       { type: 'text', text: 'so far' },
     ]);

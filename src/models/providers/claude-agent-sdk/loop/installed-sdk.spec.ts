@@ -10,7 +10,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** As the real one is laid out: its description is not among what it exports. */
+/** Has the layout of the real package, which does not export its package.json. */
 function install(
   version: unknown,
   source = 'export const name = "installed";',
@@ -33,7 +33,7 @@ const missing = (what: string): string =>
   `The Claude Agent SDK is missing on this installation: ${what}. Its operator installs it with: npm run install:claude-agent`;
 
 describe('the installed package', () => {
-  it('of the version that the release needs is missing in nothing, and is the one that is loaded', async () => {
+  it('can be loaded in the version that the release needs', async () => {
     install(SDK_VERSION);
     const installed = new InstalledSdk(folder);
     expect(installed.missing).toBeNull();
@@ -55,14 +55,14 @@ describe('the installed package', () => {
     expect(new InstalledSdk(folder).missing).toBe(missing('it is not installed'));
   });
 
-  it('is not installed in an empty folder, and in one that there is not, and cannot be loaded then', async () => {
+  it('is reported as missing in an empty folder and in a missing folder, and cannot be loaded', async () => {
     for (const path of [folder, join(folder, 'none')]) {
       expect(new InstalledSdk(path).missing).toBe(missing('it is not installed'));
       await expect(new InstalledSdk(path).load()).rejects.toThrow('Cannot find module');
     }
   });
 
-  it('is missing while its program for this system is, and not any more once that is there', () => {
+  it('is reported as missing until its program for this platform is installed', () => {
     const system = `${process.platform}-${process.arch}`;
     const program = `@anthropic-ai/claude-agent-sdk-${system}`;
     install(SDK_VERSION, '', [program, '@anthropic-ai/claude-agent-sdk-other-system']);
@@ -79,7 +79,7 @@ describe('the installed package', () => {
 });
 
 describe('the id of a tool call', () => {
-  it('is read of its metadata, and is unknown where there is none', () => {
+  it('is read from its metadata, and is unknown without metadata', () => {
     expect(toolUseIdOf({ _meta: { 'claudecode/toolUseId': 'toolu_1', other: 1 }, signal: null })).toBe('toolu_1');
     for (const extra of [undefined, null, {}, { _meta: {} }, { _meta: { 'claudecode/toolUseId': 1 } }])
       expect(toolUseIdOf(extra)).toBeUndefined();

@@ -45,7 +45,7 @@ async function refusalOf(answer: Promise<Response>): Promise<readonly [number, s
   return [response.status, error.type];
 }
 
-/** What a process says that takes the endpoint for its proxy, and the first line that it hears; none where it is cut off. */
+/** Uses the endpoint as a proxy. @returns the first line of the response; empty if the connection closes */
 async function proxied(lines: readonly string[]): Promise<string> {
   const socket = connect(Number(new URL(url).port), '127.0.0.1');
   socket.on('error', () => undefined);
@@ -60,12 +60,12 @@ async function firstArrived(): Promise<Arrived> {
 }
 
 describe('the endpoint of the processes', () => {
-  it('listens on the loopback interface alone, and once', async () => {
+  it('listens only on the loopback interface, and only once', async () => {
     expect(new URL(url).hostname).toBe('127.0.0.1');
     expect(await endpoint.open()).toBe(url);
   });
 
-  it('refuses a key that it does not know, has forgotten, or does not get with 401', async () => {
+  it('refuses an unknown, forgotten or missing key with 401', async () => {
     expect(await refusalOf(post(RUN, { apiKey: newToken() }))).toEqual([401, 'authentication_error']);
     const noKey = fetch(`${url}/v1/messages`, {
       method: 'POST',
@@ -86,7 +86,7 @@ describe('the endpoint of the processes', () => {
     },
   );
 
-  it('refuses another method with 404, and takes a path with a query', async () => {
+  it('refuses other methods with 404, and accepts a path with a query', async () => {
     expect(await refusalOf(post('', { method: 'GET' }))).toEqual([404, 'not_found_error']);
     const answer = post(RUN, { path: '/v1/messages?beta=true' });
     (await firstArrived()).call.answerWithEnd();
@@ -106,7 +106,7 @@ describe('the endpoint of the processes', () => {
     expect(arrived).toEqual([]);
   });
 
-  it('refuses a body that is too large with 400, and takes the largest', async () => {
+  it('refuses a body over the limit with 400, and accepts the largest allowed one', async () => {
     const filled = (size: number): string => RUN.padEnd(size);
     expect(await refusalOf(post(filled(MAX_REQUEST_BYTES + 1)))).toEqual([400, 'invalid_request_error']);
     expect(await refusalOf(post(filled(4 * MAX_REQUEST_BYTES)))).toEqual([400, 'invalid_request_error']);
@@ -116,7 +116,7 @@ describe('the endpoint of the processes', () => {
     expect((await answer).status).toBe(200);
   });
 
-  it('connects to nothing as a proxy, not even to itself', async () => {
+  it('refuses every connection as a proxy, even to itself', async () => {
     const { host } = new URL(url);
     for (const target of ['example.com:443', host]) {
       expect(await proxied([`CONNECT ${target} HTTP/1.1`, `host: ${target}`, `x-api-key: ${key}`])).toBe('');
@@ -136,7 +136,7 @@ describe('the endpoint of the processes', () => {
     expect(arrived).toEqual([]);
   });
 
-  it('goes on after a request that is broken off', async () => {
+  it('serves further requests after an aborted one', async () => {
     const broken = request(`${url}/v1/messages`, {
       method: 'POST',
       headers: { 'x-api-key': key, 'content-length': 1_000 },
@@ -150,7 +150,7 @@ describe('the endpoint of the processes', () => {
 });
 
 describe('the run of a request', () => {
-  it('is the one of the newest token, whatever comes after it', async () => {
+  it('is that of the last token, whatever follows it', async () => {
     const [old, newest] = [newToken(), newToken()];
     const body = bodyOf(
       user(promptOf(old)),
@@ -182,7 +182,7 @@ describe('the run of a request', () => {
   });
 });
 
-describe('an answer', () => {
+describe('a response', () => {
   const messages = [{ role: 'user' as const, content: promptOf(newToken()) }];
   const ask = (): ReturnType<Anthropic['messages']['stream']> =>
     new Anthropic({ baseURL: url, defaultHeaders: { 'x-api-key': key }, maxRetries: 0 }).messages.stream({
@@ -191,7 +191,7 @@ describe('an answer', () => {
       messages,
     });
 
-  it('with calls has them as tool_use blocks with their ids, and stops for them', async () => {
+  it('with tool calls has tool_use blocks with their ids, and stops with tool_use', async () => {
     const stream = ask();
     (await firstArrived()).call.answerWithTools(['toolu_1', 'toolu_2']);
     const { content, stop_reason } = await stream.finalMessage();
@@ -202,14 +202,14 @@ describe('an answer', () => {
     ]);
   });
 
-  it('that ends the turn is a text that stops as end_turn', async () => {
+  it('that ends the turn is a text, and stops with end_turn', async () => {
     const stream = ask();
     (await firstArrived()).call.answerWithEnd();
     const { content, stop_reason } = await stream.finalMessage();
     expect([content, stop_reason]).toMatchObject([[{ type: 'text', text: 'Done.' }], 'end_turn']);
   });
 
-  it('begins at once and shows life as long as it is open, and not after', async () => {
+  it('starts at once and sends pings until it ends', async () => {
     const response = await post(RUN);
     const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
     const ping = 'event: ping\ndata: {"type":"ping"}\n\n';
@@ -225,7 +225,7 @@ describe('an answer', () => {
     expect(rest).not.toContain('ping');
   });
 
-  it('to a process that is gone goes nowhere', async () => {
+  it('to a process that has ended is dropped', async () => {
     const leaving = new AbortController();
     await fetch(`${url}/v1/messages`, {
       method: 'POST',

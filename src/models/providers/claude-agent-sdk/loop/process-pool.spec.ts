@@ -13,13 +13,13 @@ import { IDLE_MS, MAX_RUNS, SHARE_MS } from './limits.js';
 import { MessagesEndpoint } from './messages-endpoint.js';
 import { ProcessPool } from './process-pool.js';
 
-/** A package whose processes say nothing. */
+/** An SDK whose processes send nothing. */
 class QuietSdk implements ClaudeAgentSdk {
   readonly open = new Set<QuietQuery>();
-  /** At a time. */
+  /** Most open processes at a time. */
   most = 0;
   opened = 0;
-  /** The next ones that cannot be started. */
+  /** How many of the next starts fail. */
   broken = 0;
 
   query(): SdkQuery {
@@ -85,14 +85,13 @@ function poolOf(size: number): ProcessPool {
   return new ProcessPool((organizationId) => AgentProcess.start(host, organizationId), size, clock);
 }
 
-/** Begins a run. */
 async function acquire(organizationId: string): Promise<AgentProcess> {
   const process = await pool.acquire(organizationId, signal);
   process.begin();
   return process;
 }
 
-/** Runs that wait, and who they are in the order in which they are served. */
+/** Waiting runs, and their names in the order in which they are served. */
 class Queue {
   readonly served: string[] = [];
   private readonly held: AgentProcess[] = [];
@@ -102,7 +101,7 @@ class Queue {
     for (const name of names) this.done.push(this.wait(name));
   }
 
-  /** Each is served once the one before has been and has taken this long, until none waits. */
+  /** Serves the waiting runs one after the other, each for this long. */
   async pass(first: AgentProcess, runMs = 0): Promise<readonly string[]> {
     await clock.advance(runMs);
     pool.release(first);
@@ -115,7 +114,7 @@ class Queue {
     return this.served;
   }
 
-  /** @param name begins with the organization's */
+  /** @param name starts with that of the organization */
   private async wait(name: string): Promise<void> {
     const process = await acquire(name[0]!);
     this.served.push(name);
@@ -128,14 +127,14 @@ async function settled(): Promise<void> {
 }
 
 describe('an organization', () => {
-  it('gets its own process again', async () => {
+  it('reuses its process', async () => {
     const first = await acquire('a');
     pool.release(first);
     expect(await acquire('a')).toBe(first);
     expect(sdk.opened).toBe(1);
   });
 
-  it('gets its own idle process before another one of it or a new one', async () => {
+  it('gets its idle process rather than a new one', async () => {
     pool = poolOf(3);
     const [a, b] = [await acquire('a'), await acquire('b')];
     pool.release(a);
@@ -145,7 +144,7 @@ describe('an organization', () => {
     expect(a.hasEnded).toBe(false);
   });
 
-  it("never gets another one's process: where there is no place, the idle one ends for a new one", async () => {
+  it("never gets another organization's process: if the pool is full, an idle one ends and a new one starts", async () => {
     pool = poolOf(1);
     const a = await acquire('a');
     pool.release(a);
@@ -156,7 +155,7 @@ describe('an organization', () => {
     expect(await acquire('a')).not.toBe(a);
   });
 
-  it('with many runs keeps its process as long as no other one has waited for long', async () => {
+  it('with many runs keeps its process until another organization has waited for SHARE_MS', async () => {
     pool = poolOf(1);
     const queue = new Queue();
     const first = await acquire('a');
@@ -167,7 +166,7 @@ describe('an organization', () => {
     expect(sdk.opened).toBe(3);
   });
 
-  it('with many runs holds up another one that has waited for long no longer than a turn', async () => {
+  it('with many runs delays another one that has waited for SHARE_MS by at most one run', async () => {
     pool = poolOf(1);
     const queue = new Queue();
     const first = await acquire('a');
@@ -176,7 +175,7 @@ describe('an organization', () => {
     expect(await queue.pass(first)).toEqual(['a1', 'b1', 'a2', 'a3', 'a4', 'a5']);
   });
 
-  it('takes turns with all others where runs are long', async () => {
+  it('takes turns with all others if runs are long', async () => {
     pool = poolOf(1);
     const queue = new Queue();
     const first = await acquire('a');
@@ -184,7 +183,7 @@ describe('an organization', () => {
     expect(await queue.pass(first, SHARE_MS)).toEqual(['a1', 'b1', 'c1', 'a2', 'b2', 'a3']);
   });
 
-  it('is served in the end, however many runs of another one keep coming', async () => {
+  it('is served, however many runs another organization starts', async () => {
     pool = poolOf(1);
     let process = await acquire('a');
     let isServed = false;
@@ -206,7 +205,7 @@ describe('an organization', () => {
 });
 
 describe('the pool', () => {
-  it('never has more processes than its size, those that start included', async () => {
+  it('never has more processes than its size, including those that start', async () => {
     const waiting = ['a', 'b', 'c', 'a'].map((organizationId) => acquire(organizationId));
     expect(pool.counts).toEqual({ busy: 2, idle: 0, waiting: 2 });
     const [a, b] = await Promise.all(waiting.slice(0, 2));
@@ -235,19 +234,19 @@ describe('the pool', () => {
     expect(pool.counts).toMatchObject({ busy: 0, waiting: 0 });
   });
 
-  it('gives a run another process where its own has gone while it was idle', async () => {
+  it('starts a new process if the idle one has ended', async () => {
     const first = await acquire('a');
     pool.release(first);
-    await first.kill('it is gone');
+    await first.kill('it has ended');
     expect(pool.counts).toEqual({ busy: 0, idle: 0, waiting: 0 });
     expect(await acquire('a')).not.toBe(first);
   });
 
-  it('has a place for the next run where a process goes in a run', async () => {
+  it('serves the next run after a process has ended during a run', async () => {
     pool = poolOf(1);
     const first = await acquire('a');
     const waiting = acquire('a');
-    await first.kill('it is gone');
+    await first.kill('it has ended');
     pool.release(first);
     expect(await waiting).not.toBe(first);
     expect(sdk.most).toBe(1);
@@ -255,7 +254,7 @@ describe('the pool', () => {
 });
 
 describe('a run that waits', () => {
-  it('leaves when it is aborted, with the reason, and the next one is served', async () => {
+  it('rejects with the reason when it is aborted, and the next one is served', async () => {
     pool = poolOf(1);
     const first = await acquire('a');
     const leaving = new AbortController();
@@ -268,12 +267,12 @@ describe('a run that waits', () => {
     expect((await next).organizationId).toBe('c');
   });
 
-  it('is refused at once where it is aborted already', async () => {
+  it('rejects at once if its signal has aborted before', async () => {
     await expect(pool.acquire('a', AbortSignal.abort(new Error('left')))).rejects.toThrow('left');
     expect([pool.counts, sdk.opened]).toEqual([{ busy: 0, idle: 0, waiting: 0 }, 0]);
   });
 
-  it('leaves the process to the next one of its organization where it is aborted while that starts', async () => {
+  it('leaves its process to the next run of the organization if it is aborted during the start', async () => {
     const leaving = new AbortController();
     const aborted = pool.acquire('a', leaving.signal);
     leaving.abort(new Error('left'));
@@ -285,7 +284,7 @@ describe('a run that waits', () => {
 });
 
 describe('a start that fails', () => {
-  it('fails the run that it was for alone, and leaves nothing', async () => {
+  it('fails only its own run, and leaves no process and no folder', async () => {
     pool = poolOf(1);
     sdk.broken = 1;
     const [broken, other, third] = [acquire('a'), acquire('a'), acquire('b')];
@@ -310,7 +309,7 @@ describe('a process', () => {
     await until(() => sdk.open.size === 1, 'it has ended');
   });
 
-  it('ends when it has been idle for long, counted from its last run on', async () => {
+  it('ends after IDLE_MS without a run', async () => {
     const process = await acquire('a');
     await clock.advance(2 * IDLE_MS);
     pool.release(process);
@@ -322,12 +321,12 @@ describe('a process', () => {
     expect(process.hasEnded).toBe(false);
     await clock.advance(1);
     expect([process.hasEnded, pool.counts.idle]).toEqual([true, 0]);
-    await until(() => readdirSync(root).length === 0, 'its folder is gone');
+    await until(() => readdirSync(root).length === 0, 'its folder is removed');
   });
 });
 
 describe('closing', () => {
-  it('kills all, the idle and the busy ones, and keeps none that is given back later', async () => {
+  it('kills idle and busy processes, and keeps none that is released later', async () => {
     const [busy, idle] = [await acquire('a'), await acquire('b')];
     pool.release(idle);
     await pool.close();
@@ -337,10 +336,10 @@ describe('closing', () => {
     expect(pool.counts).toEqual({ busy: 0, idle: 0, waiting: 0 });
   });
 
-  it('kills a process that starts meanwhile', async () => {
+  it('kills a process that is starting', async () => {
     const starting = acquire('a');
     await pool.close();
     expect((await starting).hasEnded).toBe(true);
-    await until(() => sdk.open.size === 0 && readdirSync(root).length === 0, 'it is gone');
+    await until(() => sdk.open.size === 0 && readdirSync(root).length === 0, 'it has ended');
   });
 });

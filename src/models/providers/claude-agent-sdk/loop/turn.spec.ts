@@ -12,9 +12,9 @@ let endpoint: MessagesEndpoint;
 let turn: Turn;
 let process: Process;
 
-/** What a process does, done by hand: it asks the endpoint, and calls the tool. */
+/** Plays a process: sends requests to the endpoint, and calls the tool. */
 class Process {
-  /** Requests that have reached the turn. */
+  /** Number of requests that have reached the turn. */
   asked = 0;
 
   private constructor(private readonly client: Anthropic) {}
@@ -30,7 +30,7 @@ class Process {
     return started;
   }
 
-  /** @returns the ids of the calls in the answer; none where it ends the turn */
+  /** @returns the ids of the calls in the response; none if it ends the turn */
   async ask(): Promise<string[]> {
     const messages = [{ role: 'user' as const, content: promptOf(turn.token) }];
     const { content, stop_reason } = await this.client.messages
@@ -42,7 +42,7 @@ class Process {
     return ids;
   }
 
-  /** A request whose answer is not read. */
+  /** Sends a request without reading the response. */
   async leave(): Promise<void> {
     const { asked } = this;
     this.ask().catch(() => undefined);
@@ -72,7 +72,7 @@ async function stateOf(promise: Promise<unknown>): Promise<string> {
   ]);
 }
 
-/** The process has an answer with calls, and has made none of them. */
+/** The process has a response with calls, and has made none of them. */
 async function withCalls(count: number): Promise<{ readonly ids: readonly string[]; readonly tools: Promise<void> }> {
   const answer = process.ask();
   await turn.modelCall();
@@ -82,7 +82,7 @@ async function withCalls(count: number): Promise<{ readonly ids: readonly string
 }
 
 describe('the steps of a turn', () => {
-  it('come as the process asks for them: the model, its calls, the model, and the end', async () => {
+  it('follow the requests of the process: the model, its calls, the model, the end', async () => {
     const model = turn.modelCall();
     expect(await stateOf(model)).toBe('pending');
     const answer = process.ask();
@@ -103,14 +103,14 @@ describe('the steps of a turn', () => {
     expect(await end).toEqual([]);
   });
 
-  it('are at once what the process has already asked for', async () => {
+  it('resolve at once if the process has already asked', async () => {
     await process.leave();
     expect(await stateOf(turn.modelCall())).toBe('resolved');
-    // The same call of the model, as an engine asks that repeats it.
+    // An engine that repeats the model call asks again.
     expect(await stateOf(turn.modelCall())).toBe('resolved');
   });
 
-  it('have other ids in each answer', async () => {
+  it('have new ids in each response', async () => {
     const first = await withCalls(1);
     void turn.onToolCall(first.ids[0]);
     const answer = process.ask();
@@ -124,7 +124,7 @@ describe('the steps of a turn', () => {
     await tools;
   });
 
-  it('take calls that come after the engine has made all for made, and not for the next step', async () => {
+  it('count late calls of a response as made, and not as the next step', async () => {
     const { ids, tools } = await withCalls(3);
     const first = turn.onToolCall(ids[0]);
     await tools;
@@ -139,14 +139,14 @@ describe('the steps of a turn', () => {
 });
 
 describe('a process that goes wrong', () => {
-  it('by asking for the model before it has made a call of the answer fails the turn', async () => {
+  it('by asking for the model before it has made a call of the response fails the turn', async () => {
     const { tools } = await withCalls(1);
     await process.leave();
     await expect(tools).rejects.toThrow('before it had made the tool calls of the response');
     await expect(turn.modelCall()).rejects.toBeInstanceOf(AgentLoopFailure);
   });
 
-  it('by asking for the model twice fails the turn, also while no step waits', async () => {
+  it('by asking for the model twice fails the turn, even while no step waits', async () => {
     await process.leave();
     await turn.modelCall();
     await process.leave();
@@ -162,7 +162,7 @@ describe('a process that goes wrong', () => {
     },
   );
 
-  it('by asking for nothing fails each step when its time is up, and not before', async () => {
+  it('by asking for nothing fails each step after STEP_MS, and not before', async () => {
     const model = turn.modelCall();
     model.catch(() => undefined);
     await clock.advance(STEP_MS - 1);
@@ -172,7 +172,7 @@ describe('a process that goes wrong', () => {
     await expect(turn.modelCall()).rejects.toThrow('did not continue its run in time');
   });
 
-  it('by calling no tool fails the step when its time is up; the time before it does not count', async () => {
+  it('by calling no tool fails the step after STEP_MS, counted from the start of the step', async () => {
     await process.leave();
     await turn.modelCall();
     await clock.advance(10 * STEP_MS);
@@ -184,7 +184,7 @@ describe('a process that goes wrong', () => {
     await expect(tools).rejects.toBeInstanceOf(AgentLoopFailure);
   });
 
-  it('fails with what was told first', async () => {
+  it('fails with the first failure', async () => {
     turn.fail(new AgentLoopFailure('first'));
     turn.fail(new AgentLoopFailure('second'));
     await expect(turn.modelCall()).rejects.toThrow('first');
@@ -197,12 +197,12 @@ describe('a step that is done', () => {
     const { ids, tools } = await withCalls(1);
     void turn.onToolCall(ids[0]);
     await tools;
-    await until(() => clock.pending() === before, 'the timers of the step and of the request are gone');
+    await until(() => clock.pending() === before, 'the timers of the step and of the request are cancelled');
   });
 });
 
 describe('after its end', () => {
-  it('a turn answers the request that is open, later ones and all calls of the tool', async () => {
+  it('a turn answers the open request, later requests and all calls of the tool', async () => {
     const open = process.ask();
     await turn.modelCall();
     turn.finish();
@@ -211,7 +211,7 @@ describe('after its end', () => {
     expect(await turn.onToolCall('toolu_any')).toEqual(UNKNOWN);
   });
 
-  it('a turn settles the calls that wait, and takes no more', async () => {
+  it('a turn resolves the waiting calls, and accepts no more', async () => {
     const { ids } = await withCalls(2);
     const waiting = turn.onToolCall(ids[0]);
     turn.finish();
