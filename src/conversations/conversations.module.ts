@@ -60,22 +60,20 @@ import { ThreadsController } from './http/threads.controller.js';
 import { PurgeIdempotencyKeys, purgeIdempotencyKeys } from './jobs/purge-idempotency-keys.job.js';
 import { RemoveDeletedThreadsJob, removeDeletedThreads } from './jobs/remove-deleted-threads.job.js';
 import { RemoveEmptyThreads, removeEmptyThreads } from './jobs/remove-empty-threads.job.js';
-import { DeletedThreads } from './persistence/deleted-threads.repository.js';
-import { EmptyWidgetThreads } from './persistence/empty-widget-threads.repository.js';
 import { IdempotencyRepository } from './persistence/idempotency.repository.js';
 import { MessageRepository } from './persistence/message.repository.js';
 import { NewThreadRepository } from './persistence/new-thread.repository.js';
-import { ReactionRepository } from './persistence/reaction.repository.js';
 import { RunReader } from './persistence/run-reader.repository.js';
 import { RunRepository } from './persistence/run.repository.js';
+import { ThreadRemovalRepository } from './persistence/thread-removal.repository.js';
 import { ThreadRepository } from './persistence/thread.repository.js';
 import { UserKeysModule } from './user-keys.module.js';
 
 const attachments = [AcceptAttachments, LoadAttachments, HoldAttachedFiles];
 
-const deletion = [DeletedThreads, RemoveDeletedThreads, RemoveDeletedThreadsJob];
+const deletion = [ThreadRemovalRepository, RemoveDeletedThreads, RemoveDeletedThreadsJob];
 
-const widget = [EmptyWidgetThreads, WidgetConversations, RemoveEmptyThreads];
+const widget = [WidgetConversations, RemoveEmptyThreads];
 
 const controllers = [
   ThreadsController,
@@ -120,7 +118,6 @@ const controllers = [
     DeleteThread,
     ListMessages,
     ReactToMessage,
-    ReactionRepository,
     ReadReactions,
     ShowExpiredCalls,
     ...attachments,

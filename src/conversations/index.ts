@@ -10,7 +10,8 @@ export const conversationsContext = {
 
 export { ConversationsModule, conversationsSchema };
 export { type RunExtensions, RunExtensionsModule } from './run-extensions.module.js';
-export { type ReactionCount, type Reactions, ReadReactions } from './application/read-reactions.js';
+export { type ReactionCount, ReadReactions } from './application/read-reactions.js';
+export type { Reactions } from './engine/presenters.js';
 export { type ThreadDataHolder, ThreadDataHolders } from './application/thread-data-holders.js';
 export { WidgetConversations } from './application/widget-conversations.js';
 export { UserColumns } from './application/user-columns.js';

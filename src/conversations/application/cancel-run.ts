@@ -1,11 +1,12 @@
 import { Injectable } from '@nestjs/common';
+import { Clock } from '../../platform/clock/index.js';
 import type { RunReference } from '../domain/run.js';
 import { RunReader } from '../persistence/run-reader.repository.js';
 import { JoinRun } from './join-run.js';
 import { type CurrentRun, ReadRun } from './read-run.js';
 import { RunSupervisor } from './run-supervisor.js';
 
-/** Ends a run at its user's request; the text so far is kept. */
+/** Ends a run at its user's request; its message keeps the text so far. */
 @Injectable()
 export class CancelRun {
   constructor(
@@ -13,19 +14,19 @@ export class CancelRun {
     private readonly runs: RunReader,
     private readonly joinRun: JoinRun,
     private readonly readRun: ReadRun,
+    private readonly clock: Clock,
   ) {}
 
   /**
-   * Also right for a run that has ended: it is answered as it is. A run of another process ends at
-   * that process's next heartbeat.
-   * @param gone aborted when the caller leaves: the run is cancelled all the same, and nobody waits for its end
+   * Does not change a run that has ended. A run of another process ends at that process's next heartbeat.
+   * @param disconnected the signal aborts when the caller disconnects; the run is cancelled all the same
    * @returns the run as it ended
-   * @throws DomainError `not_found`, `gone` when the caller left before the end
+   * @throws DomainError `not_found`, `gone` when the caller disconnected before the end
    */
   async execute(reference: RunReference, disconnected: () => AbortSignal): Promise<CurrentRun> {
     const { run } = await this.joinRun.read(reference);
     if (run.status === 'running') {
-      await this.runs.requestCancel(reference);
+      await this.runs.requestCancel(reference, this.clock.now());
       this.supervisor.find(reference)?.abort('cancel_requested');
       await this.joinRun.ended(reference, disconnected);
     }

@@ -1,28 +1,25 @@
 import { Injectable } from '@nestjs/common';
 import type { ReactionName } from '../domain/message.js';
-import { type ReactionView, reactionView } from '../engine/presenters.js';
-import { ReactionRepository } from '../persistence/reaction.repository.js';
-
-/** At most one reaction, by its name. */
-export type Reactions = Readonly<Partial<Record<ReactionName, ReactionView>>>;
+import { type Reactions, reactionView } from '../engine/presenters.js';
+import { MessageRepository } from '../persistence/message.repository.js';
 
 export interface ReactionCount {
   readonly reaction: ReactionName;
   readonly count: number;
 }
 
-/** What users thought of replies, for other contexts. */
+/** Reactions to replies, for other contexts. */
 @Injectable()
 export class ReadReactions {
-  constructor(private readonly reactions: ReactionRepository) {}
+  constructor(private readonly messages: MessageRepository) {}
 
-  /** The reaction to one message; empty where it has none or is gone. */
+  /** The reaction to a message; empty when it has none, or does not exist. */
   async of(organizationId: string, messageId: string): Promise<Reactions> {
-    return reactionView(await this.reactions.find(organizationId, messageId));
+    return reactionView(await this.messages.findReaction(organizationId, messageId));
   }
 
   /**
-   * How many replies of an agent have each reaction; those that none has are left out.
+   * How many replies of an agent have each reaction. Reactions without a reply are left out.
    * @param range in which the runs of the replies started, `to` not included
    */
   count(
@@ -30,6 +27,6 @@ export class ReadReactions {
     agentId: string,
     range: { readonly from: Date; readonly to: Date },
   ): Promise<ReactionCount[]> {
-    return this.reactions.count(organizationId, agentId, range);
+    return this.messages.countReactions(organizationId, agentId, range);
   }
 }

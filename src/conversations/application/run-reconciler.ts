@@ -87,7 +87,7 @@ export class RunReconciler implements OnApplicationBootstrap, OnModuleDestroy {
         this.observers.tellEnded(ended);
         sealing.push(this.log.seal(ended.run.id, PLAIN, JSON.stringify(runError(STOPPED))));
       }
-      await this.runs.forgetSilentOwners(OWNER_SILENT_SECONDS);
+      await this.runs.removeSilentOwners(OWNER_SILENT_SECONDS);
       if (sealing.length > 0) this.logger.warn({ runs: sealing.length }, 'Ended the runs of a process that died');
       return sealing.length;
     } finally {

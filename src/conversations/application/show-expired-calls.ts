@@ -4,7 +4,10 @@ import { hasExpired } from '../domain/approval.js';
 import { awaitsApproval, type ShownMessage, withExpiredCalls } from '../domain/message.js';
 import { RunReader } from '../persistence/run-reader.repository.js';
 
-/** Calls that can no longer be approved are stored as declined with the thread's next run; until then reads show them so. */
+/**
+ * Shows calls whose approval has expired as denied. The database keeps them as waiting until the start of the thread's next run
+ * changes them.
+ */
 @Injectable()
 export class ShowExpiredCalls {
   constructor(
@@ -14,9 +17,9 @@ export class ShowExpiredCalls {
 
   async execute(organizationId: string, message: ShownMessage): Promise<ShownMessage> {
     const now = this.clock.now();
-    // A reply begins before its run ends, so one that is younger cannot have expired, and its run is not looked up.
+    // A reply is older than the end of its run, so the run of a recent reply need not be read.
     if (message.runId === null || !awaitsApproval(message) || !hasExpired(message.createdAt, now)) return message;
-    const askedAt = await this.reader.endOf(organizationId, message.runId);
+    const askedAt = await this.reader.findEnd(organizationId, message.runId);
     return askedAt !== null && hasExpired(askedAt, now) ? withExpiredCalls(message) : message;
   }
 }

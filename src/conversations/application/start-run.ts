@@ -6,7 +6,8 @@ import { agentAbsent, refusedRun, threadBusy, threadNotFound } from '../domain/c
 import type { NewThread, NewThreadMessage } from '../domain/new-thread.js';
 import { NewThreadRepository } from '../persistence/new-thread.repository.js';
 import { RunReader } from '../persistence/run-reader.repository.js';
-import { type NewRun, RunRepository, type StartResult } from '../persistence/run.repository.js';
+import type { NewRun } from '../persistence/new-run.js';
+import { RunRepository, type StartResult } from '../persistence/run.repository.js';
 import { AcceptAttachments } from './accept-attachments.js';
 import { AdmitRun } from './admit-run.js';
 import { IdempotentRuns } from './idempotent-runs.js';

@@ -1,28 +1,28 @@
 import { Injectable } from '@nestjs/common';
-import { EmptyWidgetThreads } from '../persistence/empty-widget-threads.repository.js';
+import { ThreadRemovalRepository } from '../persistence/thread-removal.repository.js';
 import { CreateThread } from './create-thread.js';
 import { ThreadLookup } from './thread-lookup.js';
 
-/** The conversations of the browser widget, for the context that hands out passes to them. */
+/** The threads of the browser widget, for the context that issues session passes. */
 @Injectable()
 export class WidgetConversations {
   constructor(
     private readonly createThread: CreateThread,
     private readonly lookup: ThreadLookup,
-    private readonly empty: EmptyWidgetThreads,
+    private readonly removal: ThreadRemovalRepository,
   ) {}
 
   /**
-   * @returns the id of a new conversation with the agent
-   * @throws DomainError `not_found` when the agent has been deleted meanwhile
+   * @returns the id of a new thread with the agent
+   * @throws DomainError `not_found` when the agent has been deleted
    */
   async open(organizationId: string, agentId: string): Promise<string> {
     return (await this.createThread.forWidget(organizationId, agentId)).id;
   }
 
   /**
-   * Always from the database: a conversation that another process has deleted is none.
-   * @returns the agent of a conversation; null when the organization has no such conversation, or its agent is gone
+   * Reads the database and not the cache, since another process may have deleted the thread.
+   * @returns the thread's agent; null when the organization has no such thread, or its agent has been deleted
    */
   async agentOf(organizationId: string, threadId: string): Promise<string | null> {
     this.lookup.forget(organizationId, threadId);
@@ -30,11 +30,11 @@ export class WidgetConversations {
   }
 
   /**
-   * Removes conversations that were opened before `before` and in which nothing has been said.
+   * Removes threads without a message that were created before `before`.
    * @returns how many; fewer than `limit` when no more are left
    */
   async removeEmpty(before: Date, limit: number): Promise<number> {
-    const removed = await this.empty.remove(before, limit);
+    const removed = await this.removal.removeEmptyWidgetThreads(before, limit);
     for (const { organizationId, id } of removed) this.lookup.forget(organizationId, id);
     return removed.length;
   }

@@ -137,30 +137,65 @@ export function blockedAmong(messages: readonly HistoryMessage[]): (message: His
   return ({ blocked, runId }) => blocked || (runId !== null && runs.has(runId));
 }
 
+/** The result of a call that has none among the entries; null leaves the call without one. */
+type MissingResult = (call: Call, answerIndex: number) => ResultEntry | null;
+
 /**
- * Stored messages, oldest first, as a model reads them: a prompt that a hook has blocked is left out.
- * @param end `open` when a run goes on where the last message ended: its calls still get their results, and
- * what the provider wants back with its own answers is kept since the user's last message
+ * Stored messages, oldest first, as a model reads them, without those that a hook has blocked.
+ * @param end `open` for a run that continues the last exchange: the calls of its last answer may lack a result, and the exchange
+ * keeps the provider's state
  */
 export function toModelMessages(
   messages: readonly HistoryMessage[],
   end: 'closed' | 'open' = 'closed',
 ): HistoryEntry[] {
   const isBlocked = blockedAmong(messages);
-  const conversation = new ToolResultMatcher<UserEntry>(substitute);
-  for (const message of messages) {
-    if (!isBlocked(message)) addEntries(conversation, message);
-  }
-  const entries = end === 'open' ? conversation.open() : conversation.closed();
+  const stored = messages
+    .filter((message) => !isBlocked(message))
+    .flatMap((message) => entriesOf(message).map((entry) => ({ entry, records: message.toolCalls })));
+  const openAnswer = end === 'open' ? stored.findLastIndex(({ entry }) => entry.role !== 'tool') : -1;
+  const missing: MissingResult = (call, index) =>
+    index === openAnswer ? null : missingResult(call, stored[index]?.records ?? []);
+  const entries = inCallOrder(
+    stored.map(({ entry }) => entry),
+    missing,
+  );
   const keptFrom = end === 'open' ? entries.findLastIndex(beginsExchange) : entries.length;
   return entries.map((entry, index) => (index < keptFrom ? withoutState(entry) : entry));
 }
 
-/** Results follow their answer in the order of its calls: some providers pair them by their place. */
-export function inCallOrder(entries: readonly ModelMessage[]): ModelMessage[] {
-  const conversation = new ToolResultMatcher<Extract<ModelMessage, { role: 'user' }>>(() => null);
-  for (const entry of entries) conversation.add(entry, []);
-  return conversation.open();
+/**
+ * Puts the results of an answer's calls behind the answer, in the order of the calls, since some providers match them by position.
+ * Removes results without a call, which providers refuse. A call and its result may be in two messages: the call in the message of
+ * the run that asked for approval, the result in that of the run that made the call.
+ * @param missing providers also refuse a call without a result
+ */
+export function inCallOrder<Asked extends { readonly role: 'user' }>(
+  entries: readonly (Answered | Asked)[],
+  missing: MissingResult = () => null,
+): (Answered | Asked)[] {
+  const ordered: (Answered | Asked)[] = [];
+  const results = new Map<string, ResultEntry>();
+  let answerIndex = -1;
+  const addResults = (): void => {
+    const answer = entries[answerIndex];
+    for (const call of answer?.role === 'assistant' ? answer.toolCalls : []) {
+      const result = results.get(call.id) ?? missing(call, answerIndex);
+      if (result) ordered.push(result);
+    }
+    results.clear();
+  };
+  for (const [index, entry] of entries.entries()) {
+    if (entry.role === 'tool') {
+      results.set(entry.toolCallId, entry);
+      continue;
+    }
+    addResults();
+    ordered.push(entry);
+    answerIndex = index;
+  }
+  addResults();
+  return ordered;
 }
 
 export function withoutState<Asked extends { readonly role: 'user' }>(entry: Answered | Asked): Answered | Asked {
@@ -168,13 +203,11 @@ export function withoutState<Asked extends { readonly role: 'user' }>(entry: Ans
   return { role: entry.role, text: entry.text, toolCalls: entry.toolCalls };
 }
 
-const NO_CALLS: readonly Call[] = [];
-
-function addEntries(conversation: ToolResultMatcher<UserEntry>, message: HistoryMessage): void {
-  const { role, content, transcript, toolCalls } = message;
-  if (role === 'user') conversation.add(userEntry(message), toolCalls);
-  else if (transcript.length > 0) for (const entry of transcript) conversation.add(entry, toolCalls);
-  else if (content !== '') conversation.add({ role, text: content, toolCalls: NO_CALLS }, toolCalls);
+function entriesOf(message: HistoryMessage): readonly HistoryEntry[] {
+  const { role, content, transcript } = message;
+  if (role === 'user') return [userEntry(message)];
+  if (transcript.length > 0) return transcript;
+  return content === '' ? [] : [{ role, text: content, toolCalls: [] }];
 }
 
 function userEntry({ content, additionalContext = [], attachments: attached }: HistoryMessage): UserEntry {
@@ -182,55 +215,8 @@ function userEntry({ content, additionalContext = [], attachments: attached }: H
   return attached ? { role: 'user', text, attached } : { role: 'user', text };
 }
 
-type Substitute = (call: Call, records: readonly ToolCallRecord[]) => ResultEntry | null;
-
-/**
- * Providers refuse a call without a result, and a result without its call. Both may stand in two messages:
- * the call in that of the run which asked for approval, the result in that of the run which went on.
- */
-class ToolResultMatcher<Asked extends { readonly role: 'user' }> {
-  private readonly entries: (Answered | Asked)[] = [];
-  /** Those of the last answer, with what became of the calls of its message. */
-  private calls: readonly Call[] = NO_CALLS;
-  private records: readonly ToolCallRecord[] = [];
-  private readonly results = new Map<string, ResultEntry>();
-
-  /** @param missing the result of a call that has none */
-  constructor(private readonly missing: Substitute) {}
-
-  add(entry: Answered | Asked, records: readonly ToolCallRecord[]): void {
-    if (entry.role === 'tool') {
-      this.results.set(entry.toolCallId, entry);
-      return;
-    }
-    this.answer(this.missing);
-    this.entries.push(entry);
-    this.calls = entry.role === 'assistant' ? entry.toolCalls : NO_CALLS;
-    this.records = records;
-  }
-
-  closed(): (Answered | Asked)[] {
-    this.answer(this.missing);
-    return this.entries;
-  }
-
-  /** The last answer's calls may still get their results. */
-  open(): (Answered | Asked)[] {
-    this.answer(() => null);
-    return this.entries;
-  }
-
-  private answer(missing: Substitute): void {
-    for (const call of this.calls) {
-      const result = this.results.get(call.id) ?? missing(call, this.records);
-      if (result) this.entries.push(result);
-    }
-    if (this.results.size > 0) this.results.clear();
-  }
-}
-
-/** For a call that was not made, or whose outcome is unknown. */
-function substitute({ id, name }: Call, records: readonly ToolCallRecord[]): ResultEntry {
+/** For a call that was not made, or whose outcome is unknown. @param records the calls of the message that the call is in */
+function missingResult({ id, name }: Call, records: readonly ToolCallRecord[]): ResultEntry {
   const denied = records.find((record) => record.id === id && record.status === 'denied');
   return {
     role: 'tool',

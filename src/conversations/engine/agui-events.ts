@@ -1,7 +1,7 @@
 import { EventType, type AGUIEvent, PROTOCOL_VERSION, type RunFinishedOutcome } from '@ag-ui/core';
 import type { MessageComponent, ToolCallRecord } from '../domain/message.js';
 import type { RunError } from '../domain/run.js';
-import type { MessageView, RunView } from './presenters.js';
+import type { MessageResponse, RunResponse } from '../http/messages.dto.js';
 
 /** One event of AG-UI 1.0, the protocol of `runs/stream`. */
 export type RunEvent = AGUIEvent;
@@ -74,7 +74,7 @@ export const componentShown = ({ id, component, props, fallback }: MessageCompon
 
 /** How a run that did not fail ends. */
 export function runFinished(
-  ended: { run: RunView; message: MessageView | null; provider: string; model: string },
+  ended: { run: RunResponse; message: MessageResponse | null; provider: string; model: string },
   outcome: RunFinishedOutcome,
 ): RunEvent {
   const { run, message, provider, model } = ended;

@@ -114,8 +114,8 @@ export class ExecuteTools {
   private async checkpoint(state: RunState): Promise<void> {
     const message = state.message('incomplete');
     if (!message) return;
-    const { runId: id, organizationId } = state.context;
-    const stored = await this.runs.checkpoint({ id, organizationId, ownerId: this.owner.id }, message);
+    const { runId, organizationId } = state.context;
+    const stored = await this.runs.checkpoint({ organizationId, runId, ownerId: this.owner.id }, message);
     if (!stored) throw new RunAborted('lost_ownership');
   }
 

@@ -44,11 +44,11 @@ export class JudgeSentHistory {
   }
 
   private async keep(
-    { context: { organizationId, runId: id } }: RunState,
+    { context: { organizationId, runId } }: RunState,
     judged: readonly JudgedMessage[],
   ): Promise<void> {
     if (judged.length === 0) return;
-    const stored = await this.runs.keepJudgments({ id, organizationId, ownerId: this.owner.id }, judged);
+    const stored = await this.runs.keepJudgments({ organizationId, runId, ownerId: this.owner.id }, judged);
     if (!stored) throw new RunAborted('lost_ownership');
   }
 }

@@ -50,8 +50,8 @@ export class LoadHistory {
     if (context.isFirstRun) return { exchanges: [], currentMessages: [], omittedMessages: 0, tail: NOTHING_BEFORE };
     const reading = readingOf(context);
     const known = revision === null ? undefined : this.recent.find(context.threadId, revision);
-    const tail = await this.read(context, known ?? NOT_READ, reading);
-    const all = exchangesOf(reading.entriesOf(tail.messages));
+    const { tail, entries } = await this.read(context, known ?? NOT_READ, reading);
+    const all = exchangesOf(entries);
     const currentMessages = reading.goesOn ? (all.pop() ?? []) : [];
     const inReach = all.slice(Math.max(0, all.length - exchangesWithin(tail.messages) + (reading.goesOn ? 1 : 0)));
     const exchanges = newestThatFit(inReach, reading.budget - sizeOf(currentMessages));
@@ -71,14 +71,17 @@ export class LoadHistory {
     { organizationId, threadId, runId }: RunContext,
     known: CachedHistory,
     { goesOn, budget, entriesOf }: Reading,
-  ): Promise<CachedHistory> {
+  ): Promise<{ tail: CachedHistory; entries: readonly HistoryEntry[] }> {
     let { messages, before, bytes } = known;
     let oldest = messages[0]?.id ?? null;
     let size = HISTORY_PAGE;
     for (;;) {
+      const entries = entriesOf(messages);
       const room = MAX_HISTORY_MESSAGES - messages.length;
-      const seesEnough = room <= 0 || sizeOf(entriesOf(messages)) > budget;
-      if (before === 0 || (seesEnough && (!goesOn || messages.some(isQuestion)))) return { messages, before, bytes };
+      const isFull = room <= 0 || sizeOf(entries) > budget;
+      if (before === 0 || (isFull && (!goesOn || messages.some(isQuestion)))) {
+        return { tail: { messages, before, bytes }, entries };
+      }
       const limit = room > 0 ? Math.min(size, room) : size;
       const bounds = { before: oldest, limit, maxBytes: HISTORY_PAGE_BYTES };
       const page = await this.messages.history(organizationId, threadId, bounds);

@@ -80,11 +80,8 @@ export class PrepareRun {
   private async keepContext(state: RunState, messageId: string, promptContext: readonly string[]): Promise<void> {
     if (promptContext.length === 0) return;
     const { organizationId, runId } = state.context;
-    const stored = await this.runs.keepContext(
-      { id: runId, organizationId, ownerId: this.owner.id },
-      messageId,
-      promptContext,
-    );
+    const run = { organizationId, runId, ownerId: this.owner.id };
+    const stored = await this.runs.keepContext(run, messageId, promptContext);
     if (!stored) throw new RunAborted('lost_ownership');
     state.promptContext = promptContext;
   }

@@ -1,71 +1,14 @@
-import type { Interrupt, RunFinishedOutcome } from '@ag-ui/core';
+import type { RunFinishedOutcome } from '@ag-ui/core';
 import { approvalExpiry, type ApprovalRequest } from '../domain/approval.js';
-import type {
-  MessageComponent,
-  MessageRole,
-  MessageStatus,
-  Reaction,
-  ReactionName,
-  ShownMessage,
-  ToolCallRecord,
-} from '../domain/message.js';
-import type { Run, RunError, RunStatus, RunUsage } from '../domain/run.js';
-import type { Thread } from '../domain/thread.js';
+import type { Reaction, ReactionName, ShownMessage } from '../domain/message.js';
+import type { Run } from '../domain/run.js';
+import type { AttachmentResponse } from '../http/attachments.dto.js';
+import type { InterruptResponse, MessageResponse, RunResponse } from '../http/messages.dto.js';
 
-/** A run as the interface shows it. */
-export interface RunView {
-  readonly id: string;
-  readonly thread_id: string;
-  readonly assistant_id: string;
-  readonly status: RunStatus;
-  readonly createdAt: string;
-  readonly completedAt: string | null;
-  readonly usage: RunUsage;
-  readonly error: RunError | null;
-}
+/** At most one reaction, keyed by its name. */
+export type Reactions = Readonly<Partial<Record<ReactionName, Omit<Reaction, 'reaction'>>>>;
 
-/** A message as the interface shows it; tool calls only where the agent shows its tool activity. */
-export interface MessageView {
-  readonly id: string;
-  readonly thread_id: string;
-  readonly clientId: string | null;
-  readonly role: MessageRole;
-  readonly content: string;
-  readonly attachments: readonly AttachmentView[];
-  readonly createdAt: string;
-  readonly runId: string | null;
-  readonly status: MessageStatus;
-  readonly blocked?: true;
-  readonly components: readonly MessageComponent[];
-  readonly toolCalls?: readonly ToolCallRecord[];
-  /** At most one, by its name. */
-  readonly reactions: Readonly<Partial<Record<ReactionName, ReactionView>>>;
-}
-
-/** A file of a message as the interface shows it. */
-export interface AttachmentView {
-  readonly name: string;
-  readonly url: string;
-  readonly contentType: string;
-}
-
-export interface ReactionView {
-  readonly comment: string | null;
-  readonly createdAt: string;
-}
-
-export interface ThreadView {
-  readonly id: string;
-  readonly assistant_id: string;
-  readonly title: string | null;
-  readonly channel: Thread['channel'];
-  readonly metadata: Thread['metadata'];
-  readonly createdAt: string;
-  readonly updatedAt: string;
-  readonly lastMessageAt: string | null;
-}
-
-export function runView(run: Run): RunView {
+export function runView(run: Run): RunResponse {
   return {
     id: run.id,
     thread_id: run.threadId,
@@ -84,13 +27,13 @@ export function outcomeOf(run: Run): RunFinishedOutcome {
   return { type: run.status === 'cancelled' ? 'cancelled' : 'success' };
 }
 
-/** What the run ended with, as AG-UI has it. */
-export function interruptViews({ approvals, createdAt, completedAt }: Run): Interrupt[] {
+/** The requests for approval that the run ended with, as interrupts of AG-UI. */
+export function interruptViews({ approvals, createdAt, completedAt }: Run): InterruptResponse[] {
   const expiresAt = approvalExpiry(completedAt ?? createdAt).toISOString();
   return approvals.map((request) => interruptView(request, expiresAt));
 }
 
-function interruptView({ id, toolCallId, tool, input }: ApprovalRequest, expiresAt: string): Interrupt {
+function interruptView({ id, toolCallId, tool, input }: ApprovalRequest, expiresAt: string): InterruptResponse {
   return {
     id,
     reason: 'tool_approval',
@@ -116,8 +59,8 @@ const APPROVAL_SCHEMA = {
 export function messageView(
   message: ShownMessage,
   toolProgress: boolean,
-  attachments: readonly AttachmentView[] = [],
-): MessageView {
+  attachments: readonly AttachmentResponse[] = [],
+): MessageResponse {
   return {
     id: message.id,
     thread_id: message.threadId,
@@ -135,21 +78,8 @@ export function messageView(
   };
 }
 
-export function reactionView(reaction: Reaction | null): MessageView['reactions'] {
+export function reactionView(reaction: Reaction | null): Reactions {
   if (reaction === null) return {};
   const { reaction: name, comment, createdAt } = reaction;
   return { [name]: { comment, createdAt } };
-}
-
-export function threadView(thread: Thread): ThreadView {
-  return {
-    id: thread.id,
-    assistant_id: thread.agentId,
-    title: thread.title,
-    channel: thread.channel,
-    metadata: thread.metadata,
-    createdAt: thread.createdAt.toISOString(),
-    updatedAt: thread.updatedAt.toISOString(),
-    lastMessageAt: thread.lastMessageAt?.toISOString() ?? null,
-  };
 }

@@ -22,7 +22,7 @@ import type { CallerSpan } from '../ports/index.js';
 import { ChatCompletionBody, ChatCompletionResponse } from './chat-completions.dto.js';
 import { readConversation } from './chat-completions.messages.js';
 import { ChatCompletionStreams } from './chat-completions.stream.js';
-import { completion, headOf } from './chat-completions.presenters.js';
+import { completion, completionFields } from './chat-completions.presenters.js';
 import { ApiIdempotencyKey, Idempotency } from './idempotency-key.js';
 import { ApiChatCompletion } from './run-events.dto.js';
 import { ApiThreadHeader } from './thread-header.js';
@@ -106,7 +106,7 @@ export class ChatCompletionsController {
     }
     const ended = await run.ended;
     if (ended.failure) throw runFailed(ended.failure.error, ended.failure.facts);
-    void reply.status(200).send(completion(headOf(run), ended));
+    void reply.status(200).send(completion(completionFields(run), ended));
   }
 
   private start(

@@ -197,7 +197,8 @@ export class CompletionUsageResponse {
   readonly total_tokens!: number;
 }
 
-class CompletionFields {
+/** The fields that every object of one completion has. */
+export class CompletionFields {
   @StringField({ description: '`chatcmpl-` and the id of the run.' })
   readonly id!: string;
   @IntegerField({ description: 'Seconds since 1970.' })

@@ -1,40 +1,34 @@
 import type { Run, RunError } from '../domain/run.js';
 import type { EndedRun } from '../engine/persist-run.js';
-import type { ChatCompletionResponse, CompletionUsageResponse, FinishReason } from './chat-completions.dto.js';
+import type {
+  ChatCompletionChunkResponse,
+  ChatCompletionResponse,
+  ChunkChoiceResponse,
+  CompletionDeltaResponse,
+  CompletionFields,
+  CompletionUsageResponse,
+  FinishReason,
+  StreamErrorResponse,
+} from './chat-completions.dto.js';
 
-/** What every object of one completion says of it. */
-export interface CompletionHead {
-  readonly id: string;
-  readonly created: number;
-  readonly model: string;
-  readonly thread_id: string;
-}
-
-export interface ErrorChunk {
-  readonly error: { readonly message: string; readonly type: string; readonly code: string };
-}
-
-interface Delta {
-  readonly role?: 'assistant';
-  readonly content?: string;
-  readonly refusal?: null;
-}
-
-export function headOf(run: {
+export function completionFields(run: {
   readonly runId: string;
   readonly agentId: string;
   readonly threadId: string;
-}): CompletionHead {
+}): CompletionFields {
   return { id: `chatcmpl-${run.runId}`, created: secondsOf(run.runId), model: run.agentId, thread_id: run.threadId };
 }
 
-/** When an id of version 7 was made: its first 48 bits, in milliseconds. */
+/** The time in a UUID of version 7: its first 48 bits are milliseconds since 1970. */
 function secondsOf(id: string): number {
   return Math.floor(Number.parseInt(id.replace('-', '').slice(0, 12), 16) / 1_000);
 }
 
 /** `chat.completion`, of a run that did not fail. */
-export function completion({ id, created, model, thread_id }: CompletionHead, ended: EndedRun): ChatCompletionResponse {
+export function completion(
+  { id, created, model, thread_id }: CompletionFields,
+  ended: EndedRun,
+): ChatCompletionResponse {
   const usage = usageOf(ended.run);
   const message = { role: 'assistant', content: ended.message?.content ?? '', refusal: null } as const;
   return {
@@ -48,41 +42,44 @@ export function completion({ id, created, model, thread_id }: CompletionHead, en
   };
 }
 
-/** `chat.completion.chunk` events; with `includeUsage` each but the last says that its usage is null. */
+/** Makes `chat.completion.chunk` events. With `includeUsage` the usage of all but the last is null. */
 export class Chunks {
   constructor(
-    private readonly head: CompletionHead,
+    private readonly fields: CompletionFields,
     private readonly includeUsage: boolean,
   ) {}
 
-  first(): object {
+  first(): ChatCompletionChunkResponse {
     return this.chunk({ role: 'assistant', content: '', refusal: null }, null);
   }
 
-  text(content: string): object {
+  text(content: string): ChatCompletionChunkResponse {
     return this.chunk({ content }, null);
   }
 
-  /** What ends a run that did not fail. */
-  end({ run }: EndedRun): object[] {
+  /** The last chunks of a run that did not fail. */
+  end({ run }: EndedRun): ChatCompletionChunkResponse[] {
     const usage = this.includeUsage ? usageOf(run) : null;
     const last = this.chunk({}, finishReason(run));
     return usage === null ? [last] : [last, this.object([], usage)];
   }
 
-  private chunk(delta: Delta, finish_reason: FinishReason | null): object {
+  private chunk(delta: CompletionDeltaResponse, finish_reason: FinishReason | null): ChatCompletionChunkResponse {
     return this.object([{ index: 0, delta, logprobs: null, finish_reason }], null);
   }
 
-  private object(choices: readonly object[], usage: CompletionUsageResponse | null): object {
-    const { id, created, model, thread_id } = this.head;
-    const object = 'chat.completion.chunk';
+  private object(
+    choices: readonly ChunkChoiceResponse[],
+    usage: CompletionUsageResponse | null,
+  ): ChatCompletionChunkResponse {
+    const { id, created, model, thread_id } = this.fields;
+    const object = 'chat.completion.chunk' as const;
     return { id, object, created, model, choices, ...(this.includeUsage ? { usage } : {}), thread_id };
   }
 }
 
-/** What the stream says of a run that failed after it had begun. */
-export function errorChunk({ code, message }: RunError): ErrorChunk {
+/** The error of a run that failed after its stream had begun. */
+export function errorChunk({ code, message }: RunError): StreamErrorResponse {
   return { error: { message, type: errorType(code), code } };
 }
 

@@ -6,7 +6,7 @@ import { Logger } from '../../platform/telemetry/index.js';
 import { JoinRun } from '../application/join-run.js';
 import { type ActiveRun, REASONING } from '../application/run-supervisor.js';
 import type { RunEvent } from '../engine/agui-events.js';
-import { Chunks, errorChunk, headOf } from './chat-completions.presenters.js';
+import { Chunks, errorChunk, completionFields } from './chat-completions.presenters.js';
 
 const DONE = '[DONE]';
 
@@ -23,7 +23,7 @@ export class ChatCompletionStreams {
   async send(reply: FastifyReply, run: ActiveRun, includeUsage: boolean): Promise<void> {
     const stream = this.streams.open(reply);
     try {
-      await this.copy(stream, run, new Chunks(headOf(run), includeUsage));
+      await this.copy(stream, run, new Chunks(completionFields(run), includeUsage));
     } catch (error) {
       if (!stream.closed.aborted) {
         this.logger.error({ err: error, runId: run.runId }, 'A run could not be sent to the end');

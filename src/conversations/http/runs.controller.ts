@@ -1,4 +1,3 @@
-import type { Interrupt } from '@ag-ui/core';
 import { Body, Controller, Get, HttpCode, Post, Query, Req, Res } from '@nestjs/common';
 import { ApiHeader, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -39,7 +38,7 @@ import type { IdempotentRequest } from '../domain/idempotency.js';
 import type { Message } from '../domain/message.js';
 import { checkSaysSomething } from './content-limits.js';
 import type { Run, RunReference } from '../domain/run.js';
-import { interruptViews, messageView, type MessageView, runView, type RunView } from '../engine/presenters.js';
+import { interruptViews, messageView, runView } from '../engine/presenters.js';
 import { ApiIdempotencyKey, Idempotency } from './idempotency-key.js';
 import { RunResultResponse } from './messages.dto.js';
 import { ApiRunEvents } from './run-events.dto.js';
@@ -47,13 +46,6 @@ import { RunStreams } from './run-streams.js';
 import { CreateRunBody, readAnswers, readPosition, RejoinQuery, StreamQuery, StreamRunBody } from './runs.dto.js';
 import { ApiThreadHeader } from './thread-header.js';
 import { ApiTraceParent, TraceParent } from './trace-parent.js';
-
-/** What a waiting caller is answered. */
-interface RunResult {
-  readonly run: RunView;
-  readonly message: MessageView | null;
-  readonly interrupts: readonly Interrupt[];
-}
 
 /** What a new run needs of either route's body. */
 type RunBody = Pick<CreateRunBody, 'message' | 'resume' | 'config' | 'widget'>;
@@ -103,7 +95,7 @@ export class RunsController {
     @Idempotency('run') idempotency: IdempotentRequest | undefined,
     @TraceParent() callerSpan: CallerSpan | null,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<RunResult> {
+  ): Promise<RunResultResponse> {
     checkOneOf(body, ['message', 'resume']);
     const disconnected = (): AbortSignal => disconnectSignal(reply);
     const active = await this.start(caller, thread, body, {
@@ -185,7 +177,7 @@ export class RunsController {
     @Resource('thread') thread: ThreadReference,
     @UuidParam('runId') runId: string,
     @Req() request: FastifyRequest,
-  ): Promise<RunResult> {
+  ): Promise<RunResultResponse> {
     const { run, message } = await this.readRun.execute(referenceOf(caller, thread, runId));
     noteOn(request, { runId });
     return this.result(caller, thread, run, message);
@@ -208,7 +200,7 @@ export class RunsController {
     @Resource('thread') thread: ThreadReference,
     @UuidParam('runId') runId: string,
     @Res({ passthrough: true }) reply: FastifyReply,
-  ): Promise<RunResult> {
+  ): Promise<RunResultResponse> {
     const reference = referenceOf(caller, thread, runId);
     const { run, message } = await this.cancelRun.execute(reference, () => disconnectSignal(reply));
     noteOn(reply.request, { runId });
@@ -289,7 +281,7 @@ export class RunsController {
     thread: ThreadReference,
     run: Run,
     message: Message | null,
-  ): Promise<RunResult> {
+  ): Promise<RunResultResponse> {
     const agent = message === null ? null : await this.agents.find(organizationId, thread.agentId);
     const view = message === null ? null : messageView(message, agent?.toolProgress ?? false);
     return { run: runView(run), message: view, interrupts: interruptViews(run) };

@@ -23,13 +23,9 @@ import { ReadThread } from '../application/read-thread.js';
 import type { ThreadReference } from '../application/thread-lookup.js';
 import type { IdempotentRequest } from '../domain/idempotency.js';
 import type { ShownMessage } from '../domain/message.js';
-import {
-  type AttachmentView,
-  messageView,
-  type MessageView,
-  threadView,
-  type ThreadView,
-} from '../engine/presenters.js';
+import type { Thread } from '../domain/thread.js';
+import { messageView } from '../engine/presenters.js';
+import type { AttachmentResponse } from './attachments.dto.js';
 import { ApiIdempotencyKey, Idempotency } from './idempotency-key.js';
 import { MessageListResponse, MessageResponse } from './messages.dto.js';
 import { ApiThreadHeader } from './thread-header.js';
@@ -71,7 +67,7 @@ export class ThreadsController {
     @Caller() caller: ApiKeyPrincipal,
     @Body() body: CreateThreadBody,
     @Idempotency('thread') idempotency: IdempotentRequest | undefined,
-  ): Promise<ThreadView> {
+  ): Promise<ThreadResponse> {
     return threadView(
       await this.createThread.execute(caller.organizationId, body.assistant_id, body.metadata ?? {}, idempotency),
     );
@@ -89,7 +85,7 @@ export class ThreadsController {
   async listAll(
     @Caller() caller: ApiKeyPrincipal,
     @Query() { assistant_id: assistantId, cursor, limit }: ListThreadsParameters,
-  ): Promise<{ threads: ThreadView[]; nextCursor: string | null }> {
+  ): Promise<ThreadListResponse> {
     const page = await this.listThreads.execute(caller, { assistantId, cursor, limit: limit ?? DEFAULT_PAGE });
     return { threads: page.threads.map(threadView), nextCursor: page.nextCursor };
   }
@@ -100,7 +96,7 @@ export class ThreadsController {
   @ApiThreadHeader()
   @ApiOkResponse({ type: ThreadResponse })
   @ApiErrors(400, 401, 403, 404)
-  async read(@Caller() caller: ApiKeyPrincipal, @UuidParam('threadId') threadId: string): Promise<ThreadView> {
+  async read(@Caller() caller: ApiKeyPrincipal, @UuidParam('threadId') threadId: string): Promise<ThreadResponse> {
     return threadView(await this.readThread.execute(caller.organizationId, threadId));
   }
 
@@ -136,7 +132,7 @@ export class ThreadsController {
     @Resource('thread') thread: ThreadReference,
     @UuidParam('messageId') messageId: string,
     @Body() { reaction, comment }: ReactionBody,
-  ): Promise<MessageView> {
+  ): Promise<MessageResponse> {
     const [message, agent] = await Promise.all([
       this.reactToMessage.execute(caller.organizationId, thread.id, messageId, reaction, comment ?? null),
       this.agents.find(caller.organizationId, thread.agentId),
@@ -161,7 +157,7 @@ export class ThreadsController {
     @UuidParam('threadId') threadId: string,
     @Resource('thread') thread: ThreadReference,
     @Req() request: FastifyRequest,
-  ): Promise<{ messages: MessageView[]; truncated: boolean }> {
+  ): Promise<MessageListResponse> {
     const toolProgress = (await this.agents.find(caller.organizationId, thread.agentId))?.toolProgress ?? false;
     const page = await this.listMessages.execute(caller.organizationId, threadId, toolProgress);
     const origin = `${request.protocol}://${request.host}`;
@@ -169,11 +165,24 @@ export class ThreadsController {
     return { messages, truncated: page.hasMore };
   }
 
-  private attached({ attachments = [] }: ShownMessage, origin: string): AttachmentView[] {
+  private attached({ attachments = [] }: ShownMessage, origin: string): AttachmentResponse[] {
     return attachments.map(({ name, url, fileId, contentType }) => ({
       name,
       url: url ?? this.files.urlOf(fileId, origin),
       contentType,
     }));
   }
+}
+
+function threadView(thread: Thread): ThreadResponse {
+  return {
+    id: thread.id,
+    assistant_id: thread.agentId,
+    title: thread.title,
+    channel: thread.channel,
+    metadata: thread.metadata,
+    createdAt: thread.createdAt.toISOString(),
+    updatedAt: thread.updatedAt.toISOString(),
+    lastMessageAt: thread.lastMessageAt?.toISOString() ?? null,
+  };
 }

@@ -13,8 +13,7 @@ const payload = z.object({});
 type Payload = z.output<typeof payload>;
 
 /**
- * Forgets requests whose repeats are no longer recognized, and what tools have shown to runs whose requests for approval
- * nobody can answer any more.
+ * Removes expired idempotency keys, and the kept results of runs whose requests for approval have expired.
  */
 export const purgeIdempotencyKeys = defineJob({
   name: 'conversations.purge-idempotency-keys',
@@ -37,6 +36,6 @@ export class PurgeIdempotencyKeys extends WorkerHost {
     do signal.throwIfAborted();
     while ((await this.keys.purge(now, BATCH)) > 0);
     do signal.throwIfAborted();
-    while ((await this.runs.forgetKeptResults(oldestKeptResults(now))) > 0);
+    while ((await this.runs.removeOldKeptResults(oldestKeptResults(now))) > 0);
   }
 }

@@ -1,7 +1,7 @@
-import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import { defineEntity, p } from '@mikro-orm/core';
 import { z } from 'zod';
 import { modelMessage, type ProviderType, type StopReason, toolResult } from '../../models/index.js';
-import { type ColumnsOf, CustomerJson, JsonDocument, queryBuilder } from '../../platform/database/index.js';
+import { CustomerJson, JsonDocument } from '../../platform/database/index.js';
 import { approvalDecision, approvalRequest } from '../domain/approval.js';
 import { messageAttachment } from '../domain/attachment.js';
 import { messageComponent, type MessageRole, type MessageStatus, reaction, toolCallRecord } from '../domain/message.js';
@@ -39,7 +39,6 @@ export const threads = defineEntity({
     deletedAt: p.datetime(6).strictNullable(),
   },
 });
-export type StoredThread = InferEntity<typeof threads>;
 
 export const messages = defineEntity({
   name: 'StoredMessage',
@@ -58,7 +57,7 @@ export const messages = defineEntity({
     reaction: REACTION.property().strictNullable(),
     toolCalls: TOOL_CALLS.property(),
     components: COMPONENTS.property(),
-    /** Read by models again, and by nobody else. */
+    /** Only models read it. */
     transcript: TRANSCRIPT.property().lazy(),
     createdAt: p.datetime(6),
   },
@@ -92,7 +91,7 @@ export const runs = defineEntity({
   },
 });
 
-/** What the first request with a key has made. */
+/** The resource that the first request with a key has made. */
 export const idempotencyKeys = defineEntity({
   name: 'IdempotencyKey',
   tableName: 'idempotency_keys',
@@ -105,23 +104,3 @@ export const idempotencyKeys = defineEntity({
     createdAt: p.datetime(6),
   },
 });
-
-/** With what the database keeps of a row by itself, and what a conversation depends on of an agent: that it is there. */
-interface ConversationTables {
-  threads: ColumnsOf<typeof threads> & { activity_at: string; awaiting_run_id: string | null };
-  messages: ColumnsOf<typeof messages> & {
-    seq: number;
-    shown_bytes: number;
-    tool_bytes: number;
-    component_bytes: number;
-  };
-  runs: ColumnsOf<typeof runs> & { session_id: string | null; session_user_key: string | null };
-  idempotency_keys: ColumnsOf<typeof idempotencyKeys>;
-  agents: { id: string; organization_id: string };
-}
-
-export type StoredMessage = InferEntity<typeof messages>;
-export type MessageColumns = ConversationTables['messages'];
-
-/** For reads that no entity fits and removals in batches. */
-export const tables = queryBuilder<ConversationTables>();

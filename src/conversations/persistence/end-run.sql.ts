@@ -1,8 +1,7 @@
 /**
- * Hot path: every run ends with one of these statements, and stores what it has before each round of tools with another. A
- * third stores the contexts of hooks for its message, a fourth their verdicts on the history that the request sent.
- * They are written by hand because run, message, thread and what the run's observers keep are stored together or not at
- * all, in one round trip, with a plan made once.
+ * Hot path: every run ends with `finishRun`, stores its message before each round of tool calls with `CHECKPOINT`, the contexts that
+ * hooks add with `KEEP_CONTEXT`, and the verdicts of hooks on a sent history with `KEEP_JUDGMENTS`. Written by hand because the end of
+ * a run stores run, message, thread and the observers' rows together or not at all, in one round trip and with a plan made once.
  */
 import {
   insertRows,
@@ -17,7 +16,7 @@ import type { FailureFacts, Run } from '../domain/run.js';
 
 const RUN_PARAMETERS = { organizationId: 'uuid', runId: 'uuid', ownerId: 'uuid' } as const;
 
-/** All null where there is no message. */
+/** All are null when there is no message. */
 const MESSAGE_PARAMETERS = {
   messageId: 'uuid',
   threadId: 'uuid',
@@ -49,7 +48,7 @@ const FINISH_PARAMETERS = { ...CHECKPOINT_PARAMETERS, ...END_PARAMETERS } as con
 type CheckpointParameters = { readonly [Name in keyof typeof CHECKPOINT_PARAMETERS]: string };
 type FinishParameters = { readonly [Name in keyof typeof FINISH_PARAMETERS]: string };
 
-/** Inserts or completes the assistant message of the run in `source`. */
+/** Inserts or updates the message of the run in `source`. */
 const upsertMessage = (p: CheckpointParameters, source: string): string => `
   message as (
     insert into messages
@@ -65,7 +64,7 @@ const upsertMessage = (p: CheckpointParameters, source: string): string => `
       component_bytes = excluded.component_bytes
   )`;
 
-/** Keeps the message as it stands, while the run is its owner's. */
+/** Stores the message so far, if the run still belongs to its owner. */
 export const CHECKPOINT = statement(
   CHECKPOINT_PARAMETERS,
   (p) => `
@@ -77,7 +76,7 @@ export const CHECKPOINT = statement(
   select id from owned`,
 );
 
-/** Keeps what hooks have put beside the user's message, while the run is its owner's. */
+/** Stores the contexts that hooks add to the user's message, if the run still belongs to its owner. */
 export const KEEP_CONTEXT = statement(
   { ...RUN_PARAMETERS, messageId: 'uuid', additionalContext: 'jsonb' },
   (p) => `
@@ -92,7 +91,7 @@ export const KEEP_CONTEXT = statement(
   returning messages.id`,
 );
 
-/** Stores the verdicts of hooks on a sent history, whose messages belong to no run, if the run is still its owner's. */
+/** Stores the verdicts of hooks on a sent history, whose messages belong to no run, if the run still belongs to its owner. */
 export const KEEP_JUDGMENTS = statement(
   { ...RUN_PARAMETERS, judged: 'jsonb' },
   (p) => `
@@ -109,7 +108,7 @@ export const KEEP_JUDGMENTS = statement(
   returning messages.id`,
 );
 
-/** Has one row where the run was its owner's to end; everything else of the statement follows from it. */
+/** Has one row if the run still belongs to its owner; the rest of the statement depends on it. */
 const ENDED_RUN = (p: FinishParameters): string => `
   thread as (
     select id from threads where organization_id = ${p.organizationId} and id = ${p.threadId} for no key update
@@ -140,8 +139,8 @@ type FinishStatement = Statement<typeof FINISH_PARAMETERS & Rows>;
 const statements = new Map<string, FinishStatement>();
 
 /**
- * Answers the thread's revision from then on; no row where the run was not its owner's to end.
- * @param kept what the observers keep: the tables are part of the text, their rows one parameter each (`keptRows`)
+ * Returns the thread's new revision; no row when the run no longer belongs to its owner.
+ * @param kept the observers' rows: each table is part of the text, its rows are one parameter (`keptRows`)
  */
 export function finishRun(kept: readonly TableRows[]): FinishStatement {
   const tables = kept.map(({ table, columns }) => `${table}(${columns.join()})`).join();

@@ -1,13 +1,13 @@
 /**
- * Written by hand because what is taken is read and removed in one statement, which answers the value from before it,
- * and what is overdue is found by the index of the few runs that have anything, in whatever state the statistics are.
+ * Written by hand because one statement reads and removes the results, and because the removal of old ones locks rows and skips those
+ * that another transaction has locked.
  */
 import { statement } from '../../platform/database/index.js';
 
-/** Each may have 4 MiB. In the text of the statement, since a plan for any number of rows reads the whole table. */
-const FORGOTTEN_AT_ONCE = 20;
+/** A run may have 4 MiB. The number is part of the text, since the plan for an unknown number reads the whole table. */
+const REMOVED_AT_ONCE = 20;
 
-/** `runId`: of the run that goes on. */
+/** `runId`: of the run that answers. */
 export const TAKE_KEPT_RESULTS = statement(
   { organizationId: 'uuid', runId: 'uuid' },
   (p) => `
@@ -18,13 +18,13 @@ export const TAKE_KEPT_RESULTS = statement(
   update runs set kept_results = null from asked where runs.id = asked.id returning asked.kept`,
 );
 
-/** Of some runs that ended before `endedBefore`, the oldest first; those that another caller has locked are left to it. */
-export const FORGET_KEPT_RESULTS = statement(
+/** Of some runs that ended before `endedBefore`, the oldest first. */
+export const REMOVE_OLD_KEPT_RESULTS = statement(
   { endedBefore: 'timestamptz' },
   (p) => `
   with overdue as (
     select id from runs where kept_results is not null and completed_at < ${p.endedBefore}
-    order by completed_at limit ${FORGOTTEN_AT_ONCE} for no key update skip locked
+    order by completed_at limit ${REMOVED_AT_ONCE} for no key update skip locked
   )
   update runs set kept_results = null from overdue where runs.id = overdue.id returning runs.id`,
 );

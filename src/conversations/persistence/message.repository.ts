@@ -1,29 +1,33 @@
 import { Injectable } from '@nestjs/common';
 import { LockMode } from '@mikro-orm/core';
-import { type RawBuilder, sql } from 'kysely';
 import type { ModelMessage } from '../../models/index.js';
-import { Database, rowsOf, type SqlExecutor, storableText, toDate } from '../../platform/database/index.js';
-import type { HistoryMessage, Message, Reaction, ShownMessage, ToolCallRecord } from '../domain/message.js';
+import { Database, type SqlExecutor, storableText, toDate } from '../../platform/database/index.js';
+import type {
+  HistoryMessage,
+  Message,
+  MessageRole,
+  MessageStatus,
+  Reaction,
+  ReactionName,
+  ShownMessage,
+  ToolCallRecord,
+} from '../domain/message.js';
 import {
   ADDITIONAL_CONTEXT,
   ATTACHMENTS,
   COMPONENTS,
-  type MessageColumns,
   messages,
   REACTION,
-  tables,
   TOOL_CALLS,
   TRANSCRIPT,
 } from './conversations.entities.js';
-import { COUNT_BEFORE, HISTORY_PAGE } from './history.sql.js';
+import { COUNT_BEFORE, FIND_MESSAGE, HISTORY_PAGE, REFERRED_FILES, SHOWN_PAGE } from './messages.sql.js';
+import { COUNT_REACTIONS } from './reactions.sql.js';
 
-type MessageRow = Pick<MessageColumns, (typeof MESSAGE_COLUMNS)[number]>;
-type ShownRow = Omit<MessageRow, 'transcript'>;
-
-/** The newest messages, until there are so many or they are so large. */
+/** A page ends at the first of the two limits. */
 export interface PageBounds {
   readonly limit: number;
-  /** Of what is read of the messages, as it is stored. A message that is larger is a page of its own. */
+  /** Of the columns that are read, as stored. A larger message is a page by itself. */
   readonly maxBytes: number;
 }
 
@@ -34,67 +38,58 @@ export interface Page<Item> {
   readonly hasMore: boolean;
 }
 
-type Nullable<Row> = { [Name in keyof Row]: Row[Name] | null };
-type SaidRow = Pick<MessageRow, 'id' | 'run_id' | 'role' | 'content' | 'blocked'> &
-  Nullable<Pick<MessageRow, 'attachments' | 'tool_calls' | 'transcript'>> & { additional_context: unknown };
-
-const SHOWN_COLUMNS = [
-  ...(['id', 'thread_id', 'run_id', 'client_id', 'role', 'content', 'status', 'blocked'] as const),
-  ...(['attachments', 'components', 'reaction', 'created_at'] as const),
-] as const;
-
-const MESSAGE_COLUMNS = [...SHOWN_COLUMNS, 'tool_calls', 'transcript'] as const;
-
-/**
- * Large values stay where they are until a row is answered: those beyond the page are not read. Rows rather than
- * entities, since clients ask for this again and again.
- * @param bytes what of a message counts
- */
-function newestWithin(organizationId: string, threadId: string, limit: number, bytes: RawBuilder<number>) {
-  return tables.with('newest', (query) =>
-    query
-      .selectFrom('messages')
-      .selectAll()
-      .select([
-        sql<number>`row_number() over (order by seq desc rows unbounded preceding)`.as('nth'),
-        sql<number>`sum(${bytes}) over (order by seq desc rows unbounded preceding)`.as('total_bytes'),
-      ])
-      .where('organization_id', '=', organizationId)
-      .where('thread_id', '=', threadId)
-      .orderBy('seq', 'desc')
-      .limit(limit + 1),
-  );
+interface HistoryRow {
+  id: string;
+  run_id: string | null;
+  role: MessageRole;
+  content: string;
+  blocked: boolean;
+  attachments: unknown;
+  additional_context: unknown;
+  tool_calls: unknown;
+  transcript: unknown;
 }
+
+interface ShownRow {
+  id: string;
+  thread_id: string;
+  run_id: string | null;
+  client_id: string | null;
+  role: MessageRole;
+  content: string;
+  status: MessageStatus;
+  blocked: boolean;
+  attachments: unknown;
+  components: unknown;
+  reaction: unknown;
+  tool_calls: unknown;
+  created_at: string;
+}
+
+/** A row of a page. `found`: how many rows the page would have without the limit of bytes, with one beyond `limit`. */
+type Found<Row> = Row & { readonly found: number };
 
 @Injectable()
 export class MessageRepository {
   constructor(private readonly database: Database) {}
 
-  /** What is shown of messages; without `toolCalls` these are empty, and do not count. */
+  /** The newest messages of a thread as clients see them; without `toolCalls` they have none. */
   async page(
     organizationId: string,
     threadId: string,
-    { limit, maxBytes, toolCalls }: PageBounds & { readonly toolCalls: boolean },
+    bounds: PageBounds & { readonly toolCalls: boolean },
   ): Promise<Page<ShownMessage>> {
-    const bytes = toolCalls
-      ? sql<number>`shown_bytes + component_bytes + tool_bytes`
-      : sql<number>`shown_bytes + component_bytes`;
-    const calls = toolCalls ? sql`tool_calls` : sql`'[]'::jsonb`;
-    const page = newestWithin(organizationId, threadId, limit, bytes)
-      .selectFrom('newest')
-      .select([...SHOWN_COLUMNS, calls.as('tool_calls'), sql<number>`(select count(*)::int from newest)`.as('found')])
-      .where((eb) => eb.or([eb('nth', '=', 1), eb.and([eb('nth', '<=', limit), eb('total_bytes', '<=', maxBytes)])]))
-      .orderBy('nth');
-    return toPage(await rowsOf(this.database, page), toShownMessage);
+    const rows = await SHOWN_PAGE.run<Found<ShownRow>>(this.database, { organizationId, threadId, ...bounds });
+    return toPage(rows, toShownMessage);
   }
 
-  /** As `page`, before a message, with what a model reads alone: a thread is read for every run that nobody remembers it for. */
+  /** A page of messages as models read them. */
   async history(
     organizationId: string,
     threadId: string,
-    bounds: PageBounds & { /** Null for the newest. */ readonly before: string | null },
+    bounds: PageBounds & { /** The id of a message; null for the newest page. */ readonly before: string | null },
   ): Promise<Page<HistoryMessage>> {
-    const rows = await HISTORY_PAGE.run<Found<SaidRow>>(this.database, { organizationId, threadId, ...bounds });
+    const rows = await HISTORY_PAGE.run<Found<HistoryRow>>(this.database, { organizationId, threadId, ...bounds });
     return toPage(rows, toHistoryMessage);
   }
 
@@ -103,25 +98,25 @@ export class MessageRepository {
     return rows[0]?.count ?? 0;
   }
 
-  /** Those of the files that a message of any organization refers to. */
+  /** @returns those of the files that a message of any organization refers to */
   async referringTo(fileIds: readonly string[]): Promise<string[]> {
-    const asked = sql<{ id: string }>`(select unnest(${fileIds}::text[]) as id)`.as<'asked'>(sql`asked`);
-    const rows = await rowsOf(
-      this.database,
-      tables
-        .selectFrom(asked)
-        .select('asked.id')
-        .where((eb) =>
-          eb.exists(
-            eb
-              .selectFrom('messages')
-              .select('messages.id')
-              .where(sql<boolean>`attachments <> '[]'::jsonb`)
-              .where(sql<boolean>`attachments @> jsonb_build_array(jsonb_build_object('fileId', asked.id))`),
-          ),
-        ),
-    );
+    const rows = await REFERRED_FILES.run<{ id: string }>(this.database, { fileIds });
     return rows.map(({ id }) => id);
+  }
+
+  async findReaction(organizationId: string, id: string): Promise<Reaction | null> {
+    const options = { fields: ['reaction'], disableIdentityMap: true } as const;
+    const message = await this.database.read((em) => em.findOne(messages, { organizationId, id }, options));
+    return message?.reaction ?? null;
+  }
+
+  /** Counts the reactions to the replies of an agent's runs that started within the range, `to` not included. */
+  countReactions(
+    organizationId: string,
+    agentId: string,
+    range: { readonly from: Date; readonly to: Date },
+  ): Promise<{ reaction: ReactionName; count: number }[]> {
+    return COUNT_REACTIONS.run(this.database, { organizationId, agentId, ...range });
   }
 
   /** Replaces the reaction to a reply. @returns null when the thread has no such reply */
@@ -131,7 +126,7 @@ export class MessageRepository {
     messageId: string,
     given: Reaction | null,
   ): Promise<ShownMessage | null> {
-    // As it is stored, which is how the reply is shown from then on.
+    // The response shows the comment as the database stores it.
     const reaction = given && { ...given, comment: given.comment && storableText(given.comment) };
     return this.database.transaction(async ({ em }) => {
       const reply = { organizationId, threadId, id: messageId, role: 'assistant' } as const;
@@ -145,19 +140,22 @@ export class MessageRepository {
   }
 }
 
-/** A row of a page; `found` of them there would be were they small enough, one beyond the page included. */
-type Found<Row> = Row & { readonly found: number };
+/** The caller must have checked that the message belongs to a run of its organization. @returns null when there is no such message */
+export async function findMessage(source: SqlExecutor, id: string): Promise<Message | null> {
+  const [row] = await FIND_MESSAGE.run<ShownRow & { transcript: unknown }>(source, { id });
+  return row ? { ...toShownMessage(row), transcript: TRANSCRIPT.read(row.transcript, row.id) } : null;
+}
 
 function toPage<Row, Item>(rows: Found<Row>[], read: (row: Row) => Item): Page<Item> {
   const hasMore = (rows[0]?.found ?? 0) > rows.length;
   return { messages: rows.reverse().map(read), hasMore };
 }
 
-/** Shared by all that have none: most do, and there are many. */
+/** Shared, since most messages have neither and the cache holds many messages. */
 const NO_CALLS: readonly ToolCallRecord[] = [];
 const NO_TRANSCRIPT: readonly ModelMessage[] = [];
 
-function toHistoryMessage(row: SaidRow): HistoryMessage {
+function toHistoryMessage(row: HistoryRow): HistoryMessage {
   return {
     id: row.id,
     runId: row.run_id,
@@ -171,12 +169,6 @@ function toHistoryMessage(row: SaidRow): HistoryMessage {
       ? {}
       : { additionalContext: ADDITIONAL_CONTEXT.read(row.additional_context, row.id) }),
   };
-}
-
-/** The reply that a run wrote; null while it has none. The run is known to be the caller's to read. */
-export async function findMessage(source: SqlExecutor, id: string): Promise<Message | null> {
-  const [row] = await rowsOf(source, tables.selectFrom('messages').select(MESSAGE_COLUMNS).where('id', '=', id));
-  return row ? { ...toShownMessage(row), transcript: TRANSCRIPT.read(row.transcript, row.id) } : null;
 }
 
 function toShownMessage(row: ShownRow): ShownMessage {

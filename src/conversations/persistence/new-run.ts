@@ -4,7 +4,7 @@ import type { MessageAttachment } from '../domain/attachment.js';
 import type { IdempotentRequest } from '../domain/idempotency.js';
 import type { UserContext } from '../ports/index.js';
 
-/** What the run is answered by, kept with it: the agent may change or run on another model later. */
+/** The model that the run calls. Stored with the run, since the agent may change its model later. */
 export interface RunModel {
   readonly provider: ProviderType;
   readonly model: string;
@@ -13,13 +13,13 @@ export interface RunModel {
 
 export interface NewRun {
   readonly id: string;
-  /** The session whose turn it is; null for a run with an API key. */
+  /** Null for a run with an API key. */
   readonly sessionId: string | null;
   readonly threadId: string;
   readonly ownerId: string;
-  /** Id of the assistant message the run will write. */
+  /** Id of the message that the run will write. */
   readonly messageId: string;
-  /** Null for a run that goes on with `resumeInput` instead. */
+  /** Null for a run that begins with `resumeInput`. */
   readonly userMessage: {
     readonly id: string;
     /** The client's own id of the message. */
@@ -29,7 +29,7 @@ export interface NewRun {
   } | null;
   readonly resumeInput?: ResumeInput | undefined;
   readonly userContext: UserContext | null;
-  /** The key of the user that the run is for; null when it names none. */
+  /** The key of the run's user; null when the request names none. */
   readonly userKey: string | null;
   readonly createdAt: Date;
   readonly model: RunModel;

@@ -1,12 +1,11 @@
 /**
- * Hot path: a chat completion brings its thread along, and a client that chooses the ids of its threads names the thread by
- * that id in every message. Written by hand because these statements stand between a message and its run: each is one
- * round trip with a plan made once.
+ * Hot path: a chat completion creates its thread, and an AG-UI client names its thread by an external id in every request. Written
+ * by hand because a run waits for these statements: each is one round trip, and the database plans each text once.
  */
 import { statement } from '../../platform/database/index.js';
-import { IS_THERE } from './thread.sql.js';
+import { THREAD_EXISTS } from './thread.sql.js';
 
-/** The lock lets a deletion of the agent that is under way end first: its job would not see this thread. */
+/** The lock waits for a deletion of the agent that is under way: its job would not see a thread inserted now. */
 export const INSERT_THREAD = statement(
   {
     id: 'uuid',
@@ -28,7 +27,7 @@ export const INSERT_THREAD = statement(
   returning id`,
 );
 
-/** The rows are numbered in the order in which they are selected, and the statements follow one another. */
+/** The insert numbers the rows (`seq`) in the order of the select, so messages keep their order across batches too. */
 export const INSERT_MESSAGES = statement(
   {
     organizationId: 'uuid',
@@ -37,17 +36,17 @@ export const INSERT_MESSAGES = statement(
     ids: 'uuid[]',
     roles: 'text[]',
     contents: 'text[]',
-    /** JSON, each. */
+    /** Each is JSON. */
     attachments: 'text[]',
     clientIds: 'text[]',
   },
   (p) => `
   insert into messages (id, organization_id, thread_id, role, content, status, created_at, attachments, client_id)
-  select said.id, ${p.organizationId}, ${p.threadId}, said.role, said.content, 'completed', ${p.createdAt},
-         said.attachments::jsonb, said.client_id
+  select sent.id, ${p.organizationId}, ${p.threadId}, sent.role, sent.content, 'completed', ${p.createdAt},
+         sent.attachments::jsonb, sent.client_id
   from unnest(${p.ids}, ${p.roles}, ${p.contents}, ${p.attachments}, ${p.clientIds}) with ordinality
-    as said(id, role, content, attachments, client_id, position)
-  order by said.position`,
+    as sent(id, role, content, attachments, client_id, position)
+  order by sent.position`,
 );
 
 export const FIND_BY_EXTERNAL_ID = statement(
@@ -55,5 +54,5 @@ export const FIND_BY_EXTERNAL_ID = statement(
   (p) => `
   select id from threads
   where organization_id = ${p.organizationId} and agent_id = ${p.agentId} and external_id = ${p.externalId}
-    and ${IS_THERE}`,
+    and ${THREAD_EXISTS}`,
 );

@@ -1,22 +1,22 @@
 /**
- * Hot path: every process tells every few seconds that it lives and asks after its runs, and whoever finds a process
- * silent takes its runs. Written by hand because each is one round trip, judged by the database's clock alone.
+ * Hot path: every process stores a heartbeat every few seconds and reads the state of its runs, and takes over the runs of processes
+ * without a heartbeat. Written by hand because each is one round trip, and only the database's clock counts.
  */
 import { statement } from '../../platform/database/index.js';
-import { IS_THERE } from './thread.sql.js';
+import { THREAD_EXISTS } from './thread.sql.js';
 
 export const START_HEARTBEAT = statement(
   { ownerId: 'uuid' },
   (p) => `insert into run_owners (id) values (${p.ownerId}) returning contact`,
 );
 
-/** Either way: a heartbeat from the future is one from before the database's clock was set back. */
+/** `abs`, since a heartbeat is in the future after the database's clock was set back. */
 const heardWithin = (seconds: string): string =>
   `abs(extract(epoch from now() - run_owners.heartbeat_at)) < ${seconds}`;
 
 /**
- * The contact is another one where the heartbeat before is too long ago, or unknown. It is judged here, by the row as
- * it is when it is locked, since a reading of the row before the statement may be older than what it then changes.
+ * The contact changes when the previous heartbeat is too long ago. The upsert decides this from the locked row, since an earlier read
+ * could be older than the row it changes.
  */
 export const BEAT = statement(
   { ownerId: 'uuid', gapSeconds: 'double precision', runIds: 'uuid[]' },
@@ -28,13 +28,13 @@ export const BEAT = statement(
   )
   select beat.contact, runs.id, runs.owner_id = beat.id and runs.status = 'running' as owned,
          runs.cancel_requested_at is not null as cancelled
-  from beat left join (runs join threads on threads.id = runs.thread_id and ${IS_THERE}) on runs.id = any(${p.runIds})`,
+  from beat left join (runs join threads on threads.id = runs.thread_id and ${THREAD_EXISTS}) on runs.id = any(${p.runIds})`,
 );
 
 export const RETIRE_OWNER = statement({ ownerId: 'uuid' }, (p) => `delete from run_owners where id = ${p.ownerId}`);
 
-/** Owners that own nothing. */
-export const FORGET_SILENT_OWNERS = statement(
+/** Removes silent owners without a running run. */
+export const REMOVE_SILENT_OWNERS = statement(
   { silentSeconds: 'integer' },
   (p) => `
   delete from run_owners where heartbeat_at < now() - make_interval(secs => ${p.silentSeconds})
@@ -42,9 +42,9 @@ export const FORGET_SILENT_OWNERS = statement(
 );
 
 /**
- * A process's own runs are judged by what it knows of them alone, and those of others only by one that the database
- * has heard of within `heardWithinSeconds` itself, without a break since the look began: where all are silent, it is
- * the database that was away. `silentSeconds` is 0 where nobody else can be alive.
+ * Takes a run of the calling process that the process does not know, or a run of a silent process. The latter only while the caller's
+ * own heartbeat is recent and its contact unbroken: when all processes are silent, the database was unreachable. `silentSeconds` is 0
+ * when no other process can be alive.
  */
 export const TAKE_ORPHAN = statement(
   {

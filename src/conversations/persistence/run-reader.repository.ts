@@ -1,34 +1,33 @@
-import { raw } from '@mikro-orm/core';
 import { Injectable } from '@nestjs/common';
-import { type InferResult, sql } from 'kysely';
-import { Database, rowsOf, toDate } from '../../platform/database/index.js';
+import type { ProviderType, StopReason } from '../../models/index.js';
+import { Database, toDate } from '../../platform/database/index.js';
 import type { ApprovalDecision, ApprovalRequest } from '../domain/approval.js';
 import type { Message } from '../domain/message.js';
-import type { FailureFacts, Run, RunReference } from '../domain/run.js';
+import type { FailureFacts, Run, RunReference, RunStatus } from '../domain/run.js';
 import type { RunUser } from '../domain/user-key.js';
-import { APPROVALS, DECISIONS, RUN_ERROR, runs, tables } from './conversations.entities.js';
+import { APPROVALS, DECISIONS, RUN_ERROR, runs } from './conversations.entities.js';
 import { findMessage } from './message.repository.js';
 import type { RunModel } from './new-run.js';
-import { toRunUser } from './run-user.js';
-import { IS_THERE } from './thread.sql.js';
+import { FIND_RUN, FIND_THREAD_OF_RUN, OPEN_APPROVALS } from './run-reader.sql.js';
+import { type RunUserRow, toRunUser } from './run-user.js';
 
 /** A run as it is stored, with the reply it wrote. */
 export interface StoredRun {
   readonly run: Run;
-  /** The process that carries it, or carried it to its end. */
+  /** The process that executes the run, or executed it. */
   readonly ownerId: string;
   readonly message: Message | null;
   readonly model: RunModel;
   readonly facts: FailureFacts;
-  /** What the run went on with; null where a message began it. */
+  /** The answers that the run began with; null when a message began it. */
   readonly decisions: readonly ApprovalDecision[] | null;
-  /** No run has answered yet what it asks, though it may have expired. */
+  /** No later run has answered the run's requests for approval. They may have expired. */
   readonly unanswered: boolean;
 }
 
-/** What a thread waits for. */
+/** The requests for approval that a thread's next run can answer. */
 export interface OpenApprovals {
-  /** The run that asked; null when none waits for an answer. */
+  /** The run that made the requests; null when there are none. */
   readonly runId: string | null;
   readonly requests: readonly ApprovalRequest[];
   /** The user of that run. */
@@ -39,9 +38,36 @@ export interface OpenApprovals {
   readonly busy: boolean;
 }
 
-type RunRow = InferResult<ReturnType<typeof runOf>>[number];
+interface RunRow {
+  id: string;
+  thread_id: string;
+  agent_id: string;
+  owner_id: string;
+  message_id: string;
+  status: RunStatus;
+  error: unknown;
+  credits: number;
+  created_at: string;
+  completed_at: string | null;
+  provider: ProviderType;
+  model: string;
+  use_own_api_key: boolean;
+  stop_reason: StopReason | null;
+  approvals: unknown;
+  decisions: unknown;
+  input_tokens: number | null;
+  output_tokens: number | null;
+  unanswered: boolean;
+}
 
-/** Reads runs that may have been made by any process. */
+interface OpenApprovalsRow extends RunUserRow {
+  run_id: string | null;
+  approvals: unknown;
+  asked_at: string | null;
+  busy: boolean;
+}
+
+/** Reads runs of any process. */
 @Injectable()
 export class RunReader {
   constructor(private readonly database: Database) {}
@@ -54,75 +80,41 @@ export class RunReader {
 
   /** @returns null when the thread has no such run */
   async find(organizationId: string, threadId: string, runId: string): Promise<StoredRun | null> {
-    const [row] = await rowsOf(this.database, runOf(organizationId, threadId, runId));
+    const [row] = await FIND_RUN.run<RunRow>(this.database, { organizationId, threadId, runId });
     if (!row) return null;
     return toStoredRun(organizationId, row, await findMessage(this.database, row.message_id));
   }
 
+  /** @returns the id of the thread that the run is on; null when there is no such run */
+  async findThreadOf(organizationId: string, runId: string): Promise<string | null> {
+    const [thread] = await FIND_THREAD_OF_RUN.run<{ id: string }>(this.database, { organizationId, runId });
+    return thread?.id ?? null;
+  }
+
   /** @returns null when there is no such thread */
   async openApprovals(organizationId: string, threadId: string): Promise<OpenApprovals | null> {
-    const [row] = await rowsOf(
-      this.database,
-      tables
-        .selectFrom('threads')
-        .leftJoin('runs as asked', 'asked.id', 'threads.awaiting_run_id')
-        .select(['asked.id as run_id', 'asked.approvals', 'asked.completed_at as asked_at'])
-        .select(['asked.user_context', 'asked.session_id', 'asked.session_user_key'])
-        .select((eb) =>
-          eb
-            .exists(
-              eb
-                .selectFrom('runs')
-                .select('runs.id')
-                .whereRef('runs.thread_id', '=', 'threads.id')
-                .where('runs.status', '=', 'running'),
-            )
-            .as('busy'),
-        )
-        .where('threads.organization_id', '=', organizationId)
-        .where('threads.id', '=', threadId)
-        .where(sql<boolean>`${sql.raw(IS_THERE)}`),
-    );
+    const [row] = await OPEN_APPROVALS.run<OpenApprovalsRow>(this.database, { organizationId, threadId });
     if (!row) return null;
-    const askedAt = row.asked_at === null ? null : toDate(row.asked_at);
     return {
       runId: row.run_id,
       requests: APPROVALS.readNullable(row.approvals, row.run_id ?? threadId) ?? [],
       user: toRunUser(row),
-      askedAt,
-      busy: row.busy === true,
+      askedAt: row.asked_at === null ? null : toDate(row.asked_at),
+      busy: row.busy,
     };
   }
 
-  /** When the run ended; null while it is under way, and for one that is not there. */
-  async endOf(organizationId: string, id: string): Promise<Date | null> {
+  /** @returns when the run ended; null while it is under way, and when there is no such run */
+  async findEnd(organizationId: string, id: string): Promise<Date | null> {
     const run = await this.database.read((em) => em.findOne(runs, { organizationId, id }, { fields: ['completedAt'] }));
     return run?.completedAt ?? null;
   }
 
-  /** Notes that the run shall end; its owner sees it at its next heartbeat. */
-  async requestCancel({ organizationId, threadId, runId: id }: RunReference): Promise<void> {
+  /** Marks the run to be cancelled; its owner finds the mark with its next heartbeat. */
+  async requestCancel({ organizationId, threadId, runId: id }: RunReference, now: Date): Promise<void> {
     const uncancelled = { organizationId, threadId, id, status: 'running', cancelRequestedAt: null } as const;
-    await this.database.write((em) => em.nativeUpdate(runs, uncancelled, { cancelRequestedAt: raw('now()') }));
+    await this.database.write((em) => em.nativeUpdate(runs, uncancelled, { cancelRequestedAt: now }));
   }
-}
-
-/** Rows rather than entities, since clients ask for a run again and again until it has ended. */
-function runOf(organizationId: string, threadId: string, runId: string) {
-  return tables
-    .selectFrom('runs')
-    .select(['id', 'thread_id', 'agent_id', 'owner_id', 'message_id', 'status', 'error', 'credits', 'created_at'])
-    .select(['completed_at', 'provider', 'model', 'use_own_api_key', 'stop_reason', 'approvals', 'decisions'])
-    .select([
-      sql<number | null>`input_tokens::float8`.as('input_tokens'),
-      sql<number | null>`output_tokens::float8`.as('output_tokens'),
-      sql<boolean>`exists (select 1 from threads where threads.awaiting_run_id = runs.id and threads.id = runs.thread_id)`.as(
-        'unanswered',
-      ),
-    ])
-    .where('organization_id', '=', organizationId)
-    .where('thread_id', '=', threadId)
-    .where('id', '=', runId);
 }
 
 function toStoredRun(organizationId: string, row: RunRow, message: Message | null): StoredRun {

@@ -8,8 +8,8 @@ export interface RunUserRow {
 }
 
 /**
- * A run is stored with the key of its user. Earlier releases store it only for runs with a session; for any other run of
- * theirs `user_context` names the user.
+ * A run has the key of its user. Earlier releases stored it only for runs with a session; for their other runs `user_context` names
+ * the user.
  */
 export function toRunUser({
   user_context: userContext,

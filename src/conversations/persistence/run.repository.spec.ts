@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Database } from '../../platform/database/index.js';
 import { newId } from '../../platform/ids/index.js';
-import { type NewRun, RunRepository } from './run.repository.js';
+import type { NewRun } from './new-run.js';
+import { RunRepository } from './run.repository.js';
 
 const OUTDATED = {
   channel: 'api',

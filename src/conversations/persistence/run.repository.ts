@@ -24,13 +24,13 @@ import {
   keptRows,
   messageParameters,
 } from './end-run.sql.js';
-import { FORGET_KEPT_RESULTS, TAKE_KEPT_RESULTS } from './kept-results.sql.js';
+import { REMOVE_OLD_KEPT_RESULTS, TAKE_KEPT_RESULTS } from './kept-results.sql.js';
 import { findMessage } from './message.repository.js';
 import { type RunUserRow, toRunUser } from './run-user.js';
 import type { NewRun, RunModel } from './new-run.js';
 import {
   BEAT,
-  FORGET_SILENT_OWNERS,
+  REMOVE_SILENT_OWNERS,
   RETIRE_OWNER,
   START_HEARTBEAT,
   TAKE_ORPHAN,
@@ -39,29 +39,34 @@ import {
 import { START_RUN, type StartedRow, startParameters } from './start-run.sql.js';
 import { DECISIONS, KEPT_RESULTS } from './conversations.entities.js';
 
-export type { NewRun, RunModel } from './new-run.js';
+/** A run with the process that must still own it for a write to happen. */
+export interface OwnedRun {
+  readonly runId: string;
+  readonly organizationId: string;
+  readonly ownerId: string;
+}
 
 /** The verdict of hooks on a message of a sent history. */
 export interface JudgedMessage {
   readonly id: string;
-  /** No model gets the message. */
+  /** Models do not get the message. */
   readonly blocked: boolean;
   readonly context: readonly string[] | null;
 }
 
-/** What is kept with the end of a run besides the run itself. */
+/** What is stored with the end of a run besides the run itself. */
 export interface EndNotes {
-  /** For a thread that has none yet. */
+  /** For a thread without a title. */
   readonly title?: string | null;
-  /** What a repeat of the request is answered on top of the error. */
+  /** A repeated request gets these besides the error. */
   readonly facts?: FailureFacts;
-  /** What the run that goes on with this one's calls gets besides the transcript. */
+  /** The run that continues this run's calls gets these besides the transcript. */
   readonly keptResults?: readonly ResultEntry[];
-  /** What the run's observers keep. */
+  /** The rows of the run's observers. */
   readonly records?: readonly TableRow[];
 }
 
-/** `revision`: of the thread before the run, null where its messages were changed by the start itself. */
+/** `revision`: of the thread before the run; null when the start itself has changed messages of the thread. */
 export type StartResult =
   | {
       readonly started: true;
@@ -69,19 +74,19 @@ export type StartResult =
       readonly isFirstRun: boolean;
       readonly revision: number | null;
     }
-  /** `answered`: what the run was to go on with is no longer open. */
+  /** `answered`: the requests that the run answers are no longer open. */
   | {
       readonly started: false;
       readonly because: 'thread_absent' | 'thread_busy' | 'repeated' | 'answered' | 'session_capped';
     };
 
-/** What a process is told at its heartbeat. */
+/** What the database returns for a heartbeat. */
 export interface Heartbeat {
-  /** Names the unbroken contact that the heartbeat belongs to. */
+  /** The id of the unbroken contact that the heartbeat belongs to. */
   readonly contact: string;
   /**
-   * Those of the runs asked for that still exist: whether they are still running and still this process's, and
-   * whether they shall be cancelled.
+   * Those of the given runs that still exist. `owned`: running, and still this process's. `cancelled`: a user has asked for
+   * cancellation.
    */
   readonly runs: ReadonlyMap<string, { readonly owned: boolean; readonly cancelled: boolean }>;
 }
@@ -89,15 +94,15 @@ export interface Heartbeat {
 /** What a process knows of its own runs. */
 export interface OwnRuns {
   readonly ownerId: string;
-  /** Those under way, or whose end is still to be stored. */
+  /** Under way, or ended with the end not stored yet. */
   readonly known: readonly string[];
-  /** Runs stored since then may not have been told to the process yet. */
+  /** The process may not know runs that were stored later. */
   readonly before: Date;
-  /** As the last heartbeat before the look told it: others are judged only while it lasts. Null where there is none. */
+  /** Of the last heartbeat; the process takes runs of others only while this contact lasts. Null when it has none. */
   readonly contact: string | null;
 }
 
-/** A run whose process died, with what it had stored. */
+/** A run whose process died, as stored. */
 export interface OrphanedRun {
   readonly run: Run;
   readonly channel: Channel;
@@ -106,7 +111,7 @@ export interface OrphanedRun {
   readonly decisions: readonly ApprovalDecision[] | null;
   readonly message: Message | null;
   readonly agent: RunModel;
-  /** Stored JSON that cannot be read. The message or the decisions that it belongs to are null here. */
+  /** Stored JSON that cannot be read; the message or the decisions are then null. */
   readonly unreadable: readonly UnreadableJson[];
 }
 
@@ -138,19 +143,18 @@ export class RunRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Takes the thread and stores the run and the user's message, in one statement and so in one
-   * transaction. The unique index on running runs is the lock: of two at once one is refused. Calls of the
-   * run before that wait for approval are answered with it: by the resume input, or as declined.
+   * Stores the run and the user's message in one statement, and so in one transaction. The unique index on running runs refuses a
+   * second run on the thread. Calls of the previous run that wait for approval get the answers of the resume input, or are declined.
    */
   async start(organizationId: string, run: NewRun, executor: SqlExecutor = this.database): Promise<StartResult> {
-    for (let attempt = 1; attempt <= START_TRIES; attempt += 1) {
+    for (let attempt = 1; attempt <= START_ATTEMPTS; attempt += 1) {
       const result = await this.tryStart(organizationId, run, executor);
       if (result) return result;
     }
     return { started: false, because: 'thread_busy' };
   }
 
-  /** @returns null when another run has started or ended on the thread since the statement looked */
+  /** @returns null when another run has started or ended on the thread since the statement began */
   private async tryStart(organizationId: string, run: NewRun, executor: SqlExecutor): Promise<StartResult | null> {
     try {
       const rows = await START_RUN.run<StartedRow>(executor, startParameters(organizationId, run));
@@ -164,48 +168,36 @@ export class RunRepository {
       return { started: false, because: row.open ? 'repeated' : 'answered' };
     } catch (error) {
       if (isUniqueViolation(error, 'runs_one_running_a_thread')) return { started: false, because: 'thread_busy' };
-      // Another run took the thread and has ended since this statement looked.
+      // Another run has started and ended since this statement began.
       if (isUniqueViolation(error, 'runs_answer_a_run_once')) return { started: false, because: 'thread_busy' };
       throw error;
     }
   }
 
-  /** Keeps what the run has so far, before something that cannot be taken back. */
-  async checkpoint(run: { id: string; organizationId: string; ownerId: string }, message: Message): Promise<boolean> {
+  /** Stores the run's message so far, before something that cannot be undone. @returns whether the run still belongs to this owner */
+  async checkpoint(run: OwnedRun, message: Message): Promise<boolean> {
     const rows = await CHECKPOINT.run(this.database, {
-      organizationId: run.organizationId,
-      runId: run.id,
-      ownerId: run.ownerId,
+      ...run,
       threadId: message.threadId,
       ...messageParameters(message),
     });
     return rows.length > 0;
   }
 
-  /** Keeps what hooks have put beside the message of the run. @returns whether the run is still this owner's */
-  async keepContext(
-    run: { id: string; organizationId: string; ownerId: string },
-    messageId: string,
-    additionalContext: readonly string[],
-  ): Promise<boolean> {
-    const { id: runId, organizationId, ownerId } = run;
-    const of = { organizationId, runId, ownerId, messageId, additionalContext };
-    return (await KEEP_CONTEXT.run(this.database, of)).length > 0;
+  /** Stores the contexts that hooks add to the run's message. @returns whether the run still belongs to this owner */
+  async keepContext(run: OwnedRun, messageId: string, additionalContext: readonly string[]): Promise<boolean> {
+    const parameters = { ...run, messageId, additionalContext };
+    return (await KEEP_CONTEXT.run(this.database, parameters)).length > 0;
   }
 
-  /** Stores the verdicts of hooks on the history that the request sent. @returns whether the run is still this owner's */
-  async keepJudgments(
-    run: { id: string; organizationId: string; ownerId: string },
-    judged: readonly JudgedMessage[],
-  ): Promise<boolean> {
-    const { id: runId, organizationId, ownerId } = run;
-    return (await KEEP_JUDGMENTS.run(this.database, { organizationId, runId, ownerId, judged })).length > 0;
+  /** Stores the verdicts of hooks on the sent history. @returns whether the run still belongs to this owner */
+  async keepJudgments(run: OwnedRun, judged: readonly JudgedMessage[]): Promise<boolean> {
+    return (await KEEP_JUDGMENTS.run(this.database, { ...run, judged })).length > 0;
   }
 
   /**
-   * Stores the end of a run, if it is still this owner's to end.
-   * @returns the thread's revision from now on; null when another process has ended the run meanwhile, and then
-   * nothing is stored
+   * Stores the end of a run, if the run still belongs to this owner.
+   * @returns the thread's new revision; null when nothing was stored, since another process has ended the run or it was deleted
    */
   async finish(
     executor: SqlExecutor,
@@ -227,15 +219,15 @@ export class RunRepository {
     return rows[0]?.revision ?? null;
   }
 
-  /** What the run before has left for this one, which goes on with its calls; nothing is left there afterwards. */
+  /** Reads and removes the results that the previous run kept for this one, which continues its calls. */
   async takeKeptResults(organizationId: string, runId: string): Promise<readonly ResultEntry[]> {
     const rows = await TAKE_KEPT_RESULTS.run<{ kept: unknown }>(this.database, { organizationId, runId });
     return KEPT_RESULTS.readNullable(rows[0]?.kept, runId) ?? [];
   }
 
   /** @returns of how many runs; 0 means that none is left */
-  async forgetKeptResults(endedBefore: Date): Promise<number> {
-    return (await FORGET_KEPT_RESULTS.run(this.database, { endedBefore })).length;
+  async removeOldKeptResults(endedBefore: Date): Promise<number> {
+    return (await REMOVE_OLD_KEPT_RESULTS.run(this.database, { endedBefore })).length;
   }
 
   /** @returns the contact, as a `Heartbeat` names it */
@@ -244,8 +236,8 @@ export class RunRepository {
   }
 
   /**
-   * Runs whose thread or agent is gone are not among the answered. An owner that was given up (its process stood still
-   * for too long) starts anew with nothing.
+   * The result lacks runs whose thread or agent was deleted. An owner that was removed, since its process was suspended for too
+   * long, is inserted again and owns no runs.
    */
   async beat(ownerId: string, runIds: readonly string[]): Promise<Heartbeat> {
     const rows = await BEAT.run<HeartbeatRow>(this.database, { ownerId, gapSeconds: CONTACT_GAP_SECONDS, runIds });
@@ -258,9 +250,8 @@ export class RunRepository {
   }
 
   /**
-   * Takes over one run that nobody carries on, together with what it had stored: its owner has not been heard of
-   * for `silentSeconds`, or is the caller, who does not know it. A caller whose own heartbeat is old takes none of
-   * others'. Call inside a transaction: the row stays locked until it is ended.
+   * Reads and locks one run without a living owner: the owner has been silent for `silentSeconds`, or is the caller, which does not
+   * know the run. A caller whose own heartbeat is old gets no run of another owner. Call inside the transaction that ends the run.
    */
   async takeOrphan(executor: SqlExecutor, silentSeconds: number, own: OwnRuns): Promise<OrphanedRun | null> {
     const rows = await TAKE_ORPHAN.run<OrphanRow>(executor, {
@@ -273,7 +264,7 @@ export class RunRepository {
     return toOrphan(executor, row);
   }
 
-  /** Ends an orphan, whoever its owner was. */
+  /** Ends an orphaned run of any owner. */
   async finishOrphan(
     executor: SqlExecutor,
     run: Run,
@@ -284,19 +275,19 @@ export class RunRepository {
     await this.finish(executor, run, SYSTEM_OWNER_ID, message, { records });
   }
 
-  /** Owners that own nothing and have been silent for long. */
-  async forgetSilentOwners(silentSeconds: number): Promise<void> {
-    await FORGET_SILENT_OWNERS.run(this.database, { silentSeconds });
+  /** Removes silent owners without a running run. */
+  async removeSilentOwners(silentSeconds: number): Promise<void> {
+    await REMOVE_SILENT_OWNERS.run(this.database, { silentSeconds });
   }
 }
 
-/** Each try but the first follows upon a run that came in between; who meets so many finds the thread busy. */
-const START_TRIES = 5;
+/** Each further attempt means that another run came in between; after so many the thread counts as busy. */
+const START_ATTEMPTS = 5;
 
 /** The owner of runs that are being ended for a dead process. */
 const SYSTEM_OWNER_ID = '00000000-0000-0000-0000-000000000000';
 
-/** What waited for an answer reads otherwise from now on. */
+/** Calls that waited for approval have a new status now, so a cached history is outdated. */
 function revisionBefore({ answers, revision }: StartedRow): number | null {
   return answers ? null : revision - 1;
 }
@@ -307,7 +298,7 @@ function contactOf(rows: readonly HeartbeatRow[]): string {
   return row.contact;
 }
 
-/** Reads what it can: a run that cannot be read whole has to end too, and must not keep others from ending. */
+/** Leaves out stored JSON that cannot be read: the run must end all the same, and must not keep other runs from ending. */
 async function toOrphan(executor: SqlExecutor, row: OrphanRow): Promise<OrphanedRun> {
   const unreadable: UnreadableJson[] = [];
   const leaveOut = (error: unknown): null => {

@@ -1,6 +1,6 @@
 /**
- * Hot path: every message is stored by the statement below. It is written by hand because it checks the thread, claims
- * the request's key, stores run and message and answers what waited in one round trip, with a plan made once.
+ * Hot path: every run starts with the statement below. Written by hand because it checks the thread, claims the request's key, stores
+ * run and message, and answers calls that waited for approval, in one round trip and with a plan made once.
  */
 import { type ParametersOf, statement } from '../../platform/database/index.js';
 import {
@@ -15,7 +15,7 @@ import type { ToolCallRecord } from '../domain/message.js';
 import { MAX_SESSION_TURNS } from '../domain/session-turns.js';
 import type { Channel } from '../domain/thread.js';
 import type { NewRun } from './new-run.js';
-import { IS_THERE } from './thread.sql.js';
+import { THREAD_EXISTS } from './thread.sql.js';
 
 const PARAMETERS = {
   runId: 'uuid',
@@ -35,24 +35,24 @@ const PARAMETERS = {
   operation: 'text',
   key: 'text',
   fingerprint: 'text',
-  /** Null for a run that goes on with answers. */
+  /** Null for a run that begins with answers. */
   userMessageId: 'uuid',
   clientId: 'text',
   text: 'text',
   attachments: 'jsonb',
-  /** Null for a run that a message begins. */
+  /** Null for a run that begins with a message. */
   answersRunId: 'uuid',
   decisions: 'jsonb',
-  /** What becomes of the calls that wait, the first of the first and so on. */
+  /** What becomes of the waiting calls, in their order. */
   answered: 'jsonb',
-  /** What becomes of those beyond, and of those that nobody has answered in time. */
+  /** What becomes of waiting calls without an answer, before and after their requests have expired. */
   declined: 'jsonb',
   expired: 'jsonb',
 } as const;
 
 type Parameters = { readonly [Name in keyof typeof PARAMETERS]: string };
 
-/** As it is answered; none where the thread is not there. */
+/** There is no row when the thread does not exist. */
 export interface StartedRow {
   readonly channel: Channel;
   readonly is_first: boolean;
@@ -60,22 +60,22 @@ export interface StartedRow {
   readonly revision: number;
   readonly started: boolean;
   readonly open: boolean;
-  /** The thread is as the rest of the statement sees it. */
+  /** The locked thread has the revision that the rest of the statement sees. */
   readonly current: boolean;
-  /** The session has had all its turns. */
+  /** The session has used all its turns. */
   readonly capped: boolean;
 }
 
 /**
- * The thread's lock waits for a start, an end or a deletion under way, and then shows the row as that has left it. The
- * rest of the statement still sees all as it was when the statement began: a start or an end that came in between
- * shows in the revision (`seen`), and then nothing is stored. Whatever locks a run locks its thread before it. So the
- * count of a session's turns, which are all on this thread, is exact too.
+ * The lock of the thread waits for a start, an end or a deletion that is under way, and then returns the row as that statement left it.
+ * The rest of this statement still sees the snapshot from its beginning. When a run has started or ended in between, the revisions
+ * differ (`seen`), and nothing is stored. This makes the count of the session's turns exact too, since they are all on this thread.
+ * Every statement that locks a run locks its thread first.
  */
 const THREAD = (p: Parameters): string => `
   thread as (
     select id, agent_id, channel, last_message_at is null as is_first, awaiting_run_id, revision
-    from threads where organization_id = ${p.organizationId} and id = ${p.threadId} and ${IS_THERE} for no key update
+    from threads where organization_id = ${p.organizationId} and id = ${p.threadId} and ${THREAD_EXISTS} for no key update
   ), current_thread as (
     select thread.* from thread join threads seen on seen.id = ${p.threadId} and seen.revision = thread.revision
   ), session as (
@@ -85,7 +85,7 @@ const THREAD = (p: Parameters): string => `
     where not capped and (${p.answersRunId} is null or awaiting_run_id = ${p.answersRunId})
   )`;
 
-/** Has a row when the request is the first with its key; a repeat at the same moment waits for the first one's end. */
+/** Has a row when the request is the first with its key. A concurrent repeat waits at the unique index for the first one's end. */
 const CLAIM = (p: Parameters): string => `
   claim as (
     insert into idempotency_keys (organization_id, operation, key, fingerprint, resource_id, created_at)
@@ -111,14 +111,14 @@ const RUN = (p: Parameters): string => `
 const UNANSWERED = (p: Parameters): string =>
   `case when asked.completed_at <= ${p.now} - interval '${APPROVAL_HOURS} hours' then ${p.expired} else ${p.declined} end`;
 
-/** The calls that wait in the message of the run that this one answers. Where no run waits, there is nothing to do. */
+/** Sets the status of the waiting calls in the message of the run that this run answers. */
 const ANSWER_CALLS = (p: Parameters): string => `
   answered as (
     update messages set tool_calls = (
-      select jsonb_agg(case when waits then call || coalesce(${p.answered} -> (nth - 1), ${UNANSWERED(p)}) else call end
+      select jsonb_agg(case when is_waiting then call || coalesce(${p.answered} -> (nth - 1), ${UNANSWERED(p)}) else call end
                        order by position)
       from (
-        select call, position, call ->> 'status' = 'awaiting_approval' as waits,
+        select call, position, call ->> 'status' = 'awaiting_approval' as is_waiting,
                (count(*) filter (where call ->> 'status' = 'awaiting_approval') over (order by position))::int as nth
         from jsonb_array_elements(messages.tool_calls) with ordinality as calls(call, position)
       ) numbered
@@ -127,9 +127,9 @@ const ANSWER_CALLS = (p: Parameters): string => `
     where messages.id = asked.message_id
   )`;
 
-/** Of a run that a message answers nobody needs what it had left for the run that would go on with its calls. */
-const FORGOTTEN = (p: Parameters): string => `
-  forgotten as (
+/** A message instead of answers: no run will continue the waiting calls, so their kept results are removed. */
+const DROP_KEPT_RESULTS = (p: Parameters): string => `
+  dropped_results as (
     update runs set kept_results = null from run
     where runs.id = run.answers_run_id and ${p.answersRunId} is null and runs.kept_results is not null
   )`;
@@ -153,7 +153,7 @@ const TOUCHED = (p: Parameters): string => `
 export const START_RUN = statement(
   PARAMETERS,
   (p) => `
-  with ${[THREAD(p), CLAIM(p), RUN(p), ANSWER_CALLS(p), FORGOTTEN(p), MESSAGE(p), TOUCHED(p)].join(',')}
+  with ${[THREAD(p), CLAIM(p), RUN(p), ANSWER_CALLS(p), DROP_KEPT_RESULTS(p), MESSAGE(p), TOUCHED(p)].join(',')}
   select thread.channel, thread.is_first, thread.awaiting_run_id is not null as answers,
          (select revision from touched) as revision, exists (select 1 from run) as started,
          exists (select 1 from open_thread) as open, exists (select 1 from current_thread) as current,
@@ -192,7 +192,7 @@ export function startParameters(organizationId: string, run: NewRun): Parameters
 
 type Answered = Pick<ToolCallRecord, 'status' | 'output'>;
 
-/** What a call that waited is from now on; what came of an approved one stands in the message of the run that makes it. */
+/** The message of the run that makes an approved call has the call's result. */
 function answeredCall(decision: ApprovalDecision): Answered {
   return decision.approved ? { status: 'approved' } : { status: 'denied', output: declinedOutput(decision) };
 }

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
-import { Database, insertRows, rowsByTable, statement, type TableRow } from '../../platform/database/index.js';
+import { Database, rowsByTable, type TableRow } from '../../platform/database/index.js';
+import { insertTable } from './suggestion-usage.sql.js';
 
 /** Stores the rows of observers about suggestions, which have no run whose end could store them. */
 @Injectable()
@@ -10,10 +11,7 @@ export class SuggestionUsageRepository {
   async insert(rows: readonly TableRow[]): Promise<void> {
     const tables = rowsByTable(this.database.orm, rows);
     await this.database.transaction(async (transaction) => {
-      for (const table of tables) {
-        const insert = statement({ rows: 'jsonb' }, (p) => insertRows(table, p.rows, '(select 1) as once'));
-        await insert.run(transaction, { rows: table.rows });
-      }
+      for (const table of tables) await insertTable(transaction, table);
     });
   }
 }

@@ -1,14 +1,19 @@
-import { LockMode, raw } from '@mikro-orm/core';
 import { Injectable } from '@nestjs/common';
-import { sql } from 'kysely';
-import { Database, rowsOf, toDate, type Transaction } from '../../platform/database/index.js';
+import { Database, toDate, type Transaction } from '../../platform/database/index.js';
 import type { IdempotentRequest } from '../domain/idempotency.js';
-import type { Thread } from '../domain/thread.js';
-import { METADATA, type StoredThread, tables, threads } from './conversations.entities.js';
+import type { Channel, Thread } from '../domain/thread.js';
+import { messages, METADATA, threads } from './conversations.entities.js';
 import { IdempotencyRepository } from './idempotency.repository.js';
-import { FIND_THREAD, IS_THERE, isThere } from './thread.sql.js';
+import {
+  FIND_AGENT_OF_THREAD,
+  FIND_THREAD,
+  LIST_THREADS,
+  LIST_THREADS_OF_AGENTS,
+  LOCK_AGENT,
+  LOCK_THREAD,
+} from './thread.sql.js';
 
-/** Where a list of threads goes on: after this one. */
+/** A thread's place in the list of threads. */
 export interface ThreadPosition {
   /** As the database wrote it, to the microsecond. */
   readonly activityAt: string;
@@ -22,6 +27,17 @@ export interface ThreadFilter {
   readonly limit: number;
 }
 
+interface ThreadRow {
+  id: string;
+  agent_id: string;
+  title: string | null;
+  channel: Channel;
+  metadata: unknown;
+  created_at: string;
+  updated_at: string;
+  last_message_at: string | null;
+}
+
 @Injectable()
 export class ThreadRepository {
   constructor(
@@ -29,18 +45,16 @@ export class ThreadRepository {
     private readonly keys: IdempotencyRepository,
   ) {}
 
-  /** `agent_absent`: the agent is gone by now; `repeated`: the request's key has made a thread before. */
+  /** @returns `agent_absent` when the agent has been deleted; `repeated` when the request's key has made a thread before */
   insert(
     organizationId: string,
     thread: Thread,
     idempotency?: IdempotentRequest,
   ): Promise<'inserted' | 'agent_absent' | 'repeated'> {
     return this.database.transaction(async (transaction) => {
-      // The lock lets a deletion of the agent that is under way end first: its job would not see this thread.
-      const agent = tables.selectFrom('agents').select('id').forKeyShare();
-      const there = agent.where('organization_id', '=', organizationId).where('id', '=', thread.agentId);
-      if ((await rowsOf(transaction, there)).length === 0) return 'agent_absent';
-      const { id, createdAt } = thread;
+      const { id, agentId, createdAt } = thread;
+      const agents = await LOCK_AGENT.run(transaction, { organizationId, agentId });
+      if (agents.length === 0) return 'agent_absent';
       if (idempotency && !(await this.keys.claim(transaction, organizationId, idempotency, { id, createdAt })))
         return 'repeated';
       transaction.em.persist(transaction.em.create(threads, { ...thread, externalId: null, deletedAt: null }));
@@ -48,15 +62,15 @@ export class ThreadRepository {
     });
   }
 
-  /** The little that every message to the thread needs of it. */
   async findAgentOf(organizationId: string, id: string): Promise<Pick<Thread, 'id' | 'agentId'> | null> {
-    const [row] = await FIND_THREAD.run<{ id: string; agent_id: string }>(this.database, { organizationId, id });
+    const of = { organizationId, id };
+    const [row] = await FIND_AGENT_OF_THREAD.run<{ id: string; agent_id: string }>(this.database, of);
     return row ? { id: row.id, agentId: row.agent_id } : null;
   }
 
   async find(organizationId: string, id: string): Promise<Thread | null> {
-    const thread = await this.database.read((em) => em.findOne(threads, { organizationId, id, ...there() }));
-    return thread && toThread(thread);
+    const [row] = await FIND_THREAD.run<ThreadRow>(this.database, { organizationId, id });
+    return row ? toThread(organizationId, row) : null;
   }
 
   /** The latest activity first. @returns each thread with its position in the list */
@@ -64,39 +78,19 @@ export class ThreadRepository {
     organizationId: string,
     { agentIds, after, limit }: ThreadFilter,
   ): Promise<{ thread: Thread; position: ThreadPosition }[]> {
-    let page = tables
-      .selectFrom('threads')
-      .select(['id', 'agent_id', 'title', 'channel', 'metadata', 'created_at', 'updated_at', 'last_message_at'])
-      .select(sql<string>`activity_at::text`.as('activity'))
-      .where('organization_id', '=', organizationId)
-      .where(sql<boolean>`${sql.raw(IS_THERE)}`)
-      .orderBy('activity_at', 'desc')
-      .orderBy('id', 'desc')
-      .limit(limit);
-    if (agentIds) page = page.where(sql<boolean>`agent_id = any(${agentIds}::uuid[])`);
-    if (after)
-      page = page.where((eb) => eb(eb.refTuple('activity_at', 'id'), '<', eb.tuple(after.activityAt, after.id)));
-    const rows = await rowsOf(this.database, page);
+    const page = { organizationId, activityAt: after?.activityAt ?? null, afterId: after?.id ?? null, limit };
+    const rows = agentIds
+      ? await LIST_THREADS_OF_AGENTS.run<ListedRow>(this.database, { ...page, agentIds })
+      : await LIST_THREADS.run<ListedRow>(this.database, page);
     return rows.map((row) => ({
-      thread: {
-        id: row.id,
-        organizationId,
-        agentId: row.agent_id,
-        title: row.title,
-        channel: row.channel,
-        metadata: METADATA.read(row.metadata),
-        createdAt: toDate(row.created_at),
-        updatedAt: toDate(row.updated_at),
-        lastMessageAt: row.last_message_at === null ? null : toDate(row.last_message_at),
-      },
+      thread: toThread(organizationId, row),
       position: { activityAt: row.activity, id: row.id },
     }));
   }
 
   /**
-   * Takes the thread away from everybody: a thread of fewer than `most` messages with these and its runs; of a larger
-   * one the rows are still to be removed. The lock lets a message that is being stored come first, and keeps a later one
-   * from beginning a run here.
+   * Deletes a thread of fewer than `most` messages with all its rows. Marks a larger one as deleted, which hides it from every
+   * reader; a job has to remove its rows. The lock waits for a message that is being stored, and later ones do not find the thread.
    */
   async remove(
     transaction: Transaction,
@@ -105,29 +99,29 @@ export class ThreadRepository {
     { most, now }: { readonly most: number; readonly now: Date },
   ): Promise<'removed' | 'marked' | 'absent'> {
     const { em } = transaction;
-    const lock = { lockMode: LockMode.PESSIMISTIC_WRITE } as const;
-    const thread = await em.findOne(threads, { organizationId, id, ...there() }, lock);
-    if (!thread) return 'absent';
-    const held = await rowsOf(
-      transaction,
-      tables.selectFrom('messages').select('id').where('thread_id', '=', id).limit(most),
-    );
-    if (held.length < most) {
-      em.remove(thread);
+    if ((await LOCK_THREAD.run(transaction, { organizationId, id })).length === 0) return 'absent';
+    const some = await em.createQueryBuilder(messages).select('id').where({ threadId: id }).limit(most).execute();
+    if (some.length < most) {
+      await em.nativeDelete(threads, { id });
       return 'removed';
     }
-    thread.deletedAt = now;
-    thread.externalId = null;
+    await em.nativeUpdate(threads, { id }, { deletedAt: now, externalId: null });
     return 'marked';
   }
 }
 
-/** A fragment belongs to one statement, so each gets its own. */
-function there(): Record<string, []> {
-  return { [raw(isThere)]: [] };
-}
+type ListedRow = ThreadRow & { activity: string };
 
-function toThread(stored: StoredThread): Thread {
-  const { id, organizationId, agentId, title, channel, metadata, createdAt, updatedAt, lastMessageAt } = stored;
-  return { id, organizationId, agentId, title, channel, metadata, createdAt, updatedAt, lastMessageAt };
+function toThread(organizationId: string, row: ThreadRow): Thread {
+  return {
+    id: row.id,
+    organizationId,
+    agentId: row.agent_id,
+    title: row.title,
+    channel: row.channel,
+    metadata: METADATA.read(row.metadata),
+    createdAt: toDate(row.created_at),
+    updatedAt: toDate(row.updated_at),
+    lastMessageAt: row.last_message_at === null ? null : toDate(row.last_message_at),
+  };
 }

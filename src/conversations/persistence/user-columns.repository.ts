@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database/index.js';
 import type { UserColumn } from '../domain/user-column.js';
-import { isBareUser } from '../domain/user-key.js';
+import { bareUsers, deleteBareDuplicates, rekeyUsers } from './user-columns.sql.js';
 
 /** A user as earlier releases stored it. */
 export interface BareUser {
@@ -12,49 +12,26 @@ export interface BareUser {
 /** Shared by all processes: without it two that re-key the same rows could deadlock. */
 const LOCK = 'conversations.rekey-users';
 
-/** Columns with keys of users, of all organizations, for maintenance. Every query uses a partial index of bare keys, which is empty once all are re-keyed. */
+/** Columns with keys of users, of all organizations. */
 @Injectable()
 export class UserColumnsRepository {
   constructor(private readonly database: Database) {}
 
-  /** The users of up to `rows` rows with a bare key. @param except organizations to leave out */
-  bareUsers({ table, column }: UserColumn, except: readonly string[], rows: number): Promise<BareUser[]> {
-    return this.database.query<BareUser>(
-      `select distinct organization_id::text as "organizationId", bare::text as bare from (
-         select organization_id, ${column} as bare from ${table}
-         where ${isBareUser(column)} and organization_id <> all($1::uuid[]) limit $2::integer) bare_users`,
-      [except, rows],
-    );
+  /** The users of up to `limit` rows with a bare key. @param except organizations to leave out */
+  bareUsers(column: UserColumn, except: readonly string[], limit: number): Promise<BareUser[]> {
+    return bareUsers(column).run<BareUser>(this.database, { except, limit });
   }
 
-  /**
-   * Replaces bare users by keyed ones, in up to `rows` rows, in one transaction. A bare row is deleted when its unique key
-   * already exists with the keyed user, which a process of this release may have written.
-   */
+  /** Replaces bare users by keyed ones in up to `limit` rows, in one transaction. */
   async rekey(
-    { table, column, uniqueWith }: UserColumn,
+    column: UserColumn,
     users: readonly (BareUser & { readonly keyed: string })[],
-    rows: number,
+    limit: number,
   ): Promise<void> {
-    const mapping = `jsonb_to_recordset($1::jsonb) as users ("organizationId" uuid, bare uuid, keyed uuid)`;
-    const isOfUser = `${table}.organization_id = users."organizationId" and ${table}.${column} = users.bare`;
     await this.database.transaction(async (transaction) => {
       await transaction.lock(LOCK);
-      if (uniqueWith) {
-        const isSame = uniqueWith.map((other) => `same.${other} = ${table}.${other}`).join(' and ');
-        await transaction.query(
-          `delete from ${table} using ${mapping} where ${isBareUser(`${table}.${column}`)} and ${isOfUser}
-             and exists (select 1 from ${table} same where ${isSame} and same.${column} = users.keyed)`,
-          [JSON.stringify(users)],
-        );
-      }
-      await transaction.query(
-        `update ${table} set ${column} = users.keyed from ${mapping}
-         where ${isOfUser} and ${table}.ctid = any(array(
-           select ctid from ${table} where ${isBareUser(column)}
-             and (organization_id, ${column}) in (select "organizationId", bare from ${mapping}) limit $2::integer for update))`,
-        [JSON.stringify(users), rows],
-      );
+      if (column.uniqueWith) await deleteBareDuplicates(column, column.uniqueWith).run(transaction, { users });
+      await rekeyUsers(column).run(transaction, { users, limit });
     });
   }
 }

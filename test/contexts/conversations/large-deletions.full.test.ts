@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest 
 import { RemoveAgentData } from '../../../src/agents/jobs/remove-agent-data.job.js';
 import { HEARTBEAT_MS } from '../../../src/conversations/engine/limits.js';
 import { RemoveDeletedThreadsJob } from '../../../src/conversations/jobs/remove-deleted-threads.job.js';
-import { DeletedThreads } from '../../../src/conversations/persistence/deleted-threads.repository.js';
+import { ThreadRemovalRepository } from '../../../src/conversations/persistence/thread-removal.repository.js';
 import { message, startService, type TestService, until } from '../../support/harness.js';
 import { activeJob } from '../../support/job-site.js';
 import { ManualClock } from '../../support/manual-clock.js';
@@ -72,9 +72,9 @@ function hold<Job>(processor: { process(job: Job): Promise<void> }): (this: unkn
 function keepFromEnding(most: number): () => void {
   let removed = 0;
   const mayEnd = Promise.withResolvers<undefined>();
-  const removeThreads = Reflect.get(DeletedThreads.prototype, 'removeThreads');
-  const removing = jest.spyOn(DeletedThreads.prototype, 'removeThreads').mockImplementation(async function (
-    this: DeletedThreads,
+  const removeThreads = Reflect.get(ThreadRemovalRepository.prototype, 'removeThreads');
+  const removing = jest.spyOn(ThreadRemovalRepository.prototype, 'removeThreads').mockImplementation(async function (
+    this: ThreadRemovalRepository,
     ids,
   ) {
     removed += ids.length;
@@ -282,7 +282,7 @@ describe('a deleted agent', () => {
     await addThreads(talk, 350);
     await service.http('DELETE', `/v1/agents/${talk.agentId}`, { key: talk.key });
     const job = service.app.get(RemoveAgentData, { strict: false });
-    const threads = service.app.get(DeletedThreads, { strict: false });
+    const threads = service.app.get(ThreadRemovalRepository, { strict: false });
     const removing = jest.spyOn(threads, 'removeThreads');
     const breaking = new AbortController();
     removing.mockImplementationOnce(async (ids) => {

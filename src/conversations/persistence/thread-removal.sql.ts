@@ -1,0 +1,67 @@
+/**
+ * Written by hand because the ORM has no recursive scan of an index, and no delete of a batch that skips rows which another
+ * transaction has locked.
+ */
+import { statement } from '../../platform/database/index.js';
+
+/**
+ * Deleted agents that have threads left. The recursion steps from one agent to the next along the index by agent, so the cost grows
+ * with the number of agents and not of threads.
+ */
+export const DELETED_AGENTS_WITH_THREADS = statement(
+  {},
+  () => `
+  with recursive owners as (
+    (select agent_id, organization_id from threads order by agent_id limit 1)
+    union all
+    select next.agent_id, next.organization_id
+    from owners cross join lateral (
+      select threads.agent_id, threads.organization_id from threads
+      where threads.agent_id > owners.agent_id order by threads.agent_id limit 1
+    ) next
+  )
+  select agent_id, organization_id from owners
+  where not exists (select 1 from agents where agents.id = owners.agent_id)`,
+);
+
+export const THREADS_OF_DELETED_AGENT = statement(
+  { organizationId: 'uuid', agentId: 'uuid', limit: 'integer' },
+  (p) => `
+  select id from threads
+  where organization_id = ${p.organizationId} and agent_id = ${p.agentId}
+    and not exists (select 1 from agents where agents.id = ${p.agentId})
+  limit ${p.limit}`,
+);
+
+const BATCH_PARAMETERS = { threadIds: 'uuid[]', limit: 'integer' } as const;
+
+export const REMOVE_MESSAGES = statement(
+  BATCH_PARAMETERS,
+  (p) => `
+  delete from messages where id in (
+    select id from messages where thread_id = any(${p.threadIds}) limit ${p.limit} for update skip locked
+  ) returning id`,
+);
+
+export const REMOVE_RUNS = statement(
+  BATCH_PARAMETERS,
+  (p) => `
+  delete from runs where id in (
+    select id from runs where thread_id = any(${p.threadIds}) limit ${p.limit} for update skip locked
+  ) returning id`,
+);
+
+/**
+ * A message that is being stored holds the lock of its thread, which is skipped. One that was stored just before shows when the
+ * database reads the row again under the lock.
+ */
+export const REMOVE_EMPTY_WIDGET_THREADS = statement(
+  { before: 'timestamptz', limit: 'integer' },
+  (p) => `
+  delete from threads where id = any(array(
+    select id from threads
+    where channel = 'widget' and last_message_at is null and deleted_at is null and created_at < ${p.before}
+    order by created_at limit ${p.limit} for update skip locked
+  ))
+  returning organization_id, id`,
+);
