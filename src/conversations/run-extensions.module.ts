@@ -3,7 +3,7 @@ import { RefuseRepeatedToolCalls } from './application/refuse-repeated-tool-call
 import { PROMPT_SOURCES, RUN_ADMISSIONS, RUN_HOOKS, RUN_OBSERVERS, TOOL_SOURCES } from './engine/run-extensions.js';
 import type { PromptSource, RunAdmission, RunHooks, RunObserver, ToolSource } from './ports/index.js';
 
-/** What a context adds to every run: classes that its modules export, in the order in which they are asked. */
+/** Classes that a context adds to every run. Its modules export them; the engine calls them in this order. */
 export interface RunExtensions {
   readonly admissions?: readonly Type<RunAdmission>[];
   readonly promptSources?: readonly Type<PromptSource>[];
@@ -12,20 +12,19 @@ export interface RunExtensions {
   readonly observers?: readonly Type<RunObserver>[];
 }
 
-/** A context with what it adds to runs. */
 export interface RunContributor {
   readonly modules: readonly (Type | DynamicModule)[];
   readonly runs?: RunExtensions;
 }
 
 /**
- * Gives the engine what all contexts add to runs. Apart from the conversations and global, since the contributing
- * contexts stand on the conversations' public API, and not the other way round.
+ * Provides the extensions of all contexts to the engine. A separate global module, since those contexts import the
+ * public API of conversations, and conversations must not import them.
  */
 @Global()
 @Module({})
 export class RunExtensionsModule {
-  /** @param contributors in the order in which they are asked */
+  /** @param contributors in the order in which the engine calls their extensions */
   static forRoot(contributors: readonly RunContributor[]): DynamicModule {
     const contributing = contributors.filter(({ runs }) => runs !== undefined);
     const all = (role: keyof RunExtensions): readonly Type[] =>

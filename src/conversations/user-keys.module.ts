@@ -7,7 +7,7 @@ import { UserKeys } from './application/user-keys.js';
 import { RekeyUsersJob, rekeyUsers } from './jobs/rekey-users.job.js';
 import { UserColumnsRepository } from './persistence/user-columns.repository.js';
 
-/** The keys of users, for every context that stores users. */
+/** The keys of users, for all contexts that store users. */
 @Module({
   imports: [AccessModule, JobsModule.define(rekeyUsers)],
   providers: [UserKeys, UserColumns, UserColumnsRepository, RekeyUsers, RekeyUsersJob],
@@ -16,8 +16,8 @@ import { UserColumnsRepository } from './persistence/user-columns.repository.js'
 export class UserKeysModule implements OnApplicationBootstrap {
   constructor(private readonly rekeyUsers: RekeyUsers) {}
 
-  /** Before the process serves, since its runs and routes look up only keyed users. */
+  /** Before the process serves requests, since runs and routes look up only keyed users. */
   onApplicationBootstrap(): Promise<void> {
-    return this.rekeyUsers.lookedUp();
+    return this.rekeyUsers.rekeyLookedUpColumns();
   }
 }

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import type { Client } from 'pg';
-import { STORE_AGAIN_MS, STORE_PAUSE_MS, STORE_TRIES } from '../../src/conversations/engine/limits.js';
+import { STORE_AGAIN_MS, STORE_PAUSE_MS, STORE_ATTEMPTS } from '../../src/conversations/engine/limits.js';
 import { RunOwner } from '../../src/conversations/engine/run-owner.js';
 import { RunRepository } from '../../src/conversations/persistence/run.repository.js';
 import { DatabaseUnavailable } from '../../src/platform/database/index.js';
@@ -223,7 +223,7 @@ describe('an end that the database has stored, and whose answer was lost', () =>
     const talk = await Talk.start(service);
     const counted = await countingRuns(service);
     service.models.next(says('Hello'));
-    loseAnswer(STORE_TRIES - 1);
+    loseAnswer(STORE_ATTEMPTS - 1);
     expect(await passing(talk.run<object>('Hi'))).toMatchObject({ status: 500 });
     expect(service.app.get(RunOwner).unsettled.size).toBe(1);
     await until(async () => {

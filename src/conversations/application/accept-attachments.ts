@@ -11,7 +11,7 @@ import {
 } from '../../files/index.js';
 import { type ProviderType, takesMediaType } from '../../models/index.js';
 import { emptyNote, type MessageAttachment } from '../domain/attachment.js';
-import { attachmentRefused, attachmentsTooLarge, callerLeft } from '../domain/conversations.errors.js';
+import { attachmentRefused, attachmentsTooLarge, callerDisconnected } from '../domain/conversations.errors.js';
 import type { NewThreadMessage } from '../domain/new-thread.js';
 import { type AttachedFile, AttachedFiles } from '../engine/attached-files.js';
 import { base64BytesOf, sum } from '../engine/choose-attachments.js';
@@ -19,27 +19,27 @@ import { type ReadAttachment, toModelAttachment } from '../engine/model-attachme
 import { REQUEST_BASE64_BYTES } from '../engine/limits.js';
 import { inParallel } from './in-parallel.js';
 
-/** Fetched at a time for one request: each may hold the largest file there is in memory. */
+/** Files fetched in parallel for one request: each may take the largest allowed size in memory. */
 const FETCHED_AT_A_TIME = 3;
 
 export interface AcceptCommand {
   readonly organizationId: string;
   readonly provider: { readonly type: ProviderType; readonly model: string };
-  /** Of the new message. */
+  /** The attachments of the new message. */
   readonly attachments: readonly AttachmentReference[];
-  /** Messages before it, which the caller sends for a new thread. */
+  /** The sent history of a new thread. */
   readonly history: readonly NewThreadMessage<AttachmentReference>[];
-  /** Aborted when the caller leaves; the work ends then. */
+  /** The signal aborts when the caller disconnects, which ends the work. */
   readonly disconnected: (() => AbortSignal) | undefined;
 }
 
-/** The attachments of a request, ready to be stored with its messages. */
+/** The attachments of a request, as its messages store them. */
 export interface AcceptedAttachments {
   readonly message: readonly MessageAttachment[];
-  /** Those of the new message as the model gets them; released by whoever launches no run with them. */
+  /** The files of the new message for the model. A caller that starts no run with them must release them. */
   readonly files: AttachedFiles;
   readonly history: readonly NewThreadMessage<MessageAttachment>[];
-  /** Copies that were made for this request. */
+  /** The ids of files that were copied for this request. */
   readonly copies: readonly string[];
 }
 
@@ -49,8 +49,8 @@ interface Read {
 }
 
 /**
- * Reads what messages refer to and makes sure that no later run depends on another's server or on a signature: an
- * upload is kept by its id, everything else as a copy.
+ * Reads the attachments of a request and stores copies, so that later runs depend neither on other servers nor on
+ * signed URLs. An upload needs no copy: the message stores its id.
  */
 @Injectable()
 export class AcceptAttachments {
@@ -61,14 +61,14 @@ export class AcceptAttachments {
   ) {}
 
   /**
-   * @throws DomainError `unprocessable` naming the attachment that cannot be used, `unavailable` where there is no
-   * memory for them; FileStoreUnavailable. No copy is left behind then.
+   * @throws DomainError `unprocessable` naming the attachment that cannot be used, `unavailable` when there is no
+   * memory for them; FileStoreUnavailable. The copies are then discarded.
    */
   async execute(command: AcceptCommand): Promise<AcceptedAttachments> {
     const { organizationId, history, attachments } = command;
     const earlier = history.flatMap((message) => message.attachments ?? []);
     const memory = this.memory.reserve();
-    // The common case: a message without attachments costs nothing here.
+    // Fast path: most requests have no attachments.
     if (earlier.length + attachments.length === 0) {
       const files = new AttachedFiles([], memory);
       return { message: [], files, history: withAttachments(history, []), copies: [] };
@@ -92,7 +92,9 @@ export class AcceptAttachments {
     }
   }
 
-  /** Takes back the copies of a request that was not accepted after all. What fails here goes when nobody used it for long. */
+  /**
+   * Deletes the copies of a request that was not accepted. The clean-up of unused files deletes those that fail here.
+   */
   async discard(organizationId: string, copies: readonly string[]): Promise<void> {
     await Promise.allSettled(copies.map((id) => this.directory.discard(organizationId, id)));
   }
@@ -119,9 +121,9 @@ export class AcceptAttachments {
         return { reference, content };
       });
     } catch (error) {
-      // The others would be fetched for nothing.
+      // Ends the other fetches.
       refused.abort();
-      throw disconnected?.aborted ? callerLeft() : error;
+      throw disconnected?.aborted ? callerDisconnected() : error;
     }
   }
 
@@ -152,7 +154,10 @@ function acceptable(
   throw attachmentRefused(name, `The model ${model} does not take ${content.mediaType}.`);
 }
 
-/** What stays in memory once all is kept: the new message's files, and the data URLs in the request's body. */
+/**
+ * The memory that is in use after the copies are stored: the new message's files, and the data URLs in the request's
+ * body.
+ */
 function memoryFor(read: readonly Read[], own: readonly Read[]): number {
   const inBody = read.map(({ reference: { url } }) => (isDataUrl(url) ? url.length : 0));
   return sum(inBody) + sum(own.map(({ content }) => memoryOf(content.data.length)));
@@ -163,7 +168,7 @@ function contentOf({ reference: { name }, content }: Read): AttachedFile {
   return toModelAttachment(name, content);
 }
 
-/** The messages with what is kept in place of what they refer to, which is in the same order. */
+/** The messages with the stored attachments in place of the references, which have the same order. */
 function withAttachments(
   history: readonly NewThreadMessage<AttachmentReference>[],
   kept: readonly MessageAttachment[],

@@ -6,7 +6,7 @@ import { agentCannotRun, serviceStopping } from '../domain/conversations.errors.
 import { RUN_ADMISSIONS } from '../engine/run-extensions.js';
 import type { RunAdmission } from '../ports/index.js';
 
-/** Whether an agent's model may be called, as far as it can be told before anything is stored. */
+/** Refuses a run, before anything is stored, when it is known that the agent's model cannot or may not be called. */
 @Injectable()
 export class AdmitRun {
   constructor(
@@ -18,7 +18,7 @@ export class AdmitRun {
 
   /**
    * @throws DomainError `unavailable` while the process stops, `unprocessable` for an agent without a key for its
-   * provider or whose loop is not installed, and what other contexts refuse with
+   * provider or whose agent loop is not installed, and the refusals of other contexts
    */
   async execute(organizationId: string, agent: RunnableAgent): Promise<void> {
     if (this.shutdown.isStopping) throw serviceStopping();

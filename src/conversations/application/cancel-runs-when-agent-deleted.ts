@@ -3,10 +3,7 @@ import { AgentDeleted } from '../../agents/index.js';
 import { EventBus } from '../../platform/events/index.js';
 import { RunSupervisor } from './run-supervisor.js';
 
-/**
- * Ends the runs of a deleted agent in this process. Those in other processes end at their next heartbeat, which no
- * longer finds them.
- */
+/** Ends the runs of a deleted agent in this process. The heartbeat of any other process ends the agent's runs there. */
 @Injectable()
 export class CancelRunsWhenAgentDeleted implements OnModuleInit {
   constructor(

@@ -12,17 +12,19 @@ import { ThreadLookup, type ThreadReference } from './thread-lookup.js';
 export interface CompleteChatCommand {
   readonly organizationId: string;
   readonly agent: RunnableAgent;
-  /** A thread of this agent, whose stored history then counts; absent to make one of the conversation given. */
+  /**
+   * A thread of the agent to continue with its stored history; absent to create one with the conversation's history.
+   */
   readonly thread: ThreadReference | undefined;
   readonly conversation: Conversation;
   readonly userContext: UserContext | null;
   readonly callerSpan: CallerSpan | null;
   readonly idempotency?: IdempotentRequest;
-  /** Aborted when the caller leaves; asked for only where something is to end then. */
+  /** The signal aborts when the caller disconnects. Called only when something can be aborted. */
   readonly disconnected: () => AbortSignal;
 }
 
-/** Answers the last message of a conversation that the caller keeps, or continues one that is kept here. */
+/** Answers the last message of a conversation, in an existing thread or a new one. */
 @Injectable()
 export class CompleteChat {
   constructor(
@@ -32,7 +34,7 @@ export class CompleteChat {
   ) {}
 
   /**
-   * @returns the run under way; what was said, and the thread where one was made, are stored by then
+   * @returns the run under way; its message and a new thread are stored
    * @throws what `StartRun.execute` throws; nothing is stored then
    */
   async execute(command: CompleteChatCommand): Promise<ActiveRun> {
@@ -47,7 +49,7 @@ export class CompleteChat {
       userContext,
       callerSpan,
       showReasoning: false,
-      // The protocol of this route has no way to ask for approval.
+      // The API has no way to ask for approval.
       nonInteractive: true,
       idempotency,
     };

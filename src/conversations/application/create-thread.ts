@@ -1,14 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../platform/clock/index.js';
 import { newId } from '../../platform/ids/index.js';
-import { agentAbsent, idempotencyMismatch, threadNotFound } from '../domain/conversations.errors.js';
+import { agentDeleted, idempotencyMismatch, threadNotFound } from '../domain/conversations.errors.js';
 import type { IdempotentRequest } from '../domain/idempotency.js';
 import type { Channel, Thread } from '../domain/thread.js';
 import { IdempotencyRepository } from '../persistence/idempotency.repository.js';
 import { ThreadRepository } from '../persistence/thread.repository.js';
 import { ThreadLookup } from './thread-lookup.js';
 
-/** Opens a conversation with an agent. */
 @Injectable()
 export class CreateThread {
   constructor(
@@ -19,9 +18,9 @@ export class CreateThread {
   ) {}
 
   /**
-   * @returns the thread; for a repeated request the one that the first made
-   * @throws DomainError `not_found` when the agent has been deleted meanwhile, `unprocessable` when the
-   * idempotency key was used for another request
+   * @returns the thread; for a repeated request the first one's thread
+   * @throws DomainError `not_found` when the agent has been deleted, `unprocessable` when the idempotency key was used
+   * for another request
    */
   async execute(
     organizationId: string,
@@ -31,19 +30,16 @@ export class CreateThread {
   ): Promise<Thread> {
     const thread = this.newThread(organizationId, agentId, 'api', metadata);
     const inserted = await this.threads.insert(organizationId, thread, idempotency);
-    if (inserted === 'agent_absent') throw agentAbsent();
+    if (inserted === 'agent_absent') throw agentDeleted();
     if (inserted === 'repeated' && idempotency) return this.first(organizationId, idempotency, thread.createdAt);
     this.lookup.remember(thread);
     return thread;
   }
 
-  /**
-   * For a visitor who has not said anything yet.
-   * @throws DomainError `not_found` when the agent has been deleted meanwhile
-   */
+  /** @throws DomainError `not_found` when the agent has been deleted */
   async forWidget(organizationId: string, agentId: string): Promise<Thread> {
     const thread = this.newThread(organizationId, agentId, 'widget', {});
-    if ((await this.threads.insert(organizationId, thread)) === 'agent_absent') throw agentAbsent();
+    if ((await this.threads.insert(organizationId, thread)) === 'agent_absent') throw agentDeleted();
     this.lookup.remember(thread);
     return thread;
   }

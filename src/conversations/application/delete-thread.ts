@@ -8,12 +8,12 @@ import { ThreadRepository } from '../persistence/thread.repository.js';
 import { RunSupervisor } from './run-supervisor.js';
 import { ThreadLookup } from './thread-lookup.js';
 
-/** Messages that one statement removes in a moment; a longer thread is left to a job. */
+/** One statement removes so many messages quickly; a job removes a longer thread. */
 const REMOVED_AT_ONCE = 200;
-/** Of the jobs for deleted threads one waits at most: it removes whatever is marked by then. */
-const ONE_WAITS = 'marked';
+/** At most one job for deleted threads waits in the queue: it removes all threads that are marked when it runs. */
+const DEDUPE_KEY = 'marked';
 
-/** Removes a conversation for good; a run under way on it is cancelled, in other processes at their next heartbeat. */
+/** Deletes a thread and cancels its run under way; a run of another process ends at that process's next heartbeat. */
 @Injectable()
 export class DeleteThread {
   constructor(
@@ -41,7 +41,7 @@ export class DeleteThread {
       const bounds = { most: REMOVED_AT_ONCE, now: this.clock.now() };
       const outcome = await this.threads.remove(transaction, organizationId, threadId, bounds);
       if (outcome === 'marked')
-        await this.outbox.enqueue(transaction, removeDeletedThreads, {}, { dedupeKey: ONE_WAITS });
+        await this.outbox.enqueue(transaction, removeDeletedThreads, {}, { dedupeKey: DEDUPE_KEY });
       return outcome !== 'absent';
     });
   }

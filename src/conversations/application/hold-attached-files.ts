@@ -2,7 +2,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { type FileHolder, FileHolders } from '../../files/index.js';
 import { MessageRepository } from '../persistence/message.repository.js';
 
-/** Keeps the files that messages refer to for as long as the messages are there. */
+/** Keeps files from being cleaned up while messages refer to them. */
 @Injectable()
 export class HoldAttachedFiles implements FileHolder, OnModuleInit {
   constructor(

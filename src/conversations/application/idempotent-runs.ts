@@ -18,8 +18,8 @@ export interface RepeatableRequest {
 }
 
 /**
- * The first request's own run may cause these refusals: it is under way, has used up the organization's credits, or was the last turn
- * of its session.
+ * The first request's own run may cause these refusals: it is under way, has used up the organization's credits, or was
+ * the last turn of its session.
  */
 const REFUSALS: readonly ErrorKind[] = ['conflict', 'not_found', 'invalid', 'unprocessable', 'rate_limited'];
 
@@ -34,8 +34,8 @@ export class IdempotentRuns {
   ) {}
 
   /**
-   * The statement that stores a run claims its key, and so decides which request is the first. For any other request `start` rejects,
-   * and the request joins the first one's run.
+   * The statement that stores a run claims its key, and so decides which request is the first. For any other request
+   * `start` rejects, and the request joins the first one's run.
    * @param start starts a run
    * @param lookFirst looks the key up before `start`, for requests whose preparation costs more than the look-up
    * @throws DomainError `unprocessable` when the key has named another request; what `start` throws

@@ -1,4 +1,7 @@
-/** The results of `work` for each item, in their order; at most `width` at a time. After a failure no further one is started. */
+/**
+ * The results of `work` for each item, in their order; at most `width` run in parallel. After a failure no further work
+ * starts.
+ */
 export async function inParallel<Item, Result>(
   items: readonly Item[],
   width: number,
@@ -17,7 +20,7 @@ export async function inParallel<Item, Result>(
       }
     }
   };
-  // The failure is told once all have stopped, so that nothing goes on behind the caller's back.
+  // Throws only after all workers have stopped, so that no work continues in the background.
   await Promise.all(Array.from({ length: Math.min(width, items.length) }, worker));
   if (failures.length > 0) throw failures[0];
   return results;

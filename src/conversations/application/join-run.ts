@@ -2,19 +2,19 @@ import { Injectable } from '@nestjs/common';
 import { AgentDirectory } from '../../agents/index.js';
 import { Clock } from '../../platform/clock/index.js';
 import { RunLog, type RunLogEntry, RunLogUnavailable } from '../../platform/run-log/index.js';
-import { callerLeft, runGone, runNotFound } from '../domain/conversations.errors.js';
+import { callerDisconnected, runEventsExpired, runNotFound } from '../domain/conversations.errors.js';
 import type { RunReference } from '../domain/run.js';
-import { endedAs, type EndedRun } from '../engine/persist-run.js';
+import { toEndedRun, type EndedRun } from '../engine/persist-run.js';
 import { replayRun } from '../engine/replay-run.js';
 import { RunReader, type StoredRun } from '../persistence/run-reader.repository.js';
 import { type ActiveRun, PLAIN, RunSupervisor } from './run-supervisor.js';
 
-/** How often a run of another process is looked at, where its events cannot be followed. */
-const LOOK_AGAIN_MS = 500;
+/** How often a run of another process is read until it has ended. */
+const POLL_MS = 500;
 
 export type RunEntries = AsyncIterable<readonly RunLogEntry[]>;
 
-/** Finds a run that another request has started, in whichever process it is. */
+/** Finds a run that another request has started, in this process or another one. */
 @Injectable()
 export class JoinRun {
   constructor(
@@ -33,7 +33,7 @@ export class JoinRun {
   }
 
   /**
-   * The run as the request that started it has it. A caller who leaves never ends it, only the waiting for it.
+   * Joins a run. A caller that disconnects ends its own waiting and not the run.
    * @throws DomainError `not_found`
    */
   async join(reference: RunReference, disconnected?: () => AbortSignal): Promise<ActiveRun> {
@@ -44,28 +44,27 @@ export class JoinRun {
   }
 
   /**
-   * Resolves when the run has ended, in whichever process it is.
-   * @throws DomainError `not_found`, `gone` when the caller left before that
+   * Resolves when the run has ended, in this process or another one.
+   * @throws DomainError `not_found`, `gone` when the caller disconnected before
    */
   async ended(reference: RunReference, disconnected: () => AbortSignal): Promise<void> {
     await (this.supervisor.find(reference)?.ended ?? this.waitForEnd(reference, disconnected()));
   }
 
   /**
-   * Events after `after`, of a run under way or just ended.
+   * The events after the number `after`, of a run that is under way or has just ended.
    * @throws DomainError `not_found` for an unknown run, `gone` when its events are no longer kept
    */
   async events(reference: RunReference, after: number, signal: AbortSignal): Promise<RunEntries> {
-    // A log is kept under the run's id alone, so the reference has to be confirmed before it is read.
+    // The log knows only the run's id, so the reference must be checked before the log is read.
     if (!this.supervisor.find(reference)) await this.read(reference);
     const entries = await this.log.read(reference.runId, after, signal);
-    if (!entries) throw runGone();
+    if (!entries) throw runEventsExpired();
     return entries;
   }
 
   /**
-   * All events of the run from the first on; where they are no longer kept, or out of reach, made again from
-   * what is stored.
+   * All events of the run. When the log has no events of it or cannot be reached, they are made from the stored run.
    */
   async wholeRun(run: ActiveRun, signal: AbortSignal): Promise<RunEntries> {
     return (await this.readable(run.runId, signal)) ?? this.replay(run, signal);
@@ -95,10 +94,10 @@ export class JoinRun {
   }
 
   private async end(reference: RunReference, stored: StoredRun, disconnected?: AbortSignal): Promise<EndedRun> {
-    return endedAs(stored.run.status === 'running' ? await this.waitForEnd(reference, disconnected) : stored);
+    return toEndedRun(stored.run.status === 'running' ? await this.waitForEnd(reference, disconnected) : stored);
   }
 
-  /** A run that has no process any more is ended by the reconciler, so this ends too. */
+  /** The reconciler ends a run whose process has died, so this ends too. */
   private async waitForEnd(reference: RunReference, signal?: AbortSignal): Promise<StoredRun> {
     for (;;) {
       const stored = await this.read(reference);
@@ -109,14 +108,14 @@ export class JoinRun {
 
   private async pause(signal?: AbortSignal): Promise<void> {
     try {
-      await this.clock.sleep(LOOK_AGAIN_MS, signal);
+      await this.clock.sleep(POLL_MS, signal);
     } catch (error) {
-      throw signal?.aborted === true ? callerLeft() : error;
+      throw signal?.aborted === true ? callerDisconnected() : error;
     }
   }
 }
 
-/** The run of another request. Its end is looked for only when it is asked for, as readers of events never do. */
+/** The run of another request. Reads the run's end only on demand, since readers of events do not need it. */
 class JoinedRun implements ActiveRun {
   readonly organizationId: string;
   readonly threadId: string;
@@ -136,13 +135,13 @@ class JoinedRun implements ActiveRun {
   get ended(): Promise<EndedRun> {
     if (!this.waiting) {
       this.waiting = this.end();
-      // A failure reaches those who wait; without any of them it would count as unhandled.
+      // Callers of `ended` get the failure; without a caller it would be an unhandled rejection.
       this.waiting.catch(() => undefined);
     }
     return this.waiting;
   }
 
   abort(): void {
-    // It goes on for the request that started it.
+    // The run continues for the request that started it.
   }
 }

@@ -6,7 +6,7 @@ import { ThreadRepository } from '../persistence/thread.repository.js';
 
 export interface ThreadPage {
   readonly threads: readonly Thread[];
-  /** Null at the end. */
+  /** Null on the last page. */
   readonly nextCursor: string | null;
 }
 
@@ -16,7 +16,7 @@ export interface ListThreadsQuery {
   readonly limit: number;
 }
 
-/** Threads that the caller may see, the latest activity first. */
+/** Lists the threads that the caller may see, the latest activity first. */
 @Injectable()
 export class ListThreads {
   constructor(
@@ -43,7 +43,7 @@ export class ListThreads {
   }
 }
 
-/** What the allowlist and the filter leave; null means every agent. */
+/** The agents that both the allowlist and the filter allow; null means every agent. */
 function visibleAgents({ agentIds }: ApiKeyPrincipal, assistantId: string | undefined): string[] | null {
   if (assistantId === undefined) return agentIds === null ? null : [...agentIds];
   return agentIds === null || agentIds.has(assistantId) ? [assistantId] : [];

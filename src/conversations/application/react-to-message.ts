@@ -5,7 +5,7 @@ import type { ReactionName, ShownMessage } from '../domain/message.js';
 import { MessageRepository } from '../persistence/message.repository.js';
 import { ShowExpiredCalls } from './show-expired-calls.js';
 
-/** Keeps what the user thought of a reply; one reaction a message, null takes it back. */
+/** Stores the user's reaction to a reply, which replaces an earlier one; null removes it. */
 @Injectable()
 export class ReactToMessage {
   constructor(

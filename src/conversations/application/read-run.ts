@@ -5,13 +5,13 @@ import { type Message, withExpiredCalls } from '../domain/message.js';
 import type { Run, RunReference } from '../domain/run.js';
 import { JoinRun } from './join-run.js';
 
-/** A run as it stands now: its `approvals` are those that can still be answered. */
+/** A run whose `approvals` are only those that can still be answered. */
 export interface CurrentRun {
   readonly run: Run;
   readonly message: Message | null;
 }
 
-/** Reads a run with the reply it wrote, in whichever process it is. */
+/** Reads a run with its reply. */
 @Injectable()
 export class ReadRun {
   constructor(

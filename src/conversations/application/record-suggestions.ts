@@ -18,7 +18,7 @@ export class RecordSuggestions {
   ) {}
 
   /**
-   * Logs any failure and does not throw it, so that the caller still gets the suggestions.
+   * Logs a failure instead of throwing it, so that the caller gets the suggestions.
    * @param calls the usage that the provider reported of each call of the model
    */
   async execute({ organizationId, id: agentId, provider }: RunnableAgent, calls: readonly ModelUsage[]): Promise<void> {

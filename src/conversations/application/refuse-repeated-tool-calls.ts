@@ -2,27 +2,30 @@ import { Injectable } from '@nestjs/common';
 import type { ModelToolCall } from '../../models/index.js';
 import { type ToolCallVerdict, type RunContext, RunHooks } from '../ports/index.js';
 
-/** So many answers in a row may make the same call with the same input; further ones are denied until the model makes a different call. */
+/**
+ * So many answers in a row may make the same call with the same input. Further ones are denied until the model makes a
+ * different call.
+ */
 export const SAME_CALLS_IN_A_ROW = 5;
 
 const REFUSAL =
   'This tool was already called several times in a row with exactly this input. Use the results you have, or make another call first.';
 
-/** The newest call of a run, and how many answers of the model in a row have made it. */
+/** The newest call of a run, and how many answers in a row have made it. */
 interface Streak {
   readonly call: string;
-  /** The trace step of the newest such answer. */
+  /** The id of that answer's trace step. */
   readonly answer: string | undefined;
   readonly count: number;
 }
 
 /**
- * Stops a model that repeats one call before it has spent the user's time and money. Polling, paging and reading again after a
- * change have other calls in between, so they are not affected; equal calls in one answer count once.
+ * Stops a model that repeats one call, which costs time and money. Polling, paging and re-reading after a change have
+ * other calls in between, so they are not affected. Equal calls in one answer count once.
  */
 @Injectable()
 export class RefuseRepeatedToolCalls extends RunHooks {
-  /** Kept with the run itself, so nothing has to be cleaned up after it. */
+  /** Weak, so that an entry is dropped with its run. */
   private readonly streaks = new WeakMap<RunContext, Streak>();
 
   override beforeToolCall(run: RunContext, { name, input }: ModelToolCall): Promise<ToolCallVerdict> {

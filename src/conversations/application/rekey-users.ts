@@ -8,14 +8,14 @@ import { type BareUser, UserColumnsRepository } from '../persistence/user-column
 import { UserColumns } from './user-columns.js';
 import { UserKeys } from './user-keys.js';
 
-/** Rows of one transaction: few enough that statements which wait for one of them do not wait long. */
+/** Rows of one transaction: statements that wait for one of these rows should not wait long. */
 const REKEYED_ROWS = 1_000;
 
 type KeyedUser = BareUser & { readonly keyed: string };
 
 /**
- * Replaces the bare digests that earlier releases stored by keyed ones. A key shows whether it is keyed, so this may stop at
- * any row and start again without keying a user twice.
+ * Replaces the bare digests of users that earlier releases stored by keyed ones. A stored key shows whether it is
+ * keyed, so an interrupted run can be repeated.
  */
 @Injectable()
 export class RekeyUsers {
@@ -27,23 +27,26 @@ export class RekeyUsers {
     private readonly logger: Logger,
   ) {}
 
-  /** Re-keys the columns by which rows are looked up. A process must not serve before: its look-ups would miss bare rows. */
-  async lookedUp(): Promise<void> {
+  /**
+   * Re-keys the columns by which rows are looked up. A process must not serve requests before: its look-ups would miss
+   * bare rows.
+   */
+  async rekeyLookedUpColumns(): Promise<void> {
     for (const column of this.columns.all) if (column.isLookedUp) await this.rekeyColumn(column);
   }
 
-  /** Re-keys every column. @throws the reason of `signal` when it aborts */
-  async all(signal: AbortSignal): Promise<void> {
+  /** @throws the reason of `signal` when it aborts */
+  async rekeyAllColumns(signal: AbortSignal): Promise<void> {
     for (const column of this.columns.all) await this.rekeyColumn(column, signal);
   }
 
   private async rekeyColumn(column: UserColumn, signal?: AbortSignal): Promise<void> {
-    const without = new Set<string>();
+    const unkeyed = new Set<string>();
     for (;;) {
       signal?.throwIfAborted();
-      const bare = await this.rows.bareUsers(column, [...without], REKEYED_ROWS);
+      const bare = await this.rows.bareUsers(column, [...unkeyed], REKEYED_ROWS);
       if (bare.length === 0) return;
-      const keyed = await this.keyed(bare, without);
+      const keyed = await this.keyed(bare, unkeyed);
       if (keyed.length > 0) await this.rekey(column, keyed);
     }
   }
@@ -52,28 +55,30 @@ export class RekeyUsers {
     try {
       await this.rows.rekey(column, keyed, REKEYED_ROWS);
     } catch (error) {
-      // A process that serves wrote the same row with the keyed user just now; the next round finds it.
+      // Another process has inserted the same row with the keyed user; the next round deletes the bare row.
       if (!isUniqueViolation(error)) throw error;
     }
   }
 
-  /** @param without collects the organizations without a key: deleted ones, and those whose key cannot be read */
-  private async keyed(users: readonly BareUser[], without: Set<string>): Promise<KeyedUser[]> {
+  /**
+   * @param unkeyed collects the organizations without a usable key: deleted ones, and those whose key cannot be read
+   */
+  private async keyed(users: readonly BareUser[], unkeyed: Set<string>): Promise<KeyedUser[]> {
     const keyed: KeyedUser[] = [];
     for (const user of users) {
       const { organizationId, bare } = user;
       try {
-        if (without.has(organizationId)) continue;
+        if (unkeyed.has(organizationId)) continue;
         if (await this.organizations.find(organizationId))
           keyed.push({ ...user, keyed: await this.users.current(organizationId, bare) });
-        else without.add(organizationId);
+        else unkeyed.add(organizationId);
       } catch (error) {
         if (!(error instanceof SecretUnreadable)) throw error;
         this.logger.error(
           { err: error, organizationId },
           'Users of an organization cannot be re-keyed: its key of users cannot be read',
         );
-        without.add(organizationId);
+        unkeyed.add(organizationId);
       }
     }
     return keyed;

@@ -8,8 +8,8 @@ const THREADS_AT_ONCE = 100;
 const ROWS_AT_ONCE = 500;
 
 /**
- * Removes the rows of deleted threads in batches, each in its own transaction. The thread's row comes last, so that a repeated job finds
- * what an interrupted one has left.
+ * Removes the rows of deleted threads in batches, each in its own transaction. The thread's row comes last, so that a
+ * repeated job finds what an interrupted one has left.
  */
 @Injectable()
 export class RemoveDeletedThreads implements AgentDataHolder, OnModuleInit {

@@ -5,8 +5,8 @@ import { Clock } from '../../platform/clock/index.js';
 import { storableJson } from '../../platform/database/index.js';
 import { type ApprovalAnswer, decide, hasExpired, type ResumeInput, validateAnswers } from '../domain/approval.js';
 import {
-  answersUnfit,
-  askedForAnother,
+  invalidAnswers,
+  userContextMismatch,
   refusedRun,
   threadBusy,
   threadNotFound,
@@ -28,7 +28,7 @@ export type ResumeRunCommand = Omit<RunRequest, 'agent'> & {
   readonly userContextField: string;
 };
 
-/** Takes the answers to the calls that the thread's last run ended with, and goes on in a run of its own. */
+/** Takes the answers to the requests for approval of the thread's last run, and starts a run that continues it. */
 @Injectable()
 export class ResumeRun {
   constructor(
@@ -42,15 +42,15 @@ export class ResumeRun {
   ) {}
 
   /**
-   * @returns the run under way, or for a repeated request the one that the first made
-   * @throws DomainError `invalid` when there is not one answer for each open request, or when `userContext` differs from that
-   * of the run that asked; what `StartRun.execute` throws. Nothing is called or stored then
+   * @returns the run under way; for a repeated request the first one's run
+   * @throws DomainError `invalid` when there is not one answer for each open request, or when `userContext` differs
+   * from that of the run that made the requests; what `StartRun.execute` throws. Nothing is called or stored then
    */
   execute({ thread, answers, userContextField, ...request }: ResumeRunCommand): Promise<ActiveRun> {
     const { organizationId } = request;
     const start = async (): Promise<ActiveRun> => {
       const resumeInput = await this.resumeInputOf(organizationId, thread, answers);
-      if (!isSame(request.userContext, resumeInput.user.userContext)) throw askedForAnother(userContextField);
+      if (!isSame(request.userContext, resumeInput.user.userContext)) throw userContextMismatch(userContextField);
       await this.admitRun.execute(organizationId, thread.agent);
       const attached = new AttachedFiles([], this.memory.reserve());
       const result = await this.launcher.launch(
@@ -73,21 +73,21 @@ export class ResumeRun {
     if (!open) throw threadNotFound();
     if (open.busy) throw threadBusy();
     const expired = open.askedAt !== null && hasExpired(open.askedAt, this.clock.now());
-    const unfit = validateAnswers(open.requests, answers, expired);
-    if (unfit) throw answersUnfit(unfit);
-    if (open.runId === null) throw new Error('Answers fit requests that no run has made');
+    const invalid = validateAnswers(open.requests, answers, expired);
+    if (invalid) throw invalidAnswers(invalid);
+    if (open.runId === null) throw new Error('Valid answers refer to requests without a run');
     return { runId: open.runId, decisions: decide(open.requests, answers), user: open.user };
   }
 
   private async refusal(because: Refusal, organizationId: string, { id }: ThreadReference): Promise<Error> {
     if (because === 'thread_absent') return threadNotFound();
-    // The run that has answered may still be under way, which is what a resume a moment later would be told.
+    // The run that has answered may be under way; a later request would be refused for this reason too.
     if (because === 'answered' && (await this.reader.isBusy(organizationId, id))) return threadBusy();
     return refusedRun(because);
   }
 }
 
-/** @param stored as read from the database, which changes some texts; `sent` is converted in the same way before the comparison */
+/** @param stored as read from the database, which changes some texts; so `sent` is converted in the same way */
 function isSame(sent: UserContext | null, stored: UserContext | null): boolean {
   return sent === null || isDeepStrictEqual(JSON.parse(storableJson(sent)), stored ?? {});
 }

@@ -17,26 +17,26 @@ import { ThreadLookup, type ThreadReference } from './thread-lookup.js';
 export interface RunAgUiCommand {
   readonly organizationId: string;
   readonly agent: RunnableAgent;
-  /** The id of a thread of this agent, or what the client itself calls the conversation. */
+  /** The id of a thread of this agent, or the client's own id of the conversation. */
   readonly threadId: string;
   readonly conversation: Conversation;
-  /** What is said to the calls that the thread's last run asked for; without any the conversation's text is answered. */
+  /** The answers to the last run's requests for approval; when empty, the run answers the conversation's text. */
   readonly answers: readonly ApprovalAnswer[];
   readonly userContext: UserContext | null;
   readonly callerSpan: CallerSpan | null;
   readonly widget?: Widget | undefined;
   readonly showReasoning: boolean;
   readonly idempotency?: IdempotentRequest;
-  /** Aborted when the caller leaves; asked for only where something is to end then. */
+  /** The signal aborts when the caller disconnects. Called only when something can be aborted. */
   readonly disconnected: () => AbortSignal;
-  /** Told the thread as soon as it is found to exist. */
+  /** Called with the thread's id once the thread is found. */
   readonly onThread: (threadId: string) => void;
 }
 
 /**
- * Runs an agent for a client that chooses the ids of its threads. Such an id is kept beside the thread's own, and
- * means something only for its agent: whether it is the id of a thread elsewhere, of another agent or of
- * another organization, changes nothing, so nothing can be learned by trying.
+ * Runs an agent for a client that chooses the ids of its threads. The thread stores the client's id besides its own,
+ * and the client's id is looked up for the agent alone. So a client cannot find out whether another agent or
+ * organization has a thread with some id.
  */
 @Injectable()
 export class RunAgUi {
@@ -49,7 +49,7 @@ export class RunAgUi {
   ) {}
 
   /**
-   * @returns the run under way; what was said, and the thread where one was made, are stored by then
+   * @returns the run under way; its message and a new thread are stored
    * @throws what `StartRun.execute` and `ResumeRun.execute` throw; nothing is stored then
    */
   async execute(command: RunAgUiCommand): Promise<ActiveRun> {
@@ -64,7 +64,7 @@ export class RunAgUi {
       idempotency,
       disconnected,
     } = command;
-    const goingOn = {
+    const request = {
       organizationId,
       disconnected,
       callerPrompt: conversation.instructions,
@@ -78,14 +78,14 @@ export class RunAgUi {
     if (answers.length > 0) {
       if (!thread) throw noThreadToResume();
       return this.resumeRun.execute({
-        ...goingOn,
+        ...request,
         thread,
         answers,
         userContextField: 'body/forwardedProps/userContext',
       });
     }
     const { text, clientId, attachments } = conversation;
-    const run = { ...goingOn, text, clientId, attachments };
+    const run = { ...request, text, clientId, attachments };
     return thread ? this.startRun.execute({ ...run, thread }) : this.open(command, run);
   }
 
@@ -97,7 +97,7 @@ export class RunAgUi {
       return await this.startRun.open({ ...run, agent, newThread });
     } catch (error) {
       if (!(error instanceof DomainError) || error.kind !== 'not_found') throw error;
-      // Another request of the client may have opened it a moment ago; else the agent is gone.
+      // Another request of the client may have created the thread; otherwise the agent has been deleted.
       const thread = await this.find(command);
       if (!thread) throw error;
       return this.startRun.execute({ ...run, thread });
@@ -113,8 +113,8 @@ export class RunAgUi {
   }
 
   /**
-   * @param threadId the id of a thread, or what the client itself calls it
-   * @returns the id of the agent's thread that goes by it
+   * @param threadId the id of a thread, or the client's own id of it
+   * @returns the id of the agent's thread; null when there is none
    */
   async findThreadId(organizationId: string, agentId: string, threadId: string): Promise<string | null> {
     if (isUuid(threadId)) {

@@ -1,21 +1,21 @@
 import { Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { Clock } from '../../platform/clock/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
-import { Contact } from '../engine/contact.js';
+import { DatabaseContact } from '../engine/database-contact.js';
 import { HEARTBEAT_MS } from '../engine/limits.js';
 import { RunOwner } from '../engine/run-owner.js';
 import { type Heartbeat, RunRepository } from '../persistence/run.repository.js';
 import { RunSupervisor } from './run-supervisor.js';
 
 /**
- * Stores the heartbeat of this process, and aborts those of its runs that are no longer its own: ended by a reconciler
- * while the process was suspended, or deleted with their thread or agent.
+ * Stores the heartbeat of this process, and aborts runs that are no longer its own: the reconciler of another process
+ * has ended them while this process was suspended, or they were deleted with their thread or agent.
  */
 @Injectable()
 export class RunHeartbeat implements OnApplicationBootstrap, OnModuleDestroy {
   private stop: (() => void) | undefined;
   private beating: Promise<void> | undefined;
-  private readonly contact = new Contact();
+  private readonly contact = new DatabaseContact();
 
   constructor(
     private readonly runs: RunRepository,
@@ -34,51 +34,51 @@ export class RunHeartbeat implements OnApplicationBootstrap, OnModuleDestroy {
     });
   }
 
-  /** Other processes may then end at once what this one could not, without waiting for its silence. */
+  /** Lets other processes end the runs that are left at once, without waiting until this process counts as silent. */
   async onModuleDestroy(): Promise<void> {
     this.stop?.();
     try {
       await this.runs.retireOwner(this.owner.id);
     } catch (error) {
-      this.logger.warn({ err: error }, 'This process could not be signed off as the owner of runs');
+      this.logger.warn({ err: error }, 'The heartbeat of this process could not be removed');
     }
   }
 
-  /** One heartbeat; a call while one is under way waits for that one. */
+  /** Stores a heartbeat. A concurrent call waits for the one under way. */
   beat(): Promise<void> {
-    this.beating ??= this.speak().finally(() => {
+    this.beating ??= this.store().finally(() => {
       this.beating = undefined;
     });
     return this.beating;
   }
 
-  /** Names this process's contact with the database, for whoever judges by it; null where there is none. */
+  /** The id of this process's contact with the database; null when it has none. */
   get contactId(): string | null {
     return this.contact.id;
   }
 
-  /** Whether this process has been in contact with the database for so long without a break. */
+  /** Whether the contact has lasted for so long without a break. */
   inContactFor(seconds: number): boolean {
     return this.contact.lasted(this.time(), seconds);
   }
 
-  private async speak(): Promise<void> {
+  private async store(): Promise<void> {
     const running = this.supervisor.runs;
     const unsettled = [...this.owner.unsettled];
-    const { contact, runs } = await this.tell([...running.map(({ runId }) => runId), ...unsettled]);
+    const { contact, runs } = await this.send([...running.map(({ runId }) => runId), ...unsettled]);
     this.contact.heard(this.time(), contact);
     for (const run of running) {
       const state = runs.get(run.runId);
-      // Runs go with their thread, and threads with their agent: somebody deleted one of them in another process.
+      // The run was deleted with its thread or agent by another process.
       if (!state) run.abort('thread_deleted');
       else if (!state.owned) run.abort('lost_ownership');
       else if (state.cancelled) run.abort('cancel_requested');
     }
-    // Nothing is left to store of what is gone, or has been ended by somebody else.
+    // Deleted runs and those that another process has ended need no end any more.
     for (const runId of unsettled) if (runs.get(runId)?.owned !== true) this.owner.unsettled.delete(runId);
   }
 
-  private async tell(runIds: readonly string[]): Promise<Heartbeat> {
+  private async send(runIds: readonly string[]): Promise<Heartbeat> {
     try {
       return await this.runs.beat(this.owner.id, runIds);
     } catch (error) {

@@ -15,42 +15,42 @@ import type { CallerSpan, RunContext, UserContext, Widget } from '../ports/index
 import { type ActiveRun, RunSupervisor } from './run-supervisor.js';
 import { UserKeys } from './user-keys.js';
 
-/** What every request for a run says, whatever the run answers. */
+/** The fields of every request for a run. */
 export interface RunRequest {
   readonly organizationId: string;
   readonly agent: RunnableAgent;
-  /** Put after everything else of the system prompt. */
+  /** The caller's instructions, the last part of the system prompt. */
   readonly callerPrompt?: string;
-  /** Ignored for a run with `resumeInput`, which belongs to the user of the run that asked; so is the user of `session`. */
+  /**
+   * Ignored for a run with `resumeInput`, as is the user of `session`: that run has the user of the run that it
+   * resumes.
+   */
   readonly userContext: UserContext | null;
-  /** The span of the caller's trace that becomes the parent of the run's span. */
   readonly callerSpan?: CallerSpan | null;
-  /** Of the pass that the request is made with; it says whose memories the run has, whatever `userContext` says. */
+  /** Of the session pass. Its user takes precedence over `userContext` for memories. */
   readonly session?: RunSession | undefined;
-  /** The widget that the caller says it is. */
   readonly widget?: Widget | undefined;
-  /** Nobody can be asked to approve a tool call. */
+  /** The caller cannot be asked for approval. */
   readonly nonInteractive?: boolean;
-  /** Whether the model's thinking is asked for and put on the stream. */
+  /** Whether the model's reasoning is requested and streamed. */
   readonly showReasoning: boolean;
-  /** Makes a repeat of the request join the run of the first one. */
   readonly idempotency?: IdempotentRequest;
   /**
-   * Aborted when the caller leaves: what is done before the message is stored ends then, and so does waiting for the
-   * run of another process. Most runs do neither, and a signal that nobody listens to is memory that a stream holds
-   * to its end.
+   * The signal aborts when the caller disconnects. It ends the fetching of attachments, and the waiting for a run of
+   * another process. A function, since most runs do neither and an unused signal would take memory until the stream
+   * ends.
    */
   readonly disconnected?: () => AbortSignal;
 }
 
-/** What one run answers: a message with its files, or what the run before has asked. */
+/** What a run answers: a message with its files, or the requests for approval of the previous run. */
 export interface RunInput {
   readonly threadId: string;
   readonly userMessage: NewRun['userMessage'] & RunContext['userMessage'];
-  /** Of the message; the run releases them at its end, and the launcher where no run begins. */
+  /** The message's files. The run releases them at its end; the launcher when no run starts. */
   readonly attached: AttachedFiles;
   readonly resumeInput?: ResumeInput;
-  /** The history that the request sent, for a thread that is made with the run. */
+  /** The sent history of a thread that is created with the run. */
   readonly sentHistory?: readonly SentMessage[];
 }
 
@@ -59,7 +59,7 @@ export type Refusal = Extract<StartResult, { started: false }>['because'] | 'sto
 export type LaunchResult =
   { readonly started: true; readonly run: ActiveRun } | { readonly started: false; readonly because: Refusal };
 
-/** Stores a run with what it answers, then lets it begin. */
+/** Stores a run with its input, then starts it. */
 @Injectable()
 export class RunLauncher {
   constructor(
@@ -70,7 +70,7 @@ export class RunLauncher {
     private readonly clock: Clock,
   ) {}
 
-  /** @param store stores the run and what it answers, or says why not */
+  /** @param store stores the run and its input, or returns the reason why not */
   async launch(
     request: RunRequest,
     { threadId, userMessage, attached, resumeInput, sentHistory = [] }: RunInput,
@@ -85,7 +85,7 @@ export class RunLauncher {
       throw error;
     };
     const userKey = await this.users.ofRun(organizationId, user).catch(release);
-    // Reading attachments takes its time, in which the process may have been told to stop.
+    // The process may have begun to stop while the attachments were read.
     if (this.shutdown.isStopping) return refused('stopping', attached);
     const { type: provider, model, useOwnApiKey } = agent.provider;
     const stopwatch = this.clock.stopwatch();

@@ -18,8 +18,8 @@ import { UserKeys } from './user-keys.js';
 const STOPPED = { code: 'internal', message: 'The service stopped while this run was under way.' } as const;
 
 /**
- * Ends the runs of processes that died: `failed` with `internal`, the text that was stored kept as
- * `incomplete`, tool calls that were under way as `unknown`. They are never made again.
+ * Ends the runs of processes that died: the run is `failed` with `internal`, its message `incomplete` with the stored
+ * text, and tool calls under way `unknown`. They are never repeated.
  */
 @Injectable()
 export class RunReconciler implements OnApplicationBootstrap, OnModuleDestroy {
@@ -41,11 +41,11 @@ export class RunReconciler implements OnApplicationBootstrap, OnModuleDestroy {
   ) {}
 
   async onApplicationBootstrap(): Promise<void> {
-    // The embedded database belongs to one process: whoever owned a run before this start is dead.
+    // The embedded database belongs to one process, so the owner of any running run is dead.
     if (this.settings.embedded) await this.sweep(0);
     this.stop = this.clock.every(RECONCILE_MS, () => {
       this.reconcile().catch((error: unknown) => {
-        this.logger.warn({ err: error }, 'Looking for orphaned runs failed');
+        this.logger.warn({ err: error }, 'Orphaned runs could not be ended');
       });
     });
   }
@@ -55,8 +55,8 @@ export class RunReconciler implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   /**
-   * After an outage of the database every process looks dead. So this one stores its own heartbeat first, and ends
-   * nothing until the others have had the time to store theirs.
+   * After an outage of the database every process looks dead. So this process stores its own heartbeat first, and ends
+   * no runs until the other processes have had time to store theirs.
    * @returns how many runs were ended
    */
   async reconcile(): Promise<number> {
@@ -65,7 +65,7 @@ export class RunReconciler implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   /**
-   * One look; a call while one is under way waits for that one.
+   * Ends all orphaned runs. A concurrent call waits for the one under way.
    * @returns how many runs were ended
    */
   sweep(silentSeconds: number): Promise<number> {
@@ -77,14 +77,14 @@ export class RunReconciler implements OnApplicationBootstrap, OnModuleDestroy {
 
   private async endAll(silentSeconds: number): Promise<number> {
     const sealing: Promise<void>[] = [];
-    // Of before the first look: whatever broke it since makes the silence of others say nothing.
+    // Read before the first statement: when the contact breaks later, the silence of other processes proves nothing.
     const contact = this.heartbeat.contactId;
     try {
       for (;;) {
         const ended = await this.endOne(silentSeconds, contact);
         if (!ended) break;
-        // Its end is stored by now, as for every terminal event. The next run does not wait for the log.
-        this.observers.tellEnded(ended);
+        // The end is stored before the terminal event. The next run does not wait for the log.
+        this.observers.notifyEnded(ended);
         sealing.push(this.log.seal(ended.run.id, PLAIN, JSON.stringify(runError(STOPPED))));
       }
       await this.runs.removeSilentOwners(OWNER_SILENT_SECONDS);

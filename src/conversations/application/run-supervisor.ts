@@ -10,19 +10,19 @@ import type { EndedRun } from '../engine/persist-run.js';
 import { RunEngine } from '../engine/run-engine.js';
 import type { RunContext } from '../ports/index.js';
 
-/** Tags of the run log: reasoning is shown to those who ask for it. */
+/** Tags of entries in the run log: only readers who ask for reasoning get those of `REASONING`. */
 export const REASONING = 'reasoning';
 export const PLAIN = 'event';
 
-/** A run that was started, or found under its full reference: who has one may read its events. */
+/** A run that was started by the caller or found by its full reference, so the caller may read its events. */
 export interface ActiveRun extends RunReference {
   readonly agentId: string;
-  /** Settles when the run has ended and is stored; never rejects but for a defect. */
+  /** Resolves when the run's end is stored; rejects only for a defect of the engine. */
   readonly ended: Promise<EndedRun>;
   abort(cause: RunAbortCause): void;
 }
 
-/** Carries runs from start to end, whoever listens to them. */
+/** Executes the runs of this process and writes their events to the run log, with or without readers. */
 @Injectable()
 export class RunSupervisor {
   private readonly active = new Map<string, ActiveRun>();
@@ -46,15 +46,15 @@ export class RunSupervisor {
   }
 
   /**
-   * The run, where it is under way in this process. Never by its id alone, which a caller may have from another
-   * thread or another organization.
+   * The run, if it is under way in this process. Not by its id alone: a caller may send the id of another
+   * organization's run.
    */
   find({ organizationId, threadId, runId }: RunReference): ActiveRun | undefined {
     const run = this.active.get(runId);
     return run?.organizationId === organizationId && run.threadId === threadId ? run : undefined;
   }
 
-  /** @param revision of the thread that the run begins at, null where it is not known */
+  /** @param revision the thread's revision when the run started; null when it is not known */
   launch(input: Omit<RunContext, 'signal' | 'steps' | 'earlierCalls'>, revision: number | null): ActiveRun {
     const controller = new AbortController();
     const abort = (cause: RunAbortCause): void => {
@@ -74,7 +74,7 @@ export class RunSupervisor {
       writer.end();
       this.forget(input.runId);
     });
-    // A defect reaches those who wait, and is in the log; without anybody waiting it would count as unhandled.
+    // Callers of `ended` get the error; without a caller it would be an unhandled rejection.
     ended.catch(() => undefined);
     const { runId, organizationId, threadId } = input;
     const run: ActiveRun = { runId, organizationId, threadId, agentId: input.agent.id, ended, abort };
@@ -101,7 +101,7 @@ export class RunSupervisor {
         writer.append(isReasoning(next.value) ? REASONING : PLAIN, JSON.stringify(next.value));
       }
     } catch (error) {
-      // A defect: the engine promises to end every run itself. The stream still gets its terminal event.
+      // A defect: the engine should end every run itself. The stream needs a terminal event all the same.
       this.logger.error({ err: error, runId: context.runId }, 'The run engine threw');
       writer.append(
         PLAIN,

@@ -5,8 +5,8 @@ import { awaitsApproval, type ShownMessage, withExpiredCalls } from '../domain/m
 import { RunReader } from '../persistence/run-reader.repository.js';
 
 /**
- * Shows calls whose approval has expired as denied. The database keeps them as waiting until the start of the thread's next run
- * changes them.
+ * Shows calls whose approval has expired as denied. The database keeps them as waiting until the start of the thread's
+ * next run changes them.
  */
 @Injectable()
 export class ShowExpiredCalls {

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { AttachmentReference } from '../../files/index.js';
 import { newId } from '../../platform/ids/index.js';
 import type { MessageAttachment } from '../domain/attachment.js';
-import { agentAbsent, refusedRun, threadBusy, threadNotFound } from '../domain/conversations.errors.js';
+import { agentDeleted, refusedRun, threadBusy, threadNotFound } from '../domain/conversations.errors.js';
 import type { NewThread, NewThreadMessage } from '../domain/new-thread.js';
 import { NewThreadRepository } from '../persistence/new-thread.repository.js';
 import { RunReader } from '../persistence/run-reader.repository.js';
@@ -15,7 +15,7 @@ import { type LaunchResult, RunLauncher, type RunRequest } from './run-launcher.
 import type { ActiveRun } from './run-supervisor.js';
 import type { ThreadReference } from './thread-lookup.js';
 
-/** A message to be answered. */
+/** A request for a run that answers a message. */
 export interface RunMessage extends RunRequest {
   readonly text: string;
   /** The client's own id of the message. */
@@ -25,12 +25,11 @@ export interface RunMessage extends RunRequest {
 
 export type StartRunCommand = Omit<RunMessage, 'agent'> & { readonly thread: ThreadReference };
 
-/** The thread is made together with its first run. */
 export type OpenThreadCommand = RunMessage & { readonly newThread: NewThread };
 
 type Store = (run: NewRun, history: readonly NewThreadMessage<MessageAttachment>[]) => Promise<StartResult>;
 
-/** Takes a message: stores it with its run, then lets the run begin. */
+/** Stores a message with its run and starts the run. */
 @Injectable()
 export class StartRun {
   constructor(
@@ -44,18 +43,17 @@ export class StartRun {
   ) {}
 
   /**
-   * @returns the run under way, or for a repeated request the one that the first made; the message is
-   * stored by then
-   * @throws DomainError `conflict` (`thread_busy`), `unprocessable` for an agent without a key for
-   * its provider, an organization without credits or an attachment that cannot be used, `not_found`, `unavailable`
-   * while the process stops; nothing is stored then
+   * @returns the run under way, whose message is stored; for a repeated request the first one's run
+   * @throws DomainError `conflict` (`thread_busy`), `unprocessable` for an agent without a key for its provider, an
+   * organization without credits or an attachment that cannot be used, `not_found`, `unavailable` while the process
+   * stops; nothing is stored then
    */
   execute({ thread, ...message }: StartRunCommand): Promise<ActiveRun> {
     const { organizationId, attachments = [] } = message;
     const hasAttachments = attachments.length > 0;
     const start = async (): Promise<ActiveRun> => {
       await this.admitRun.execute(organizationId, thread.agent);
-      // The statement that stores the message decides it; this spares a request that it would refuse the fetching.
+      // The statement that stores the message decides this; the check only saves the fetching of attachments.
       if (hasAttachments && (await this.reader.isBusy(organizationId, thread.id))) throw threadBusy();
       const command = { ...message, agent: thread.agent };
       const result = await this.launch(command, thread.id, (run) => this.runs.start(organizationId, run));
@@ -64,7 +62,7 @@ export class StartRun {
     return this.idempotentRuns.execute({ ...message, threadId: thread.id }, start, hasAttachments);
   }
 
-  /** As `execute`, on a thread that is there when its first run is, and not without it. */
+  /** As `execute`, with a new thread that is stored together with the run. */
   open({ newThread, ...message }: OpenThreadCommand): Promise<ActiveRun> {
     const { organizationId } = message;
     const hasAttachments = [...newThread.history, message].some((each) => (each.attachments ?? []).length > 0);
@@ -72,7 +70,7 @@ export class StartRun {
       await this.admitRun.execute(organizationId, message.agent);
       const store: Store = (run, history) => this.newThreads.start(organizationId, { ...newThread, history }, run);
       const result = await this.launch(message, newThread.thread.id, store, newThread.history);
-      return started(result, agentAbsent);
+      return started(result, agentDeleted);
     };
     return this.idempotentRuns.execute({ ...message, threadId: null }, start, hasAttachments);
   }

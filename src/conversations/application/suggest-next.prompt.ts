@@ -3,10 +3,10 @@ import type { InputMessage } from '../domain/new-thread.js';
 
 export const SUGGESTIONS = 3;
 
-/** What is sent of a long conversation: its end decides what comes next. */
+/** The model gets only the end of a long conversation. */
 const NEWEST_MESSAGES = 20;
 const MAX_MESSAGE_LENGTH = 4_000;
-/** A suggestion goes on a button; what is longer is an answer to something else. */
+/** A suggestion has to fit on a button; a longer text is not one. */
 const MAX_SUGGESTION_LENGTH = 200;
 
 const INSTRUCTION =
@@ -32,7 +32,7 @@ export interface SuggestionPrompt {
   readonly text: string;
 }
 
-/** The one question the model is asked: the conversation is quoted, so that no model takes it for its own. */
+/** The conversation is quoted in one message, so that the model does not continue it. */
 export function suggestionPrompt(agentPrompt: string, messages: readonly InputMessage[]): SuggestionPrompt {
   const said = messages.slice(-NEWEST_MESSAGES).map(({ role, content }) => ({ role, content: shortened(content) }));
   const assistant =
@@ -42,9 +42,8 @@ export function suggestionPrompt(agentPrompt: string, messages: readonly InputMe
 }
 
 /**
- * The suggestions in a model's answer: the array of the JSON it was asked for, whatever is around it, or else one
- * suggestion a line.
- * @returns exactly `SUGGESTIONS`, or null where there are fewer
+ * The suggestions in a model's answer: the JSON array, with any text around it, or one suggestion a line.
+ * @returns exactly `SUGGESTIONS`; null when there are fewer
  */
 export function readSuggestions(answer: string): string[] | null {
   const found = [...new Set((jsonStrings(answer) ?? lines(answer)).map(tidy))].filter(
@@ -65,7 +64,9 @@ function jsonStrings(answer: string): string[] | null {
   }
 }
 
-/** Without fences, bullets, numbers and quotation marks; a line that introduces the others ends with a colon. */
+/**
+ * Drops fences, bullets, numbers and quotation marks, and lines that end with a colon, which introduce the suggestions.
+ */
 function lines(answer: string): string[] {
   return answer
     .split('\n')
@@ -79,7 +80,7 @@ function lines(answer: string): string[] {
     );
 }
 
-/** On one line, and storable wherever the caller puts it. */
+/** Makes it one line of well-formed Unicode. */
 function tidy(text: string): string {
   return text.toWellFormed().replace(/\s+/g, ' ').trim();
 }

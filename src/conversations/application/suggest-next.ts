@@ -3,7 +3,7 @@ import { AgentDirectory, AgentRouting, type RunnableAgent } from '../../agents/i
 import { ModelFailure, ModelGateway, type ModelRequest, type ModelUsage, quickOptions } from '../../models/index.js';
 import { Clock } from '../../platform/clock/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
-import { agentAbsent, runFailed } from '../domain/conversations.errors.js';
+import { agentDeleted, runFailed } from '../domain/conversations.errors.js';
 import type { InputMessage } from '../domain/new-thread.js';
 import { HookDispatcher } from '../engine/hook-dispatcher.js';
 import { publicFailure } from '../engine/resolve-failure.js';
@@ -11,21 +11,21 @@ import { AdmitRun } from './admit-run.js';
 import { RecordSuggestions } from './record-suggestions.js';
 import { readSuggestions, suggestionPrompt, SUGGESTIONS_FORMAT } from './suggest-next.prompt.js';
 
-/** For hooks and model together: suggestions that come later are of no use to the user. */
+/** For hooks and model together: later suggestions are of no use to the user. */
 const TIME_LIMIT_MS = 30_000;
-/** A model that writes more than this does not write suggestions. */
+/** A longer answer has no suggestions. */
 const MAX_ANSWER_LENGTH = 8_000;
-/** How often the model is called at most until it answers with suggestions. */
+/** The model is called again when it does not answer with suggestions. */
 const ATTEMPTS = 2;
 
 export interface SuggestNextCommand {
   readonly organizationId: string;
   readonly agentId: string;
-  /** Oldest first; may be empty, for the beginning of a conversation. */
+  /** Oldest first; empty for the beginning of a conversation. */
   readonly messages: readonly InputMessage[];
 }
 
-/** Short things that the user could say next, from one call of the agent's model, or two. Only the usage of the calls is stored. */
+/** Asks the agent's model for short messages that the user could send next. Only the usage of the calls is stored. */
 @Injectable()
 export class SuggestNext {
   constructor(
@@ -40,17 +40,17 @@ export class SuggestNext {
   ) {}
 
   /**
-   * @param gone aborted when the caller has left; the call of the model ends then
+   * @param disconnected aborts when the caller disconnects, which ends the call of the model
    * @returns exactly three, or none when a hook blocks the user's newest message
-   * @throws DomainError `unprocessable`, `unavailable`, `bad_gateway` or `gateway_timeout`, as a waiting run
-   * @throws the signal's reason after `gone`
+   * @throws DomainError `unprocessable`, `unavailable`, `bad_gateway` or `gateway_timeout`, as for a waiting run
+   * @throws the reason of `disconnected`
    */
   async execute(
     { organizationId, agentId, messages }: SuggestNextCommand,
     disconnected: AbortSignal,
   ): Promise<string[]> {
     const agent = await this.agents.find(organizationId, agentId);
-    if (!agent) throw agentAbsent();
+    if (!agent) throw agentDeleted();
     await this.admitRun.execute(organizationId, agent);
     const limit = new AbortController();
     const cancelLimit = this.clock.after(TIME_LIMIT_MS, () => {
@@ -103,7 +103,7 @@ export class SuggestNext {
     }
   }
 
-  /** @param calls gets the usage of this call, also when the call fails before its end */
+  /** @param calls gets the usage of this call, also when the call fails */
   private async answer(request: ModelRequest, signal: AbortSignal, calls: ModelUsage[]): Promise<string> {
     let text = '';
     let usage: ModelUsage | undefined;

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 
-/** A context with rows that belong to threads, possibly many of one thread. */
+/** A context with rows that belong to threads. */
 export interface ThreadDataHolder {
   /**
-   * Removes some of what threads that are gone have left, in one short statement.
+   * Removes up to `limit` rows of deleted threads, in one short statement.
    * @returns how many rows; fewer than `limit` once there are no more
    */
   removeSome(threadIds: readonly string[], limit: number): Promise<number>;

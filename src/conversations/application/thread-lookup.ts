@@ -8,19 +8,19 @@ import { threadNotFound } from '../domain/conversations.errors.js';
 import type { Thread } from '../domain/thread.js';
 import { ThreadRepository } from '../persistence/thread.repository.js';
 
-/** Whose thread it is never changes; only its deletion has to be noticed. */
+/** A thread's agent never changes, so the time limit only bounds how late a deletion is noticed. */
 const CACHE_MS = 5_000;
 const CACHED_THREADS = 20_000;
-/** Names the thread that an answer is about. */
+/** The response header with the thread's id. */
 export const THREAD_HEADER = 'x-thread-id';
 
-/** A thread as the guard finds it, with its agent: what handles the request looks up neither again. */
+/** A thread with its agent. The guard finds both once for a request. */
 export interface ThreadReference extends ResourceOfAgent {
   readonly id: string;
   readonly agent: RunnableAgent;
 }
 
-/** Finds the agent of a thread; a hot thread costs the database nothing. */
+/** Finds a thread and its agent, through a cache of seconds. */
 @Injectable()
 export class ThreadLookup extends ResourceLookup<ThreadReference> {
   override readonly kind = 'thread';
@@ -39,7 +39,7 @@ export class ThreadLookup extends ResourceLookup<ThreadReference> {
     const load = async (): Promise<Pick<Thread, 'id' | 'agentId'> | undefined> =>
       (await this.threads.findAgentOf(organizationId, id)) ?? undefined;
     const found = await this.cache.get(keyOf(organizationId, id), load);
-    // The directory drops a deleted agent at once in this process, and its threads are absent with it.
+    // In this process the directory notices a deleted agent at once, and its threads are then absent.
     const agent = found ? await this.agents.find(organizationId, found.agentId) : null;
     return found && agent ? { ...found, agent } : null;
   }
@@ -56,7 +56,7 @@ export class ThreadLookup extends ResourceLookup<ThreadReference> {
     this.cache.delete(keyOf(organizationId, id));
   }
 
-  /** A thread just made is about to be used. */
+  /** Call for a new thread, which will be used soon. */
   remember({ organizationId, id, agentId }: Thread): void {
     void this.cache.get(keyOf(organizationId, id), () => Promise.resolve({ id, agentId }));
   }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { UserColumn } from '../domain/user-column.js';
 
-/** Every column of the database that holds keys of users. Each context registers its own columns. */
+/** All columns of the database that hold keys of users. Each context registers its own. */
 @Injectable()
 export class UserColumns {
   readonly #columns: UserColumn[] = [{ table: 'runs', column: 'session_user_key' }];

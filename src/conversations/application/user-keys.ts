@@ -33,7 +33,8 @@ export class UserKeys {
 
   /**
    * @returns null for an id that names no user (`bareUserKey`)
-   * @throws SecretUnreadable when the vault cannot open the organization's key, which is never replaced: its users would be lost
+   * @throws SecretUnreadable when the vault cannot open the organization's key, which is never replaced: its users
+   * would be lost
    */
   async of(organizationId: string, userId: UserId): Promise<string | null> {
     const bare = bareUserKey(userId);
@@ -46,10 +47,11 @@ export class UserKeys {
   }
 
   /**
-   * The user that a run is for.
-   * @param within the caller's transaction, if it has one. The key is then read in it, without the cache, since a load under way
-   * in the cache may wait for this transaction's connection; and no key is made
-   * @returns null when the run names no user, and when the organization's key cannot be read: the run then has no memory
+   * The key of a run's user.
+   * @param within the caller's transaction, if it has one. The organization's key is then read in it and not through
+   * the cache, whose load could wait for this transaction's connection; and a missing key is not created
+   * @returns null when the run names no user, and when the organization's key cannot be read: the run then has no
+   * memory
    */
   async ofRun(organizationId: string, { session, userContext }: RunUser, within?: Transaction): Promise<string | null> {
     if (session && (session.userKey === null || isKeyedUser(session.userKey))) return session.userKey;
@@ -62,7 +64,7 @@ export class UserKeys {
       if (!(error instanceof SecretUnreadable)) throw error;
       this.logger.error(
         { err: error, organizationId },
-        'The key of the users of an organization cannot be read; runs go on without memory',
+        'The key of the users of an organization cannot be read; runs continue without memory',
       );
       return null;
     }
@@ -71,9 +73,9 @@ export class UserKeys {
   private async keyOf(organizationId: string): Promise<Buffer> {
     const key = await this.keys.get(
       organizationId,
-      async () => (await this.stored(organizationId)) ?? this.make(organizationId),
+      async () => (await this.stored(organizationId)) ?? this.create(organizationId),
     );
-    if (!key) throw new Error('A key of users was neither found nor made');
+    if (!key) throw new Error('The key of users was neither found nor created');
     return key;
   }
 
@@ -82,8 +84,8 @@ export class UserKeys {
     return key === undefined ? undefined : Buffer.from(key, 'base64');
   }
 
-  /** The lock serializes processes that make the key at the same time; all but the first find it. */
-  private make(organizationId: string): Promise<Buffer> {
+  /** The lock serializes processes that create the key at the same time; all but the first find it. */
+  private create(organizationId: string): Promise<Buffer> {
     return this.database.transaction(async (transaction) => {
       await transaction.lock(`user key ${organizationId}`);
       const made = await this.stored(organizationId, transaction);

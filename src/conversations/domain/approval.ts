@@ -4,8 +4,8 @@ import { sent, type Stored } from '../../platform/stored-json/index.js';
 import type { RunUser } from './user-key.js';
 
 /**
- * What calling a tool does, as far as approval goes. `exempt` tools are the agent's own means (its
- * knowledge, its memory, what it shows) and never ask.
+ * What a call of a tool does, for the decision on approval. `exempt`: tools of the service itself (knowledge, memory,
+ * components), which never need approval.
  */
 export type ToolEffect = 'exempt' | 'read_only' | 'changes_resources';
 
@@ -28,28 +28,31 @@ export function needsApproval(effect: ToolEffect, settings: ApprovalSettings): b
   }
 }
 
-/** A call that a run has ended with, waiting for an answer. */
+/** A request to approve a call. The run that wanted to make the call has ended with it. */
 export const approvalRequest = z.object({
-  /** What an answer names. */
+  /** The answer refers to it. */
   id: z.string(),
   toolCallId: z.string(),
-  /** As the model sees it. */
+  /** The name that the model sees. */
   tool: z.string(),
-  /** What the tool will be called with, after the changes of hooks. */
+  /** The arguments, with the changes of hooks. */
   input: sent<JsonObject>(),
-  /** The tool's own when the call was asked for; absent where it has none. */
+  /** The tool's `target` when the run asked; absent when it had none. */
   target: z.string().optional(),
-  /** What hooks had to say of the call, for the model to read with its result. */
+  /** Contexts that hooks added to the call; the model reads them with the result. */
   additionalContext: z.array(z.string()).optional(),
 });
 export type ApprovalRequest = Stored<typeof approvalRequest>;
 
-/** A request is open for this long after the end of the run that made it. */
+/** A request can be answered for this long after the end of the run that made it. */
 export const APPROVAL_HOURS = 24;
 
 const APPROVAL_MS = APPROVAL_HOURS * 3_600_000;
 
-/** An hour more: a run that an answer of the last moment has begun takes what was kept for it, and clocks differ by a little. */
+/**
+ * An hour longer: a run that was resumed at the last moment reads its kept results after it has started, and clocks
+ * differ slightly.
+ */
 const KEPT_RESULTS_MS = APPROVAL_MS + 3_600_000;
 
 /** @param askedAt when the run that made the requests ended */
@@ -57,17 +60,17 @@ export function approvalExpiry(askedAt: Date): Date {
   return new Date(askedAt.getTime() + APPROVAL_MS);
 }
 
-/** From this moment on the calls can no longer be approved. */
+/** Whether the requests can no longer be answered. */
 export function hasExpired(askedAt: Date, now: Date): boolean {
   return now >= approvalExpiry(askedAt);
 }
 
-/** What was kept for the run that would answer requests is of no use any more where they were made before this. */
+/** Kept results of runs that ended before this time are no longer needed. */
 export function oldestKeptResults(now: Date): Date {
   return new Date(now.getTime() - KEPT_RESULTS_MS);
 }
 
-/** What a caller says to one request. */
+/** A caller's answer to one request. */
 export interface ApprovalAnswer {
   readonly interruptId: string;
   readonly approved: boolean;
@@ -81,26 +84,29 @@ export const approvalDecision = approvalRequest.omit({ id: true }).extend({
 });
 export type ApprovalDecision = Stored<typeof approvalDecision>;
 
-/** How a run goes on that ended with requests. */
+/** What a run needs to resume a run that ended with requests for approval. */
 export interface ResumeInput {
-  /** The run that asked. */
+  /** The run that made the requests. */
   readonly runId: string;
-  /** One a request, in their order. */
+  /** One for each request, in their order. */
   readonly decisions: readonly ApprovalDecision[];
-  /** The user of the run that asked: its calls are made for that user and not for the approver. */
+  /** The user of the run that made the requests: the calls are made for that user and not for the approver. */
   readonly user: RunUser;
 }
 
-export type UnfitAnswers =
+export type InvalidAnswers =
   | { readonly problem: 'unknown' | 'expired' | 'repeated'; readonly index: number; readonly interruptId: string }
   | { readonly problem: 'missing'; readonly interruptId: string };
 
-/** Answers fit when the requests are open, each has exactly one, and there is none besides. */
+/**
+ * Answers are valid when each open request has exactly one, and no answer refers to anything else.
+ * @returns null for valid answers
+ */
 export function validateAnswers(
   requests: readonly ApprovalRequest[],
   answers: readonly ApprovalAnswer[],
   expired: boolean,
-): UnfitAnswers | null {
+): InvalidAnswers | null {
   const asked = new Set(requests.map(({ id }) => id));
   const answered = new Set<string>();
   for (const [index, { interruptId }] of answers.entries()) {
@@ -113,7 +119,7 @@ export function validateAnswers(
   return missing ? { problem: 'missing', interruptId: missing.id } : null;
 }
 
-/** @param answers that fit the requests */
+/** @param answers valid ones (`validateAnswers`) */
 export function decide(requests: readonly ApprovalRequest[], answers: readonly ApprovalAnswer[]): ApprovalDecision[] {
   const byId = new Map(answers.map((answer) => [answer.interruptId, answer]));
   return requests.map(({ id, ...call }) => {
@@ -122,21 +128,22 @@ export function decide(requests: readonly ApprovalRequest[], answers: readonly A
   });
 }
 
-/** What the model reads in place of the result of a call that was declined. */
+/** The model reads this as the result of a declined call. */
 export function declinedOutput({ reason }: Pick<ApprovalDecision, 'reason'>): string {
   const declined = 'The user declined this call, so it was not made.';
   return reason === null || reason === '' ? declined : `${declined} The reason given: ${reason}`;
 }
 
-/** The same name means another tool, or the tool is somewhere else: nobody has approved that. */
+/** The approval does not cover the tool that has this name now. */
 export const CHANGED_SINCE_APPROVED =
   'This call was not made: the tool has changed since it was asked for. Ask for it again if it is still needed.';
 
 export const DECLINED_BY_MESSAGE = 'This call was not made: instead of approving it, the user sent the next message.';
 
-export const EXPIRED_UNANSWERED = `This call was not made: nobody approved it within ${APPROVAL_HOURS} hours, so the request expired without an answer.`;
+export const EXPIRED_UNANSWERED = `This call was not made: the request to approve it expired without an answer after ${APPROVAL_HOURS} hours.`;
 
-export const NOBODY_TO_ASK =
-  'This call was not made: it needs approval, and here nobody can be asked. Go on without it, or tell the user so.';
+export const APPROVAL_UNAVAILABLE =
+  'This call was not made: it needs approval, and this conversation has no way to ask for it. Continue without it, or tell the user.';
 
-export const NEVER_ASKED = 'This call was not made: it needs approval, and the run ended before anybody was asked.';
+export const ENDED_BEFORE_APPROVAL =
+  'This call was not made: it needs approval, and the run ended before it could ask.';

@@ -2,47 +2,47 @@ import { z } from 'zod';
 import type { ModelMedia } from '../../models/index.js';
 import type { Stored } from '../../platform/stored-json/index.js';
 
-/** A file beside a user's message, as it is kept with the message; its bytes are in the file store. */
+/** A file attached to a user's message, as stored with the message; its bytes are in the file store. */
 export const messageAttachment = z.object({
   /** The upload, or the copy that was made when the message was accepted. */
   fileId: z.string(),
   name: z.string(),
-  /** What the bytes are, which may be more exact than what the client declared. */
+  /** The detected type, which may be more exact than the declared one. */
   contentType: z.string(),
   kind: z.enum(['image', 'pdf', 'text']),
-  /** In bytes, as a model gets it. */
+  /** In bytes. */
   size: z.number(),
-  /** Where the client said it is; null for what is in the file store alone. */
+  /** The URL that the client sent; null for uploads and data URLs. */
   url: z.string().nullable().default(null),
 });
 export type MessageAttachment = Stored<typeof messageAttachment>;
 
 type Named = Pick<MessageAttachment, 'name' | 'contentType'>;
 
-/** What the model reads in place of a file that is not sent again. */
+/** The model reads this instead of a file that is not sent again. */
 export function leftOutNote(file: Named): string {
   return attachedNote(file, LEFT_OUT);
 }
 
-/** What the model reads in place of a file that there is no memory for. */
+/** The model reads this instead of a file for which the process has no memory left. */
 export function noRoomNote(file: Named): string {
   return attachedNote(file, NO_ROOM);
 }
 
-/** What the model reads in place of a file that is gone. */
-export function goneNote(file: Named): string {
+/** The model reads this instead of a file that can no longer be read. */
+export function unreadableNote(file: Named): string {
   return attachedNote(file, 'It can no longer be read.');
 }
 
-/** Providers refuse a document without content. */
+/** The model reads this instead of an empty file, which providers refuse. */
 export function emptyNote(file: Named): string {
   return attachedNote(file, EMPTY);
 }
 
-/** Why the model is not shown what a tool showed. */
+/** Why a request lacks an image or a file of a tool's result. */
 export type MediaOmission = 'left_out' | 'no_room' | 'empty' | 'refused';
 
-/** What the model reads then. */
+/** The model reads this in its place. */
 export function mediaNote({ name, mediaType: contentType }: ModelMedia, why: MediaOmission): string {
   return note({ name, contentType }, 'was part of this result', MEDIA_OMISSIONS[why]);
 }

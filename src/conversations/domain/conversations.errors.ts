@@ -1,5 +1,5 @@
 import { DomainError, ValidationFailed } from '../../platform/errors/index.js';
-import { APPROVAL_HOURS, type UnfitAnswers } from './approval.js';
+import { APPROVAL_HOURS, type InvalidAnswers } from './approval.js';
 import type { FailureFacts, RunError } from './run.js';
 import { MAX_SESSION_TURNS } from './session-turns.js';
 
@@ -15,18 +15,17 @@ export function runNotFound(): DomainError {
   return new DomainError('not_found', 'The thread has no run with this id.');
 }
 
-/** The events are no longer kept: the run ended long ago, or its process died. Its message is in the thread. */
-export function runGone(): DomainError {
+/** The run ended too long ago, or its process died. Its message is in the thread. */
+export function runEventsExpired(): DomainError {
   return new DomainError('gone', 'The events of this run are no longer kept. Read the messages of the thread instead.');
 }
 
-/** The same `Idempotency-Key` came with another request. */
 export function idempotencyMismatch(): DomainError {
   return unprocessable('This Idempotency-Key was used for another request within the last 24 hours. Use a new one.');
 }
 
-/** The body named an agent that was there a moment ago. */
-export function agentAbsent(): DomainError {
+/** The agent was deleted after the guard had found it. */
+export function agentDeleted(): DomainError {
   return new DomainError('not_found', 'No agent with this id exists.');
 }
 
@@ -37,7 +36,6 @@ export function serviceStopping(): DomainError {
   });
 }
 
-/** One run at a time on a thread. */
 export function threadBusy(): DomainError {
   return new DomainError(
     'conflict',
@@ -48,12 +46,12 @@ export function threadBusy(): DomainError {
   );
 }
 
-/** The request's first sending has taken its key, and its run is no longer there to be joined. */
+/** The first request has claimed the key, and its run cannot be joined. */
 function requestRepeated(): DomainError {
   return new DomainError('conflict', 'A request with this Idempotency-Key is under way already. Send it again.');
 }
 
-/** A cap for the whole life of the session: waiting does not help. */
+/** Without `Retry-After`: the cap holds for the whole life of the session. */
 function sessionTurnsUsed(): DomainError {
   return new DomainError(
     'rate_limited',
@@ -64,7 +62,7 @@ function sessionTurnsUsed(): DomainError {
   );
 }
 
-/** Why the thread did not take a run. */
+/** Maps the reason for which a run was not started. */
 export function refusedRun(
   because: 'thread_busy' | 'repeated' | 'answered' | 'session_capped' | 'stopping',
 ): DomainError {
@@ -74,7 +72,7 @@ export function refusedRun(
     case 'repeated':
       return requestRepeated();
     case 'answered':
-      return answeredMeanwhile();
+      return interruptsAnswered();
     case 'session_capped':
       return sessionTurnsUsed();
     case 'stopping':
@@ -84,26 +82,25 @@ export function refusedRun(
   }
 }
 
-/** A client may name a thread that is not there yet; nothing has been asked on it. */
+/** An AG-UI client may name a thread that does not exist yet. */
 export function noThreadToResume(): DomainError {
   return new ValidationFailed('body/resume answers no open interrupt: the agent has no thread of this threadId');
 }
 
 /** @param field the path of `userContext` in the request */
-export function askedForAnother(field: string): DomainError {
+export function userContextMismatch(field: string): DomainError {
   return new ValidationFailed(
     `${field} differs from the userContext of the run that asked. Leave it out, or send the same`,
   );
 }
 
-/** Another request has answered since these answers were found to fit. */
-function answeredMeanwhile(): DomainError {
+/** Another request has answered since these answers were validated. */
+function interruptsAnswered(): DomainError {
   return new ValidationFailed('body/resume answers interrupts that are no longer open');
 }
 
-/** Nothing is called: all requests are answered at once, each exactly once. */
-export function answersUnfit(unfit: UnfitAnswers): DomainError {
-  const { problem, interruptId } = unfit;
+export function invalidAnswers(invalid: InvalidAnswers): DomainError {
+  const { problem, interruptId } = invalid;
   switch (problem) {
     case 'missing':
       return new ValidationFailed(
@@ -111,25 +108,24 @@ export function answersUnfit(unfit: UnfitAnswers): DomainError {
       );
     case 'unknown':
       return new ValidationFailed(
-        `body/resume/${unfit.index}/interruptId ${interruptId} is no open interrupt of the thread`,
+        `body/resume/${invalid.index}/interruptId ${interruptId} is no open interrupt of the thread`,
       );
     case 'expired':
       return new ValidationFailed(
-        `body/resume/${unfit.index}/interruptId ${interruptId} has expired: it could be answered for ${APPROVAL_HOURS} hours. Send a message instead`,
+        `body/resume/${invalid.index}/interruptId ${interruptId} has expired: it could be answered for ${APPROVAL_HOURS} hours. Send a message instead`,
       );
     case 'repeated':
-      return new ValidationFailed(`body/resume/${unfit.index}/interruptId ${interruptId} is answered more than once`);
+      return new ValidationFailed(`body/resume/${invalid.index}/interruptId ${interruptId} is answered more than once`);
     default:
       return problem satisfies never;
   }
 }
 
-/** Known before anything is stored; chat routes answer `422` with `error` and `message` alone. */
 export function agentCannotRun(message: string): DomainError {
   return unprocessable(message);
 }
 
-/** A file beside the message cannot be used; `why` is public. */
+/** @param why a public message */
 export function attachmentRefused(name: string, why: string): DomainError {
   return unprocessable(`The attachment ${JSON.stringify(name)} cannot be used: ${why}`);
 }
@@ -140,12 +136,12 @@ export function attachmentsTooLarge(mostBytes: number): DomainError {
   );
 }
 
-/** Answered to a connection that is closed already, so it shows in the log alone. */
-export function callerLeft(): DomainError {
-  return new DomainError('gone', 'The caller left before the message was accepted.');
+/** The connection is closed already, so only the log shows this. */
+export function callerDisconnected(): DomainError {
+  return new DomainError('gone', 'The caller disconnected before the message was accepted.');
 }
 
-/** The answer of a waiting route to a run that did not complete. */
+/** The response of a waiting route when the run has failed. */
 export function runFailed(error: RunError, facts: FailureFacts): DomainError {
   switch (error.code) {
     case 'context_too_long':
@@ -176,7 +172,7 @@ export function runFailed(error: RunError, facts: FailureFacts): DomainError {
   }
 }
 
-/** Where a provider asks to wait without a `Retry-After`. */
+/** For a provider that does not say how long to wait. */
 const DEFAULT_RETRY_SECONDS = 5;
 
 function unprocessable(message: string): DomainError {

@@ -1,12 +1,11 @@
 /** A repeat of a request is recognized for this long. */
 export const IDEMPOTENCY_HOURS = 24;
 
-/** A request that names itself, so that its repeat can be told from a new one. */
+/** A request with an `Idempotency-Key`. */
 export interface IdempotentRequest {
-  /** What is being done; the same key may name two different things. */
+  /** Keys of different operations are independent. */
   readonly operation: string;
-  /** The caller's `Idempotency-Key`. */
   readonly key: string;
-  /** Digest of what was asked: a repeat asks the same. */
+  /** A digest of the request: a repeat has the same. */
   readonly fingerprint: string;
 }

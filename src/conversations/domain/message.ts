@@ -6,13 +6,16 @@ import type { MessageAttachment } from './attachment.js';
 import { unknownOutcome } from './run-abort.js';
 
 export type MessageRole = 'user' | 'assistant';
-/** `incomplete`: cut short, the text is what had arrived; `failed`: kept although the run failed. */
+/**
+ * `incomplete`: has the text that had arrived when the run ended early. `failed`: the run failed before the model wrote
+ * text.
+ */
 export type MessageStatus = 'completed' | 'incomplete' | 'failed';
 
 /**
- * `awaiting_approval`: the run ended with the question whether to make it; `approved`: it is made in the run
- * that went on, and its result stands in that run's message; `denied`: not made, because a hook or a person
- * said so, or nobody approved it in time; `unknown`: under way when its process died; it may or may not have had its effect.
+ * `awaiting_approval`: the run ended with a request for approval. `approved`: the resumed run made the call, and its
+ * message has the result. `denied`: not made, since a hook or a person refused it, or the request expired. `unknown`:
+ * under way when the process died; the call may have had its effect.
  */
 const toolCallStatus = z.enum(['running', 'awaiting_approval', 'approved', 'completed', 'failed', 'denied', 'unknown']);
 export type ToolCallStatus = Stored<typeof toolCallStatus>;
@@ -26,13 +29,13 @@ export const toolCallRecord = z.object({
 });
 export type ToolCallRecord = Stored<typeof toolCallRecord>;
 
-/** Something that the widget draws beside the reply's text. */
+/** A response component, which the widget draws beside the reply's text. */
 export const messageComponent = z.object({
   id: z.string(),
-  /** What is drawn, such as `confirm`. */
+  /** The kind of component, such as `confirm`. */
   component: z.string(),
   props: sent<JsonObject>(),
-  /** The same as prose. */
+  /** The component as prose. */
   fallback: z.string(),
 });
 export type MessageComponent = Stored<typeof messageComponent>;
@@ -40,7 +43,6 @@ export type MessageComponent = Stored<typeof messageComponent>;
 export const REACTION_NAMES = ['thumbs_up', 'thumbs_down'] as const;
 export type ReactionName = (typeof REACTION_NAMES)[number];
 
-/** What the user thought of a reply. */
 export const reaction = z.object({
   reaction: z.enum(REACTION_NAMES),
   comment: z.string().nullable().default(null),
@@ -59,26 +61,26 @@ export interface Message {
   readonly content: string;
   readonly status: MessageStatus;
   readonly blocked: boolean;
-  /** Of a user's message; absent for none. */
+  /** Only a user's message has attachments; absent for none. */
   readonly attachments?: readonly MessageAttachment[];
-  /** What hooks have put beside a user's message, for models alone; absent for none. */
+  /** Contexts that hooks added to a user's message; only models read them. Absent for none. */
   readonly additionalContext?: readonly string[];
   readonly reaction: Reaction | null;
   readonly toolCalls: readonly ToolCallRecord[];
   readonly components: readonly MessageComponent[];
-  /** An assistant message that used tools, as the model has to read it again; empty otherwise. */
+  /** What models read instead of a reply's `content` when the reply used tools; empty otherwise. */
   readonly transcript: readonly ModelMessage[];
   readonly createdAt: Date;
 }
 
-/** What anybody is shown of a message. */
+/** The parts of a message that clients may see. */
 export type ShownMessage = Omit<Message, 'transcript' | 'additionalContext'>;
 
 export function awaitsApproval({ toolCalls }: Pick<Message, 'toolCalls'>): boolean {
   return toolCalls.some(({ status }) => status === 'awaiting_approval');
 }
 
-/** As the thread's next run will store it: what waits is declined, since nobody has answered in time. */
+/** The message with its waiting calls as expired, which is how the start of the thread's next run will store them. */
 export function withExpiredCalls<Shown extends ShownMessage>(message: Shown): Shown {
   const toolCalls = message.toolCalls.map((call) =>
     call.status === 'awaiting_approval' ? { ...call, status: 'denied' as const, output: EXPIRED_UNANSWERED } : call,
@@ -86,16 +88,16 @@ export function withExpiredCalls<Shown extends ShownMessage>(message: Shown): Sh
   return { ...message, toolCalls };
 }
 
-/** What a model reads of a message, and how it is found again. */
+/** The parts of a message that models read, and its ids. */
 export type HistoryMessage = Pick<
   Message,
   'id' | 'runId' | 'role' | 'content' | 'blocked' | 'attachments' | 'additionalContext' | 'toolCalls' | 'transcript'
 >;
 
-/** Text of one message that stays apart from what followed a tool call. */
+/** Separates the texts before and after a tool call in one message. */
 export const SEGMENT_BREAK = '\n\n';
 
-/** What a user said, with files that are named and not read yet. */
+/** A user's message whose files are not loaded yet. */
 export interface UserEntry {
   readonly role: 'user';
   readonly text: string;
@@ -110,27 +112,27 @@ type AssistantEntry = Extract<Answered, { role: 'assistant' }>;
 export type ResultEntry = Extract<Answered, { role: 'tool' }>;
 type Call = AssistantEntry['toolCalls'][number];
 
-/** An entry of the conversation as it is stored. */
+/** An entry of a conversation whose files are not loaded yet. */
 export type HistoryEntry = Answered | UserEntry;
 
-/** What the model reads of a user's message: the text, and beside it what hooks had to add. */
+/** A user's text with the contexts that hooks added, as models read it. */
 export function withContext(text: string, additionalContext: readonly string[]): string {
   return [text, ...additionalContext].join('\n\n');
 }
 
-/** Whether an exchange begins with the entry. */
+/** Whether the entry is a user's message, and not guidance that the service gives to the model in the user's role. */
 export function beginsExchange(entry: HistoryEntry): boolean {
   return entry.role === 'user' && entry.guidance === undefined;
 }
 
-/** The text of an entry, and after it what stands for files that do not come along. */
+/** The text of an entry, followed by the notes that replace omitted files. */
 export function withNotes(text: string, notes: readonly string[]): string {
   return [text, ...notes].filter((part) => part !== '').join('\n\n');
 }
 
 /**
- * Makes the function that says which of these messages a hook keeps from models: blocked messages of a sent history, and
- * both messages of a run whose prompt was blocked.
+ * Returns a predicate for the messages that models do not get: blocked messages of a sent history, and both messages of
+ * a run whose prompt was blocked.
  */
 export function blockedAmong(messages: readonly HistoryMessage[]): (message: HistoryMessage) => boolean {
   const runs = new Set(messages.flatMap(({ blocked, runId }) => (blocked && runId !== null ? [runId] : [])));
@@ -142,8 +144,8 @@ type MissingResult = (call: Call, answerIndex: number) => ResultEntry | null;
 
 /**
  * Stored messages, oldest first, as a model reads them, without those that a hook has blocked.
- * @param end `open` for a run that continues the last exchange: the calls of its last answer may lack a result, and the exchange
- * keeps the provider's state
+ * @param end `open` for a run that continues the last exchange: the calls of its last answer may lack a result, and the
+ * exchange keeps the provider's state
  */
 export function toModelMessages(
   messages: readonly HistoryMessage[],
@@ -165,9 +167,9 @@ export function toModelMessages(
 }
 
 /**
- * Puts the results of an answer's calls behind the answer, in the order of the calls, since some providers match them by position.
- * Removes results without a call, which providers refuse. A call and its result may be in two messages: the call in the message of
- * the run that asked for approval, the result in that of the run that made the call.
+ * Puts the results of an answer's calls behind the answer, in the order of the calls, since some providers match them
+ * by position. Removes results without a call, which providers refuse. A call and its result may be in two messages:
+ * the call in the message of the run that asked for approval, the result in that of the run that made the call.
  * @param missing providers also refuse a call without a result
  */
 export function inCallOrder<Asked extends { readonly role: 'user' }>(
@@ -215,7 +217,10 @@ function userEntry({ content, additionalContext = [], attachments: attached }: H
   return attached ? { role: 'user', text, attached } : { role: 'user', text };
 }
 
-/** For a call that was not made, or whose outcome is unknown. @param records the calls of the message that the call is in */
+/**
+ * For a call that was not made, or whose outcome is unknown.
+ * @param records the calls of the message that the call is in
+ */
 function missingResult({ id, name }: Call, records: readonly ToolCallRecord[]): ResultEntry {
   const denied = records.find((record) => record.id === id && record.status === 'denied');
   return {

@@ -2,31 +2,31 @@ import type { AttachmentReference } from '../../files/index.js';
 import type { MessageRole } from './message.js';
 import { type Thread, titleOf } from './thread.js';
 
-/** What somebody has said before the conversation came here. */
+/** A message that the caller sends with the request. */
 export interface InputMessage {
   /** The client's own id of a user's message. */
   readonly clientId?: string | undefined;
   readonly role: MessageRole;
-  /** Never empty, except beside attachments. */
+  /** Empty only with attachments. */
   readonly content: string;
-  /** Of a user alone. */
+  /** Only a user's message has attachments. */
   readonly attachments?: readonly AttachmentReference[];
 }
 
-/** What a caller says in one run, with the conversation as the caller knows it. */
+/** The conversation that a request sends. */
 export interface Conversation {
-  /** Instructions of the caller's own; empty for none. */
+  /** The caller's instructions; empty for none. */
   readonly instructions: string;
   /** Oldest first. */
   readonly history: readonly InputMessage[];
-  /** The message to be answered. */
+  /** The message that the run answers. */
   readonly text: string;
   /** The client's own id of that message. */
   readonly clientId?: string | undefined;
   readonly attachments?: readonly AttachmentReference[];
 }
 
-/** Something said before; its attachments as the caller refers to them, or as they are kept. */
+/** A message of a sent history. Its attachments are the caller's references, or the stored ones. */
 export interface NewThreadMessage<Attachment> {
   readonly id: string;
   readonly clientId?: string | undefined;
@@ -37,15 +37,14 @@ export interface NewThreadMessage<Attachment> {
 
 export type SentMessage = Pick<NewThreadMessage<unknown>, 'id' | 'role' | 'content'>;
 
-/** A thread that is made together with its first run, and not without it. */
+/** A thread that is created together with its first run. */
 export interface NewThread<Attachment = AttachmentReference> {
   readonly thread: Thread;
   readonly history: readonly NewThreadMessage<Attachment>[];
-  /** What the client calls the thread; unique for its agent. */
+  /** The client's own id of the thread; unique for the agent. */
   readonly externalId: string | null;
 }
 
-/** Opens a thread for a conversation that was begun elsewhere, or begins here. */
 export function createNewThread(
   { organizationId, agentId }: { readonly organizationId: string; readonly agentId: string },
   { history }: Pick<Conversation, 'history'>,

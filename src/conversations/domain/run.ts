@@ -5,7 +5,7 @@ import type { ApprovalRequest } from './approval.js';
 
 export type RunStatus = 'running' | 'completed' | 'requires_action' | 'failed' | 'cancelled' | 'timed_out';
 
-/** Why a run did not complete, as `run.error.code` and the stream's `RUN_ERROR` name it. */
+/** The codes of `run.error` and of the stream's `RUN_ERROR`. */
 export type RunErrorCode = ModelFailureCode | 'run_timeout' | 'server_shutdown' | 'internal';
 
 export const RUN_ERROR_CODES = Object.keys({
@@ -26,7 +26,7 @@ export const runError = z.object({
 });
 export type RunError = Stored<typeof runError>;
 
-/** Token counts are null where a provider broke off before it told them: unknown is not zero. */
+/** Token counts are null when a provider ended before it reported them. */
 export interface RunUsage {
   readonly inputTokens: number | null;
   readonly outputTokens: number | null;
@@ -34,14 +34,14 @@ export interface RunUsage {
   readonly credits: number;
 }
 
-/** Names a run: its id means something on its thread in its organization, and nowhere else. */
+/** Identifies a run. A run's id alone does not: a caller may send the id of another organization's run. */
 export interface RunReference {
   readonly organizationId: string;
   readonly threadId: string;
   readonly runId: string;
 }
 
-/** One turn of a conversation: from a user's message, or the answers to what a run asked, to the agent's reply. */
+/** One turn of a conversation: from a user's message, or the answers to requests for approval, to the agent's reply. */
 export interface Run {
   readonly id: string;
   readonly organizationId: string;
@@ -52,13 +52,13 @@ export interface Run {
   readonly completedAt: Date | null;
   readonly usage: RunUsage;
   readonly error: RunError | null;
-  /** What the run ended with where it requires action; the next run of its thread answers all of them. */
+  /** The requests for approval of a run that requires action; the thread's next run answers all of them. */
   readonly approvals: readonly ApprovalRequest[];
-  /** Why the model's last answer stopped; absent where no model answered. */
+  /** Why the model's last answer stopped; absent when no model answered. */
   readonly stopReason?: StopReason | undefined;
 }
 
-/** What became of a run; the engine decides it once and everything else follows from it. */
+/** How a run ends. The engine decides this once. */
 export type RunOutcome =
   | { readonly status: 'completed'; readonly blocked: boolean }
   | { readonly status: 'requires_action'; readonly approvals: readonly ApprovalRequest[] }
@@ -66,9 +66,9 @@ export type RunOutcome =
   | { readonly status: 'timed_out'; readonly error: RunError; readonly facts: FailureFacts }
   | { readonly status: 'cancelled' };
 
-/** What a waiting caller is answered on top of the error itself. */
+/** What the response of a waiting route needs besides the error. */
 const failureFacts = z.object({
-  /** The key that the provider refused was the agent's own. */
+  /** The provider refused the agent's own key, and not one of the service. */
   ownKey: z.boolean().default(false),
   retryAfterSeconds: z.number().optional(),
 });

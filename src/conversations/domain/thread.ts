@@ -1,4 +1,4 @@
-/** Where a conversation is held: over REST, or in the browser widget. */
+/** Whether the thread was opened over REST or for the browser widget. */
 export type Channel = 'api' | 'widget';
 
 export interface Thread {
@@ -16,8 +16,7 @@ export interface Thread {
 const TITLE_LENGTH = 60;
 
 /**
- * What a thread is called after its first exchange: the first line of what the user asked, cut at a
- * word. Null when there is nothing to read in it.
+ * The title of a thread: the first line of the user's first message, cut at a word. Null when the message is blank.
  */
 export function titleOf(question: string): string | null {
   const line = question

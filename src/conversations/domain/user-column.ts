@@ -4,6 +4,6 @@ export interface UserColumn {
   readonly column: string;
   /** The other columns of the unique key that contains the column. */
   readonly uniqueWith?: readonly string[];
-  /** Statements look rows up by the column, so a process re-keys it before it serves. */
+  /** Statements look rows up by the column, so a process re-keys it before it serves requests. */
   readonly isLookedUp?: boolean;
 }

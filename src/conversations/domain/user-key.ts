@@ -2,31 +2,34 @@ import { createHash, createHmac } from 'node:crypto';
 import type { RunSession } from './session-turns.js';
 import type { UserContext } from './user-context.js';
 
-/** Characters of a user's id; what is longer names nobody. */
+/** Characters of a user's id; a longer id counts as no user. */
 export const MAX_USER_ID = 1_000;
 
 const KEY_BYTES = 16;
-/** "userk": a key that begins with it is keyed. About one bare digest in 10^12 begins with it by chance, and is not re-keyed. */
+/**
+ * "userk": a key that begins with it is keyed. About one bare digest in 10^12 begins with it by chance, and is not
+ * re-keyed.
+ */
 const TAG = Buffer.from('userk');
 const FIRST_KEYED = toUuid(Buffer.concat([TAG, Buffer.alloc(KEY_BYTES - TAG.length)]));
 const LAST_KEYED = toUuid(Buffer.concat([TAG, Buffer.alloc(KEY_BYTES - TAG.length, 0xff)]));
 
 /**
- * The digest of a user's id without a key, which is the same in every organization. Earlier releases stored it; `keyedUser`
- * takes it, so that stored digests can be re-keyed without the id.
+ * The digest of a user's id without a key, which is the same in every organization. Earlier releases stored it;
+ * `keyedUser` takes it, so that stored digests can be re-keyed without the id.
  * @param userId the customer's id of the user; a number is the same as its digits
  * @returns a UUID; null for an id that is empty, too long or not well-formed Unicode, which names no user
  */
 export function bareUserKey(userId: string | number | boolean | undefined): string | null {
   const id = userId === undefined ? '' : String(userId);
-  // Halves of characters would all have the same digest, and so would be one person.
+  // All halves of surrogate pairs have the same digest, so their users would be one person.
   if (id === '' || id.length > 2 * MAX_USER_ID || [...id].length > MAX_USER_ID || !id.isWellFormed()) return null;
   return toUuid(createHash('sha256').update(id).digest());
 }
 
 /**
- * The key of a user of one organization: the same for the same id, and not computable without the organization's key. The tag
- * before the 88 bits of the HMAC shows that a stored key is keyed.
+ * The key of a user of one organization: the same for the same id, and not computable without the organization's key.
+ * The tag before the 88 bits of the HMAC shows that a stored key is keyed.
  */
 export function keyedUser(organizationKey: Buffer, bare: string): string {
   const digest = createHmac('sha256', organizationKey)
@@ -35,7 +38,7 @@ export function keyedUser(organizationKey: Buffer, bare: string): string {
   return toUuid(Buffer.concat([TAG, digest]));
 }
 
-/** The user that a run is for: the user of its session, or without a session the user that its `userContext` names. */
+/** The user of a run: the user of its session, or without a session the user that `userContext` names. */
 export interface RunUser {
   readonly userContext: UserContext | null;
   readonly session: Pick<RunSession, 'userKey'> | null;
@@ -45,7 +48,10 @@ export function isKeyedUser(userKey: string): boolean {
   return userKey >= FIRST_KEYED && userKey <= LAST_KEYED;
 }
 
-/** The SQL condition for keys that are not keyed. Statements and partial indexes need the same text, or PostgreSQL does not use the index. */
+/**
+ * The SQL condition for keys that are not keyed. Statements and partial indexes need the same text, or PostgreSQL does
+ * not use the index.
+ */
 export function isBareUser(column: string): string {
   return `(${column} < '${FIRST_KEYED}' or ${column} > '${LAST_KEYED}')`;
 }

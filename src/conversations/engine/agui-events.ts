@@ -3,7 +3,7 @@ import type { MessageComponent, ToolCallRecord } from '../domain/message.js';
 import type { RunError } from '../domain/run.js';
 import type { MessageResponse, RunResponse } from '../http/messages.dto.js';
 
-/** One event of AG-UI 1.0, the protocol of `runs/stream`. */
+/** An event of AG-UI 1.0, the protocol of `runs/stream`. */
 export type RunEvent = AGUIEvent;
 
 export const runStarted = (threadId: string, runId: string): RunEvent => ({
@@ -72,7 +72,7 @@ export const componentShown = ({ id, component, props, fallback }: MessageCompon
   value: { id, component, props, fallback },
 });
 
-/** How a run that did not fail ends. */
+/** The last event of a run that did not fail. */
 export function runFinished(
   ended: { run: RunResponse; message: MessageResponse | null; provider: string; model: string },
   outcome: RunFinishedOutcome,
@@ -103,7 +103,7 @@ export const runError = (error: RunError): RunEvent => ({
   code: error.code,
 });
 
-/** After one of these nothing follows. */
+/** Whether the event is the last one of its run. */
 export function isTerminal(event: RunEvent): boolean {
   return event.type === EventType.RUN_FINISHED || event.type === EventType.RUN_ERROR;
 }
@@ -116,7 +116,7 @@ const REASONING_EVENTS: ReadonlySet<EventType> = new Set([
   EventType.REASONING_END,
 ]);
 
-/** Shown to readers who ask for the model's thinking, and to no others. */
+/** Only readers that ask for reasoning get these events. */
 export function isReasoning(event: RunEvent): boolean {
   return REASONING_EVENTS.has(event.type);
 }

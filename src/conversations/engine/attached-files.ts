@@ -1,12 +1,12 @@
 import type { MemoryReservation } from '../../files/index.js';
 import type { ModelAttachment } from '../../models/index.js';
 
-/** A file as the model gets it, or the note that stands for it. */
+/** A file for the model, or a note that replaces it. */
 export type AttachedFile = ModelAttachment | string;
 
 /**
- * The files of a run's message, and the memory that is reserved for all files of the run. Extensions may keep the run's
- * context to its end; this object gives the files out once, so that they are not kept with it.
+ * The files of a run's message, and the memory reserved for all files of the run. Extensions may hold the run's context
+ * until its end; `take` empties this object, so that the context does not hold the files.
  */
 export class AttachedFiles {
   private files: readonly AttachedFile[];
@@ -18,14 +18,14 @@ export class AttachedFiles {
     this.files = files;
   }
 
-  /** Those of the message; none the second time. */
+  /** The files of the message; empty after the first call. */
   take(): readonly AttachedFile[] {
     const { files } = this;
     this.files = [];
     return files;
   }
 
-  /** Once no model is called any more, or the run never began. */
+  /** Call after the last request to the model, or when no run starts. */
   release(): void {
     this.files = [];
     this.memory.release();

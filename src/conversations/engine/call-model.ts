@@ -27,15 +27,15 @@ interface Answer {
   text: string;
   readonly calls: ModelToolCall[];
   readonly providerCalls: ProviderToolCalls;
-  /** The newest that was told: of a call that breaks off, what is known. */
+  /** As reported last; incomplete when the call failed. */
   usage: ModelUsage;
   state: ProviderState | undefined;
   response: ModelResponse | undefined;
-  /** What the provider reported of the unreadable call in which the answer ended; undefined when it ended in none. */
+  /** The text of the unreadable call in which the answer ended; undefined when there was none. */
   unreadableCall: string | undefined;
 }
 
-/** Second phase of a run: one call of the model, its events translated as they come. */
+/** Second phase of a run: calls the model once and translates its events as they arrive. */
 @Injectable()
 export class CallModel {
   constructor(
@@ -58,16 +58,16 @@ export class CallModel {
       yield* this.listen(state, request, answer);
       this.record(state, request, answer, stopwatch, answer.unreadableCall === undefined ? null : UNREADABLE_CALL);
     } catch (error) {
-      providerCalls.breakOff();
+      providerCalls.abort();
       this.record(state, request, answer, stopwatch, publicFailure(error).error.message);
-      const again =
-        !answered(answer) && (withPlainSchemas(state, request, error) || shortened(state.conversation, error));
-      // A request that was refused as a whole used nothing; it must not make the run's sum unknown.
-      if (!again || answer.usage.inputTokens !== null) state.count(answer.usage);
-      if (again) return { kind: 'call_model' };
+      const retry =
+        !hasAnswered(answer) && (replacedSchemas(state, request, error) || shortened(state.conversation, error));
+      // A refused request used no tokens; counting it would make the run's usage unknown.
+      if (!retry || answer.usage.inputTokens !== null) state.count(answer.usage);
+      if (retry) return { kind: 'call_model' };
       throw error;
     }
-    state.plainSchemas.taken(request, (name) => state.tools.find(name));
+    state.schemaFallbacks.accept(request, (name) => state.tools.find(name));
     state.count(answer.usage);
     state.conversation.transcript.push({
       role: 'assistant',
@@ -154,7 +154,7 @@ export class CallModel {
       system: state.system,
       showReasoning: state.context.showReasoning,
       messages: state.conversation.messages,
-      tools: state.plainSchemas.applied(state.tools.definitions(), (name) => state.tools.find(name)),
+      tools: state.schemaFallbacks.apply(state.tools.definitions(), (name) => state.tools.find(name)),
     };
   }
 
@@ -188,7 +188,7 @@ export class CallModel {
   }
 }
 
-/** Adds a note for the model, since there is no call that a result could belong to. */
+/** Adds a note for the model, since no call exists that could get a result. */
 function askAgain(state: RunState, written: string): NextStep {
   state.unreadableAnswers += 1;
   if (state.unreadableAnswers > MAX_UNREADABLE_ANSWERS) {
@@ -203,24 +203,29 @@ function askAgain(state: RunState, written: string): NextStep {
   return { kind: 'call_model' };
 }
 
-/** Without this, one malformed schema would end every run of the agent. */
-function withPlainSchemas(state: RunState, request: ModelRequest, error: unknown): boolean {
-  return state.plainSchemas.refused(error, request, (name) => state.tools.find(name));
+/** Otherwise one malformed schema would fail every run of the agent. */
+function replacedSchemas(state: RunState, request: ModelRequest, error: unknown): boolean {
+  return state.schemaFallbacks.refuse(error, request, (name) => state.tools.find(name));
 }
 
-/** Makes the request smaller where that may help. A file that a provider refuses must end neither the run nor every later one. */
+/**
+ * Makes the request smaller when that may help. A file that a provider refuses must not fail this run and all later
+ * ones.
+ */
 function shortened(conversation: RunConversation, error: unknown): boolean {
   if (!(error instanceof ModelFailure)) return false;
   if (error.code === 'context_too_long') return conversation.shorten();
   return error.facts.unacceptable === true && (conversation.stripMedia() || conversation.stripOlderAttachments());
 }
 
-/** A call that has answered something is not made again: a reader may have seen it, and would see a second answer. */
-function answered({ text, calls, providerCalls }: Answer): boolean {
+/**
+ * A call that has answered something is not repeated: a reader may have seen the answer, and would see a second one.
+ */
+function hasAnswered({ text, calls, providerCalls }: Answer): boolean {
   return text !== '' || calls.length > 0 || providerCalls.seen;
 }
 
-/** The messages that are new in this call; earlier ones are in the thread and in earlier steps of the trace. */
+/** The newest message; earlier ones are in the thread and in earlier steps of the trace. */
 function lastInput(request: ModelRequest): unknown {
   const last = request.messages.at(-1);
   return last?.role === 'tool' ? { toolCallId: last.toolCallId, output: last.output } : last?.text;

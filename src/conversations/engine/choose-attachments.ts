@@ -8,14 +8,14 @@ import {
   REQUEST_BASE64_BYTES,
 } from './limits.js';
 
-/** What there is room for beside the newest message's own attachments. */
+/** The room in a request beside the attachments of the newest message. */
 export interface AttachmentRoom {
   count: number;
   base64Bytes: number;
   characters: number;
 }
 
-/** Room in one request for the attachments of earlier messages, which may fill half of the history's characters. */
+/** The attachments of earlier messages may take half of the history's characters. */
 export function roomBeside(newest: readonly MessageAttachment[], historyCharacters: number): AttachmentRoom {
   return {
     count: REQUEST_ATTACHMENTS - newest.length,
@@ -25,8 +25,7 @@ export function roomBeside(newest: readonly MessageAttachment[], historyCharacte
 }
 
 /**
- * The conversation with as many of its attachments as there is room for, the newest first; a note stands for each
- * of the others.
+ * The conversation with as many of its attachments as there is room for, the newest first. Notes replace the others.
  */
 export function withChosenAttachments(entries: readonly HistoryEntry[], room: AttachmentRoom): HistoryEntry[] {
   const left = { ...room };
@@ -55,12 +54,12 @@ function take(file: MessageAttachment, left: AttachmentRoom): boolean {
   return true;
 }
 
-/** What it adds to a request; text goes as it is. */
+/** The size of the file in a request's base64; text is sent as it is. */
 export function base64BytesOf({ kind, size }: Pick<MessageAttachment, 'kind' | 'size'>): number {
   return kind === 'text' ? 0 : 4 * Math.ceil(size / 3);
 }
 
-/** What it takes of a model's context, in characters of text. */
+/** The share of a model's context that the file takes, in characters of text. */
 export function charactersOf({ kind, size }: Pick<MessageAttachment, 'kind' | 'size'>): number {
   switch (kind) {
     case 'image':

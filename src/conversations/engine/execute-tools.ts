@@ -9,8 +9,8 @@ import {
   CHANGED_SINCE_APPROVED,
   declinedOutput,
   needsApproval,
-  NEVER_ASKED,
-  NOBODY_TO_ASK,
+  ENDED_BEFORE_APPROVAL,
+  APPROVAL_UNAVAILABLE,
 } from '../domain/approval.js';
 import type { ToolCallStatus } from '../domain/message.js';
 import { RunAborted, unknownOutcome } from '../domain/run-abort.js';
@@ -31,20 +31,19 @@ type Outcome =
       readonly call: ModelToolCall;
       readonly result: ToolResult;
       readonly status: Extract<ToolCallStatus, 'completed' | 'failed' | 'denied'>;
-      /** Absent where the tool was not called. */
+      /** Absent when the tool was not called. */
       readonly latencyMs?: number;
     }
-  /** It needs approval first. */
+  /** The call needs approval. */
   | { readonly kind: 'waits'; readonly call: ModelToolCall; readonly additionalContext: readonly string[] };
 
-const FAILED = 'The tool failed. Go on without its result, or tell the user that it is not available.';
+const FAILED = 'The tool failed. Continue without its result, or tell the user that it is not available.';
 const ROUNDS_SPENT = `The tool was not called: a reply may take ${MAX_TOOL_ROUNDS} rounds of tool calls. Answer with what you have.`;
 
 /**
- * Third phase of a run: the calls the model asked for, side by side. They are stored as running
- * before the first one starts, so that a call that was under way when the process died is known,
- * told as unknown, and never made again. Calls that somebody has to approve end the run once the others
- * have their results.
+ * Third phase of a run: makes the model's tool calls in parallel. They are stored as running before the first one
+ * starts, so that after the death of the process a call under way is known; it becomes `unknown` and is never repeated.
+ * When calls need approval, the run ends after the others have their results.
  */
 @Injectable()
 export class ExecuteTools {
@@ -58,11 +57,11 @@ export class ExecuteTools {
   ) {}
 
   async *run(state: RunState, calls: readonly ModelToolCall[]): AsyncGenerator<RunEvent, NextStep> {
-    const waiting = yield* this.round(state, calls, (call) => this.judge(state, call));
+    const waiting = yield* this.round(state, calls, (call) => this.handle(state, call));
     if (waiting.length > 0) {
       return { kind: 'finish', outcome: { status: 'requires_action', approvals: waiting } };
     }
-    // Their results are kept all the same: a call without one would look pending for ever.
+    // The results of the refused calls are stored too: a call without a result would look pending.
     if (state.rounds >= MAX_TOOL_ROUNDS + MAX_REFUSED_ROUNDS) {
       return { kind: 'finish', outcome: { status: 'completed', blocked: false } };
     }
@@ -70,8 +69,8 @@ export class ExecuteTools {
   }
 
   /**
-   * Goes on with the calls that the thread's last run ended with. Hooks have judged them then, and are not
-   * asked again: what runs is what was shown and approved.
+   * Makes the approved calls of the thread's last run. Hooks checked them in that run and are not called again, so that
+   * exactly what was shown and approved is called.
    */
   async *resume(state: RunState, decisions: readonly ApprovalDecision[]): AsyncGenerator<RunEvent, NextStep> {
     for (const decision of decisions) if (!decision.approved) yield* this.decline(state, decision);
@@ -82,7 +81,7 @@ export class ExecuteTools {
     return { kind: 'call_model' };
   }
 
-  /** @returns the calls that wait, in order */
+  /** @returns requests for the calls that need approval, in order */
   private async *round(
     state: RunState,
     calls: readonly ModelToolCall[],
@@ -93,17 +92,17 @@ export class ExecuteTools {
     if (calls.length > 0) await this.checkpoint(state);
     const outcomes = calls.map((): Outcome | undefined => undefined);
     const pending = calls.map(async (call, index) => (outcomes[index] = await make(call)));
-    // All are awaited below, one after the other; until its turn a failed one would count as unhandled.
+    // They are awaited one after the other below; until then a failure would be an unhandled rejection.
     for (const execution of pending) execution.catch(() => undefined);
-    let told = 0;
+    let settled = 0;
     try {
       for (const execution of pending) {
         const outcome = await untilAborted(execution, state.context.signal);
-        if (outcome.kind === 'settled') yield* this.settle(state, first + told, outcome);
-        told += 1;
+        if (outcome.kind === 'settled') yield* this.settle(state, first + settled, outcome);
+        settled += 1;
       }
     } catch (error) {
-      yield* this.breakOff(state, first, outcomes, told);
+      yield* this.abort(state, first, outcomes, settled);
       throw error;
     }
     return outcomes.flatMap((outcome, index) =>
@@ -119,8 +118,8 @@ export class ExecuteTools {
     if (!stored) throw new RunAborted('lost_ownership');
   }
 
-  /** Whether the call is made at all, and now. */
-  private async judge(state: RunState, call: ModelToolCall): Promise<Outcome> {
+  /** Makes the call, refuses it, or asks for approval. */
+  private async handle(state: RunState, call: ModelToolCall): Promise<Outcome> {
     if (state.rounds > MAX_TOOL_ROUNDS) return refused(call, ROUNDS_SPENT, 'failed');
     const tool = state.tools.use(call.name);
     if (!tool) return refused(call, noSuchTool(state, call), 'failed');
@@ -134,10 +133,10 @@ export class ExecuteTools {
     const { agent, nonInteractive } = state.context;
     if (!needsApproval(tool.effect, agent.tools)) return this.execute(state, asked, additionalContext);
     if (!nonInteractive) return { kind: 'waits', call: asked, additionalContext };
-    return refused(asked, this.withTexts(state, NOBODY_TO_ASK, additionalContext), 'denied');
+    return refused(asked, this.withTexts(state, APPROVAL_UNAVAILABLE, additionalContext), 'denied');
   }
 
-  /** Without hooks and approval: malformed arguments give them nothing to judge. */
+  /** Calls neither hooks nor asks for approval, since malformed arguments cannot be checked. */
   private refuseMalformed(state: RunState, call: ModelToolCall, given: string): Outcome {
     const output = state.outputs.take(given);
     this.note(state, { name: call.name, input: call.malformedInput, output, error: output });
@@ -154,7 +153,7 @@ export class ExecuteTools {
     return this.execute(state, call, approval?.additionalContext ?? []);
   }
 
-  /** @param before what hooks had to say of the call before it was made */
+  /** @param before contexts that hooks added before the call */
   private async execute(state: RunState, call: ModelToolCall, before: readonly string[]): Promise<Outcome> {
     const tool = state.tools.use(call.name);
     if (!tool) return refused(call, noSuchTool(state, call), 'failed');
@@ -215,7 +214,9 @@ export class ExecuteTools {
     if (result.component && status === 'completed') yield* state.showComponent(result.component);
   }
 
-  /** A call that was declined belongs to the message of the run that asked; this one has only its result. */
+  /**
+   * The declined call is in the message of the run that asked for approval; this run's transcript gets only the result.
+   */
   private *decline(state: RunState, decision: ApprovalDecision): Generator<RunEvent> {
     const { toolCallId: id, tool: name, input } = decision;
     const output = declinedOutput(decision);
@@ -243,17 +244,17 @@ export class ExecuteTools {
     return request;
   }
 
-  /** The run ends within a round: what is known of its calls is kept, the rest may or may not have happened. */
-  private *breakOff(
+  /** The run ends within a round: keeps the results that are known, and marks the other calls as unknown. */
+  private *abort(
     state: RunState,
     first: number,
     outcomes: readonly (Outcome | undefined)[],
-    told: number,
+    settled: number,
   ): Generator<RunEvent> {
     for (const [index, outcome] of outcomes.entries()) {
       if (outcome?.kind === 'waits')
-        yield* this.settle(state, first + index, refused(outcome.call, NEVER_ASKED, 'denied'));
-      else if (outcome && index >= told) yield* this.settle(state, first + index, outcome);
+        yield* this.settle(state, first + index, refused(outcome.call, ENDED_BEFORE_APPROVAL, 'denied'));
+      else if (outcome && index >= settled) yield* this.settle(state, first + index, outcome);
     }
     this.markUnknown(state);
   }
@@ -264,7 +265,7 @@ export class ExecuteTools {
     for (const [index, call] of state.toolCalls.entries()) {
       if (call.status !== 'running') continue;
       state.toolCalls[index] = { ...call, status: 'unknown' };
-      // If the process dies instead, `toModelMessages` adds this result for the call that has none.
+      // When the process dies instead, `toModelMessages` adds this result.
       if (cause !== undefined) this.keepResult(state, call, { output: unknownOutcome(cause), isError: true });
       this.metrics.count(kindOf(state, call.name), 'unknown');
     }
@@ -281,7 +282,7 @@ export class ExecuteTools {
     });
   }
 
-  /** A step of a call that was not made. */
+  /** Adds a step for a call that was not made. */
   private note(state: RunState, step: Pick<RunStep, 'name' | 'input' | 'output' | 'error'>): void {
     state.steps.push({ id: newId(), type: 'tool', startedAt: this.clock.now(), latencyMs: 0, ...step });
   }
@@ -299,7 +300,7 @@ function noSuchTool(state: RunState, { name }: ModelToolCall): string {
   return `There is no tool named ${name}. The tools are: ${state.tools.names()}.`;
 }
 
-/** What a tool that nobody offers would have been is not known. */
+/** The kind of a tool that does not exist is unknown and counts as `tool`. */
 function kindOf(state: RunState, name: string): ToolStepType {
   return state.tools.find(name)?.step ?? 'tool';
 }

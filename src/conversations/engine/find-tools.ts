@@ -1,7 +1,7 @@
 import type { ToolDefinition } from '../../models/index.js';
 import type { OfferedTool, ToolResult } from '../ports/index.js';
 import { MAX_FOUND_DESCRIPTION, MAX_FOUND_TOOLS, MAX_NAMED_KINDS } from './limits.js';
-import { indexOf } from './tool-index.js';
+import { toolIndex } from './tool-index.js';
 
 /** The name under which the model searches for tools. */
 export const FIND_TOOLS = 'find_tools';
@@ -14,11 +14,12 @@ const INPUT_SCHEMA = {
   required: ['query'],
 };
 
+/** Stored in transcripts, where `namesFoundIn` recognizes it: do not change it. */
 const FOUND = 'These tools can be called from now on:';
 const MAX_QUOTED = 200;
 
 /**
- * The tool with which a model finds others.
+ * The tool with which a model searches for other tools.
  * @param offer adds the results of a search, the best first, to further requests; returns those for which there is room
  */
 export function findTools(
@@ -26,7 +27,7 @@ export function findTools(
   offer: (found: readonly ToolDefinition[]) => readonly ToolDefinition[],
 ): OfferedTool {
   const search = (query: string): ToolResult => {
-    const results = offer(indexOf(tools).search(query, MAX_FOUND_TOOLS));
+    const results = offer(toolIndex(tools).search(query, MAX_FOUND_TOOLS));
     return {
       output: results.length > 0 ? [FOUND, ...results.map(lineOf)].join('\n') : nothingFound(query, tools),
       isError: false,
@@ -41,7 +42,7 @@ export function findTools(
   };
 }
 
-/** The names in what a search has answered. */
+/** The names of the tools in the output of a search. */
 export function namesFoundIn(output: string): string[] {
   if (!output.startsWith(FOUND)) return [];
   return output.split('\n').flatMap((line) => /^- ([\w-]{1,64})(?::|$)/.exec(line)?.[1] ?? []);
@@ -53,17 +54,17 @@ function descriptionOf(tools: readonly ToolDefinition[]): string {
   if (kinds.length > named.length) named.push(`${kinds.length - named.length} other kinds`);
   return (
     `Finds tools that are not listed here: ${tools.length} more, by the beginnings of their names ${named.join(', ')}. ` +
-    'Search before you say that something cannot be done. Use words that stand in names and descriptions of tools, most of ' +
-    'which are English. What is found can be called from then on.'
+    'Search before you say that something cannot be done. Use words from names and descriptions of tools, most of ' +
+    'which are English. After the search you can call the tools that were found.'
   );
 }
 
-/** Tools of one server begin alike. */
+/** The names of one server's tools have a common prefix. */
 function kindOf({ name }: ToolDefinition): string {
   return /^mcp__.+?__/.exec(name)?.[0] ?? 'others';
 }
 
-/** One line, which `namesFoundIn` can read again. */
+/** One line, from which `namesFoundIn` reads the name. */
 function lineOf({ name, description }: ToolDefinition): string {
   const text = description.replace(/\s+/gu, ' ').trim();
   const cut = text.length > MAX_FOUND_DESCRIPTION ? `${text.slice(0, MAX_FOUND_DESCRIPTION).toWellFormed()}…` : text;

@@ -1,10 +1,10 @@
 import type { ToolDefinition } from '../../models/index.js';
 import { MAX_OFFERED_CHARACTERS, MAX_OFFERED_TOOLS } from './limits.js';
-import { charactersOf } from './offered-definition.js';
+import { charactersOf } from './request-definition.js';
 
-/** The searchable tools that requests have. Their number and size are bounded; the least recently used are dropped first. */
+/** The searchable tools in requests. Their number and size are bounded; the least recently used are dropped first. */
 export class FoundTools {
-  /** In the order of the requests: new tools come last, so that the providers' caches of the list stay valid. */
+  /** New tools come last, so that the prompt caches of providers stay valid. */
   private readonly offered = new Map<string, ToolDefinition>();
   /** The least recently used first. */
   private readonly used = new Set<string>();
@@ -22,7 +22,7 @@ export class FoundTools {
     return this.offered.has(name);
   }
 
-  /** Call when the tool was found or called. */
+  /** Call when the tool was found by a search or called. */
   use(definition: ToolDefinition): void {
     const { name } = definition;
     if (!this.offered.has(name)) this.characters += charactersOf(definition);

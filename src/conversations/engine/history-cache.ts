@@ -1,60 +1,60 @@
 import { Injectable } from '@nestjs/common';
 import type { HistoryMessage } from '../domain/message.js';
-import { RECENT_BYTES } from './limits.js';
+import { HISTORY_CACHE_BYTES } from './limits.js';
 
 /** The newest messages of a thread, oldest first. */
 export interface CachedHistory {
   readonly messages: readonly HistoryMessage[];
-  /** How many the thread has before them; null where they were not counted. */
+  /** How many older messages the thread has; null when they were not counted. */
   readonly before: number | null;
-  /** What they take in memory. */
+  /** Their size in memory, estimated. */
   readonly bytes: number;
 }
 
-interface Kept {
-  readonly tail: CachedHistory;
+interface Entry {
+  readonly history: CachedHistory;
   readonly revision: number;
 }
 
 /**
- * The newest messages of threads that this process has run on, so that a run reads nothing that the run before has
- * read or written. Every start and every end of a run, in whichever process, raises the thread's revision in the
- * statement that stores its message: an entry of the revision at which a run has started is what the database holds.
+ * The newest messages of threads that this process has executed runs on, so that the next run need not read them. The
+ * statements that start and end a run, in any process, increment the thread's revision. So an entry with the revision
+ * at which a run has started equals what the database holds.
  */
 @Injectable()
 export class HistoryCache {
-  /** In the order of use, the least recently used first. */
-  private readonly threads = new Map<string, Kept>();
+  /** The least recently used first. */
+  private readonly threads = new Map<string, Entry>();
   private bytes = 0;
 
-  /** @returns undefined where the thread is not kept, or has changed since */
+  /** @returns undefined when the thread is not cached, or has changed */
   find(threadId: string, revision: number): CachedHistory | undefined {
-    const kept = this.threads.get(threadId);
-    if (kept?.revision === revision) return kept.tail;
-    this.forget(threadId);
+    const entry = this.threads.get(threadId);
+    if (entry?.revision === revision) return entry.history;
+    this.delete(threadId);
     return undefined;
   }
 
-  /** @param revision of the thread once these were its newest messages */
-  keep(threadId: string, revision: number, tail: CachedHistory): void {
-    this.forget(threadId);
+  /** @param revision the thread's revision with these as its newest messages */
+  set(threadId: string, revision: number, history: CachedHistory): void {
+    this.delete(threadId);
     // One large thread must not evict all the others.
-    if (tail.bytes > RECENT_BYTES / 4) return;
-    this.threads.set(threadId, { tail, revision });
-    this.bytes += tail.bytes;
+    if (history.bytes > HISTORY_CACHE_BYTES / 4) return;
+    this.threads.set(threadId, { history, revision });
+    this.bytes += history.bytes;
     for (const [oldest] of this.threads) {
-      if (this.bytes <= RECENT_BYTES) break;
-      this.forget(oldest);
+      if (this.bytes <= HISTORY_CACHE_BYTES) break;
+      this.delete(oldest);
     }
   }
 
-  private forget(threadId: string): void {
-    this.bytes -= this.threads.get(threadId)?.tail.bytes ?? 0;
+  private delete(threadId: string): void {
+    this.bytes -= this.threads.get(threadId)?.history.bytes ?? 0;
     this.threads.delete(threadId);
   }
 }
 
-/** What a message, or a file of it, takes beside its text, roughly. */
+/** The approximate size of a message, or of one of its attachments, without text. */
 const MESSAGE_BYTES = 350;
 
 export function bytesOf(messages: readonly HistoryMessage[]): number {

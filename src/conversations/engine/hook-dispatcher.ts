@@ -19,10 +19,10 @@ import type { RunState } from './run-state.js';
 const BROKEN_PROMPT_HOOK: PromptVerdict = { decision: 'block', reason: null };
 const BROKEN_CALL_HOOK: ToolCallVerdict = {
   decision: 'deny',
-  reason: 'This call was not made: a check that stands before it failed. Go on without it, or tell the user so.',
+  reason: 'This call was not made: a check before it failed. Continue without it, or tell the user.',
 };
 
-/** All the run's hooks as one: asks them in parallel and makes one verdict of theirs. */
+/** Calls all hooks of a run in parallel and combines their verdicts into one. */
 @Injectable()
 export class HookDispatcher {
   constructor(
@@ -76,20 +76,20 @@ export class HookDispatcher {
     return (await this.ask(state.context, (hooks) => hooks.afterToolCall(state.context, call, result), [])).flat();
   }
 
-  /** @param answer the model's last one */
+  /** @param answer the model's last answer */
   async beforeStop(state: RunState, answer: string): Promise<StopVerdict> {
     const { continued, context } = state;
     const neutral: StopVerdict = { decision: 'stop' };
     const verdicts = await this.ask(context, (hooks) => hooks.beforeStop(context, answer, continued), neutral);
-    const onward = verdicts.filter((verdict) => verdict.decision === 'continue');
-    const [first] = onward;
+    const continuing = verdicts.filter((verdict) => verdict.decision === 'continue');
+    const [first] = continuing;
     if (!first || continued) return neutral;
-    for (const verdict of onward) this.record(state, 'Stop', answer, verdict);
-    return { decision: 'continue', reason: onward.map(({ reason }) => reason).join('\n\n') };
+    for (const verdict of continuing) this.record(state, 'Stop', answer, verdict);
+    return { decision: 'continue', reason: continuing.map(({ reason }) => reason).join('\n\n') };
   }
 
   /**
-   * Asks all hooks. An event whose answers need no combining is asked with this alone (`docs/extending.md`).
+   * Calls all hooks in parallel. An event whose answers need no combining needs only this method (`docs/extending.md`).
    * @param broken the answer of a hook that throws
    */
   async ask<Answer>(
@@ -98,7 +98,7 @@ export class HookDispatcher {
     broken: Answer,
   ): Promise<Answer[]> {
     const answers = await Promise.allSettled(this.hooks.map(question));
-    // A run that ends breaks its hooks off: that is no verdict of theirs.
+    // An aborted run aborts its hooks; their failures are then no verdicts.
     signal.throwIfAborted();
     return answers.map((answer) => {
       if (answer.status === 'fulfilled') return answer.value;
@@ -107,7 +107,7 @@ export class HookDispatcher {
     });
   }
 
-  /** What a hook changed is a step of the trace, unless it has told of that itself. */
+  /** Adds a step to the trace, unless the hook has added its own. */
   private record(
     state: RunState,
     name: string,

@@ -8,7 +8,7 @@ import { MAX_JUDGED_PROMPTS } from './limits.js';
 import { RunOwner } from './run-owner.js';
 import type { RunState } from './run-state.js';
 
-/** Asks hooks about the history that a request sent for its new thread, before a model reads any of it. */
+/** Lets hooks check the history that a request sent for its new thread, before a model reads it. */
 @Injectable()
 export class JudgeSentHistory {
   constructor(
@@ -18,14 +18,14 @@ export class JudgeSentHistory {
   ) {}
 
   /**
-   * Stores a blocked message and all later ones as blocked, and also, when a hook judges prompts, the messages older than those
-   * that hooks were asked about. Later runs of the thread do not give blocked messages to a model either.
-   * @returns the first block, after which the caller must not ask about the run's own message; otherwise `continue`
+   * Stores a blocked message and all later ones as blocked. When a hook checks prompts, messages that are older than
+   * the checked ones are blocked too. Models never get blocked messages, in later runs neither.
+   * @returns the first block, after which the caller must not check the run's own message; otherwise `continue`
    */
   async run(state: RunState): Promise<PromptVerdict> {
     const sent = state.context.sentHistory.splice(0);
     const prompts = sent.flatMap((said, index) => (said.role === 'user' ? [{ ...said, index }] : []));
-    // One less, for the run's own message.
+    // One less than the limit, for the run's own message.
     const asked = prompts.slice(-(MAX_JUDGED_PROMPTS - 1));
     const older = sent.slice(0, prompts.length > asked.length ? asked[0]?.index : 0);
     const judged: JudgedMessage[] = [];

@@ -1,111 +1,117 @@
 /** Rounds of tool calls a run may take. Calls of a further round are refused, and the model is asked to answer. */
 export const MAX_TOOL_ROUNDS = 25;
 
-/** Refused rounds after which the run ends with the text that a model which keeps calling tools has written so far. */
+/** After so many refused rounds the run ends with the text so far. */
 export const MAX_REFUSED_ROUNDS = 3;
 
-/** So many answers in a row may end in a call that cannot be read; the model gets a note about each. One more fails the run. */
+/**
+ * So many answers in a row may end in an unreadable call, and the model gets a note about each. One more fails the run.
+ */
 export const MAX_UNREADABLE_ANSWERS = 3;
 
 /**
- * Messages read at first, and then twice as many each time, until the model's context is full or the thread's
- * beginning is reached.
+ * Messages in the first page of a history; each further page has twice as many, until the model's context is full or
+ * the thread's beginning is reached.
  */
 export const HISTORY_PAGE = 200;
 
 /**
- * And no more than this of them at once, as they are stored: what the database sends is parsed in one go, while
- * everything else waits. A message that is larger is read by itself.
+ * Bytes of one page, as stored: a page is parsed at once, while everything else waits. A larger message is a page by
+ * itself.
  */
 export const HISTORY_PAGE_BYTES = 4 * 1024 * 1024;
 
 /**
- * Earlier messages that a model is given, the newest, however small they are: a thread has no limit, and a run must
- * not read all of it. Older ones are left out with their whole exchange and count as omitted; only the exchange that
- * a resumed run goes on with is never cut.
+ * The newest messages that a model gets at most, since a thread has no limit and a run must not read all of it. Older
+ * exchanges are left out as a whole and count as omitted. The exchange that a run resumes is never cut.
  */
 export const MAX_HISTORY_MESSAGES = 2_000;
 
-/** Messages that are kept in memory between the runs of their threads, the least recently used thread going first. */
-export const RECENT_BYTES = 64 * 1024 * 1024;
+/** The size of `HistoryCache`. */
+export const HISTORY_CACHE_BYTES = 64 * 1024 * 1024;
 
-/** For a model that is not in the catalogue: the characters of earlier conversation that it gets, and its context window in tokens. */
+/**
+ * For models outside the catalogue: the characters of earlier conversation that they get, and their context window in
+ * tokens.
+ */
 export const HISTORY_CHARACTERS = 600_000;
 export const CONTEXT_TOKENS = 200_000;
 
 /**
- * Attachments in one request, of the newest message and of earlier ones together. Past 20 images Anthropic takes
- * smaller ones only.
+ * Attachments in one request, of all messages together. With more than 20 images Anthropic takes only smaller ones.
  */
 export const REQUEST_ATTACHMENTS = 20;
 
 /**
- * Their images and PDFs in base64. Anthropic takes requests of 32 MB, Google and OpenAI larger ones; what is left is
- * for the text. A single file of the largest size that is fetched fits.
+ * Images and PDFs of one request in base64. Anthropic takes requests of 32 MB, Google and OpenAI larger ones; the rest
+ * is for the text. A single file of the largest allowed size fits.
  */
 export const REQUEST_BASE64_BYTES = 28 * 1024 * 1024;
 
 /**
- * Of what a run's tools have shown, the newest that is kept, in base64, for the run that goes on with its calls. It is
- * stored with the run until then, once a thread.
+ * Images and files of tool results in base64, the newest, that a run keeps for the run that resumes it. The run stores
+ * them until then.
  */
 export const KEPT_MEDIA_BASE64_BYTES = 4 * 1024 * 1024;
 
-/** What an image takes of the context: about 1,600 tokens. */
+/** The share of an image in the context: about 1,600 tokens. */
 export const IMAGE_CHARACTERS = 6_400;
 
-/** What a PDF takes: at least a page as text and picture, and with its size more. */
+/** The share of a PDF in the context: at least a page as text and picture; it grows with the size. */
 export const PDF_LEAST_CHARACTERS = 12_000;
 export const PDF_BYTES_A_CHARACTER = 8;
 
 /**
- * Characters that are kept of one tool's output, and of all outputs of one run together. The rest is cut off, with a note. The
- * model gets only as much as its context has room for (`RESULT_SHARE`).
+ * Characters of one tool's output, and of all outputs of a run together. The rest is cut off, with a note. The model
+ * gets only as much as its context has room for (`RESULT_SHARE`).
  */
 export const MAX_TOOL_OUTPUT = 1_000_000;
 export const MAX_TOOL_OUTPUTS = 8_000_000;
 
-/** The share of the context window that one tool's result may take, and that all results of the exchange may take together. */
+/** The share of the context window for one tool's result, and for all results of the exchange together. */
 export const RESULT_SHARE = 0.25;
 export const RESULTS_SHARE = 0.5;
 
-/** While a request is still too long, the results are shortened to this share of the context window before the media of tools are removed. */
+/**
+ * When a request is too long, results are shortened to this share of the context window before the media of tools are
+ * removed.
+ */
 export const SMALL_RESULTS_SHARE = 0.05;
 
 /**
- * Above either of these the searchable tools of a run are found with `find_tools` rather than sent along: their number,
- * and the share of the model's context that their definitions take.
+ * When the searchable tools of a run exceed this number, or their definitions this share of the model's context,
+ * requests omit them and the model finds them with `find_tools`.
  */
 export const MAX_LISTED_TOOLS = 40;
 export const MAX_LISTED_SHARE = 0.1;
 
-/** Found tools in one request, and the characters of their definitions together; the least recently used are dropped first. */
+/** Found tools in one request, and the characters of their definitions; the least recently used are dropped first. */
 export const MAX_OFFERED_TOOLS = 40;
 export const MAX_OFFERED_CHARACTERS = 200_000;
 
-/** Characters of a schema; a tool with a larger one is offered with a schema that accepts any object. */
+/** Characters of a schema; a tool with a larger one gets a schema that accepts any object. */
 export const MAX_SCHEMA_CHARACTERS = 100_000;
 
-/** What one search answers at most, and how many characters of each tool's description. */
+/** Results of one search, and the characters of each tool's description in them. */
 export const MAX_FOUND_TOOLS = 8;
 export const MAX_FOUND_DESCRIPTION = 500;
 
 /**
- * Characters that are searched of one tool's description, and of all together; and how many of its parameters. Servers
- * send descriptions of any length, and everything else waits while they are read.
+ * Searched characters of one tool's description and of all together, and searched parameters of one tool. Servers send
+ * descriptions of any length, and everything else waits while they are indexed.
  */
 export const MAX_SEARCHED_DESCRIPTION = 1_000;
 export const MAX_SEARCHED_DESCRIPTIONS = 400_000;
 export const MAX_SEARCHED_PARAMETERS = 20;
 
-/** Words in the indexes that are kept for later runs, the least recently used going first: some hundred bytes each. */
+/** Words in the cached indexes, of some hundred bytes each; the least recently used index is dropped first. */
 export const MAX_INDEXED_WORDS = 200_000;
 
-/** Characters and words of a query that count. */
+/** Characters and words of a query that are searched. */
 export const MAX_QUERY_LENGTH = 1_000;
 export const MAX_QUERY_WORDS = 20;
 
-/** Names of tools that a model is told in one text, and kinds of tools. */
+/** Names of tools, and kinds of tools, in one text for the model. */
 export const MAX_NAMED_TOOLS = 20;
 export const MAX_NAMED_KINDS = 30;
 
@@ -113,34 +119,35 @@ export const MAX_NAMED_KINDS = 30;
 export const HEARTBEAT_MS = 5_000;
 
 /**
- * A run of this process that it does not know is given up after this time: the statement that started it was
- * carried out, but its answer was lost with the connection. Longer than any statement may take.
+ * A run that belongs to this process but is unknown to it is ended after this time: its start was stored, but the
+ * response was lost with the connection. Longer than any statement may take.
  */
 export const UNKNOWN_RUN_MS = 40_000;
 
-/** How many user messages of one request, the newest ones, hooks are asked about. Contract, section 8. */
+/** The newest user messages of one request that hooks check. Contract, section 8. */
 export const MAX_JUDGED_PROMPTS = 100;
 
 /**
- * A process silent for this long counts as dead and loses its runs: four missed heartbeats. Also how long a process
- * is in contact with the database before it judges others: after an outage their heartbeats have come in by then.
+ * A process without a heartbeat for this long (four heartbeats) counts as dead and loses its runs. A process must be in
+ * contact with the database for as long before it ends runs of others: after an outage the others have stored their
+ * heartbeats by then.
  */
 export const OWNER_SILENT_SECONDS = 20;
 
-/** Heartbeats further apart than this, as the database saw them, were missed in between: the contact begins anew. */
+/** When the database gets two heartbeats further apart than this, a new contact begins. */
 export const CONTACT_GAP_SECONDS = (1.5 * HEARTBEAT_MS) / 1_000;
 
-/** How often the runs of dead processes are looked for; a run ends within 35 s of its process. */
+/** How often the runs of dead processes are ended; a run ends within 35 s of its process. */
 export const RECONCILE_MS = 10_000;
 
-/** How long a run's end waits before it is stored again, when the database was away. */
+/** The pause before a further attempt to store a run's end in the background. */
 export const STORE_AGAIN_MS = 2_000;
 
-/** How often a database that is there may refuse to store it then, before it is sent without the observers' records. */
+/** After so many refusals by the database, the end is stored without the observers' rows. */
 export const STORE_REFUSALS = 3;
 
-/** How often the end of a run is tried to be stored before its caller is told that it could not be. */
-export const STORE_TRIES = 4;
+/** Attempts to store the end of a run before its caller gets an error. */
+export const STORE_ATTEMPTS = 4;
 
-/** Between two of those tries. */
+/** The pause between two of these attempts. */
 export const STORE_PAUSE_MS = 250;

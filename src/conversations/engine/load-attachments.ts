@@ -2,15 +2,15 @@ import { Injectable } from '@nestjs/common';
 import { AttachmentFetcher, memoryOf } from '../../files/index.js';
 import type { ModelMessage } from '../../models/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
-import { emptyNote, goneNote, type MessageAttachment, noRoomNote } from '../domain/attachment.js';
+import { emptyNote, unreadableNote, type MessageAttachment, noRoomNote } from '../domain/attachment.js';
 import { type HistoryEntry, type UserEntry, withNotes } from '../domain/message.js';
 import type { RunContext } from '../ports/index.js';
 import type { AttachedFile } from './attached-files.js';
 import { toModelAttachment } from './model-attachments.js';
 
 /**
- * Reads the files of earlier messages from their stored copies, all of them side by side. A file that cannot be
- * read, or that there is no memory for, is told to the model in a note and never fails a run.
+ * Reads the files of earlier messages from their stored copies, in parallel. A note replaces a file that cannot be read
+ * or for which there is no memory; it never fails a run.
  */
 @Injectable()
 export class LoadAttachments {
@@ -24,13 +24,13 @@ export class LoadAttachments {
     context: RunContext,
     exchanges: readonly (readonly HistoryEntry[])[],
   ): Promise<(readonly ModelMessage[])[]> {
-    // The newest are the first to be read, and to find room.
+    // The newest reserve memory first.
     const loaded = exchanges.toReversed().map((entries) => this.loadExchange(context, entries));
     return (await Promise.all(loaded)).reverse();
   }
 
   private async loadExchange(context: RunContext, entries: readonly HistoryEntry[]): Promise<readonly ModelMessage[]> {
-    // Fast path: most exchanges have no files, and a long conversation has many exchanges.
+    // Fast path: most exchanges have no files.
     if (!entries.some(hasFiles)) return entries;
     return Promise.all(entries.map((entry) => this.loadAttachments(context, entry)));
   }
@@ -48,11 +48,11 @@ export class LoadAttachments {
     }
     try {
       const content = await this.files.fetchStored(file.fileId, organizationId);
-      if (content.kind === 'refused') return goneNote(file);
+      if (content.kind === 'refused') return unreadableNote(file);
       return content.data.length === 0 ? emptyNote(file) : toModelAttachment(file.name, content);
     } catch (error) {
       this.logger.warn({ err: error, fileId: file.fileId }, 'A file of an earlier message could not be read');
-      return goneNote(file);
+      return unreadableNote(file);
     }
   }
 }
@@ -61,7 +61,7 @@ function hasFiles(entry: HistoryEntry): entry is Required<UserEntry> {
   return entry.role === 'user' && entry.attached !== undefined;
 }
 
-/** A user's entry with its files, and the notes that stand for some of them. */
+/** A user's message with its files, and notes that replace some of them. */
 export function withFiles(text: string, files: readonly AttachedFile[]): ModelMessage {
   const attachments = files.filter((file) => typeof file !== 'string');
   const notes = files.filter((file) => typeof file === 'string');

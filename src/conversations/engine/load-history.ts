@@ -14,48 +14,47 @@ import type { RunState } from './run-state.js';
 export interface LoadedHistory {
   /** Oldest first. */
   readonly exchanges: readonly (readonly ModelMessage[])[];
-  /** The exchange that a resumed run goes on with; empty for a run that a message begins. Never left out. */
+  /** The exchange that the run resumes; empty for a run that begins with a message. */
   readonly currentMessages: readonly ModelMessage[];
-  /** Messages of the thread that the model is not given because they would not fit, or are too many. */
+  /** Messages of the thread that the model does not get, because they do not fit or are too many. */
   readonly omittedMessages: number;
-  /** What was read of the thread, for the next run. */
+  /** The messages that were read, for the cache. */
   readonly tail: CachedHistory;
 }
 
 const NOTHING_BEFORE: CachedHistory = { messages: [], before: 0, bytes: 0 };
 const NOT_READ: CachedHistory = { messages: [], before: null, bytes: 0 };
 
-/** How the messages of a thread become what a model reads in this run, and how much of it there is room for. */
+/** How this run converts a thread's messages for the model, and the room for them. */
 interface Reading {
-  /** The run goes on with the last exchange, which is read whole whatever its size. */
-  readonly goesOn: boolean;
+  /** The run resumes the last exchange, which is read as a whole. */
+  readonly resumes: boolean;
   /** In characters. */
   readonly budget: number;
   readonly entriesOf: (messages: readonly HistoryMessage[]) => HistoryEntry[];
 }
 
 /**
- * Reads earlier messages, the newest first, and no more of them than the model can take: a long thread costs a run no
- * more than its own context does, and a thread in the cache costs no reading at all.
+ * Reads a thread's messages, the newest first, until the model's context is full. Messages in the cache are not read.
  */
 @Injectable()
 export class LoadHistory {
   constructor(
     private readonly messages: MessageRepository,
-    private readonly recent: HistoryCache,
+    private readonly cache: HistoryCache,
     private readonly attachments: LoadAttachments,
   ) {}
 
   async run({ context, revision }: RunState): Promise<LoadedHistory> {
     if (context.isFirstRun) return { exchanges: [], currentMessages: [], omittedMessages: 0, tail: NOTHING_BEFORE };
     const reading = readingOf(context);
-    const known = revision === null ? undefined : this.recent.find(context.threadId, revision);
-    const { tail, entries } = await this.read(context, known ?? NOT_READ, reading);
+    const cached = revision === null ? undefined : this.cache.find(context.threadId, revision);
+    const { tail, entries } = await this.read(context, cached ?? NOT_READ, reading);
     const all = exchangesOf(entries);
-    const currentMessages = reading.goesOn ? (all.pop() ?? []) : [];
-    const inReach = all.slice(Math.max(0, all.length - exchangesWithin(tail.messages) + (reading.goesOn ? 1 : 0)));
+    const currentMessages = reading.resumes ? (all.pop() ?? []) : [];
+    const inReach = all.slice(Math.max(0, all.length - exchangesWithin(tail.messages) + (reading.resumes ? 1 : 0)));
     const exchanges = newestThatFit(inReach, reading.budget - sizeOf(currentMessages));
-    const kept = exchanges.length + (reading.goesOn ? 1 : 0);
+    const kept = exchanges.length + (reading.resumes ? 1 : 0);
     const complete = tail.before === 0 && exchanges.length === all.length;
     const [loaded, [loadedCurrent = []], counted] = await Promise.all([
       this.attachments.run(context, exchanges),
@@ -66,11 +65,11 @@ export class LoadHistory {
     return { exchanges: loaded, currentMessages: loadedCurrent, omittedMessages, tail: shortened(counted, kept) };
   }
 
-  /** Reads on towards the thread's beginning until there is no more room, or nothing more. */
+  /** Reads page after page until there is no more room, or the thread's beginning is reached. */
   private async read(
     { organizationId, threadId, runId }: RunContext,
     known: CachedHistory,
-    { goesOn, budget, entriesOf }: Reading,
+    { resumes, budget, entriesOf }: Reading,
   ): Promise<{ tail: CachedHistory; entries: readonly HistoryEntry[] }> {
     let { messages, before, bytes } = known;
     let oldest = messages[0]?.id ?? null;
@@ -79,7 +78,7 @@ export class LoadHistory {
       const entries = entriesOf(messages);
       const room = MAX_HISTORY_MESSAGES - messages.length;
       const isFull = room <= 0 || sizeOf(entries) > budget;
-      if (before === 0 || (isFull && (!goesOn || messages.some(isQuestion)))) {
+      if (before === 0 || (isFull && (!resumes || messages.some(isQuestion)))) {
         return { tail: { messages, before, bytes }, entries };
       }
       const limit = room > 0 ? Math.min(size, room) : size;
@@ -109,32 +108,32 @@ function readingOf({ agent, userMessage, decisions }: RunContext): Reading {
   const newest = userMessage?.attachments ?? [];
   const budget = Math.max(0, contextCharacters(agent) - sum(newest.map(charactersOf)));
   const room = roomBeside(newest, budget);
-  const goesOn = decisions !== null;
+  const resumes = decisions !== null;
   return {
-    goesOn,
+    resumes,
     budget,
-    entriesOf: (messages) => withChosenAttachments(toModelMessages(messages, goesOn ? 'open' : 'closed'), room),
+    entriesOf: (messages) => withChosenAttachments(toModelMessages(messages, resumes ? 'open' : 'closed'), room),
   };
 }
 
-/** Where each exchange begins; those that a hook has blocked are none. */
+/** The indexes at which exchanges begin; blocked messages begin none. */
 function startsOf(messages: readonly HistoryMessage[]): number[] {
   const isBlocked = blockedAmong(messages);
   return messages.flatMap((message, index) => (isQuestion(message) && !isBlocked(message) ? [index] : []));
 }
 
-/** How many exchanges the newest messages hold that a model is given at most. */
+/** How many exchanges lie within the newest `MAX_HISTORY_MESSAGES`. */
 function exchangesWithin(messages: readonly HistoryMessage[]): number {
   return startsOf(messages).filter((start) => messages.length - start <= MAX_HISTORY_MESSAGES).length;
 }
 
-/** Where the newest `exchanges` begin. */
+/** The index at which the newest `exchanges` begin. */
 function startOf(messages: readonly HistoryMessage[], exchanges: number): number {
   const questions = startsOf(messages);
   return exchanges === 0 ? messages.length : (questions[questions.length - exchanges] ?? 0);
 }
 
-/** Drops what the next run cannot use: it looks at one exchange more than fits. */
+/** Drops messages that the next run will not use: it needs one exchange more than fits. */
 function shortened(tail: CachedHistory & { readonly before: number }, kept: number): CachedHistory {
   const { messages, before, bytes } = tail;
   const start = startOf(messages, kept + 1);

@@ -4,7 +4,7 @@ import { mediaOf } from './result-media.js';
 
 export type ReadAttachment = Exclude<FetchedAttachment, { kind: 'refused' }>;
 
-/** What was read of a file, as a model request carries it. */
+/** A loaded file in the form that requests to the model have. */
 export function toModelAttachment(name: string, read: ReadAttachment): ModelAttachment {
   switch (read.kind) {
     case 'image':
@@ -18,7 +18,7 @@ export function toModelAttachment(name: string, read: ReadAttachment): ModelAtta
   }
 }
 
-/** What a trace tells of the files in a request: never what is in them, nor where they are. */
+/** The files of a request, as a trace has them: without content and URL. */
 export function attachmentFacts(
   messages: readonly ModelMessage[],
 ): readonly { readonly name: string; readonly contentType: string; readonly size: number }[] {

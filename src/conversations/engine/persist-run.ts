@@ -3,7 +3,7 @@ import { creditsFor, findModel } from '../../models/index.js';
 import { Clock } from '../../platform/clock/index.js';
 import { Database, DatabaseUnavailable } from '../../platform/database/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
-import { NEVER_ASKED } from '../domain/approval.js';
+import { ENDED_BEFORE_APPROVAL } from '../domain/approval.js';
 import type { Message, MessageStatus, HistoryMessage } from '../domain/message.js';
 import { errorOf, type FailureFacts, type Run, type RunError, type RunOutcome } from '../domain/run.js';
 import { titleOf } from '../domain/thread.js';
@@ -14,24 +14,23 @@ import type { FinishedRun } from '../ports/index.js';
 import { bytesOf, HistoryCache, type CachedHistory } from './history-cache.js';
 import { RunObservers } from './run-observers.js';
 import { RunOwner } from './run-owner.js';
-import { STORE_AGAIN_MS, STORE_PAUSE_MS, STORE_REFUSALS, STORE_TRIES } from './limits.js';
+import { STORE_AGAIN_MS, STORE_PAUSE_MS, STORE_REFUSALS, STORE_ATTEMPTS } from './limits.js';
 import type { RunState } from './run-state.js';
 
-/** How a run ended, for those who wait for it in this process. */
+/** How a run ended. */
 export interface EndedRun {
   readonly run: Run;
   readonly message: Message | null;
   readonly failure: { readonly error: RunError; readonly facts: FailureFacts } | null;
 }
 
-/** What those who wait are told of a run that has ended in any process. */
-export function endedAs({ run, message, facts }: StoredRun): EndedRun {
+export function toEndedRun({ run, message, facts }: StoredRun): EndedRun {
   return { run, message, failure: run.error === null ? null : { error: run.error, facts } };
 }
 
 /**
- * Last phase of a run: its end in one statement: message, run, and what the observers keep. What
- * a caller is told has been stored by then.
+ * Last phase of a run: stores its end, with message, run and the observers' rows in one statement. Callers and readers
+ * learn of the end only after it was stored.
  */
 @Injectable()
 export class PersistRun {
@@ -39,7 +38,7 @@ export class PersistRun {
     private readonly database: Database,
     private readonly runs: RunRepository,
     private readonly reader: RunReader,
-    private readonly recent: HistoryCache,
+    private readonly cache: HistoryCache,
     private readonly owner: RunOwner,
     private readonly clock: Clock,
     private readonly logger: Logger,
@@ -50,29 +49,32 @@ export class PersistRun {
     const finished = this.finishedRun(state, outcome);
     const notes = { facts: factsOf(outcome), keptResults: state.conversation.keptResults };
     try {
-      const revision = await this.insisting(() => this.store(finished, notes));
-      if (revision !== null && state.tail) {
-        this.recent.keep(finished.run.threadId, revision, extended(state.tail, state, finished));
+      const revision = await this.withRetries(() => this.store(finished, notes));
+      if (revision !== null && state.history) {
+        this.cache.set(finished.run.threadId, revision, extended(state.history, state, finished));
       }
-      // Deleted with its thread or agent: no row is left that an end could be stored in.
+      // A run that was deleted with its thread or agent has no row any more.
       if (revision !== null || wasDeleted(state)) {
-        this.observers.tellEnded(finished);
+        this.observers.notifyEnded(finished);
         return ended(finished, outcome);
       }
       const stored = await this.storedEnd(finished.run);
       if (stored) {
-        this.observers.tellEnded(finished);
+        this.observers.notifyEnded(finished);
         return stored;
       }
       this.logger.warn({ runId: finished.run.id }, 'The run was ended by another process');
     } catch (error) {
-      this.logger.error({ err: error, runId: finished.run.id }, 'The end of a run could not be stored; trying again');
-      this.storeLater(asInternal(finished));
+      this.logger.error(
+        { err: error, runId: finished.run.id },
+        'The end of a run could not be stored; it will be tried again',
+      );
+      this.storeLater(asInternalFailure(finished));
     }
-    return ended(asInternal(finished), outcome);
+    return ended(asInternalFailure(finished), outcome);
   }
 
-  /** @returns null when the run is no longer this process's to end */
+  /** @returns null when the run no longer belongs to this process */
   private async store(
     finished: FinishedRun,
     notes: Pick<EndNotes, 'facts' | 'keptResults'> = {},
@@ -85,44 +87,42 @@ export class PersistRun {
   }
 
   /**
-   * The end that this process has stored after all: the statement was carried out, and its answer lost with the
-   * connection. Null when another process has ended the run. What is remembered of the thread needs no change: its
-   * revision tells that it is old.
+   * The end that this process has stored, when the statement succeeded but its response was lost with the connection.
+   * Null when another process has ended the run. The cached history needs no change: its revision is outdated.
    */
   private async storedEnd({ organizationId, threadId, id }: Run): Promise<EndedRun | null> {
-    const stored = await this.insisting(() => this.reader.find(organizationId, threadId, id));
-    return stored?.ownerId === this.owner.id && stored.run.status !== 'running' ? endedAs(stored) : null;
+    const stored = await this.withRetries(() => this.reader.find(organizationId, threadId, id));
+    return stored?.ownerId === this.owner.id && stored.run.status !== 'running' ? toEndedRun(stored) : null;
   }
 
   /**
-   * Tries a few times before the caller is told that the run failed: a moment without a free connection must not turn a
-   * completed run into a failed one, and a database that is down must show within seconds.
+   * Retries a few times: a moment without a free connection must not turn a completed run into a failed one, and the
+   * caller must learn of an unreachable database within seconds.
    */
-  private async insisting<Result>(ask: () => Promise<Result>): Promise<Result> {
-    for (let attempt = 1; ; attempt += 1) {
+  private async withRetries<Result>(attempt: () => Promise<Result>): Promise<Result> {
+    for (let count = 1; ; count += 1) {
       try {
-        return await ask();
+        return await attempt();
       } catch (error) {
-        if (!(error instanceof DatabaseUnavailable) || attempt === STORE_TRIES) throw error;
+        if (!(error instanceof DatabaseUnavailable) || count === STORE_ATTEMPTS) throw error;
         await this.clock.sleep(STORE_PAUSE_MS);
       }
     }
   }
 
   /**
-   * The thread stays busy until this succeeds, because its last run is not stored. Nothing is left to do where the end is
-   * found stored already, by a statement whose answer was lost or by another process. A database that answers and
-   * refuses the end again and again is sent it without the observers' records, which may be the cause: a defect of an
-   * observer must not keep the thread busy for ever.
+   * Stores the end in the background; the thread is busy until this succeeds. Stops when the end is stored already, by
+   * a statement whose response was lost or by another process. When the database refuses the end repeatedly, it is
+   * stored without the observers' rows: a defect of an observer must not keep the thread busy.
    */
   private storeLater(finished: FinishedRun, refusals = 0): void {
     const { id } = finished.run;
     this.owner.unsettled.add(id);
     this.clock.after(STORE_AGAIN_MS, () => {
-      // A heartbeat has found that there is nothing left to end.
+      // The heartbeat has found that the run needs no end any more.
       if (!this.owner.unsettled.has(id)) {
-        this.tellStored(finished).catch((error: unknown) => {
-          this.logger.warn({ err: error, runId: id }, 'How a run ended could not be read');
+        this.notifyStored(finished).catch((error: unknown) => {
+          this.logger.warn({ err: error, runId: id }, 'The end of a run could not be read');
         });
         return;
       }
@@ -139,14 +139,14 @@ export class PersistRun {
 
   private async storeOnce(finished: FinishedRun, recorded: boolean): Promise<void> {
     const revision = await (recorded ? this.store(finished) : this.store(finished, {}, []));
-    if (revision === null) await this.tellStored(finished);
-    else this.observers.tellEnded(finished);
+    if (revision === null) await this.notifyStored(finished);
+    else this.observers.notifyEnded(finished);
   }
 
-  /** A statement of before, whose answer was lost, may have stored the end. Another process tells of its own ones. */
-  private async tellStored(finished: FinishedRun): Promise<void> {
+  /** Notifies the observers when an earlier statement of this process, whose response was lost, has stored the end. */
+  private async notifyStored(finished: FinishedRun): Promise<void> {
     const stored = await this.storedEnd(finished.run);
-    if (stored) this.observers.tellEnded({ ...finished, run: stored.run, message: stored.message });
+    if (stored) this.observers.notifyEnded({ ...finished, run: stored.run, message: stored.message });
   }
 
   private finishedRun(state: RunState, outcome: RunOutcome): FinishedRun {
@@ -181,7 +181,7 @@ export class PersistRun {
   }
 }
 
-/** The wall clock may have been set back while the run was under way. */
+/** The clock may have been set back during the run. */
 function notBefore(earliest: Date, now: Date): Date {
   return now < earliest ? earliest : now;
 }
@@ -197,7 +197,7 @@ function messageOf(state: RunState, outcome: RunOutcome): Message | null {
   return state.message(status, outcome);
 }
 
-/** The thread as the run leaves it. */
+/** The thread's newest messages, with those of the run. */
 function extended(
   { messages, before, bytes }: CachedHistory,
   state: RunState,
@@ -210,11 +210,11 @@ function extended(
 function questionOf({ context: { runId, userMessage }, promptContext: additionalContext }: RunState): HistoryMessage[] {
   if (userMessage === null) return [];
   const { id, text: content, attachments = [] } = userMessage;
-  const beside = {
+  const optional = {
     ...(attachments.length === 0 ? {} : { attachments }),
     ...(additionalContext.length === 0 ? {} : { additionalContext }),
   };
-  return [{ id, runId, role: 'user', content, blocked: false, toolCalls: [], transcript: [], ...beside }];
+  return [{ id, runId, role: 'user', content, blocked: false, toolCalls: [], transcript: [], ...optional }];
 }
 
 function usageOf(state: RunState): Run['usage'] {
@@ -230,8 +230,8 @@ function usageOf(state: RunState): Run['usage'] {
   };
 }
 
-/** A run whose end could not be stored is told as failed inside the service, never as done. */
-function asInternal(finished: FinishedRun): FinishedRun {
+/** A run whose end could not be stored counts as failed. */
+function asInternalFailure(finished: FinishedRun): FinishedRun {
   return {
     ...finished,
     run: {
@@ -244,10 +244,10 @@ function asInternal(finished: FinishedRun): FinishedRun {
   };
 }
 
-/** Without a stored end nobody can approve, so no call may be told as waiting. */
+/** Without a stored end the requests for approval do not exist, so no call may wait for one. */
 function unfinished(message: Message): Message {
   const toolCalls = message.toolCalls.map((call) =>
-    call.status === 'awaiting_approval' ? { ...call, status: 'denied' as const, output: NEVER_ASKED } : call,
+    call.status === 'awaiting_approval' ? { ...call, status: 'denied' as const, output: ENDED_BEFORE_APPROVAL } : call,
   );
   return { ...message, status: 'incomplete', toolCalls };
 }

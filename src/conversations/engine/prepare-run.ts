@@ -19,7 +19,7 @@ import { ToolSet } from './tool-set.js';
 const PASSED: PromptVerdict = { decision: 'continue', additionalContext: [] };
 const BLOCKED_WITHOUT_REASON = 'This message was not passed on to the agent.';
 
-/** First phase of a run: everything the model will be given, gathered at once. */
+/** First phase of a run: loads everything for the model, in parallel. */
 @Injectable()
 export class PrepareRun {
   constructor(
@@ -47,14 +47,14 @@ export class PrepareRun {
         context.userMessage === null ? this.runs.takeKeptResults(organizationId, context.runId) : [],
         Promise.all(this.promptSources.map((source) => source.parts(context))),
         Promise.all(this.toolSources.map((source) => source.offer(context))),
-        // A resumed run has no new prompt that hooks could judge.
+        // A resumed run has no new prompt for hooks to check.
         context.userMessage === null ? PASSED : this.hooks.beforePrompt(state, context.userMessage),
         agent.provider.useOwnApiKey ? this.agents.ownApiKey(organizationId, agent.id) : undefined,
         this.routing.routeOf(agent),
       ]),
       signal,
     );
-    state.tail = history.tail;
+    state.history = history.tail;
     if (verdict.decision === 'block') return block(state, verdict.reason);
     state.conversation.history = history.exchanges;
     state.conversation.omittedMessages = history.omittedMessages;
@@ -64,19 +64,19 @@ export class PrepareRun {
     state.apiKey = apiKey;
     state.route = route;
     if (context.userMessage === null) {
-      state.conversation.goOnWith(history.currentMessages, keptResults);
+      state.conversation.resume(history.currentMessages, keptResults);
       state.continued = history.currentMessages.some((entry) => entry.role === 'user' && entry.guidance === true);
       state.tools.useAgain(history.currentMessages);
       context.earlierCalls.push(...callsOf(history.currentMessages));
       return { kind: 'resume_tools', decisions: context.decisions ?? [] };
     }
     await this.keepContext(state, context.userMessage.id, verdict.additionalContext);
-    const said = withContext(context.userMessage.text, verdict.additionalContext);
-    state.conversation.current = [withFiles(said, context.attached.take())];
+    const text = withContext(context.userMessage.text, verdict.additionalContext);
+    state.conversation.current = [withFiles(text, context.attached.take())];
     return { kind: 'call_model' };
   }
 
-  /** Stored before the model reads it: later runs give the message to the model as this one does, however this one ends. */
+  /** Stored before the model reads it, so that later runs give the model the same message even when this run fails. */
   private async keepContext(state: RunState, messageId: string, promptContext: readonly string[]): Promise<void> {
     if (promptContext.length === 0) return;
     const { organizationId, runId } = state.context;

@@ -21,7 +21,7 @@ export function runView(run: Run): RunResponse {
   };
 }
 
-/** How a run that did not fail ends on the stream. */
+/** The `outcome` of `RUN_FINISHED`. */
 export function outcomeOf(run: Run): RunFinishedOutcome {
   if (run.status === 'requires_action') return { type: 'interrupt', interrupts: interruptViews(run) };
   return { type: run.status === 'cancelled' ? 'cancelled' : 'success' };

@@ -9,16 +9,16 @@ import type { ToolCallMetrics } from './tool-call-metrics.js';
 const NO_RESULT = 'The answer ended before this call had its result.';
 
 /**
- * The calls in one answer of tools that the provider runs itself. They are shown and kept like others, but hooks and
- * approvals have no part in them, and what the model reads of them again is the provider's to keep.
+ * The calls in one answer of tools that the provider runs itself. They are shown and stored like other calls, but
+ * without hooks and approvals. The provider's state, and not the transcript, gives them to the model again.
  */
 export class ProviderToolCalls {
   readonly steps: RunStep[] = [];
-  /** Whether there were any. */
+  /** Whether the answer has such calls. */
   seen = false;
 
   constructor(
-    /** Has the calls without a result, which may come with a later answer of the run. */
+    /** Holds the calls without a result, since the result may come with a later answer of the run. */
     private readonly state: RunState,
     private readonly clock: Clock,
     private readonly metrics: ToolCallMetrics,
@@ -42,13 +42,13 @@ export class ProviderToolCalls {
     yield* this.state.settleCall(begun.index, { ...begun.call, output, status: isError ? 'failed' : 'completed' });
   }
 
-  /** The model has said its last word; a call without a result gets none any more. */
+  /** Call after the model's last answer: calls without a result get none any more. */
   *close(): Generator<RunEvent> {
     for (const id of [...this.open.keys()]) yield* this.end(id, NO_RESULT, true);
   }
 
-  /** The answer broke off: what became of a call is not known. */
-  breakOff(): void {
+  /** Call when the answer has failed: the outcome of open calls is unknown. */
+  abort(): void {
     for (const begun of this.open.values()) {
       this.note(begun, NO_RESULT, true);
       this.metrics.count('tool', 'unknown');

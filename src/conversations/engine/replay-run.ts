@@ -20,7 +20,7 @@ import { messageView, outcomeOf, runView } from './presenters.js';
 export interface ReplayedRun {
   readonly run: Run;
   readonly message: Message | null;
-  /** What the run went on with; null where a message began it. */
+  /** The answers that the run began with; null when a message began it. */
   readonly decisions: readonly ApprovalDecision[] | null;
   readonly provider: string;
   readonly model: string;
@@ -28,8 +28,8 @@ export interface ReplayedRun {
 }
 
 /**
- * The events of a run whose log is no longer kept, made again from what is stored: the same content and
- * the same end, in fewer and larger parts.
+ * Makes the events of a run from the stored run, for a run whose log has expired: the same content and end, in fewer
+ * and larger parts.
  */
 export function* replayRun(replayed: ReplayedRun): Generator<RunEvent> {
   const { run, message, provider, model, toolProgress } = replayed;
@@ -47,7 +47,7 @@ export function* replayRun(replayed: ReplayedRun): Generator<RunEvent> {
   yield runFinished({ run: runView(run), message: view, provider, model }, outcomeOf(run));
 }
 
-/** Calls that an earlier run has shown get their results alone; those that the run ended with get none. */
+/** For calls that an earlier run has shown only results are sent; calls that wait for approval have no result. */
 function* replayCalls({ run, message, decisions }: ReplayedRun): Generator<RunEvent> {
   for (const { toolCallId: id, tool: name, input, ...decision } of decisions ?? []) {
     if (decision.approved) continue;

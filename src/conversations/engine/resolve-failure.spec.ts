@@ -11,7 +11,7 @@ function abortedBy(cause: RunAbortCause): AbortSignal {
 
 describe('what ends a run', () => {
   it.each([
-    ['caller_gone', 'cancelled'],
+    ['caller_disconnected', 'cancelled'],
     ['agent_deleted', 'cancelled'],
     ['timeout', 'timed_out'],
     ['server_shutdown', 'failed'],

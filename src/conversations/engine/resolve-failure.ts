@@ -4,13 +4,13 @@ import { RunAborted } from '../domain/run-abort.js';
 
 const INTERNAL: RunError = { code: 'internal', message: 'The run failed for a reason inside the service.' };
 
-/** Fourth phase of a run: what a failure or an abort means for the run. */
+/** Fourth phase of a run: the outcome after a failure or an abort. */
 export function resolveFailure(error: unknown, signal: AbortSignal): RunOutcome {
-  // Whatever broke after an abort broke because of it.
+  // The abort causes all failures after it.
   const cause: unknown = signal.aborted ? signal.reason : error;
   if (!(cause instanceof RunAborted)) return { status: 'failed', ...publicFailure(cause) };
   switch (cause.abortCause) {
-    case 'caller_gone':
+    case 'caller_disconnected':
     case 'cancel_requested':
     case 'agent_deleted':
     case 'thread_deleted':
@@ -34,7 +34,7 @@ export function resolveFailure(error: unknown, signal: AbortSignal): RunOutcome 
   }
 }
 
-/** The public side of an error: what a provider's failure is called, or only that something inside broke. */
+/** The public error: a provider's failure has its own code, anything else is `internal`. */
 export function publicFailure(error: unknown): { readonly error: RunError; readonly facts: FailureFacts } {
   if (!(error instanceof ModelFailure)) return { error: INTERNAL, facts: { ownKey: false } };
   const { ownKey, retryAfterSeconds } = error.facts;

@@ -3,7 +3,7 @@ import { AttachmentMemory, memoryOf } from '../../files/index.js';
 import type { ModelAttachment, ModelMedia, ModelMessage } from '../../models/index.js';
 import type { ResultEntry } from '../domain/message.js';
 import { KEPT_MEDIA_BASE64_BYTES, REQUEST_ATTACHMENTS, REQUEST_BASE64_BYTES } from './limits.js';
-import { fitIntoRequest, giveBack, mediaOf, resultsToKeep, withReservedMedia } from './result-media.js';
+import { fitIntoRequest, releaseMedia, mediaOf, resultsToKeep, withReservedMedia } from './result-media.js';
 
 function image(name: string, base64Bytes = 4): Extract<ModelAttachment, { kind: 'image' }> {
   return { kind: 'image', name, mediaType: 'image/png', data: 'A'.repeat(base64Bytes) };
@@ -83,7 +83,7 @@ describe('what a tool has shown', () => {
       /^output 1\n\n\[The file "empty".* It is empty\.\]\n\n\[The file "more".*cannot be shown at the moment\.\]$/,
     );
     expect(pool.bytes).toBe(taken + memoryOf(300));
-    giveBack(mediaOf([kept]), memory);
+    releaseMedia(mediaOf([kept]), memory);
     expect(pool.bytes).toBe(taken);
   });
 

@@ -8,28 +8,28 @@ import { KEPT_MEDIA_BASE64_BYTES, REQUEST_ATTACHMENTS, REQUEST_BASE64_BYTES } fr
 type Room = Pick<AttachmentRoom, 'count' | 'base64Bytes'>;
 type Exchanges = readonly (readonly ModelMessage[])[];
 
-/** What the tools of these entries have shown. */
+/** The images and files in the results among the entries. */
 export function mediaOf(entries: readonly ModelMessage[]): ModelMedia[] {
   return entries.flatMap((entry) => (entry.role === 'tool' ? (entry.media ?? []) : []));
 }
 
-/** The entry with a note for each of its media. */
+/** The entry with notes in place of its media. */
 export function withoutMedia(entry: ModelMessage, why: MediaOmission): ModelMessage {
   return entry.role === 'tool' ? keepOnly(entry, () => false, why) : entry;
 }
 
-/** The result with what there is memory for; a note stands for each of the others. */
+/** The result with the media for which there is memory; notes replace the others. */
 export function withReservedMedia(entry: ResultEntry, memory: MemoryReservation): ResultEntry {
   const filled = keepOnly(entry, (medium) => medium.data !== '', 'empty');
   return keepOnly(filled, (medium) => memory.add(memoryOfMedium(medium)), 'no_room');
 }
 
-/** Of what `withReservedMedia` has kept. */
-export function giveBack(media: readonly ModelMedia[], memory: MemoryReservation): void {
+/** Releases the memory of media that `withReservedMedia` has kept. */
+export function releaseMedia(media: readonly ModelMedia[], memory: MemoryReservation): void {
   if (media.length > 0) memory.giveBack(sum(media.map(memoryOfMedium)));
 }
 
-/** The results of the run that goes on with this one's calls, those with media: they are stored without them elsewhere. */
+/** The results with media, for the run that resumes this one: the transcript has no media. */
 export function resultsToKeep(entries: readonly ModelMessage[]): ResultEntry[] {
   const room = { count: REQUEST_ATTACHMENTS, base64Bytes: KEPT_MEDIA_BASE64_BYTES };
   return withChosenMedia(entries, room)
@@ -37,12 +37,15 @@ export function resultsToKeep(entries: readonly ModelMessage[]): ResultEntry[] {
     .filter(({ media }) => media !== undefined);
 }
 
-/** One request's history and newer entries with what it has room for: what is newer stays, notes stand for the rest. */
+/**
+ * The history and newer entries with the files for which one request has room, the newest first. Notes replace the
+ * others.
+ */
 export function fitIntoRequest(
   history: Exchanges,
   entries: readonly ModelMessage[],
 ): { history: Exchanges; entries: readonly ModelMessage[] } {
-  // Fast path: most runs' tools show nothing, and the attachments were chosen when the history was loaded.
+  // Fast path: most results have no media, and the attachments were chosen when the history was loaded.
   if (mediaOf(entries).length === 0) return { history, entries };
   const given = entries.flatMap((entry) => (entry.role === 'user' ? (entry.attachments ?? []) : []));
   const room = {
@@ -59,7 +62,7 @@ export function fitIntoRequest(
   return { history: exchanges.reverse(), entries: chosen };
 }
 
-/** @param room is what is left of it afterwards */
+/** @param room is reduced by the media that are kept */
 function withChosenMedia(entries: readonly ModelMessage[], room: Room): ModelMessage[] {
   return entries
     .toReversed()

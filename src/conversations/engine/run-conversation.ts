@@ -3,19 +3,26 @@ import type { ModelMessage } from '../../models/index.js';
 import { leftOutNote } from '../domain/attachment.js';
 import { inCallOrder, type ResultEntry, withNotes, withoutState } from '../domain/message.js';
 import { RESULT_SHARE, RESULTS_SHARE, SMALL_RESULTS_SHARE } from './limits.js';
-import { fitIntoRequest, giveBack, mediaOf, resultsToKeep, withoutMedia, withReservedMedia } from './result-media.js';
+import {
+  fitIntoRequest,
+  releaseMedia,
+  mediaOf,
+  resultsToKeep,
+  withoutMedia,
+  withReservedMedia,
+} from './result-media.js';
 import { cutOutput, resultTokens, shortenResults } from './shorten-results.js';
 
-/** The conversation that a run under way gives to the model, and what it adds to it. */
+/** The conversation of a run under way: what the model gets, and what the run adds. */
 export class RunConversation {
   history: readonly (readonly ModelMessage[])[] = [];
-  /** Earlier messages that the model is not given because they do not fit. */
+  /** Earlier messages that the model does not get because they do not fit. */
   omittedMessages = 0;
-  /** What the run begins with: the user's message, or the exchange that it goes on with. Stored by then. */
+  /** What the run begins with: the user's message, or the exchange that it resumes. Both are stored. */
   current: readonly ModelMessage[] = [];
-  /** What the run adds. */
+  /** The entries that the run adds. */
   transcript: ModelMessage[] = [];
-  /** Once the run is over: what the run that goes on with its calls gets besides the transcript. */
+  /** Set by `end`: what the run that resumes this one gets besides the transcript. */
   keptResults: readonly ResultEntry[] = [];
 
   /** @param contextTokens the context window of the model */
@@ -30,21 +37,24 @@ export class RunConversation {
 
   /** Puts notes in place of the files of earlier messages. @returns false when there are none */
   stripOlderAttachments(): boolean {
-    const withheld = this.history.map((exchange) => exchange.map(withoutFiles));
+    const withoutAttachments = this.history.map((exchange) => exchange.map(withoutFiles));
     const hasFiles = this.history.flat().some((entry) => entry.role === 'user' && entry.attachments);
-    this.history = withheld;
+    this.history = withoutAttachments;
     return hasFiles;
   }
 
-  /** Adds the result of a call: its output, shortened to the share of one result, and as much of its media as there is memory for. */
+  /**
+   * Adds the result of a call, with its output shortened to the share of one result and the media for which there is
+   * memory.
+   */
   keepResult(result: ResultEntry): void {
     const output = cutOutput(result.output, this.contextTokens * RESULT_SHARE);
     this.transcript.push(withReservedMedia({ ...result, output }, this.memory));
   }
 
-  /** The exchange that the run goes on with, and the results of it that were kept whole for this. */
-  goOnWith(messages: readonly ModelMessage[], whole: readonly ResultEntry[]): void {
-    const byCall = new Map(whole.map((result) => [result.toolCallId, result]));
+  /** Sets the exchange that the run resumes. @param keptResults its results with media */
+  resume(messages: readonly ModelMessage[], keptResults: readonly ResultEntry[]): void {
+    const byCall = new Map(keptResults.map((result) => [result.toolCallId, result]));
     this.current = messages.map((entry) => {
       const result = entry.role === 'tool' ? byCall.get(entry.toolCallId) : undefined;
       return result ? withReservedMedia(result, this.memory) : entry;
@@ -52,8 +62,8 @@ export class RunConversation {
   }
 
   /**
-   * Leaves out the oldest files for which one request has no room beside the newer media of tools, and shortens the
-   * results of tools to the share that they may take together.
+   * Drops the oldest files when one request has no room for them beside newer media of tools, and shortens the results
+   * of tools to their share of the context.
    */
   makeRoom(): void {
     const { history, entries } = fitIntoRequest(this.history, this.exchange);
@@ -62,8 +72,8 @@ export class RunConversation {
   }
 
   /**
-   * Shortens the conversation by one step, after the provider refused a request as too long. The order keeps what the present
-   * exchange needs for as long as possible; its question and the answers of the model always stay.
+   * Shortens the conversation by one step, after the provider has refused a request as too long. What the current
+   * exchange needs is shortened last; its question and the model's answers always stay.
    * @returns false when there is nothing left to shorten
    */
   shorten(): boolean {
@@ -77,8 +87,8 @@ export class RunConversation {
   }
 
   /**
-   * Puts notes in place of what tools have shown since the model's last answer, or else at all.
-   * @returns false when there is nothing
+   * Puts notes in place of the media of results since the model's last answer; when there are none, of all results.
+   * @returns false when there are none at all
    */
   stripMedia(): boolean {
     const entries = this.exchange;
@@ -89,46 +99,45 @@ export class RunConversation {
   }
 
   /**
-   * No model is called any more.
-   * @param goesOn another run may go on with this one's calls
+   * Call after the last request to the model. Frees the history.
+   * @param isResumable another run may resume this one
    */
-  end(goesOn: boolean): void {
-    this.keptResults = goesOn ? resultsToKeep(this.exchange) : [];
+  end(isResumable: boolean): void {
+    this.keptResults = isResumable ? resultsToKeep(this.exchange) : [];
     this.transcript = this.transcript.map((entry) => withoutMedia(entry, 'left_out'));
     this.history = [];
     this.current = [];
   }
 
   /**
-   * What the run adds, as its message keeps it: empty where the text says it all. What binds to one call of a provider
-   * is kept only for the run that goes on with this one. What tools have shown is never kept here: it would be read
-   * with every later run.
+   * The transcript that the run's message stores: empty when the message's text suffices. The provider's state is kept
+   * only for a run that resumes this one. Media are never kept here, since every later run would read them.
    */
-  stored(goesOn: boolean): ModelMessage[] {
+  stored(isResumable: boolean): ModelMessage[] {
     const usedTools = this.transcript.some(
       (entry) => entry.role === 'tool' || (entry.role === 'assistant' && entry.toolCalls.length > 0),
     );
     if (!usedTools) return [];
     const entries = this.transcript.map((entry) => withoutMedia(entry, 'left_out'));
-    return goesOn ? entries : entries.map(withoutState);
+    return isResumable ? entries : entries.map(withoutState);
   }
 
-  /** The entries since the user's last message, with that message. */
+  /** The user's last message and the entries after it. */
   private get exchange(): readonly ModelMessage[] {
     return [...this.current, ...this.transcript];
   }
 
-  /** Leaves out the older half of the earlier conversation. @returns false when there is none left */
+  /** @returns false when there is no history left */
   private dropOlderHalf(): boolean {
     if (this.history.length === 0) return false;
-    const forgotten = this.history.slice(0, Math.ceil(this.history.length / 2));
-    this.history = this.history.slice(forgotten.length);
-    // A stored reply may be several entries of the exchange; what the user sees is a question and a reply.
-    this.omittedMessages += forgotten.reduce((sum, exchange) => sum + Math.min(exchange.length, 2), 0);
+    const dropped = this.history.slice(0, Math.ceil(this.history.length / 2));
+    this.history = this.history.slice(dropped.length);
+    // An exchange may have many entries, but counts as a question and a reply.
+    this.omittedMessages += dropped.reduce((sum, exchange) => sum + Math.min(exchange.length, 2), 0);
     return true;
   }
 
-  /** @returns false when the results take no more than `least` tokens, or cannot be shortened further */
+  /** @returns false when the results have at most `least` tokens, or cannot be shortened further */
   private halveResults(least: number): boolean {
     const entries = this.exchange;
     const tokens = resultTokens(entries);
@@ -138,15 +147,15 @@ export class RunConversation {
     return shortened.some((entry, index) => entry !== entries[index]);
   }
 
-  /** @returns whether media went */
+  /** @returns whether media were removed */
   private replaceEntries(entries: readonly ModelMessage[]): boolean {
     const kept = new Set(mediaOf(entries));
-    const gone = mediaOf(this.exchange).filter((medium) => !kept.has(medium));
-    giveBack(gone, this.memory);
+    const removed = mediaOf(this.exchange).filter((medium) => !kept.has(medium));
+    releaseMedia(removed, this.memory);
     const current = this.current.length;
     this.current = entries.slice(0, current);
     this.transcript = entries.slice(current);
-    return gone.length > 0;
+    return removed.length > 0;
   }
 }
 

@@ -15,9 +15,8 @@ import { type NextStep, RunState } from './run-state.js';
 import { messageView, outcomeOf, runView } from './presenters.js';
 
 /**
- * One run as a sequence of AG-UI events. The only path: whoever waits for a reply, streams it
- * or reads it in another API's format, reads these events. Always ends with a terminal event, after
- * the end has been stored.
+ * Executes a run as a sequence of AG-UI events. All routes read these events: those that wait, stream, or use another
+ * API's format. The last event is always terminal and comes after the run's end was stored.
  */
 @Injectable()
 export class RunEngine {
@@ -35,7 +34,7 @@ export class RunEngine {
     const state = new RunState(context, revision, () => this.clock.now(), newId);
     yield runStarted(context.threadId, context.runId);
     const outcome = yield* this.advance(state);
-    state.forgetInput(outcome.status === 'requires_action');
+    state.releaseInput(outcome.status === 'requires_action');
     if (outcome.status === 'completed' && outcome.blocked) yield* this.showBlock(state);
     yield* state.closeOpenParts();
     const ended = await this.persistRun.run(state, outcome);

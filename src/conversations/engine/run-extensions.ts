@@ -1,4 +1,4 @@
-/** What contexts add to runs (`RunExtensionsModule`), in the order in which they are asked. */
+/** Injection tokens of the lists of extensions (`RunExtensionsModule`). */
 export const RUN_ADMISSIONS = Symbol('RUN_ADMISSIONS');
 export const PROMPT_SOURCES = Symbol('PROMPT_SOURCES');
 export const TOOL_SOURCES = Symbol('TOOL_SOURCES');

@@ -3,7 +3,7 @@ import { Logger } from '../../platform/telemetry/index.js';
 import type { FinishedRun, RunObserver, RunRecord, SuggestionUsage } from '../ports/index.js';
 import { RUN_OBSERVERS } from './run-extensions.js';
 
-/** All observers of runs as one. */
+/** Calls all observers of runs. */
 @Injectable()
 export class RunObservers {
   constructor(
@@ -11,7 +11,7 @@ export class RunObservers {
     private readonly logger: Logger,
   ) {}
 
-  /** The rows that they keep with the end of the run. */
+  /** The rows that the observers store with the end of the run. */
   recordsOf(finished: FinishedRun): RunRecord[] {
     return this.observers.flatMap((observer) => observer.record(finished));
   }
@@ -21,8 +21,8 @@ export class RunObservers {
     return this.observers.flatMap((observer) => observer.recordSuggestions(usage));
   }
 
-  /** Tells each of them; never throws. */
-  tellEnded(finished: FinishedRun): void {
+  /** Never throws. */
+  notifyEnded(finished: FinishedRun): void {
     for (const observer of this.observers) {
       try {
         observer.ended(finished);

@@ -20,9 +20,9 @@ import type { RunOutcome } from '../domain/run.js';
 import type { RunContext, RunStep, ShownComponent } from '../ports/index.js';
 import type { CachedHistory } from './history-cache.js';
 import { contextTokens } from './model-context.js';
-import { PlainSchemas } from './plain-schemas.js';
+import { SchemaFallbacks } from './schema-fallbacks.js';
 import { RunConversation } from './run-conversation.js';
-import { ToolOutputs } from './tool-output.js';
+import { ToolOutputBudget } from './tool-output-budget.js';
 import { ToolSet } from './tool-set.js';
 import {
   componentShown,
@@ -41,7 +41,7 @@ import {
 
 const CUT_OFF = 'This call was not made: the answer ended before the call was complete.';
 
-/** What happens next in a run; the engine switches over it until it says `finish`. */
+/** The next step of a run; the engine executes steps until `finish`. */
 export type NextStep =
   | { readonly kind: 'call_model' }
   | { readonly kind: 'execute_tools'; readonly calls: readonly ModelToolCall[] }
@@ -51,41 +51,41 @@ export type NextStep =
 /** A call of a tool that the provider runs itself, until it has its result. */
 export interface OpenProviderCall {
   readonly call: ModelToolCall;
-  /** Of the run's calls. */
+  /** The index among the run's calls. */
   readonly index: number;
   readonly stopwatch: Stopwatch;
 }
 
 /**
- * One run under way: what was gathered for the model, what it has said so far, and which parts of
- * the stream are open. Lives in memory from the run's start to its end, and only there.
+ * One run under way: the input for the model, its output so far, and the open parts of the stream. Exists only in
+ * memory.
  */
 export class RunState {
   system = '';
   apiKey: string | undefined;
-  /** The way to the provider; undefined for the direct one. */
+  /** The route to the provider; undefined for the direct one. */
   route: ModelRoute | undefined;
-  /** The thread as it was before the run; null until it has been read. */
-  tail: CachedHistory | null = null;
+  /** The thread's newest messages before the run; null until they are loaded. */
+  history: CachedHistory | null = null;
   tools = new ToolSet([], 0);
   readonly conversation: RunConversation;
   readonly toolCalls: ToolCallRecord[] = [];
   readonly components: MessageComponent[] = [];
   readonly providerCalls = new Map<string, OpenProviderCall>();
-  readonly outputs = new ToolOutputs();
-  readonly plainSchemas = new PlainSchemas();
+  readonly outputs = new ToolOutputBudget();
+  readonly schemaFallbacks = new SchemaFallbacks();
   text = '';
   rounds = 0;
-  /** How many answers of the model in a row have ended in a call that cannot be read. */
+  /** How many answers in a row have ended in an unreadable call. */
   unreadableAnswers = 0;
-  /** A stop hook has already made the reply go on, in this run or in the one that it resumes. */
+  /** A stop hook has continued the reply before, in this run or the one that it resumes. */
   continued = false;
-  /** What hooks have put beside the user's message. */
+  /** The contexts that hooks added to the user's message. */
   promptContext: readonly string[] = [];
-  /** Why the newest model call stopped. */
+  /** Why the last model call stopped. */
   stopReason: StopReason | undefined;
   timeToFirstTextMs: number | null = null;
-  /** With its first text, or when it was first stored: the row keeps that. So it never shares its time with the question. */
+  /** The message's `createdAt`: when its first text arrived, or when it was first stored. Later than the question's. */
   private beganAt: Date | null = null;
   private usage = NO_USAGE;
   private charged = NO_USAGE;
@@ -96,7 +96,7 @@ export class RunState {
 
   constructor(
     readonly context: RunContext,
-    /** Of the thread when the run began; null where it is not known. */
+    /** The thread's revision when the run started; null when it is not known. */
     readonly revision: number | null,
     private readonly now: () => Date,
     private readonly nextId: () => string,
@@ -112,21 +112,21 @@ export class RunState {
     return this.usage;
   }
 
-  /** What is known to have been used: a call that broke off does not make those before it cost nothing. */
+  /** The known usage: a failed call without usage does not make the earlier calls free. */
   get chargedUsage(): ModelUsage {
     return this.charged;
   }
 
   /**
-   * No model is called any more: what it was given goes before the end is stored, which may take its time.
-   * @param goesOn another run may go on with this one's calls
+   * Call after the last request to the model. Frees its input before the end is stored, which may take long.
+   * @param isResumable another run may resume this one
    */
-  forgetInput(goesOn: boolean): void {
-    this.conversation.end(goesOn);
+  releaseInput(isResumable: boolean): void {
+    this.conversation.end(isResumable);
     this.context.attached.release();
   }
 
-  /** One model call's tokens; a call that did not tell makes the run's sum unknown. */
+  /** Adds one model call's tokens; a call without usage makes the run's sum unknown. */
   count(usage: ModelUsage): void {
     this.usage = addUsage(this.usage, usage);
     this.charged = addKnownUsage(this.charged, usage);
@@ -172,13 +172,13 @@ export class RunState {
     if (this.context.agent.toolProgress) yield toolCallArgs(id, delta);
   }
 
-  /** The call is whole. Some providers send its input at once, so nothing of it has been shown before. */
+  /** Call when the tool call is complete. Some providers send its input at once, so it may not have been shown yet. */
   *endCall({ id, input }: ModelToolCall): Generator<RunEvent> {
     if (this.openCalls.get(id)?.argumentsShown === false) yield* this.callArguments(id, JSON.stringify(input));
     yield* this.closeCall(id);
   }
 
-  /** Closes whatever is open: a stream never ends with a part of it hanging. */
+  /** A stream must not end with open parts. */
   *closeOpenParts(): Generator<RunEvent> {
     yield* this.endReasoning();
     yield* this.endText();
@@ -186,8 +186,8 @@ export class RunState {
   }
 
   /**
-   * The model stopped within these calls, and none of them is made. Who saw one begin is told so, and not
-   * left to wait for its result; the model is never shown half a call again.
+   * The model stopped within these calls, so they are not made. Readers that saw one begin get a result that says so;
+   * the transcript omits incomplete calls.
    */
   *dropUnfinishedCalls(): Generator<RunEvent> {
     for (const [id, { name }] of [...this.openCalls]) {
@@ -196,7 +196,7 @@ export class RunState {
     }
   }
 
-  /** Keeps what became of a call, and shows its result. */
+  /** Stores the outcome of a call and shows its result. */
   *settleCall(index: number, record: ToolCallRecord): Generator<RunEvent> {
     this.toolCalls[index] = record;
     yield* this.showResult(record);
@@ -206,7 +206,7 @@ export class RunState {
     if (this.context.agent.toolProgress) yield toolCallResult(this.nextId(), record);
   }
 
-  /** Shown to everyone who reads the run, also where the agent's tool activity is not. */
+  /** Shown to all readers, even when the agent hides its tool activity. */
   *showComponent({ component, props, fallback, asText }: ShownComponent): Generator<RunEvent> {
     const shown = { id: this.nextId(), component, props, fallback };
     this.components.push(shown);
@@ -233,7 +233,7 @@ export class RunState {
     this.reasoningId = null;
   }
 
-  /** The assistant's message as it stands, or null while there is nothing to keep. */
+  /** The run's message so far; null while it has neither text nor calls. */
   message(status: MessageStatus, outcome?: RunOutcome): Message | null {
     if (this.text === '' && this.toolCalls.length === 0) return null;
     const { messageId, threadId, runId } = this.context;
@@ -247,14 +247,14 @@ export class RunState {
       blocked: outcome?.status === 'completed' && outcome.blocked,
       reaction: null,
       components: [...this.components],
-      toolCalls: outcome ? this.toolCalls.map(over) : [...this.toolCalls],
+      toolCalls: outcome ? this.toolCalls.map(asEnded) : [...this.toolCalls],
       transcript: this.conversation.stored(outcome?.status === 'requires_action'),
       createdAt: (this.beganAt ??= this.now()),
     };
   }
 }
 
-/** Once the run is over nothing is under way any more. */
-function over(call: ToolCallRecord): ToolCallRecord {
+/** After the end of a run no call is under way. */
+function asEnded(call: ToolCallRecord): ToolCallRecord {
   return call.status === 'running' ? { ...call, status: 'unknown' } : call;
 }

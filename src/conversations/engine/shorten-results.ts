@@ -1,25 +1,31 @@
 import type { ModelMessage } from '../../models/index.js';
 import type { ResultEntry } from '../domain/message.js';
-import { charactersWithin, tokensOf } from './token-estimate.js';
+import { charactersWithin, estimateTokens } from './token-estimate.js';
 
-/** Fewer tokens of an output than this are of no use to a model, so only a note remains. */
+/** A model cannot use fewer tokens of an output than this, so only a note remains. */
 const LEAST_TOKENS = 200;
 
-/** The share of the kept text that comes from the beginning. The end matters too: it has the contexts of hooks, and notes. */
+/**
+ * The share of the kept text that comes from the beginning. The end has the contexts of hooks and notes, so it is kept
+ * too.
+ */
 const SHARE_OF_BEGINNING = 0.75;
 
 const LEFT_OUT = 'characters of this output are left out here: it was too long to be read whole';
 
-/** A tool can write a note itself, so a note matches no further text: it hides no more than its own length from the count. */
+/**
+ * Matches only the note itself, since a tool's output may contain a note too and must not hide further text from the
+ * count.
+ */
 const NOTE = new RegExp(`(?:\\n\\n)?\\[(\\d{1,15}) ${LEFT_OUT}\\.\\](?:\\n\\n)?`);
 
 /**
- * The beginning and the end of an output, with at most so many tokens, and between them a note about the missing characters. For an
- * output that was cut before, the note counts all missing characters.
+ * The beginning and the end of an output, with at most so many tokens, and a note about the missing characters between
+ * them. For an output that was cut before, the note counts all missing characters.
  */
 export function cutOutput(output: string, tokens: number): string {
-  // Fast path: a character never counts for more than one.
-  if (output.length <= tokens || tokensOf(output) <= tokens) return output;
+  // Fast path: a character counts for at most one token.
+  if (output.length <= tokens || estimateTokens(output) <= tokens) return output;
   const room = tokens < LEAST_TOKENS ? 0 : tokens;
   const start = charactersWithin(output, room * SHARE_OF_BEGINNING);
   const end = charactersWithin(output, room * (1 - SHARE_OF_BEGINNING), 'end');
@@ -30,22 +36,21 @@ export function cutOutput(output: string, tokens: number): string {
   return [output.slice(0, start), note, output.slice(output.length - end)].filter((part) => part !== '').join('\n\n');
 }
 
-/** The tokens of the results among the entries. Notes do not count, so that a note never causes another result to be cut. */
+/** The tokens of the results among the entries. Notes do not count, so that a note does not cause another cut. */
 export function resultTokens(entries: readonly ModelMessage[]): number {
   return entries.reduce((sum, entry) => sum + (entry.role === 'tool' ? tokensOfResult(entry) : 0), 0);
 }
 
 /**
- * Shortens results until together they have at most so many tokens, without notes, or nothing is left to cut. The largest and
- * oldest come first: the weight of a result is its size times one more than the number of answers after it, so that the results
- * that the model has just asked for stay the longest.
+ * Shortens results until together they have at most so many tokens, without notes, or nothing is left to cut. Large and
+ * old results come first: the weight of a result is its size times one more than the number of answers after it.
  * @returns the same array when nothing has to be shortened
  */
 export function shortenResults(entries: readonly ModelMessage[], tokens: number): readonly ModelMessage[] {
   let excess = resultTokens(entries) - tokens;
   if (excess <= 0) return entries;
   const shortened = [...entries];
-  for (const { entry, index } of inOrderOfWeight(entries)) {
+  for (const { entry, index } of byWeight(entries)) {
     const size = tokensOfResult(entry);
     const room = Math.max(0, size - excess);
     const output = cutOutput(entry.output, room);
@@ -57,7 +62,7 @@ export function shortenResults(entries: readonly ModelMessage[], tokens: number)
   return shortened;
 }
 
-function inOrderOfWeight(entries: readonly ModelMessage[]): { readonly entry: ResultEntry; readonly index: number }[] {
+function byWeight(entries: readonly ModelMessage[]): { readonly entry: ResultEntry; readonly index: number }[] {
   let age = 1;
   const weighed = entries.toReversed().flatMap((entry, fromEnd) => {
     if (entry.role === 'assistant') age += 1;
@@ -68,11 +73,11 @@ function inOrderOfWeight(entries: readonly ModelMessage[]): { readonly entry: Re
   return weighed.sort((left, right) => right.weight - left.weight || left.index - right.index);
 }
 
-/** A cache: results are counted before every call of the model, and few of them change in between. */
-const known = new WeakMap<ResultEntry, number>();
+/** Results are counted before every call of the model, and few change in between. */
+const cachedTokens = new WeakMap<ResultEntry, number>();
 
 function tokensOfResult(entry: ResultEntry): number {
-  const tokens = known.get(entry) ?? tokensOf(entry.output.replace(NOTE, ''));
-  known.set(entry, tokens);
+  const tokens = cachedTokens.get(entry) ?? estimateTokens(entry.output.replace(NOTE, ''));
+  cachedTokens.set(entry, tokens);
   return tokens;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { charactersWithin, tokensOf } from './token-estimate.js';
+import { charactersWithin, estimateTokens } from './token-estimate.js';
 
 describe('what a text takes of a context', () => {
   // Characters a token with the least efficient tokenizer of the catalogue.
@@ -11,8 +11,8 @@ describe('what a text takes of a context', () => {
     ['Chinese', '今天的天气很好，我们去公园散步吧。', 1],
     ['numbers', '3141592653589793238462643383279502884197', 1],
   ])('is not estimated too low for %s', (_what, text, charactersAToken) => {
-    expect(tokensOf(text)).toBeGreaterThanOrEqual(text.length / charactersAToken);
-    expect(tokensOf(text)).toBeLessThanOrEqual(text.length);
+    expect(estimateTokens(text)).toBeGreaterThanOrEqual(text.length / charactersAToken);
+    expect(estimateTokens(text)).toBeLessThanOrEqual(text.length);
   });
 
   it('bounds how much of a text’s start or end fits, without splitting a character', () => {
@@ -24,9 +24,9 @@ describe('what a text takes of a context', () => {
         const end = whole.slice(whole.length - count);
         for (const part of [start, end]) {
           expect(part.isWellFormed()).toBe(true);
-          expect(tokensOf(part)).toBeLessThanOrEqual(tokens);
+          expect(estimateTokens(part)).toBeLessThanOrEqual(tokens);
         }
-        if (tokensOf(whole) <= tokens) expect([start, end]).toEqual([whole, whole]);
+        if (estimateTokens(whole) <= tokens) expect([start, end]).toEqual([whole, whole]);
       }),
     );
   });

@@ -1,18 +1,18 @@
-/** Prose and code have at least so many lower-case letters, spaces and line breaks to a token. */
+/** In prose and code a token has at least so many lower-case letters, spaces and line breaks. */
 const PLAIN_CHARACTERS_A_TOKEN = 3;
 
 /**
- * An upper bound of the tokens of a text, for the tokenizers of all models in the catalogue: a lower-case letter, a space or a line
- * break counts a third, anything else one. Base64, identifiers, numbers and scripts such as Chinese have far fewer characters to a
- * token than prose.
+ * An upper bound of the tokens of a text, for the tokenizers of all models in the catalogue: a lower-case letter, a
+ * space or a line break counts a third, any other character one. Base64, identifiers, numbers and scripts such as
+ * Chinese have far fewer characters a token than prose.
  */
-export function tokensOf(text: string): number {
+export function estimateTokens(text: string): number {
   let plain = 0;
   for (let at = 0; at < text.length; at += 1) if (isPlain(text.charCodeAt(at))) plain += 1;
   return text.length - plain + Math.ceil(plain / PLAIN_CHARACTERS_A_TOKEN);
 }
 
-/** How many characters (UTF-16) of the text's start or end have at most so many tokens. Does not split a surrogate pair. */
+/** How many characters (UTF-16) of the text's start or end fit into so many tokens. Does not split a surrogate pair. */
 export function charactersWithin(text: string, tokens: number, from: 'start' | 'end' = 'start'): number {
   const codeAt = (nth: number): number => text.charCodeAt(from === 'start' ? nth : text.length - 1 - nth);
   let left = tokens * PLAIN_CHARACTERS_A_TOKEN;

@@ -5,12 +5,12 @@ import type { ToolStepType } from '../ports/index.js';
 
 const KINDS = ['tool', 'retrieval', 'memory'] as const satisfies readonly ToolStepType[];
 const OUTCOMES = ['ok', 'error', 'denied', 'awaiting_approval', 'unknown'] as const;
-/** From a look into memory to the longest that a call may take. */
+/** In seconds: from a search of the memory to the longest allowed call. */
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
 
 type Settled = Exclude<ToolCallStatus, 'running' | 'approved'>;
 
-/** What became of the calls that models made. */
+/** Counts and times the tool calls of models. */
 @Injectable()
 export class ToolCallMetrics {
   private readonly calls: Counter<'kind' | 'outcome'>;
@@ -19,18 +19,18 @@ export class ToolCallMetrics {
   constructor(metrics: Metrics) {
     this.calls = metrics.counter({
       name: 'agent_service_tool_calls_total',
-      help: 'Calls of tools by kind and outcome; one that waits for approval is counted again once it was answered.',
+      help: 'Calls of tools by kind and outcome; a call that waits for approval is counted again after the answer.',
       labels: { kind: KINDS, outcome: OUTCOMES },
     });
     this.seconds = metrics.histogram({
       name: 'agent_service_tool_call_seconds',
-      help: 'How long the calls took that were made and came to an end.',
+      help: 'Duration of the calls that were made and ended.',
       labels: { kind: KINDS },
       buckets: BUCKETS,
     });
   }
 
-  /** @param latencyMs absent for a call that was not made, or whose end is not known */
+  /** @param latencyMs absent for a call that was not made, or whose outcome is unknown */
   count(kind: ToolStepType, status: Settled, latencyMs?: number): void {
     this.calls.increment({ kind, outcome: outcomeOf(status) });
     if (latencyMs !== undefined) this.seconds.observe({ kind }, latencyMs / 1_000);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { computingMs } from '../../../test/support/computing-time.js';
-import { indexOf, ToolIndex, wordsOf } from './tool-index.js';
+import { toolIndex, ToolIndex, wordsOf } from './tool-index.js';
 
 const tool = (name: string, description = '', ...parameters: string[]) => ({
   name,
@@ -91,11 +91,11 @@ it('takes words apart', () => {
 
 describe('an index', () => {
   it('is made once for definitions that runs offer again and again, and anew for any other list of them', () => {
-    const first = indexOf([...TOOLS]);
-    expect(indexOf([...TOOLS])).toBe(first);
-    const fewer = indexOf(TOOLS.slice(0, 2));
+    const first = toolIndex([...TOOLS]);
+    expect(toolIndex([...TOOLS])).toBe(first);
+    const fewer = toolIndex(TOOLS.slice(0, 2));
     expect(fewer).not.toBe(first);
     expect(fewer.search('invoice', 8)).toEqual([]);
-    expect(indexOf(TOOLS.map((each) => ({ ...each })))).not.toBe(first);
+    expect(toolIndex(TOOLS.map((each) => ({ ...each })))).not.toBe(first);
   });
 });

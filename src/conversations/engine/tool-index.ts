@@ -10,22 +10,23 @@ import {
   MAX_SEARCHED_PARAMETERS,
 } from './limits.js';
 
-/** What a word is worth by where it stands, and what a word is worth of which only the beginning is the same. */
+/** The weight of a word in a tool's name, and elsewhere. */
 const NAME = 3;
 const ELSEWHERE = 1;
+/** The factor for a match of only the beginning of a word. */
 const PREFIX = 0.5;
 
-/** From this length on a word matches others that it begins, or that begin with it. */
+/** Shorter words match only as a whole. */
 const MIN_PREFIX_LENGTH = 3;
 
 /** BM25's saturation (`k1`) and normalization by length (`b`). */
 const SATURATION = 1.2;
 const LENGTH_SHARE = 0.5;
 
-/** For each word the tools, by their place, in which it stands, and its weight there. */
+/** The weight of a word in each tool, by the tool's position. */
 type Weights = Map<number, number>;
 
-/** Tools by the words of their names, descriptions and parameters, ranked as BM25 does. */
+/** Finds tools by the words of their names, descriptions and parameters, ranked by BM25. */
 export class ToolIndex {
   private readonly weightsOf = new Map<string, Weights>();
   private readonly lengths: number[] = [];
@@ -44,17 +45,17 @@ export class ToolIndex {
     this.averageLength = this.words / Math.max(1, tools.length);
   }
 
-  /** Of all tools together. */
+  /** The number of words of all tools. */
   get words(): number {
     return this.lengths.reduce((sum, length) => sum + length, 0);
   }
 
-  /** Whether it is of these very definitions, in this order. */
+  /** Whether the index is of these same definition objects, in this order. */
   isOf(tools: readonly ToolDefinition[]): boolean {
     return tools.length === this.tools.length && tools.every((tool, place) => tool === this.tools[place]);
   }
 
-  /** The best matches first; none where no word matches. */
+  /** The best matches first. */
   search(query: string, limit: number): ToolDefinition[] {
     const scores = new Map<number, number>();
     for (const word of new Set(wordsOf(query.slice(0, MAX_QUERY_LENGTH)).slice(0, MAX_QUERY_WORDS))) {
@@ -90,17 +91,20 @@ export class ToolIndex {
   }
 }
 
-/** By their first tools: what sources offer is the same run after run, and everything else waits while an index is made. */
+/**
+ * A cache by the first tool: sources offer the same definitions run after run, and everything else waits while an index
+ * is built.
+ */
 const indexes = new LRUCache<ToolDefinition, ToolIndex>({
   maxSize: MAX_INDEXED_WORDS,
   sizeCalculation: ({ words }) => words + 1,
 });
 
-/** The index of these tools, which is kept for later runs with the same definitions. */
-export function indexOf(tools: readonly ToolDefinition[]): ToolIndex {
+/** The index of these tools, from the cache if possible. */
+export function toolIndex(tools: readonly ToolDefinition[]): ToolIndex {
   const [first] = tools;
-  const known = first && indexes.get(first);
-  if (known?.isOf(tools) === true) return known;
+  const cached = first && indexes.get(first);
+  if (cached?.isOf(tools) === true) return cached;
   const index = new ToolIndex(tools);
   if (first) indexes.set(first, index);
   return index;
@@ -112,8 +116,11 @@ function likenessOf(word: string, asked: string): number {
   return word.startsWith(asked) || asked.startsWith(word) ? PREFIX : 0;
 }
 
-/** Without case and accents, `createIssue` and `create_issue` as two words. Scripts that put no spaces between words are taken in pairs of letters. */
+/**
+ * Lower-case words without accents; `createIssue` and `create_issue` are two words. Scripts without spaces are split
+ * into pairs of letters.
+ */
 export function wordsOf(text: string): string[] {
-  const parted = text.replace(/(?<=\p{Ll}|\p{N})(?=\p{Lu})|(?<=\p{L})(?=\p{N})|(?<=\p{N})(?=\p{L})|[-./_]/gu, ' ');
-  return Array.from(tokensOf(fold(parted)), ({ form }) => form);
+  const split = text.replace(/(?<=\p{Ll}|\p{N})(?=\p{Lu})|(?<=\p{L})(?=\p{N})|(?<=\p{N})(?=\p{L})|[-./_]/gu, ' ');
+  return Array.from(tokensOf(fold(split)), ({ form }) => form);
 }

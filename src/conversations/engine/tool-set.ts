@@ -3,11 +3,11 @@ import type { OfferedTool } from '../ports/index.js';
 import { FIND_TOOLS, findTools, namesFoundIn } from './find-tools.js';
 import { FoundTools } from './found-tools.js';
 import { MAX_LISTED_SHARE, MAX_LISTED_TOOLS, MAX_NAMED_TOOLS } from './limits.js';
-import { charactersOf, offeredDefinition } from './offered-definition.js';
+import { charactersOf, requestDefinition } from './request-definition.js';
 
 /**
- * The tools of one run. The model can call all of them; if there are very many, a request has only those that
- * are not searchable, `find_tools`, and the tools that were found or called most recently.
+ * The tools of one run. The model can call all of them. When there are very many, requests have only those that are not
+ * searchable, `find_tools`, and the tools that were found or called most recently.
  */
 export class ToolSet {
   private readonly byName = new Map<string, OfferedTool>();
@@ -16,7 +16,7 @@ export class ToolSet {
   private readonly listed: ToolDefinition[] = [];
   private readonly found = new FoundTools();
 
-  /** @param contextCharacters what the model takes */
+  /** @param contextCharacters the size of the model's context */
   constructor(offered: readonly OfferedTool[], contextCharacters: number) {
     for (const tool of offered) if (!this.byName.has(tool.definition.name)) this.byName.set(tool.definition.name, tool);
     const searchable = [...this.byName.values()]
@@ -31,7 +31,7 @@ export class ToolSet {
       this.searched.delete(FIND_TOOLS);
     }
     for (const [name, { definition }] of this.byName)
-      if (!this.searched.has(name)) this.listed.push(offeredDefinition(definition));
+      if (!this.searched.has(name)) this.listed.push(requestDefinition(definition));
   }
 
   /** The definitions for the next request. */
@@ -43,13 +43,13 @@ export class ToolSet {
     return this.byName.get(name);
   }
 
-  /** The tool that is called; from then on requests have it. */
+  /** Finds a tool to call, and adds it to further requests. */
   use(name: string): OfferedTool | undefined {
     this.list(name);
     return this.byName.get(name);
   }
 
-  /** Makes requests have what was called or found in an exchange that a run goes on with. */
+  /** Adds the tools that were called or found in a resumed exchange to further requests. */
   useAgain(exchange: readonly ModelMessage[]): void {
     for (const entry of exchange) {
       if (entry.role === 'assistant') for (const { name } of entry.toolCalls) this.list(name);
@@ -58,7 +58,7 @@ export class ToolSet {
     }
   }
 
-  /** Some names, to be told to a model that has called what there is not. */
+  /** Some names, for a model that has called a tool that does not exist. */
   names(): string {
     const some = this.definitions()
       .slice(0, MAX_NAMED_TOOLS)
@@ -69,7 +69,7 @@ export class ToolSet {
     return `${some.join(', ')} and ${more} more${searched}`;
   }
 
-  /** @returns the results of a search for which one request has room, the best first */
+  /** Adds results of a search to further requests. @returns those for which there is room, the best first */
   private offer(results: readonly ToolDefinition[]): readonly ToolDefinition[] {
     for (const { name } of results.toReversed()) this.list(name);
     return results.filter(({ name }) => this.found.has(name));
@@ -77,7 +77,7 @@ export class ToolSet {
 
   private list(name: string): void {
     const definition = this.searched.get(name);
-    if (definition) this.found.use(offeredDefinition(definition));
+    if (definition) this.found.use(requestDefinition(definition));
   }
 }
 
@@ -85,7 +85,7 @@ function areTooMany(tools: readonly ToolDefinition[], contextCharacters: number)
   if (tools.length > MAX_LISTED_TOOLS) return true;
   let left = contextCharacters * MAX_LISTED_SHARE;
   for (const definition of tools) {
-    left -= charactersOf(offeredDefinition(definition));
+    left -= charactersOf(requestDefinition(definition));
     if (left < 0) return true;
   }
   return false;

@@ -1,10 +1,13 @@
 import { beginsExchange, type HistoryEntry } from '../domain/message.js';
 import { charactersOf as charactersOfFile, sum } from './choose-attachments.js';
 
-/** What was said between one message of the user and the next; a tool call and its result are never parted. */
+/** A user's message and the entries up to the next one. A tool call and its result are in the same exchange. */
 export type Exchange = readonly HistoryEntry[];
 
-/** The conversation in exchanges. What stands before the first message of the user (a cut-off answer) is left out. */
+/**
+ * Splits a conversation into exchanges. Entries before the first message of the user, such as a cut answer, are left
+ * out.
+ */
 export function exchangesOf(messages: readonly HistoryEntry[]): Exchange[] {
   const exchanges: HistoryEntry[][] = [];
   for (const message of messages) {
@@ -14,7 +17,7 @@ export function exchangesOf(messages: readonly HistoryEntry[]): Exchange[] {
   return exchanges;
 }
 
-/** The newest exchanges that fit into so many characters; the oldest go first. */
+/** The newest exchanges that fit into so many characters. */
 export function newestThatFit(exchanges: readonly Exchange[], characters: number): Exchange[] {
   let left = characters;
   const tooMuch = exchanges.findLastIndex((exchange) => {
@@ -24,7 +27,7 @@ export function newestThatFit(exchanges: readonly Exchange[], characters: number
   return exchanges.slice(tooMuch + 1);
 }
 
-/** Characters that a model reads of it, roughly: names and marks of the protocol are not counted. */
+/** The approximate number of characters that a model reads: names and syntax of the protocol do not count. */
 export function sizeOf(messages: readonly HistoryEntry[]): number {
   let characters = 0;
   for (const message of messages) characters += charactersOf(message);

@@ -20,8 +20,8 @@ import { StreamQuery } from './runs.dto.js';
 import { ApiThreadHeader } from './thread-header.js';
 import { ApiTraceParent, TraceParent } from './trace-parent.js';
 
-/** How the events of a run begin that name it and its thread. */
-const NAMES_THE_RUN = /^\{"type":"RUN_(?:STARTED|FINISHED)"/;
+/** The beginning of events that have the ids of run and thread. */
+const HAS_RUN_IDS = /^\{"type":"RUN_(?:STARTED|FINISHED)"/;
 
 @ApiTags('Runs')
 @Controller('v1/agents/:agentId/ag-ui')
@@ -82,22 +82,22 @@ export class AgUiController {
     onThread(run.threadId);
     noteOn(reply.request, { runId: run.runId });
     await this.streams.send(reply, showReasoning, async (closed) =>
-      named(await this.joinRun.wholeRun(run, closed), run, input),
+      withClientIds(await this.joinRun.wholeRun(run, closed), run, input),
     );
   }
 }
 
-/** The events under the client's ids for the thread and the run. */
-async function* named(entries: RunEntries, run: ActiveRun, input: AgUiRequest): RunEntries {
+/** Replaces the ids of thread and run in the events by the client's ids. */
+async function* withClientIds(entries: RunEntries, run: ActiveRun, input: AgUiRequest): RunEntries {
   for await (const batch of entries) {
     yield batch.map((entry) =>
-      NAMES_THE_RUN.test(entry.data) ? { ...entry, data: renamed(entry.data, run, input) } : entry,
+      HAS_RUN_IDS.test(entry.data) ? { ...entry, data: withClientIdsIn(entry.data, run, input) } : entry,
     );
   }
 }
 
-function renamed(data: string, run: ActiveRun, { threadId, runId }: AgUiRequest): string {
+function withClientIdsIn(data: string, run: ActiveRun, { threadId, runId }: AgUiRequest): string {
   const event = JSON.parse(data) as { readonly type: string };
-  const own = { metadata: { threadId: run.threadId, runId: run.runId } };
-  return JSON.stringify({ ...event, threadId, runId, ...(event.type === 'RUN_STARTED' ? own : {}) });
+  const metadata = { metadata: { threadId: run.threadId, runId: run.runId } };
+  return JSON.stringify({ ...event, threadId, runId, ...(event.type === 'RUN_STARTED' ? metadata : {}) });
 }

@@ -24,18 +24,18 @@ import { type Content, contentOf, type Part } from './content-parts.js';
 import type { UserContext, Widget } from '../ports/index.js';
 import { MAX_REASON, readAnswers, ResumeListBody, RunCallerBody } from './runs.dto.js';
 
-/** A request of an AG-UI client, as far as it concerns the agent. */
+/** The parts of an AG-UI request that the service uses. */
 export interface AgUiRequest {
   readonly threadId: string;
   readonly runId: string;
   readonly conversation: Conversation;
-  /** Empty where the conversation's last message is answered. */
+  /** Empty when the run answers the conversation's last message. */
   readonly answers: readonly ApprovalAnswer[];
   readonly userContext: UserContext | null;
   readonly widget?: Widget | undefined;
 }
 
-/** What is read of `forwardedProps`. */
+/** The fields of `forwardedProps` that the service reads. */
 const CALLER_FIELDS = ['userContext', 'widget'] as const;
 
 /** The request body in the OpenAPI document: AG-UI's own `RunAgentInput`. */
@@ -49,10 +49,10 @@ export const AG_UI_INPUT_SCHEMA = {
       minLength: 1,
       maxLength: MAX_ID,
       description:
-        'The id of a thread of this agent, or one that the client makes up: its first run opens a thread, which later ' +
+        'The id of a thread of this agent, or an id that the client chooses: its first run opens a thread, which later ' +
         'runs of this agent with the same id continue.',
     },
-    runId: { type: 'string', minLength: 1, maxLength: MAX_ID, description: 'Comes back in the events.' },
+    runId: { type: 'string', minLength: 1, maxLength: MAX_ID, description: 'The events have this id.' },
     messages: {
       type: 'array',
       items: { type: 'object' },
@@ -136,7 +136,7 @@ export function readAgUiInput(body: unknown): AgUiRequest {
   checkId(threadId, 'threadId');
   checkId(runId, 'runId');
   const answers = readResume(resume);
-  // The stored history counts where a run goes on.
+  // A resumed run uses the stored history.
   const said = answers.length > 0 ? { history: [], text: '' } : readMessages(messages);
   return {
     threadId,
@@ -147,7 +147,7 @@ export function readAgUiInput(body: unknown): AgUiRequest {
   };
 }
 
-/** The rest of an entry is the protocol's envelope. */
+/** Drops the other fields of an entry, which belong to the protocol. */
 function readResume(resume: readonly AgUiResumeEntry[]): ApprovalAnswer[] {
   if (resume.length === 0) return [];
   const entries = resume.map(({ interruptId, status, payload }) => ({
@@ -240,7 +240,7 @@ function fileOf(source: Source, path: string): { url: string; contentType: strin
   }
 }
 
-/** Where AG-UI has no field for it, front ends name a file in its metadata. */
+/** AG-UI has no field for the name of a file, so front ends put it into the metadata. */
 function nameOf(metadata: unknown): string | undefined {
   if (typeof metadata !== 'object' || metadata === null) return undefined;
   const { filename, name } = metadata as Readonly<Record<string, unknown>>;
@@ -253,13 +253,13 @@ function instructionsOf(messages: readonly AgUiMessage[], context: readonly AgUi
     checkContent(message.content, `body/messages/${index}/content`);
     return [message.content];
   });
-  const ambient = context.map(({ description, value }) => `${description}: ${value}`);
-  const all = [...instructions, ...ambient].filter((part) => part !== '').join('\n\n');
+  const contexts = context.map(({ description, value }) => `${description}: ${value}`);
+  const all = [...instructions, ...contexts].filter((part) => part !== '').join('\n\n');
   checkInstructions(all, 'body/messages and body/context');
   return all;
 }
 
-/** Front ends forward properties of their own too, which are not looked at. */
+/** Front ends may forward other properties, which are ignored. */
 function readCaller(forwardedProps: unknown): Pick<AgUiRequest, 'userContext' | 'widget'> {
   if (typeof forwardedProps !== 'object' || forwardedProps === null) return { userContext: null };
   const sent = CALLER_FIELDS.filter((field) => Object.hasOwn(forwardedProps, field));

@@ -26,12 +26,12 @@ import { ValidationFailed } from '../../platform/errors/index.js';
 import { MAX_MESSAGES, MAX_PARTS } from './content-limits.js';
 
 /*
- * AG-UI's own schemas of the run input, made fit for input that nobody trusts: they copy every field that they do
- * not know and make an issue of every wrong element, so that a body of 10 MiB would take them seconds. Here unknown
- * fields are dropped unread, lists are counted before they are read, and reading ends at the first wrong element.
+ * AG-UI's own schemas of the run input, adapted to untrusted input. The originals copy every unknown field and create
+ * an issue for every wrong element, so a body of 10 MiB takes seconds. Here unknown fields are dropped, lists are
+ * counted before they are parsed, and parsing ends at the first wrong element.
  */
 
-/** Of `context`, `tools` and `resume`. */
+/** The length of `context`, `tools` and `resume`. */
 export const MAX_ENTRIES = 1_000;
 
 const list = z.custom<readonly unknown[]>(Array.isArray, { error: 'Invalid input: expected array' });
@@ -75,7 +75,7 @@ export type AgUiMessage = z.infer<typeof messageSchema>;
 export type AgUiContext = z.infer<typeof contextSchema>;
 export type AgUiResumeEntry = z.infer<typeof resumeSchema>;
 
-/** The fields of a run input that the service reads, or at least checks. */
+/** The fields of a run input that the service reads. */
 export interface AgUiInput {
   readonly threadId: string;
   readonly runId: string;
@@ -85,11 +85,11 @@ export interface AgUiInput {
   readonly forwardedProps?: unknown;
 }
 
-/** @throws ValidationFailed naming the first field that is not as AG-UI has it */
+/** @throws ValidationFailed naming the first field that does not match AG-UI */
 export function parseAgUiInput(body: unknown): AgUiInput {
   const { threadId, runId, messages, tools, context, resume, ...rest } = parsed(inputSchema, body ?? {}, 'body');
   checkCount(messages, MAX_MESSAGES, 'body/messages');
-  // The agent has its own tools; these are checked, and dropped.
+  // Only checked: the agent has its own tools.
   parsedList(toolSchema, tools, 'body/tools');
   return {
     threadId,

@@ -11,11 +11,11 @@ import {
 } from '../../platform/http/index.js';
 import { REQUEST_ATTACHMENTS } from '../engine/limits.js';
 
-/** Signed URLs of file stores can be long; content in a data URL is bounded by the body it comes in. */
+/** Signed URLs of file stores can be long. Not for data URLs, which the body's limit bounds. */
 const MAX_URL_LENGTH = 8_192;
 const MAX_NAME_LENGTH = 255;
 
-/** As many as one request to a model may carry. */
+/** Of one message: as many as one request to a model may have. */
 export const MAX_ATTACHMENTS = REQUEST_ATTACHMENTS;
 
 /** Of all messages of one request together. */
@@ -30,7 +30,7 @@ function AttachmentUrlField(options: FieldOptions): PropertyDecorator {
   );
 }
 
-/** Data URLs are read where they are used; the parser would copy their content twice. */
+/** Data URLs are not parsed here, since the parser would copy their content twice. */
 function isUri(value: string): boolean {
   return /^data:/i.test(value) || (value.length <= MAX_URL_LENGTH && URL.canParse(value));
 }
@@ -72,11 +72,11 @@ class AttachmentsBody {
   readonly attachments?: readonly AttachmentBody[];
 }
 
-/** Counts the attachments of a request while they are read: reading each costs more than counting it. */
+/** Counts the attachments of a request while they are read, since reading each costs more than counting it. */
 export class AttachmentCount {
   private count = 0;
 
-  /** @throws ValidationFailed once they are too many */
+  /** @throws ValidationFailed when there are too many */
   add(attachments: readonly unknown[]): void {
     this.count += attachments.length;
     if (this.count <= MAX_ATTACHMENTS_OF_REQUEST) return;
@@ -84,7 +84,7 @@ export class AttachmentCount {
   }
 }
 
-/** @param path of the message that has them @throws ValidationFailed naming the field */
+/** @param path the path of the message @throws ValidationFailed naming the field */
 export function readAttachments(attachments: unknown, path: string): readonly AttachmentReference[] {
   return validated(AttachmentsBody, { attachments }, path).attachments ?? [];
 }

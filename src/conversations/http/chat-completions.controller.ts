@@ -44,7 +44,7 @@ const BODY_EXAMPLES = {
   },
 };
 
-/** The interface of the OpenAI API: its official clients work with this service's address and key. */
+/** The API of OpenAI: its official clients work with this service's address and key. */
 @ApiTags('Chat')
 @Controller('v1/chat/completions')
 export class ChatCompletionsController {
@@ -86,7 +86,7 @@ export class ChatCompletionsController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     if (agent && thread && thread.agentId !== agent.id) {
-      // To this agent there is no such thread.
+      // The agent has no such thread.
       void reply.removeHeader(THREAD_HEADER);
       throw threadNotFound();
     }

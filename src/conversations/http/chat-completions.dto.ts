@@ -64,7 +64,7 @@ const FILE_PART = {
   },
 };
 
-/** What of a message is read depends on how the request names its agent, so a reader of its own checks each. */
+/** `readConversation` checks the messages, since the allowed fields depend on how the request names its agent. */
 function ChatMessagesField(options: FieldOptions): PropertyDecorator {
   const schema = {
     type: 'array',
@@ -115,7 +115,7 @@ function ChatMessagesField(options: FieldOptions): PropertyDecorator {
   );
 }
 
-/** Read for the agent's id only where `assistant_id` is absent; anything else a client sends here is its own. */
+/** Used as the agent's id only when `assistant_id` is absent; any other value is ignored. */
 function ModelField(options: FieldOptions): PropertyDecorator {
   return field(options, { type: 'string' }, Allow());
 }
@@ -125,7 +125,7 @@ export class StreamOptionsBody {
   @BooleanField({
     optional: true,
     nullable: true,
-    description: 'Sends the usage in a chunk of its own, before `[DONE]`.',
+    description: 'Sends the usage in a separate chunk, before `[DONE]`.',
   })
   readonly include_usage?: boolean | null;
 }

@@ -7,8 +7,9 @@ import { checkContent, checkInstructions, checkSaysSomething, MAX_ID } from './c
 import { type Content, contentOf, type Part } from './content-parts.js';
 
 /**
- * `assistant`: the request names its agent in `assistant_id`, and messages are plain. `model`: it names it in
- * `model`, as clients of the OpenAI API do, and messages may be of that API's content parts: text, images, files.
+ * `assistant`: the request names its agent in `assistant_id`, and messages are plain text. `model`: the request names
+ * its agent in `model`, as clients of the OpenAI API do, and messages may have that API's content parts: text, images,
+ * files.
  */
 export type RequestForm = 'assistant' | 'model';
 
@@ -28,8 +29,8 @@ interface Entry {
 }
 
 /**
- * The messages of a request as a conversation: instructions, what was said before, what is to be answered.
- * @param messages objects, at least one
+ * Splits the messages of a request into instructions, history and the message to answer.
+ * @param messages at least one object
  * @throws ValidationFailed naming the message
  */
 export function readConversation(messages: readonly Fields[], form: RequestForm): Conversation {
@@ -64,20 +65,20 @@ function readEntry(message: Fields, form: RequestForm, path: string): Entry {
     form === 'assistant' ? plainContent(message, path) : anyContent(message['content'], `${path}/content`);
   checkContent(text, `${path}/content`);
   const attachments = [...parts, ...readAttachments(message['attachments'], path)];
-  // Better refused than silently left out of the answer.
+  // Refused, since the model would not get them.
   if (attachments.length > 0 && role !== 'user')
     throw new ValidationFailed(`${path} may have attachments only as a user’s`);
-  // A reply that stayed empty may be in the history of any client; a question may not.
+  // A client's history may have an empty reply, but no empty question.
   if (role === 'user') checkSaysSomething(text, attachments, `${path}/content`);
   return { role, clientId: isClientId(message['id']) ? message['id'] : undefined, text, attachments };
 }
 
-/** A client of the OpenAI API may send any value as `id`, since that API has no such field; an unsuitable one is not stored. */
+/** The OpenAI API has no field `id`, so its clients may send any value; an invalid one is not stored. */
 function isClientId(id: unknown): id is string {
   return isText(id, { min: 1, max: MAX_ID });
 }
 
-/** Of the assistant form: every field as the interface has it. */
+/** The content in the form `assistant`. */
 function plainContent({ content, id }: Fields, path: string): Content {
   if (id !== undefined && !isClientId(id)) {
     throw new ValidationFailed(`${path}/id must be a string of 1 to ${MAX_ID} characters`);
@@ -87,7 +88,7 @@ function plainContent({ content, id }: Fields, path: string): Content {
   return { text: content, attachments: [] };
 }
 
-/** Text alone, or a list of parts. */
+/** The content in the form `model`: a text, or a list of parts. */
 function anyContent(content: unknown, path: string): Content {
   if (typeof content === 'string') return { text: content, attachments: [] };
   if (content === undefined || content === null) return { text: '', attachments: [] };
@@ -111,7 +112,7 @@ function readPart(part: unknown, path: string): Part {
   }
 }
 
-/** Clients send a data URL, or the base64 of one alone. */
+/** Clients send a data URL, or only its base64. */
 function fileIn(file: Fields, path: string): { url: string; name: string | undefined } {
   if (file['file_data'] === undefined)
     throw new ValidationFailed(`${path}/file_data is required: files are sent whole`);

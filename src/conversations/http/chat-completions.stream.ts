@@ -19,14 +19,14 @@ export class ChatCompletionStreams {
     private readonly logger: Logger,
   ) {}
 
-  /** Answers 200; from here on an error is told inside the stream, which always ends with `[DONE]`. */
+  /** Answers 200. Later errors are sent inside the stream, which always ends with `[DONE]`. */
   async send(reply: FastifyReply, run: ActiveRun, includeUsage: boolean): Promise<void> {
     const stream = this.streams.open(reply);
     try {
       await this.copy(stream, run, new Chunks(completionFields(run), includeUsage));
     } catch (error) {
       if (!stream.closed.aborted) {
-        this.logger.error({ err: error, runId: run.runId }, 'A run could not be sent to the end');
+        this.logger.error({ err: error, runId: run.runId }, 'The events of a run could not be sent completely');
         const message = 'The run failed for a reason inside the service.';
         stream.send(JSON.stringify(errorChunk({ code: 'internal', message })));
       }
@@ -37,16 +37,16 @@ export class ChatCompletionStreams {
 
   private async copy(stream: EventStream, run: ActiveRun, chunks: Chunks): Promise<void> {
     stream.send(JSON.stringify(chunks.first()));
-    let behind = true;
+    let catchingUp = true;
     for await (const batch of await this.joinRun.wholeRun(run, stream.closed)) {
       for (const { tag, data } of batch) {
         const text = tag === REASONING ? '' : textOf(data);
         if (text === '') continue;
         stream.send(JSON.stringify(chunks.text(text)));
-        // What was there before the reader came is many events at once, and no sign that it is slow.
-        if (behind) await stream.ready();
+        // Events from before the reader came arrive at once; waiting keeps the reader from counting as slow.
+        if (catchingUp) await stream.ready();
       }
-      behind = false;
+      catchingUp = false;
     }
     if (stream.closed.aborted) return;
     const ended = await run.ended;
@@ -55,7 +55,7 @@ export class ChatCompletionStreams {
   }
 }
 
-/** The agent runs its tools itself, so of all events only the text concerns the caller. */
+/** Only the text matters to the caller, since the agent runs its tools itself. */
 function textOf(data: string): string {
   const event = JSON.parse(data) as RunEvent;
   return event.type === EventType.TEXT_MESSAGE_CONTENT ? event.delta : '';

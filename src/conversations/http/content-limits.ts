@@ -1,22 +1,22 @@
 import { ValidationFailed } from '../../platform/errors/index.js';
 import { isText } from '../../platform/http/index.js';
 
-/** Of one message, in Unicode code points. */
+/** Code points of one message. */
 export const MAX_CONTENT = 200_000;
 
-/** Of one chat completion, AG-UI input or request for suggestions. */
+/** Messages of one chat completion, AG-UI input or request for suggestions. */
 export const MAX_MESSAGES = 1_000;
 
 /** Content parts of one message. */
 export const MAX_PARTS = 1_000;
 
-/** Of a caller's own instructions, all of them together: they are one part of the system prompt. In code points. */
+/** Code points of all instructions of a caller together. */
 export const MAX_INSTRUCTIONS = 200_000;
 
-/** Of ids that a client makes up; a UUID has 36 characters. */
+/** Characters of ids that clients choose. */
 export const MAX_ID = 255;
 
-/** Whether a message may be empty depends on its role, and is checked with that. @throws ValidationFailed */
+/** Checks the length only: whether a message may be empty depends on its role. @throws ValidationFailed */
 export function checkContent(text: string, path: string): void {
   if (isText(text, { max: MAX_CONTENT })) return;
   throw new ValidationFailed(`${path} must be a string of 1 to ${MAX_CONTENT} characters`);
@@ -28,7 +28,7 @@ export function checkSaysSomething(text: string, attachments: readonly unknown[]
   throw new ValidationFailed(`${path} must not be ${text === '' ? 'empty' : 'blank'}, unless something is attached`);
 }
 
-/** @param fields where the instructions stand in the request @throws ValidationFailed */
+/** @param fields the fields of the request that have the instructions @throws ValidationFailed */
 export function checkInstructions(instructions: string, fields: string): void {
   if (isText(instructions, { max: MAX_INSTRUCTIONS })) return;
   throw new ValidationFailed(`${fields} must have at most ${MAX_INSTRUCTIONS} characters of instructions altogether`);

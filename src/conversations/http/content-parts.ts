@@ -4,26 +4,25 @@ import { validated } from '../../platform/http/index.js';
 import { AttachmentBody, MAX_ATTACHMENTS } from './attachments.dto.js';
 import { MAX_PARTS } from './content-limits.js';
 
-/** A message of content parts: its text, and what else is in it. */
+/** The text and the attachments of a message. */
 export interface Content {
   readonly text: string;
   readonly attachments: readonly AttachmentReference[];
 }
 
-/** What is read of one part. */
 export type Part = { readonly text: string } | { readonly file: PartFile };
 
 export interface PartFile {
   readonly url: string;
-  /** Absent where the part does not say: then the content tells. */
+  /** Absent when the part has none; a data URL then has the type. */
   readonly contentType?: string | undefined;
   readonly name?: string | undefined;
 }
 
 const UNKNOWN_TYPE = 'application/octet-stream';
-/** Enough of a data URL to read its type, whatever of its content is cut off. */
-const HEAD = 300;
-/** Of a name that is made up here, by what the content is. */
+/** So many characters of a data URL include its type. */
+const HEAD_LENGTH = 300;
+/** The extensions of generated names. */
 const EXTENSIONS: Readonly<Record<string, string>> = {
   'image/png': '.png',
   'image/jpeg': '.jpg',
@@ -33,7 +32,7 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
   'text/plain': '.txt',
 };
 
-/** Puts the parts of a message together. @throws ValidationFailed naming the part */
+/** Combines the parts of a message. @throws ValidationFailed naming the part */
 export function contentOf<Item>(
   parts: readonly Item[],
   path: string,
@@ -57,13 +56,13 @@ export function contentOf<Item>(
 }
 
 function referenceOf({ url, contentType, name }: PartFile, number: number, path: string): AttachmentReference {
-  const type = contentType ?? (isDataUrl(url) ? readDataUrl(url.slice(0, HEAD))?.mediaType : undefined);
+  const type = contentType ?? (isDataUrl(url) ? readDataUrl(url.slice(0, HEAD_LENGTH))?.mediaType : undefined);
   const declared = type === undefined || type === '' ? UNKNOWN_TYPE : type;
   const fallback = `file-${number}${EXTENSIONS[declared] ?? ''}`;
   return validated(AttachmentBody, { url, contentType: declared, name: name ?? nameIn(url) ?? fallback }, path);
 }
 
-/** The last part of the path, where it reads like a file's name. */
+/** The last segment of the path, if it looks like the name of a file. */
 function nameIn(url: string): string | undefined {
   const last = isDataUrl(url) ? undefined : URL.parse(url)?.pathname.split('/').at(-1);
   if (last === undefined || !/^[\w.-]{1,200}\.\w{1,10}$/.test(last)) return undefined;

@@ -8,7 +8,7 @@ import type { IdempotentRequest } from '../domain/idempotency.js';
 
 const KEY = /^[\x21-\x7e]{1,255}$/;
 
-/** Documents the header on a route that takes it. */
+/** Documents the header `Idempotency-Key` on a route. */
 export const ApiIdempotencyKey = (): MethodDecorator =>
   ApiHeader({
     name: 'Idempotency-Key',
@@ -19,7 +19,10 @@ export const ApiIdempotencyKey = (): MethodDecorator =>
     schema: { type: 'string', minLength: 1, maxLength: 255 },
   });
 
-/** Handler parameter: what the request's `Idempotency-Key` says, undefined without one. */
+/**
+ * Handler parameter: the request's idempotency key, undefined without one.
+ * @param operation keys of different operations are independent
+ */
 export const Idempotency = createParamDecorator(
   (operation: string, context: ExecutionContext): IdempotentRequest | undefined => {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
@@ -28,12 +31,12 @@ export const Idempotency = createParamDecorator(
     if (typeof key !== 'string' || !KEY.test(key)) {
       throw new ValidationFailed('headers/idempotency-key must be 1 to 255 visible ASCII characters');
     }
-    return { operation: ofCaller(request, operation), key, fingerprint: fingerprintOf(request.url, request.body) };
+    return { operation: operationOf(request, operation), key, fingerprint: fingerprintOf(request.url, request.body) };
   },
 );
 
-/** Keys are an organization's own; those that visitors of its pages send mean something in their session alone. */
-function ofCaller(request: FastifyRequest, operation: string): string {
+/** Keys belong to an organization; those of visitors belong to their session. */
+function operationOf(request: FastifyRequest, operation: string): string {
   const principal = principalOf(request);
   return principal?.kind === 'session_pass' ? `${operation}:${principal.sessionId}` : operation;
 }

@@ -49,22 +49,21 @@ export class ToolCallResponse {
   readonly output?: string;
   @EnumField(TOOL_CALL_STATUSES, {
     description:
-      '`awaiting_approval`: the run ended with the question whether to make it. `approved`: made in the run that ' +
-      'resumed it, whose message has the result. `denied`: not made, because a hook or a person said so, or ' +
-      'nobody approved it in time. `unknown`: under way when its process died, the run was ended or the answer broke ' +
-      'off; it may or may not have had its effect.',
+      '`awaiting_approval`: the run ended with a request for approval. `approved`: made in the run that resumed it, ' +
+      'whose message has the result. `denied`: not made, because a hook or a person refused it, or the request expired. ' +
+      '`unknown`: under way when its process died, the run was ended or the answer failed; it may have had its effect.',
   })
   readonly status!: ToolCallStatus;
 }
 
 export class ComponentResponse {
-  @UuidField({ description: 'The same as in the event that announced it.' })
+  @UuidField({ description: 'The id in the component’s event.' })
   readonly id!: string;
-  @StringField({ description: 'What is to be drawn: `confirm`, `select`, `card` or `list`; others may come.' })
+  @StringField({ description: 'The kind of component: `confirm`, `select`, `card` or `list`; others may be added.' })
   readonly component!: string;
-  @JsonObjectField({ description: 'What it is drawn with.' })
+  @JsonObjectField({ description: 'The properties of the component.' })
   readonly props!: Readonly<Record<string, unknown>>;
-  @StringField({ description: 'The same as prose (Markdown), for a widget that cannot draw it.' })
+  @StringField({ description: 'The component as prose (Markdown), for a widget that cannot draw it.' })
   readonly fallback!: string;
 }
 
@@ -78,7 +77,7 @@ export class MessageResponse {
     description: 'Of a user’s message: the `id` that was sent with it; null where none was sent.',
   })
   readonly clientId!: string | null;
-  @EnumField(ROLES, { description: 'Who said it: the person, or the agent.' })
+  @EnumField(ROLES, { description: 'The author: the person, or the agent.' })
   readonly role!: MessageRole;
   @StringField({ description: 'The text; Markdown in replies.' })
   readonly content!: string;
@@ -103,8 +102,7 @@ export class MessageResponse {
   })
   readonly blocked?: boolean;
   @ObjectListField(() => ComponentResponse, {
-    description:
-      'Response components of a reply, in their order. What the user chooses there comes back as the next message.',
+    description: 'Response components of a reply, in their order. The user’s choice is sent as the next message.',
   })
   readonly components!: readonly ComponentResponse[];
   @ObjectListField(() => ToolCallResponse, {
@@ -113,7 +111,7 @@ export class MessageResponse {
   })
   readonly toolCalls?: readonly ToolCallResponse[];
   @JsonObjectField({
-    description: 'What the user thinks of the reply: at most one entry, by its name, with `comment` and `createdAt`.',
+    description: 'The user’s reaction to the reply: at most one entry, by its name, with `comment` and `createdAt`.',
   })
   readonly reactions!: Readonly<Record<string, unknown>>;
 }
@@ -126,7 +124,7 @@ export class MessageListResponse {
 }
 
 export class RunUsageResponse {
-  @IntegerField({ nullable: true, description: 'Null when the provider broke off before it told.' })
+  @IntegerField({ nullable: true, description: 'Null when the provider ended before it reported it.' })
   readonly inputTokens!: number | null;
   @IntegerField({ nullable: true, description: 'What the model wrote, thinking included; null as for `inputTokens`.' })
   readonly outputTokens!: number | null;
@@ -180,14 +178,14 @@ export class InterruptResponse {
   readonly id!: string;
   @EnumField(['tool_approval'], { description: 'The call of a tool waits for approval.' })
   readonly reason!: string;
-  @StringField({ description: 'To be read by whoever answers.' })
+  @StringField({ description: 'For the person who answers.' })
   readonly message!: string;
   @StringField({ description: "The call in the reply's `toolCalls` and in the events." })
   readonly toolCallId!: string;
   @JsonObjectField({ description: 'A JSON Schema of the `payload` that answers it.' })
   readonly responseSchema!: Readonly<Record<string, unknown>>;
   @TimestampField({
-    description: `From then on it can no longer be answered: ${APPROVAL_HOURS} hours after the end of the run.`,
+    description: `After this time it can no longer be answered: ${APPROVAL_HOURS} hours after the end of the run.`,
   })
   readonly expiresAt!: string;
   @ObjectField(() => ApprovalMetadataResponse, { description: 'What is to be approved.' })
@@ -195,7 +193,7 @@ export class InterruptResponse {
 }
 
 export class RunResultResponse {
-  @ObjectField(() => RunResponse, { description: 'How the run stands.' })
+  @ObjectField(() => RunResponse, { description: 'The run.' })
   readonly run!: RunResponse;
   @ObjectField(() => MessageResponse, {
     nullable: true,
@@ -204,8 +202,8 @@ export class RunResultResponse {
   readonly message!: MessageResponse | null;
   @ObjectListField(() => InterruptResponse, {
     description:
-      'What the run ended with where its status is `requires_action`; empty otherwise. A run that is read or cancelled ' +
-      'later has those that are still open: none once they are answered, declined by a message, or expired.',
+      'The requests for approval of a run with the status `requires_action`; empty otherwise. A run that is read or ' +
+      'cancelled later has those that are still open: none once they are answered, declined by a message, or expired.',
   })
   readonly interrupts!: readonly InterruptResponse[];
 }

@@ -5,7 +5,7 @@ import { AgentDirectory, AgentNotFound, type VisibleAgent } from '../../agents/i
 import { ApiErrors, UuidParam } from '../../platform/http/index.js';
 import { ModelListResponse, ModelResponse } from './models.dto.js';
 
-/** Agents as clients of the OpenAI API look for them. */
+/** Agents as models of the OpenAI API. */
 @ApiTags('Chat')
 @Controller('v1/models')
 export class ModelsController {

@@ -9,8 +9,8 @@ import { THREAD_HEADER } from '../application/thread-lookup.js';
 import { MAX_ID } from './content-limits.js';
 
 /**
- * Names the thread on what refuses an AG-UI run before its handler has looked for the thread: the guard's budget, the
- * body's schema. Whoever may not chat with the agent is told nothing.
+ * Adds the thread header to refusals of an AG-UI run that come before its handler has looked the thread up: by the rate
+ * limit or the body's schema. Not for callers that may not chat with the agent.
  */
 @Catch()
 export class NameThreadOfRefusal extends ErrorFilter {
@@ -28,7 +28,7 @@ export class NameThreadOfRefusal extends ErrorFilter {
       super.catch(error, host);
     };
     if (reply.hasHeader(THREAD_HEADER)) answer();
-    // Without the thread's name a refusal is still the answer.
+    // The refusal is sent even when the look-up fails.
     else this.nameThread(http.getRequest<FastifyRequest>(), reply).then(answer, answer);
   }
 

@@ -19,9 +19,9 @@ import { ComponentResponse, InterruptResponse, MessageResponse, RunResponse } fr
 
 const MESSAGE_ID = { description: 'The id that the reply has among the messages of the thread.' };
 const TOOL_CALL_ID = { description: 'The id that the call has in the reply’s `toolCalls`.' };
-const THOUGHT_ID = { description: 'Names what belongs to one thought.' };
+const THOUGHT_ID = { description: 'The id of one thought.' };
 
-class NamesRunEvent {
+class RunIdsEvent {
   @StringField({ description: 'The thread; on the AG-UI route the id that the client has sent.' })
   readonly threadId!: string;
   @StringField({ description: 'The run; on the AG-UI route the id that the client has sent.' })
@@ -35,7 +35,7 @@ export class OwnIdsResponse {
   readonly runId!: string;
 }
 
-export class RunStartedEvent extends NamesRunEvent {
+export class RunStartedEvent extends RunIdsEvent {
   @LiteralField('RUN_STARTED', { description: 'The first event of every run.' })
   readonly type!: 'RUN_STARTED';
   @StringField({ description: 'The version of AG-UI that the stream follows.' })
@@ -144,9 +144,9 @@ export class ToolCallEndEvent {
 }
 
 export class ToolCallResultEvent {
-  @LiteralField('TOOL_CALL_RESULT', { description: 'What the tool has answered.' })
+  @LiteralField('TOOL_CALL_RESULT', { description: 'The result of the call.' })
   readonly type!: 'TOOL_CALL_RESULT';
-  @StringField({ description: 'An id of the result’s own.' })
+  @StringField({ description: 'The id of the result.' })
   readonly messageId!: string;
   @StringField(TOOL_CALL_ID)
   readonly toolCallId!: string;
@@ -166,7 +166,7 @@ export class ComponentEvent {
 }
 
 export class SuccessOutcome {
-  @LiteralField('success', { description: 'The run has come to its end.' })
+  @LiteralField('success', { description: 'The run has completed.' })
   readonly type!: 'success';
 }
 
@@ -216,7 +216,7 @@ const OUTCOMES: Variants = {
   cancelled: () => CancelledOutcome,
 };
 
-export class RunFinishedEvent extends NamesRunEvent {
+export class RunFinishedEvent extends RunIdsEvent {
   @LiteralField('RUN_FINISHED', { description: 'The run has ended and did not fail; nothing follows.' })
   readonly type!: 'RUN_FINISHED';
   @UnionField('type', OUTCOMES, { description: 'How it ended.' })

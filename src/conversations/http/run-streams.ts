@@ -15,8 +15,8 @@ export class RunStreams {
   ) {}
 
   /**
-   * Answers 200 and sends what `open` yields. From here on every error is told inside the stream, which
-   * never ends without a terminal event.
+   * Answers 200 and sends the entries that `open` yields. Later errors are sent inside the stream, which always ends
+   * with a terminal event.
    */
   async send(
     reply: FastifyReply,
@@ -28,7 +28,7 @@ export class RunStreams {
       await this.copy(stream, showReasoning, await open(stream.closed));
     } catch (error) {
       if (!stream.closed.aborted) {
-        this.logger.error({ err: error }, 'The events of a run could not be read to the end');
+        this.logger.error({ err: error }, 'The events of a run could not be read completely');
         stream.send(JSON.stringify(runError({ code: 'internal', message: 'The events of this run cannot be read.' })));
       }
     }
@@ -36,15 +36,15 @@ export class RunStreams {
   }
 
   private async copy(stream: EventStream, showReasoning: boolean, entries: RunEntries): Promise<void> {
-    let behind = true;
+    let catchingUp = true;
     for await (const batch of entries) {
       for (const { number, tag, data } of batch) {
         if (!showReasoning && tag === REASONING) continue;
         stream.send(data, number);
-        // What was there before the reader came is many events at once, and no sign that it is slow.
-        if (behind) await stream.ready();
+        // Events from before the reader came arrive at once; waiting keeps the reader from counting as slow.
+        if (catchingUp) await stream.ready();
       }
-      behind = false;
+      catchingUp = false;
     }
   }
 }

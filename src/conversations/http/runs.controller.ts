@@ -47,14 +47,14 @@ import { CreateRunBody, readAnswers, readPosition, RejoinQuery, StreamQuery, Str
 import { ApiThreadHeader } from './thread-header.js';
 import { ApiTraceParent, TraceParent } from './trace-parent.js';
 
-/** What a new run needs of either route's body. */
+/** The fields of either route's body that start a run. */
 type RunBody = Pick<CreateRunBody, 'message' | 'resume' | 'config' | 'widget'>;
 
 const SAY_HELLO = {
   'Send a message': { message: { role: 'user', content: 'Hello!' }, config: { userContext: { userId: 'user-42' } } },
 };
 const ANSWER_APPROVALS = {
-  'Answer what the last run asked': {
+  'Answer the last run’s requests for approval': {
     resume: [{ interruptId: EXAMPLE_IDS.interrupt, status: 'resolved', payload: { approved: true } }],
   },
 };
@@ -119,7 +119,7 @@ export class RunsController {
     bodies: {
       ...SAY_HELLO,
       ...ANSWER_APPROVALS,
-      'Go on with the stream of a run': { rejoin: { runId: EXAMPLE_IDS.run, startingAfter: 0 } },
+      'Continue the stream of a run': { rejoin: { runId: EXAMPLE_IDS.run, startingAfter: 0 } },
     },
   })
   @ApiOperation({
@@ -166,8 +166,8 @@ export class RunsController {
     operationId: 'getRun',
     summary: 'Read a run with the reply it wrote',
     description:
-      'Whoever lost the answer of a run finds here what is to be approved: `interrupts` are those that can still be ' +
-      'answered. They are gone once a run has answered or declined them, and when they have expired.',
+      '`interrupts` are the requests for approval that can still be answered, for a caller that has lost the response of ' +
+      'the run. It is empty once a run has answered or declined them, and when they have expired.',
   })
   @ApiThreadHeader()
   @ApiOkResponse({ type: RunResultResponse })
@@ -260,18 +260,18 @@ export class RunsController {
     });
   }
 
-  /** What stands in the way (an unknown run, events that are gone) is known before the stream begins. */
+  /** An unknown run and expired events are refused before the stream begins. */
   private async rejoin(
     reference: RunReference,
     after: number,
     showReasoning: boolean,
     reply: FastifyReply,
   ): Promise<void> {
-    const left = new AbortController();
+    const closed = new AbortController();
     reply.raw.once('close', () => {
-      left.abort();
+      closed.abort();
     });
-    const entries = await this.joinRun.events(reference, after, left.signal);
+    const entries = await this.joinRun.events(reference, after, closed.signal);
     noteOn(reply.request, { runId: reference.runId });
     await this.streams.send(reply, showReasoning, () => Promise.resolve(entries));
   }
@@ -288,18 +288,18 @@ export class RunsController {
   }
 }
 
-/** A widget that does not say which it is counts as one that is too old for every component. */
+/** A widget without a version counts as too old for every component. */
 const UNKNOWN_WIDGET: Widget = { version: '0' };
 
-/** The visitor of a run. With a pass a person waits in the widget, and the session decides whose memories the run has. */
+/** With a session pass the caller is a widget, and the session's user decides on the run's memories. */
 function visitorOf(caller: Principal, widget: Widget | undefined): Pick<RunRequest, 'session' | 'widget'> {
   if (caller.kind === 'api_key') return { widget };
   return { session: { id: caller.sessionId, userKey: caller.userKey }, widget: widget ?? UNKNOWN_WIDGET };
 }
 
 /**
- * A `userContext` scopes tools and retrievals, and a browser can claim any user. Attachments need a relayed run, whose server
- * knows the sender.
+ * A `userContext` scopes tools and retrievals, and a browser could claim any user. Attachments need a server that knows
+ * the sender.
  * @throws ForbiddenForSessionPass when a run with a pass has either
  */
 function checkVisitor(userContext: UserContext | null, message: RunBody['message']): void {
@@ -315,7 +315,7 @@ function checkVisitor(userContext: UserContext | null, message: RunBody['message
   }
 }
 
-/** @throws ValidationFailed unless the body has one of the fields, and one only */
+/** @throws ValidationFailed unless the body has exactly one of the fields */
 function checkOneOf(body: object, fields: readonly string[]): void {
   const sent = fields.filter((field) => (body as Readonly<Record<string, unknown>>)[field] !== undefined);
   if (sent.length === 1) return;
@@ -331,9 +331,9 @@ function referenceOf({ organizationId }: Principal, thread: ThreadReference, run
 function cancelOnDisconnect(active: ActiveRun, reply: FastifyReply): void {
   const { raw } = reply;
   const onClose = (): void => {
-    if (!raw.writableFinished) active.abort('caller_gone');
+    if (!raw.writableFinished) active.abort('caller_disconnected');
   };
   raw.once('close', onClose);
-  // The request may have been given up while the run was being stored.
+  // The caller may have disconnected while the run was being stored.
   if (raw.destroyed) onClose();
 }

@@ -62,11 +62,11 @@ export class RunWidgetBody {
   readonly version!: string;
 }
 
-/** What other bodies have of a run's. */
+/** Fields of a run's body that other bodies have too. */
 export class RunCallerBody extends RunConfigBody {
   @ObjectField(() => RunWidgetBody, {
     optional: true,
-    description: 'The widget in which a person waits for the reply.',
+    description: 'The widget that shows the reply.',
   })
   readonly widget?: RunWidgetBody;
 }
@@ -91,7 +91,7 @@ export class ResumeBody {
   readonly payload?: ApprovalBody;
 }
 
-/** What other bodies have of a run's. */
+/** The field `resume`, for bodies of other routes. */
 export class ResumeListBody {
   @ObjectListField(() => ResumeBody, {
     min: 1,
@@ -102,17 +102,16 @@ export class ResumeListBody {
 }
 
 const MESSAGE_DESCRIPTION =
-  'Answered by a new run. Where the last run of the thread waits for approval, it declines all that was asked.';
+  'Answered by a new run. Where the last run of the thread waits for approval, it declines all requests.';
 const RESUME_DESCRIPTION =
-  'Goes on with the run that ended as `requires_action`: answers every open interrupt of the thread, each exactly once. ' +
-  'One that has expired is answered no more.';
+  'Continues the run that ended as `requires_action`: answers every open interrupt of the thread, each exactly once. ' +
+  'An expired one cannot be answered.';
 
-const ON_DISCONNECT_DESCRIPTION =
-  'What becomes of the run when the caller goes away; `continue` unless said otherwise.';
+const ON_DISCONNECT_DESCRIPTION = 'Whether the run continues when the caller disconnects; `continue` by default.';
 
 const WIDGET_DESCRIPTION =
-  'Somebody waits for the reply in the widget: the agent may offer response components. One that needs a newer widget comes ' +
-  'as prose in the text too.';
+  'The caller is a widget: the agent may show response components. The text has the prose of a component that needs a newer ' +
+  'widget.';
 
 export class CreateRunBody {
   @ObjectField(() => RunMessageBody, {
@@ -165,7 +164,7 @@ export class RejoinQuery extends StreamQuery {
   readonly starting_after?: number;
 }
 
-/** @throws ValidationFailed for an answer that says neither yes nor no */
+/** @throws ValidationFailed for a resolved answer without a payload */
 export function readAnswers(resume: readonly ResumeBody[]): ApprovalAnswer[] {
   return resume.map(({ interruptId, status, payload }, index) => {
     if (status === 'resolved' && !payload) {
@@ -176,7 +175,7 @@ export function readAnswers(resume: readonly ResumeBody[]): ApprovalAnswer[] {
   });
 }
 
-/** @throws ValidationFailed for a `Last-Event-ID` that is no event's number */
+/** @throws ValidationFailed for a `Last-Event-ID` that is not the number of an event */
 export function readPosition(lastEventId: string | string[] | undefined): number | undefined {
   if (lastEventId === undefined || lastEventId === '') return undefined;
   if (typeof lastEventId !== 'string' || !/^\d{1,9}$/.test(lastEventId)) {

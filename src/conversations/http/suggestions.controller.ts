@@ -51,7 +51,7 @@ export class SuggestionsController {
     try {
       return { suggestions: await this.suggestNext.execute({ organizationId, agentId, messages }, disconnected) };
     } catch (error) {
-      // Nobody reads the answer, and nothing has failed.
+      // The caller has disconnected, so this is no failure.
       if (disconnected.aborted) return { suggestions: [] };
       throw error;
     }

@@ -4,7 +4,7 @@ import { MAX_CONTENT, MAX_ID, MAX_MESSAGES } from './content-limits.js';
 const ROLES = ['user', 'assistant'] as const;
 
 export class SuggestionMessageBody {
-  @EnumField(ROLES, { description: 'Who said it: the person, or the agent.' })
+  @EnumField(ROLES, { description: 'The author: the person, or the agent.' })
   readonly role!: 'user' | 'assistant';
   @StringField({ min: 1, max: MAX_CONTENT, description: 'What was said.' })
   readonly content!: string;

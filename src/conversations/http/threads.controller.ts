@@ -121,7 +121,7 @@ export class ThreadsController {
   @ApiExample({ body: { reaction: 'thumbs_up', comment: 'Just what I needed.' } })
   @ApiOperation({
     operationId: 'reactToMessage',
-    summary: 'Say what the user thought of a reply',
+    summary: 'React to a reply',
     description: 'A message has one reaction; a new one replaces it, null takes it back.',
   })
   @ApiThreadHeader()

@@ -64,12 +64,12 @@ export class ListThreadsParameters {
   readonly assistant_id?: string;
   @QueryStringField({ optional: true, description: 'The `nextCursor` of the page before.' })
   readonly cursor?: string;
-  @QueryIntegerField({ optional: true, min: 1, max: MAX_PAGE, description: '100 unless said otherwise.' })
+  @QueryIntegerField({ optional: true, min: 1, max: MAX_PAGE, description: '100 by default.' })
   readonly limit?: number;
 }
 
 export class DeletedResponse {
-  @UuidField({ description: 'The thread that is gone, with its messages, runs and traces.' })
+  @UuidField({ description: 'The thread that was deleted, with its messages, runs and traces.' })
   readonly id!: string;
   @BooleanField({ description: 'Always true.' })
   readonly deleted!: true;
@@ -78,13 +78,13 @@ export class DeletedResponse {
 export class ReactionBody {
   @EnumField(REACTION_NAMES, {
     nullable: true,
-    description: 'What the user thinks of the reply; null takes the reaction back.',
+    description: 'The user’s reaction to the reply; null removes it.',
   })
   readonly reaction!: ReactionName | null;
   @StringField({
     optional: true,
     max: MAX_COMMENT,
-    description: 'What the user says about it, read back with the message and in its trace.',
+    description: 'The user’s comment, which the message and its trace have.',
   })
   readonly comment?: string;
 }

@@ -7,7 +7,7 @@ import type { CallerSpan } from '../ports/index.js';
 const TRACE_PARENT =
   /^(?!ff)(?<version>[\da-f]{2})-(?<traceId>(?!0{32})[\da-f]{32})-(?<spanId>(?!0{16})[\da-f]{16})-[\da-f]{2}(?<more>-.*)?$/;
 
-/** @returns null for a header that is absent or malformed; the run then starts a trace of its own */
+/** @returns null for a header that is absent or malformed; the run then starts a new trace */
 export function readTraceParent(header: string | readonly string[] | undefined): CallerSpan | null {
   const { version, traceId, spanId, more } =
     (typeof header === 'string' ? TRACE_PARENT.exec(header)?.groups : undefined) ?? {};

@@ -5,7 +5,7 @@ import { oldestKeptResults } from '../domain/approval.js';
 import { IdempotencyRepository } from '../persistence/idempotency.repository.js';
 import { RunRepository } from '../persistence/run.repository.js';
 
-/** Small enough that no lock is held for long. */
+/** Small, so that locks are short. */
 const BATCH = 500;
 const EVERY_MINUTES = 60;
 

@@ -4,7 +4,10 @@ import { RekeyUsers } from '../application/rekey-users.js';
 
 const payload = z.object({});
 
-/** Re-keys the columns that a start does not re-key, and rows that processes of the previous release write meanwhile. */
+/**
+ * Re-keys the columns that the start of a process does not re-key, and rows that processes of the previous release
+ * still write.
+ */
 export const rekeyUsers = defineJob({
   name: 'conversations.rekey-users',
   payload,
@@ -18,6 +21,6 @@ export class RekeyUsersJob extends WorkerHost {
   }
 
   process({ signal }: ActiveJob<z.output<typeof payload>>): Promise<void> {
-    return this.users.all(signal);
+    return this.users.rekeyAllColumns(signal);
   }
 }

@@ -7,7 +7,7 @@ const EVERY_MINUTES = 60;
 const payload = z.object({});
 type Payload = z.output<typeof payload>;
 
-/** Removes threads that were too large for their deletion; the schedule finds those whose own job has died. */
+/** Removes threads that were too large for their deletion. The schedule repeats it in case a job has failed. */
 export const removeDeletedThreads = defineJob({
   name: 'conversations.remove-deleted-threads',
   payload,

@@ -3,17 +3,17 @@ import { Clock } from '../../platform/clock/index.js';
 import { type ActiveJob, defineJob, Processor, WorkerHost } from '../../platform/jobs/index.js';
 import { WidgetConversations } from '../application/widget-conversations.js';
 
-/** The time that a visitor has to say something; after it the id of the conversation stops resolving. */
+/** A visitor has so long to send the first message; after that the thread does not exist any more. */
 const KEPT_DAYS = 7;
 const EVERY_MINUTES = 60;
-/** Small enough that no lock is held for long. */
+/** Small, so that locks are short. */
 const BATCH = 500;
 const DAY_MS = 86_400_000;
 
 const payload = z.object({});
 type Payload = z.output<typeof payload>;
 
-/** Removes conversations that were opened for a widget and in which nobody said anything. */
+/** Removes threads that were opened for a widget and have no message. */
 export const removeEmptyThreads = defineJob({
   name: 'conversations.remove-empty-threads',
   payload,

@@ -10,10 +10,9 @@ import {
 } from './conversations.entities.js';
 
 /**
- * Messages and runs go with their thread.
- * `messages.seq` is the order of a conversation: runs of a thread come one after the other, and a
- * clock that differs between processes cannot disturb it. `threads.external_id` is what a client calls the
- * thread that makes up ids of its own; it means something only together with the agent.
+ * Messages and runs are deleted with their thread. `messages.seq` is the order of a conversation: the runs of a thread
+ * do not overlap, and clocks that differ between processes do not matter. `threads.external_id` is the client's own id
+ * of a thread, unique for the agent.
  */
 const init = migration('2026112103_conversations_init', [
   `create table run_owners (
@@ -91,9 +90,9 @@ const init = migration('2026112103_conversations_init', [
 ]);
 
 /**
- * What a run asks stands in `runs.approvals`; `threads.awaiting_run_id` names the run whose requests are
- * open. The run that comes next answers it, by decisions or by a message: the unique index lets one run do so,
- * even where two have read the same pointer.
+ * `runs.approvals` has a run's requests for approval; `threads.awaiting_run_id` is the run whose requests are open. The
+ * next run answers them, with decisions or with a message. The unique index allows only one such run, even when two
+ * have read the same pointer.
  */
 const approvals = migration('2026112108_conversations_approvals', [
   `alter table runs
@@ -104,21 +103,21 @@ const approvals = migration('2026112108_conversations_approvals', [
   `alter table threads add column awaiting_run_id uuid`,
 ]);
 
-/** The index is for the job that removes files: few messages have any, and only those are in it. */
+/** The partial index serves the job that removes files. */
 const attachments = migration('2026112109_conversations_attachments', [
   `alter table messages add column attachments jsonb not null default '[]'`,
   `create index messages_by_attachment on messages using gin (attachments jsonb_path_ops)
      where attachments <> '[]'::jsonb`,
 ]);
 
-/** Counted up by whatever adds to the thread's messages or changes what a model reads of them. */
+/** Incremented by every statement that adds messages or changes what models read of them. */
 const revision = migration('2026112110_conversations_thread_revision', [
   'alter table threads add column revision bigint not null default 0',
 ]);
 
 /**
- * What a message takes, in bytes of text, so that a page of messages ends before it is too large without any of
- * them being read: what everybody is shown, its tool calls, and what only a model reads again.
+ * Sizes of a message in bytes, so that a page can end before it is too large without reading the messages: what clients
+ * always see, its tool calls, and what only models read.
  */
 const sizes = migration('2026112114_conversations_message_sizes', [
   `alter table messages
@@ -130,9 +129,9 @@ const sizes = migration('2026112114_conversations_message_sizes', [
 ]);
 
 /**
- * A thread goes in two steps where it, or its agent, holds too much for one statement: `deleted_at`, or the agent's
- * absence, hides it from every reader, then a job removes its rows in small batches. So no foreign key leads from here
- * to the agent; the index is for the few threads that wait for the job.
+ * A large thread, and every thread of a deleted agent, is deleted in two steps: `deleted_at`, or the absence of the
+ * agent, hides it from every reader, then a job removes its rows in small batches. So there is no foreign key to the
+ * agent. The partial index serves the job.
  */
 const deletion = migration('2026112117_conversations_deletion', [
   'alter table threads drop constraint threads_agent_id_fkey, add column deleted_at timestamptz',
@@ -140,51 +139,54 @@ const deletion = migration('2026112117_conversations_deletion', [
 ]);
 
 /**
- * Results with what tools have shown, images and files in base64: for the run that goes on with the calls of this one,
- * which takes them. Apart from the messages, so that no history is read with them.
+ * Results of tools with images and files in base64, for the run that resumes this one, which removes them. Not in the
+ * messages, so that histories are read without them.
  */
 const keptResults = migration('2026112218_conversations_kept_results', [
   'alter table runs add column kept_results jsonb',
 ]);
 
-/** For the job that removes those which nobody can ask for any more: few runs have any, and only those are in it. */
+/** The partial index serves the job that removes old results. */
 const keptResultsByAge = migration('2026112219_conversations_kept_results_by_age', [
   'create index runs_with_kept_results on runs (completed_at) where kept_results is not null',
 ]);
 
-/** Changes with each break in the heartbeats of a process: see `BEAT`. */
+/** Changes after each gap in the heartbeats of a process: see `BEAT`. */
 const ownerContact = migration('2026112220_conversations_owner_contact', [
   'alter table run_owners add column contact uuid not null default gen_random_uuid()',
 ]);
 
-/** What hooks have put beside a user's message, and what it takes in bytes, as the sizes of the other columns tell it. */
+/** The contexts that hooks add to a user's message, and their size in bytes. */
 const additionalContext = migration('2026112392_conversations_additional_context', [
   'alter table messages add column additional_context jsonb, add column context_bytes bigint not null default 0',
 ]);
 
-/** For the counts of an organization's reactions: few replies have one, and only those are in it. */
+/** The partial index serves the counts of reactions. */
 const reactions = migration('2026112421_conversations_reactions', [
   'create index messages_by_reaction on messages (organization_id, created_at) where reaction is not null',
 ]);
 
-/** What the widget draws beside a reply, and what it takes in bytes. */
+/** The response components of a reply, and their size in bytes. */
 const components = migration('2026112501_conversations_components', [
   `alter table messages add column components jsonb not null default '[]', add column component_bytes bigint not null default 2`,
 ]);
 
-/** The web session whose turn a run is, and its user, for whoever ends the run of a dead process; its turns are counted with each message, and only runs of sessions are in the index. */
+/**
+ * The web session of a run and its user, for the process that ends the run of a dead one. The partial index serves the
+ * count of a session's turns.
+ */
 const sessions = migration('2026112601_conversations_run_sessions', [
   'alter table runs add column session_id uuid, add column session_user_key uuid',
   'create index runs_by_session on runs (session_id) where session_id is not null',
 ]);
 
-/** For the job that removes conversations that were minted for a widget and never begun. */
+/** The partial index serves the job that removes widget threads without a message. */
 const emptyThreads = migration('2026112602_conversations_empty_widget_threads', [
   `create index threads_minted_and_empty on threads (created_at)
      where channel = 'widget' and last_message_at is null and deleted_at is null`,
 ]);
 
-/** For the job that re-keys users of earlier releases; the index is empty once it has. */
+/** The partial index serves the job that re-keys users of earlier releases; it is empty once all are re-keyed. */
 const bareUsers = migration('2026112721_conversations_bare_users', [
   `create index runs_of_bare_users on runs (organization_id, session_user_key) where ${isBareUser('session_user_key')}`,
 ]);

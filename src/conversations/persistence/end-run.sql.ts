@@ -1,7 +1,8 @@
 /**
- * Hot path: every run ends with `finishRun`, stores its message before each round of tool calls with `CHECKPOINT`, the contexts that
- * hooks add with `KEEP_CONTEXT`, and the verdicts of hooks on a sent history with `KEEP_JUDGMENTS`. Written by hand because the end of
- * a run stores run, message, thread and the observers' rows together or not at all, in one round trip and with a plan made once.
+ * Hot path: every run ends with `finishRun`, stores its message before each round of tool calls with `CHECKPOINT`, the
+ * contexts that hooks add with `KEEP_CONTEXT`, and the verdicts of hooks on a sent history with `KEEP_JUDGMENTS`.
+ * Written by hand because the end of a run stores run, message, thread and the observers' rows together or not at all,
+ * in one round trip and with a plan made once.
  */
 import {
   insertRows,
@@ -91,7 +92,10 @@ export const KEEP_CONTEXT = statement(
   returning messages.id`,
 );
 
-/** Stores the verdicts of hooks on a sent history, whose messages belong to no run, if the run still belongs to its owner. */
+/**
+ * Stores the verdicts of hooks on a sent history, whose messages belong to no run, if the run still belongs to its
+ * owner.
+ */
 export const KEEP_JUDGMENTS = statement(
   { ...RUN_PARAMETERS, judged: 'jsonb' },
   (p) => `

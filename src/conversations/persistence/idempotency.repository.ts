@@ -31,8 +31,8 @@ export class IdempotencyRepository {
   }
 
   /**
-   * Call in the transaction that does the work, so that the claim and the work are stored together. A concurrent repeat waits
-   * at the unique index for this transaction's end.
+   * Call in the transaction that does the work, so that the claim and the work are stored together. A concurrent repeat
+   * waits at the unique index for this transaction's end.
    * @returns false when the key has made something before
    */
   async claim(

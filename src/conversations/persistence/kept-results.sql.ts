@@ -1,6 +1,6 @@
 /**
- * Written by hand because one statement reads and removes the results, and because the removal of old ones locks rows and skips those
- * that another transaction has locked.
+ * Written by hand because one statement reads and removes the results, and because the removal of old ones locks rows
+ * and skips those that another transaction has locked.
  */
 import { statement } from '../../platform/database/index.js';
 

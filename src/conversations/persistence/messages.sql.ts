@@ -1,7 +1,7 @@
 /**
- * Hot path: a run reads its thread's history unless this process has it cached, clients poll pages of messages and runs with
- * their replies. Written by hand because a page ends by count and by bytes, which is found without reading the messages beyond
- * it, and because the database plans each text once.
+ * Hot path: a run reads its thread's history unless this process has it cached, clients poll pages of messages and runs
+ * with their replies. Written by hand because a page ends by count and by bytes, which is found without reading the
+ * messages beyond it, and because the database plans each text once.
  */
 import { statement } from '../../platform/database/index.js';
 
@@ -13,8 +13,8 @@ const isInPage = (limit: string, maxBytes: string): string =>
   `nth = 1 or (nth <= ${limit} and total_bytes <= ${maxBytes})`;
 
 /**
- * The plain `<` lets the scan begin at the position in the index. PostgreSQL reads large values, which it stores apart, only for
- * rows that it returns.
+ * The plain `<` lets the scan begin at the position in the index. PostgreSQL reads large values, which it stores apart,
+ * only for rows that it returns.
  */
 export const HISTORY_PAGE = statement(
   {

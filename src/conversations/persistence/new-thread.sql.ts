@@ -1,6 +1,7 @@
 /**
- * Hot path: a chat completion creates its thread, and an AG-UI client names its thread by an external id in every request. Written
- * by hand because a run waits for these statements: each is one round trip, and the database plans each text once.
+ * Hot path: a chat completion creates its thread, and an AG-UI client names its thread by an external id in every
+ * request. Written by hand because a run waits for these statements: each is one round trip, and the database plans
+ * each text once.
  */
 import { statement } from '../../platform/database/index.js';
 import { THREAD_EXISTS } from './thread.sql.js';

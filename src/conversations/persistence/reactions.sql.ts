@@ -1,8 +1,14 @@
-/** Written by hand because the count joins tables that have no relation in the mapping, and groups by a field of a JSON column. */
+/**
+ * Written by hand because the count joins tables that have no relation in the mapping, and groups by a field of a JSON
+ * column.
+ */
 import { statement } from '../../platform/database/index.js';
 import { THREAD_EXISTS } from './thread.sql.js';
 
-/** A reply is not older than its run, so the condition on `messages.created_at` only lets the index of reactions find the rows. */
+/**
+ * A reply is not older than its run, so the condition on `messages.created_at` only lets the index of reactions find
+ * the rows.
+ */
 export const COUNT_REACTIONS = statement(
   { organizationId: 'uuid', agentId: 'uuid', from: 'timestamptz', to: 'timestamptz' },
   (p) => `

@@ -1,6 +1,7 @@
 /**
- * Hot path: every process stores a heartbeat every few seconds and reads the state of its runs, and takes over the runs of processes
- * without a heartbeat. Written by hand because each is one round trip, and only the database's clock counts.
+ * Hot path: every process stores a heartbeat every few seconds and reads the state of its runs, and takes over the runs
+ * of processes without a heartbeat. Written by hand because each is one round trip, and only the database's clock
+ * counts.
  */
 import { statement } from '../../platform/database/index.js';
 import { THREAD_EXISTS } from './thread.sql.js';
@@ -15,8 +16,8 @@ const heardWithin = (seconds: string): string =>
   `abs(extract(epoch from now() - run_owners.heartbeat_at)) < ${seconds}`;
 
 /**
- * The contact changes when the previous heartbeat is too long ago. The upsert decides this from the locked row, since an earlier read
- * could be older than the row it changes.
+ * The contact changes when the previous heartbeat is too long ago. The upsert decides this from the locked row, since
+ * an earlier read could be older than the row it changes.
  */
 export const BEAT = statement(
   { ownerId: 'uuid', gapSeconds: 'double precision', runIds: 'uuid[]' },
@@ -42,9 +43,9 @@ export const REMOVE_SILENT_OWNERS = statement(
 );
 
 /**
- * Takes a run of the calling process that the process does not know, or a run of a silent process. The latter only while the caller's
- * own heartbeat is recent and its contact unbroken: when all processes are silent, the database was unreachable. `silentSeconds` is 0
- * when no other process can be alive.
+ * Takes a run of the calling process that the process does not know, or a run of a silent process. The latter only
+ * while the caller's own heartbeat is recent and its contact unbroken: when all processes are silent, the database was
+ * unreachable. `silentSeconds` is 0 when no other process can be alive.
  */
 export const TAKE_ORPHAN = statement(
   {

@@ -1,6 +1,7 @@
 /**
- * Hot path: clients, and processes that wait for a run of another process, read a run again and again until it has ended. Written
- * by hand because the reads refer to several tables without a relation in the mapping, and the database plans each text once.
+ * Hot path: clients, and processes that wait for a run of another process, read a run again and again until it has
+ * ended. Written by hand because the reads refer to several tables without a relation in the mapping, and the database
+ * plans each text once.
  */
 import { statement } from '../../platform/database/index.js';
 import { THREAD_EXISTS } from './thread.sql.js';

@@ -8,8 +8,8 @@ export interface RunUserRow {
 }
 
 /**
- * A run has the key of its user. Earlier releases stored it only for runs with a session; for their other runs `user_context` names
- * the user.
+ * A run has the key of its user. Earlier releases stored it only for runs with a session; for their other runs
+ * `user_context` names the user.
  */
 export function toRunUser({
   user_context: userContext,

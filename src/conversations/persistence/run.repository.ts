@@ -85,13 +85,13 @@ export interface Heartbeat {
   /** The id of the unbroken contact that the heartbeat belongs to. */
   readonly contact: string;
   /**
-   * Those of the given runs that still exist. `owned`: running, and still this process's. `cancelled`: a user has asked for
-   * cancellation.
+   * Those of the given runs that still exist. `owned`: running, and still this process's. `cancelled`: a user has asked
+   * for cancellation.
    */
   readonly runs: ReadonlyMap<string, { readonly owned: boolean; readonly cancelled: boolean }>;
 }
 
-/** What a process knows of its own runs. */
+/** A process's knowledge of its own runs. */
 export interface OwnRuns {
   readonly ownerId: string;
   /** Under way, or ended with the end not stored yet. */
@@ -143,8 +143,9 @@ export class RunRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Stores the run and the user's message in one statement, and so in one transaction. The unique index on running runs refuses a
-   * second run on the thread. Calls of the previous run that wait for approval get the answers of the resume input, or are declined.
+   * Stores the run and the user's message in one statement, and so in one transaction. The unique index on running runs
+   * refuses a second run on the thread. Calls of the previous run that wait for approval get the answers of the resume
+   * input, or are declined.
    */
   async start(organizationId: string, run: NewRun, executor: SqlExecutor = this.database): Promise<StartResult> {
     for (let attempt = 1; attempt <= START_ATTEMPTS; attempt += 1) {
@@ -174,7 +175,10 @@ export class RunRepository {
     }
   }
 
-  /** Stores the run's message so far, before something that cannot be undone. @returns whether the run still belongs to this owner */
+  /**
+   * Stores the run's message so far, before something that cannot be undone.
+   * @returns whether the run still belongs to this owner
+   */
   async checkpoint(run: OwnedRun, message: Message): Promise<boolean> {
     const rows = await CHECKPOINT.run(this.database, {
       ...run,
@@ -197,7 +201,8 @@ export class RunRepository {
 
   /**
    * Stores the end of a run, if the run still belongs to this owner.
-   * @returns the thread's new revision; null when nothing was stored, since another process has ended the run or it was deleted
+   * @returns the thread's new revision; null when nothing was stored, since another process has ended the run or it was
+   * deleted
    */
   async finish(
     executor: SqlExecutor,
@@ -236,8 +241,8 @@ export class RunRepository {
   }
 
   /**
-   * The result lacks runs whose thread or agent was deleted. An owner that was removed, since its process was suspended for too
-   * long, is inserted again and owns no runs.
+   * The result lacks runs whose thread or agent was deleted. An owner that was removed, since its process was suspended
+   * for too long, is inserted again and owns no runs.
    */
   async beat(ownerId: string, runIds: readonly string[]): Promise<Heartbeat> {
     const rows = await BEAT.run<HeartbeatRow>(this.database, { ownerId, gapSeconds: CONTACT_GAP_SECONDS, runIds });
@@ -250,8 +255,9 @@ export class RunRepository {
   }
 
   /**
-   * Reads and locks one run without a living owner: the owner has been silent for `silentSeconds`, or is the caller, which does not
-   * know the run. A caller whose own heartbeat is old gets no run of another owner. Call inside the transaction that ends the run.
+   * Reads and locks one run without a living owner: the owner has been silent for `silentSeconds`, or is the caller,
+   * which does not know the run. A caller whose own heartbeat is old gets no run of another owner. Call inside the
+   * transaction that ends the run.
    */
   async takeOrphan(executor: SqlExecutor, silentSeconds: number, own: OwnRuns): Promise<OrphanedRun | null> {
     const rows = await TAKE_ORPHAN.run<OrphanRow>(executor, {
@@ -298,7 +304,9 @@ function contactOf(rows: readonly HeartbeatRow[]): string {
   return row.contact;
 }
 
-/** Leaves out stored JSON that cannot be read: the run must end all the same, and must not keep other runs from ending. */
+/**
+ * Leaves out stored JSON that cannot be read: the run must end all the same, and must not keep other runs from ending.
+ */
 async function toOrphan(executor: SqlExecutor, row: OrphanRow): Promise<OrphanedRun> {
   const unreadable: UnreadableJson[] = [];
   const leaveOut = (error: unknown): null => {

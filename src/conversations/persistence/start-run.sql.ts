@@ -1,6 +1,7 @@
 /**
- * Hot path: every run starts with the statement below. Written by hand because it checks the thread, claims the request's key, stores
- * run and message, and answers calls that waited for approval, in one round trip and with a plan made once.
+ * Hot path: every run starts with the statement below. Written by hand because it checks the thread, claims the
+ * request's key, stores run and message, and answers calls that waited for approval, in one round trip and with a plan
+ * made once.
  */
 import { type ParametersOf, statement } from '../../platform/database/index.js';
 import {
@@ -67,10 +68,10 @@ export interface StartedRow {
 }
 
 /**
- * The lock of the thread waits for a start, an end or a deletion that is under way, and then returns the row as that statement left it.
- * The rest of this statement still sees the snapshot from its beginning. When a run has started or ended in between, the revisions
- * differ (`seen`), and nothing is stored. This makes the count of the session's turns exact too, since they are all on this thread.
- * Every statement that locks a run locks its thread first.
+ * The lock of the thread waits for a start, an end or a deletion that is under way, and then returns the row as that
+ * statement left it. The rest of this statement still sees the snapshot from its beginning. When a run has started or
+ * ended in between, the revisions differ (`seen`), and nothing is stored. This makes the count of the session's turns
+ * exact too, since they are all on this thread. Every statement that locks a run locks its thread first.
  */
 const THREAD = (p: Parameters): string => `
   thread as (
@@ -85,7 +86,10 @@ const THREAD = (p: Parameters): string => `
     where not capped and (${p.answersRunId} is null or awaiting_run_id = ${p.answersRunId})
   )`;
 
-/** Has a row when the request is the first with its key. A concurrent repeat waits at the unique index for the first one's end. */
+/**
+ * Has a row when the request is the first with its key. A concurrent repeat waits at the unique index for the first
+ * one's end.
+ */
 const CLAIM = (p: Parameters): string => `
   claim as (
     insert into idempotency_keys (organization_id, operation, key, fingerprint, resource_id, created_at)

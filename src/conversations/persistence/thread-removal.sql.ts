@@ -1,12 +1,12 @@
 /**
- * Written by hand because the ORM has no recursive scan of an index, and no delete of a batch that skips rows which another
- * transaction has locked.
+ * Written by hand because the ORM has no recursive scan of an index, and no delete of a batch that skips rows which
+ * another transaction has locked.
  */
 import { statement } from '../../platform/database/index.js';
 
 /**
- * Deleted agents that have threads left. The recursion steps from one agent to the next along the index by agent, so the cost grows
- * with the number of agents and not of threads.
+ * Deleted agents that have threads left. The recursion steps from one agent to the next along the index by agent, so
+ * the cost grows with the number of agents and not of threads.
  */
 export const DELETED_AGENTS_WITH_THREADS = statement(
   {},
@@ -52,8 +52,8 @@ export const REMOVE_RUNS = statement(
 );
 
 /**
- * A message that is being stored holds the lock of its thread, which is skipped. One that was stored just before shows when the
- * database reads the row again under the lock.
+ * A message that is being stored holds the lock of its thread, which is skipped. One that was stored just before shows
+ * when the database reads the row again under the lock.
  */
 export const REMOVE_EMPTY_WIDGET_THREADS = statement(
   { before: 'timestamptz', limit: 'integer' },

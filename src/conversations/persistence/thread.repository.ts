@@ -45,7 +45,9 @@ export class ThreadRepository {
     private readonly keys: IdempotencyRepository,
   ) {}
 
-  /** @returns `agent_absent` when the agent has been deleted; `repeated` when the request's key has made a thread before */
+  /**
+   * @returns `agent_absent` when the agent has been deleted; `repeated` when the request's key has made a thread before
+   */
   insert(
     organizationId: string,
     thread: Thread,
@@ -89,8 +91,9 @@ export class ThreadRepository {
   }
 
   /**
-   * Deletes a thread of fewer than `most` messages with all its rows. Marks a larger one as deleted, which hides it from every
-   * reader; a job has to remove its rows. The lock waits for a message that is being stored, and later ones do not find the thread.
+   * Deletes a thread of fewer than `most` messages with all its rows. Marks a larger one as deleted, which hides it
+   * from every reader; a job has to remove its rows. The lock waits for a message that is being stored, and later ones
+   * do not find the thread.
    */
   async remove(
     transaction: Transaction,

@@ -1,7 +1,7 @@
 /**
- * Hot path: a message to a thread that this process has not used for seconds looks the thread up (`FIND_AGENT_OF_THREAD`), and
- * clients page through lists of threads. Written by hand because the database plans each text once, and because the condition that
- * a thread exists refers to `agents`, which another context maps.
+ * Hot path: a message to a thread that this process has not used for seconds looks the thread up
+ * (`FIND_AGENT_OF_THREAD`), and clients page through lists of threads. Written by hand because the database plans each
+ * text once, and because the condition that a thread exists refers to `agents`, which another context maps.
  */
 import { statement } from '../../platform/database/index.js';
 
@@ -25,7 +25,9 @@ export const FIND_THREAD = statement(
 
 const PAGE_PARAMETERS = {
   organizationId: 'uuid',
-  /** Of the thread after which the page begins, as the database wrote it, to the microsecond; null for the first page. */
+  /**
+   * Of the thread after which the page begins, as the database wrote it, to the microsecond; null for the first page.
+   */
   activityAt: 'text',
   afterId: 'uuid',
   limit: 'integer',

@@ -1,6 +1,6 @@
 /**
- * Written by hand because other contexts map the tables, and because each statement needs the partial index of bare keys, which is
- * empty once all rows are re-keyed.
+ * Written by hand because other contexts map the tables, and because each statement needs the partial index of bare
+ * keys, which is empty once all rows are re-keyed.
  */
 import { statement } from '../../platform/database/index.js';
 import type { UserColumn } from '../domain/user-column.js';
@@ -18,7 +18,10 @@ export const bareUsers = ({ table, column }: UserColumn) =>
     where ${isBareUser(column)} and organization_id <> all(${p.except}) limit ${p.limit}) bare_users`,
   );
 
-/** Deletes bare rows whose unique key exists with the keyed user already; a process of this release may have written that row. */
+/**
+ * Deletes bare rows whose unique key exists with the keyed user already; a process of this release may have written
+ * that row.
+ */
 export const deleteBareDuplicates = ({ table, column }: UserColumn, uniqueWith: readonly string[]) =>
   statement(
     { users: 'jsonb' },

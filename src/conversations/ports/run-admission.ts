@@ -1,19 +1,18 @@
 import type { RunnableAgent } from '../../agents/index.js';
 
-/** Who is to pay for a call of the agent's model. */
 export interface AdmissionRequest {
   readonly organizationId: string;
   readonly agent: RunnableAgent;
 }
 
-/** Is asked whether the agent's model may be called at all. */
+/** Decides whether an agent's model may be called at all. */
 export abstract class RunAdmission {
   /**
-   * Asked before each run and each request for suggestions, in the order in which `app.module.ts` lists them: nothing has
-   * been stored by then, no file fetched and no model called. The repeat of a request that was admitted is answered the
-   * first one's result, whatever is said to it here.
-   * @throws DomainError where it may not; its message is public. `unprocessable` with `error: 'unprocessable_entity'` and
-   * `bare` is the body that all these routes document
+   * Called before each run and each request for suggestions, in the order in which `app.module.ts` lists the
+   * admissions, before the service stores anything, fetches a file or calls a model. A repeat of an admitted request
+   * gets the first one's result even when it is refused here.
+   * @throws DomainError to refuse; its message is public. All these routes document the body of `unprocessable` with
+   * `error: 'unprocessable_entity'` and `bare`
    */
   abstract admit(request: AdmissionRequest): Promise<void>;
 }

@@ -10,9 +10,9 @@ import type { Channel } from '../domain/thread.js';
 import type { UserContext } from '../domain/user-context.js';
 import type { RunStep } from './run-step.js';
 
-/** The widget that waits for the reply. */
+/** The widget that shows the reply. */
 export interface Widget {
-  /** Of its SDK, as it says itself: any text. */
+  /** The version of its SDK, as the caller sends it: any text. */
   readonly version: string;
 }
 
@@ -25,54 +25,60 @@ export const callerSpan = z.object({
 });
 export type CallerSpan = Stored<typeof callerSpan>;
 
-/** A tool call that a run before this one has made for the same message. */
+/** A tool call that an earlier run made for the same message. */
 export interface EarlierCall {
   readonly name: string;
   readonly failed: boolean;
 }
 
-/** One run as the extensions see it. */
+/** One run, as extensions see it. */
 export interface RunContext {
   readonly organizationId: string;
   readonly agent: RunnableAgent;
   readonly threadId: string;
   readonly runId: string;
-  /** Id of the assistant message this run writes. */
+  /** The id of the message that the run writes. */
   readonly messageId: string;
   readonly channel: Channel;
-  /** Null for a run that goes on with `decisions` instead. */
+  /** Null for a run that begins with `decisions`. */
   readonly userMessage: {
     readonly id: string;
     readonly text: string;
     readonly attachments?: readonly MessageAttachment[];
   } | null;
-  /** The history that the request sent for its new thread, oldest first; empty once hooks have judged it. */
+  /**
+   * The history that the request sent for its new thread, oldest first. The engine empties it once hooks have judged
+   * it.
+   */
   readonly sentHistory: SentMessage[];
-  /** The message's files, until the model has them. */
+  /** The message's files, until the first request to the model is built. */
   readonly attached: AttachedFiles;
-  /** What was said to the calls that the thread's last run ended with; null for a run that a message begins. */
+  /** The answers to the last run's requests for approval; null for a run that begins with a message. */
   readonly decisions: readonly ApprovalDecision[] | null;
   readonly userContext: UserContext | null;
-  /** Stands for the person who chats, within the organization: the same for the same person. Null where nobody is named. */
+  /**
+   * The key of the user (`UserKeys`), the same for the same person of an organization; null when the request names no
+   * user.
+   */
   readonly userKey: string | null;
   /** Null when the request named none. */
   readonly callerSpan: CallerSpan | null;
-  /** Null where the caller is no widget. */
+  /** Null when the caller is no widget. */
   readonly widget: Widget | null;
-  /** Instructions that came with the request; put after everything else of the system prompt. */
+  /** The caller's instructions, the last part of the system prompt. */
   readonly callerPrompt?: string;
   /** The thread had no message before this run's. */
   readonly isFirstRun: boolean;
-  /** Nobody can be asked to approve a call: those that need it are declined. */
+  /** The caller cannot be asked for approval, so calls that need it are declined. */
   readonly nonInteractive: boolean;
-  /** The caller wants to see the model's thinking. */
+  /** The caller asks for the model's reasoning. */
   readonly showReasoning: boolean;
-  /** Of the runs that this one goes on with; known by the time that tools are called. */
+  /** The calls of the runs that this run resumes. The engine fills it before it calls tools. */
   readonly earlierCalls: EarlierCall[];
-  /** What the run did so far, for its trace. An extension that did something worth telling adds a step. */
+  /** The steps of the run's trace so far. An extension may add steps. */
   readonly steps: RunStep[];
-  /** Runs since the run's start. */
+  /** Started with the run. */
   readonly stopwatch: Stopwatch;
-  /** Aborted when the run has to end: pass it to everything that waits. */
+  /** Aborts when the run has to end. Pass it to everything that waits. */
   readonly signal: AbortSignal;
 }

@@ -3,25 +3,28 @@ import type { ModelToolCall } from '../../models/index.js';
 import type { ToolResult } from './tool-source.js';
 import type { RunContext } from './run-context.js';
 
-/** What every verdict may say besides. */
-interface Noted {
-  /** The hook has put what it did into `RunContext.steps` itself; else a verdict that changes something becomes a step. */
+/** Fields of every verdict. */
+interface Verdict {
+  /**
+   * The hook has added its own step to `RunContext.steps`. Otherwise the engine adds one for a verdict that changes
+   * something.
+   */
   readonly recorded?: boolean;
 }
 
-export type PromptVerdict = Noted &
+export type PromptVerdict = Verdict &
   (
     | {
         readonly decision: 'continue';
         readonly additionalContext: readonly string[];
-        /** The hook judges prompts, so the model gets no message of a sent history that the hook was not asked about. */
+        /** The hook checks prompts, so models do not get messages of a sent history that the hook has not checked. */
         readonly guards?: boolean;
       }
-    /** The model is not called; `reason` is shown as the reply. */
+    /** The engine does not call the model, and shows `reason` as the reply. */
     | { readonly decision: 'block'; readonly reason: string | null }
   );
 
-/** A user's message that no model has read yet. */
+/** A user's message, before a model reads it. */
 export interface UserPrompt {
   readonly id: string;
   readonly text: string;
@@ -35,39 +38,38 @@ export interface SuggestionRequest {
   readonly signal: AbortSignal;
 }
 
-export type ToolCallVerdict = Noted & {
-  /** Appended to what the model reads of the call, whatever comes of it. */
+export type ToolCallVerdict = Verdict & {
+  /** Appended to the call's result or error, for the model. */
   readonly additionalContext?: readonly string[];
 } & (
     | { readonly decision: 'allow'; readonly input?: ModelToolCall['input'] }
-    /** The tool does not run; the model reads `reason` as its error. */
+    /** The engine does not call the tool; the model reads `reason` as its error. */
     | { readonly decision: 'deny'; readonly reason: string }
   );
 
-export type StopVerdict = Noted &
+export type StopVerdict = Verdict &
   (
     | { readonly decision: 'stop' }
-    /** The agent goes on once more, with `reason` as guidance. */
+    /** The engine calls the model once more, with `reason` as guidance. */
     | { readonly decision: 'continue'; readonly reason: string }
   );
 
 /**
- * Is asked before and after the steps of a run. Every method has a neutral answer, so an
- * implementation overrides what it cares about. Several hooks are asked in parallel; one block
- * blocks, one denial denies. A hook decides itself whether its own failure blocks. One that throws all the same is
- * logged: before a prompt or a call it blocks, since a guard that broke has let nothing pass; afterwards it counts as
- * neutral.
+ * Checks and changes the steps of a run. Every method has a neutral default, so an implementation overrides only what
+ * it needs. The engine calls several hooks in parallel; one block blocks, one denial denies. A hook should handle its
+ * own failures. The engine logs a hook that throws: before a prompt or a tool call that blocks or denies, since a
+ * failed check has allowed nothing; later it has no effect.
  */
 export abstract class RunHooks {
   /**
-   * Called for one message after the other, until one is blocked: the user messages of the history that the request sent, and
-   * then the run's own (`RunContext.userMessage`).
+   * Called for one message after the other, until one is blocked: the user's messages of the sent history, then the
+   * run's own (`RunContext.userMessage`).
    */
   beforePrompt(_run: RunContext, _prompt: UserPrompt): Promise<PromptVerdict> {
     return Promise.resolve({ decision: 'continue', additionalContext: [] });
   }
 
-  /** @returns `block` for a prompt that no model may read; the request then gets no suggestions */
+  /** @returns `block` for a prompt that models must not read; the request then gets no suggestions */
   beforeSuggestions(_request: SuggestionRequest): Promise<PromptVerdict['decision']> {
     return Promise.resolve('continue');
   }
@@ -77,14 +79,14 @@ export abstract class RunHooks {
     return Promise.resolve({ decision: 'allow' });
   }
 
-  /** After a call that succeeded. @returns text appended to the result the model reads */
+  /** Called after a successful call. @returns texts that are appended to the result for the model */
   afterToolCall(_run: RunContext, _call: ModelToolCall, _result: ToolResult): Promise<readonly string[]> {
     return Promise.resolve([]);
   }
 
   /**
    * @param _lastAssistantMessage the model's last answer
-   * @param _continued a hook has already made this reply go on, and a further wish is not heard
+   * @param _continued whether a hook has continued this reply before; the engine then ignores a further `continue`
    */
   beforeStop(_run: RunContext, _lastAssistantMessage: string, _continued: boolean): Promise<StopVerdict> {
     return Promise.resolve({ decision: 'stop' });

@@ -7,20 +7,20 @@ import type { UserContext } from '../domain/user-context.js';
 import type { CallerSpan } from './run-context.js';
 import type { RunStep } from './run-step.js';
 
-/** A run that has ended, however it did. */
+/** A run that has ended, with any status. */
 export interface FinishedRun {
   readonly run: Run;
   readonly agent: { readonly provider: string; readonly model: string; readonly useOwnApiKey: boolean };
   readonly channel: Channel;
-  /** Null for a run that went on with `decisions` instead. */
+  /** Null for a run that began with `decisions`. */
   readonly userMessage: { readonly id: string; readonly text: string } | null;
   readonly decisions: readonly ApprovalDecision[] | null;
-  /** Null when the run ended before there was anything to keep. */
+  /** Null when the run ended before it had text or calls. */
   readonly message: Message | null;
   readonly userContext: UserContext | null;
   /** As in `RunContext`. */
   readonly userKey: string | null;
-  /** Null when the request named none, and for a run that another process ended after the crash of its own. */
+  /** Null when the request named none, and for a run that another process ended after its own had died. */
   readonly callerSpan: CallerSpan | null;
   readonly steps: readonly RunStep[];
   readonly latencyMs: number;
@@ -45,17 +45,16 @@ export interface SuggestionUsage {
 /** One row of a table of the observer's own context: `tableRow(entity, row)` of `platform/database`. */
 export type RunRecord = TableRow;
 
-/** Is told how runs ended. */
+/** Stores rows about ended runs, and counts them. */
 export abstract class RunObserver {
   /**
-   * Told once the run has ended, before its end is stored, and again where storing it failed.
-   * @returns the rows to keep of the run, none for nothing. Each is for an entity that the observer's context maps and
-   * lists in its `ContextSchema`. They are inserted by the statement that stores the run's end, so they are kept exactly
-   * when that is and cost no round trip of their own. A row whose primary key is there already is left as it is: a key
-   * that follows from the run's id keeps a run that is stored twice from leaving two. Values are JSON, `Date`,
-   * `Uint8Array` or `bigint`; what PostgreSQL cannot store of a text (NUL, half a surrogate pair) is left out. Rows are
-   * a part of what ends the run, so they must be of bounded size; one that the database refuses delays the end, which is
-   * then stored without any of them.
+   * Called when the run has ended, before its end is stored, and again before each further attempt to store it.
+   * @returns the rows to store. Each belongs to an entity that the observer's context lists in its `ContextSchema`. The
+   * statement that stores the run's end inserts them, so they are stored exactly when the end is, without a further
+   * round trip. A row whose primary key exists stays as it is: derive the key from the run's id, so that a repeated
+   * attempt adds no second row. Values are JSON, `Date`, `Uint8Array` or `bigint`; characters that PostgreSQL cannot
+   * store (NUL, half a surrogate pair) are removed. Rows must be of bounded size. A row that the database refuses
+   * delays the end, which is then stored without all rows.
    */
   record(_run: FinishedRun): readonly RunRecord[] {
     return [];
@@ -67,12 +66,11 @@ export abstract class RunObserver {
   }
 
   /**
-   * Told at most once of each run, in the process that has ended it: its end is stored, or there is nothing left that it
-   * could be stored in, since the thread was deleted meanwhile. Who waits for the run has not been answered yet, so this
-   * is for what takes microseconds, such as counting. A process that dies in between tells nobody. What it throws is
-   * logged and changes nothing.
+   * Called at most once for each run, in the process that ended it, after the end was stored or when the thread was
+   * deleted. The caller of the run still waits for its response, so this may take only microseconds: it is for
+   * counting. Not called when the process dies in between. The engine logs an error that it throws.
    */
   ended(_run: FinishedRun): void {
-    // Some observers only keep rows.
+    // Most observers only store rows.
   }
 }

@@ -1,6 +1,6 @@
 export type StepType = 'model' | 'tool' | 'retrieval' | 'hook' | 'memory';
 
-/** One thing the run did, as the trace shows it. */
+/** One step of a run's trace. */
 export interface RunStep {
   readonly id: string;
   readonly type: StepType;
@@ -9,9 +9,12 @@ export interface RunStep {
   readonly latencyMs: number;
   readonly input: unknown;
   readonly output: unknown;
-  /** Public text; null when the step succeeded. */
+  /** A public text; null when the step succeeded. */
   readonly error: string | null;
-  /** Of a model call: the provider's id of its answer, and the model that the provider names; null for what it does not report. */
+  /**
+   * Of a model call: the provider's id of the response and the name of the model; null for what the provider does not
+   * report.
+   */
   readonly response?: { readonly id: string | null; readonly model: string | null };
   readonly usage?: { readonly inputTokens: number | null; readonly outputTokens: number | null };
 }

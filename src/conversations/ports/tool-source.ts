@@ -2,17 +2,17 @@ import type { JsonObject, ModelMedia, ToolDefinition } from '../../models/index.
 import type { ToolEffect } from '../domain/approval.js';
 import type { RunContext } from './run-context.js';
 
-/** How a trace names the step in which the tool ran. */
+/** The type of the trace step for a call of the tool. */
 export type ToolStepType = 'tool' | 'retrieval' | 'memory';
 
-/** Something that the widget draws beside the text of the reply, such as buttons. */
+/** A response component, such as buttons, which the widget draws beside the text of the reply. */
 export interface ShownComponent {
-  /** What is drawn, such as `confirm`. */
+  /** The kind of component, such as `confirm`. */
   readonly component: string;
   readonly props: JsonObject;
-  /** The same as prose (Markdown), for a reader that cannot draw it. */
+  /** The component as prose (Markdown), for clients that cannot draw it. */
   readonly fallback: string;
-  /** The caller's widget is known not to draw it: the prose becomes a part of the reply's text as well. */
+  /** The caller's widget is too old to draw it, so the reply's text gets the prose too. */
   readonly asText: boolean;
 }
 
@@ -20,48 +20,52 @@ export interface ToolResult {
   /** What the model reads. */
   readonly output: string;
   readonly isError: boolean;
-  /** What it shows besides; `output` names each, for models that cannot take it. */
+  /** Images and files of the result; `output` names each, for models that cannot take it. */
   readonly media?: readonly ModelMedia[];
-  /** Put before whoever chats: sent as a component event and kept with the message. Not of a call that failed. */
+  /** Sent as a component event and stored with the message; ignored for a failed call. */
   readonly component?: ShownComponent;
 }
 
 /** Whether the model's provider accepted a tool's schema. */
 export type SchemaVerdict =
   | { readonly accepted: true }
-  /** It refused the whole request: because of this schema (`isNamed`), or without naming one. `reason` quotes it, without secrets. */
+  /**
+   * The provider refused the request because of this schema (`isNamed`), or without naming a schema. `reason` quotes
+   * it, without secrets.
+   */
   | { readonly accepted: false; readonly isNamed: boolean; readonly reason: string };
 
-/** One tool, offered for one run. */
+/** A tool that the model can call in one run. */
 export interface OfferedTool {
   readonly definition: ToolDefinition;
   readonly step: ToolStepType;
-  /** What a call does, which decides with the agent's settings whether somebody has to approve it. */
+  /** Together with the agent's settings this decides whether a call needs approval. */
   readonly effect: ToolEffect;
   /**
-   * What a call reaches, where the tool's name may come to mean something else: an approval holds for this alone. Stored
-   * with the request, so no secret; shown to nobody.
+   * Identifies what a call reaches, for tools whose name may refer to something else later: an approval holds only for
+   * the same target. Stored with the request for approval and never shown. Must not contain secrets.
    */
   readonly target?: string;
-  /** Where an agent has very many tools, the model finds this one by searching (`find_tools`) instead of being told of it at once. */
+  /** When an agent has very many tools, requests omit this one until the model finds it with `find_tools`. */
   readonly searchable?: boolean;
-  /** The model's provider refuses the schema, so requests have a plain object in its place. */
+  /** The model's provider is known to refuse the schema, so requests have a plain object schema instead. */
   readonly schemaRefused?: boolean;
   /**
-   * Called at most once a run for each verdict: the provider answered a request with the schema, or refused the request because of
-   * it, and the engine then sends it once more with a plain object. Must not throw; the run does not wait for it.
+   * Called at most once a run for each verdict: the provider answered a request with the schema, or refused it because
+   * of the schema; the engine then repeats the request with a plain object schema. Must not throw; the run does not
+   * wait for it.
    */
   schemaJudged?(verdict: SchemaVerdict): void;
   /**
-   * Runs the tool. Should not throw: a failure the model can work with is an `isError` result. What
-   * it throws all the same is told to the model as a plain failure, its text to the log alone.
+   * Runs the tool. Should not throw: a failure that the model can handle is an `isError` result. When it throws, the
+   * model reads only that the tool failed, and the log has the error.
    */
   call(input: JsonObject, signal: AbortSignal): Promise<ToolResult>;
 }
 
 /**
- * Offers tools for a run and calls them. A source that cannot reach its tools offers none rather
- * than failing the run. Names are unique over all sources; the first source to offer one keeps it.
+ * Offers tools for a run. A source that cannot reach its tools offers none and does not fail the run. When two tools
+ * have the same name, the first source's tool wins.
  */
 export abstract class ToolSource {
   abstract offer(run: RunContext): Promise<readonly OfferedTool[]>;

@@ -424,7 +424,7 @@ describe('a chat completion', () => {
     expect(status).toBe(200);
     expect(body).toMatchObject({ choices: [{ message: { content: 'I could not pay.' }, finish_reason: 'stop' }] });
     expect(toolResults()).toMatchObject([
-      { id: 'p', output: expect.stringContaining('nobody can be asked'), isError: true },
+      { id: 'p', output: expect.stringContaining('no way to ask for it'), isError: true },
       { id: 'l', isError: false },
     ]);
     expect((await talk.messages())[1]?.toolCalls).toMatchObject([{ status: 'denied' }, { status: 'completed' }]);

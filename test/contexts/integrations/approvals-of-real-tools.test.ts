@@ -152,7 +152,7 @@ describe('an agent that asks before changes', () => {
     expect(arrived()).toEqual([['look', 'look']]);
     expect(toolResults()).toMatchObject([
       { id: 'look', isError: false },
-      { id: 'pay', output: expect.stringContaining('nobody can be asked'), isError: true },
+      { id: 'pay', output: expect.stringContaining('no way to ask for it'), isError: true },
     ]);
   });
 });

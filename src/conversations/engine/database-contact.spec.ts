@@ -1,11 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
-import { Contact } from './contact.js';
+import { DatabaseContact } from './database-contact.js';
 
 const SECOND = 1_000;
 
-/** A contact whose heartbeats come every five seconds, up to and including `until`, and that the database names `first`. */
-function beating(until: number): Contact {
-  const contact = new Contact();
+/** A contact whose heartbeats come every five seconds, up to and including `until`, with the id `first`. */
+function beating(until: number): DatabaseContact {
+  const contact = new DatabaseContact();
   contact.heard(0, 'first');
   for (let seconds = 5; seconds <= until; seconds += 5) contact.heard(seconds * SECOND, 'first');
   return contact;
@@ -13,16 +13,16 @@ function beating(until: number): Contact {
 
 describe('the contact with the database', () => {
   it('has not lasted before the first heartbeat', () => {
-    expect(new Contact().lasted(60 * SECOND, 0)).toBe(false);
+    expect(new DatabaseContact().lasted(60 * SECOND, 0)).toBe(false);
   });
 
-  it('lasts from the first of the heartbeats that follow one another', () => {
+  it('lasts since the first heartbeat with the same id', () => {
     const contact = beating(20);
     expect(contact.lasted(20 * SECOND - 1, 20)).toBe(false);
     expect(contact.lasted(20 * SECOND, 20)).toBe(true);
   });
 
-  it('begins anew when the database gives it another name', () => {
+  it('starts again when the database changes its id', () => {
     const contact = beating(60);
     contact.heard(65 * SECOND, 'second');
     expect(contact.id).toBe('second');
@@ -31,7 +31,7 @@ describe('the contact with the database', () => {
     expect(contact.lasted(85 * SECOND, 20)).toBe(true);
   });
 
-  it('begins anew with the heartbeat after one that failed', () => {
+  it('starts again with the heartbeat after a failed one', () => {
     const contact = beating(60);
     contact.lost();
     expect(contact.id).toBeNull();

@@ -1,7 +1,7 @@
 import { type ToolDefinition, withoutSchema } from '../../models/index.js';
 import { MAX_SCHEMA_CHARACTERS } from './limits.js';
 
-/** Sources offer the same definitions run after run, and schemas may be large. */
+/** Caches, since sources offer the same definitions run after run and schemas may be large. */
 const knownCharacters = new WeakMap<ToolDefinition, number>();
 const knownPlain = new WeakMap<ToolDefinition, ToolDefinition>();
 
@@ -12,9 +12,9 @@ export function charactersOf(definition: ToolDefinition): number {
   return characters;
 }
 
-/** The definition for requests, without a schema that would take a large share of a model's context. */
-export function offeredDefinition(definition: ToolDefinition): ToolDefinition {
-  // Fast path: the schema is a part of the definition.
+/** The definition for requests. A very large schema is replaced, since it would fill the model's context. */
+export function requestDefinition(definition: ToolDefinition): ToolDefinition {
+  // Fast path: the schema is smaller than the definition.
   if (charactersOf(definition) <= MAX_SCHEMA_CHARACTERS) return definition;
   const offered = knownPlain.get(definition) ?? withoutLargeSchema(definition);
   knownPlain.set(definition, offered);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { ToolOutputs } from './tool-output.js';
+import { ToolOutputBudget } from './tool-output-budget.js';
 import { MAX_TOOL_OUTPUT, MAX_TOOL_OUTPUTS } from './limits.js';
 
 const note = (kept: number, whole: number): string =>
@@ -8,18 +8,18 @@ const note = (kept: number, whole: number): string =>
 describe('the outputs of tools that a run keeps', () => {
   it('are whole up to the limit of one', () => {
     const output = 'x'.repeat(MAX_TOOL_OUTPUT);
-    expect(new ToolOutputs().take(output)).toBe(output);
+    expect(new ToolOutputBudget().take(output)).toBe(output);
   });
 
   it('are cut beyond it, never within a character, and say so', () => {
     const output = `x${'😀'.repeat(MAX_TOOL_OUTPUT / 2)}`;
-    const taken = new ToolOutputs().take(output);
+    const taken = new ToolOutputBudget().take(output);
     expect(taken.isWellFormed()).toBe(true);
     expect(taken).toBe(`${output.slice(0, -2)}\n\n${note(output.length - 2, output.length)}`);
   });
 
   it('are bounded together: what comes when there is no more room is a note alone', () => {
-    const outputs = new ToolOutputs();
+    const outputs = new ToolOutputBudget();
     const output = 'x'.repeat(MAX_TOOL_OUTPUT);
     for (let room = MAX_TOOL_OUTPUTS; room > 0; room -= output.length) expect(outputs.take(output)).toBe(output);
     expect(outputs.take(output)).toBe(note(0, output.length));

@@ -1,12 +1,12 @@
 /**
- * How long this process has been in contact with the database. Each heartbeat answers with the name of the contact,
- * which the database changes where it had received none for too long: an outage, a suspended process or machine, or a
- * clock that was set shows there, whether or not the process has noticed.
+ * How long this process has been in contact with the database. Each heartbeat returns the contact's id, which the
+ * database changes when the previous heartbeat was too long ago. So an outage, a suspended process or a changed clock
+ * shows, even when the process has not noticed it.
  */
-export class Contact {
+export class DatabaseContact {
   private current: { readonly id: string; readonly since: number } | undefined;
 
-  /** Its name in the database; null before the first heartbeat and after one that failed. */
+  /** Null before the first heartbeat and after a failed one. */
   get id(): string | null {
     return this.current?.id ?? null;
   }
@@ -20,7 +20,7 @@ export class Contact {
     this.current = undefined;
   }
 
-  /** Whether it has lasted for so long without a break. */
+  /** Whether the contact has lasted for so long without a break. */
   lasted(time: number, seconds: number): boolean {
     return this.current !== undefined && time - this.current.since >= seconds * 1_000;
   }
