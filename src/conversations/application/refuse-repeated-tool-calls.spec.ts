@@ -4,7 +4,7 @@ import { RefuseRepeatedToolCalls, SAME_CALLS_IN_A_ROW } from './refuse-repeated-
 
 type Answer = readonly object[];
 
-/** @returns the decisions about calls with these inputs, one list an answer */
+/** @returns the decisions about calls with these inputs, one list for each answer */
 async function decisionsOn(answers: readonly Answer[]): Promise<string[][]> {
   const hooks = new RefuseRepeatedToolCalls();
   const steps: RunStep[] = [];
@@ -30,19 +30,19 @@ describe('a model that repeats itself', () => {
     expect(await decisionsOn([...repeated, [same], [same]])).toEqual([...allowed(repeated), ['deny'], ['deny']]);
   });
 
-  it('may make it as often as it likes with another call in between, in an answer of its own or in the same one', async () => {
+  it('may make it without limit with another call in between, in a separate answer or the same one', async () => {
     const polling = times(20, [same]).flatMap((answer) => [answer, [{ q: 2 }]]);
     expect(await decisionsOn(polling)).toEqual(allowed(polling));
     const pairs = times(20, [same, { q: 2 }]);
     expect(await decisionsOn(pairs)).toEqual(allowed(pairs));
   });
 
-  it('may make it again once another call has come between', async () => {
+  it('may make it again after another call', async () => {
     const decisions = await decisionsOn([...times(SAME_CALLS_IN_A_ROW + 1, [same]), [{ q: 2 }], [same]]);
     expect(decisions.slice(SAME_CALLS_IN_A_ROW)).toEqual([['deny'], ['allow'], ['allow']]);
   });
 
-  it('has equal calls of one answer counted once', async () => {
+  it('counts equal calls of one answer once', async () => {
     const eight = times(SAME_CALLS_IN_A_ROW, Array<object>(8).fill(same));
     expect(await decisionsOn(eight)).toEqual(allowed(eight));
   });

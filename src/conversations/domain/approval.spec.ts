@@ -22,7 +22,7 @@ describe('a tool call', () => {
     ['read_only', [false, false, true, true]],
     ['changes_resources', [false, true, true, true]],
   ];
-  it.each(cases)('of a tool that is %s asks as the two flags say', (effect, expected) => {
+  it.each(cases)('of a tool that is %s needs approval as the two settings say', (effect, expected) => {
     const flags = [
       [false, false],
       [true, false],
@@ -41,7 +41,7 @@ describe('a tool call', () => {
 describe('answers', () => {
   const requests = [request('a'), request('b')];
 
-  it('fit in any order when each request has one', () => {
+  it('are valid in any order when each request has one', () => {
     expect(validateAnswers(requests, [answer('b'), answer('a')], false)).toBeNull();
   });
 
@@ -54,7 +54,7 @@ describe('answers', () => {
     expect(validateAnswers(requests, answers, false)).toEqual(unfit);
   });
 
-  it('do not fit requests that have expired; those that are unknown stay so', () => {
+  it('are invalid for expired requests; unknown ones stay unknown', () => {
     expect(validateAnswers(requests, [answer('b'), answer('a')], true)).toEqual({
       problem: 'expired',
       index: 0,
@@ -63,21 +63,21 @@ describe('answers', () => {
     expect(validateAnswers(requests, [answer('c')], true)).toMatchObject({ problem: 'unknown' });
   });
 
-  it('are accepted for 24 hours and not a moment longer', () => {
+  it('are accepted for exactly 24 hours', () => {
     const askedAt = new Date('2026-03-28T12:00:00.000Z');
     expect(approvalExpiry(askedAt).toISOString()).toBe('2026-03-29T12:00:00.000Z');
     expect(hasExpired(askedAt, new Date('2026-03-29T11:59:59.999Z'))).toBe(false);
     expect(hasExpired(askedAt, new Date('2026-03-29T12:00:00.000Z'))).toBe(true);
   });
 
-  it('become decisions in the order of the requests, with what the tool is to be called with', () => {
+  it('become decisions in the order of the requests, with the arguments of the calls', () => {
     expect(decide(requests, [answer('b'), answer('a', false, 'too dear')])).toEqual([
       { toolCallId: 'call-a', tool: 'pay', input: { id: 'a' }, approved: false, reason: 'too dear' },
       { toolCallId: 'call-b', tool: 'pay', input: { id: 'b' }, approved: true, reason: null },
     ]);
   });
 
-  it('that decline tell the model the reason, where there is one', () => {
+  it('that decline give the model the reason, if there is one', () => {
     expect(declinedOutput({ reason: 'too dear' })).toContain('too dear');
     expect(declinedOutput({ reason: null })).not.toContain('reason');
     expect(declinedOutput({ reason: '' })).not.toContain('reason');

@@ -29,7 +29,7 @@ describe('the conversation as a model reads it', () => {
     ]);
   });
 
-  it('leaves out a reply of which nothing was kept', () => {
+  it('leaves out a reply without text and calls', () => {
     expect(toModelMessages([stored({ status: 'failed' })])).toEqual([]);
   });
 
@@ -43,7 +43,7 @@ describe('the conversation as a model reads it', () => {
     expect(toModelMessages([stored({ content: 'It is there', transcript })])).toEqual(transcript);
   });
 
-  describe('of a run that asked and the run that went on', () => {
+  describe('of a run that asked for approval and the run that resumed it', () => {
     const call = (id: string) => ({ id, name: 'pay', input: {} });
     const result = (id: string, output: string) =>
       ({ role: 'tool', toolCallId: id, toolName: 'pay', output, isError: false }) as const;
@@ -61,20 +61,20 @@ describe('the conversation as a model reads it', () => {
     const ids = (entries: ReturnType<typeof toModelMessages>) =>
       entries.flatMap((entry) => (entry.role === 'tool' ? [entry.toolCallId] : []));
 
-    it('has each result behind its call, in the order of the calls, though they stand in two messages', () => {
-      const goesOn = stored({
+    it('has each result behind its call, in the order of the calls, though they are in two messages', () => {
+      const resuming = stored({
         runId: 'r2',
         transcript: [result('c1', 'one'), { role: 'assistant', text: 'Done', toolCalls: [] }],
       });
 
-      const read = toModelMessages([before, asking, goesOn]);
+      const read = toModelMessages([before, asking, resuming]);
 
       expect(read.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'tool', 'assistant']);
       expect(ids(read)).toEqual(['c1', 'c2']);
       expect(JSON.stringify(read)).not.toContain('sealed');
     });
 
-    it('is left open for the run that goes on, with what the provider sealed since the last message of the user', () => {
+    it('is left open for the run that resumes it, with the provider state since the last message of the user', () => {
       const earlier = stored({ runId: 'r0', transcript: [{ role: 'assistant', text: 'Hi', toolCalls: [], state }] });
 
       const read = toModelMessages([earlier, before, asking], 'open');
@@ -83,7 +83,7 @@ describe('the conversation as a model reads it', () => {
       expect(read.map((entry) => 'state' in entry)).toEqual([false, false, true, false]);
     });
 
-    it('says of a call that was declined what was said then, and of a lost one that its outcome is unknown', () => {
+    it('gives a declined call its stored output, and a call without a result an unknown outcome', () => {
       const denied = { ...asking, toolCalls: [{ ...call('c1'), status: 'denied' as const, output: 'No.' }] };
 
       expect(toModelMessages([before, denied])).toContainEqual(
@@ -94,12 +94,12 @@ describe('the conversation as a model reads it', () => {
       );
     });
 
-    it('keeps a result from the model whose call it is not given', () => {
+    it('leaves out a result without its call', () => {
       expect(ids(toModelMessages([stored({ transcript: [result('c1', 'one')] })]))).toEqual([]);
     });
   });
 
-  it('tells the model that the outcome of an interrupted tool call is unknown: providers refuse a call without a result', () => {
+  it('gives an interrupted call a result that says that its outcome is unknown, since providers refuse a call without a result', () => {
     const transcript = [
       {
         role: 'assistant',

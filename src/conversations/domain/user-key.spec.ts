@@ -5,7 +5,7 @@ const key = Buffer.alloc(32, 1);
 const bareOf = (id: string | number): string => bareUserKey(id) ?? '';
 
 describe('the key of a user', () => {
-  it('is the same for the same user and organization, and another one for any other', () => {
+  it('is the same for the same user and organization, and differs for any other', () => {
     expect(keyedUser(key, bareOf('ann'))).toBe(keyedUser(key, bareOf('ann')));
     expect(keyedUser(key, bareOf(17))).toBe(keyedUser(key, bareOf('17')));
     const others = [keyedUser(key, bareOf('bob')), keyedUser(Buffer.alloc(32, 2), bareOf('ann')), bareOf('ann')];

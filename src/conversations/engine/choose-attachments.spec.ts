@@ -25,7 +25,7 @@ const files = fc
   .map(({ kind, size }) => file(kind, size));
 
 describe('the attachments of earlier messages', () => {
-  it('never take more room than there is, and each that is left out has its note', () => {
+  it('never take more room than there is, and a note replaces each omitted one', () => {
     fc.assert(
       fc.property(
         fc.array(fc.array(files, { maxLength: 6 }), { maxLength: 12 }),
@@ -59,7 +59,7 @@ describe('the attachments of earlier messages', () => {
     ]);
   });
 
-  it('leave what is said alone where there are none', () => {
+  it('leave messages without attachments unchanged', () => {
     const entries: HistoryEntry[] = [
       { role: 'user', text: 'Hi' },
       { role: 'assistant', text: 'Ho', toolCalls: [] },

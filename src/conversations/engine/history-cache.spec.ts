@@ -15,38 +15,38 @@ function said(content: string): HistoryMessage {
   };
 }
 
-function tailOf(...messages: HistoryMessage[]): CachedHistory {
+function historyOf(...messages: HistoryMessage[]): CachedHistory {
   return { messages, before: 0, bytes: bytesOf(messages) };
 }
 
-describe('what a process remembers of a thread', () => {
-  it('is given at the revision it was kept at, and at no other', () => {
-    const recent = new HistoryCache();
-    const tail = tailOf(said('Hello'));
-    recent.set('a', 2, tail);
-    expect(recent.find('a', 2)).toBe(tail);
-    expect(recent.find('a', 3)).toBeUndefined();
-    // What has changed once cannot become true again.
-    expect(recent.find('a', 2)).toBeUndefined();
-    expect(recent.find('b', 2)).toBeUndefined();
+describe('the cached history of a thread', () => {
+  it('is found only at the revision at which it was set', () => {
+    const cache = new HistoryCache();
+    const tail = historyOf(said('Hello'));
+    cache.set('a', 2, tail);
+    expect(cache.find('a', 2)).toBe(tail);
+    expect(cache.find('a', 3)).toBeUndefined();
+    // A find with another revision drops the entry.
+    expect(cache.find('a', 2)).toBeUndefined();
+    expect(cache.find('b', 2)).toBeUndefined();
   });
 
-  it('makes room for others, the thread used last staying longest', () => {
-    const recent = new HistoryCache();
-    const fifth = tailOf(said('x'.repeat(HISTORY_CACHE_BYTES / 5 - 350)));
-    for (const id of ['a', 'b', 'c', 'd', 'e']) recent.set(id, 1, fifth);
-    recent.set('a', 2, fifth);
-    recent.set('f', 1, fifth);
-    expect(recent.find('b', 1)).toBeUndefined();
-    for (const id of ['c', 'd', 'e', 'f']) expect(recent.find(id, 1)).toBe(fifth);
-    expect(recent.find('a', 2)).toBe(fifth);
+  it('is dropped for others, the least recently used thread first', () => {
+    const cache = new HistoryCache();
+    const fifth = historyOf(said('x'.repeat(HISTORY_CACHE_BYTES / 5 - 350)));
+    for (const id of ['a', 'b', 'c', 'd', 'e']) cache.set(id, 1, fifth);
+    cache.set('a', 2, fifth);
+    cache.set('f', 1, fifth);
+    expect(cache.find('b', 1)).toBeUndefined();
+    for (const id of ['c', 'd', 'e', 'f']) expect(cache.find(id, 1)).toBe(fifth);
+    expect(cache.find('a', 2)).toBe(fifth);
   });
 
-  it('is nothing of a thread that would push out all the others', () => {
-    const recent = new HistoryCache();
-    recent.set('small', 1, tailOf(said('Hello')));
-    recent.set('large', 1, tailOf(said('x'.repeat(HISTORY_CACHE_BYTES / 4))));
-    expect(recent.find('large', 1)).toBeUndefined();
-    expect(recent.find('small', 1)).toBeDefined();
+  it('is not kept when it would evict all others', () => {
+    const cache = new HistoryCache();
+    cache.set('small', 1, historyOf(said('Hello')));
+    cache.set('large', 1, historyOf(said('x'.repeat(HISTORY_CACHE_BYTES / 4))));
+    expect(cache.find('large', 1)).toBeUndefined();
+    expect(cache.find('small', 1)).toBeDefined();
   });
 });

@@ -20,7 +20,7 @@ describe('what ends a run', () => {
     expect(resolveFailure(new Error('socket closed'), abortedBy(cause)).status).toBe(status);
   });
 
-  it("keeps what a provider's failure is called and what a caller needs of it", () => {
+  it("keeps the code of a provider's failure, and the facts that the caller needs", () => {
     const failure = new ModelFailure('provider_rate_limited', 'Busy.', {
       retryable: false,
       retryAfterSeconds: 9,
@@ -34,7 +34,7 @@ describe('what ends a run', () => {
     });
   });
 
-  it('never shows the text of an error of its own', () => {
+  it('never shows the text of an internal error', () => {
     const outcome = resolveFailure(new Error('password=hunter2'), new AbortController().signal);
 
     expect(outcome).toMatchObject({ status: 'failed', error: { code: 'internal' } });

@@ -23,7 +23,7 @@ const attachedTo = (entry: ModelMessage | undefined) =>
   entry?.role === 'user' ? (entry.attachments ?? []).map(({ name }) => name) : [];
 
 describe('one request', () => {
-  it('has room for so many files; the newest stay, a note stands for each of the others', () => {
+  it('has room for so many files; the newest stay, and notes replace the others', () => {
     const history = [[said(image('old'))], [said(image('less-old'))]];
     const entries = [
       said(image('asked')),
@@ -44,7 +44,7 @@ describe('one request', () => {
     }
   });
 
-  it('has room for so many bytes, and what is smaller and older may still fit', () => {
+  it('has room for so many bytes, and smaller older files may still fit', () => {
     const half = REQUEST_BASE64_BYTES / 2;
     const history = [[said(image('old', half + 4))], [said(image('fits', 4))]];
     const entries = [result('1', image('first', half)), result('2', image('second', half - 4))];
@@ -59,15 +59,15 @@ describe('one request', () => {
     ]);
   });
 
-  it('is left as it is where no tool has shown anything', () => {
+  it('is unchanged when no result has media', () => {
     const history = [[said(...many(REQUEST_ATTACHMENTS + 1, 'a'))]];
     const entries = [said(image('asked'))];
     expect(fitIntoRequest(history, entries)).toEqual({ history, entries });
   });
 });
 
-describe('what a tool has shown', () => {
-  it('takes memory until it is given back; what there is none for, and what is empty, is a note', () => {
+describe('the media of a result', () => {
+  it('take memory until they are released; notes replace empty ones and those without memory', () => {
     const pool = new AttachmentMemory();
     const memory = pool.reserve();
     const others = pool.reserve();
@@ -87,7 +87,7 @@ describe('what a tool has shown', () => {
     expect(pool.bytes).toBe(taken);
   });
 
-  it('is kept for the run that goes on, the newest up to a bound', () => {
+  it('are kept for the run that resumes this one, the newest up to a limit', () => {
     const whole = image('whole', KEPT_MEDIA_BASE64_BYTES);
     const entries = [
       said(image('asked')),

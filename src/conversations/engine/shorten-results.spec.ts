@@ -17,7 +17,7 @@ const outputsOf = (entries: readonly ModelMessage[]): string[] =>
 const NOTE_TOKENS = 60;
 
 describe('an output that is cut', () => {
-  it('keeps its beginning and its end, and says how many characters are missing between them', () => {
+  it('keeps its beginning and its end, and a note says how many characters are missing', () => {
     const output = `begins ${'a'.repeat(30_000)} ends`;
     const cut = cutOutput(output, 1_000);
     expect(cut).toMatch(/^begins a+\n\n\[\d+ characters of this output are left out here: [^\]]*\]\n\na+ ends$/);
@@ -25,7 +25,7 @@ describe('an output that is cut', () => {
     expect(Number(/\[(\d+) /.exec(cut)?.[1])).toBe(output.length - kept);
   });
 
-  it('is whole where it is within the room, and a note alone where next to nothing would be left', () => {
+  it('is whole when it fits, and only a note when almost nothing would be left', () => {
     expect(cutOutput('a'.repeat(3_000), 1_000)).toBe('a'.repeat(3_000));
     expect(cutOutput('a'.repeat(30_000), 50)).toMatch(
       /^\[30000 characters of this output are left out here: [^\]]*\]$/,
@@ -60,7 +60,7 @@ describe('a text of a tool that looks like a note', () => {
 });
 
 describe('the results of an exchange', () => {
-  it('take no more than they may, where notes are small enough; nothing else changes', () => {
+  it('take no more than their share; nothing else changes', () => {
     const output = fc.string({ unit: 'grapheme', maxLength: 3_000 });
     const entries = fc.array(
       fc.oneof(
@@ -79,14 +79,14 @@ describe('the results of an exchange', () => {
     );
   });
 
-  it('are shortened from the largest on, and by no more than needed', () => {
+  it('are shortened from the largest on, by no more than needed', () => {
     const [small, large] = ['a'.repeat(3_000), 'b'.repeat(30_000)];
     const [one, two, three] = outputsOf(shortenResults([result(small), result(large), result(small)], 8_000));
     expect([one, three]).toEqual([small, small]);
     expect(resultTokens([result(two ?? '')])).toBeGreaterThan(5_900);
   });
 
-  it('of equal size from the oldest on, and the newest stay for as long as others can go', () => {
+  it('of equal size are shortened from the oldest on', () => {
     const rounds = Array.from({ length: 6 }, (_, nth) => [answer, result('a'.repeat(3_000 + 30 * nth))]).flat();
     const outputs = outputsOf(shortenResults(rounds, 3_100));
     expect(outputs.map((output) => output.startsWith('a'))).toEqual([false, false, false, true, true, true]);

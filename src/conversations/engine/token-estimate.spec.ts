@@ -2,10 +2,10 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { charactersWithin, estimateTokens } from './token-estimate.js';
 
-describe('what a text takes of a context', () => {
+describe('the tokens of a text', () => {
   // Characters a token with the least efficient tokenizer of the catalogue.
   it.each([
-    ['prose', 'The quick brown fox jumps over the lazy dog. It rains in Oslo, and nobody minds.', 3.1],
+    ['prose', 'The quick brown fox jumps over the lazy dog. It rains in Oslo, and no one minds.', 3.1],
     ['JSON', '{"id":4711,"name":"Ada Lovelace","tags":["math","engine"],"active":true}', 2.2],
     ['base64', Buffer.from(Array.from({ length: 300 }, (_, index) => (index * 7_919) % 251)).toString('base64'), 1.4],
     ['Chinese', '今天的天气很好，我们去公园散步吧。', 1],
@@ -15,7 +15,7 @@ describe('what a text takes of a context', () => {
     expect(estimateTokens(text)).toBeLessThanOrEqual(text.length);
   });
 
-  it('bounds how much of a text’s start or end fits, without splitting a character', () => {
+  it('limit how much of its start or end fits, without splitting a character', () => {
     const text = fc.string({ unit: 'binary', maxLength: 60 });
     fc.assert(
       fc.property(text, fc.nat({ max: 40 }), (whole, tokens) => {

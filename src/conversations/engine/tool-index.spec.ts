@@ -40,13 +40,13 @@ describe('tools are found', () => {
     ['by the beginning of a word', 'repos pull', 'git_host__list_pull_requests'],
     ['by the whole name', 'mcp__billing__createInvoice', 'billing__createInvoice'],
     ['with accents or without', 'fur eine Stadt', 'wetter__vorhersage'],
-    ['where no spaces stand between words', '天気', 'kyoto__search'],
+    ['in scripts without spaces between words', '天気', 'kyoto__search'],
     ['by a word beside such text', 'pdf', 'kyoto__search'],
   ])('%s', (_how, query, best) => {
     expect(found(query)[0]).toBe(best);
   });
 
-  it('with a match in the name before one in the description', () => {
+  it('with matches in names before matches in descriptions', () => {
     expect(found('issue')).toEqual(['git_host__create_issue', 'git_host__list_pull_requests']);
   });
 
@@ -54,7 +54,7 @@ describe('tools are found', () => {
     expect(found(query)).toEqual([]);
   });
 
-  it('at most as many as are asked for', () => {
+  it('up to the limit', () => {
     expect(index.search('mcp', 3)).toHaveLength(3);
   });
 });
@@ -70,7 +70,7 @@ describe('an index', () => {
     expect(new ToolIndex([]).search('plain', 8)).toEqual([]);
   });
 
-  it('grows with what is indexed and not faster, however long descriptions and queries are', () => {
+  it('does not grow with the length of descriptions and queries', () => {
     const long = Array.from({ length: 400 }, (_, nth) =>
       tool(`tool_${nth}`, `word${nth} `.repeat(100_000), 'parameter'),
     );
@@ -83,14 +83,14 @@ describe('an index', () => {
   });
 });
 
-it('takes words apart', () => {
+it('splits names into words', () => {
   expect(wordsOf('createIssue HTTP2 naïve_Ünit-x')).toEqual(['create', 'issue', 'http', '2', 'naive', 'unit', 'x']);
   expect(wordsOf('天気予報')).toEqual(['天気', '気予', '予報']);
   expect(wordsOf('')).toEqual([]);
 });
 
 describe('an index', () => {
-  it('is made once for definitions that runs offer again and again, and anew for any other list of them', () => {
+  it('is built once for the same definitions, and again for any other list', () => {
     const first = toolIndex([...TOOLS]);
     expect(toolIndex([...TOOLS])).toBe(first);
     const fewer = toolIndex(TOOLS.slice(0, 2));

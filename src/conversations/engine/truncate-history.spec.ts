@@ -27,7 +27,7 @@ const exchange = fc
   ]);
 
 describe('the history that a model reads', () => {
-  it('is the newest exchanges, whole, in order, and fits', () => {
+  it('has the newest whole exchanges that fit, in order', () => {
     fc.assert(
       fc.property(fc.array(exchange), fc.nat({ max: 500 }), (history, characters) => {
         const kept = newestThatFit(exchangesOf(history.flat()), characters);
@@ -40,7 +40,7 @@ describe('the history that a model reads', () => {
     );
   });
 
-  it('never begins with an answer whose question was left out', () => {
+  it('never begins with an answer without its question', () => {
     expect(exchangesOf([result('c0'), says('cut off'), user('Hi'), says('Hello')])).toEqual([
       [user('Hi'), says('Hello')],
     ]);

@@ -2,11 +2,11 @@ import { describe, expect, it } from '@jest/globals';
 import { computingMs, computingUnits } from '../../../test/support/computing-time.js';
 import { readAgUiInput } from './ag-ui.input.js';
 
-/** As many values as a body may have. */
+/** The number of values that a body may have. */
 const MANY = 200_000;
-/** Far more than any of them takes on one core; an issue for every wrong element takes longer than this. */
+/** Far more than each case takes on one core; creating an issue for every wrong element takes longer. */
 const MAX_CPU_MS = 200;
-/** Three times what it takes to look at as many names. */
+/** Three times the duration of reading as many names. */
 const MAX_NAMES_UNITS = 6;
 
 const base = { threadId: 't', runId: 'r', messages: [{ id: 'm', role: 'user', content: 'Hi' }] };
@@ -33,7 +33,7 @@ const shapes = Object.entries(lists).flatMap(([of, list]): [string, object][] =>
   ],
 ]);
 
-/** Refused or taken, it has to be quick. */
+/** The input may be refused or accepted, but quickly. */
 function read(body: unknown): void {
   try {
     readAgUiInput(body);

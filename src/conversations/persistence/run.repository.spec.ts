@@ -28,7 +28,7 @@ const run: NewRun = {
   model: { provider: 'anthropic', model: 'any', useOwnApiKey: false },
 };
 
-/** A repository whose database answers these, one after the other, and the last of them from then on. */
+/** A repository whose database returns these rows, one after the other; the last of them again and again. */
 function answering(...answers: readonly object[]): {
   start: () => ReturnType<RunRepository['start']>;
   asked: () => number;
@@ -46,13 +46,13 @@ describe('the start of a run', () => {
     expect(asked()).toBe(1);
   });
 
-  it('is made again where another run has started or ended on the thread since the statement looked', async () => {
+  it('is repeated when another run has started or ended on the thread since the statement began', async () => {
     const { start, asked } = answering(OUTDATED, OUTDATED, STARTED);
     expect(await start()).toMatchObject({ started: true });
     expect(asked()).toBe(3);
   });
 
-  it('finds the thread busy where that happens again and again', async () => {
+  it('finds the thread busy when that happens repeatedly', async () => {
     const { start, asked } = answering(OUTDATED);
     expect(await start()).toEqual({ started: false, because: 'thread_busy' });
     expect(asked()).toBe(5);
