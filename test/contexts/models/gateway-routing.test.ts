@@ -54,7 +54,7 @@ function agentOn({ provider, model }: ProviderWire, more: object = {}): Promise<
   return service.agent(organization.key, { provider: { type: provider, model, ...more } });
 }
 
-/** Lets the agent answer one message, on a fresh thread. */
+/** Sends one message to the agent, on a new thread. */
 async function reply(agentId: string): Promise<unknown> {
   const thread = await service.thread(organization.key, agentId);
   const path = `/v1/threads/${thread}/runs`;
@@ -71,7 +71,7 @@ describe.each(ROUTED)('$wire.provider traffic', ({ wire, path, managedKey }) => 
     answerAs(wire);
   });
 
-  it('goes through the organization’s gateway with its token and the managed key, waiting and streamed', async () => {
+  it('goes through the organization’s gateway with its token and the managed key, streamed or not', async () => {
     await setGateway();
     const agent = await agentOn(wire);
     expect(await reply(agent)).toBe('through the gateway');
@@ -93,13 +93,13 @@ describe.each(ROUTED)('$wire.provider traffic', ({ wire, path, managedKey }) => 
     expect(service.models.requests).toEqual([]);
   });
 
-  it('takes the agent’s own key along where it has one', async () => {
+  it('has the agent’s own key if there is one', async () => {
     await setGateway();
     await reply(await agentOn(wire, { useOwnApiKey: true, apiKey: 'sk-own' }));
     expect(gateway.requests.map(({ headers }) => wire.keyOf(headers))).toEqual(['sk-own']);
   });
 
-  it('follows the agent’s own word: another gateway, none, and the organization’s again', async () => {
+  it('follows the setting of the agent: another gateway, none, and the organization’s again', async () => {
     await setGateway();
     const agent = await agentOn(wire);
     await reply(agent);
@@ -119,7 +119,7 @@ describe.each(ROUTED)('$wire.provider traffic', ({ wire, path, managedKey }) => 
     ]);
   });
 
-  it('follows a changed and a removed gateway at once', async () => {
+  it('follows a change and a removal of the gateway at once', async () => {
     const agent = await agentOn(wire);
     expect(await reply(agent)).toBe('direct');
     await setGateway();
@@ -134,7 +134,7 @@ describe.each(ROUTED)('$wire.provider traffic', ({ wire, path, managedKey }) => 
     ]);
   });
 
-  it('goes directly, without the token, while the plan does not include the gateway', async () => {
+  it('goes to the provider without the token while the plan does not include a gateway', async () => {
     await setGateway();
     const agents = [await agentOn(wire), await agentOn(wire)];
     await patchGateway(agents[1] ?? '', OWN);
@@ -144,7 +144,7 @@ describe.each(ROUTED)('$wire.provider traffic', ({ wire, path, managedKey }) => 
     expect(JSON.stringify(service.models.requests.map(({ headers }) => headers))).not.toContain('canary');
   });
 
-  it('that the gateway refuses fails the run without telling a secret', async () => {
+  it('that the gateway refuses fails the run without revealing a secret', async () => {
     await setGateway();
     const agent = await agentOn(wire);
     const thread = await service.thread(organization.key, agent);
@@ -158,7 +158,7 @@ describe.each(ROUTED)('$wire.provider traffic', ({ wire, path, managedKey }) => 
     expect(`${run.text}${traces.text}`).not.toContain('canary');
   });
 
-  it('of another organization stays out of it', async () => {
+  it('of another organization does not use the gateway', async () => {
     await setGateway();
     organization = await service.organization('--plan', 'enterprise');
     expect(await reply(await agentOn(wire))).toBe('direct');
@@ -167,7 +167,7 @@ describe.each(ROUTED)('$wire.provider traffic', ({ wire, path, managedKey }) => 
 });
 
 describe('gemini traffic', () => {
-  it('goes directly whatever the organization has set', async () => {
+  it('goes to the provider whatever the organization has set', async () => {
     await setGateway();
     expect(await reply(await agentOn(geminiWire))).toBe('direct');
     expect(gateway.requests).toEqual([]);
@@ -175,7 +175,7 @@ describe('gemini traffic', () => {
 });
 
 describe.each(AGENT_WIRES)('$provider traffic of an organization without a gateway', (wire) => {
-  it('goes directly', async () => {
+  it('goes to the provider', async () => {
     expect(await reply(await agentOn(wire))).toBe('direct');
     expect(gateway.requests).toEqual([]);
   });

@@ -27,7 +27,7 @@ async function secrets(): Promise<number> {
 }
 
 describe('/v1/ai-gateway', () => {
-  it('is empty, set, replaced, read and removed; its token is never answered and goes with it', async () => {
+  it('can be set, replaced, read and removed; its token is never returned and is removed with it', async () => {
     const none = await send('GET');
     expect([none.status, none.text]).toEqual([204, '']);
     const set = await send('PUT', GATEWAY);
@@ -67,7 +67,7 @@ describe('/v1/ai-gateway', () => {
     ['edgeApiToken', { ...GATEWAY, edgeApiToken: undefined }],
     ['edgeApiToken', { ...GATEWAY, edgeApiToken: 'two\nlines' }],
     ['colour', { ...GATEWAY, colour: 'red' }],
-  ])('refuses a wrong %s and keeps what is set (%j)', async (field, body) => {
+  ])('refuses a wrong %s and keeps the stored gateway (%j)', async (field, body) => {
     await send('PUT', GATEWAY);
     const refused = await send('PUT', body);
     expect([refused.status, refused.body.code, refused.body.message]).toEqual([
@@ -79,7 +79,7 @@ describe('/v1/ai-gateway', () => {
     expect((await send('GET')).body).toMatchObject(SHOWN);
   });
 
-  it('is for plans that include it; what is set can be removed all the same', async () => {
+  it('needs a plan that includes it; a stored gateway can be removed without it', async () => {
     const free = await service.organization();
     for (const [method, body] of [['GET'], ['PUT', GATEWAY]] as const) {
       const refused = await send(method, body, free);
@@ -93,7 +93,7 @@ describe('/v1/ai-gateway', () => {
     expect(await secrets()).toBe(0);
   });
 
-  it('is written with manageAgents, read with any key, and closed to keys with an allowlist', async () => {
+  it('can be changed with manageAgents and read with any key, but not with an allowlist', async () => {
     const agent = await service.agent(organization.key);
     const reader = await organization.keyWith(['chat']);
     const scoped = await organization.keyWith(['manageAgents'], [agent]);
@@ -107,7 +107,7 @@ describe('/v1/ai-gateway', () => {
   });
 });
 
-describe('what agents show of the organization’s gateway', () => {
+describe('the gateway of the organization in agents', () => {
   const DIRECT = { enabled: false };
 
   async function shown(id: string): Promise<unknown> {
@@ -147,7 +147,7 @@ describe('what agents show of the organization’s gateway', () => {
     },
   );
 
-  it('gemini agents have none, and setting one changes no version', async () => {
+  it('is absent from gemini agents, and changes no version of an agent', async () => {
     await send('PUT', GATEWAY);
     const gemini = await service.agent(organization.key, { provider: { type: 'gemini' } });
     expect(await shown(gemini)).toBeNull();
@@ -155,7 +155,7 @@ describe('what agents show of the organization’s gateway', () => {
     expect(body.version).toBe(1);
   });
 
-  it('is none while the plan does not include it', async () => {
+  it('is absent while the plan does not include it', async () => {
     const id = await service.agent(organization.key);
     await send('PUT', GATEWAY);
     await service.cli('org', 'set', organization.id, '--plan', 'free');

@@ -59,7 +59,7 @@ describe('GET /v1/provider-models', () => {
     expect(models.map(({ contextTokens }) => contextTokens >= 100_000)).not.toContain(false);
   });
 
-  it('lists exactly the models that agents can be created with, and names the default of each provider', async () => {
+  it('lists exactly the models that agents can have, and the default of each provider', async () => {
     const { key } = await service.organization();
     const models = await listed();
     for (const type of PROVIDER_TYPES) {
@@ -84,7 +84,7 @@ describe('GET /v1/provider-models', () => {
 });
 
 describe('the OpenAPI document', () => {
-  it('has the models of each provider as an enum of what may be sent', async () => {
+  it('has the models of each provider as an enum in the bodies', async () => {
     const all = await schemas();
     const models = await listed();
     for (const { type, bodies } of PROVIDERS) {
@@ -95,7 +95,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('says of temperature and thinking for which models they have an effect', async () => {
+  it('names the models on which temperature and thinking have an effect', async () => {
     const models = await listed();
     const fields = (await schemas())['AnthropicProviderBody']?.properties;
     for (const { id } of models.filter(({ temperature }) => temperature))

@@ -22,7 +22,7 @@ import { SystemClock } from '../../../src/platform/clock/index.js';
 import { until } from '../../support/until.js';
 
 /*
- * What the loop relies on in the installed package, asked of the package itself: an upgrade that breaks one of these fails here.
+ * Tests what the loop relies on with the installed package, so that an incompatible upgrade fails.
  */
 
 interface Sent {
@@ -137,11 +137,11 @@ async function turn(messages: AsyncIterator<SdkMessage>, text: string): Promise<
 }
 
 describe('the installed Claude Agent SDK', () => {
-  it('is the version that the service is made for', () => {
+  it('is the version that the service supports', () => {
     expect(new InstalledSdk(resolve('claude-agent')).missing).toBeNull();
   });
 
-  it('asks the base URL for one call of the model a turn, with the key that it is given, and makes no other call', async () => {
+  it('sends one request a turn to the base URL, with its key, and no other', async () => {
     const messages = await open();
     for (const text of ['one', 'two', 'three']) await turn(messages, text);
     expect(sent.map(({ method, path, key }) => [method, path, key])).toEqual(
@@ -150,21 +150,21 @@ describe('the installed Claude Agent SDK', () => {
     expect(connects).toEqual([]);
   });
 
-  it('carries one turn after the other in one process', async () => {
+  it('runs several turns in one process', async () => {
     const messages = await open();
     for (const text of ['one', 'two']) await turn(messages, text);
     expect(pids).toHaveLength(1);
     expect(JSON.stringify(sent[1]?.body.messages)).toContain('two');
   });
 
-  it('offers our tool and none of its own', async () => {
+  it('offers only the tool of the service', async () => {
     await turn(await open(), 'one');
     const names = sent[0]?.body.tools?.map(({ name }) => name) ?? [];
-    // The first stands in the place of tools that are loaded later, of which there are none.
+    // The first is a placeholder for tools that are loaded later; there are none.
     expect(names.filter((name) => name !== 'DeferredToolPlaceholder')).toEqual([TOOL.inRequests]);
   });
 
-  it('makes the calls of an answer in our process, side by side, with the ids that the answer gave them', async () => {
+  it('makes the calls of a response concurrently in the process of the service, with their ids', async () => {
     answer = (call) =>
       sent.length === 1 ? call.answerWithTools(['toolu_a', 'toolu_b', 'toolu_c']) : call.answerWithEnd();
     await turn(await open(), 'one');
@@ -189,7 +189,7 @@ describe('the installed Claude Agent SDK', () => {
     expect(existsSync(ran)).toBe(false);
   });
 
-  it('ends its process when it is closed, also in the middle of a turn', async () => {
+  it('ends its process when it is closed, even during a turn', async () => {
     answer = () => undefined;
     const messages = await open();
     void turn(messages, 'one').catch(() => undefined);

@@ -78,7 +78,7 @@ async function publish(): Promise<void> {
 }
 
 describe('feedback on an agent', () => {
-  it('counts replies, users and reactions, the same before traces are published and afterwards', async () => {
+  it('counts replies, users and reactions, with the same result before and after publication', async () => {
     const talk = await Talk.start(service);
     const other = await talk.another();
     const [first, second, third] = [await answered(talk, 'ann'), await answered(other, 'ann'), await answered(talk, 7)];
@@ -106,7 +106,7 @@ describe('feedback on an agent', () => {
     expect(await feedback(talk)).toMatchObject({ messages: 3, reactions: [{ count: 2 }, { count: 0, share: 0 }] });
   });
 
-  it('is of the range that is asked for: moments, or days with the last one included', async () => {
+  it('covers the requested range: timestamps, or days including the last one', async () => {
     const talk = await Talk.start(service);
     await react(talk, await answered(talk, 'early'), 'thumbs_up');
     await publish();
@@ -135,7 +135,7 @@ describe('feedback on an agent', () => {
     }
   });
 
-  it('counts a reaction by the start of its run, as it does the reply', async () => {
+  it('counts a reaction by the start of its run, like the reply', async () => {
     const talk = await Talk.start(service);
     const started = clock.now().getTime();
     service.models.next(async (exchange, wire) => {
@@ -155,7 +155,7 @@ describe('feedback on an agent', () => {
     });
   });
 
-  it('is nothing for an agent that nobody has talked to', async () => {
+  it('is zero for an agent without runs', async () => {
     const talk = await Talk.start(service);
     const none = [
       { reaction: 'thumbs_up', count: 0, share: 0 },
@@ -168,7 +168,7 @@ describe('feedback on an agent', () => {
 });
 
 describe('the usage of an agent', () => {
-  it('sums up the runs of each bucket, the same before traces are published and afterwards', async () => {
+  it('sums up the runs of each bucket, with the same result before and after publication', async () => {
     const talk = await Talk.start(service);
     await answered(talk);
     await answered(talk);
@@ -192,7 +192,7 @@ describe('the usage of an agent', () => {
     expect(credits).toBeGreaterThan(0);
   });
 
-  it('has every bucket from the first to the last, empty ones too, and percentiles to within 2.5 per cent', async () => {
+  it('has all buckets, including empty ones, and percentiles with an error of at most 2.5 %', async () => {
     const talk = await Talk.start(service);
     const now = clock.now().getTime();
     const noon = new Date(Math.floor(now / DAY_MS) * DAY_MS - 3 * DAY_MS + 12 * HOUR_MS);
@@ -237,7 +237,7 @@ describe('the usage of an agent', () => {
     }
   });
 
-  it('leaves runs that ended before a first token out of the time to it', async () => {
+  it('ignores runs without a first token in the time to the first token', async () => {
     const talk = await Talk.start(service);
     await failed(talk);
     for (let round = 0; round < 2; round += 1) {
@@ -253,7 +253,7 @@ describe('the usage of an agent', () => {
     }
   });
 
-  it('adds late runs to an hour that has been counted, in batches of many', async () => {
+  it('adds late runs to a counted hour, in several batches', async () => {
     const talk = await Talk.start(service);
     const newest = new Date(clock.now().getTime() - 30 * MINUTE_MS);
     const on = {
@@ -273,7 +273,7 @@ describe('the usage of an agent', () => {
     expect(await counted()).toEqual([1_105]);
   });
 
-  it('still has what was done in conversations that are deleted', async () => {
+  it('includes the runs of deleted conversations', async () => {
     const talk = await Talk.start(service);
     const other = await talk.another();
     const runs = async (): Promise<number> => (await usage(talk)).series.reduce((sum, bucket) => sum + bucket.runs, 0);
@@ -286,7 +286,7 @@ describe('the usage of an agent', () => {
     expect(await runs()).toBe(2);
   });
 
-  it('goes back 90 days, by the hour too', async () => {
+  it('goes back 90 days, even by the hour', async () => {
     const talk = await Talk.start(service);
     const { series } = await usage(talk, {
       from: new Date(clock.now().getTime() - 90 * DAY_MS + MINUTE_MS).toISOString(),
@@ -324,7 +324,7 @@ describe('analytics', () => {
     });
   });
 
-  it('are of one agent, and of no other agent or organization', async () => {
+  it('include no other agent or organization', async () => {
     const [talk, foreign] = [await Talk.start(service), await Talk.start(service)];
     const sibling = await talk.withAnotherAgent();
     await react(foreign, await answered(foreign, 'u'), 'thumbs_up');

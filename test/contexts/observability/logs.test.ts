@@ -10,7 +10,7 @@ import { createWorld, type SkippingClock, startTenants, type World } from '../te
 
 type Line = Readonly<Record<string, unknown>>;
 
-/** Every text of a caller in these tests has it, other than request ids. */
+/** Part of every text of a caller in these tests, except request ids. */
 const CANARY = /canary/i;
 
 const lines: string[] = [];
@@ -40,7 +40,7 @@ async function requestLine(id: string): Promise<Line> {
   return requestLines(id)[0] ?? {};
 }
 
-/** With another text wherever there is one, under every name. */
+/** The same value with all texts replaced, under every name. */
 function spoilt(value: unknown, canary: string): unknown {
   if (typeof value === 'string') return `${canary} ${value}`;
   if (Array.isArray(value)) return value.map((item) => spoilt(item, canary));
@@ -48,7 +48,7 @@ function spoilt(value: unknown, canary: string): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, spoilt(field, canary)]));
 }
 
-/** The request itself, and what becomes of it where a caller writes texts in places that are for something else. */
+/** The request, and variants with texts where other values belong. */
 function variants(request: RouteRequest, canary: string): RouteRequest[] {
   const { body, params = {}, query = {} } = request;
   const spoiltParams = Object.fromEntries(Object.keys(params).map((name) => [name, `${canary}/${name}`]));
@@ -145,7 +145,7 @@ describe('a run', () => {
     expect(failed).toMatchObject([{ ...ids, errorCode: expect.stringMatching(/^[a-z_]+$/) }]);
   });
 
-  it('that is streamed is one line of the request, when the stream has ended', async () => {
+  it('that is streamed has one line of the request, at the end of the stream', async () => {
     const { key, agentId, threadId, organization } = world;
     const requestId = newId();
     const options = { key, body: message('Hello'), headers: { 'x-request-id': requestId } };
@@ -161,7 +161,7 @@ describe('a run', () => {
   });
 });
 
-describe('a request that no handler answers has a line too:', () => {
+describe('a request that no handler answers has a line:', () => {
   it.each([
     ['an unknown route', '/canary/unknown?canary=1', 'GET', null, 404],
     ['a malformed path', '/v1/agents/%E0%A4%A', 'GET', null, 400],
@@ -181,7 +181,7 @@ describe('a request that no handler answers has a line too:', () => {
     }
   });
 
-  it('one that is no HTTP, under the id that it is answered', async () => {
+  it('one that is not HTTP, with the id of its response', async () => {
     const socket = connect(Number(new URL(service.baseUrl).port), '127.0.0.1');
     socket.write('GET /canary HTTP/9.canary\r\n\r\n');
     let answer = '';
@@ -206,7 +206,7 @@ describe('a request that no handler answers has a line too:', () => {
   });
 });
 
-it('has one line for every request and nothing that a caller or another server has written, at debug level', async () => {
+it('the log has one line for every request and no text of a caller or another server, at debug level', async () => {
   const ids = await askEverything();
   expect(ids.length).toBeGreaterThan(300);
   for (const id of ids) await requestLine(id);

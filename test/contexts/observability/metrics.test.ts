@@ -12,7 +12,7 @@ import { breaksOffAfter, calls, HeldReply, refuses, says } from '../../support/s
 import { during, endlessTool, output, scriptedRuns, tool } from '../../support/scripted-runs.js';
 import { Talk } from '../../support/talk.js';
 
-/** Failed credentials that an address may send. */
+/** Failed credentials that are allowed for an address. */
 const CREDENTIALS = 60;
 
 const clock = new ManualClock();
@@ -28,7 +28,7 @@ async function scraped(): Promise<ReadonlyMap<string, MetricFamily>> {
   return readPrometheusText(text);
 }
 
-/** What is returned tells which series of the counter have grown since, and by how much. */
+/** @returns a function that returns which series of the counter have grown since, and by how much */
 async function counting(name: string, label: string): Promise<() => Promise<Record<string, number>>> {
   const valuesOf = async (): Promise<Map<string, number>> => {
     const samples: readonly Sample[] = (await scraped()).get(name)?.samples ?? [];
@@ -48,7 +48,7 @@ async function counting(name: string, label: string): Promise<() => Promise<Reco
 }
 
 describe('the jobs', () => {
-  it('are asked of the database once in five seconds, however many ask', async () => {
+  it('are read from the database at most once in five seconds', async () => {
     const depths = jest.spyOn(service.app.get(OutboxStore), 'depths');
     await clock.advance(COUNT_KEPT_MS);
     await Promise.all(Array.from({ length: 10 }, scraped));
@@ -60,7 +60,7 @@ describe('the jobs', () => {
     expect(depths).toHaveBeenCalledTimes(2);
   });
 
-  it('are left out where the database fails, which is asked no more often for it', async () => {
+  it('are left out if the database fails, and are not read more often then', async () => {
     await clock.advance(COUNT_KEPT_MS);
     const depths = jest.spyOn(service.app.get(OutboxStore), 'depths').mockRejectedValue(new Error('away'));
     for (const families of [await scraped(), await scraped()]) {
@@ -76,12 +76,12 @@ describe('the jobs', () => {
     expect(depths).toHaveBeenCalledTimes(1);
   });
 
-  it('are waited for two seconds at most; all else is there', async () => {
+  it('delay the response by at most two seconds; all other metrics are present', async () => {
     await clock.advance(COUNT_KEPT_MS);
     const slow = Promise.withResolvers<[]>();
     const depths = jest.spyOn(service.app.get(OutboxStore), 'depths').mockReturnValue(slow.promise);
     const scraping = scraped();
-    await until(() => depths.mock.calls.length > 0, 'the database is asked');
+    await until(() => depths.mock.calls.length > 0, 'the database is queried');
     await clock.advance(COUNT_TIMEOUT_MS);
     const families = await scraping;
     expect(sampleOf(families, 'agent_service_jobs_up')).toBe(0);
@@ -98,7 +98,7 @@ describe('a call of a tool', () => {
   const durations = async (): Promise<number> =>
     sampleOf(await scraped(), 'agent_service_tool_call_seconds_count', { kind: 'tool' }) ?? 0;
 
-  it('that fails, that throws and that names no tool is an error', async () => {
+  it('that fails, throws or names no tool is an error', async () => {
     const talk = await Talk.start(service);
     const fails = tool('fails', () => Promise.resolve({ output: 'no', isError: true }), 'exempt');
     const throws = tool('throws', () => Promise.reject(new Error('broken')), 'exempt');
@@ -116,7 +116,7 @@ describe('a call of a tool', () => {
     expect((await durations()) - before).toBeGreaterThanOrEqual(3);
   });
 
-  it('waits for approval, and is counted again once it was declined or made', async () => {
+  it('counts as waiting for approval, and again when it is declined or made', async () => {
     const talk = await Talk.start(service, ASKS_ALWAYS);
     during(talk.threadId, { tools: [new NotingTool('pay').offered] });
     const [counted, before] = [await counting(...OUTCOMES), await durations()];
@@ -130,7 +130,7 @@ describe('a call of a tool', () => {
     expect((await durations()) - before).toBe(1);
   });
 
-  it('that a hook refuses is denied', async () => {
+  it('that a hook refuses counts as denied', async () => {
     const talk = await Talk.start(service);
     const pay = new NotingTool('pay', 'exempt');
     during(talk.threadId, {
@@ -143,7 +143,7 @@ describe('a call of a tool', () => {
     expect(await counted()).toEqual({ denied: 1 });
   });
 
-  it('that was under way when the run was cancelled is unknown', async () => {
+  it('that was active when the run was cancelled counts as unknown', async () => {
     const talk = await Talk.start(service);
     const slow = endlessTool('exempt');
     during(talk.threadId, { tools: [slow.offered] });
@@ -164,7 +164,7 @@ describe('a call of a tool', () => {
   });
 });
 
-it('counts a run that failed by the code of its error, and no other run', async () => {
+it('a failed run is counted by the code of its error, and no other run is', async () => {
   const talk = await Talk.start(service);
   const [failed, statuses] = [
     await counting('agent_service_failed_runs_total', 'code'),
@@ -176,30 +176,30 @@ it('counts a run that failed by the code of its error, and no other run', async 
   expect(await statuses()).toEqual({ completed: 1, failed: 2 });
 });
 
-it('counts runs and streams while they last', async () => {
-  const underWay = async (): Promise<(number | undefined)[]> => {
+it('active runs and streams are counted', async () => {
+  const activeCounts = async (): Promise<(number | undefined)[]> => {
     const families = await scraped();
     return ['agent_service_active_runs', 'agent_service_open_streams'].map((name) => sampleOf(families, name));
   };
   const talks = [await Talk.start(service), await Talk.start(service)] as const;
   const held = [new HeldReply(['Half']), new HeldReply(['Half'])] as const;
-  expect(await underWay()).toEqual([0, 0]);
+  expect(await activeCounts()).toEqual([0, 0]);
   service.models.next(held[0].script);
   const streaming = talks[0].streamed('Hi');
   await held[0].asked;
-  expect(await underWay()).toEqual([1, 1]);
+  expect(await activeCounts()).toEqual([1, 1]);
   service.models.next(held[1].script);
   const waiting = talks[1].run('Hi');
   await held[1].asked;
-  expect(await underWay()).toEqual([2, 1]);
+  expect(await activeCounts()).toEqual([2, 1]);
   held[0].finish();
   await streaming;
   held[1].finish();
   await waiting;
-  await until(async () => (await underWay()).every((count) => count === 0), 'nothing is under way');
+  await until(async () => (await activeCounts()).every((count) => count === 0), 'no run or stream is active');
 });
 
-it('counts a refused request at the limit that refused it', async () => {
+it('a refused request is counted for the limit that refused it', async () => {
   const {
     key,
     organization: { id },

@@ -32,11 +32,11 @@ const service = useService({
   egressAllow: new Set([hooks.host]),
 });
 
-/** What Prometheus itself puts on every series. */
+/** Labels that Prometheus adds to every series. */
 const OWN_LABELS = new Set(['instance', 'job', 'le']);
-/** What Prometheus itself tells of what it asks. */
+/** Metrics that Prometheus makes for its targets. */
 const OWN_METRICS = new Set(['up']);
-/** The embedded database has no pool, so that the series is not there to be looked at. */
+/** The embedded database has no pool, so this series does not exist. */
 const LABELS_OF_ABSENT: Readonly<Record<string, readonly string[]>> = { agent_service_database_connections: ['state'] };
 
 const dashboard = readFileSync('ops/grafana-dashboard.json', 'utf8');
@@ -50,7 +50,7 @@ function dashboardExpressions(): string[] {
   return panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
 }
 
-/** Each stands on one line. */
+/** Each expression is on one line. */
 function ruleExpressions(): string[] {
   return [...rules.matchAll(/^ {8}expr: (.+)$/gm)].map(([, expr = '']) => expr);
 }
@@ -60,7 +60,7 @@ interface Described {
   readonly labels: readonly string[];
 }
 
-/** The service's own metrics as the guide's table has them: each is a row with name, type and labels. */
+/** The metrics in the table of the guide: each row has name, type and labels. */
 function describedInGuide(): ReadonlyMap<string, Described> {
   const rows = [...guide.matchAll(/^\| `(agent_service_\w+)` +\| (\w+) +\| ([^|]*)\|/gm)];
   return new Map(rows.map(([, name = '', type = '', labels = '']) => [name, { type, labels: namesIn(labels) }]));
@@ -70,7 +70,7 @@ function namesIn(labels: string): string[] {
   return [...labels.matchAll(/`(\w+)`/g)].map(([, label = '']) => label).sort();
 }
 
-/** The same of a metric of the service. */
+/** A metric of the service in the same form. */
 function asDescribed({ name, type, samples: [sample] }: MetricFamily): Described {
   const labels = Object.keys(sample?.labels ?? {}).filter((label) => label !== 'le');
   return { type, labels: [...new Set([...labels, ...(LABELS_OF_ABSENT[name] ?? [])])].sort() };
@@ -81,7 +81,7 @@ interface Used {
   readonly labels: ReadonlySet<string>;
 }
 
-/** Every metric of an expression with the labels that are asked of it: its own matchers, and those that are grouped by. */
+/** Every metric of an expression with the labels that it uses, in matchers and in `by`. */
 function usedIn(expr: string): Used[] {
   const grouped = [...expr.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, names = '']) =>
     names.split(',').map((name) => name.trim()),
@@ -121,7 +121,7 @@ describe.each([
   ['the dashboard', dashboardExpressions()],
   ['the alert rules', ruleExpressions()],
 ])('%s', (_name, expressions) => {
-  it('asks for what the service has', () => {
+  it('use only metrics and labels of the service', () => {
     expect(expressions.length).toBeGreaterThan(7);
     for (const expr of expressions) {
       const used = usedIn(expr);
@@ -142,7 +142,7 @@ describe.each([
   });
 });
 
-it('shows every metric of the service on the dashboard', () => {
+it('the dashboard shows every metric of the service', () => {
   const shown = new Set(
     dashboardExpressions().flatMap((expr) => usedIn(expr).map(({ metric }) => familyOf(families, metric)?.name)),
   );
@@ -151,18 +151,18 @@ it('shows every metric of the service on the dashboard', () => {
   expect(own.filter((name) => !shown.has(name))).toEqual([]);
 });
 
-it('describes every metric of the service in the guide, and no other', () => {
+it('the guide describes every metric of the service, and no other', () => {
   const own = [...families.values()].filter(({ name }) => name.startsWith('agent_service_'));
   expect(describedInGuide()).toEqual(new Map(own.map((family) => [family.name, asDescribed(family)])));
 });
 
-it('names commands in the alerts that the operator has', async () => {
+it('the alerts name existing commands', async () => {
   const commands = [...rules.matchAll(/`([^`]+)`/g)].map(([, command = '']) => command);
   expect(commands).not.toEqual([]);
   for (const command of commands) await expect(service.cli(...command.split(' '))).resolves.toEqual(expect.any(Object));
 });
 
-it('lets the data source be chosen', () => {
+it('the dashboard has a variable for the data source', () => {
   const { panels, templating } = JSON.parse(dashboard) as {
     readonly panels: readonly { readonly type: string; readonly datasource?: { readonly uid: string } }[];
     readonly templating: { readonly list: readonly { readonly name: string; readonly type: string }[] };
@@ -172,7 +172,7 @@ it('lets the data source be chosen', () => {
 });
 
 describe('one run with one call of a tool and of a hook', () => {
-  it('is counted once everywhere', () => {
+  it('is counted once in every metric', () => {
     const provider = 'anthropic';
     expect(sampleOf(families, 'agent_service_runs_total', { status: 'completed', provider })).toBe(1);
     expect(sampleOf(families, 'agent_service_runs_total', { status: 'failed', provider })).toBe(0);

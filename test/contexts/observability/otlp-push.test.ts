@@ -16,7 +16,7 @@ import { ShiftedClock } from '../../support/shifted-clock.js';
 import { Talk } from '../../support/talk.js';
 
 const HEADERS = { OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20push-secret,x-team=agents,x-scope=push-secret' };
-/** One a place that contents come from. */
+/** One for each source of contents. */
 const CANARIES = {
   prompt: 'canary-prompt',
   user: 'canary-user',
@@ -29,7 +29,7 @@ const CANARIES = {
   context: 'canary-context',
 };
 
-/** What no line of the log and no job may have of the headers, as they are set and as they are sent. */
+/** Secrets of the headers, as set and as sent, that must be in no log line and no job. */
 const SECRET = 'push-secret';
 
 const clock = new ShiftedClock();
@@ -69,7 +69,7 @@ async function push(...traceIds: string[]): Promise<void> {
   );
 }
 
-/** All pushes have ended well. */
+/** Waits until all pushes have succeeded. */
 function pushed(): Promise<void> {
   return until(
     async () => (await service.database.query(`select id from outbox where name = $1`, [pushTraces.name])).length === 0,
@@ -77,7 +77,7 @@ function pushed(): Promise<void> {
   );
 }
 
-/** The id and model of the scripted models' answers. */
+/** Id and model of the responses of the scripted model. */
 const ANSWER = { 'gen_ai.response.id': 'msg_1', 'gen_ai.response.model': 'm' };
 
 async function traced(on?: Talk): Promise<{ talk: Talk; runId: string }> {
@@ -93,7 +93,7 @@ interface Dead {
   readonly lastError: string;
 }
 
-/** An answer that has what it was sent: nothing of it may be kept. */
+/** A response that quotes the request, of which nothing may be stored. */
 function echoing(status: number): BackendAnswer {
   return (response, { headers }) => response.writeHead(status).end(JSON.stringify(headers));
 }
@@ -102,7 +102,7 @@ async function dead(): Promise<Dead | undefined> {
   return (await service.cli<{ jobs: Dead[] }>('jobs', 'list', '--failed', '--name', pushTraces.name)).jobs[0];
 }
 
-/** Resolves when a connection of this process is refused from now on. */
+/** Resolves when the next connection of this process is refused. */
 function refusal(): Promise<void> {
   return new Promise((resolve) => {
     const watch = (message: unknown): void => {
@@ -117,7 +117,7 @@ function refusal(): Promise<void> {
   });
 }
 
-/** A run with a step of each kind that one can have, every text of which is a canary. */
+/** A run with a step of each kind, all of whose texts are canaries. */
 async function runOfAllKinds(on: TestService): Promise<{ talk: Talk; runId: string }> {
   const talk = await Talk.start(on, { name: 'Travel desk', systemPrompt: CANARIES.prompt });
   const url = hooks.url(`/${newId()}?key=canary-key`, () => ({ additionalContext: CANARIES.hook }));
@@ -147,7 +147,7 @@ function named(spans: readonly ReceivedSpan[], name: string): ReceivedSpan {
 }
 
 describe('a pushed trace', () => {
-  it('is a span for the run and one for each step, with ids, times and numbers and none of the contents', async () => {
+  it('has a span for the run and one for each step, with ids, times and numbers but no contents', async () => {
     const { talk, runId } = await runOfAllKinds(service);
     await push(runId);
     await pushed();
@@ -225,7 +225,7 @@ describe('a pushed trace', () => {
     });
   });
 
-  it('holds the contents where the operator wants them', async () => {
+  it('has the contents if the operator enables them', async () => {
     const capturing = await start({ OTEL_CAPTURE_CONTENT: 'true', OTEL_SERVICE_NAME: 'agents-eu' });
     try {
       const { runId } = await runOfAllKinds(capturing);
@@ -244,7 +244,7 @@ describe('a pushed trace', () => {
     }
   });
 
-  it('belongs under the span that the request named, on every route that starts a run', async () => {
+  it('is a child of the span that the request named, on every route that starts a run', async () => {
     const talk = await Talk.start(service);
     const parent = { traceId: newId().replaceAll('-', ''), spanId: 'b7ad6b7169203331' };
     const headers = { traceparent: `00-${parent.traceId}-${parent.spanId}-01` };
@@ -281,7 +281,7 @@ describe('a pushed trace', () => {
     expect(new Set(spans.map(({ traceId }) => traceId))).toEqual(new Set([parent.traceId]));
   });
 
-  it('of a trace that two organizations share goes without the one under HIPAA', async () => {
+  it('that two organizations share leaves out the spans of the one under HIPAA', async () => {
     const headers = { traceparent: `00-${newId().replaceAll('-', '')}-b7ad6b7169203331-01` };
     const talks = [await Talk.start(service), await Talk.start(service, {}, '--features', 'hipaa')];
     const ids: string[] = [];
@@ -301,7 +301,7 @@ describe('a pushed trace', () => {
     expect(organizations.filter(Boolean)).toEqual([talks[0]?.organization.id]);
   });
 
-  it('is one of several organizations in a request, and goes without those that are deleted or under HIPAA', async () => {
+  it('is sent together with those of other organizations, without deleted ones and those under HIPAA', async () => {
     const [one, other, deleted] = [await traced(), await traced(), await traced()];
     const closed = await traced(await Talk.start(service, {}, '--features', 'hipaa'));
     expect(
@@ -318,7 +318,7 @@ describe('a pushed trace', () => {
   });
 });
 
-it('leaves out a trace of which the stored JSON cannot be read, which the log names, and sends the others', async () => {
+it('a trace with unreadable JSON is logged and not pushed, and the others are', async () => {
   const talk = await Talk.start(service);
   const ids: string[] = [];
   for (let nth = 0; nth < 5; nth += 1) ids.push((await traced(talk)).runId);
@@ -339,10 +339,10 @@ it('leaves out a trace of which the stored JSON cannot be read, which the log na
   expect(await dead()).toBeUndefined();
 });
 
-it('ends where an organization comes under HIPAA while its first part is on the way', async () => {
+it('a push stops when an organization switches to HIPAA during the first request', async () => {
   const talk = await Talk.start(service);
   const [first, second] = [await traced(talk), await traced(talk)].map(({ runId }) => runId);
-  // Each is loaded, and sent, by itself.
+  // Each trace is loaded and sent by itself.
   await service.database.query('update traces set stored_bytes = 4000000 where organization_id = $1', [
     talk.organization.id,
   ]);
@@ -372,11 +372,11 @@ describe('a backend that', () => {
     expect(await dead()).toBeUndefined();
   });
 
-  it('refuses for good ends the push at once; an operator has it tried again', async () => {
+  it('refuses a request fails the push at once; an operator can repeat it', async () => {
     const { runId } = await traced();
     backend.next(echoing(400));
     await push(runId);
-    await until(async () => (await dead()) !== undefined, 'the push is dead');
+    await until(async () => (await dead()) !== undefined, 'the push job has failed finally');
     const job = await dead();
     expect(job).toMatchObject({
       attempts: 1,
@@ -388,7 +388,7 @@ describe('a backend that', () => {
     expect(backend.traceSpans(runId)).toHaveLength(2);
   });
 
-  it('never answers holds up no run; what it did not take comes again', async () => {
+  it('never answers delays no run, and gets the spans again', async () => {
     const { talk, runId } = await traced();
     const hanging = Promise.withResolvers<() => void>();
     backend.next((response) => hanging.resolve(() => response.destroy()));
@@ -401,7 +401,7 @@ describe('a backend that', () => {
     expect(backend.traceSpans(runId)).toHaveLength(2);
   });
 
-  it('cannot be reached has every span once it can', async () => {
+  it('cannot be reached gets every span when it can be reached', async () => {
     const one = await traced();
     const other = await traced();
     await backend.close();
@@ -426,7 +426,7 @@ describe('publishing', () => {
     return body.traces.map(({ id }) => id);
   }
 
-  it('has what it publishes pushed, and nothing under HIPAA; both or neither', async () => {
+  it('publishes and enqueues pushes in one transaction, without organizations under HIPAA', async () => {
     const open = await traced();
     const closed = await traced(await Talk.start(service, {}, '--features', 'hipaa'));
     clock.moveOn(PUBLISH_AFTER_MS + 1);
@@ -456,7 +456,7 @@ describe('publishing', () => {
   });
 });
 
-it('has written the secrets of the headers into no line of the log', () => {
+it('no log line has a secret of the headers', () => {
   expect(lines.some((line) => line.includes('Run ended'))).toBe(true);
   expect(lines.filter((line) => line.includes(SECRET))).toEqual([]);
 });

@@ -15,11 +15,11 @@ interface Timed {
   readonly steps: readonly { readonly latencyMs: number }[];
 }
 
-describe('a wall clock that is set while a run is under way', () => {
+describe('a change of the wall clock during a run', () => {
   it.each([
     ['forth', HOUR_MS],
     ['back', -HOUR_MS],
-  ])('%s by an hour does not show in how long anything took', async (_way, ms) => {
+  ])('%s by an hour changes no duration', async (_way, ms) => {
     const talk = await Talk.start(service);
     const held = new HeldReply([], ['Hello']);
     service.models.next(held.script);
@@ -28,7 +28,7 @@ describe('a wall clock that is set while a run is under way', () => {
     clock.jump(ms);
     held.finish();
     const { run } = (await answered).body;
-    // Traces of the future are not listed.
+    // Lists do not return traces that start in the future.
     clock.jump(-ms);
 
     const trace = (await talk.trace()) as unknown as Timed;

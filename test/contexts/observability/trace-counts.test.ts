@@ -48,7 +48,7 @@ async function ran(talk: Talk): Promise<string> {
 }
 
 describe('the number of traces', () => {
-  it('is right before they are published, in between and afterwards', async () => {
+  it('is the same before, during and after publication', async () => {
     const talk = await Talk.start(service);
     await made(talk, 700, 200, MINUTE_MS);
     expect(await total(talk)).toBe(700);
@@ -62,7 +62,7 @@ describe('the number of traces', () => {
     expect(await total(talk)).toBe(751);
   });
 
-  it('is of the range that is asked for, whichever part of an hour it begins and ends with', async () => {
+  it('is that of the requested range, whatever part of an hour it starts and ends with', async () => {
     const talk = await Talk.start(service);
     const newest = new Date(Math.floor(clock.now().getTime() / HOUR_MS) * HOUR_MS - HOUR_MS);
     const { organization, agentId, threadId } = talk;
@@ -103,7 +103,7 @@ describe('the number of traces', () => {
     }
   });
 
-  it('is less by what goes with a thread, in one statement or in many, published or not', async () => {
+  it('excludes the traces of a deleted thread, for small and large threads, published or not', async () => {
     const talk = await Talk.start(service);
     const small = await talk.another();
     const large = await talk.another();
@@ -125,7 +125,7 @@ describe('the number of traces', () => {
     expect(await total(talk, { sessionId: talk.threadId })).toBe(10);
   });
 
-  it('stays right when old ones are purged and counts are merged', async () => {
+  it('is correct after old traces are purged and counts are merged', async () => {
     const talk = await Talk.start(service);
     await made(talk, 30, 89 * 24 * 60, 60_000);
     await made(talk, 5, 10, 1_000);
@@ -146,7 +146,7 @@ describe('the number of traces', () => {
     expect(rows).toHaveLength(1);
   });
 
-  it('leaves nothing behind when the agent is gone', async () => {
+  it('leaves no row after the agent is deleted', async () => {
     const talk = await Talk.start(service);
     await talk.run('Hi', { config: { userContext: { userId: 'u' } } });
     await made(talk, 10, 100, MINUTE_MS);
@@ -155,12 +155,15 @@ describe('the number of traces', () => {
     await service.http('DELETE', `/v1/agents/${talk.agentId}`, { key: talk.key });
     const tables = ['traces', 'trace_counts', 'agent_usage', 'agent_users', 'removed_runs'];
     const left = tables.map((table) => `select 1 from ${table} where agent_id = $1`).join(' union all ');
-    await until(async () => (await service.database.query(left, [talk.agentId])).length === 0, 'a job has removed it');
+    await until(
+      async () => (await service.database.query(left, [talk.agentId])).length === 0,
+      'a job has removed the rows',
+    );
   });
 });
 
 describe('a page far into the list', () => {
-  it('follows upon the one before, without a gap and without a repeat', async () => {
+  it('continues the previous one, without a gap and without a repeat', async () => {
     const talk = await Talk.start(service);
     const older = await made(talk, 900, 130, 20_000);
     await publishTraces(service);

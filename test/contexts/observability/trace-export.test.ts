@@ -34,7 +34,7 @@ function exportOf(
   return at.http<Exported>('GET', path, { key: talk.key });
 }
 
-/** All pages of a walk, each of another of the processes; `between` happens after each page. */
+/** All pages of an export, from the processes in turn; calls `between` after each page. */
 async function walk(
   talk: Talk,
   processes: readonly TestService[] = [service],
@@ -48,7 +48,7 @@ async function walk(
     expect(status).toBe(200);
     pages.push(body.traces.map(({ id }) => id));
     cursor = body.meta.cursor;
-    // Twenty pages a minute are allowed.
+    // The limit is twenty pages a minute.
     clock.moveOn(4 * SECOND_MS);
     await between(pages.length);
   } while (cursor !== null);
@@ -68,7 +68,7 @@ async function published(talk: Talk, text?: string, reply?: string): Promise<{ i
   return run;
 }
 
-/** Publishers die within a batch, at its end: all but the first so many. To the database a process that was killed is no more. */
+/** Makes all batches but the first few fail at their end. For the database this is the same as a killed process. */
 function killAfter(batches: number): void {
   let left = batches;
   for (const { app } of [service, replica ?? service]) {
@@ -96,7 +96,7 @@ describe('a trace becomes exportable', () => {
     expect((await exportOf(talk)).body.traces.map((trace) => trace.id)).toEqual([id]);
   });
 
-  it('whatever another has left: a run that was found orphaned after months', async () => {
+  it('even if its run was found orphaned after months', async () => {
     const [talk, other] = [await Talk.start(service), await Talk.start(service)];
     const { id: orphan } = await ran(other);
     await service.database.query(
@@ -119,7 +119,7 @@ describe('a trace becomes exportable', () => {
     }, 'the job has published the trace');
   });
 
-  it('whole, without what an export leaves out', async () => {
+  it('with all fields of an export', async () => {
     const talk = await Talk.start(service);
     const { id, messageId } = await published(talk, 'What is it?', 'Rain.');
     await service.http('PUT', `${talk.path}/messages/${messageId}/reaction`, {
@@ -137,11 +137,11 @@ describe('a trace becomes exportable', () => {
   });
 });
 
-describe('a walk', () => {
-  it('holds every one of 10,000 traces once: on two replicas, under constant writing, with publishers broken off', async () => {
+describe('an export', () => {
+  it('has each of 10,000 traces once: on two replicas, during constant writes, with interrupted publishers', async () => {
     const talk = await Talk.start(service);
     const on = { organizationId: talk.organization.id, agentId: talk.agentId, threadId: talk.threadId };
-    // Three of them start at each moment.
+    // Three runs start at each moment.
     const newest = new Date(clock.now().getTime() - 5 * MINUTE_MS);
     const made = (
       await Promise.all(
@@ -161,7 +161,7 @@ describe('a walk', () => {
     const pages = await walk(talk, both, async (page) => {
       if (page % 10 !== 0) return;
       unnamed.push((await published(talk)).id);
-      // Some start before the walk's position, and end only now.
+      // Some runs started before the position of the export, and end only now.
       unnamed.push(...(await makeTraces(service, { ...on, count: 5, newest, everyMs: 60_000 })));
     });
 
@@ -171,7 +171,7 @@ describe('a walk', () => {
     expect(new Set(seen)).toEqual(new Set(made));
   }, 60_000);
 
-  it('has pages that end before they are large, and one trace at least', async () => {
+  it('has pages of limited size, with at least one trace', async () => {
     const talk = await Talk.start(service);
     for (const letter of ['a', 'b']) await ran(talk, letter.repeat(200_000), '€'.repeat(130_000));
     for (const text of ['small', 'smaller']) await ran(talk, text);
@@ -181,7 +181,7 @@ describe('a walk', () => {
     expect(pages.map((page) => page.length)).toEqual([3, 1]);
   });
 
-  it('has pages that are bounded by all that a trace holds', async () => {
+  it('limits its pages by the whole size of the traces', async () => {
     const talk = await Talk.start(service);
     const userContext = Object.fromEntries(
       Array.from({ length: 30 }, (_, nth) => [`k${nth}`, '\u{1F600}'.repeat(9_000)]),
@@ -195,7 +195,7 @@ describe('a walk', () => {
     expect((await walk(talk)).map((page) => page.length)).toEqual([1, 1]);
   });
 
-  it('keeps to the range that it began with, to the end not included', async () => {
+  it('keeps the range of its first page, without the end', async () => {
     const talk = await Talk.start(service);
     const on = { organizationId: talk.organization.id, agentId: talk.agentId, threadId: talk.threadId };
     const newest = new Date(clock.now().getTime() - 10 * MINUTE_MS);
@@ -213,7 +213,7 @@ describe('a walk', () => {
     });
   });
 
-  it('is empty for a range without a trace, however far away', async () => {
+  it('is empty for a range without traces, however far away', async () => {
     const talk = await Talk.start(service);
     await published(talk);
     const ranges: Record<string, string>[] = [
@@ -227,7 +227,7 @@ describe('a walk', () => {
     }
   });
 
-  it('goes on only by a cursor that it was given', async () => {
+  it('continues only with a cursor that it has issued', async () => {
     const [talk, foreign] = [await Talk.start(service), await Talk.start(service)];
     const sibling = await talk.withAnotherAgent();
     for (const { organization, agentId, threadId } of [talk, foreign, sibling]) {
@@ -248,7 +248,7 @@ describe('a walk', () => {
     expect((await exportOf(talk, { cursor })).body.traces).toHaveLength(1);
   });
 
-  it('leaves out what is deleted meanwhile', async () => {
+  it('leaves out traces that are deleted during the export', async () => {
     const talk = await Talk.start(service);
     const other = await talk.another();
     await published(other);
@@ -275,7 +275,7 @@ describe('exports', () => {
     });
   });
 
-  it('are limited to twenty requests a minute and organization, apart from the list', async () => {
+  it('are limited to twenty requests a minute and organization, separately from the list', async () => {
     const talk = await Talk.start(service);
     const answers: Answer<Exported>[] = [];
     for (let request = 0; request < 21; request += 1) answers.push(await exportOf(talk));
@@ -287,7 +287,7 @@ describe('exports', () => {
     expect((await exportOf(await Talk.start(service))).status).toBe(200);
   });
 
-  it('are closed to HIPAA organizations, and never hold what one has left', async () => {
+  it('are refused to HIPAA organizations, and never have traces from a time under HIPAA', async () => {
     const talk = await Talk.start(service, {}, '--features', 'hipaa');
     await published(talk);
     expect(await exportOf(talk)).toMatchObject({

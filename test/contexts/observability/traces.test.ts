@@ -66,7 +66,7 @@ function list(key: string, path: string): Promise<Answer<TraceList>> {
   return get<TraceList>(key, path);
 }
 
-/** Runs once with the model's plain reply. */
+/** One run with a plain reply of the model. */
 async function traced(at: Place, text = 'Hi', reply = 'Hello'): Promise<{ runId: string; messageId: string }> {
   service.models.next(says(reply));
   const { body } = await run(at, text);
@@ -75,7 +75,7 @@ async function traced(at: Place, text = 'Hi', reply = 'Hello'): Promise<{ runId:
 
 const PROVIDER_ERROR = { code: 'provider_error', message: expect.stringContaining('model provider') };
 
-describe('a run leaves a trace', () => {
+describe('a run has a trace', () => {
   it('with a step for each call of the model and of a tool', async () => {
     const at = await place();
     service.models.next(
@@ -132,14 +132,14 @@ describe('a run leaves a trace', () => {
     ]);
   });
 
-  it('without userContext where the caller passed none', async () => {
+  it('without userContext if the caller passed none', async () => {
     const at = await place();
     const { runId } = await traced(at);
     const { body } = await get(at.key, `${at.traces}/${runId}`);
     expect(body).not.toHaveProperty('userContext');
   });
 
-  it('also when it failed, and when it broke off with part of a reply', async () => {
+  it('even if it failed, or broke off with a part of the reply', async () => {
     const at = await place();
     service.models.next(refuses(400));
     expect((await run(at, 'Fail')).status).toBe(502);
@@ -161,7 +161,7 @@ describe('a run leaves a trace', () => {
     expect(failed.body).toMatchObject({ timeToFirstTokenMs: null, steps, error: PROVIDER_ERROR });
   });
 
-  it('which holds no API key, of the service or of the agent', async () => {
+  it('without any API key of the service or the agent', async () => {
     const organization = await service.organization();
     const agentId = await service.agent(organization.key, {
       provider: { type: 'anthropic', useOwnApiKey: true, apiKey: 'own-canary-key' },
@@ -211,7 +211,7 @@ describe('the list of traces', () => {
     expect(beyond.body).toEqual({ traces: [], meta: { page: 3, limit: 2, totalItems: 3, totalPages: 2 } });
   });
 
-  it('is empty for an agent that has not run, with the defaults', async () => {
+  it('is empty for an agent without runs, with the defaults', async () => {
     const at = await place();
     expect((await get(at.key, at.traces)).body).toEqual({
       traces: [],
@@ -219,7 +219,7 @@ describe('the list of traces', () => {
     });
   });
 
-  it('can be narrowed to a conversation and to a time', async () => {
+  it('can be filtered by conversation and by time', async () => {
     const at = await place();
     const other = { ...at, threadId: await service.thread(at.key, at.agentId) };
     const here = await traced(at);
@@ -260,7 +260,7 @@ describe('the list of traces', () => {
     });
   });
 
-  it('takes any page number', async () => {
+  it('accepts any page number', async () => {
     const at = await place();
     await traced(at);
     expect(await list(at.key, `${at.traces}?page=${Number.MAX_SAFE_INTEGER}&limit=100`)).toMatchObject({
@@ -271,7 +271,7 @@ describe('the list of traces', () => {
 });
 
 describe('one trace', () => {
-  it('answers 404 alike when it is absent, of another agent and of another organization', async () => {
+  it('is the same 404 if it is absent, of another agent or of another organization', async () => {
     const at = await place();
     const { runId: foreign } = await traced(await place());
     const sibling = await service.agent(at.key);
@@ -286,7 +286,7 @@ describe('one trace', () => {
     }
   });
 
-  it("is not to be had by another organization's agent id, on any route", async () => {
+  it("cannot be read with another organization's agent id, on any route", async () => {
     const at = await place();
     const foreign = await place();
     const { runId, messageId } = await traced(foreign);
@@ -297,7 +297,7 @@ describe('one trace', () => {
     }
   });
 
-  it('is refused to a key whose allowlist lacks the agent, and open to one without any capability for it', async () => {
+  it('is refused to a key whose allowlist lacks the agent, and needs no capability', async () => {
     const at = await place();
     const { runId } = await traced(at);
     const elsewhere = await at.keyWith(['chat'], [await service.agent(at.key)]);
@@ -310,7 +310,7 @@ describe('one trace', () => {
     }
   });
 
-  it('answers 400 to an id that is no UUID', async () => {
+  it('is a 400 for an id that is not a UUID', async () => {
     const at = await place();
     for (const path of [`${at.traces}/abc`, '/v1/agents/abc/traces', `/v1/agents/${at.agentId}/messages/abc/trace`]) {
       expect(await get(at.key, path)).toMatchObject({ status: 400, body: { code: 'FST_ERR_VALIDATION' } });
@@ -325,7 +325,7 @@ describe('one trace', () => {
     expect(body).not.toHaveProperty('sessionStartHook');
   });
 
-  it('goes with its agent', async () => {
+  it('is deleted with its agent', async () => {
     const at = await place();
     await traced(at);
     expect((await service.http('DELETE', `/v1/agents/${at.agentId}`, { key: at.key })).status).toBe(200);
@@ -337,7 +337,7 @@ describe('one trace', () => {
 });
 
 describe('the trace of a message', () => {
-  it('is the same as by its own id', async () => {
+  it('is the same as by the id of the trace', async () => {
     const at = await place();
     const { runId, messageId } = await traced(at);
     const byMessage = await get(at.key, `/v1/agents/${at.agentId}/messages/${messageId}/trace`);
@@ -369,7 +369,7 @@ describe('the trace of a message', () => {
 });
 
 describe('HIPAA data handling', () => {
-  it('closes every trace read, and hides no more than that', async () => {
+  it('refuses every read of traces, and nothing else', async () => {
     const at = await place('--features', 'hipaa');
     const { runId, messageId } = await traced(at);
     const one = `traces/${runId}`;
@@ -390,7 +390,7 @@ describe('HIPAA data handling', () => {
 });
 
 describe('the limit', () => {
-  it('counts the list and the message trace of an organization together, and says so on every answer', async () => {
+  it('counts the list and the message trace of an organization together, in the headers of every response', async () => {
     const at = await place();
     const other = await place();
     const { runId, messageId } = await traced(at);

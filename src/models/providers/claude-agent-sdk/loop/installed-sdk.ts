@@ -61,7 +61,7 @@ export interface ToolResult {
 
 /**
  * The part of the SDK that the loop uses. It is declared here because the service is built and started without this optional package.
- * `sdk-package.claude-agent.embedded.test.ts` tests the behaviour with the installed package.
+ * `sdk-package.claude-agent.embedded.full.test.ts` tests the behaviour with the installed package.
  */
 export interface ClaudeAgentSdk {
   query(input: {
