@@ -49,7 +49,7 @@ interface Options {
   readonly ca?: string;
 }
 
-/** For which every public address leads to the server. */
+/** Connects every public address to the test server. */
 function handlers({
   clock = new SystemClock(),
   resolver = publicResolver(),
@@ -75,7 +75,7 @@ function placed(path = '/', handler: Partial<HttpHandler> = {}): PlacedHandler<H
   };
 }
 
-/** The client waits for one turn of the event loop before it uses a connection again: servers close some that they said they keep. */
+/** The client waits for one turn of the event loop before it reuses a connection, because servers close some that they announced to keep. */
 const freed = (): Promise<void> => nextTurn();
 
 const OUTPUT = { additionalContext: ['It is Monday.'] };
@@ -90,7 +90,7 @@ describe('an endpoint over https', () => {
     expect([resolver.asked, dialled]).toEqual([['hooks.example'], [PUBLIC]]);
   });
 
-  it('is called again over the connection that is open', async () => {
+  it('is called again over the open connection', async () => {
     const call = handlers();
     for (let index = 0; index < 5; index += 1) {
       await call.execute(placed(`/${index}`), NO_SECRETS, '{}', never);
@@ -99,10 +99,10 @@ describe('an endpoint over https', () => {
     expect([requests.length, connections, dialled.length]).toEqual([5, 1, 1]);
   });
 
-  it('answers five handlers side by side, and the next five over the same connections', async () => {
+  it('responds to five handlers in parallel, and to the next five over the same connections', async () => {
     const call = handlers();
     const waiting: ServerResponse[] = [];
-    // Nobody is answered before all are asked.
+    // Responds only when all five requests have arrived.
     respond = (_request, response) => {
       waiting.push(response);
       if (waiting.length === 5)
@@ -116,7 +116,7 @@ describe('an endpoint over https', () => {
     expect([requests.length, connections]).toEqual([10, 5]);
   });
 
-  it('that answers with an error is called again over a connection that works', async () => {
+  it('that responded with an error is called again over a working connection', async () => {
     const call = handlers();
     respond = (_request, response) => response.writeHead(500).end('x'.repeat(100_000));
     expect((await failure(call.execute(placed(), NO_SECRETS, '{}', never))).message).toBe(
@@ -126,7 +126,7 @@ describe('an endpoint over https', () => {
     expect(await call.execute(placed(), NO_SECRETS, '{}', never)).toEqual({});
   });
 
-  it('with a certificate that nobody vouches for, or of another name, is told nothing', async () => {
+  it('with an untrusted certificate, or one for another name, receives no request', async () => {
     const other = placed('/', { url: 'https://other.example/' });
     for (const [call, to] of [
       [handlers({ ca: '' }), placed()],
@@ -140,13 +140,13 @@ describe('an endpoint over https', () => {
   });
 });
 
-describe('a name that leads somewhere else at the second look', () => {
+describe('a name that resolves to another address at the second lookup', () => {
   it.each([['127.0.0.1'], ['::1'], ['169.254.169.254'], ['10.0.0.1', PUBLIC]])(
     'to %s: nothing reaches the server',
     async (...second) => {
       const resolver = new ScriptedResolver((_name, count) => (count === 1 ? [PUBLIC] : second));
       const call = handlers({ resolver });
-      // With the connection gone, the next call needs another one.
+      // The connection is closed, so the next call needs a new one.
       respond = (_request, response) => response.writeHead(200, { connection: 'close' }).end('{}');
       expect(await call.execute(placed(), NO_SECRETS, '{}', never)).toEqual({});
       const error = await failure(call.execute(placed(), NO_SECRETS, '{}', never));
@@ -157,8 +157,8 @@ describe('a name that leads somewhere else at the second look', () => {
   );
 });
 
-describe('the time of a handler', () => {
-  it('is that of the whole exchange: looking the name up, connecting, the headers and the body', async () => {
+describe('the timeout of a handler', () => {
+  it('covers the whole exchange: name lookup, connection, headers and body', async () => {
     const clock = new ManualClock();
     let resolved: (addresses: string[]) => void = () => undefined;
     const resolver = publicResolver();
@@ -186,7 +186,7 @@ describe('the time of a handler', () => {
     expect(clock.pending()).toBe(0);
   });
 
-  it('ends with the run', async () => {
+  it('ends when the run is cancelled', async () => {
     const run = new AbortController();
     respond = () => run.abort(new Error('The run was cancelled'));
     const error = await failure(handlers().execute(placed(), NO_SECRETS, '{}', run.signal));

@@ -10,7 +10,7 @@ import { HooksOfAgents } from './hooks-of-agents.js';
 
 const owner = { organizationId: 'o', agentId: 'a' };
 
-/** One handler with a header whose value is the name of the document. */
+/** A document with one handler, whose header value is the name of the document. */
 function settingsOf(name: string): HookSettings {
   const document: HooksDocument = {
     Stop: [{ hooks: [{ type: 'http', url: `https://${name}.example/`, headers: { 'X-Key': name } }] }],
@@ -18,7 +18,7 @@ function settingsOf(name: string): HookSettings {
   return { ...NO_HOOKS, document, headers: { id: name, pieces: 1 } };
 }
 
-/** @param settings what is read, one after the other; the last stays. @param kept the document whose values are stored */
+/** @param settings returned by consecutive reads, the last one repeatedly. @param kept the document whose header values are stored */
 function hooksOfAgents(settings: readonly (HookSettings | null)[], kept: HookSettings): HooksOfAgents {
   let reads = 0;
   const find = (): Promise<HookSettings | null> =>
@@ -37,29 +37,29 @@ function hooksOfAgents(settings: readonly (HookSettings | null)[], kept: HookSet
 describe('the hooks of an agent', () => {
   const [before, after] = [settingsOf('before'), settingsOf('after')];
 
-  it('have the document and its values', async () => {
+  it('have the document and its header values', async () => {
     const hooks = await hooksOfAgents([before], before).load(owner);
     expect([hooks.isConfigured, hooks.credentials?.headers.Stop]).toEqual([true, [{ 'X-Key': 'before' }]]);
   });
 
-  it('are read again where a write has come between the document and its values', async () => {
+  it('are read again after a write between the reads of the document and its header values', async () => {
     const hooks = await hooksOfAgents([before, after], after).load(owner);
     expect(hooks.handlers.Stop.map(({ handler }) => handler)).toEqual(after.document.Stop?.[0]?.hooks);
     expect(hooks.credentials?.headers.Stop).toEqual([{ 'X-Key': 'after' }]);
   });
 
-  it('have no values at all where those of the document are gone, so that http handlers fail', async () => {
+  it('have no header values when those of the document are deleted, so that http handlers fail', async () => {
     expect((await hooksOfAgents([before], after).load(owner)).credentials).toBeNull();
   });
 
-  it('have none where they do not open any more', async () => {
+  it('have no header values when they cannot be decrypted', async () => {
     const read = () => Promise.reject(new SecretUnreadable('spoiled'));
     const repository = { find: () => Promise.resolve(before) } as unknown as AgentHooksRepository;
     const hooks = new HooksOfAgents({} as Database, repository, { read } as unknown as HookSecretStore);
     expect((await hooks.load(owner)).credentials).toBeNull();
   });
 
-  it('ask nobody for secrets where there are none', async () => {
+  it('do not read the vault when there are no secrets', async () => {
     const repository = { find: () => Promise.resolve(NO_HOOKS) } as unknown as AgentHooksRepository;
     const hooks = new HooksOfAgents({} as Database, repository, {} as HookSecretStore);
     expect((await hooks.load(owner)).credentials).toEqual({ headers: {}, signing: null });

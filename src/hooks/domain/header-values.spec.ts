@@ -13,7 +13,7 @@ const http = (url: string, headers?: Readonly<Record<string, string>>): HttpHand
 });
 const tool = { type: 'mcp_tool', server: 's', tool: 't' } as const;
 
-/** With the values as they stand in the document. */
+/** With the header values that the document itself contains. */
 function hooks(document: HooksDocument): HooksWithHeaders {
   return { document, headers: headersIn(document) };
 }
@@ -25,7 +25,7 @@ function kept(wanted: HooksDocument, stored: HooksDocument): HeaderValues {
 }
 
 describe('headersIn', () => {
-  it('has an entry for each handler, over all groups, and null where it sends none', () => {
+  it('has an entry for each handler over all groups, and null for one without headers', () => {
     const document = { Stop: [{ hooks: [http(ONE), tool] }, { hooks: [http(TWO, { A: '1' }), http(TWO, {})] }] };
     expect(headersIn(document)).toMatchObject({ Stop: [null, null, { A: '1' }, {}], PreToolUse: [] });
   });
@@ -44,7 +44,7 @@ describe('hasHeaders', () => {
 describe('a redacted value', () => {
   const stored: HooksDocument = { Stop: [{ hooks: [http(ONE, { 'X-Key': 'old' })] }] };
 
-  it('keeps what is stored for its URL and name, and others are as they were sent', () => {
+  it('keeps the stored value of its URL and name, while other values are those of the request', () => {
     const wanted = { Stop: [{ hooks: [http(ONE, { 'X-Key': KEEP, 'X-New': 'new' })] }] };
     expect(kept(wanted, stored).Stop).toEqual([{ 'X-Key': 'old', 'X-New': 'new' }]);
   });
@@ -86,7 +86,7 @@ describe('a redacted value', () => {
     expect(() => kept(wanted, stored)).toThrow(`missing ${path}`);
   });
 
-  it('is a value like others where the stored one is that very text', () => {
+  it('is an ordinary value when the stored one is the same text', () => {
     expect(() => kept(stored, {})).not.toThrow();
     expect(() => kept({ Stop: [{ hooks: [http(ONE, { constructor: KEEP })] }] }, stored)).toThrow('missing');
   });
@@ -96,17 +96,17 @@ describe('two handlers with one URL and different values', () => {
   const two = (first: string, second: string): HttpHandler[] => [http(ONE, { K: first }), http(ONE, { K: second })];
   const stored: HooksDocument = { Stop: [{ hooks: two('a', 'b') }], PreToolUse: [{ hooks: [http(ONE, { K: 'c' })] }] };
 
-  it('keep their own, by their order within the event', () => {
+  it('keep their own values, by their order within the event', () => {
     const wanted = { PreToolUse: [{ hooks: [http(ONE, { K: KEEP })] }], Stop: [{ hooks: two(KEEP, KEEP) }] };
     expect(kept(wanted, stored)).toMatchObject({ PreToolUse: [{ K: 'c' }], Stop: [{ K: 'a' }, { K: 'b' }] });
   });
 
-  it('keep the second one where the first is set anew', () => {
+  it('keep the second value when the request sets the first', () => {
     expect(kept({ Stop: [{ hooks: two('new', KEEP) }] }, stored).Stop).toEqual([{ K: 'new' }, { K: 'b' }]);
     expect(kept({ Stop: [{ hooks: two(KEEP, 'new') }] }, stored).Stop).toEqual([{ K: 'a' }, { K: 'new' }]);
   });
 
-  it('give the first one to a third', () => {
+  it('give the first value to a third handler', () => {
     const wanted = { Stop: [{ hooks: [...two(KEEP, KEEP), http(ONE, { K: KEEP })] }] };
     expect(kept(wanted, stored).Stop).toEqual([{ K: 'a' }, { K: 'b' }, { K: 'a' }]);
   });

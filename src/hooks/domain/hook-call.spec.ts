@@ -18,7 +18,7 @@ function call(output: HookOutput | null, { event = 'PreToolUse', failClosed }: A
   return { placed, startedAt: new Date(0), latencyMs: 1, output, error: output === null ? 'It failed.' : null };
 }
 
-describe('what came of a call', () => {
+describe('outcome and verdict of a call', () => {
   it.each<[string, HookCall, string, HookOutput | null]>([
     ['that said nothing', call({}), 'ok', {}],
     ['that blocks', call({ decision: 'block', reason: 'No' }), 'blocked', { decision: 'block', reason: 'No' }],
@@ -47,7 +47,7 @@ describe('what came of a call', () => {
 });
 
 describe('contexts', () => {
-  it('are kept in handler order, of handlers that block too', () => {
+  it('are kept in handler order, also those of handlers that block', () => {
     const calls = [
       call({ additionalContext: ['a', 'b'] }),
       call(null),
@@ -60,8 +60,8 @@ describe('contexts', () => {
 
 describe('the reason of a block', () => {
   it.each<[string, readonly HookCall[], string | null | undefined]>([
-    ['nobody blocks', [call({}), call(null), call({ reason: 'only said' })], undefined],
-    ['nobody is asked', [], undefined],
+    ['no handler blocks', [call({}), call(null), call({ reason: 'only said' })], undefined],
+    ['no handler is called', [], undefined],
     ['one blocks', [call({ reason: 'only said' }), call({ decision: 'block', reason: 'No' })], 'No'],
     [
       'the first that says why counts',
@@ -77,13 +77,13 @@ describe('the reason of a block', () => {
       [call({ permissionDecision: 'deny', permissionDecisionReason: 'B', reason: 'A' })],
       'B',
     ],
-    ['nobody says why', [call({ decision: 'block' }), call({ decision: 'block', reason: ' ' })], null],
+    ['no handler gives a reason', [call({ decision: 'block' }), call({ decision: 'block', reason: ' ' })], null],
     ['a failure blocks', [call(null, { failClosed: true })], null],
   ])('%s', (_what, calls, expected) => {
     expect(blockReason(calls)).toBe(expected);
   });
 
-  it('is none of a handler that failed', () => {
+  it('is null for a handler that failed', () => {
     expect(reasonIn(null)).toBeNull();
   });
 });

@@ -3,12 +3,12 @@ import { type HookOutput, MalformedOutput, readOutput, readToolOutput } from './
 
 const read = (value: unknown): HookOutput => readOutput(JSON.stringify(value));
 
-describe('what a handler answers', () => {
-  it.each(['', ' \n\t'])('is nothing where it is empty (%j)', (text) => {
+describe('the response of a handler', () => {
+  it.each(['', ' \n\t'])('is an empty output when it is empty (%j)', (text) => {
     expect([readOutput(text), readToolOutput(text)]).toEqual([{}, {}]);
   });
 
-  it('is read with all that it may say', () => {
+  it('is read with all its fields', () => {
     const output = {
       decision: 'block',
       reason: 'No',
@@ -91,7 +91,7 @@ describe('what a handler answers', () => {
     ['permissionDecisionReason', { hookSpecificOutput: { permissionDecisionReason: 7 } }],
     ['updatedInput text', { hookSpecificOutput: { updatedInput: 'x' } }],
     ['updatedInput list', { hookSpecificOutput: { updatedInput: [] } }],
-  ])('is malformed where a field is of another kind, and says which: %s', (what, value) => {
+  ])('is malformed when a field has a wrong type, and the message names it: %s', (what, value) => {
     const [field = ''] = what.split(' ');
     expect(() => read(value)).toThrow(MalformedOutput);
     expect(() => read(value)).toThrow(field);
@@ -102,7 +102,7 @@ describe('strings', () => {
   const long = '\u{1f600}'.repeat(10_001);
   const cut = '\u{1f600}'.repeat(10_000);
 
-  it('are cut at 10000 code points, wherever they stand', () => {
+  it('are cut at 10000 code points in every field', () => {
     const value = {
       reason: long,
       additionalContext: long,
@@ -116,15 +116,15 @@ describe('strings', () => {
     });
   });
 
-  it('of 10000 code points stay', () => {
+  it('of 10000 code points are not cut', () => {
     expect(read({ reason: cut })).toEqual({ reason: cut });
   });
 
-  it('are cut where a tool answers plain text too', () => {
+  it('are cut in the plain text of a tool, too', () => {
     expect(readToolOutput('x'.repeat(10_001))).toEqual({ additionalContext: ['x'.repeat(10_000)] });
   });
 
-  it('are cleaned before they are cut, so that nothing is left of what the cut goes through', () => {
+  it('are cleaned before they are cut, so that no part of a secret at the cut remains', () => {
     const clean = (text: string): string => text.replaceAll('secret', '*');
     const text = `${'x'.repeat(9_997)}secret`;
     expect(readOutput(JSON.stringify({ reason: text, additionalContext: text }), clean)).toEqual({
@@ -138,7 +138,7 @@ describe('updatedInput', () => {
   const nested = (levels: number): string => '{"a":'.repeat(levels) + '1' + '}'.repeat(levels);
   const updated = (text: string): HookOutput => readOutput(`{"hookSpecificOutput":{"updatedInput":${text}}}`);
 
-  it('may be as deep as a body of 64 levels lets it be, and is malformed deeper', () => {
+  it('may be as deep as a body of 64 levels allows, and is malformed when it is deeper', () => {
     expect(updated(nested(62))).toEqual({ updatedInput: JSON.parse(nested(62)) as object });
     expect(() => updated(nested(63))).toThrow(MalformedOutput);
     expect(() => updated(`{"a":${'['.repeat(62)}${']'.repeat(62)}}`)).toThrow(MalformedOutput);
@@ -149,7 +149,7 @@ describe('updatedInput', () => {
     ['{"hookSpecificOutput":{"updatedInput":{"a":{"__proto__":{"admin":true}}}}}'],
     ['{"__proto__":{"decision":"block"}}'],
     ['{"hookSpecificOutput":{"__proto__":{"permissionDecision":"deny"}}}'],
-  ])('cannot bring a prototype along: %s', (text) => {
+  ])('cannot set a prototype: %s', (text) => {
     expect(() => readOutput(text)).toThrow(MalformedOutput);
   });
 });
@@ -164,7 +164,7 @@ describe('the text of a tool', () => {
     ['7', { additionalContext: ['7'] }],
     ['null', { additionalContext: ['null'] }],
     ['say {"decision":"block"}', { additionalContext: ['say {"decision":"block"}'] }],
-  ])('is output where it looks like JSON and context where not: %j', (text, expected) => {
+  ])('is an output when it looks like JSON, and context otherwise: %j', (text, expected) => {
     expect(readToolOutput(text)).toEqual(expected);
   });
 
@@ -176,7 +176,7 @@ describe('the text of a tool', () => {
   );
 });
 
-describe('what an answer may hold', () => {
+describe('the size of an output', () => {
   const updated = (input: object): string => JSON.stringify({ hookSpecificOutput: { updatedInput: input } });
 
   it.each([
@@ -185,7 +185,7 @@ describe('what an answer may hold', () => {
       '2000 different combinations of field names',
       Object.fromEntries(Array.from({ length: 2_001 }, (_, index) => [`k${index}`, 1])),
     ],
-  ])('is at most %s, so that no reader of eight of them holds up everything else', (what, input) => {
+  ])('is limited to %s, so that parsing eight of them does not block the event loop', (what, input) => {
     expect(() => readOutput(updated(input))).toThrow(MalformedOutput);
     expect(() => readOutput(updated(input))).toThrow(what);
     expect(() => readToolOutput(updated(input))).toThrow(what);

@@ -7,7 +7,7 @@ import { Matcher, matcherFault } from './matcher.js';
 
 const matches = (matcher: string | undefined, name: string): boolean => Matcher.of(matcher).matches(name);
 
-/** Of what a slow core takes for one step: 20 ms, and as much again for what else the machine does. */
+/** The limit for one step on a slow core: 20 ms, and as much again for other work of the machine. */
 const MAX_STEP_MS = 40;
 const MAX_LENGTH = 10_000;
 const filled = (part: string, separator = ''): string =>
@@ -132,7 +132,7 @@ const NAMES = ['a', 'ab', 'x', '_', 'é', '😀'].flatMap((part) =>
   [64, 128, 1_000, 100_000].map((length) => part.repeat(length / part.length)),
 );
 
-/** Never the same twice, so that it is compiled anew. */
+/** Unique for each number, so that it is not cached. */
 let written = 0;
 const another = (source: string): string => {
   written += 1;
@@ -140,7 +140,7 @@ const another = (source: string): string => {
 };
 
 describe('a matcher', () => {
-  it.each([undefined, '', '*'])('matches everything where it is %p', (matcher) => {
+  it.each([undefined, '', '*'])('matches everything when it is %p', (matcher) => {
     for (const name of ['startup', '', 'a.b', 'x'.repeat(100_000)]) expect(matches(matcher, name)).toBe(true);
   });
 
@@ -194,11 +194,11 @@ describe('a matcher', () => {
     expect(matches(matcher, 'any')).toBe(true);
   });
 
-  it('is refused with a reason that does not repeat all of it', () => {
+  it('is refused with a reason that does not repeat the whole expression', () => {
     expect(matcherFault(`(${'é,'.repeat(4_000)}`)?.length).toBeLessThan(300);
   });
 
-  it('may be as long a list of names with dots as there is room for', () => {
+  it('may be a list of names with dots up to the maximum length', () => {
     expect(DOTTED_NAMES.length).toBeGreaterThan(9_900);
     for (const list of [DOTTED_NAMES, escaped(DOTTED_NAMES)]) {
       expect(matcherFault(list)).toBeUndefined();
@@ -207,21 +207,21 @@ describe('a matcher', () => {
     }
   });
 
-  it('has a name looked at by every expression that was taken, as long as a tool may be called', () => {
+  it('decides names as long as a tool's may be, for every accepted expression', () => {
     const most = 'a?'.repeat(MAX_EXPRESSION_COST / 3 - 2) + '!';
     expect(matcherFault(most)).toBeUndefined();
     expect(matches(most, 'a'.repeat(64))).toBe(false);
   });
 
-  it('asks the guard about names that are too long to be looked at', () => {
+  it('matches names that are too long to be decided', () => {
     expect(matches('(a+)+$!', 'b'.repeat(100_000))).toBe(true);
   });
 
-  it('is one for one text', () => {
+  it('is the same object for the same text', () => {
     expect(Matcher.of('a.b')).toBe(Matcher.of('a.b'));
   });
 
-  it('finds what the engine finds', () => {
+  it('finds the same matches as the engine', () => {
     const part = fc.constantFrom('a', 'b', '.', '\\.', '^', '$', '|', 'ab', '😀', 'a*', '(?:b|a)', '[^b]', '\n');
     const source = fc.array(part, { maxLength: 8 }).map((parts) => `${parts.join('')}a.|b`);
     const name = fc.array(fc.constantFrom('a', 'b', '.', '😀', '\n'), { maxLength: 6 }).map((parts) => parts.join(''));
@@ -233,7 +233,7 @@ describe('a matcher', () => {
     );
   });
 
-  it('is never estimated to be less than its program', () => {
+  it('is never estimated below the size of its program', () => {
     const atom = fc.constantFrom(
       'a',
       '.',
@@ -287,7 +287,7 @@ describe('a matcher', () => {
     },
   );
 
-  it('answers again from memory', () => {
+  it('answers repeated names from the cache', () => {
     const guard = 'a?'.repeat(900) + '!';
     matches(guard, 'a'.repeat(64));
     const before = process.threadCpuUsage();
@@ -295,7 +295,7 @@ describe('a matcher', () => {
     expect(computedMs(before)).toBeLessThan(MAX_STEP_MS);
   });
 
-  it('keeps memory within bounds, whatever is compiled', () => {
+  it('bounds the memory of the cache', () => {
     const heavy = (index: number): string => `(?:[\\pL\\d]?b){20}|(?:a?b?){90}c${index}.`;
     expect(matcherFault(heavy(0))).toBeUndefined();
     for (let index = 0; index < 300; index += 1) Expression.compile(heavy(index)).test('ab'.repeat(32));

@@ -47,7 +47,7 @@ describe('a value that is exactly one placeholder', () => {
       '${.}',
       '${prompt.}',
     ],
-  ])('drops its key where it leads to nothing: %s', (text) => {
+  ])('drops its key when the field is absent: %s', (text) => {
     expect(fillPlaceholders({ kept: 1, key: text }, input)).toEqual({ kept: 1 });
   });
 });
@@ -62,25 +62,25 @@ describe('a text with placeholders in it', () => {
     ['plain', 'plain'],
     ['$prompt, ${}, {prompt}, ${prompt', '$prompt, ${}, {prompt}, ${prompt'],
     ['${${prompt}}', '${Hi}'],
-  ])('is filled in: %s', (text, expected) => {
+  ])('is replaced: %s', (text, expected) => {
     expect(one(text)).toEqual(expected);
   });
 
-  it('is filled in once: what a field says is no template, and no pattern of a replacement', () => {
+  it('is replaced once: the text of a field is neither a template nor a replacement pattern', () => {
     expect(one('It ${text}')).toBe('It costs ${prompt} and $& and $1');
     expect(one('${text}')).toBe('costs ${prompt} and $& and $1');
   });
 
-  it('drops its key where one of them leads to nothing', () => {
+  it('drops its key when the field of one of them is absent', () => {
     expect(fillPlaceholders({ a: 'x ${prompt} ${missing}', b: '${prompt}' }, input)).toEqual({ b: 'Hi' });
   });
 });
 
-describe('what is inside', () => {
-  it('is filled in at every depth; keys and other values stay as they are', () => {
+describe('nested values', () => {
+  it('are replaced at every depth, while keys and other values stay as they are', () => {
     const template: JsonObject = {
       list: ['${prompt}', '${missing}', 3, null, ['${count}']],
-      object: { a: { b: '${tool_input.path}', gone: '${missing}' } },
+      object: { a: { b: '${tool_input.path}', absent: '${missing}' } },
       '${prompt}': true,
     };
     expect(fillPlaceholders(template, input)).toEqual({
@@ -94,7 +94,7 @@ describe('what is inside', () => {
 describe('declaredValues', () => {
   const values: JsonObject = { a: 1, b: 2, constructor: 3 };
 
-  it('keeps what the schema declares', () => {
+  it('keeps the values that the schema declares', () => {
     expect(declaredValues(values, { type: 'object', properties: { a: {}, c: {} } })).toEqual({ a: 1 });
   });
 
@@ -102,7 +102,7 @@ describe('declaredValues', () => {
     ['no properties', { type: 'object' }],
     ['properties that are none', { properties: null }],
     ['nothing', {}],
-  ])('keeps nothing where it declares %s', (_what, schema) => {
+  ])('keeps nothing when the schema declares %s', (_what, schema) => {
     expect(declaredValues(values, schema)).toEqual({});
   });
 });

@@ -27,7 +27,7 @@ describe('a document', () => {
     expect(read({ Stop: [] }).document).toEqual({ Stop: [] });
   });
 
-  it('is read as it was sent, in its order, without the values of headers', () => {
+  it('is read in the order of the request, without the values of headers', () => {
     const sent = {
       Stop: [{ hooks: [http()] }],
       PreToolUse: [
@@ -60,12 +60,12 @@ describe('a document', () => {
     expect(headers.PreToolUse).toEqual([{ 'X-Key': 'secret' }, null]);
   });
 
-  it.each(['failClosed', 'timeout'])('says only what was sent: no %s', (name) => {
+  it.each(['failClosed', 'timeout'])('contains only fields of the request: no %s', (name) => {
     expect(JSON.stringify(read(pre(http(), tool())).document)).not.toContain(name);
   });
 });
 
-describe('what is wrong is named by its path', () => {
+describe('a fault is named by its path', () => {
   const wide = Array.from({ length: 9 }, () => http());
   const headers = (value: unknown): object => pre(http({ headers: value }));
   it.each<[string, unknown, string]>([
@@ -123,7 +123,7 @@ describe('what is wrong is named by its path', () => {
     expect(complaint(value).startsWith(path)).toBe(true);
   });
 
-  it('and the message is no longer than a page, whatever was sent', () => {
+  it('with a message of bounded length', () => {
     const long = 'x'.repeat(100_000);
     for (const value of [
       { [long]: [] },
@@ -139,7 +139,7 @@ describe('what is wrong is named by its path', () => {
 });
 
 describe('the input of a tool', () => {
-  it('takes strings of 10000 characters, however many bytes they have', () => {
+  it('allows strings of 10000 characters, however many bytes they have', () => {
     const input = { a: ['\u{1f600}'.repeat(10_000)], b: { c: 'x'.repeat(10_000) } };
     expect(read(pre(tool({ input }))).document.PreToolUse?.[0]?.hooks[0]).toMatchObject({ input });
   });
@@ -149,7 +149,7 @@ describe('the inputs of a document', () => {
   const list = (count: number): object => tool({ input: { list: Array.from({ length: count }, () => 1) } });
   const texts = (count: number): object =>
     tool({ input: { list: Array.from({ length: count }, () => 'x'.repeat(10_000)) } });
-  // Each input, and the list in it, is a value too.
+  // Each input, and the list in it, counts as a value.
   it('have at most 10000 values together', () => {
     expect(complaint({ PreToolUse: [{ hooks: [list(4_998)] }], Stop: [{ hooks: [list(4_998)] }] })).toBe('none');
     expect(complaint({ PreToolUse: [{ hooks: [list(4_998)] }], Stop: [{ hooks: [http(), list(4_999)] }] })).toMatch(
@@ -157,7 +157,7 @@ describe('the inputs of a document', () => {
     );
   });
 
-  it('have at most 1000000 characters together, those of names included', () => {
+  it('have at most 1000000 characters together, including field names', () => {
     expect(complaint(pre(texts(50), texts(49)))).toBe('none');
     expect(complaint(pre(texts(50), texts(50)))).toMatch(
       /^hooks\.PreToolUse\[0\]\.hooks\[1\]\.input must not have more than 1000000 characters/,
@@ -165,7 +165,7 @@ describe('the inputs of a document', () => {
     expect(complaint(pre(tool({ input: { ['n'.repeat(1_000_001)]: 1 } })))).toMatch(/1000000 characters/);
   });
 
-  it('are refused at the first value too many: what follows is not looked at', () => {
+  it('are refused at the first value beyond the limit, without reading the rest', () => {
     const wide = Array.from({ length: 20_000 }, () => ({ a: { b: {} } }));
     expect(computingMs(() => complaint(pre(tool({ input: { wide } }))))).toBeLessThan(50);
   });

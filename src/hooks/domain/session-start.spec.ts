@@ -4,7 +4,7 @@ import { parseContexts, MalformedContexts, promptParts } from './session-start.j
 const json = (value: unknown): string => JSON.stringify(value);
 const context = { name: 'Plan', context: 'Gold' };
 
-describe('the contexts in an answer', () => {
+describe('the contexts in a result', () => {
   it.each<[string, string, readonly object[]]>([
     ['one', json({ contexts: [context] }), [context]],
     [
@@ -54,7 +54,7 @@ describe('the contexts in an answer', () => {
     expect(parseContexts('x'.repeat(10_001), 'get_plan')).toEqual([{ name: 'get_plan', context: 'x'.repeat(10_000) }]);
   });
 
-  it('are not more than a model has room for', () => {
+  it('are limited in number and size', () => {
     expect(parseContexts(json({ contexts: Array(100).fill(context) }), 't')).toHaveLength(100);
     expect(() => parseContexts(json({ contexts: Array(101).fill(context) }), 't')).toThrow(MalformedContexts);
     const large = { name: '', context: 'x'.repeat(10_000) };
@@ -64,7 +64,7 @@ describe('the contexts in an answer', () => {
 });
 
 describe('the prompt', () => {
-  it('has the contexts of the hook under their names, and then those of the handlers', () => {
+  it('has the contexts of the hook under their names, followed by those of the handlers', () => {
     const hook = {
       fetchedAt: '2026-01-01T00:00:00.000Z',
       status: 'ok',

@@ -5,7 +5,7 @@ import { newSigningSecret, signatureHeaders } from './signature.js';
 const body = '{"prompt":"Grüße \u{1f600}"}';
 
 describe('a signing secret', () => {
-  it('is 256 random bits in the form of Standard Webhooks', () => {
+  it('is 256 random bits in the format of Standard Webhooks', () => {
     const secrets = Array.from({ length: 20 }, newSigningSecret);
     for (const secret of secrets) {
       expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
@@ -16,18 +16,18 @@ describe('a signing secret', () => {
 });
 
 describe('the signature', () => {
-  it('is none without a secret', () => {
+  it('is absent without a secret', () => {
     expect(signatureHeaders({ id: 'msg_1', at: new Date(), body }, [])).toEqual({});
   });
 
-  it('has the time in whole seconds, which are never ahead', () => {
+  it('has the time in whole seconds, rounded down', () => {
     const headers = signatureHeaders({ id: 'msg_1', at: new Date('2026-01-01T00:00:00.999Z'), body }, [
       newSigningSecret(),
     ]);
     expect(headers).toMatchObject({ 'webhook-id': 'msg_1', 'webhook-timestamp': '1767225600' });
   });
 
-  it('is what the reference implementation expects, from each of several secrets', () => {
+  it('is accepted by the reference implementation for each of several secrets', () => {
     const secrets = [newSigningSecret(), newSigningSecret()];
     const headers = signatureHeaders({ id: 'msg_1', at: new Date(), body }, secrets);
     expect(headers['webhook-signature']).toMatch(/^v1,\S{44} v1,\S{44}$/);
@@ -36,7 +36,7 @@ describe('the signature', () => {
     expect(() => new Webhook(secrets[0] ?? '').verify(`${body} `, headers)).toThrow('No matching signature');
   });
 
-  it('agrees with the example of the reference implementation', () => {
+  it('equals the example of the reference implementation', () => {
     const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
     const at = new Date(1_614_265_330_000);
     const payload = '{"test": 2432232314}';

@@ -29,11 +29,11 @@ describe('cutTo', () => {
     [ASTRAL.repeat(9), 3, ASTRAL.repeat(3)],
     [`ab${ASTRAL}${ASTRAL}`, 3, `ab${ASTRAL}`],
     [`abc${ASTRAL}`, 3, 'abc'],
-  ])('keeps the beginning and never half a character: %s to %d', (text, max, expected) => {
+  ])('keeps the beginning and never splits a character: %s to %d', (text, max, expected) => {
     expect(cutTo(text, max)).toBe(expected);
   });
 
-  it('takes no time that grows with what it drops', () => {
+  it('takes a time that does not depend on the length of the rest', () => {
     const text = ASTRAL.repeat(5_000_000);
     expect(cutTo(text, 10_000)).toHaveLength(20_000);
     expect(computingUnits(() => cutTo(text, 10_000))).toBeLessThan(0.5);
@@ -48,7 +48,7 @@ describe('piecesOf', () => {
     ['abcdef', 3, ['abc', 'def']],
     [`ab${ASTRAL}c`, 3, ['ab', `${ASTRAL}c`]],
     [ASTRAL.repeat(3), 3, [ASTRAL, ASTRAL, ASTRAL]],
-  ])('ends none within a character: %s by %d', (text, max, expected) => {
+  ])('never splits a character: %s by %d', (text, max, expected) => {
     expect(piecesOf(text, max)).toEqual(expected);
   });
 });

@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => tickets.close());
 
-/** Says something on a channel, and answers what the reply says. */
+/** Sends a message over a channel and returns the text of the reply. */
 type Say = (talk: Talk, text: string) => Promise<string>;
 
 async function completion(talk: Talk, text: string, stream: boolean): Promise<Response> {
@@ -91,7 +91,7 @@ describe.each(CHANNELS)('in %s', (name, say) => {
     url: server.url(path(event), answer && (() => answer)),
   });
 
-  it('every event is asked about in its order, and what is said has its effect', async () => {
+  it('the handlers of every event are called in order, and their outputs take effect', async () => {
     const talk = await Talk.start(service, { systemPrompt: 'You are kind.' });
     await connect(service, talk, customServer('Tickets', tickets));
     let stops = 0;
@@ -140,7 +140,7 @@ describe.each(CHANNELS)('in %s', (name, say) => {
     ]);
   });
 
-  it('a blocked prompt is answered with the reason, and the model is not called', async () => {
+  it('the reply to a blocked prompt is the reason, and the model is not called', async () => {
     const talk = await Talk.start(service);
     await setHooks(service, talk, {
       UserPromptSubmit: [group([handler('blocks', { decision: 'block', reason: 'Not now.' })])],

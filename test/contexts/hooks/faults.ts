@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { type HookAnswer, LEFT_OPEN } from '../../support/hook-server.js';
 
-/** What an endpoint does wrong, and what is told of it. */
+/** A fault of an endpoint, and the error that reports it. */
 export interface HandlerFault {
   readonly what: string;
   readonly answer: HookAnswer;
@@ -27,7 +27,7 @@ function answersWith(
   return (_hook, response) => response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body);
 }
 
-/** With the text as it stands. */
+/** With the text as the body. */
 function says(what: string, text: string | Buffer, error: HandlerFault['error']): HandlerFault {
   return { what: `answers ${what}`, answer: answersWith(200, text), error };
 }
@@ -37,7 +37,7 @@ function begins(response: ServerResponse, part: string): void {
   response.write(part);
 }
 
-/** Each takes the whole time that the handler has. */
+/** Each takes the whole timeout of the handler. */
 export const SLOW_FAULTS: readonly HandlerFault[] = [
   { what: 'never answers', answer: () => LEFT_OPEN, error: LATE },
   {
@@ -119,12 +119,12 @@ export const TRANSPORT_FAULTS: readonly HandlerFault[] = [
 
 export const STATUS_FAULTS: readonly HandlerFault[] = [304, 400, 401, 404, 429, 500, 503].map((status) => ({
   what: `answers ${status}`,
-  // What an error says is not heard.
+  // The body of an error response is ignored.
   answer: answersWith(status, status === 304 ? '' : OUTPUT),
   error: `The endpoint responded with the status ${status}.`,
 }));
 
-/** By the name of the field that is wrong. */
+/** Outputs with a wrong field, by the name of the field. */
 const WRONG_TYPES: readonly (readonly [string, object])[] = [
   ['decision', { decision: 'allow' }],
   ['decision', { decision: true }],

@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals';
 import { HooksOf } from './hooks-of.js';
 import { useHookServer, useHookService } from './support.js';
 
-/** Where keys are settings they change with the process: `test/faults/rotate-secrets.test.ts`. */
+/** In cluster mode keys are settings, which change with the process: `test/faults/rotate-secrets.test.ts`. */
 const service = useHookService();
 const server = useHookServer();
 

@@ -9,7 +9,7 @@ const server = useHookServer();
 
 const KEEP = '<redacted>';
 let tests = 0;
-/** Of one test: the tests share a database. */
+/** Unique for each test, because the tests share a database. */
 let secret: string;
 let path: string;
 let hooks: HooksOf;
@@ -29,7 +29,7 @@ const http = (headers: Readonly<Record<string, string>>, at = path, more: object
 });
 const stop = (...handlers: readonly object[]): object => ({ Stop: [{ hooks: handlers }] });
 
-/** The values of a header that the handlers at a path were sent, in handler order. */
+/** The values of a header in the requests to a path, in handler order. */
 async function sent(event = 'Stop', name = 'x-key', at = path): Promise<readonly unknown[]> {
   const before = server.received.length;
   const { status } = await hooks.test({ event });
@@ -39,7 +39,7 @@ async function sent(event = 'Stop', name = 'x-key', at = path): Promise<readonly
 }
 
 describe('the value of a header', () => {
-  it('goes out with each call, and comes back nowhere', async () => {
+  it('is sent with each call, and no response contains it', async () => {
     server.url(path, ({ headers }) => ({
       additionalContext: `You sent ${headers.authorization} and ${JSON.stringify(headers)}`,
     }));
@@ -63,7 +63,7 @@ describe('the value of a header', () => {
     expect(JSON.stringify(service.models.requests)).toContain('You sent [redacted]');
   });
 
-  it('is left out where the endpoint repeats it at the place where its answer is cut', async () => {
+  it('is removed when the endpoint repeats it where its response is cut', async () => {
     server.url(path, () => ({ additionalContext: `${'x'.repeat(10_000 - secret.length + 1)}${secret}` }));
     await hooks.set(stop(http({ 'X-Key': secret })));
     const { text } = await hooks.test({ event: 'Stop' });
@@ -79,7 +79,7 @@ describe('the value of a header', () => {
     ],
     ['an answer that is no JSON', (text: string) => text],
     ['a field of another kind', (text: string) => ({ decision: text })],
-  ])('is left out of %s', async (_what, answer) => {
+  ])('is removed from %s', async (_what, answer) => {
     server.url(path, ({ headers }) => answer(String(headers.authorization)));
     await hooks.set({ PreToolUse: [{ hooks: [http({ Authorization: `Bearer ${secret}` })] }] });
     const { text, body } = await hooks.test({ event: 'PreToolUse' });
@@ -87,7 +87,7 @@ describe('the value of a header', () => {
     expect(text).not.toContain(secret);
   });
 
-  it('is in the vault alone, and goes with the hooks', async () => {
+  it('is stored only in the vault, and deleted with the hooks', async () => {
     await hooks.set(stop(http({ 'X-Key': secret })));
     expect(await hooks.secrets()).toEqual(['headers']);
     await hooks.set(stop({ type: 'http', url: server.url(path) }));
@@ -98,7 +98,7 @@ describe('the value of a header', () => {
     expect((await hooks.put(stop(http({ 'X-Key': KEEP })))).status).toBe(400);
   });
 
-  it('goes with the agent, and so do its hooks', async () => {
+  it('is deleted with the agent, as are its hooks', async () => {
     await hooks.set(stop(http({ 'X-Key': secret })));
     await hooks.rotate();
     expect(await hooks.secrets()).toEqual(['headers', 'signing']);
@@ -125,12 +125,12 @@ describe('a redacted value', () => {
       () => stop(http({ 'X-Key': 'other' }, '/other'), http({ 'X-Other': 'x', 'X-Key': KEEP })),
     ],
     ['in another spelling', 'Stop', () => stop(http({ 'x-KEY': KEEP }))],
-  ])('keeps the stored one of its URL and name: %s', async (_what, event, document) => {
+  ])('keeps the stored value of its URL and name: %s', async (_what, event, document) => {
     await hooks.set(document());
     expect(await sent(event)).toEqual([secret]);
   });
 
-  it('is refused for another URL and another name, and the stored ones stay', async () => {
+  it('is refused for another URL or name, and the stored values stay', async () => {
     for (const handler of [
       http({ 'X-Key': KEEP }, `${path}/other`),
       http({ 'X-Key': KEEP }, `${path}?q`),
@@ -145,7 +145,7 @@ describe('a redacted value', () => {
     expect(await sent()).toEqual([secret]);
   });
 
-  it('keeps what each of two handlers with one URL has', async () => {
+  it('keeps the value of each of two handlers with one URL', async () => {
     const two = (first: string, second: string): object => stop(http({ 'X-Key': first }), http({ 'X-Key': second }));
     await hooks.set(two('first', 'second'));
     await hooks.set(two(KEEP, KEEP));
@@ -154,13 +154,13 @@ describe('a redacted value', () => {
     expect([...(await sent())].sort()).toEqual(['first', 'third']);
   });
 
-  it('is not the stored one of an agent besides', async () => {
+  it('is not the stored value of another agent', async () => {
     const other = await HooksOf.start(service);
     expect((await other.put(stop(http({ 'X-Key': KEEP })))).status).toBe(400);
   });
 });
 
-describe('a secret that does not open any more', () => {
+describe('a secret that cannot be decrypted', () => {
   const spoil = (field: string): Promise<unknown> =>
     service.database.query('update secrets set ciphertext = $1 where record_id = $2 and field like $3', [
       Buffer.from('nonsense'),
@@ -171,7 +171,7 @@ describe('a secret that does not open any more', () => {
     UserPromptSubmit: [{ hooks: [http(headers, path, { failClosed: true })] }],
   });
 
-  it('makes the handlers fail, which blocks where they fail closed; new values mend it', async () => {
+  it('makes the handlers fail, which blocks when they fail closed; setting new values repairs them', async () => {
     await hooks.set(guard({ 'X-Key': secret }));
     await spoil('headers');
     const failed = {
@@ -186,7 +186,7 @@ describe('a secret that does not open any more', () => {
     expect(await sent('UserPromptSubmit')).toEqual(['mended']);
   });
 
-  it('blocks a run too', async () => {
+  it('blocks a run, too', async () => {
     await hooks.set(guard({ 'X-Key': secret }));
     await spoil('headers');
     const thread = await service.thread(hooks.key, hooks.agentId);
@@ -196,7 +196,7 @@ describe('a secret that does not open any more', () => {
     expect(service.models.requests).toEqual([]);
   });
 
-  it('of the signature leaves the values of headers as they are, and the other way round', async () => {
+  it('for the signature leaves the values of headers as they are, and vice versa', async () => {
     await hooks.set(guard({ 'X-Key': secret }));
     await hooks.rotate();
     await spoil('signing');
@@ -214,7 +214,7 @@ describe('a secret that does not open any more', () => {
     expect(after).toMatch(/^v1,\S+ v1,\S+$/);
   });
 
-  it('is taken away by a document without headers', async () => {
+  it('is removed by a document without headers', async () => {
     await hooks.set(guard({ 'X-Key': secret }));
     await spoil('headers');
     await hooks.remove();

@@ -20,7 +20,7 @@ const http = (more: object = {}): object => ({ type: 'http', url: server.url('/v
 const keyed = (value: string): object => http({ headers: { 'X-Key': value } });
 const groups = (...handlers: readonly object[]): object[] => [{ hooks: handlers }];
 
-/** The changes of the newest version, where it is the one that is expected. */
+/** The changes of the newest version, which must have the expected number. */
 async function newest(version: number): Promise<readonly object[] | undefined> {
   const [first] = await hooks.versions();
   expect(first?.version).toBe(version);
@@ -28,7 +28,7 @@ async function newest(version: number): Promise<readonly object[] | undefined> {
 }
 
 describe('a change of the hooks', () => {
-  it('is one version, by event', async () => {
+  it('creates one version with a change for each event', async () => {
     await hooks.set({ Stop: groups(http()), PreToolUse: groups(http({ timeout: 1 })) });
     expect(await newest(2)).toEqual([
       { field: 'hooks.PreToolUse', before: null, after: groups(http({ timeout: 1 })) },
@@ -45,7 +45,7 @@ describe('a change of the hooks', () => {
     ]);
   });
 
-  it('of the value of a header is one version without the value', async () => {
+  it('of the value of a header creates one version without the value', async () => {
     await hooks.set({ Stop: groups(keyed('canary-1')) });
     expect(await newest(2)).toEqual([{ field: 'hooks.Stop', before: null, after: groups(keyed(KEEP)) }]);
     await hooks.set({ Stop: groups(keyed('canary-2')) });
@@ -55,7 +55,7 @@ describe('a change of the hooks', () => {
     expect(JSON.stringify(await hooks.versions())).not.toMatch(/canary|whsec/);
   });
 
-  it('that changes nothing is none', async () => {
+  it('that changes nothing creates no version', async () => {
     await hooks.remove();
     await hooks.set({});
     await hooks.set({ Stop: groups(keyed('one'), keyed('two')), PreToolUse: [] });
@@ -70,7 +70,7 @@ describe('a change of the hooks', () => {
     expect(await hooks.version()).toBe(2);
   });
 
-  it('that removes an event without groups is one', async () => {
+  it('that removes an event without groups creates a version', async () => {
     await hooks.set({ Stop: [] });
     expect(await newest(2)).toEqual([{ field: 'hooks.Stop', before: null, after: [] }]);
     await hooks.set({});
@@ -79,7 +79,7 @@ describe('a change of the hooks', () => {
 });
 
 describe('a change of the session-start hook', () => {
-  it('is one version, and none where it changes nothing', async () => {
+  it('creates one version, and none when it changes nothing', async () => {
     await hooks.removeSessionStart();
     await hooks.putSessionStart(START);
     expect(await newest(2)).toEqual([{ field: 'sessionStartHook', before: null, after: START }]);
@@ -93,7 +93,7 @@ describe('a change of the session-start hook', () => {
 });
 
 describe('restoring a version', () => {
-  it('brings both back, and takes both away', async () => {
+  it('restores the document and the session-start hook, and removes both', async () => {
     await hooks.set({ Stop: groups(keyed('kept')) });
     await hooks.putSessionStart(START);
     await hooks.set({ Stop: groups(keyed(KEEP), http()), PreToolUse: groups(http()) });
@@ -114,7 +114,7 @@ describe('restoring a version', () => {
     expect((await hooks.restore(5)).status).toBe(422);
   });
 
-  it('leaves the values of headers and the signing secret as they are', async () => {
+  it('keeps the values of headers and the signing secret', async () => {
     await hooks.set({ Stop: groups(keyed('old')) });
     await hooks.set({ Stop: groups(keyed('new')), PreToolUse: groups(http()) });
     await hooks.rotate();
@@ -128,7 +128,7 @@ describe('restoring a version', () => {
     });
   });
 
-  it('is refused where the value of a header is gone, and changes nothing', async () => {
+  it('is refused when the value of a header was deleted, and changes nothing', async () => {
     await hooks.set({ Stop: groups(keyed('gone')) });
     await hooks.putSessionStart(START);
     await hooks.set({ Stop: groups(http()) });
@@ -146,7 +146,7 @@ describe('restoring a version', () => {
     expect((await hooks.readSessionStart()).body).toEqual(START);
   });
 
-  it('is refused where a server is gone, and changes nothing', async () => {
+  it('is refused when a server was deleted, and changes nothing', async () => {
     const attach = () =>
       hooks.ask<{ id: string }>('POST', 'tool-integrations', {}, customServer({ url: 'http://127.0.0.1:9/mcp' }));
     const { body } = await attach();
@@ -168,7 +168,7 @@ describe('restoring a version', () => {
 });
 
 describe('restoring a version with a session-start hook', () => {
-  it('is refused where its app is gone, and changes nothing', async () => {
+  it('is refused when its app was deleted, and changes nothing', async () => {
     const attach = () =>
       hooks.ask<{ id: string }>('POST', 'tool-integrations', {}, customServer({ url: 'http://127.0.0.1:9/mcp' }));
     const { body } = await attach();
@@ -189,10 +189,10 @@ describe('restoring a version with a session-start hook', () => {
   });
 });
 
-describe('writes that meet', () => {
+describe('concurrent writes', () => {
   const stale = { headers: { 'if-match': '"1"' } };
 
-  it('are refused where If-Match is stale, and leave everything as it is', async () => {
+  it('are refused when If-Match is stale, and change nothing', async () => {
     await hooks.set({ Stop: groups(keyed('kept')) });
     await hooks.putSessionStart(START);
     const answers = [
@@ -207,7 +207,7 @@ describe('writes that meet', () => {
     expect((await hooks.put({ Stop: groups(keyed(KEEP), http()) }, current)).status).toBe(200);
   });
 
-  it('end in one of the documents, with the values of that one', async () => {
+  it('end with one of the documents and its header values', async () => {
     const names = ['a', 'b', 'c', 'd', 'e', 'f'];
     const documents = names.map((name) => ({
       Stop: groups(http({ headers: { [`X-${name}`]: name } })),

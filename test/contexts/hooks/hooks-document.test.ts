@@ -4,7 +4,7 @@ import { useService } from '../../support/harness.js';
 import { newId } from '../../../src/platform/ids/index.js';
 import { HooksOf } from './hooks-of.js';
 
-/** In `EGRESS_ALLOW`; nothing listens there. */
+/** Listed in `EGRESS_ALLOW`, but without a server. */
 const ALLOWED = '127.0.0.1:9';
 const service = useService({ environment: { ...useAppCatalogue(), EGRESS_ALLOW: ALLOWED } });
 
@@ -29,11 +29,11 @@ beforeEach(async () => {
 });
 
 describe('the document', () => {
-  it('is empty where there is none', async () => {
+  it('is empty when none was set', async () => {
     expect((await hooks.read()).text).toBe('{"hooks":{}}');
   });
 
-  it('is answered and read as it was sent, values of headers redacted', async () => {
+  it('is returned and read as it was sent, with redacted header values', async () => {
     const sent = {
       Stop: [{ matcher: 'ignored (', hooks: [http({ timeout: 10 })] }],
       SessionStart: [{ matcher: 'startup', hooks: [http({ headers: {} })] }],
@@ -68,7 +68,7 @@ describe('the document', () => {
     expect((await hooks.put((await hooks.read()).body.hooks)).body).toEqual({ hooks: shown });
   });
 
-  it('is replaced as a whole, and removed by DELETE, also where there is none', async () => {
+  it('is replaced as a whole, and removed by DELETE, also when there is none', async () => {
     await hooks.set({ Stop: [{ hooks: [http()] }], PreToolUse: [{ hooks: [http()] }] });
     await hooks.set({ Stop: [{ hooks: [http({ timeout: 3 })] }] });
     expect((await hooks.read()).body.hooks).toEqual({ Stop: [{ hooks: [http({ timeout: 3 })] }] });
@@ -80,7 +80,7 @@ describe('the document', () => {
     expect((await hooks.read()).body).toEqual({ hooks: {} });
   });
 
-  it('of no events removes them all', async () => {
+  it('without events removes all hooks', async () => {
     await hooks.set({ Stop: [{ hooks: [http()] }] });
     expect(await hooks.set({})).toEqual({});
   });
@@ -195,7 +195,7 @@ describe('a document is refused, naming the path, and nothing is stored', () => 
     ]);
   });
 
-  it('leaves the document that is there as it is', async () => {
+  it('keeps the stored document', async () => {
     const stored = await hooks.set({ Stop: [{ hooks: [http({ headers: { 'X-Key': 'v' } })] }] });
     expect((await hooks.put({ Stop: [{ hooks: [http({ url: 'http://x.example/' })] }] })).status).toBe(400);
     expect((await hooks.read()).body.hooks).toEqual(stored);
@@ -243,7 +243,7 @@ describe('a document is accepted', () => {
   });
 });
 
-describe('whose agent', () => {
+describe('access to the agent', () => {
   const routes = [
     { method: 'GET', path: 'hooks' },
     { method: 'PUT', path: 'hooks', body: { hooks: {} } },

@@ -15,7 +15,7 @@ interface As {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** What customers ask about the hooks of one agent, in an organization of its own. */
+/** Requests about the hooks of one agent, in a separate organization. */
 export class HooksOf {
   private constructor(
     private readonly service: TestService,
@@ -40,7 +40,7 @@ export class HooksOf {
     return this.ask('PUT', 'hooks', as, { hooks });
   }
 
-  /** One that must work. */
+  /** Replaces the document and expects success. */
   async set(hooks: unknown): Promise<HooksView['hooks']> {
     const { status, body, text } = await this.put(hooks);
     if (status !== 200) throw new Error(`hooks: ${status} ${text}`);
@@ -105,7 +105,7 @@ export class HooksOf {
     });
   }
 
-  /** What of the agent's hooks is in the vault: `headers`, `signing`. */
+  /** The kinds of hook secrets in the vault for the agent: `headers`, `signing`. */
   async secrets(): Promise<readonly string[]> {
     const rows = await this.service.database.query<{ field: string }>(
       `select distinct split_part(field, '.', 2) as field from secrets where record_id = $1 and field like 'hooks.%' order by 1`,
@@ -115,7 +115,7 @@ export class HooksOf {
   }
 }
 
-/** Every row of every table besides those of the vault, as text. */
+/** Every row of every table except the vault's, as text. */
 export async function rowsOutsideVault(service: TestService): Promise<string> {
   const tables = await service.database.query<{ name: string }>(
     `select table_name as name from information_schema.tables

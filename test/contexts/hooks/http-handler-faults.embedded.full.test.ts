@@ -31,13 +31,13 @@ interface Ran {
   /** Whether the tool was run. */
   readonly ran: boolean;
   readonly tookMs: number;
-  /** What the model was asked in it. */
+  /** The requests to the model. */
   readonly requests: readonly RecordedRequest[];
 }
 
 let paths = 0;
 
-/** A handler of a path of its own that does so. */
+/** A handler with the fault, at a separate path. */
 function faulty({ answer }: Pick<HandlerFault, 'answer'>, more: object = {}): { type: string; url: string } {
   paths += 1;
   return { type: 'http', url: server.url(`/fault/${paths}`, answer), ...more };
@@ -56,7 +56,7 @@ async function runWith(event: Event, ...handlers: object[]): Promise<Ran> {
     ],
   });
   service.models.always(echoOnce);
-  // Tells the requests of this run from those of others beside it.
+  // Distinguishes the requests of this run from those of concurrent runs.
   const prompt = `Go ${talk.threadId}`;
   const began = performance.now();
   const answer = await talk.run(prompt);
@@ -65,11 +65,11 @@ async function runWith(event: Event, ...handlers: object[]): Promise<Ran> {
   return { talk, answer, ran, tookMs, requests };
 }
 
-/** Calls the tool, and is done once it has an answer. */
+/** The model calls the tool and ends after its result. */
 const echoOnce: ModelScript = (exchange, wire) =>
   (anthropicWire.toolResults(exchange.request.body).length > 0 ? says('Done') : calls('echo'))(exchange, wire);
 
-/** Runs whose handlers let all of their time pass: side by side, before the first of them is looked at. */
+/** Runs whose handlers time out. They run in parallel, before the first test checks one. */
 function begunTogether(begin: readonly (() => Promise<Ran>)[]): (index: number) => Ran {
   let runs: readonly Ran[] = [];
   beforeAll(async () => {
@@ -87,7 +87,7 @@ function failedStep(event: Event, { error }: Pick<HandlerFault, 'error'>): objec
   return { type: 'hook', name: event, output: { outcome: 'failed' }, error: told };
 }
 
-/** The run as it would be without the handlers; the trace tells what was wrong with each. */
+/** The run is as it would be without the handlers, and the trace shows the fault of each. */
 async function expectOpen(run: Ran, event: Event, faults: readonly HandlerFault[]): Promise<void> {
   expect(run.answer).toMatchObject({
     status: 200,
@@ -125,7 +125,7 @@ async function expectClosed(run: Ran, event: Event, fault: HandlerFault): Promis
   ]);
 }
 
-/** A second for the handler: the time that it has by default, or may have at most, is told from it. */
+/** A timeout of one second, different from the default and the maximum. */
 function expectInTime({ tookMs }: Ran): void {
   expect(tookMs).toBeGreaterThan(990);
   expect(tookMs).toBeLessThan(9_000);
@@ -138,7 +138,7 @@ const REDIRECTS: readonly HandlerFault[] = [301, 302, 303, 307, 308].map((status
 }));
 
 const FAULTS: readonly HandlerFault[] = [...QUICK_FAULTS, ...REDIRECTS];
-/** As many as an event may have handlers: each fails for itself. */
+/** As many faults as an event may have handlers. */
 const TOGETHER = 8;
 const BATCHES = Array.from({ length: Math.ceil(FAULTS.length / TOGETHER) }, (_none, index) => {
   const faults = FAULTS.slice(index * TOGETHER, (index + 1) * TOGETHER);
@@ -170,17 +170,17 @@ describe.each(EVENTS)('endpoints of %s without failClosed', (event) => {
     },
   );
 
-  it('that refuse the connection: the same', async () => {
+  it('that refuse the connection are ignored', async () => {
     await expectOpen(await runWith(event, REFUSED), event, [REFUSES]);
   });
 
-  it('that do not answer in time: the run goes on after their time', async () => {
+  it('that do not respond in time are ignored after their timeout', async () => {
     const run = slowOpen(EVENTS.indexOf(event));
     await expectOpen(run, event, SLOW_FAULTS);
     expectInTime(run);
   });
 
-  it('that answer nothing, in whatever way, have nothing to say', async () => {
+  it('with any kind of empty response have no effect', async () => {
     const answers: readonly HandlerFault['answer'][] = [
       (_hook, response) => response.writeHead(204).end(),
       (_hook, response) => response.writeHead(200).end(),
@@ -203,24 +203,24 @@ describe.each(EVENTS)('endpoints of %s without failClosed', (event) => {
 });
 
 describe.each(CLOSABLE)('an endpoint of %s with failClosed', (event) => {
-  it.each(FAULTS)('that $what: blocks', async (fault) => {
+  it.each(FAULTS)('that $what blocks', async (fault) => {
     await expectClosed(await runWith(event, faulty(fault, { failClosed: true })), event, fault);
     expect(target.connections).toBe(0);
   });
 
-  it('that refuses the connection: blocks', async () => {
+  it('that refuses the connection blocks', async () => {
     await expectClosed(await runWith(event, { ...REFUSED, failClosed: true }), event, REFUSES);
   });
 
-  it.each(SLOW_FAULTS)('that $what: blocks after its time', async (fault) => {
+  it.each(SLOW_FAULTS)('that $what blocks after its timeout', async (fault) => {
     const run = slowClosed(CLOSABLE.indexOf(event) * SLOW_FAULTS.length + SLOW_FAULTS.indexOf(fault));
     await expectClosed(run, event, fault);
     expectInTime(run);
   });
 });
 
-describe('beside an endpoint that does not answer', () => {
-  it('the other handlers of the event are heard', async () => {
+describe('while an endpoint does not respond', () => {
+  it('the outputs of the event's other handlers count', async () => {
     const [hanging] = SLOW_FAULTS;
     const heard = { type: 'http', url: server.url('/heard', () => ({ additionalContext: 'It is Monday.' })) };
     const talk = await talkWith(service, {
@@ -236,7 +236,7 @@ describe('beside an endpoint that does not answer', () => {
     ]);
   });
 
-  it('a stream has told what came before, other runs begin and end, and it ends itself', async () => {
+  it('a stream delivers earlier events, other runs begin and end, and the stream ends', async () => {
     let release: (answer: object) => void = () => undefined;
     const { url } = faulty({ answer: () => new Promise((resolve) => (release = resolve)) });
     const talk = await talkWith(service, { PreToolUse: [group([{ type: 'http', url, timeout: 10 }])] });
@@ -261,7 +261,7 @@ describe('beside an endpoint that does not answer', () => {
     expect(textOf(events)).toBe('Done');
   });
 
-  it('a run that is cancelled ends at once, and says nothing of the handler', async () => {
+  it('a cancelled run ends at once, and its trace has no step of the handler', async () => {
     const { url } = faulty(SLOW_FAULTS[0] ?? fail());
     const talk = await talkWith(service, {
       UserPromptSubmit: [group([{ type: 'http', url, timeout: 10, failClosed: true }])],

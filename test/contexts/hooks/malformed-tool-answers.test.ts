@@ -17,7 +17,7 @@ afterAll(() => server.close());
 
 const BLOCK = JSON.stringify({ decision: 'block', reason: 'No.' });
 
-/** An agent with the tool of the server, which answers each call so. */
+/** An agent with the server's tool, which returns this result for each call. */
 async function talkWithServer(app: string, result: unknown): Promise<Talk> {
   const talk = await Talk.start(service);
   await connect(service, talk, customServer(app, { url: server.url, transportType: 'streamableHttp' }));

@@ -7,10 +7,10 @@ import { says } from '../../support/scripted-models.js';
 import { Talk } from '../../support/talk.js';
 import { group, type HooksDocument, setHooks, talkWith } from './support.js';
 
-/** What the operator exempts; tests change it, as a restart with other settings would. */
+/** The operator's exemptions; tests change them, as a restart with other settings would. */
 const exempt = new Set<string>();
 const service = useService({ egressAllow: exempt });
-/** Nobody may connect to it. */
+/** A test fails when something connects to it. */
 let canary: Canary;
 
 beforeAll(async () => {
@@ -38,12 +38,12 @@ function urlOf(host: string): string {
   return `https://${host}:${canary.port}/hook`;
 }
 
-/** What is none, or is one of another script, is refused when it is written. */
+/** Invalid hosts and hosts in another script are refused when the document is written. */
 function isUri(host: string): boolean {
   return URL.canParse(`https://${host}/`) && /^[\x21-\x7e]+$/.test(host);
 }
 
-/** As many handlers as a document takes, the same number for each event. */
+/** As many handlers as a document allows, the same number for each event. */
 function documentOf(some: readonly string[]): HooksDocument {
   const handlers = some.map((url) => ({ type: 'http', url }));
   const events = EVENTS.map(
@@ -91,7 +91,7 @@ describe('an endpoint that is not on the public internet', () => {
     expect(called.filter(([, result]) => result?.outcome !== 'failed' || result.error !== REFUSED)).toEqual([]);
   });
 
-  it('is not reached by URLs that read like something else', async () => {
+  it('is not reached by misleading URLs', async () => {
     const talk = await Talk.start(service);
     for (const url of misleadingUrls(canary.port).map((each) => each.replace(/^(\s*)http:/i, '$1https:'))) {
       const status = await put(talk, url);
@@ -114,7 +114,7 @@ describe('an endpoint that is not on the public internet', () => {
     '[::ffff:127.0.0.1]',
     'localhost',
     'second.rebound.example',
-  ])('is not reached by a run (%s): open it goes on, closed it blocks', async (host) => {
+  ])('is not reached by a run (%s), which continues, or is blocked with failClosed', async (host) => {
     const handler = { type: 'http', url: `https://${host}:${canary.port}/hook` };
     const open = await talkWith(service, { UserPromptSubmit: [group([handler])] });
     service.models.next(says('Hello'));
@@ -133,7 +133,7 @@ describe('an endpoint that is not on the public internet', () => {
 });
 
 describe('an endpoint over plain http', () => {
-  it('is refused when it is written, unless the operator exempts it', async () => {
+  it('is refused when the document is written, unless the operator exempts it', async () => {
     const talk = await Talk.start(service);
     expect(await put(talk, `http://127.0.0.1:${canary.port}/`)).toBe(400);
     expect(await put(talk, 'http://hooks.example/')).toBe(400);
@@ -142,7 +142,7 @@ describe('an endpoint over plain http', () => {
     expect(await put(talk, 'http://hooks.example:81/')).toBe(400);
   });
 
-  it('is not called any more once it is not exempt', async () => {
+  it('is no longer called when the exemption is removed', async () => {
     exempt.add(`127.0.0.1:${canary.port}`);
     const hooks = {
       UserPromptSubmit: [group([{ type: 'http', url: `http://127.0.0.1:${canary.port}/`, failClosed: true }])],

@@ -14,7 +14,7 @@ function lastBody(): Readonly<Record<string, unknown>> {
 }
 
 describe('UserPromptSubmit', () => {
-  it('is asked before the model about every message of the user, with all that an input has', async () => {
+  it('is called before the model for every user message, with the complete input', async () => {
     const url = server.url('/asked');
     const talk = await talkWith(service, { UserPromptSubmit: [group([{ type: 'http', url }])] });
     service.models.next(says('Hello'), says('Bye'));
@@ -37,7 +37,7 @@ describe('UserPromptSubmit', () => {
     expect(server.of('/asked')).toHaveLength(2);
   });
 
-  it('puts every context next to the message, in the order of the handlers', async () => {
+  it('adds every context to the message, in the order of the handlers', async () => {
     const talk = await talkWith(service, {
       UserPromptSubmit: [
         group([{ type: 'http', url: server.url('/first', () => ({ additionalContext: 'It is Monday.' })) }]),
@@ -127,7 +127,7 @@ function raise(why: string): never {
 
 let paths = 0;
 
-/** An agent with a prompt hook that gives this answer to a prompt. */
+/** An agent with a prompt hook that responds to a prompt in this way. */
 async function judged(
   answer: (prompt: string) => unknown,
   more: object = {},
@@ -143,7 +143,7 @@ describe.each([
   ['chat completion', complete],
   ['AG-UI input', agUi],
 ] as const)('the user messages in the history that a %s sends', (_name, send) => {
-  it('are each given to UserPromptSubmit, in their order and before any model sees one', async () => {
+  it('are each sent to UserPromptSubmit, in their order and before a model reads one', async () => {
     const seen: number[] = [];
     const { talk, prompts, path } = await judged(() => void seen.push(service.models.requests.length));
     service.models.next(says('Three.'));
@@ -157,7 +157,7 @@ describe.each([
     );
   });
 
-  it('block the reply with one of them: its reason is the reply, no model is asked, and none reads it or what came after it later', async () => {
+  it('block the reply when one of them is blocked: the reply is the reason, no model is called, and no later run gives a model that message or those after it', async () => {
     const { talk, prompts } = await judged((prompt) =>
       prompt === 'bad' ? { decision: 'block', reason: 'Not that.' } : {},
     );
@@ -204,7 +204,7 @@ describe.each([
 });
 
 describe('history that a request sends', () => {
-  it('blocks where a handler of failClosed fails for it, and not where it may fail', async () => {
+  it('is blocked when a handler with failClosed fails for it, and not without failClosed', async () => {
     const fail = (prompt: string): unknown => (prompt === 'bad' ? { decision: 'no such decision' } : {});
     const [closed, open] = [await judged(fail, { failClosed: true }), await judged(fail)];
     const messages = [user('bad'), user('last')];
@@ -217,7 +217,7 @@ describe('history that a request sends', () => {
     expect(await complete(open.talk, messages)).toMatchObject({ status: 200, text: 'Hello.' });
   });
 
-  it('has the contexts of hooks next to its messages, in later runs too', async () => {
+  it('has the contexts of hooks in its messages, in later runs too', async () => {
     const { talk } = await judged((prompt) => ({ additionalContext: `about ${prompt}` }));
     service.models.next(says('Hello.'), says('Bye.'));
     const { threadId } = await complete(talk, [user('one'), assistant('1'), user('two')]);
@@ -227,7 +227,7 @@ describe('history that a request sends', () => {
     for (const text of [...contexts, 'three\\n\\nabout three']) expect(JSON.stringify(lastBody())).toContain(text);
   });
 
-  it('is asked about in its newest 100 messages; a model is given none of the older ones', async () => {
+  it('is checked in its newest 100 messages, and older ones are not given to a model', async () => {
     const { talk, prompts } = await judged(() => ({}));
     const messages = Array.from({ length: 102 }, (_, index) => user(`number-${index}.`));
     service.models.next(says('Hello.'));
@@ -241,7 +241,7 @@ describe('history that a request sends', () => {
     ]);
   });
 
-  it('is asked about once: neither a repeat under its Idempotency-Key nor what is in the thread is asked about again', async () => {
+  it('is checked once: hooks are not called again for a repeat under its Idempotency-Key or for messages of the thread', async () => {
     const { talk, prompts } = await judged(() => ({}));
     const named = { 'idempotency-key': randomUUID() };
     service.models.next(says('Hello.'), says('Bye.'));
@@ -251,7 +251,7 @@ describe('history that a request sends', () => {
     expect(prompts()).toEqual(['one', 'two', 'three']);
   });
 
-  it('costs a statement more only where hooks have something to say of it', async () => {
+  it('costs one more statement only when hooks add contexts or block', async () => {
     const keepsJudgments = (sql: string): boolean => sql.includes('judged');
     const [without, silent] = [await talkWith(service, {}), (await judged(() => ({}))).talk];
     for (const talk of [without, silent]) {
@@ -273,7 +273,7 @@ describe('suggestions', () => {
       body: { assistant_id: talk.agentId, messages },
     });
 
-  it('give the newest user message alone to UserPromptSubmit, outside of any thread and run', async () => {
+  it('send only the newest user message to UserPromptSubmit, without thread and run', async () => {
     const { talk, prompts, path } = await judged(() => ({ additionalContext: 'not for suggestions' }));
     service.models.always(says('["How much?", "In red?", "Thank you"]'));
     expect((await suggest(talk, [user('one'), user('two'), assistant('2')])).body.suggestions).toHaveLength(3);
@@ -286,7 +286,7 @@ describe('suggestions', () => {
     expect(JSON.stringify(lastBody())).not.toContain('not for suggestions');
   });
 
-  it('are none where the message is blocked, by a decision or by failClosed, and no model is asked', async () => {
+  it('are empty when the message is blocked, by a decision or by failClosed, and no model is called', async () => {
     const blocking = await judged(() => ({ decision: 'block', reason: 'Not that.' }));
     const failing = await judged(() => 'no object', { failClosed: true });
     for (const { talk } of [blocking, failing]) {

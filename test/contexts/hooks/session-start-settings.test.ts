@@ -14,7 +14,7 @@ const HOOK = { app: 'tickets', toolName: 'get_context', timeoutMs: 900, staticAr
 const LEAST = { app: 'a', toolName: 't' };
 
 describe('the session-start hook', () => {
-  it('is 404 where there is none, and after it was removed', async () => {
+  it('answers 404 when there is none, and after it was removed', async () => {
     const none = [404, { statusCode: 404, error: 'not_found', message: expect.any(String) }];
     const first = await hooks.readSessionStart();
     expect([first.status, first.body]).toEqual(none);
@@ -33,14 +33,14 @@ describe('the session-start hook', () => {
     ['with any positive time', { ...LEAST, timeoutMs: 1 }],
     ['with a long time, which no call takes', { ...LEAST, timeoutMs: 3_600_000 }],
     ['with odd texts', { ...LEAST, toolName: 'é\u{1f600}', staticArgs: { constructor: 'x', 'a.b': '<b>' } }],
-  ])('is answered and read as it was sent: %s', async (_what, hook) => {
+  ])('is returned and read as it was sent: %s', async (_what, hook) => {
     const put = await hooks.putSessionStart(hook);
     expect([put.status, put.body]).toEqual([200, hook]);
     expect(put.headers.get('etag')).toBe('"2"');
     expect((await hooks.readSessionStart()).body).toEqual(hook);
   });
 
-  it('is replaced as a whole, and leaves the hooks document as it is', async () => {
+  it('is replaced as a whole, and the hooks document stays', async () => {
     const document = await hooks.set({
       Stop: [{ hooks: [{ type: 'http', url: 'https://a.example/', headers: { A: 'v' } }] }],
     });
@@ -53,7 +53,7 @@ describe('the session-start hook', () => {
     expect(await hooks.secrets()).toEqual(['headers', 'signing']);
   });
 
-  it('stays when the hooks document is removed', async () => {
+  it('is kept when the hooks document is removed', async () => {
     await hooks.putSessionStart(HOOK);
     await hooks.remove();
     expect((await hooks.readSessionStart()).body).toEqual(HOOK);
@@ -99,34 +99,40 @@ describe('a session-start hook is refused, naming the field, and nothing is stor
   });
 });
 
-describe('whose agent', () => {
+describe('access to the agent', () => {
   const routes = [{ method: 'GET' }, { method: 'PUT', body: LEAST }, { method: 'DELETE' }];
 
-  it.each(routes)('$method answers 404 for a classic agent and a foreign one', async ({ method, body }) => {
-    const classic = await service.agent(hooks.key);
-    await service.cli('agent', 'set', classic, '--type', 'classic');
-    const foreign = await service.agent((await service.organization()).key);
-    for (const agentId of [classic, foreign]) {
-      const { status, body: answer } = await service.http(method, `/v1/agents/${agentId}/session-start-hook`, {
-        key: hooks.key,
-        body,
-      });
-      expect([status, answer]).toMatchObject([
-        404,
-        { message: expect.stringMatching(/agent (was )?not|no such agent|agent/i) },
-      ]);
-    }
-  });
+  it.each(routes)(
+    '$method answers 404 for a classic agent and for one of another organization',
+    async ({ method, body }) => {
+      const classic = await service.agent(hooks.key);
+      await service.cli('agent', 'set', classic, '--type', 'classic');
+      const foreign = await service.agent((await service.organization()).key);
+      for (const agentId of [classic, foreign]) {
+        const { status, body: answer } = await service.http(method, `/v1/agents/${agentId}/session-start-hook`, {
+          key: hooks.key,
+          body,
+        });
+        expect([status, answer]).toMatchObject([
+          404,
+          { message: expect.stringMatching(/agent (was )?not|no such agent|agent/i) },
+        ]);
+      }
+    },
+  );
 
-  it.each(routes)('$method wants manageAgents for a write and the agent in the allowlist', async ({ method, body }) => {
-    await hooks.putSessionStart(HOOK);
-    const { key } = await hooks.organization.keyWith(['chat']);
-    const scoped = await hooks.organization.keyWith(['manageAgents'], [await service.agent(hooks.key)]);
-    const unable = await hooks.ask(method, 'session-start-hook', { key }, body);
-    const outside = await hooks.ask(method, 'session-start-hook', scoped, body);
-    expect([unable.status, unable.body['code']]).toEqual(
-      method === 'GET' ? [200, undefined] : [403, 'forbidden_by_key_role'],
-    );
-    expect([outside.status, outside.body['code']]).toEqual([403, 'forbidden_by_agent_allowlist']);
-  });
+  it.each(routes)(
+    '$method needs manageAgents for a write, and the agent in the allowlist',
+    async ({ method, body }) => {
+      await hooks.putSessionStart(HOOK);
+      const { key } = await hooks.organization.keyWith(['chat']);
+      const scoped = await hooks.organization.keyWith(['manageAgents'], [await service.agent(hooks.key)]);
+      const unable = await hooks.ask(method, 'session-start-hook', { key }, body);
+      const outside = await hooks.ask(method, 'session-start-hook', scoped, body);
+      expect([unable.status, unable.body['code']]).toEqual(
+        method === 'GET' ? [200, undefined] : [403, 'forbidden_by_key_role'],
+      );
+      expect([outside.status, outside.body['code']]).toEqual([403, 'forbidden_by_agent_allowlist']);
+    },
+  );
 });

@@ -9,7 +9,7 @@ import { group, setHooks, useHookServer, useHookService } from './support.js';
 const service = useHookService();
 const endpoint = useHookServer();
 
-/** What the tool `profile` answers in this test. */
+/** The result of the tool `profile` in this test. */
 let answer: NonNullable<ServedTool['run']>;
 let server: ToolServer;
 
@@ -89,7 +89,7 @@ describe('the session-start hook', () => {
     expect(server.calls).toHaveLength(2);
   });
 
-  it('is told alike in every trace of the thread, and is a step of the run that called it', async () => {
+  it('has the same outcome in every trace of the thread, and is a step of the run that called it', async () => {
     const talk = await talkWithHook();
     service.models.always(says('Hello'));
     await talk.run('Hi');
@@ -112,7 +112,7 @@ describe('the session-start hook', () => {
     expect(second?.steps.filter(({ type }) => type === 'hook')).toEqual([]);
   });
 
-  it('passes those static arguments that the tool declares', async () => {
+  it('passes only the static arguments that the tool declares', async () => {
     const talk = await talkWithHook({ staticArgs: { plan: 'gold', secret: 'undeclared' } });
     service.models.next(says('Hello'));
     await talk.run('Hi');
@@ -158,7 +158,7 @@ describe('the session-start hook', () => {
         throw new Error('broken');
       },
     ],
-  ])('ends as degraded without contexts and the thread goes on: %s', async (_what, run) => {
+  ])('ends as degraded without contexts, and the thread continues: %s', async (_what, run) => {
     answer = run;
     const talk = await talkWithHook();
     service.models.next(says('Hello'));
@@ -172,7 +172,7 @@ describe('the session-start hook', () => {
   it.each([
     ['answers too late', { timeoutMs: 50 }, () => new Promise<never>(() => undefined)],
     ['is one that the server does not have', { toolName: 'nothing' }, undefined],
-  ])('ends as degraded where the tool %s', async (_what, hook, run) => {
+  ])('ends as degraded when the tool %s', async (_what, hook, run) => {
     if (run) answer = run;
     const talk = await talkWithHook(hook);
     service.models.next(says('Hello'));
@@ -180,7 +180,7 @@ describe('the session-start hook', () => {
     expect((await trace(talk)).sessionStartHook).toMatchObject({ status: 'degraded', contexts: [] });
   });
 
-  it('ends as degraded where the integration was removed, and is not tried again', async () => {
+  it('ends as degraded when the integration was removed, and is not called again', async () => {
     const talk = await Talk.start(service);
     const { id } = await connect(service, talk, customServer('CRM', server));
     await setHook(talk);
@@ -219,7 +219,7 @@ describe('the session-start hook', () => {
     expect((await trace(talk)).sessionStartHook).toBeNull();
   });
 
-  it('is called by the run after one that failed before any reply', async () => {
+  it('is called by the next run after one that failed before any reply', async () => {
     const talk = await Talk.start(service);
     await connect(service, talk, customServer('CRM', server));
     service.models.next(refuses(400));
@@ -231,7 +231,7 @@ describe('the session-start hook', () => {
     expect((await trace(talk)).sessionStartHook).toMatchObject({ status: 'ok' });
   });
 
-  it('is not called again where the first run failed after it', async () => {
+  it('is not called again when the first run failed after it', async () => {
     const talk = await talkWithHook();
     service.models.next(breaksOffAfter('Hel'), says('Hello'));
     await talk.run('Hi');
@@ -240,7 +240,7 @@ describe('the session-start hook', () => {
     expect(prompts()).toEqual(Array(2).fill(expect.stringContaining('The user is a pilot.')));
   });
 
-  it('is called once for a conversation that a chat completion brings along', async () => {
+  it('is called once for a conversation that a chat completion sends', async () => {
     const talk = await talkWithHook();
     service.models.always(says('Hello'));
     const messages = [
@@ -263,7 +263,7 @@ describe('the session-start hook', () => {
     expect(prompts()).toEqual(Array(2).fill(expect.stringContaining('The user is a pilot.')));
   });
 
-  it('leaves threads that began with it what they began with when it is removed', async () => {
+  it('is removed without changing the contexts of threads that started with it', async () => {
     const talk = await talkWithHook();
     service.models.always(says('Hello'));
     await talk.run('Hi');
@@ -275,7 +275,7 @@ describe('the session-start hook', () => {
 });
 
 describe('SessionStart handlers', () => {
-  it('are asked once a thread beside the hook, and their contexts come after its contexts, in their order', async () => {
+  it('are called once a thread in parallel with the hook, and their contexts follow its contexts in document order', async () => {
     const talk = await talkWithHook();
     const handler = (path: string, context?: string) => ({
       type: 'http',
@@ -300,7 +300,7 @@ describe('SessionStart handlers', () => {
 });
 
 describe('two replicas', () => {
-  it('that are sent the first message at once call the hook once', async () => {
+  it('that receive the first message at the same time call the hook once', async () => {
     const talk = await talkWithHook();
     service.models.always(says('Hello'));
     const replica = await service.replica();
@@ -313,7 +313,7 @@ describe('two replicas', () => {
     }
   });
 
-  it('call it once where the first run is cancelled in the middle of it: the next one waits for what comes of it', async () => {
+  it('call it once when the first run is cancelled during the call: the next run waits for the outcome', async () => {
     let finish: (result: ReturnType<typeof said>) => void = () => undefined;
     answer = () => new Promise((resolve) => (finish = resolve));
     const talk = await talkWithHook();
@@ -337,7 +337,7 @@ describe('two replicas', () => {
     expect((await traces(talk)).map(({ sessionStartHook }) => sessionStartHook?.status)).toEqual(['ok', 'ok']);
   });
 
-  it('do not call it again for a process that died in the middle of it: the thread goes on without', async () => {
+  it('do not call it again after a process died during the call: the thread continues without contexts', async () => {
     const talk = await talkWithHook();
     await service.database.query(
       `insert into thread_sessions (thread_id, organization_id, run_id, expires_at) values ($1, $2, $1, now() - interval '1 second')`,
@@ -356,7 +356,7 @@ describe('two replicas', () => {
 });
 
 describe('a deleted thread', () => {
-  it('leaves nothing of its start behind', async () => {
+  it('leaves no row of its session', async () => {
     const talk = await talkWithHook();
     service.models.next(says('Hello'));
     await talk.run('Hi');

@@ -9,7 +9,7 @@ import { group, setHooks, useHookServer, useHookService } from './support.js';
 
 const HOUR = 3_600_000;
 
-/** The wall clock, which can be set forth: no time passes, and nothing that waits is woken. */
+/** A wall clock that tests can advance without waking timers. */
 class SetClock extends SystemClock {
   private forth = 0;
 
@@ -51,9 +51,9 @@ async function rotated(): Promise<string> {
   return body.secret;
 }
 
-/** Which of the secrets verify the call, by the reference implementation and on the bytes that were sent. */
+/** The secrets that verify the call with the reference implementation, on the bytes that were sent. */
 function verifying({ headers, text }: ReceivedHook, secrets: readonly string[]): readonly boolean[] {
-  // It refuses what is not of this minute, and goes by the time of this process.
+  // It refuses old timestamps by the clock of this process.
   const today = jest.spyOn(Date, 'now').mockReturnValue(clock.now().getTime());
   try {
     return secrets.map((secret) =>
@@ -75,12 +75,12 @@ function isVerified(verify: () => unknown): boolean {
 }
 
 describe('calls of http handlers', () => {
-  it('are not signed while there is no secret', async () => {
+  it('are not signed without a secret', async () => {
     const { headers } = await called();
     expect(Object.keys(headers).filter((name) => name.startsWith('webhook-'))).toEqual([]);
   });
 
-  it('are signed from then on, each with an id of its own and the present time', async () => {
+  it('are signed after the secret is created, each with a unique id and the present time', async () => {
     const { status, body } = await hooks.rotate();
     expect([status, body]).toEqual([
       200,
@@ -98,7 +98,7 @@ describe('calls of http handlers', () => {
     expect(verifying({ ...first, text: `${first.text} ` }, [body.secret])).toEqual([false]);
   });
 
-  it('are signed in runs, over what was sent, byte by byte', async () => {
+  it('are signed in runs, over the exact bytes of the body', async () => {
     const talk = await Talk.start(service);
     await setHooks(service, talk, { UserPromptSubmit: [group([{ type: 'http', url: server.url(path) }])] });
     const { body } = await service.http<{ secret: string }>('POST', `/v1/agents/${talk.agentId}/hooks/secret`, {
@@ -109,7 +109,7 @@ describe('calls of http handlers', () => {
     expect(server.of(path).map((call) => verifying(call, [body.secret]))).toEqual([[true]]);
   });
 
-  it('do not carry signatures that the customer has set', async () => {
+  it('do not contain signature headers of the customer', async () => {
     const headers = { 'Webhook-Signature': 'v1,mine', 'webhook-id': 'mine', 'WEBHOOK-TIMESTAMP': '1' };
     await hooks.set({ Stop: [{ hooks: [{ type: 'http', url: server.url(path), headers }] }] });
     const secret = await rotated();
@@ -120,7 +120,7 @@ describe('calls of http handlers', () => {
 });
 
 describe('a rotation', () => {
-  it('lets both secrets sign for 24 hours, and then the new one alone', async () => {
+  it('lets both secrets sign for 24 hours, and then only the new one', async () => {
     const first = await rotated();
     const second = await rotated();
     const other = await HooksOf.start(service);
@@ -134,12 +134,12 @@ describe('a rotation', () => {
     expect(verifying(await called(), [first, second])).toEqual([false, true]);
   });
 
-  it('ends the one before the last at once', async () => {
+  it('ends the secret before the previous one at once', async () => {
     const [first, second, third] = [await rotated(), await rotated(), await rotated()];
     expect(verifying(await called(), [first, second, third])).toEqual([false, true, true]);
   });
 
-  it('by two requests at once answers both, and both secrets verify', async () => {
+  it('by two concurrent requests succeeds for both, and both secrets verify', async () => {
     await rotated();
     const answers = await Promise.all([hooks.rotate(), hooks.rotate()]);
     expect(answers.map(({ status }) => status)).toEqual([200, 200]);
@@ -149,7 +149,7 @@ describe('a rotation', () => {
     expect(await hooks.version()).toBe(5);
   });
 
-  it('says when it was, never before an earlier one', async () => {
+  it('returns its time, never earlier than that of an earlier rotation', async () => {
     const first = (await hooks.rotate()).body;
     clock.set(HOUR);
     const second = (await hooks.rotate()).body;
@@ -158,7 +158,7 @@ describe('a rotation', () => {
 });
 
 describe('the secret', () => {
-  it('is shown once, and in nothing else that is answered, sent or stored', async () => {
+  it('is shown once, and no other response, request or stored row contains it', async () => {
     server.url(path, () => ({ additionalContext: 'seen' }));
     const secret = await rotated();
     await called();
@@ -177,21 +177,21 @@ describe('the secret', () => {
     expect(answers.map((answer) => JSON.stringify(answer).includes(bare))).toEqual(answers.map(() => false));
   });
 
-  it('is left out where an endpoint that knows it tells it', async () => {
+  it('is removed from the output of an endpoint that repeats it', async () => {
     const secret = await rotated();
     server.url(path, () => ({ decision: 'block', reason: `Signed with ${secret}` }));
     const { text } = await hooks.test({ event: 'Stop' });
     expect(text).toContain('Signed with [redacted]');
   });
 
-  it('stays when the hooks are removed, and signs those that come later', async () => {
+  it('is kept when the hooks are removed, and signs the calls of later hooks', async () => {
     const secret = await rotated();
     await hooks.remove();
     await hooks.set({ Stop: [{ hooks: [{ type: 'http', url: server.url(path) }] }] });
     expect(verifying(await called(), [secret])).toEqual([true]);
   });
 
-  it('can be made before there are hooks', async () => {
+  it('can be created before there are hooks', async () => {
     const fresh = await HooksOf.start(service);
     expect((await fresh.rotate()).status).toBe(200);
     expect((await fresh.read()).body).toEqual({ hooks: {} });

@@ -6,7 +6,7 @@ const service = useHookService();
 const server = useHookServer();
 
 describe('Stop', () => {
-  it('is asked before a reply ends, and lets it end where nobody blocks', async () => {
+  it('is called before a reply ends, which ends when no handler blocks', async () => {
     const talk = await talkWith(service, {
       Stop: [group([{ type: 'http', url: server.url('/stop') }], 'never-looked-at')],
     });
@@ -25,7 +25,7 @@ describe('Stop', () => {
     ]);
   });
 
-  it('that blocks sends its reason back and lets the agent go on once; a further block is not heard', async () => {
+  it('that blocks sends its reason to the model, which continues once; a further block is ignored', async () => {
     const answer = (reason: string) => (): object => ({ decision: 'block', reason });
     const talk = await talkWith(service, {
       Stop: [
@@ -59,7 +59,7 @@ describe('Stop', () => {
     ]);
   });
 
-  it('may block once in the next run again', async () => {
+  it('may block once more in the next run', async () => {
     const talk = await talkWith(service, {
       Stop: [group([{ type: 'http', url: server.url('/again', () => ({ decision: 'block', reason: 'More.' })) }])],
     });

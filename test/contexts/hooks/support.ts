@@ -9,7 +9,7 @@ export function useHookService(options: ServiceOptions = {}): TestService {
   return useService({ egressAllow: new LoopbackPorts(), ...options });
 }
 
-/** A customer's endpoint for all tests of a file; each test has paths of its own. */
+/** A customer's endpoint for all tests of a file; each test uses different paths. */
 export function useHookServer(): HookServer {
   let started: HookServer | undefined;
   beforeAll(async () => {
@@ -27,7 +27,7 @@ export function useHookServer(): HookServer {
 
 export type HooksDocument = Readonly<Record<string, readonly object[]>>;
 
-/** A group of handlers for everything, or for what the matcher takes. */
+/** A group of handlers, optionally with a matcher. */
 export function group(hooks: readonly object[], matcher?: string): object {
   return matcher === undefined ? { hooks } : { matcher, hooks };
 }

@@ -24,7 +24,7 @@ const MS = expect.any(Number);
 const UUID = expect.stringMatching(/^[0-9a-f-]{36}$/);
 
 describe('POST /hooks/test', () => {
-  it('answers no results where the event has no handlers', async () => {
+  it('returns no results when the event has no handlers', async () => {
     const answers = [await hooks.test({ event: 'Stop' })];
     await hooks.set({ PreToolUse: [{ hooks: [http()] }], Stop: [] });
     answers.push(await hooks.test({ event: 'Stop' }));
@@ -34,7 +34,7 @@ describe('POST /hooks/test', () => {
     ]);
   });
 
-  it('tells of each handler, in their order over all groups, what came of it', async () => {
+  it('returns the outcome of each handler, in their order over all groups', async () => {
     server.url(`${path}/blocks`, () => ({ decision: 'block', reason: 'No' }));
     server.url(`${path}/adds`, () => ({ additionalContext: 'one', hookSpecificOutput: { additionalContext: 'two' } }));
     server.url(`${path}/fails`, (_hook, response) => response.writeHead(500).end());
@@ -65,7 +65,7 @@ describe('POST /hooks/test', () => {
     ['nobody listens', () => http({ url: 'http://127.0.0.1:1/' }), /./],
     ['a private address', () => http({ url: 'https://10.0.0.1/' }), /address/],
     ['a redirect', (canary) => http({ url: canary.url }), /redirect|302/],
-  ])('says why a handler failed: %s', async (_what, handler, error) => {
+  ])('returns why a handler failed: %s', async (_what, handler, error) => {
     const canary = await Canary.start((_request, response) =>
       response.writeHead(302, { location: server.url(path) }).end(),
     );
@@ -77,7 +77,7 @@ describe('POST /hooks/test', () => {
     await canary.close();
   });
 
-  it('waits for a handler as long as it may take', async () => {
+  it('waits for a handler until its timeout', async () => {
     server.url(path, () => LEFT_OPEN);
     await hooks.set({ Stop: [{ hooks: [http({ timeout: 1 }), http({}, `${path}/other`)] }] });
     const { results } = (await hooks.test({ event: 'Stop' })).body;
@@ -96,7 +96,7 @@ describe('the input', () => {
     ['PreToolUse', { tool_name: expect.any(String), tool_input: {} }],
     ['PostToolUse', { tool_name: expect.any(String), tool_input: {}, tool_response: expect.any(String) }],
     ['Stop', { last_assistant_message: expect.any(String), stop_hook_active: false }],
-  ])('of %s has all that its runs have where none is given', async (event, fields) => {
+  ])('of %s has all fields of a run's input when the request has none', async (event, fields) => {
     await hooks.set({ [event]: [{ hooks: [http()] }] });
     await hooks.test({ event });
     expect(server.of(path).map(({ input, headers }) => [input, headers['x-hook-event']])).toEqual([
@@ -114,7 +114,7 @@ describe('the input', () => {
     ]);
   });
 
-  it('that is given takes the place of its fields, others come along, and the event stays', async () => {
+  it('of the request replaces sample fields and adds others, but not the event', async () => {
     await hooks.set({ PreToolUse: [{ hooks: [http()] }] });
     const input = {
       tool_name: 'mine',
@@ -137,7 +137,7 @@ describe('the input', () => {
     ['PreToolUse', 'tool_name'],
     ['PostToolUse', 'tool_name'],
     ['SessionStart', 'source'],
-  ])('of %s decides about matchers where it names %s, and else all are asked', async (event, field) => {
+  ])('of %s selects handlers by their matchers when it has %s, and otherwise all are called', async (event, field) => {
     await hooks.set({
       [event]: [
         { matcher: 'read|write', hooks: [http()] },
@@ -154,14 +154,14 @@ describe('the input', () => {
     expect(await asked({ [field]: 'other' })).toEqual([3]);
   });
 
-  it.each(['UserPromptSubmit', 'Stop'])('of %s has nothing for matchers: all are asked', async (event) => {
+  it.each(['UserPromptSubmit', 'Stop'])('of %s has no field for matchers, so all are called', async (event) => {
     await hooks.set({ [event]: [{ matcher: 'read', hooks: [http()] }] });
     expect((await hooks.test({ event, input: { tool_name: 'write', source: 'other' } })).body.results).toHaveLength(1);
   });
 });
 
 describe('a tool handler', () => {
-  it('is given its template filled in with the input, of what the tool declares, and the user context', async () => {
+  it('receives its template with replaced placeholders, limited to declared keys, and the user context', async () => {
     const tools = await LyingToolServer.start();
     tools.answer('tools/call', (call) => answerText(call, 'It is Monday.'));
     await hooks.ask('POST', 'tool-integrations', {}, customServer({ url: tools.url }));
@@ -184,7 +184,7 @@ describe('a tool handler', () => {
   it.each<[string, string, string]>([
     ['as long as it is', 'x'.repeat(20_000), 'x'.repeat(10_000)],
     ['that is empty', '', 'The tool answered with an error.'],
-  ])('that fails with a text %s says so within bounds', async (_what, text, error) => {
+  ])('that fails with a text %s has an error of bounded length', async (_what, text, error) => {
     const tools = await LyingToolServer.start();
     tools.answer('tools/call', ({ id, response }) => {
       const result = { content: [{ type: 'text', text }], isError: true };
@@ -201,8 +201,8 @@ describe('a tool handler', () => {
   });
 });
 
-describe('trying handlers out', () => {
-  it('leaves nothing behind', async () => {
+describe('testing handlers', () => {
+  it('writes nothing to threads and traces', async () => {
     await hooks.set({ UserPromptSubmit: [{ hooks: [http()] }], SessionStart: [{ hooks: [http()] }] });
     const before = await rowsOutsideVault(service);
     await hooks.test({ event: 'UserPromptSubmit', input: { prompt: 'canary of a test' } });

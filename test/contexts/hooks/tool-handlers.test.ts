@@ -14,7 +14,7 @@ const endpoint = useHookServer();
 const KINDS = ['streamableHttp', 'sse'] as const;
 const CHECK = { type: 'mcp_tool', server: 'guard', tool: 'check' };
 
-/** What the tool answers in the test that is running. */
+/** The tool's result in the running test. */
 let answer: NonNullable<ServedTool['run']>;
 let guards: Readonly<Record<(typeof KINDS)[number], ToolServer>>;
 
@@ -35,7 +35,7 @@ beforeEach(() => {
   for (const kind of KINDS) guards[kind].reset();
 });
 
-/** Of an agent with the guard and these hooks, and a tool `echo` that says what it was given. */
+/** A conversation with an agent that has the guard, these hooks and a tool `echo` that returns its input. */
 async function talkWithGuard(
   hooks: HooksDocument,
   kind: (typeof KINDS)[number] = 'streamableHttp',
@@ -68,7 +68,7 @@ describe('the input of a tool handler', () => {
     at: { x: { y: 1 } },
   };
 
-  /** What the tool is given where its handler's input is this. */
+  /** What the tool receives when its handler has this input. */
   async function received(input: object): Promise<unknown> {
     const talk = await talkWithGuard({ PreToolUse: [group([{ ...CHECK, input }])] });
     service.models.next(calls('echo', INPUT), says('Done'));
@@ -78,7 +78,7 @@ describe('the input of a tool handler', () => {
     return guards.streamableHttp.calls[0]?.input;
   }
 
-  it('keeps the type of a field that is alone, at dot paths and positions in arrays', async () => {
+  it('keeps the type of a field that is the whole value, at dot paths and array positions', async () => {
     const deep = {
       object: '${tool_input}',
       array: '${tool_input.list}',
@@ -112,7 +112,7 @@ describe('the input of a tool handler', () => {
     });
   });
 
-  it('has fields in longer texts as text, and those that are none as JSON', async () => {
+  it('has fields within longer texts as text, and as JSON when they are not strings', async () => {
     const text =
       'In ${tool_input.path}/${tool_input.list.0.name}: ${tool_input.count}, ${tool_input.none}, ${tool_input.at}.';
     expect(await received({ text, other: ' ${tool_input.count}' })).toEqual({
@@ -121,7 +121,7 @@ describe('the input of a tool handler', () => {
     });
   });
 
-  it('leaves out values whose placeholders lead to nothing, also deep within and in arrays', async () => {
+  it('leaves out values whose placeholders name absent fields, also when nested and in arrays', async () => {
     const input = {
       value: '${tool_input.nowhere}',
       text: 'In ${tool_input.path}, for ${tool_input.nowhere}',
@@ -159,13 +159,13 @@ describe('the input of a tool handler', () => {
   ])('has nothing in place of ${%s}', async (path) => {
     const placeholder = `\${${path}}`;
     const given = await received({ value: placeholder, text: `x ${placeholder}`, other: 'kept' });
-    // What names nothing at all is no placeholder.
+    // Without a name it is not a placeholder.
     expect(given).toEqual(
       path === '' ? { value: placeholder, text: `x ${placeholder}`, other: 'kept' } : { other: 'kept' },
     );
   });
 
-  it('keeps what is no placeholder, and other types, as they are', async () => {
+  it('keeps other texts and other types as they are', async () => {
     const input = {
       value: [1, true, null, { a: 1.5 }],
       text: '$tool_name {tool_name} ${tool_name',
@@ -175,21 +175,21 @@ describe('the input of a tool handler', () => {
     expect(await received(input)).toEqual({ ...input, other: '$echo' });
   });
 
-  it('is without keys that the tool does not declare', async () => {
+  it('lacks keys that the tool does not declare', async () => {
     expect(await received({ value: 1, undeclared: 2, constructor: 3, deep: { undeclared: 4 } })).toEqual({
       value: 1,
       deep: { undeclared: 4 },
     });
   });
 
-  it('is empty where the handler has none', async () => {
+  it('is empty when the handler has none', async () => {
     const talk = await talkWithGuard({ UserPromptSubmit: [group([CHECK])] });
     service.models.next(says('Hello'));
     await talk.run('Hi');
     expect(guards.streamableHttp.calls).toMatchObject([{ name: 'check', input: {} }]);
   });
 
-  it('that placeholders would make too large is not sent, which is a failure', async () => {
+  it('is not sent when placeholders make it too large, and the handler fails', async () => {
     const large = '${prompt}'.repeat(1_000);
     const talk = await talkWithGuard({
       UserPromptSubmit: [
@@ -204,8 +204,8 @@ describe('the input of a tool handler', () => {
   });
 });
 
-describe.each(KINDS)('the answer of a tool over %s', (kind) => {
-  it('that is JSON is heard as output: a block', async () => {
+describe.each(KINDS)('the result of a tool over %s', (kind) => {
+  it('that is JSON is an output: a block', async () => {
     answer = () => said(JSON.stringify({ decision: 'block', reason: 'Not on a Sunday.' }));
     const talk = await talkWithGuard({ UserPromptSubmit: [group([CHECK])] }, kind);
     expect(await talk.run('Hi')).toMatchObject({
@@ -222,7 +222,7 @@ describe.each(KINDS)('the answer of a tool over %s', (kind) => {
     ]);
   });
 
-  it.each(['deny', 'ask'])('that is JSON is heard as output: %s', async (permissionDecision) => {
+  it.each(['deny', 'ask'])('that is JSON is an output: %s', async (permissionDecision) => {
     const hookSpecificOutput = { permissionDecision, permissionDecisionReason: 'Ask the boss.' };
     answer = () => said(`\n ${JSON.stringify({ hookSpecificOutput })} `);
     const talk = await talkWithGuard({ PreToolUse: [group([CHECK])] }, kind);
@@ -233,7 +233,7 @@ describe.each(KINDS)('the answer of a tool over %s', (kind) => {
     expect(anthropicWire.toolResults(lastBody())).toMatchObject([{ output: 'Ask the boss.', isError: true }]);
   });
 
-  it('that is JSON is heard as output: other arguments, and context', async () => {
+  it('that is JSON is an output: changed arguments, and context', async () => {
     answer = () =>
       said(JSON.stringify({ additionalContext: 'Made safe.', hookSpecificOutput: { updatedInput: { safe: true } } }));
     const talk = await talkWithGuard({ PreToolUse: [group([CHECK])] }, kind);
@@ -262,7 +262,7 @@ describe.each(KINDS)('the answer of a tool over %s', (kind) => {
     expect(lastBody()['messages']).toEqual([{ role: 'user', content: `Hi\n\n${text}` }]);
   });
 
-  it.each(['', '  \n', '{}', '\ufeff{}'])('that is empty says nothing: %j', async (text) => {
+  it.each(['', '  \n', '{}', '\ufeff{}'])('that is empty has no effect: %j', async (text) => {
     answer = () => said(text);
     const talk = await talkWithGuard({ UserPromptSubmit: [group([{ ...CHECK, failClosed: true }])] }, kind);
     service.models.next(says('Hello'));
@@ -310,7 +310,7 @@ const BROKEN: readonly Broken[] = [
   { what: 'is none that the server has', error: /lists no tool 'absent'\.$/, hook: { tool: 'absent' } },
 ];
 
-/** That the run goes on as if the handler were not there, and that it blocks. */
+/** Expects that the handler is ignored without failClosed, and blocks with it. */
 async function expectFailure(talkOf: (handler: object) => Promise<Talk>, hook: object, error: RegExp): Promise<void> {
   const open = await talkOf({ ...CHECK, ...hook });
   service.models.next(says('Hello'));
@@ -331,13 +331,13 @@ async function expectFailure(talkOf: (handler: object) => Promise<Talk>, hook: o
   ]);
 }
 
-describe('a tool handler fails, open or closed, where', () => {
+describe('a tool handler fails, open or closed, when', () => {
   it.each(BROKEN)('its tool $what', async ({ hook = {}, answer: given, error }) => {
     if (given) answer = given;
     await expectFailure((handler) => talkWithGuard({ UserPromptSubmit: [group([handler])] }), hook, error);
   });
 
-  it.each(KINDS)('its server is down, which spoke %s', async (kind) => {
+  it.each(KINDS)('its server, which used %s, is down', async (kind) => {
     await expectFailure(
       async (handler) => {
         const server = await ToolServer.start(kind, { name: 'check' });
@@ -373,7 +373,7 @@ describe('a tool handler fails, open or closed, where', () => {
 });
 
 describe('the call of a hook', () => {
-  it('may be of a tool that the model is not offered', async () => {
+  it('may use a tool that the model is not offered', async () => {
     answer = () => said('It is Monday.');
     const talk = await talkWithGuard({ UserPromptSubmit: [group([CHECK])] }, 'streamableHttp', {
       excludedTools: ['check'],
@@ -384,7 +384,7 @@ describe('the call of a hook', () => {
     expect(lastBody()['messages']).toEqual([{ role: 'user', content: 'Hi\n\nIt is Monday.' }]);
   });
 
-  it.each(KINDS)('takes the userContext of the run along over %s, and none where there is none', async (kind) => {
+  it.each(KINDS)('sends the userContext of the run over %s, and none when there is none', async (kind) => {
     const talk = await talkWithGuard({ UserPromptSubmit: [group([CHECK])] }, kind);
     service.models.next(says('Hello'), says('Bye'));
     await talk.run('Hi', { config: { userContext: { userId: 'u1', seats: 4 } } });
@@ -392,7 +392,7 @@ describe('the call of a hook', () => {
     expect(guards[kind].calls.map(({ meta }) => meta['userContext'])).toEqual([{ userId: 'u1', seats: 4 }, undefined]);
   });
 
-  it('is hooked by none of the hooks, its own included, and nobody is asked to approve it', async () => {
+  it('triggers no hooks, not even its own, and needs no approval', async () => {
     const url = endpoint.url('/all');
     const everything = group([{ type: 'http', url }, CHECK], '*');
     const talk = await talkWithGuard(

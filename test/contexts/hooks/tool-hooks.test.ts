@@ -16,13 +16,13 @@ function lastBody(): Readonly<Record<string, unknown>> {
 const results = () => anthropicWire.toolResults(lastBody());
 const specific = (fields: object): object => ({ hookSpecificOutput: fields });
 
-/** A handler of the path that always answers so. */
+/** A handler at the path that always responds in this way. */
 function http(path: string, answer?: object): object {
   return { type: 'http', url: server.url(path, answer && (() => answer)) };
 }
 
 describe('PreToolUse', () => {
-  it('is asked before a call with the name that the model sees and the input', async () => {
+  it('is called before a tool call with the input and the name that the model sees', async () => {
     const talk = await talkWith(service, { PreToolUse: [group([http('/pre')])] });
     during(talk.threadId, { tools: [new NotingTool('echo').offered] });
     service.models.next(calls('echo', { to: 'Ada' }), says('Done'));
@@ -78,7 +78,7 @@ describe('PreToolUse', () => {
     },
   );
 
-  it('that blocks as the other events do keeps the call from being made too', async () => {
+  it('that blocks like the other events prevents the call, too', async () => {
     const echo = new NotingTool('echo');
     const talk = await talkWith(service, {
       PreToolUse: [group([http('/block', { decision: 'block', reason: 'No.' })])],
@@ -90,7 +90,7 @@ describe('PreToolUse', () => {
     expect(results()).toMatchObject([{ output: 'No.', isError: true }]);
   });
 
-  it('goes by the strictest of several decisions, whatever their order', async () => {
+  it('uses the strictest of several decisions, whatever their order', async () => {
     const echo = new NotingTool('echo');
     const talk = await talkWith(service, {
       PreToolUse: [
@@ -110,7 +110,7 @@ describe('PreToolUse', () => {
     expect(results()).toMatchObject([{ output: 'First reason.', isError: true }]);
   });
 
-  it('replaces the input: the tool runs with the new one, and what comes after knows no other', async () => {
+  it('replaces the input for the tool and for everything after it', async () => {
     const echo = new NotingTool('echo');
     const talk = await talkWith(service, {
       PreToolUse: [
@@ -129,7 +129,7 @@ describe('PreToolUse', () => {
     expect(server.of('/updated')[0]?.input).toMatchObject({ tool_input: { safe: true } });
   });
 
-  it('comes before anybody is asked for approval: what is shown and approved is the new input, with its context afterwards', async () => {
+  it('is called before the approval: the user sees and approves the new input, and the result has the context', async () => {
     const echo = new NotingTool('echo');
     const answer = specific({ updatedInput: { safe: true }, additionalContext: 'Checked by the guard.' });
     const talk = await talkWith(service, { PreToolUse: [group([http('/approved', answer)])] }, ASKS_ALWAYS);
@@ -145,7 +145,7 @@ describe('PreToolUse', () => {
     expect(results()).toMatchObject([{ output: 'echo {"safe":true}\n\nChecked by the guard.', isError: false }]);
   });
 
-  it('that denies asks nobody for approval', async () => {
+  it('that denies requests no approval', async () => {
     const talk = await talkWith(
       service,
       { PreToolUse: [group([http('/no-approval', specific({ permissionDecision: 'deny' }))])] },
@@ -158,7 +158,7 @@ describe('PreToolUse', () => {
 });
 
 describe('PostToolUse', () => {
-  it('is asked after calls that succeeded alone, with what they answered', async () => {
+  it('is called only after calls that succeeded, with their results', async () => {
     const talk = await talkWith(service, { PostToolUse: [group([http('/post')])] });
     const failing = tool('failing', () => Promise.resolve({ output: 'no', isError: true }));
     during(talk.threadId, { tools: [new NotingTool('echo').offered, failing] });
@@ -195,7 +195,7 @@ describe('PostToolUse', () => {
     expect(results()).toMatchObject([{ output: 'echo {}\n\nOne.\n\nTwo.\n\nDo not tell.\n\nThree.', isError: false }]);
   });
 
-  it('is not asked about tools that the provider runs', async () => {
+  it('is not called for tools that the provider runs', async () => {
     const talk = await talkWith(
       service,
       { PreToolUse: [group([http('/provider')])], PostToolUse: [group([http('/provider')])] },
@@ -213,9 +213,9 @@ describe('PostToolUse', () => {
 });
 
 describe('handlers of one event', () => {
-  it('are asked side by side', async () => {
+  it('are called in parallel', async () => {
     const waiting: (() => void)[] = [];
-    // Each answers once all three have been asked.
+    // Each responds only when all three have been called.
     const together = (): Promise<object> =>
       new Promise((resolve) => {
         waiting.push(() => resolve({}));
@@ -231,7 +231,7 @@ describe('handlers of one event', () => {
     expect(await talk.run('Hi')).toMatchObject({ body: { message: { content: 'Hello' } } });
   });
 
-  it('that answer with more than 10,000 characters are cut', async () => {
+  it('have texts of more than 10,000 characters cut', async () => {
     const talk = await talkWith(service, {
       UserPromptSubmit: [group([http('/long', { additionalContext: `${'😀'.repeat(10_000)}x` })])],
     });

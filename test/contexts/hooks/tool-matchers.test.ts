@@ -19,13 +19,13 @@ beforeAll(async () => {
 afterAll(() => files.close());
 
 const EVENTS = ['PreToolUse', 'PostToolUse'] as const;
-/** As the model sees those of the server, and one that is nobody's integration's. */
+/** Tool names as the model sees them: those of the server, and one without an integration. */
 const TOOLS = ['mcp__files__read', 'mcp__files__Write', 'mcp__files__delete_all', 'echo'];
 const ALL = TOOLS;
 
 let paths = 0;
 
-/** A group whose handler tells of the tools that it was asked about. */
+/** A group whose handler records the tools that it was called for. */
 function listening(matcher?: string): { readonly hooks: object; readonly asked: () => unknown[] } {
   paths += 1;
   const path = `/listening/${paths}`;
@@ -82,7 +82,7 @@ describe.each(EVENTS)('a matcher of %s', (event) => {
     expect(asked()).toEqual([...expected].sort());
   });
 
-  it('is asked for each group by itself', async () => {
+  it('is evaluated for each group', async () => {
     const talk = await talkWithFiles();
     const [read, mcp, none] = [listening('mcp__files__read'), listening('^mcp__'), listening('absent')];
     await setHooks(service, talk, { [event]: [read.hooks, mcp.hooks, none.hooks] });
@@ -96,7 +96,7 @@ describe.each(EVENTS)('a matcher of %s', (event) => {
     ]);
   });
 
-  it('matches the search of knowledge by its name', async () => {
+  it('matches the knowledge search by its name', async () => {
     const talk = await Talk.start(service);
     await learn(service, talk, { content: 'The harbour opens at seven.', name: 'hours.txt' });
     const [named, other] = [listening('knowledge_search'), listening('echo')];
@@ -115,7 +115,7 @@ describe.each(EVENTS)('a matcher of %s', (event) => {
 });
 
 describe('a matcher of an event without tools', () => {
-  it.each(['UserPromptSubmit', 'Stop'])('is ignored at %s', async (event) => {
+  it.each(['UserPromptSubmit', 'Stop'])('is ignored for %s', async (event) => {
     const heard = ['absent', 'a|b', '^never$', '*', ''].map((matcher) => listening(matcher));
     const talk = await talkWith(service, { [event]: heard.map(({ hooks }) => hooks) });
     service.models.next(says('Hello'));
@@ -123,7 +123,7 @@ describe('a matcher of an event without tools', () => {
     expect(heard.map(({ asked }) => asked())).toEqual(heard.map(() => [undefined]));
   });
 
-  it('is compared with how the session started at SessionStart, which is always `startup`', async () => {
+  it('is compared with the source of the session for SessionStart, which is always `startup`', async () => {
     const [startup, resume, list, expression, anything] = [
       'startup',
       'resume',
