@@ -40,7 +40,7 @@ beforeAll(async () => {
 });
 afterAll(() => open.close());
 
-/** One process's worth of the context, on the shared database. */
+/** The use cases of one process on the shared database. */
 function startProcess({ database } = open) {
   const clock = new ManualClock('2026-11-21T00:00:00.000Z');
   const events = new EventBus();
@@ -91,7 +91,7 @@ async function statementsOf(work: () => Promise<unknown>): Promise<number> {
 }
 
 describe('the first start', () => {
-  it('makes the organization Default and one working key with every capability, though several processes start at once', async () => {
+  it('creates the organization Default and one working key with every capability, also when several processes start at once', async () => {
     const empty = await openTestDatabase([accessSchema]);
     const processes = [startProcess(empty), startProcess(empty), startProcess(empty)];
     const keys = (await Promise.all(processes.map(({ bootstrap }) => bootstrap.execute()))).filter(
@@ -106,7 +106,7 @@ describe('the first start', () => {
     await empty.close();
   });
 
-  it('does nothing where there is an organization', async () => {
+  it('does nothing when an organization exists', async () => {
     const process = startProcess();
     await process.createOrganization.execute({ name: 'Acme' });
     expect(await process.bootstrap.execute()).toBeNull();
@@ -114,7 +114,7 @@ describe('the first start', () => {
 });
 
 describe('authentication', () => {
-  it('refuses a malformed key, or one with a wrong checksum, without asking the database', async () => {
+  it('refuses a malformed key, or one with a wrong checksum, without a statement', async () => {
     const { authenticate } = startProcess();
     const wrong = formatApiKey(new Uint8Array(32).fill(1)).slice(0, -1).concat('!');
     const checksum = formatApiKey(new Uint8Array(32).fill(1)).slice(0, -6).concat('000000');
@@ -123,7 +123,7 @@ describe('authentication', () => {
     }
   });
 
-  it('asks the database once for a hot key, also when it comes many times at once', async () => {
+  it('costs one statement for a hot key, also with many concurrent requests', async () => {
     const process = startProcess();
     const { key } = await withKey(process);
     const burst = () => Promise.all(Array.from({ length: 50 }, () => process.authenticate.execute(key)));
@@ -131,7 +131,7 @@ describe('authentication', () => {
     expect(await statementsOf(burst)).toBe(0);
   });
 
-  it('asks the database once for an unknown key', async () => {
+  it('costs one statement for an unknown key', async () => {
     const { authenticate } = startProcess();
     const key = formatApiKey(crypto.getRandomValues(new Uint8Array(32)));
     const attempt = () => expect(authenticate.execute(key)).rejects.toThrow(ApiKeyInvalid);
@@ -139,7 +139,7 @@ describe('authentication', () => {
     expect(await statementsOf(attempt)).toBe(0);
   });
 
-  it('refuses a revoked key at once where it was revoked, and within five seconds in every other process', async () => {
+  it('refuses a revoked key at once in the process that revoked it, and within five seconds in every other', async () => {
     const here = startProcess();
     const there = startProcess();
     const { keyId, key } = await withKey(here);
@@ -151,7 +151,7 @@ describe('authentication', () => {
     await expect(there.authenticate.execute(key)).rejects.toThrow(ApiKeyInvalid);
   });
 
-  it('refuses a key from the moment it expires, though it is cached', async () => {
+  it('refuses a key from the moment it expires, also when it is cached', async () => {
     const process = startProcess();
     const { key } = await withKey(process, { expiresAt: new Date(process.clock.now().getTime() + 1_000) });
     await process.clock.advance(999);
@@ -160,7 +160,7 @@ describe('authentication', () => {
     expect(await statementsOf(() => expect(process.authenticate.execute(key)).rejects.toThrow(ApiKeyInvalid))).toBe(0);
   });
 
-  it('knows the allowlist', async () => {
+  it('returns the allowlist', async () => {
     const process = startProcess();
     const { agentId } = process.agent;
     const { key } = await withKey(process, { agentIds: [agentId.toUpperCase()] });
@@ -179,7 +179,7 @@ describe('a key', () => {
     expect(row!.text).toContain(`"last4":"${key.slice(-4)}"`);
   });
 
-  it('is last used when it was, to the minute, and again after the process has stopped', async () => {
+  it('has a last use with a precision of a minute, which is written before the process stops', async () => {
     const process = startProcess();
     const { key, organizationId } = await withKey(process);
     const lastUsed = async () => (await process.storedKey(organizationId))[0]!.lastUsedAt;
@@ -197,7 +197,7 @@ describe('a key', () => {
     expect(await lastUsed()).toEqual(process.clock.now());
   });
 
-  it('is refused with no capability, an unknown one, an empty allowlist, an unknown agent, an end in the past', async () => {
+  it('is refused without a capability, with an unknown one, an empty allowlist, an unknown agent or an expiry in the past', async () => {
     const process = startProcess();
     const { organization, owner } = await process.createOrganization.execute({ name: 'Acme' });
     const caller = principal(organization.id, owner.id, newId(), ['chat', 'manageApiKeys']);
@@ -212,7 +212,7 @@ describe('a key', () => {
     expect(await process.storedKey(organization.id)).toEqual([]);
   });
 
-  it('never grants what the key of its issuer lacks', async () => {
+  it('never has a capability that the key of its issuer lacks', async () => {
     const process = startProcess();
     const { organizationId, ownerId, keyId } = await withKey(process);
     const caller = principal(organizationId, ownerId, keyId, ['chat', 'manageApiKeys']);
@@ -240,7 +240,7 @@ describe('a key', () => {
     }
   });
 
-  it('cannot be revoked by another organization, which is told the same as about an invented one', async () => {
+  it('cannot be revoked by another organization, which gets the same error as for an invented key', async () => {
     const process = startProcess();
     const { keyId, key } = await withKey(process);
     const { organization: other } = await process.createOrganization.execute({ name: 'Other' });
@@ -251,7 +251,7 @@ describe('a key', () => {
 });
 
 describe('a member', () => {
-  it('is one person an organization, however the address is spelled', async () => {
+  it('is unique in an organization, whatever the case of the address', async () => {
     const process = startProcess();
     const { organization } = await process.createOrganization.execute({ name: 'Acme' });
     const { organization: other } = await process.createOrganization.execute({ name: 'Other' });
@@ -274,7 +274,7 @@ describe('a member', () => {
 });
 
 describe('an organization', () => {
-  it('is seen with its features and limit, and a change at once where it was made', async () => {
+  it('is read with its features and limits, and a change is visible at once in the process that made it', async () => {
     const process = startProcess();
     const { organization } = await process.createOrganization.execute({
       name: 'Acme',
@@ -303,7 +303,7 @@ describe('an organization', () => {
     );
   });
 
-  it('is read from memory for seconds', async () => {
+  it('is cached for seconds', async () => {
     const process = startProcess();
     const { organization } = await process.createOrganization.execute({ name: 'Acme' });
     const elsewhere = startProcess();

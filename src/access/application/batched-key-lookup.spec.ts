@@ -16,7 +16,7 @@ function invented(): Buffer {
 const GOOD = Buffer.alloc(32, 1);
 const credential = { keyId: 'good' } as StoredCredential;
 
-/** A look-up on a database that holds only the good key. */
+/** A lookup on a database that has only the valid key. */
 function start(fails?: Error) {
   const clock = new ManualClock();
   const statements: (readonly Buffer[])[] = [];
@@ -30,8 +30,8 @@ function start(fails?: Error) {
   return { clock, statements, lookup };
 }
 
-describe('the look-up of keys that this process does not know', () => {
-  it('costs at most 60 statements in any minute, while 1,000 invented keys come each second, and finds a good one within seconds', async () => {
+describe('the lookup of unknown keys', () => {
+  it('costs at most 60 statements in any minute during 1,000 invented keys a second, and finds a valid key within seconds', async () => {
     const { clock, statements, lookup } = start();
     const at: number[] = [];
     const waits: number[] = [];
@@ -52,7 +52,7 @@ describe('the look-up of keys that this process does not know', () => {
     await clock.advance(10_000);
   });
 
-  it('asks once for a key that several wait for, and for many good keys without delay', async () => {
+  it('costs one statement for concurrent requests with a key, and does not delay many valid keys', async () => {
     const { statements, lookup } = start();
     const found = await Promise.all(Array.from({ length: 100 }, () => lookup.find(GOOD)));
     expect(new Set(found)).toEqual(new Set([credential]));
@@ -67,7 +67,7 @@ describe('the look-up of keys that this process does not know', () => {
     expect(results).toEqual(Array.from({ length: 3 }, () => ({ status: 'rejected', reason: failure })));
   });
 
-  it('takes no more than it can hold', async () => {
+  it('refuses keys when too many wait', async () => {
     const { clock, lookup, statements } = start();
     const all = Array.from({ length: 51_000 }, () =>
       lookup.find(invented()).then(

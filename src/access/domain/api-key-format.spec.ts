@@ -16,7 +16,7 @@ describe('an API key', () => {
     );
   });
 
-  it('keeps its form at both ends of the range', () => {
+  it('keeps its format at both ends of the range', () => {
     for (const value of [0, 255]) expect(isWellFormedApiKey(formatApiKey(new Uint8Array(32).fill(value)))).toBe(true);
   });
 
@@ -41,7 +41,7 @@ describe('an API key', () => {
     );
   });
 
-  it('is refused when cut, lengthened, or of another prefix', () => {
+  it('is refused when it is cut, extended, or has another prefix', () => {
     const key = formatApiKey(new Uint8Array(32).fill(7));
     for (const wrong of [
       key.slice(0, -1),
@@ -60,7 +60,7 @@ describe('an API key', () => {
     expect(lastFour('ak_abcdefgh')).toBe('efgh');
   });
 
-  it('takes 32 bytes and nothing else', () => {
+  it('requires exactly 32 bytes', () => {
     expect(() => formatApiKey(new Uint8Array(31))).toThrow(RangeError);
   });
 });

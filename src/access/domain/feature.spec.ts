@@ -10,7 +10,7 @@ describe('the features of an organization', () => {
     expect(on('enterprise', [])).toEqual(['ai_gateway', 'session_start_hook']);
   });
 
-  it('are what the list says beyond the defaults', () => {
+  it('are the defaults and those in the list', () => {
     expect(on('free', ['hipaa', 'ai_gateway'])).toEqual(['ai_gateway', 'hipaa', 'session_start_hook']);
   });
 

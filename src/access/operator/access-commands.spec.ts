@@ -41,7 +41,7 @@ async function run(line: string): Promise<Record<string, string>> {
 }
 
 describe('the operator', () => {
-  it('makes an organization with its owner, a member, and keys that work', async () => {
+  it('creates an organization with its owner, a member, and working keys', async () => {
     const { id, name, ownerId } = await run(
       'org create --name Acme --plan enterprise --features hipaa,-ai_gateway --agent-limit 5',
     );
@@ -64,7 +64,7 @@ describe('the operator', () => {
     expect(principal).toMatchObject({ memberId: member.id, agentIds: new Set([agentId]) });
   });
 
-  it('changes an organization, and the service sees it at once', async () => {
+  it('changes an organization, and the service applies the change at once', async () => {
     const { id } = await run('org create --name Acme');
     await directory.find(id!);
     await run(`org set ${id} --plan team --features -session_start_hook --agent-limit 2`);
@@ -78,7 +78,7 @@ describe('the operator', () => {
     });
   });
 
-  it('sets the credits of a month, and what happens once they are used up', async () => {
+  it('sets the credits of a month, and what happens when they are used up', async () => {
     const { id } = await run('org create --name Acme --credits 500');
     expect(await directory.find(id!)).toMatchObject({ creditsIncluded: 500, creditsExhausted: 'allow' });
     expect(await run(`org set ${id} --credits-exhausted block`)).toMatchObject({
@@ -91,7 +91,7 @@ describe('the operator', () => {
     expect(allowances.map(({ included }) => included)).toEqual([500, null]);
   });
 
-  it('revokes a key, which the service refuses from then on', async () => {
+  it('revokes a key, which the service then refuses', async () => {
     const { id } = await run('org create --name Acme');
     const { id: keyId, key } = await run(`key create --org ${id} --capabilities chat`);
     await authenticate.execute(key!);
@@ -116,7 +116,7 @@ describe('the operator', () => {
     [`key create --org ${newId()} --capabilities chat`, /There is no organization/],
     [`key create --org ${newId()}`, /--capabilities is required/],
     [`key revoke ${newId()}`, /There is no API key/],
-  ])('is told what is wrong with: %s', async (line, message) => {
+  ])('gets an error message for: %s', async (line, message) => {
     await expect(run(line)).rejects.toThrow(message);
   });
 

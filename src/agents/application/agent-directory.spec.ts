@@ -21,7 +21,7 @@ import { PlanLimits } from './plan-limits.js';
 import { VersionedParts } from './versioned-parts.js';
 import { VersionedWrite } from './versioned-write.js';
 
-/** Counts what is read from the database, where a test asks that nothing is. */
+/** Counts reads of the database. */
 class CountingRepository extends AgentsRepository {
   reads = 0;
 
@@ -31,7 +31,7 @@ class CountingRepository extends AgentsRepository {
   }
 }
 
-/** What the context does, over one database, as one process has it. */
+/** The use cases of one process on a shared database. */
 function processOn(database: Database, key: MasterKey) {
   const clock = new ManualClock();
   const events = new EventBus();
@@ -39,7 +39,7 @@ function processOn(database: Database, key: MasterKey) {
   const vault = new Vault(database, MasterKeys.of(key), clock);
   const view = { name: 'Any', plan: 'free', features: new Set(), agentLimit: null } as const;
   const organizations = { find: (id: string) => Promise.resolve({ ...view, id }) } as unknown as OrganizationDirectory;
-  const terms = new PlanLimits(organizations);
+  const planLimits = new PlanLimits(organizations);
   const versions = new AgentVersionsRepository(database);
   const outbox = { enqueue: () => Promise.resolve() } as unknown as Outbox;
   const writes = new VersionedWrite(database, agents, versions, new VersionedParts(), clock, events);
@@ -47,8 +47,8 @@ function processOn(database: Database, key: MasterKey) {
     clock,
     agents,
     directory: new AgentDirectory(agents, vault, clock, events),
-    create: new CreateAgent(database, agents, terms, vault, versions, clock),
-    change: new ChangeAgent(writes, terms, vault),
+    create: new CreateAgent(database, agents, planLimits, vault, versions, clock),
+    change: new ChangeAgent(writes, planLimits, vault),
     remove: new DeleteAgent(database, agents, vault, outbox, events),
   };
 }
@@ -87,7 +87,7 @@ async function agentWithKey(apiKey: string): Promise<Agent> {
 }
 
 describe('an agent that a run needs', () => {
-  it('costs the database one read in five seconds, however many ask', async () => {
+  it('costs the database one read in five seconds, however many runs need it', async () => {
     const { id } = await agentWithKey('k');
     const asked = await Promise.all([here.directory.find(organizationId, id), here.directory.find(organizationId, id)]);
     await here.clock.advance(4_999);
@@ -99,7 +99,7 @@ describe('an agent that a run needs', () => {
     expect(here.agents.reads).toBe(2);
   });
 
-  it('is shown changed and deleted at once where that happened, within five seconds elsewhere', async () => {
+  it('is changed and deleted at once in the process that did it, and within five seconds in others', async () => {
     const { id } = await agentWithKey('k');
     const names = async (): Promise<unknown[]> => [
       (await here.directory.find(organizationId, id))?.name,
@@ -116,7 +116,7 @@ describe('an agent that a run needs', () => {
     expect(await names()).toEqual([undefined, undefined]);
   });
 
-  it('is absent to every other organization', async () => {
+  it('does not exist for other organizations', async () => {
     const { id } = await agentWithKey('k');
     await here.directory.find(organizationId, id);
     expect(await here.directory.find(newId(), id)).toBeNull();
@@ -124,7 +124,7 @@ describe('an agent that a run needs', () => {
 });
 
 describe('an agent of another organization', () => {
-  it('can be neither changed nor deleted, also where no guard stands before it', async () => {
+  it('can be neither changed nor deleted, also without the access guard', async () => {
     const { id } = await agentWithKey('sk-own');
     const stranger = newId();
     await expect(
@@ -139,7 +139,7 @@ describe('an agent of another organization', () => {
 });
 
 describe('an own key', () => {
-  it('is read from the vault and kept no longer than the agent is', async () => {
+  it('is read from the vault and cached no longer than the agent', async () => {
     const { id } = await agentWithKey('sk-own');
     expect(await here.directory.ownApiKey(organizationId, id)).toBe('sk-own');
     const before = open.database.statementCount;
@@ -158,7 +158,7 @@ describe('an own key', () => {
   });
 });
 
-describe('the look-ups of the guard', () => {
+describe('the lookups of the access guard', () => {
   it('find a classic agent as an assistant and not as a managed agent', async () => {
     const { id } = await agentWithKey('k');
     const lookups = new ResourceLookups();

@@ -58,7 +58,7 @@ describe('a new agent', () => {
 });
 
 describe('a change', () => {
-  it('touches only what was sent and says what differs', () => {
+  it('changes only fields of the request and returns what differs', () => {
     const changed = agent();
     const before = changed.settings;
     const changes = changed.change({ name: 'Grace', timeoutMinutes: 20 }, choices);
@@ -70,14 +70,14 @@ describe('a change', () => {
     expect(changed.settings).toEqual({ ...before, timeoutMinutes: 20 });
   });
 
-  it('without effect says that nothing differs', () => {
+  it('without effect returns no differences', () => {
     const same = agent();
     const provider = { type: 'anthropic', model: 'main' } as const;
     const sent = { name: 'Ada', toolProgress: { enabled: true }, provider };
     expect(same.change(sent, choices)).toEqual([]);
   });
 
-  it('is counted as a version where that is asked for', () => {
+  it('raises the version when `enterNextVersion` is called', () => {
     const changed = agent();
     changed.enterNextVersion(LATER);
     expect(changed).toMatchObject({ version: 2, updatedAt: LATER });
@@ -91,14 +91,14 @@ describe('a change', () => {
     expect(JSON.stringify(gemini)).toBe(before);
   });
 
-  it('clears the prompt with an empty string, and drops the gateway with null', () => {
+  it('clears the prompt with an empty string, and removes the gateway with null', () => {
     const set = agent({ systemPrompt: 'Be kind.', aiGateway: { enabled: false } });
     set.change({ systemPrompt: '', aiGateway: null }, choices);
     expect(set.systemPrompt).toBe('');
     expect(set.settings.aiGateway).toBeNull();
   });
 
-  it('takes 200000 characters of any width as a prompt, and not one more', () => {
+  it('allows prompts of 200000 characters of any width, and no longer ones', () => {
     const emoji = '🙂'.repeat(200_000);
     const long = agent();
     long.change({ systemPrompt: emoji }, choices);
@@ -107,7 +107,7 @@ describe('a change', () => {
     );
   });
 
-  it('lets a prompt that is already longer become any that is no longer than it is', () => {
+  it('replaces a prompt beyond the limit by any that is not longer than it', () => {
     const long = agent();
     long.systemPrompt = 'x'.repeat(250_000);
     long.change({ systemPrompt: 'y'.repeat(250_000) }, choices);
@@ -116,8 +116,8 @@ describe('a change', () => {
   });
 });
 
-describe('going back to a version', () => {
-  it('brings back name, prompt and settings, and says what differs', () => {
+describe('restoring a version', () => {
+  it('restores name, prompt and settings, and returns what differs', () => {
     const changed = agent({ systemPrompt: 'Be kind.' });
     const { agent: kept } = changed.snapshots();
     changed.change({ name: 'Grace', systemPrompt: '', timeoutMinutes: 20 }, choices);
@@ -127,7 +127,7 @@ describe('going back to a version', () => {
     expect(changed.restore(kept, choices)).toEqual([]);
   });
 
-  it('leaves whose key pays and what the operator decides', () => {
+  it('keeps useOwnApiKey and the settings of the operator', () => {
     const changed = agent();
     const { agent: kept } = changed.snapshots();
     changed.operate({ disableInteractivePrompts: true });
@@ -136,7 +136,7 @@ describe('going back to a version', () => {
     expect(changed.settings).toMatchObject({ disableInteractivePrompts: true, provider: { useOwnApiKey: true } });
   });
 
-  it('is refused where the model is no longer to be had, unless it is the one in use', () => {
+  it('is refused when its model is no longer available, unless the agent uses it', () => {
     const changed = agent();
     const { agent: kept } = changed.snapshots();
     const gone = { ...kept, settings: { ...kept.settings, provider: { ...kept.settings.provider, model: 'retired' } } };
@@ -147,8 +147,8 @@ describe('going back to a version', () => {
   });
 });
 
-describe('what the operator sets', () => {
-  it('takes an agent out of the hands of the API and keeps what it runs on', () => {
+describe('a change by the operator', () => {
+  it('makes an agent classic and keeps its provider', () => {
     const classic = agent();
     expect(classic.operate({ type: 'classic' }).map(({ field }) => field)).toEqual(['provider']);
     expect(classic).toMatchObject({ type: 'classic', managedByApi: false });

@@ -15,16 +15,16 @@ describe('a new provider', () => {
     [{ type: 'anthropic' }, { type: 'anthropic', thinking: null, temperature: null, webSearch: false }],
     [{ type: 'openai-responses' }, { type: 'openai-responses', reasoningEffort: null, verbosity: null }],
     [{ type: 'gemini' }, { type: 'gemini' }],
-  ] as const)('has the default model, the managed key and no settings of its own (%j)', (request, options) => {
+  ] as const)('has the default model, the managed key and the initial options (%j)', (request, options) => {
     expect(newProvider(request, choices)).toEqual({ model: `${request.type}-main`, useOwnApiKey: false, options });
   });
 
-  it('thinks with medium effort where none is named', () => {
+  it('thinks with medium effort when the request names none', () => {
     const { options } = newProvider({ type: 'anthropic', thinking: { type: 'enabled' } }, choices);
     expect(options).toMatchObject({ thinking: { type: 'enabled', effort: 'medium' } });
   });
 
-  it('is refused with an unknown model, and the message lists the ones that would do', () => {
+  it('is refused with an unknown model, and the message lists the available ones', () => {
     expect(() => newProvider({ type: 'gemini', model: 'gpt' }, choices)).toThrow(
       'body/provider/model must be one of gemini-main, gemini-small for gemini agents',
     );
@@ -33,13 +33,13 @@ describe('a new provider', () => {
     );
   });
 
-  it('takes a model that needs an own key only with one', () => {
+  it('accepts a model that needs an own key only with one', () => {
     const pro = { type: 'openai-responses', model: 'openai-responses-pro' } as const;
     expect(() => newProvider(pro, choices)).toThrow('only with an own key');
     expect(newProvider({ ...pro, useOwnApiKey: true, apiKey: 'k' }, choices)).toMatchObject({ useOwnApiKey: true });
   });
 
-  it('has a key exactly when it announces one, and never holds it', () => {
+  it('needs a key exactly when it uses its own, and does not store it', () => {
     expect(() => newProvider({ type: 'gemini', useOwnApiKey: true }, choices)).toThrow('apiKey is required');
     for (const useOwnApiKey of [false, undefined]) {
       expect(() => newProvider({ type: 'gemini', useOwnApiKey, apiKey: 'canary' }, choices)).toThrow('accepted only');
@@ -57,7 +57,7 @@ describe('a changed provider', () => {
     choices,
   );
 
-  it('keeps what was not sent', () => {
+  it('keeps settings that were not sent', () => {
     expect(changedProvider(anthropic, { type: 'anthropic', webSearch: true }, choices).options).toEqual({
       type: 'anthropic',
       temperature: 0.5,
@@ -67,7 +67,7 @@ describe('a changed provider', () => {
     expect(changedProvider(openai, { type: 'openai-responses', reasoning: {}, text: {} }, choices)).toEqual(openai);
   });
 
-  it('clears what was sent as null', () => {
+  it('clears settings that were sent as null', () => {
     expect(changedProvider(anthropic, { type: 'anthropic', temperature: null }, choices).options).toMatchObject({
       temperature: null,
     });

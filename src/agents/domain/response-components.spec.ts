@@ -5,7 +5,7 @@ import { responseComponents, updateComponents } from './response-components.js';
 
 const DEFAULTS = { choiceButtons: true, card: true, list: false, table: false, chart: false };
 
-describe('what is read', () => {
+describe('stored response components', () => {
   it.each([{}, { frequency: 'sometimes' }, { frequency: null, components: { card: 'yes' } }])(
     'is complete and at its defaults where the stored value is unset or not recognized (%j)',
     (stored) => {
@@ -13,7 +13,7 @@ describe('what is read', () => {
     },
   );
 
-  it('keeps a switch that this release does not know, and shows none', () => {
+  it('keep a switch that this release does not know, and do not show it', () => {
     const stored = { frequency: 'low', components: { list: true, hologram: true } };
     const read = responseComponents.parse(stored);
     expect(read.components).toEqual({ ...DEFAULTS, list: true, hologram: true });
@@ -21,10 +21,10 @@ describe('what is read', () => {
   });
 });
 
-describe('turning the dial', () => {
+describe('a change of response components', () => {
   const dial = responseComponents.parse({});
 
-  it.each(['anthropic', 'openai-responses'] as const)('lets %s agents emit everything', (type) => {
+  it.each(['anthropic', 'openai-responses'] as const)('lets %s agents emit every component', (type) => {
     const components = { list: true, table: true, chart: true };
     expect(updateComponents(type, dial, { frequency: 'high', components })).toEqual({
       frequency: 'high',
@@ -32,7 +32,7 @@ describe('turning the dial', () => {
     });
   });
 
-  it('changes only the switches that were sent and keeps the frequency that was not', () => {
+  it('changes only switches that were sent and keeps a frequency that was not', () => {
     const before = updateComponents('anthropic', dial, { frequency: 'medium', components: { list: true } });
     expect(updateComponents('anthropic', before, { components: { card: false } })).toEqual({
       frequency: 'medium',
@@ -40,7 +40,7 @@ describe('turning the dial', () => {
     });
   });
 
-  it.each(['gemini', 'classic'] as const)('refuses every frequency but off to %s agents', (type) => {
+  it.each(['gemini', 'classic'] as const)('refuses every frequency except off for %s agents', (type) => {
     for (const frequency of ['low', 'medium', 'high'] as const) {
       expect(() => updateComponents(type, dial, { frequency })).toThrow(
         expect.objectContaining({ kind: 'unprocessable', code: 'unsupported_for_agent_type' }),
@@ -61,7 +61,7 @@ describe('turning the dial', () => {
     expect(() => updateComponents('gemini', off, { components: { card: true } })).toThrow(/emit card;/);
   });
 
-  it.each(AGENT_TYPES)('always lets %s agents turn off, and repeat a switch that reads true', (type) => {
+  it.each(AGENT_TYPES)('always lets %s agents switch off, and send again a switch that is on', (type) => {
     const off = { choiceButtons: false, card: false, list: false, table: false, chart: false };
     expect(updateComponents(type, dial, { frequency: 'off', components: off }).components).toEqual(off);
     expect(updateComponents(type, dial, { components: { choiceButtons: true, card: true } })).toEqual(dial);

@@ -12,7 +12,7 @@ describe.each(PROVIDERS)('the bodies of an agent of type $type', ({ type, bodies
     expect(changed.provider).toBeInstanceOf(bodies.change);
   });
 
-  it('may switch response components on that there are', () => {
+  it('may switch on every component that the type can emit', () => {
     for (const name of responseComponents === 'all' ? [] : responseComponents)
       expect(COMPONENT_SWITCHES).toContain(name);
   });

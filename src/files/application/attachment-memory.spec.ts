@@ -4,7 +4,7 @@ import { ATTACHMENT_MEMORY_BYTES } from '../limits.js';
 import { AttachmentMemory } from './attachment-memory.js';
 
 describe('the memory for attachments', () => {
-  it('is given to the last byte, and no further', () => {
+  it('can be reserved up to the limit', () => {
     const memory = new AttachmentMemory();
     const [one, other] = [memory.reserve(), memory.reserve()];
     expect(one.add(ATTACHMENT_MEMORY_BYTES - 10)).toBe(true);
@@ -16,7 +16,7 @@ describe('the memory for attachments', () => {
     expect(memory.bytes).toBe(ATTACHMENT_MEMORY_BYTES);
   });
 
-  it('comes back in part, and whole once', () => {
+  it('is given back in part, and as a whole only once', () => {
     const memory = new AttachmentMemory();
     const [one, other] = [memory.reserve(), memory.reserve()];
     one.demand(100);
@@ -30,7 +30,7 @@ describe('the memory for attachments', () => {
     expect(memory.bytes).toBe(5);
   });
 
-  it('is not given to a run that is over', () => {
+  it('is not given to a released reservation', () => {
     const memory = new AttachmentMemory();
     const reservation = memory.reserve();
     reservation.release();

@@ -20,7 +20,7 @@ describe('a data URL', () => {
     'data:image/png;base64',
     'data:,%E0%A4%A',
     'https://a.example/,b',
-  ])('%s is refused rather than read as something else', (url) => {
+  ])('%s is refused', (url) => {
     expect(readDataUrl(url)).toBeNull();
   });
 });

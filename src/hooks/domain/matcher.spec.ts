@@ -207,7 +207,7 @@ describe('a matcher', () => {
     }
   });
 
-  it('decides names as long as a tool's may be, for every accepted expression', () => {
+  it('decides names of tools of the maximum length, for every accepted expression', () => {
     const most = 'a?'.repeat(MAX_EXPRESSION_COST / 3 - 2) + '!';
     expect(matcherFault(most)).toBeUndefined();
     expect(matches(most, 'a'.repeat(64))).toBe(false);

@@ -11,7 +11,7 @@ function sections(...names: string[]): Section[] {
   return planSectionUpdate([], wanted, { newId, now: NOW });
 }
 
-/** The history of putting a list in place; `name=content` for another content than `sections` gives. */
+/** The history of replacing the list; `name=content` sets a content other than the default of `sections`. */
 function told(before: readonly Section[], ...list: string[]): unknown {
   const wanted = list.map((entry) => {
     const [name = '', content = `About ${name}`] = entry.split('=');
@@ -25,34 +25,34 @@ describe('the history of a write of sections', () => {
     expect(told(sections('a', 'b'), 'a', 'b')).toEqual([]);
   });
 
-  it('tells of an added and of a removed section with all it says, and of no other', () => {
+  it('has an entry with all fields for an added and for a removed section, and no other entry', () => {
     expect(told(sections('a', 'b'), 'new', 'b')).toEqual([
       { field: 'sections.a', before: { name: 'a', content: 'About a', position: 0 }, after: null },
       { field: 'sections.new', before: null, after: { name: 'new', content: 'About new', position: 0 } },
     ]);
   });
 
-  it('tells of a changed section only what differs', () => {
+  it('has only the fields that differ for a changed section', () => {
     expect(told(sections('a', 'b'), 'a', 'b=x')).toEqual([
       { field: 'sections.b', before: { content: 'About b' }, after: { content: 'x' } },
     ]);
   });
 
-  it('tells of a renamed section under the name that it had', () => {
+  it('has an entry for a renamed section under its former name', () => {
     const before = sections('a', 'b');
     expect(changesBetween(before, changeSection(before, before[1]?.id ?? '', { name: 'c' }, NOW))).toEqual([
       { field: 'sections.b', before: { name: 'b' }, after: { name: 'c' } },
     ]);
   });
 
-  it('tells of sections that changed places', () => {
+  it('has an entry for sections that changed places', () => {
     expect(told(sections('a', 'b', 'c'), 'c', 'b', 'a=x')).toEqual([
       { field: 'sections.c', before: { position: 2 }, after: { position: 0 } },
       { field: 'sections.a', before: { content: 'About a', position: 0 }, after: { content: 'x', position: 2 } },
     ]);
   });
 
-  it('does not tell of sections that make room or close a gap', () => {
+  it('has no entry for sections whose position changed only because of others', () => {
     expect(told(sections('a', 'b'), 'new', 'a', 'b')).toHaveLength(1);
     const before = sections('a', 'b', 'c');
     expect(changesBetween(before, removeSection(before, before[0]?.id ?? ''))).toHaveLength(1);

@@ -34,14 +34,14 @@ function namesOf(sections: readonly Section[]): string[] {
   return sections.map(({ name }) => name);
 }
 
-/** Few names, so that lists meet; some that only an exact comparison tells apart. */
+/** Few names, so that lists overlap; some differ only in an exact comparison. */
 const names = constantFrom('tone', 'Tone', ' tone', 'e\u0301', '\u00e9', 'limits', '__proto__', 'constructor', '😀');
 const text = record({ name: names, content: string({ minLength: 1, maxLength: 3 }) });
 const list = uniqueArray(text, { selector: ({ name }) => name });
 const anyList = array(text);
 
 describe('the complete list of sections', () => {
-  it('is what is stored afterwards, numbered from 0, whatever was there', () => {
+  it('is stored afterwards, numbered from 0, whatever was stored before', () => {
     assert(
       property(list, list, (old, wanted) => {
         const planned = planSectionUpdate(stored(...old), wanted, stamp);
@@ -52,7 +52,7 @@ describe('the complete list of sections', () => {
     );
   });
 
-  it('keeps the id and the creation of every name it had, and of no other', () => {
+  it('keeps the id and the creation time of sections with known names', () => {
     assert(
       property(list, list, (old, wanted) => {
         const current = stored(...old);
@@ -65,7 +65,7 @@ describe('the complete list of sections', () => {
     );
   });
 
-  it('leaves a section untouched exactly when neither its content nor its position changed', () => {
+  it('keeps a section unchanged exactly when neither its content nor its position changed', () => {
     assert(
       property(list, list, (old, wanted) => {
         const current = stored(...old);
@@ -88,14 +88,14 @@ describe('the complete list of sections', () => {
     );
   });
 
-  it('is refused when it names a section twice, with each such name once', () => {
+  it('is refused when it repeats names, and the error lists each of them once', () => {
     const wanted = ['a', 'b', 'a', 'c', 'b', 'a'].map((name) => ({ name, content: 'x' }));
     expect(() => planSectionUpdate([], wanted, stamp)).toThrow(
       expect.objectContaining({ error: 'duplicate_section_names', extra: { names: ['a', 'b'] } }),
     );
   });
 
-  it('is refused when the stored sections cannot be told apart by name, even where it would delete them', () => {
+  it('is refused when stored sections share a name, even when it would delete them', () => {
     const current = stored('a', 'b', 'b');
     for (const wanted of [[], textsOf(stored('a', 'b'))]) {
       expect(() => planSectionUpdate(current, wanted, stamp)).toThrow(
@@ -106,7 +106,7 @@ describe('the complete list of sections', () => {
 });
 
 describe('a section', () => {
-  it('is added at the end, and not under a name that is taken', () => {
+  it('is added at the end, and refused under the name of another', () => {
     const current = stored('a', 'b');
     const added = appendSection(current, { name: 'A', content: 'x' }, stamp);
     expect(added.slice(0, 2)).toEqual(current);
@@ -116,20 +116,20 @@ describe('a section', () => {
     );
   });
 
-  it('is renamed and rewritten where it stands', () => {
+  it('is renamed and rewritten at its position', () => {
     const [first, second, third] = stored('a', 'b', 'c') as [Section, Section, Section];
     const renamed = changeSection([first, second, third], second.id, { name: 'z' }, NOW);
     expect(renamed).toEqual([first, { ...second, name: 'z', updatedAt: NOW }, third]);
     expect(changeSection(renamed, second.id, { content: 'x' }, NOW)[1]).toMatchObject({ name: 'z', content: 'x' });
   });
 
-  it('is left untouched by a change to what it says already', () => {
+  it('is kept unchanged by a change without effect', () => {
     const current = stored('a');
     const [{ id, name, content }] = current as [Section];
     expect(differenceOf(current, changeSection(current, id, { name, content }, NOW))).toBeUndefined();
   });
 
-  it('does not take the name of another, but may be rewritten under one that it shares already', () => {
+  it('is refused the name of another, but may keep one that it already shares', () => {
     const [first, second, third] = stored('a', 'b', 'b') as [Section, Section, Section];
     expect(() => changeSection([first, second, third], first.id, { name: 'b' }, NOW)).toThrow(
       expect.objectContaining({ error: 'section_name_taken' }),
@@ -137,7 +137,7 @@ describe('a section', () => {
     expect(changeSection([first, second, third], third.id, { name: 'b', content: 'x' }, NOW)[2]?.content).toBe('x');
   });
 
-  it('leaves no gap and the order of the others when it goes', () => {
+  it('is removed without leaving a gap or changing the order of the others', () => {
     const current = stored('a', 'b', 'c', 'd');
     const left = removeSection(current, current[1]?.id ?? '');
     expect(left.map(({ name, position, updatedAt }) => [name, position, updatedAt])).toEqual([
@@ -155,7 +155,7 @@ describe('a section', () => {
 });
 
 describe('the sections of an earlier version', () => {
-  it('come back as they were, under their ids, whatever happened since', () => {
+  it('are restored with their ids, whatever changed since', () => {
     assert(
       property(anyList, anyList, boolean(), (then, since, keeps) => {
         const earlier = stored(...then);
@@ -171,13 +171,13 @@ describe('the sections of an earlier version', () => {
 });
 
 describe('the difference between two lists', () => {
-  it('is nothing between equal ones', () => {
+  it('is undefined between equal lists', () => {
     const current = stored('a', 'b');
     expect(differenceOf(current, [...current])).toBeUndefined();
     expect(differenceOf([], [])).toBeUndefined();
   });
 
-  it('names what is new, what says something else and what is gone, and leaves out what only moved', () => {
+  it('lists added, changed and removed sections, and leaves out those that only moved', () => {
     const current = stored('a', 'b', 'c');
     const wanted = [...textsOf(stored('c')), { name: 'b', content: 'x' }, { name: 'd', content: 'y' }];
     const difference = differenceOf(current, planSectionUpdate(current, wanted, stamp));
@@ -190,7 +190,7 @@ describe('the difference between two lists', () => {
     expect(namesOf(difference?.rewritten ?? [])).toEqual(['b']);
   });
 
-  it('tells a new order from new contents', () => {
+  it('distinguishes a new order from new contents', () => {
     const current = stored('a', 'b');
     const swapped = planSectionUpdate(current, textsOf(current).toReversed(), stamp);
     expect(differenceOf(current, swapped)).toEqual({ added: [], rewritten: [], removed: [], reordered: true });

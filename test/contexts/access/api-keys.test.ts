@@ -49,7 +49,7 @@ describe('the API-key routes', () => {
     expect((await probe.send('GET', '/v1/api-keys', { key: admin })).body.apiKeys).toHaveLength(1);
   });
 
-  it('grant no capability that the calling key lacks, and store nothing then', async () => {
+  it('refuse a capability that the calling key lacks, and store nothing', async () => {
     const { key } = await probe.tenant();
     const limited = await key('chat,manageApiKeys');
     const answer = await probe.send('POST', '/v1/api-keys', {
@@ -85,14 +85,14 @@ describe('the API-key routes', () => {
     });
   });
 
-  it('take an agent of another organization for an unknown one', async () => {
+  it('treat an agent of another organization as an unknown one', async () => {
     const theirs = await probe.tenant();
     const key = await (await probe.tenant()).key();
     const body = { name: 'x', capabilities: ['chat'], agentIds: [theirs.agentId] };
     expect((await probe.send('POST', '/v1/api-keys', { key, body })).status).toBe(400);
   });
 
-  it('know only the keys of their organization', async () => {
+  it('list and revoke only keys of the calling organization', async () => {
     const key = await (await probe.tenant()).key();
     const theirs = await probe.cli(`key create --org ${(await probe.tenant()).id} --capabilities chat`);
     expect((await probe.send('DELETE', `/v1/api-keys/${theirs.id}`, { key })).status).toBe(404);
@@ -100,7 +100,7 @@ describe('the API-key routes', () => {
     expect((await probe.send('DELETE', '/v1/api-keys/x', { key })).status).toBe(400);
   });
 
-  it('are closed to keys without manageApiKeys or with an allowlist', async () => {
+  it('refuse keys without manageApiKeys or with an allowlist', async () => {
     const { agentId, key } = await probe.tenant();
     expect(await probe.send('GET', '/v1/api-keys', { key: await key('chat,manageAgents') })).toMatchObject({
       status: 403,

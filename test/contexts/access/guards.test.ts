@@ -41,14 +41,14 @@ describe('a credential', () => {
     ['malformed', 'ak_nonsense'],
     ['of another kind', 'eyJhbGciOiJFZERTQSJ9.e30'],
     ['very long', 'x'.repeat(5_000)],
-  ])('that is no key of ours (%s) answers 401 api_key_invalid', async (_what, key) => {
+  ])('that is not a key of the service (%s) answers 401 api_key_invalid', async (_what, key) => {
     expect(await probe.send('GET', '/v1/probe/read', { key })).toMatchObject({
       status: 401,
       body: { code: 'api_key_invalid' },
     });
   });
 
-  it('that is revoked answers 401 from then on', async () => {
+  it('that is revoked answers 401', async () => {
     const { id } = await probe.tenant();
     const { id: keyId, key } = await probe.cli(`key create --org ${id} --capabilities chat`);
     expect(await probe.send('GET', '/v1/probe/read', { key })).toMatchObject({
@@ -62,19 +62,19 @@ describe('a credential', () => {
     });
   });
 
-  it('takes the scheme in any case', async () => {
+  it('may have the scheme in any case', async () => {
     const key = await (await probe.tenant()).key();
     expect((await probe.send('GET', '/v1/probe/read', { headers: { authorization: `bEARER  ${key}` } })).status).toBe(
       200,
     );
   });
 
-  it('is judged before the body', async () => {
+  it('is checked before the body is read', async () => {
     const answer = await probe.send('POST', '/v1/probe/chat', { body: '{ not json' });
     expect(answer).toMatchObject({ status: 401, body: { code: 'api_key_missing' } });
   });
 
-  it('is not asked of public routes, unknown routes and preflights', async () => {
+  it('is not needed for public routes, unknown routes and preflights', async () => {
     expect((await probe.send('GET', '/v1/probe/open')).status).toBe(200);
     expect((await probe.send('GET', '/v1/probe/nowhere')).status).toBe(404);
     expect((await probe.send('GET', '/v1/probe/chat')).status).toBe(404);
@@ -84,8 +84,8 @@ describe('a credential', () => {
   });
 });
 
-describe('a route that declares nothing', () => {
-  it('is closed to everybody, and named', async () => {
+describe('a route without a declaration', () => {
+  it('refuses every request, and is listed', async () => {
     const key = await (await probe.tenant()).key();
     expect((await probe.send('GET', '/v1/probe/undeclared', { key })).status).toBe(403);
     expect((await probe.send('GET', '/v1/probe/undeclared')).status).toBe(403);
@@ -94,7 +94,7 @@ describe('a route that declares nothing', () => {
 });
 
 describe('the guard', () => {
-  it('stays closed by itself where nothing authenticates requests', async () => {
+  it('refuses requests that were not authenticated', async () => {
     const unauthenticated = await ProbeApp.start({ authenticate: false });
     const key = await (await unauthenticated.tenant()).key();
     const status = async (path: string) => (await unauthenticated.send('GET', `/v1/probe/${path}`, { key })).status;
@@ -106,7 +106,7 @@ describe('the guard', () => {
 });
 
 describe('the order of checks', () => {
-  it('is rate limit, capability, resource, allowlist, schema: each hides those after it', async () => {
+  it('is rate limit, capability, resource, allowlist, schema: the first failure is reported', async () => {
     const { agentId, threadId, key, id } = await probe.tenant();
     const otherAgent = probe.agents.add(id, newId());
     const url = `/v1/probe/threads/${threadId}/runs`;
@@ -142,14 +142,14 @@ describe('the order of checks', () => {
     });
   });
 
-  it('puts an unreadable body before all of them', async () => {
+  it('starts with the readability of the body', async () => {
     const { id, key } = await probe.tenant();
     await probe.exhaust(id, null);
     const answer = await probe.send('POST', '/v1/probe/chat', { key: await key('manageAgents'), body: '{ not json' });
     expect(answer).toMatchObject({ status: 400, body: { code: 'FST_ERR_VALIDATION' } });
   });
 
-  it('puts the capability before the organization level', async () => {
+  it('has the capability before the organization level', async () => {
     const { agentId, key } = await probe.tenant();
     const post = async (sent: string) => probe.send('POST', '/v1/probe/organization', { key: sent });
     expect(await post(await key('chat', agentId))).toMatchObject({
@@ -165,7 +165,7 @@ describe('the order of checks', () => {
 });
 
 describe('a resource', () => {
-  it('of another organization is answered exactly as one that does not exist', async () => {
+  it('of another organization has exactly the response of one that does not exist', async () => {
     const mine = await probe.tenant();
     const theirs = await probe.tenant();
     const key = await mine.key();
@@ -184,7 +184,7 @@ describe('a resource', () => {
     expect(chat.status).toBe(404);
   });
 
-  it('is found in any spelling of its id, looked up once and handed to the route', async () => {
+  it('is found in any spelling of its id, looked up once and passed to the route', async () => {
     const { agentId, key } = await probe.tenant();
     const credential = await key();
     probe.agents.lookups = [];
@@ -217,7 +217,7 @@ describe('a resource', () => {
 });
 
 describe('the chat budget', () => {
-  it('is told on every response of its routes, whatever the outcome, and on no other', async () => {
+  it('is in the headers of every response of its routes, whatever the outcome, and of no other', async () => {
     const { threadId, agentId, key } = await probe.tenant();
     const url = `/v1/probe/threads/${threadId}/runs`;
     const good = await key();
@@ -234,7 +234,7 @@ describe('the chat budget', () => {
     expect(BUDGET.some((name) => name in other.headers)).toBe(false);
   });
 
-  it('belongs to organization and agent, by whichever route; requests for no agent share one', async () => {
+  it('is that of organization and agent on all routes; requests without an agent share one', async () => {
     const { id, threadId, agentId, key } = await probe.tenant();
     const credential = await key();
     const remaining = async (url: string, body: object) => {
@@ -251,7 +251,7 @@ describe('the chat budget', () => {
     expect(await remaining(thread, {})).toBe(597);
   });
 
-  it('answers 429 with Retry-After when it is used up', async () => {
+  it('causes 429 with Retry-After when it is used up', async () => {
     const { id, agentId, threadId, key } = await probe.tenant();
     await probe.exhaust(id, agentId);
     const answer = await probe.send('POST', `/v1/probe/threads/${threadId}/runs`, {
@@ -280,7 +280,7 @@ describe('the start', () => {
 });
 
 describe('the OpenAPI document', () => {
-  it('states the scope of each operation, and where a session pass is accepted', async () => {
+  it('states the scope of each operation, and whether it accepts a session pass', async () => {
     const { paths } = (await probe.send('GET', '/v1/openapi.json')).body;
     expect(paths['/v1/probe/read'].get['x-scope']).toBe('none');
     expect(paths['/v1/api-keys'].post['x-scope']).toBe('manageApiKeys');

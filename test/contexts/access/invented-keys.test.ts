@@ -6,11 +6,11 @@ import { StoppedClock } from '../../support/shifted-clock.js';
 import { statementsOf } from '../../support/statements.js';
 
 const BUDGET = 60;
-/** Longer than failures are counted together. */
+/** Longer than the window in which failures are counted. */
 const WINDOW_MS = 61_000;
 /** Longer than a credential is cached. */
 const PAST_THE_CACHE_MS = 5_000;
-/** How many statements about invented keys a process runs without a pause, and the pause before the next one. */
+/** How many statements with invented keys a process runs without a pause, and the pause before the next one. */
 const BURST = 12;
 const PAUSE_MS = 1_250;
 
@@ -21,13 +21,13 @@ beforeEach(() => {
   clock.moveOn(WINDOW_MS);
 });
 
-/** Well-formed, checksum and all. */
+/** Well-formed, with a valid checksum. */
 const invented = (): string => formatApiKey(randomBytes(32));
 
 const read = (key: string, to: TestService = service, headers: Record<string, string> = {}): Promise<Answer> =>
   to.http('GET', '/v1/assistants', { key, headers });
 
-/** Uses malformed keys, for which the service does not ask the database. */
+/** Uses malformed keys, which cost no statement. */
 async function useUpTheBudget(to: TestService = service, headers: Record<string, string> = {}): Promise<void> {
   for (let failed = 0; failed < BUDGET; failed += 1) expect((await read('ak_wrong', to, headers)).status).toBe(401);
 }
@@ -35,7 +35,7 @@ async function useUpTheBudget(to: TestService = service, headers: Record<string,
 const onKeys = (statements: readonly string[]): string[] => statements.filter((sql) => sql.includes('from api_keys'));
 
 describe('an address whose failed credentials have used up their budget', () => {
-  it('is answered 429 for each further invented key', async () => {
+  it('gets 429 for each further invented key', async () => {
     await useUpTheBudget();
     for (const key of [invented(), invented(), 'ak_wrong', invented()]) {
       const { status, body, headers } = await read(key);
@@ -44,14 +44,14 @@ describe('an address whose failed credentials have used up their budget', () => 
     }
   });
 
-  it('is served with a good key that this process has never seen', async () => {
+  it('is served with a valid key that this process has never seen', async () => {
     const { key } = await service.organization();
     await useUpTheBudget();
     expect((await read(invented())).status).toBe(429);
     expect((await read(key)).status).toBe(200);
   });
 
-  it('is answered 429 for a revoked key', async () => {
+  it('gets 429 for a revoked key', async () => {
     const organization = await service.organization();
     const { id, key } = await organization.keyWith(['chat']);
     expect((await read(key)).status).toBe(200);
@@ -62,7 +62,7 @@ describe('an address whose failed credentials have used up their budget', () => 
 });
 
 describe('a flood of invented keys', () => {
-  it('shares one look-up a pause, in which a good key that this process has never seen is found too', async () => {
+  it('shares one lookup a pause, which also finds a valid key that this process has never seen', async () => {
     const { key } = await service.organization();
     for (let tries = 0; tries < BURST; tries += 1) await read(invented());
     let pauses = 0;

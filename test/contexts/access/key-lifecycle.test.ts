@@ -22,20 +22,20 @@ function create(key: string, body: object): Promise<Answer<CreatedKey & { code?:
   return service.http('POST', '/v1/api-keys', { key, body: { name: 'k', ...body } });
 }
 
-/** A route that needs nothing but a key. */
+/** A route that needs only a key. */
 async function status(key: string, path = '/v1/models'): Promise<number> {
   return (await service.http('GET', path, { key })).status;
 }
 
-/** A key that has the form of one and that nobody was given. */
+/** A well-formed key that was never issued. */
 async function invented(organization: TestOrganization): Promise<string> {
   const { id, key } = await organization.keyWith(CHAT);
   await service.database.query('delete from api_keys where id = $1', [id]);
   return key;
 }
 
-describe('a key made over HTTP', () => {
-  it('works at once, is shown once, and is stored nowhere', async () => {
+describe('a key created over HTTP', () => {
+  it('works at once, is shown once, and is not stored', async () => {
     const { key } = await service.organization();
     const { status: created, body, headers } = await create(key, { capabilities: CHAT });
     expect(created).toBe(201);
@@ -52,7 +52,7 @@ describe('a key made over HTTP', () => {
     expect(stored?.all).not.toContain(body.key.slice(3, 30));
   });
 
-  it('grants nothing that its maker lacks, through any number of keys', async () => {
+  it('never has a capability that its issuer lacks, through any number of keys', async () => {
     const { key } = await (await service.organization()).keyWith(['chat', 'manageApiKeys']);
     expect(await create(key, { capabilities: EVERYTHING })).toMatchObject({
       status: 403,
@@ -64,7 +64,7 @@ describe('a key made over HTTP', () => {
     expect(grandchild).toMatchObject({ status: 403, body: { code: 'forbidden_by_key_role' } });
   });
 
-  it('cannot make an allowlisted key into one for every agent', async () => {
+  it('cannot be issued for every agent by a key with an allowlist', async () => {
     const organization = await service.organization();
     const agentId = await service.agent(organization.key);
     const { body } = await create(organization.key, { capabilities: EVERYTHING, agentIds: [agentId.toUpperCase()] });
@@ -84,7 +84,7 @@ describe('a key made over HTTP', () => {
     }
   });
 
-  it('reaches the agents on its allowlist, and of the others not even their names', async () => {
+  it('gives access to the agents on its allowlist, and not even to the names of others', async () => {
     const organization = await service.organization();
     const { key } = organization;
     const [allowed, hidden] = [
@@ -116,7 +116,7 @@ describe('a key made over HTTP', () => {
     }
   });
 
-  it('ends when it says', async () => {
+  it('stops working when it expires', async () => {
     const { key } = await service.organization();
     const expiresAt = new Date(clock.now().getTime() + 60_000).toISOString();
     const { body } = await create(key, { capabilities: CHAT, expiresAt });
@@ -132,7 +132,7 @@ describe('a key made over HTTP', () => {
     });
   });
 
-  it('ends when it is revoked, also by itself, and is listed no more', async () => {
+  it('stops working when it is revoked, also by itself, and is no longer listed', async () => {
     const { key } = await service.organization();
     const { body } = await create(key, { capabilities: ['manageApiKeys'] });
     expect((await service.http('DELETE', `/v1/api-keys/${body.id}`, { key: body.key })).status).toBe(204);
@@ -142,9 +142,9 @@ describe('a key made over HTTP', () => {
   });
 });
 
-describe('what a credential costs the database', () => {
-  it('is nothing for a key in use', async () => {
-    // Refused by the guard, so that the route itself asks nothing.
+describe('the statements for a credential', () => {
+  it('are none for a key in use', async () => {
+    // The guard refuses the request, so the route itself has no statements.
     const { key } = await (await service.organization()).keyWith(CHAT, [newId()]);
     const use = (): Promise<number> => status(key, '/v1/ai-gateway');
     expect(await use()).toBe(403);
@@ -154,7 +154,7 @@ describe('what a credential costs the database', () => {
     expect(statements).toEqual([]);
   });
 
-  it('is one look-up for many requests that come at once with a key that was not in use', async () => {
+  it('are one for many concurrent requests with a key that was not in use', async () => {
     const { key } = await (await service.organization()).keyWith(CHAT, [newId()]);
     clock.moveOn(10_000);
     const statements = await statementsOf(service.database, () =>
@@ -163,7 +163,7 @@ describe('what a credential costs the database', () => {
     expect(statements).toHaveLength(1);
   });
 
-  it('is nothing for a text that is no key, or whose checksum is wrong', async () => {
+  it('are none for a text that is not a key, or has a wrong checksum', async () => {
     const { key } = await service.organization();
     const wrong = `${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`;
     const texts = [wrong, key.slice(0, -1), `${key}0`, key.toLowerCase(), 'ak_', "ak_' or 1=1 --", 'x'.repeat(9_000)];
@@ -173,7 +173,7 @@ describe('what a credential costs the database', () => {
     expect(statements).toEqual([]);
   });
 
-  it('is one look-up for a key that nobody has, however often it comes', async () => {
+  it('are one for an unknown key, however often it is sent', async () => {
     const key = await invented(await service.organization());
     const statements = await statementsOf(service.database, async () => {
       for (let times = 0; times < 5; times += 1) expect(await status(key)).toBe(401);
@@ -191,7 +191,7 @@ describe('credentials that fail', () => {
   const failing = async (address: string, times: number, key = 'ak_nonsense'): Promise<number[]> =>
     (await Promise.all(Array.from({ length: times }, () => from(address, key)))).map((answer) => answer.status);
 
-  it('are answered 429 with Retry-After after 60 in a minute, exactly, and 401 again after that', async () => {
+  it('get 429 with Retry-After after exactly 60 in a minute, and later 401 again', async () => {
     const address = '203.0.113.1';
     const answers = await failing(address, 200);
     expect(answers.filter((one) => one === 401)).toHaveLength(60);
@@ -209,7 +209,7 @@ describe('credentials that fail', () => {
     expect(await failing(address, 1)).toEqual([401]);
   });
 
-  it('of every kind count, and take nothing from those of other addresses', async () => {
+  it('of every kind count, separately for each address', async () => {
     const organization = await service.organization();
     const revoked = await organization.keyWith(CHAT);
     await service.cli('key', 'revoke', revoked.id);
@@ -221,7 +221,7 @@ describe('credentials that fail', () => {
     expect(await failing('203.0.113.3', 1, revoked.key)).toEqual([401]);
   });
 
-  it('lock nobody out who comes from the same address with a good key that is in use, or with none', async () => {
+  it('do not affect requests from the same address with a valid key in use, or without a key', async () => {
     const { key } = await service.organization();
     const address = '203.0.113.4';
     expect((await from('203.0.113.14', key)).status).toBe(200);
@@ -237,7 +237,7 @@ describe('credentials that fail', () => {
     expect(open.statusCode).toBe(200);
   });
 
-  it('are counted together where one subscriber has many addresses', async () => {
+  it('are counted together for all addresses of one subscriber', async () => {
     await failing('2001:db8:0:1::1', 60);
     expect(await failing('2001:db8:0:1:ffff::2', 1)).toEqual([429]);
     expect(await failing('2001:db8:0:2::1', 1)).toEqual([401]);
@@ -247,7 +247,7 @@ describe('credentials that fail', () => {
 });
 
 describe('a revocation', () => {
-  it('is seen at once where it is made, and within 5 seconds by every other process', async () => {
+  it('takes effect at once in the process that made it, and within 5 seconds in every other', async () => {
     const time = new StoppedClock();
     const { here, there, key, close } = await startTwoProcesses(time);
     const call = async (

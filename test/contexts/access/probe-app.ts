@@ -30,7 +30,7 @@ import { accessCommands } from '../../../src/access/operator/access-commands.js'
 import { operatorKernel } from '../../support/operator-kernel.js';
 import { openTestDatabase, type TestDatabase } from '../../support/test-database.js';
 
-/** Agents and threads that the test declares, in place of the contexts that own them. */
+/** Agents and threads of the test, instead of the contexts that own them. */
 class DeclaredResources extends ResourceLookup {
   readonly agents = new Map<string, ResourceOfAgent>();
   lookups: string[] = [];
@@ -145,7 +145,7 @@ export class ProbeApp {
     private readonly open: TestDatabase,
   ) {}
 
-  /** @param options.authenticate false leaves the hook out that authenticates */
+  /** @param options.authenticate false leaves out the hook that authenticates */
   static async start({ controllers = [], authenticate = true }: ProbeOptions = {}): Promise<ProbeApp> {
     const open = await openTestDatabase([accessContext.schema]);
     const agents = new DeclaredResources('agent');
@@ -188,7 +188,7 @@ export class ProbeApp {
     return { id, agentId, threadId: this.threads.add(id, agentId), key };
   }
 
-  /** Uses up the chat budget of an agent, or with null that of the requests that name none. */
+  /** Uses up the chat budget of an agent, or with null that of requests without an agent. */
   async exhaust(organizationId: string, agentId: string | null): Promise<void> {
     await useUpBudget(
       this.app.get<ThrottlerStorage>(ThrottlerStorage),

@@ -14,7 +14,7 @@ import { createLogger } from '../../../src/platform/telemetry/index.js';
 import { clusterVariables } from '../../support/mode-environment.js';
 import { openTestDatabase } from '../../support/test-database.js';
 
-/** Two services that have nothing in common but the database, and in cluster mode Redis. */
+/** Two services that share only the database, and in cluster mode Redis. */
 export interface TwoProcesses {
   readonly here: NestFastifyApplication;
   readonly there: NestFastifyApplication;
@@ -30,7 +30,7 @@ export async function startTwoProcesses(clock: Clock): Promise<TwoProcesses> {
   const environment = { PORT: '0', DATA_DIR: dataDir, LOG_LEVEL: 'silent', ...shared };
   const settings = readSettings(environment, { role: 'all', demo: false });
   const here = await start(settings, open, clock);
-  // An embedded database cannot be opened twice; what the two keep in memory is apart all the same.
+  // An embedded database cannot be opened twice, so the two share the connection. Their caches are separate.
   const second =
     open.url === undefined ? { ...open, close: () => Promise.resolve() } : await openDatabase(settings, schemas);
   const there = await start(settings, second, clock);

@@ -44,7 +44,7 @@ function restore<Body = AgentBody>(id: string, version: number | string, sender?
 }
 
 describe('GET /v1/agents/{agentId}/versions', () => {
-  it('tells newest first what changed, when and by whom; the creation is version 1', async () => {
+  it('lists newest first what changed, when and by whom; the creation is version 1', async () => {
     const made = await createAgent(service, organization);
     const other = await organization.keyWith(['manageAgents']);
     const changed = await send('PATCH', made.id, { name: 'Grace', timeoutMinutes: 20 }, other);
@@ -64,7 +64,7 @@ describe('GET /v1/agents/{agentId}/versions', () => {
     expect(first?.changedBy.keyId).not.toBe(other.id);
   });
 
-  it('shows fields as reads of the agent do', async () => {
+  it('shows fields as responses with the agent do', async () => {
     const { id, provider, responseComponents } = await createAgent(service, organization);
     const after = await patch(id, {
       provider: { type: 'anthropic', webSearch: true },
@@ -85,7 +85,7 @@ describe('GET /v1/agents/{agentId}/versions', () => {
     expect(await versions(made.id)).toHaveLength(1);
   });
 
-  it('has one entry for each of 50 changes at once', async () => {
+  it('has one entry for each of 50 concurrent changes', async () => {
     const { id } = await createAgent(service, organization);
     await Promise.all(Array.from({ length: 50 }, (_, n) => patch(id, { name: `name ${n}` })));
     const all = await versions(id);
@@ -125,7 +125,7 @@ describe('GET /v1/agents/{agentId}/versions', () => {
     expect(stored).toEqual([]);
   });
 
-  it('reads on before a version, and takes a limit', async () => {
+  it('continues before a version, and accepts a limit', async () => {
     const { id } = await createAgent(service, organization);
     for (const name of ['b', 'c', 'd']) await patch(id, { name });
     const numbers = async (query: string) => (await versions(id, query)).map(({ version }) => version);
@@ -134,7 +134,7 @@ describe('GET /v1/agents/{agentId}/versions', () => {
     expect(await numbers('?before=1')).toEqual([]);
   });
 
-  it('answers fewer where changes are long, and never none', async () => {
+  it('returns fewer versions when changes are long, but at least one', async () => {
     const { id } = await createAgent(service, organization);
     // Ten versions of 2.4 MB each: three fit a page of 8 MiB.
     for (const letter of ['\u4e00', '\u4e01', '\u4e02', '\u4e03', '\u4e04']) {
@@ -157,7 +157,7 @@ describe('GET /v1/agents/{agentId}/versions', () => {
     expect([status, body.code]).toEqual([400, 'FST_ERR_VALIDATION']);
   });
 
-  it('is closed to other organizations and to keys whose allowlist lacks the agent, and needs no capability', async () => {
+  it('refuses other organizations and keys whose allowlist lacks the agent, and needs no capability', async () => {
     const { id } = await createAgent(service, organization);
     const other = await createAgent(service, organization);
     const stranger = await service.organization();
@@ -167,7 +167,7 @@ describe('GET /v1/agents/{agentId}/versions', () => {
     expect((await send('GET', `${other.id}/versions`, undefined, scoped)).status).toBe(200);
   });
 
-  it('goes with the agent', async () => {
+  it('is deleted with the agent', async () => {
     const { id } = await createAgent(service, organization);
     await patch(id, { name: 'Grace' });
     await send('DELETE', id);
@@ -177,7 +177,7 @@ describe('GET /v1/agents/{agentId}/versions', () => {
 });
 
 describe('POST /v1/agents/{agentId}/versions/{version}/restore', () => {
-  it('makes the agent and its sections what they were, as a new version', async () => {
+  it('restores the agent and its sections as a new version', async () => {
     const made = await createAgent(service, organization, { systemPrompt: 'Be kind.', timeoutMinutes: 3 });
     const sections = [
       { name: 'Tone', content: 'Warm' },
@@ -205,7 +205,7 @@ describe('POST /v1/agents/{agentId}/versions/{version}/restore', () => {
     expect(again.body.sections).toMatchObject([{ name: 'Other', content: 'x' }]);
   });
 
-  it('of what is so already is no new version', async () => {
+  it('creates no version when nothing differs', async () => {
     const made = await createAgent(service, organization);
     expect(outcome(await restore(made.id, 1))).toEqual([200, made]);
     const back = await patch(made.id, { name: 'Grace' });
@@ -213,7 +213,7 @@ describe('POST /v1/agents/{agentId}/versions/{version}/restore', () => {
     expect(await versions(made.id)).toHaveLength(2);
   });
 
-  it('leaves secrets, and whose key the agent runs on, as they are', async () => {
+  it('keeps secrets and useOwnApiKey', async () => {
     const provider = { type: 'gemini', useOwnApiKey: true, apiKey: 'sk-1' };
     const { id } = await createAgent(service, organization, { provider });
     await patch(id, { name: 'Grace' });
@@ -223,7 +223,7 @@ describe('POST /v1/agents/{agentId}/versions/{version}/restore', () => {
     expect([again.status, (await versions(id)).length]).toEqual([200, 4]);
   });
 
-  it('leaves what the operator has set as it is', async () => {
+  it('keeps the settings of the operator', async () => {
     const { id } = await createAgent(service, organization);
     await service.cli('agent', 'set', id, '--disable-interactive-prompts', 'true');
     await restore(id, 1);
@@ -234,7 +234,7 @@ describe('POST /v1/agents/{agentId}/versions/{version}/restore', () => {
     expect(row?.disabled).toBe(true);
   });
 
-  it('is refused where the gateway’s token is gone, until there is one again', async () => {
+  it('is refused when the gateway’s token was deleted, until another is set', async () => {
     const aiGateway = { enabled: true, edgeAccountId: 'acc', gatewayName: 'main', edgeApiToken: 't' };
     const { id } = await createAgent(service, organization, { aiGateway });
     await patch(id, { aiGateway: null });
@@ -244,7 +244,7 @@ describe('POST /v1/agents/{agentId}/versions/{version}/restore', () => {
     expect((await restore(id, 1)).body.aiGateway).toMatchObject({ gatewayName: 'main' });
   });
 
-  it('leaves settings that the plan does not include as they are, and restores the others', async () => {
+  it('keeps settings that the plan does not include, and restores the others', async () => {
     const { id } = await createAgent(service, organization, { name: 'First', knowledgeSearch: { maxResults: 9 } });
     await patch(id, { knowledgeSearch: { maxResults: 3 }, aiGateway: { enabled: false } });
     await patch(id, { name: 'Third', aiGateway: null });
@@ -272,7 +272,7 @@ describe('POST /v1/agents/{agentId}/versions/{version}/restore', () => {
     expect([status, body.code]).toEqual([400, 'FST_ERR_VALIDATION']);
   });
 
-  it('heeds If-Match', async () => {
+  it('checks If-Match', async () => {
     const { id } = await createAgent(service, organization);
     await patch(id, { name: 'Grace' });
     const stale = await restore<ErrorBody>(id, 1, { headers: { 'if-match': '"1"' } });
@@ -280,7 +280,7 @@ describe('POST /v1/agents/{agentId}/versions/{version}/restore', () => {
     expect((await restore(id, 1, { headers: { 'if-match': '"2"' } })).status).toBe(200);
   });
 
-  it('needs manageAgents and is closed to other organizations', async () => {
+  it('needs manageAgents and refuses other organizations', async () => {
     const { id } = await createAgent(service, organization);
     await patch(id, { name: 'Grace' });
     expect((await restore<ErrorBody>(id, 1, await organization.keyWith(['chat']))).body.code).toBe(

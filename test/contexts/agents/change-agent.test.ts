@@ -30,7 +30,7 @@ async function expectRefused(agent: AgentBody, body: unknown, status: number, ex
 const TEXT = expect.any(String);
 
 describe('PATCH /v1/agents/{agentId}', () => {
-  it('changes only what was sent, answers the whole agent and raises the version', async () => {
+  it('changes only fields of the request, returns the whole agent and raises the version', async () => {
     const made = await createAgent(service, organization, { systemPrompt: 'Be kind.' });
     const changed = await patch(made.id, { name: 'Grace', knowledgeSearch: { maxResults: 9 } });
     expect(outcome(changed)).toEqual([
@@ -47,7 +47,7 @@ describe('PATCH /v1/agents/{agentId}', () => {
     expect(await read(made.id)).toEqual(changed.body);
   });
 
-  it('without effect leaves version and time as they are', async () => {
+  it('without effect keeps version and time', async () => {
     const made = await createAgent(service, organization);
     const { name, systemPrompt, provider, timeoutMinutes } = made;
     const same = { name, systemPrompt, provider: { type: provider.type, model: provider.model }, timeoutMinutes };
@@ -59,7 +59,7 @@ describe('PATCH /v1/agents/{agentId}', () => {
     expect((await patch(id, { systemPrompt: '' })).body.systemPrompt).toBe('');
   });
 
-  it('applies 50 changes of different fields at once, all of them', async () => {
+  it('applies all of 50 concurrent changes of different fields', async () => {
     const { id } = await createAgent(service, organization);
     const gateway = { enabled: true, edgeAccountId: 'acc', gatewayName: 'main', edgeApiToken: 't' };
     const changes = [
@@ -98,7 +98,7 @@ describe('PATCH /v1/agents/{agentId}', () => {
     });
   });
 
-  it('is answered 404 for an agent of another organization, which stays as it is', async () => {
+  it('answers 404 for an agent of another organization, which does not change', async () => {
     const stranger = await service.organization();
     const made = await createAgent(service, organization);
     const { status, body } = await patch<ErrorBody>(made.id, { name: 'Mine' }, stranger);
@@ -114,7 +114,7 @@ describe('PATCH /v1/agents/{agentId}', () => {
 });
 
 describe('If-Match', () => {
-  it('lets the change through while it names the version, in any form of the header', async () => {
+  it('accepts a change with the present version, in any form of the header', async () => {
     const { id } = await createAgent(service, organization);
     for (const [n, tag] of ['"1"', 'W/"2"', '"1", "3"', '*'].entries()) {
       const { status } = await patch(id, { name: `name ${n}` }, { headers: { 'if-match': tag } });
@@ -134,7 +134,7 @@ describe('If-Match', () => {
     expect(await read(made.id)).toEqual(made);
   });
 
-  it('lets one of ten changes at once through', async () => {
+  it('accepts one of ten concurrent changes', async () => {
     const { id } = await createAgent(service, organization);
     const tagged = { headers: { 'if-match': '"1"' } };
     const answers = await Promise.all(Array.from({ length: 10 }, (_, n) => patch(id, { name: `name ${n}` }, tagged)));
@@ -155,7 +155,7 @@ describe('a refused change stores nothing', () => {
     await expectRefused(await createAgent(service, organization, extra), body, 400, { error, message: TEXT });
   });
 
-  it('the removal of the gateway is not refused, whatever the plan is; settings that the plan does not include read as their defaults', async () => {
+  it('the removal of the gateway is never refused, and settings that the plan does not include read as their defaults', async () => {
     const aiGateway = { enabled: true, edgeAccountId: 'acc', gatewayName: 'main', edgeApiToken: 't' };
     const { id } = await createAgent(service, organization, { aiGateway, knowledgeSearch: { maxResults: 9 } });
     const { key } = organization;
@@ -209,7 +209,7 @@ describe('a refused change stores nothing', () => {
 });
 
 describe('the system prompt', () => {
-  it('that is already longer takes any that is no longer than it is', async () => {
+  it('beyond the limit can be replaced by any that is not longer', async () => {
     const { id } = await createAgent(service, organization);
     await service.database.query(`update agents set system_prompt = repeat('x', 210000) where id = $1`, [id]);
     expect((await patch(id, { systemPrompt: 'y'.repeat(210_000) })).status).toBe(200);
@@ -231,13 +231,13 @@ describe('response components', () => {
     { colour: 'blue' },
     'high',
     null,
-  ])('are refused as bad_request where they are not valid (%j)', async (responseComponents) => {
+  ])('are refused as bad_request when they are invalid (%j)', async (responseComponents) => {
     const made = await createAgent(service, organization);
     const message = expect.stringContaining('responseComponents');
     await expectRefused(made, { name: 'Grace', responseComponents }, 400, { error: 'bad_request', message });
   });
 
-  it('are refused as unsupported where the type cannot emit them, with the switches named', async () => {
+  it('are refused as unsupported when the type cannot emit them, naming the switches', async () => {
     const made = await createAgent(service, organization, { provider: { type: 'gemini' } });
     const code = 'unsupported_for_agent_type';
     const unsupported = (message: unknown) => ({ statusCode: 422, code, error: 'unprocessable_entity', message });
@@ -250,7 +250,7 @@ describe('response components', () => {
     );
   });
 
-  it('may always be turned off, and a partial map changes only its switches', async () => {
+  it('may always be switched off, and a partial map changes only its switches', async () => {
     const { id } = await createAgent(service, organization, { provider: { type: 'gemini' } });
     const off = await patch(id, { responseComponents: { frequency: 'off', components: { card: false } } });
     expect(off.body.responseComponents).toEqual({
@@ -263,7 +263,7 @@ describe('response components', () => {
 describe('the gateway', () => {
   const gateway = { enabled: true, edgeAccountId: 'acc', gatewayName: 'main', edgeApiToken: 'canary-1' };
 
-  it('is set, opted out of and dropped; its token is never answered and goes with it', async () => {
+  it('can be set, disabled and removed; its token is never returned, and deleted with it', async () => {
     const { id } = await createAgent(service, organization);
     const tokens = async (): Promise<number> =>
       (await service.database.query(`select 1 from secrets where record_id = $1`, [id])).length;
@@ -277,7 +277,7 @@ describe('the gateway', () => {
     expect((await patch(id, { aiGateway: null })).body.aiGateway).toBeNull();
   });
 
-  it('with another token is a new version, with the same one is not', async () => {
+  it('creates a version with another token, and none with the same one', async () => {
     const { id } = await createAgent(service, organization, { aiGateway: gateway });
     expect((await patch(id, { aiGateway: gateway })).body.version).toBe(1);
     expect((await patch(id, { aiGateway: { ...gateway, edgeApiToken: 'canary-2' } })).body.version).toBe(2);

@@ -22,7 +22,7 @@ async function newestVersion(id: string): Promise<unknown> {
 }
 
 describe('agent set', () => {
-  it('turns interactive prompts off and on, each a version of the operator', async () => {
+  it('switches interactive prompts off and on, each as a version of the operator', async () => {
     const { id } = await createAgent(service, organization);
     const off = { id, type: 'anthropic', disableInteractivePrompts: true, version: 2 };
     expect(await set(id, '--disable-interactive-prompts', 'true')).toEqual(off);
@@ -35,7 +35,7 @@ describe('agent set', () => {
     expect(await set(id, '--disable-interactive-prompts', 'false')).toMatchObject({ version: 3 });
   });
 
-  it('refuses what it does not know', async () => {
+  it('refuses unknown values', async () => {
     const { id } = await createAgent(service, organization);
     await expect(set(id)).rejects.toThrow('nothing to set');
     await expect(set(id, '--type', 'gemini')).rejects.toThrow('must be classic or standard');
@@ -67,14 +67,14 @@ describe('a classic agent', () => {
     expect(answer.status).toBe(404);
   });
 
-  it('is left out of /v1/agents?ids= and present in /v1/assistants', async () => {
+  it('is not in /v1/agents?ids=, and is in /v1/assistants', async () => {
     const { key } = organization;
     expect(outcome(await service.http('GET', `/v1/agents?ids=${classic.id}`, { key }))).toEqual([200, { agents: [] }]);
     const { body } = await service.http<{ assistants: AgentBody[] }>('GET', '/v1/assistants', { key });
     expect(body.assistants).toMatchObject([{ id: classic.id, provider: { type: 'classic' } }]);
   });
 
-  it('holds conversations, on the provider it was made with', async () => {
+  it('has conversations, on the provider that it was created with', async () => {
     const { key } = organization;
     const thread = await service.thread(key, classic.id);
     service.models.next(says('Still here'), says('And again'));
@@ -109,7 +109,7 @@ describe('a classic agent', () => {
     expect(outcome(exported)).toEqual([200, { traces: [], meta: { cursor: null } }]);
   });
 
-  it('is deleted as any other', async () => {
+  it('is deleted like any other agent', async () => {
     const { key } = organization;
     const thread = await service.thread(key, classic.id);
     expect(outcome(await service.http('DELETE', `/v1/agents/${classic.id}`, { key }))).toEqual([
@@ -120,7 +120,7 @@ describe('a classic agent', () => {
     expect((await service.http('DELETE', `/v1/agents/${classic.id}`, { key })).status).toBe(404);
   });
 
-  it('is managed by the API again once the operator makes it standard', async () => {
+  it('is managed by the API again after the operator makes it standard', async () => {
     expect(await set(classic.id, '--type', 'standard')).toMatchObject({ type: 'anthropic', version: 3 });
     expect(await set(classic.id, '--type', 'standard')).toMatchObject({ type: 'anthropic', version: 3 });
     const read = await service.http('GET', `/v1/agents/${classic.id}`, { key: organization.key });
@@ -132,7 +132,7 @@ describe('a classic agent', () => {
     expect([changed.status, changed.body.version]).toEqual([200, 4]);
   });
 
-  it('is open to a key whose allowlist holds it, and to no other', async () => {
+  it('is accessible to a key whose allowlist contains it, and to no other', async () => {
     const other = await createAgent(service, organization);
     const start = async (agentId: string) => {
       const { key } = await organization.keyWith(['chat'], [agentId]);

@@ -6,7 +6,7 @@ const TYPE = 'claude-agent-sdk';
 const TEXT = expect.any(String);
 const REDACTED = '<redacted>';
 
-/** A model of each family, and a key that is recognizably one for it. */
+/** A model of each family, and a key whose format belongs to that family. */
 const CLAUDE = { model: 'claude-haiku-4-5', apiKey: 'sk-ant-canary' };
 const OPENAI = { model: 'gpt-5.4', apiKey: 'sk-proj-canary' };
 const GEMINI = { model: 'gemini-3.6-flash', apiKey: 'AIzaCanary' };
@@ -15,7 +15,7 @@ const OWN_KEY_ONLY = 'gpt-5.5-pro';
 
 const service = useService();
 let organization: TestOrganization;
-/** Lacks the feature. */
+/** An organization without the feature. */
 let without: TestOrganization;
 
 beforeAll(async () => {
@@ -35,7 +35,7 @@ function made(provider: object = {}, owner = organization): Promise<AgentBody> {
   return createAgent(service, owner, request(provider));
 }
 
-/** An agent on a key of its own. */
+/** An agent with its own key. */
 function owning(own: (typeof FAMILIES)[number] = CLAUDE): Promise<AgentBody> {
   return made({ ...own, useOwnApiKey: true });
 }
@@ -80,7 +80,7 @@ async function expectRefused(agent: AgentBody, provider: object, ...words: strin
 }
 
 describe('a new claude-agent-sdk agent', () => {
-  it('has type, model and whose key pays as its provider, and the defaults of every agent', async () => {
+  it('has type, model and useOwnApiKey as its provider, and the defaults of every agent', async () => {
     const { status, body } = await create<AgentBody>(request());
     expect(status).toBe(201);
     const anthropic = await createAgent(service, organization);
@@ -121,13 +121,13 @@ describe('a new claude-agent-sdk agent', () => {
     { webSearch: true },
     { reasoning: { effort: 'low' } },
     { text: { verbosity: 'low' } },
-  ])('has no settings of its own, also not in a change (%j)', async (setting) => {
+  ])('has no further provider settings, also not in a change (%j)', async (setting) => {
     const field = Object.keys(setting).join();
     expect(outcome(await create(request(setting)))).toEqual(invalid(field));
     await expectRefused(await made(), setting, field);
   });
 
-  it('has at most 10 minutes, also after a change', async () => {
+  it('has a timeout of at most 10 minutes, also after a change', async () => {
     const { status, body } = await create<AgentBody>(request({}, { timeoutMinutes: 10 }));
     expect([status, body.timeoutMinutes]).toEqual([201, 10]);
     expect(outcome(await create(request({}, { timeoutMinutes: 11 })))).toEqual(invalid('body/timeoutMinutes', '10'));
@@ -135,7 +135,7 @@ describe('a new claude-agent-sdk agent', () => {
     expect((await patch(body.id, { timeoutMinutes: 1 })).body.timeoutMinutes).toBe(1);
   });
 
-  it('emits buttons and no other component', async () => {
+  it('emits only buttons', async () => {
     const { id } = await made();
     const set = await patch(id, { responseComponents: { frequency: 'high', components: { choiceButtons: true } } });
     expect(set.body.responseComponents).toMatchObject({ frequency: 'high', components: { choiceButtons: true } });
@@ -146,7 +146,7 @@ describe('a new claude-agent-sdk agent', () => {
 });
 
 describe('an organization without the feature', () => {
-  it('creates no claude-agent-sdk agent, and changes none that it has', async () => {
+  it('can neither create nor change claude-agent-sdk agents', async () => {
     const refused = [400, { error: 'claude_agent_sdk_not_permitted', message: TEXT }];
     expect(outcome(await create(request(), without))).toEqual(refused);
     const owner = await service.organization();
@@ -164,7 +164,7 @@ describe('the key of a claude-agent-sdk agent', () => {
     [CLAUDE.model, ['sk-proj-canary', 'sk-canary', 'AIzaCanary', 'AQ.canary']],
     [OPENAI.model, ['sk-ant-canary', 'AIzaCanary', 'AQ.canary']],
     [GEMINI.model, ['sk-ant-canary', 'sk-canary']],
-  ])('is none of another family than %s, when it is made, changed and rotated', async (model, keys) => {
+  ])('must be of the family of %s, at creation, change and rotation', async (model, keys) => {
     const agent = await made({ model, useOwnApiKey: true, apiKey: 'canary-of-some-form' });
     for (const apiKey of keys) {
       const refused = await create(request({ model, useOwnApiKey: true, apiKey }));
@@ -176,7 +176,7 @@ describe('the key of a claude-agent-sdk agent', () => {
     expect(await read(agent.id)).toEqual(agent);
   });
 
-  it('may have a form that is no family’s: compatible endpoints have their own', async () => {
+  it('may have an unknown format, as those of compatible endpoints', async () => {
     for (const { model } of FAMILIES) {
       const { id } = await made({ model, useOwnApiKey: true, apiKey: 'canary-1' });
       expect((await rotate(id, 'canary-2')).status).toBe(200);
@@ -184,7 +184,7 @@ describe('the key of a claude-agent-sdk agent', () => {
     }
   });
 
-  it('is needed with useOwnApiKey, and goes only with it', async () => {
+  it('is required with useOwnApiKey, and refused without it', async () => {
     expect(outcome(await create(request({ useOwnApiKey: true })))).toEqual(invalid('body/provider/apiKey'));
     expect(outcome(await create(request({ apiKey: CLAUDE.apiKey })))).toEqual(invalid('body/provider/apiKey'));
     for (const agent of [await made(), await owning()]) {
@@ -195,7 +195,7 @@ describe('the key of a claude-agent-sdk agent', () => {
     await expectRefused(await made(), { useOwnApiKey: true }, 'body/provider/apiKey');
   });
 
-  it('that a managed agent is sent is what it runs on from then on, as one version', async () => {
+  it('sent to a managed agent is used in its later runs, and creates one version', async () => {
     const { id, provider } = await made();
     const changed = await change(id, { useOwnApiKey: true, apiKey: CLAUDE.apiKey });
     expect([changed.status, changed.body.version]).toEqual([200, 2]);
@@ -207,7 +207,7 @@ describe('the key of a claude-agent-sdk agent', () => {
     expect((await rotate(id, CLAUDE.apiKey)).headers.get('etag')).toBe('"2"');
   });
 
-  it('is replaced by another one as a new version, and by the same one as none', async () => {
+  it('is replaced by another one as a new version, and the same one creates none', async () => {
     const { id } = await owning();
     expect((await change(id, { useOwnApiKey: true })).body.version).toBe(1);
     expect((await change(id, { useOwnApiKey: true, apiKey: CLAUDE.apiKey })).body.version).toBe(1);
@@ -222,7 +222,7 @@ describe('the key of a claude-agent-sdk agent', () => {
     expect((await rotate(agent.id, CLAUDE.apiKey)).headers.get('etag')).toBe('"1"');
   });
 
-  it('is one of 50 that are sent at once, and every other one was a version before', async () => {
+  it('is one of 50 that are sent at once, and each of them was a version', async () => {
     const { id } = await made();
     const answers = await Promise.all(
       Array.from({ length: 50 }, (_, n) => change(id, { useOwnApiKey: true, apiKey: `canary-${n}` })),
@@ -235,14 +235,14 @@ describe('the key of a claude-agent-sdk agent', () => {
 });
 
 describe('the model of a claude-agent-sdk agent', () => {
-  it('changes to one of any family on the managed key', async () => {
+  it('can change to any family on the managed key', async () => {
     const { id } = await made();
     for (const { model } of [OPENAI, GEMINI, CLAUDE]) {
       expect((await change(id, { model })).body.provider).toEqual({ type: TYPE, model, useOwnApiKey: false });
     }
   });
 
-  it('changes within its family on the own key, to another family only with a key for that in the same request', async () => {
+  it('can change within its family on the own key, and to another family only with a key for it in the same request', async () => {
     const agent = await owning();
     const sibling = await change(agent.id, { model: 'claude-sonnet-5' });
     expect(sibling.body.provider).toMatchObject({ model: 'claude-sonnet-5', useOwnApiKey: true });
@@ -261,7 +261,7 @@ describe('the model of a claude-agent-sdk agent', () => {
     expect((await rotate(agent.id, apiKey)).headers.get('etag')).toBe('"3"');
   });
 
-  it('that needs an own key is had only with one, which may come in the same request', async () => {
+  it('that needs an own key requires one, which may be in the same request', async () => {
     expect(outcome(await create(request({ model: OWN_KEY_ONLY })))).toEqual(
       invalid('body/provider/model', 'useOwnApiKey'),
     );
@@ -273,7 +273,7 @@ describe('the model of a claude-agent-sdk agent', () => {
     expect((await change(own.id, { model: OWN_KEY_ONLY })).body.provider.model).toBe(OWN_KEY_ONLY);
   });
 
-  it('can be sent again as it is stored, also when no catalogue has it any more', async () => {
+  it('can be sent again when it is stored, also when it is in no catalogue any more', async () => {
     for (const agent of [await made(), await owning(GEMINI)]) {
       const { model } = agent.provider;
       expect(outcome(await change(agent.id, { model }))).toEqual([200, agent]);
@@ -289,7 +289,7 @@ describe('the model of a claude-agent-sdk agent', () => {
     expect((await change(id, { model: CLAUDE.model })).status).toBe(200);
   });
 
-  it('that is in none of the catalogues is refused, with those that would do', async () => {
+  it('that is in no catalogue is refused, and the message lists the available ones', async () => {
     const { model } = (await made()).provider;
     expect(outcome(await create(request({ model: 'no-such-model' })))).toEqual(
       invalid('body/provider/model', model, OPENAI.model, GEMINI.model),
@@ -299,7 +299,7 @@ describe('the model of a claude-agent-sdk agent', () => {
 });
 
 describe('an earlier version of a claude-agent-sdk agent', () => {
-  it('comes back with the key that the agent has now', async () => {
+  it('is restored with the present key of the agent', async () => {
     const { id } = await made();
     await change(id, { model: 'claude-sonnet-5', useOwnApiKey: true, apiKey: CLAUDE.apiKey });
     const restored = await restore(id, 1);
@@ -307,7 +307,7 @@ describe('an earlier version of a claude-agent-sdk agent', () => {
     expect((await rotate(id, CLAUDE.apiKey)).headers.get('etag')).toBe('"3"');
   });
 
-  it('does not come back with a model of another family than the agent’s own key, and does on the managed key', async () => {
+  it('is refused when its model is of another family than the agent’s own key, and restored on the managed key', async () => {
     const own = await owning();
     const { body } = await change(own.id, { ...OPENAI, useOwnApiKey: true });
     const message = expect.stringContaining('family');
@@ -323,7 +323,7 @@ describe('an earlier version of a claude-agent-sdk agent', () => {
 describe('the gateway', () => {
   const gateway = { enabled: true, edgeAccountId: 'acc', gatewayName: 'main', edgeApiToken: 'canary-token' };
 
-  it('cannot be set on a claude-agent-sdk agent, nor opted out of', async () => {
+  it('can be neither set nor disabled on a claude-agent-sdk agent', async () => {
     const refused = [400, { error: 'ai_gateway_unsupported_provider', message: TEXT }];
     const { id } = await made();
     for (const aiGateway of [gateway, { enabled: false }]) {
@@ -333,7 +333,7 @@ describe('the gateway', () => {
     expect((await patch(id, { aiGateway: null })).body.aiGateway).toBeNull();
   });
 
-  it('of the organization is where its traffic goes while it carries the family of the model', async () => {
+  it('of the organization receives its traffic if it supports the family of the model', async () => {
     const owner = await service.organization('--plan', 'enterprise');
     const agents = await Promise.all(FAMILIES.map(({ model }) => made({ model }, owner)));
     await service.http('PUT', '/v1/ai-gateway', { key: owner.key, body: gateway });

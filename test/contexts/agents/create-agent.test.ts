@@ -8,7 +8,7 @@ const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 const service = useService();
 let organization: TestOrganization;
-/** Has every feature and the plan with the gateway. */
+/** An organization with every feature and the plan with the gateway. */
 let enterprise: TestOrganization;
 
 beforeAll(async () => {
@@ -30,7 +30,7 @@ async function countOf({ id }: TestOrganization): Promise<number> {
 }
 
 describe('a new agent', () => {
-  it('is answered whole, with every default', async () => {
+  it('is returned as a whole, with every default', async () => {
     const { status, body, headers } = await create(minimal());
     expect(status).toBe(201);
     expect(headers.get('etag')).toBe('"1"');
@@ -101,7 +101,7 @@ describe('a new agent', () => {
     expect(body.provider).toMatchObject({ type: provider.type, useOwnApiKey: false, ...settings });
   });
 
-  it('ignores responseComponents, whatever they say', async () => {
+  it('ignores responseComponents, whatever their value', async () => {
     for (const responseComponents of [{ frequency: 'high' }, { frequency: 'always', components: 1 }, 'loud', null]) {
       const { status, body } = await create(minimal({ responseComponents }));
       expect([status, body.responseComponents.frequency]).toEqual([201, 'off']);
@@ -188,7 +188,7 @@ describe('a request that breaks the schema', () => {
 });
 
 describe('own keys', () => {
-  it('run the agent, and are never answered', async () => {
+  it('are used by runs of the agent, and never returned', async () => {
     const provider = { type: 'openai-responses', useOwnApiKey: true, apiKey: 'sk-canary-own-key' };
     const made = await create(minimal({ provider }));
     expect([made.status, made.body.provider.useOwnApiKey]).toEqual([201, true]);
@@ -201,7 +201,7 @@ describe('own keys', () => {
     expect(JSON.stringify(answers)).not.toContain('canary');
   });
 
-  it('are what some models need', async () => {
+  it('are required for some models', async () => {
     const provider = { type: 'openai-responses', model: 'gpt-5.5-pro' };
     const refused = await refusal(minimal({ provider }));
     expect([refused.status, refused.body.code]).toEqual([400, 'FST_ERR_VALIDATION']);
@@ -211,7 +211,7 @@ describe('own keys', () => {
   });
 });
 
-describe('what the organization does not have', () => {
+describe('a setting without its feature', () => {
   const gateway = { enabled: true, edgeAccountId: 'acc', gatewayName: 'main', edgeApiToken: 'canary-token' };
 
   it.each([
@@ -233,12 +233,12 @@ describe('what the organization does not have', () => {
     ]);
   });
 
-  it('the gateway carries only anthropic and openai-responses agents', async () => {
+  it('the gateway supports only anthropic and openai-responses agents', async () => {
     const refused = await refusal(minimal({ provider: { type: 'gemini' }, aiGateway: gateway }), enterprise);
     expect(outcome(refused)).toEqual([400, { error: 'ai_gateway_unsupported_provider', message: expect.any(String) }]);
   });
 
-  it('a gateway of its own reads back as the agent’s, without its token', async () => {
+  it('the agent’s own gateway is read with the source agent, and without its token', async () => {
     const made = await create(minimal({ aiGateway: gateway }), enterprise);
     expect(made.body.aiGateway).toEqual({
       source: 'agent',
@@ -252,7 +252,7 @@ describe('what the organization does not have', () => {
 });
 
 describe('the agent limit', () => {
-  it('is exact under 20 creations at once', async () => {
+  it('is exact during 20 concurrent creations', async () => {
     const limited = await service.organization('--agent-limit', '7');
     const answers = await Promise.all(Array.from({ length: 20 }, () => create(minimal(), limited)));
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(7);
@@ -262,7 +262,7 @@ describe('the agent limit', () => {
     }
   });
 
-  it('has room again after a deletion', async () => {
+  it('allows another creation after a deletion', async () => {
     const limited = await service.organization('--agent-limit', '1');
     const first = await create(minimal(), limited);
     expect((await refusal(minimal(), limited)).body.error).toBe('agent_limit_reached');
@@ -272,7 +272,7 @@ describe('the agent limit', () => {
 });
 
 describe('the key', () => {
-  it('needs manageAgents, and no allowlist', async () => {
+  it('needs manageAgents, and must not have an allowlist', async () => {
     const { body } = await create(minimal());
     const reader = await organization.keyWith(['chat']);
     const scoped = await organization.keyWith(['manageAgents'], [body.id]);

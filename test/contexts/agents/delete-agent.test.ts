@@ -26,7 +26,7 @@ async function rowsOf(id: string): Promise<number> {
 }
 
 describe('DELETE /v1/agents/{agentId}', () => {
-  it('removes the agent with its secrets and conversations, at once and for good', async () => {
+  it('removes the agent with its secrets and conversations at once', async () => {
     const provider = { type: 'gemini', useOwnApiKey: true, apiKey: 'sk-own' };
     const { id } = await createAgent(service, organization, { provider });
     const thread = await service.thread(organization.key, id);
@@ -40,7 +40,7 @@ describe('DELETE /v1/agents/{agentId}', () => {
     await until(async () => (await rowsOf(id)) === 0, 'a job has removed the conversations');
   });
 
-  it('leaves every other agent and its secrets', async () => {
+  it('keeps every other agent and its secrets', async () => {
     const provider = { type: 'gemini', useOwnApiKey: true, apiKey: 'sk-own' };
     const gone = await createAgent(service, organization);
     const kept = await createAgent(service, organization, { provider });
@@ -48,14 +48,14 @@ describe('DELETE /v1/agents/{agentId}', () => {
     expect(await rowsOf(kept.id)).toBe(2);
   });
 
-  it('does not touch an agent of another organization, and answers as if there were none', async () => {
+  it('keeps an agent of another organization, and answers as if it did not exist', async () => {
     const stranger = await service.organization();
     const { id } = await createAgent(service, stranger);
     expect(outcome(await remove(id))).toEqual(NOT_FOUND);
     expect(await rowsOf(id)).toBe(1);
   });
 
-  it('needs manageAgents and an allowlist that holds the agent', async () => {
+  it('needs manageAgents, and the agent in an allowlist', async () => {
     const agent = await createAgent(service, organization);
     const other = await createAgent(service, organization);
     const reader = await organization.keyWith(['chat']);

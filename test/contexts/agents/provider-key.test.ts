@@ -17,7 +17,7 @@ function rotate<Body = { updatedAt: string }>(id: string, body: unknown, key = o
 }
 
 describe.each(AGENT_WIRES)('the own key of a $provider agent', (wire) => {
-  it('is replaced at once, as a new version, and never answered', async () => {
+  it('is replaced at once, as a new version, and never returned', async () => {
     const made = await createAgent(service, organization, {
       provider: { type: wire.provider, model: wire.model, useOwnApiKey: true, apiKey: 'canary-1' },
     });
@@ -38,7 +38,7 @@ describe.each(AGENT_WIRES)('the own key of a $provider agent', (wire) => {
 describe('PUT /v1/agents/{agentId}/provider-key', () => {
   const provider = { type: 'gemini', useOwnApiKey: true, apiKey: 'sk-1' };
 
-  it('with the key that is there already changes nothing', async () => {
+  it('with the stored key changes nothing', async () => {
     const { id, updatedAt } = await createAgent(service, organization, { provider });
     expect((await rotate(id, { apiKey: 'sk-1' })).body.updatedAt).toBe(updatedAt);
     const { body } = await service.http('GET', `/v1/agents/${id}`, { key: organization.key });
@@ -62,7 +62,7 @@ describe('PUT /v1/agents/{agentId}/provider-key', () => {
     },
   );
 
-  it('heeds If-Match, needs manageAgents and an agent of the organization', async () => {
+  it('checks If-Match, needs manageAgents and an agent of the organization', async () => {
     const { id } = await createAgent(service, organization, { provider });
     const stale = await rotate<ErrorBody>(id, { apiKey: 'sk-2' }, organization.key, '"2"');
     expect([stale.status, stale.body.code]).toEqual([409, 'version_conflict']);

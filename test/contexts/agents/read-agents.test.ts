@@ -33,7 +33,7 @@ async function makeClassic({ id }: AgentBody): Promise<void> {
 }
 
 describe('GET /v1/agents/{agentId}', () => {
-  it('answers the agent with its version as ETag, to a key without any capability that concerns agents', async () => {
+  it('returns the agent with its version as ETag, to a key without capabilities for agents', async () => {
     const made = await createAgent(service, organization, { systemPrompt: 'Be kind.' });
     const chat = await organization.keyWith(['chat']);
     const read = await get(`/v1/agents/${made.id}`, chat);
@@ -41,12 +41,12 @@ describe('GET /v1/agents/{agentId}', () => {
     expect(read.headers.get('etag')).toBe('"1"');
   });
 
-  it('answers any spelling of the id', async () => {
+  it('accepts any spelling of the id', async () => {
     const { id } = await createAgent(service, organization);
     expect((await get(`/v1/agents/${id.toUpperCase()}`)).body.id).toBe(id);
   });
 
-  it('answers an agent of another organization as one that does not exist', async () => {
+  it('answers for an agent of another organization as for one that does not exist', async () => {
     const { id } = await createAgent(service, stranger);
     const foreign = await get<ErrorBody>(`/v1/agents/${id}`);
     expect(outcome(foreign)).toEqual(NOT_FOUND);
@@ -75,7 +75,7 @@ describe('GET /v1/agents/{agentId}', () => {
 });
 
 describe('GET /v1/agents?ids=', () => {
-  it('answers the agents in the order asked, each once, and leaves out what is not visible', async () => {
+  it('returns the agents in the order of the ids, each once, and leaves out those that are not visible', async () => {
     const a = await createAgent(service, organization);
     const b = await createAgent(service, organization);
     const c = await createAgent(service, organization);
@@ -88,12 +88,12 @@ describe('GET /v1/agents?ids=', () => {
     expect(await listed([a.id, b.id], scoped)).toEqual([b.id]);
   });
 
-  it('answers whole agents', async () => {
+  it('returns whole agents', async () => {
     const made = await createAgent(service, organization, { systemPrompt: 'Be kind.' });
     expect(outcome(await get(`/v1/agents?ids=${made.id}`))).toEqual([200, { agents: [made] }]);
   });
 
-  it('takes 100 ids and refuses 101', async () => {
+  it('accepts 100 ids and refuses 101', async () => {
     const ids = Array.from({ length: 101 }, newId);
     expect(await listed(ids.slice(1))).toEqual([]);
     const { status, body } = await get<ErrorBody>(`/v1/agents?ids=${ids.join(',')}`);
@@ -111,7 +111,7 @@ describe('GET /v1/agents?ids=', () => {
 });
 
 describe('GET /v1/assistants', () => {
-  it('lists every agent the key can see, of every type, by name then id, without prompts', async () => {
+  it('lists every agent that the key can see, of every type, by name and id, without prompts', async () => {
     const made: AgentBody[] = [];
     for (const name of ['b', 'a', 'Z', 'a']) {
       made.push(await createAgent(service, organization, { name, systemPrompt: 's' }));
@@ -129,13 +129,13 @@ describe('GET /v1/assistants', () => {
     expect(body.assistants[1]).toEqual(expected);
   });
 
-  it('shows an allowlisted key only its agents', async () => {
+  it('shows a key with an allowlist only its agents', async () => {
     const { id } = await createAgent(service, organization, { name: 'mine' });
     await createAgent(service, organization, { name: 'other' });
     expect(await assistants('', await organization.keyWith(['chat'], [id]))).toEqual(['mine']);
   });
 
-  it('takes a part of the name in any case, and means it literally', async () => {
+  it('finds agents by a part of the name, ignoring case and without wildcards', async () => {
     for (const name of ['Ärger GmbH', 'Support 100%', 'support_a', 'Sales']) {
       await createAgent(service, organization, { name });
     }

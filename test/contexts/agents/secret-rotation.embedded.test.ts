@@ -9,7 +9,7 @@ import { anthropicWire } from '../../support/provider-wire.js';
 import { says } from '../../support/scripted-models.js';
 import { createAgent } from './support.js';
 
-/** Where keys are settings they change with the process: `test/faults/rotate-secrets.test.ts`. */
+/** In cluster mode keys are settings, which change with the process: `test/faults/rotate-secrets.test.ts`. */
 
 describe('secrets rotate', () => {
   let service: TestService;
@@ -27,7 +27,7 @@ describe('secrets rotate', () => {
     return { id, thread: await service.thread(owner.key, id) };
   }
 
-  /** The key that the provider is sent in a run on the thread. */
+  /** The key in the provider's request of a run on the thread. */
   async function keySent(thread: string): Promise<unknown> {
     const before = new Set(service.models.requests);
     const run = await service.http('POST', `/v1/threads/${thread}/runs`, { key: owner.key, body: message(thread) });
@@ -57,7 +57,7 @@ describe('secrets rotate', () => {
     });
   }
 
-  it('leaves the keys of agents readable before, during and after, and loses none that is written meanwhile', async () => {
+  it('keeps the keys of agents readable before, during and after, and loses none that is written during it', async () => {
     const [kept, changed] = [await agentWith('own-kept'), await agentWith('own-0')];
     await manySecrets(1_500);
     expect([await keySent(kept.thread), await keySent(changed.thread)]).toEqual(['own-kept', 'own-0']);
@@ -80,7 +80,7 @@ describe('secrets rotate', () => {
     expect(result.rotated).toBeGreaterThanOrEqual(1_500);
     expect(result.keyId).not.toBe(oldKey);
     expect(await keyIds()).toEqual([result.keyId]);
-    // What was read before is forgotten, as after five seconds.
+    // Empties the caches, as five seconds would.
     await changeKey(kept, 'own-kept-2');
     expect(await keySent(kept.thread)).toBe('own-kept-2');
     expect(await keySent(changed.thread)).toBe(`own-${writes}`);
@@ -89,14 +89,14 @@ describe('secrets rotate', () => {
     expect(files.filter((name) => name.startsWith('secrets.key'))).toEqual(['secrets.key']);
   });
 
-  it('asked for by two operators at once is one rotation', async () => {
+  it('by two operators at once is one rotation', async () => {
     await agentWith('own-key');
     const [first, second] = await Promise.all([service.cli('secrets', 'rotate'), service.cli('secrets', 'rotate')]);
     expect(second).toEqual(first);
     expect(await keyIds()).toHaveLength(1);
   });
 
-  it('lets the cursors and file URLs that were answered before go on working', async () => {
+  it('keeps cursors and file URLs of earlier responses valid', async () => {
     await agentWith('own-key');
     await agentWith('own-key');
     const page = (cursor: string) =>
@@ -108,7 +108,7 @@ describe('secrets rotate', () => {
     expect(await (await fetch(file.url)).text()).toBe('content');
   });
 
-  it('takes no arguments, and says nothing of the key', async () => {
+  it('takes no arguments, and does not print the key', async () => {
     await expect(service.cli('secrets', 'rotate', 'now')).rejects.toThrow('usage: secrets rotate');
     const answer = JSON.stringify(await service.cli('secrets', 'rotate'));
     expect(answer).not.toMatch(/[A-Za-z0-9+/]{43}=/);

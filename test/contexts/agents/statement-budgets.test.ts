@@ -8,7 +8,7 @@ import { calls, says } from '../../support/scripted-models.js';
 import { statementsOf } from '../../support/statements.js';
 import { createAgent } from './support.js';
 
-/** Nothing grows old in between unless a test says so. */
+/** The clock stands still, so that caches expire only when a test advances it. */
 const clock = new ManualClock();
 
 let gateway: FakeUpstream;
@@ -39,7 +39,7 @@ function get(path: string) {
   return service.http('GET', path, { key: organization.key });
 }
 
-/** The key is remembered, and nothing else. */
+/** Empties all caches except that of the key. */
 async function forgetAllButKey(): Promise<void> {
   await clock.advance(5_000);
   await get('/v1/agents?ids=01a1fd52-ba28-712d-ac80-1796bc3828ed');
@@ -47,8 +47,8 @@ async function forgetAllButKey(): Promise<void> {
 
 const SETTINGS = { enabled: true, edgeAccountId: 'acc', gatewayName: 'main', edgeApiToken: 't' };
 
-describe('the database is sent', () => {
-  it('at most two statements for an agent that is read, and one while the organization is known', async () => {
+describe('the database receives', () => {
+  it('at most two statements for reading an agent, and one while the organization is cached', async () => {
     const { id } = await createAgent(service, organization);
     await forgetAllButKey();
     const cold = await statementsOf(service.database, () => get(`/v1/agents/${id}`));
@@ -57,7 +57,7 @@ describe('the database is sent', () => {
     expect(hot).toEqual([expect.stringContaining('"agents"')]);
   });
 
-  it('at most two statements for a list of 1000 agents, and one while the organization is known', async () => {
+  it('at most two statements for a list of 1000 agents, and one while the organization is cached', async () => {
     const { id } = await createAgent(service, organization);
     await service.database.query(
       `insert into agents
@@ -84,7 +84,7 @@ describe('the database is sent', () => {
       (agentId) =>
         service.http('PATCH', `/v1/agents/${agentId}`, { key: organization.key, body: { aiGateway: SETTINGS } }),
     ],
-  ])('nothing more for a turn that goes through a gateway %s', async (_whose, set) => {
+  ])('no further statement for a turn through a gateway %s', async (_whose, set) => {
     const { id } = await createAgent(service, organization);
     const thread = await service.thread(organization.key, id);
     const turn = () =>
@@ -126,7 +126,7 @@ async function turnsWith(
   };
   const forgetAgent = async (): Promise<void> => {
     await forgetAllButKey();
-    // What else a turn needs of the agent and of the thread.
+    // The other statements of a turn.
     await get(`/v1/threads/${thread}`);
     await get(`/v1/agents/${id}`);
   };
@@ -136,8 +136,8 @@ async function turnsWith(
 const ofIntegrations = (statements: readonly string[]): readonly string[] =>
   statements.filter((sql) => sql.includes('tool_integration'));
 
-describe('for the integrations of an agent the database is sent', () => {
-  it.each([0, 1, 3])('nothing while they are known, and one statement after five seconds: %i', async (count) => {
+describe('for the integrations of an agent the database receives', () => {
+  it.each([0, 1, 3])('no statement while they are cached, and one after five seconds: %i', async (count) => {
     const { turn, forgetAgent } = await turnsWith(count);
     await turn();
     const hot = await statementsOf(service.database, turn);
@@ -149,7 +149,7 @@ describe('for the integrations of an agent the database is sent', () => {
     expect(await statementsOf(service.database, turn)).toHaveLength(2);
   });
 
-  it('nothing for a call either: a turn with one costs what is stored before tools run, and no connection', async () => {
+  it('no statement for a call: a turn with one costs only the writes before tools run, and no connection', async () => {
     const { turn } = await turnsWith(1);
     const call = (): Promise<unknown> => {
       service.models.next(calls('mcp__server-0__echo', { text: 'hi' }), says('done'));

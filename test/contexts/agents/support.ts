@@ -20,7 +20,7 @@ export interface ErrorBody {
   readonly message: string;
 }
 
-/** The smallest body that makes an agent, and what a test adds to it. */
+/** The smallest body that creates an agent, with the fields of a test. */
 export function agentRequest(extra: Readonly<Record<string, unknown>> = {}): Record<string, unknown> {
   return { name: 'Ada', provider: { type: 'anthropic' }, ...extra };
 }
@@ -35,7 +35,7 @@ export async function createAgent(
   return made.body;
 }
 
-/** Status and body of an answer, for one comparison. */
+/** Status and body of a response, for one comparison. */
 export function outcome({ status, body }: Answer<unknown>): [number, unknown] {
   return [status, body];
 }

@@ -16,7 +16,7 @@ const CONTENT = Buffer.alloc(300_000, 'content ');
 let service: TestService;
 let owner: TestOrganization;
 
-// A service each: what one test leaves in the spool is not another's.
+// One service for each test, so that their spools are separate.
 beforeEach(async () => {
   service = await startService();
   owner = await service.organization();
@@ -34,7 +34,7 @@ const allGone = (): Promise<void> => until(() => service.app.get(OpenRequests).c
 const rows = (): Promise<{ id: string; status: string }[]> =>
   service.database.query('select id::text, status from files where organization_id = $1', [owner.id]);
 
-/** Sends a whole upload over a connection of its own, and tells when the last byte is on its way. */
+/** Sends a whole upload over a separate connection; resolves when the last byte is sent. */
 async function sendUpload(key: string): Promise<{ leave: () => void }> {
   const { port } = new URL(service.baseUrl);
   const { body, contentType } = multipart([filePart(CONTENT, 'application/x-thing')]);
@@ -53,7 +53,7 @@ async function sendUpload(key: string): Promise<{ leave: () => void }> {
   return { leave: () => socket.destroy() };
 }
 
-/** What is stored for the organization is whole, and nothing of it is half done. */
+/** Expects that every stored file of the organization is complete. */
 async function expectWholeFiles(count?: number): Promise<void> {
   const stored = await rows();
   if (count !== undefined) expect(stored).toHaveLength(count);
@@ -64,7 +64,7 @@ async function expectWholeFiles(count?: number): Promise<void> {
   expect(await readdir(join(dataDir(), 'files', '.drafts')).catch(() => [])).toEqual([]);
 }
 
-/** Makes a method wait until the test lets it go on, and tells when it was called. */
+/** Makes a method wait until the test releases it, and resolves when it is called. */
 function held<Arguments extends unknown[], Result>(
   work: (...given: Arguments) => Promise<Result>,
   at: 'before' | 'after',
@@ -80,7 +80,7 @@ function held<Arguments extends unknown[], Result>(
   return { called: called.promise, release: () => gate.resolve(undefined), method };
 }
 
-/** The client leaves while its upload is held, which is in the spool till then; what held it lets go; nothing is kept. */
+/** The client disconnects while its upload is held and in the spool. After the release, nothing may be stored. */
 async function expectNothingLeft(leave: () => void, holding: { readonly release: () => void }): Promise<void> {
   expect(await spooled()).toHaveLength(1);
   leave();
@@ -90,8 +90,8 @@ async function expectNothingLeft(leave: () => void, holding: { readonly release:
   await expectWholeFiles(0);
 }
 
-describe('an upload whose client leaves', () => {
-  it('after its last byte is stored whole, and leaves the spool only then', async () => {
+describe('an upload whose client disconnects', () => {
+  it('after its last byte is stored completely, and removed from the spool only then', async () => {
     const store = service.app.get(FileStore);
     const put = held(store.put.bind(store), 'before');
     const puts = jest.spyOn(store, 'put').mockImplementation(put.method);
@@ -106,8 +106,8 @@ describe('an upload whose client leaves', () => {
     await expectWholeFiles(sent.length);
   });
 
-  it('while its end is still being written is not handled at all', async () => {
-    // Another one of the same folder, which has the method still.
+  it('while its end is being written is not handled', async () => {
+    // Another instance for the same folder, whose method is not replaced.
     const spool = TempUploads.of(service.app.get(Settings));
     const taking = held(spool.take.bind(spool), 'after');
     jest.spyOn(TempUploads.prototype, 'take').mockImplementationOnce(taking.method);
@@ -118,7 +118,7 @@ describe('an upload whose client leaves', () => {
     expect(put).not.toHaveBeenCalled();
   });
 
-  it('before it is refused leaves nothing', async () => {
+  it('before it is refused stores nothing', async () => {
     const asking = held(() => Promise.reject<boolean>(new DomainError('forbidden', 'No.')), 'before');
     jest.spyOn(AccessGuard.prototype, 'canActivate').mockImplementationOnce(asking.method);
     const { leave } = await sendUpload(owner.key);
@@ -126,7 +126,7 @@ describe('an upload whose client leaves', () => {
     await expectNothingLeft(leave, asking);
   });
 
-  it('before the store fails leaves nothing', async () => {
+  it('before the store fails stores nothing', async () => {
     const store = service.app.get(FileStore);
     const put = held(() => Promise.reject<{ size: number }>(new Error('The disk is gone')), 'before');
     jest.spyOn(store, 'put').mockImplementationOnce(put.method);

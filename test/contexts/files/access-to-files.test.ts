@@ -20,7 +20,7 @@ async function uploaded(...parts: Parameters<typeof filePart>): Promise<Uploaded
   return (await upload(service, owner.key, filePart(...parts))).body;
 }
 
-/** The URL as this test reaches it: the public one leads elsewhere. */
+/** The URL on the test's own host, because the public one does not exist. */
 function here(url: string): string {
   return url.replace(PUBLIC_URL, service.baseUrl);
 }
@@ -38,7 +38,7 @@ function changed(url: string, change: (parsed: URL) => void): string {
 }
 
 describe('uploading', () => {
-  it('takes a key with the capability chat, and nobody else', async () => {
+  it('needs a key with the capability chat', async () => {
     const { key } = await owner.keyWith(['manageAgents']);
     const file = filePart('x');
     const lacking = await upload<Record<string, unknown>>(service, key, file);
@@ -50,7 +50,7 @@ describe('uploading', () => {
     expect(await service.database.query('select 1 from files where organization_id = $1', [owner.id])).toEqual([]);
   });
 
-  it('for an agent of another organization looks like one for an agent that does not exist', async () => {
+  it('for an agent of another organization answers as for one that does not exist', async () => {
     const stranger = await service.organization();
     const foreign = await service.agent(stranger.key);
     const answers = await Promise.all(
@@ -74,7 +74,7 @@ describe('uploading', () => {
     expect((await upload(service, key, filePart('x'))).status).toBe(200);
   });
 
-  it("counts against the chat budget of the agent that it names, and of the organization's own where none is", async () => {
+  it('counts against the chat budget of the agent, or of the organization when it names none', async () => {
     const agent = await service.agent(owner.key);
     const remaining = async (...value: string[]): Promise<number> => {
       const fields = value.map((id) => ({ name: 'assistant_id', value: id }));
@@ -90,7 +90,7 @@ describe('uploading', () => {
 });
 
 describe('the URL of a file', () => {
-  it('is on PUBLIC_URL, and offers the file for saving, never for showing', async () => {
+  it('is on PUBLIC_URL, and offers the file only for saving', async () => {
     const { url, id } = await uploaded('<script>alert(1)</script>', 'text/html', 'grüße (x).html');
     expect(url.startsWith(`${PUBLIC_URL}/v1/files/${id}/content?expires=`)).toBe(true);
     const answer = await fetch(here(url));
@@ -115,7 +115,7 @@ describe('the URL of a file', () => {
     });
   });
 
-  it('answers for an hour, and is gone then', async () => {
+  it('is valid for an hour, and answers 410 after that', async () => {
     const { url } = await uploaded('x');
     clock.moveOn(HOUR_MS - 30_000);
     expect((await statusAt(url)).status).toBe(200);
@@ -123,7 +123,7 @@ describe('the URL of a file', () => {
     expect(await statusAt(url)).toMatchObject({ status: 410, body: { code: 'file_url_expired', error: 'gone' } });
   });
 
-  it('is forbidden once one character of it is changed', async () => {
+  it('is forbidden when any character of it is changed', async () => {
     const { url } = await uploaded('x');
     const other = await uploaded('y');
     const forged = [
@@ -152,7 +152,7 @@ describe('the URL of a file', () => {
 describe('the directory', () => {
   const directory = (): FileDirectory => service.app.get(FileDirectory, { strict: false });
 
-  it('opens a file for its own organization, under any host and long after its URL expired', async () => {
+  it('opens a file for its organization, under any host and long after its URL expired', async () => {
     const { url, id } = await uploaded(PNG, 'image/png', 'a.png');
     clock.moveOn(48 * HOUR_MS);
     for (const each of [url, here(url), url.replace(PUBLIC_URL, 'https://former.example/base')]) {
@@ -162,7 +162,7 @@ describe('the directory', () => {
     }
   });
 
-  it('opens nothing for another organization, and nothing whose signature is not its own', async () => {
+  it('opens no file for another organization, and none with an invalid signature', async () => {
     const { url, id } = await uploaded('x');
     const stranger = await service.organization();
     expect(await directory().open(stranger.id, url)).toBeNull();

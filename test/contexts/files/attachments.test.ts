@@ -39,7 +39,7 @@ async function uploadedUrl(...parts: Parameters<typeof filePart>): Promise<strin
   return (await upload(service, owner.key, filePart(...parts))).body.url;
 }
 
-/** The site answers with this content from now on. */
+/** Sets the content that the site returns. */
 function serve(content: string | Buffer, status = 200): string {
   site.respond((_request, response) =>
     response.writeHead(status, { 'content-type': 'application/x-ignored' }).end(content),
@@ -52,13 +52,13 @@ describe('an attachment that is an upload', () => {
     ['image/png', PNG, { kind: 'image', mediaType: 'image/png', data: PNG }],
     ['application/pdf', PDF, { kind: 'pdf', mediaType: 'application/pdf', data: PDF }],
     ['text/csv', Buffer.from('a,b'), { kind: 'text', mediaType: 'text/csv', data: Buffer.from('a,b') }],
-  ])('comes from the store as what it is (%s), whatever the message declares', async (type, content, expected) => {
+  ])('has the content type of the upload (%s), whatever the message declares', async (type, content, expected) => {
     const before = site.connections;
     expect(await fetched(await uploadedUrl(content, type), 'video/mp4')).toEqual(expected);
     expect(site.connections).toBe(before);
   });
 
-  it('of another organization, a forged and a removed one are refused in the same words, and never fetched', async () => {
+  it('of another organization, with a forged URL or removed is refused with the same message, and never fetched', async () => {
     const url = await uploadedUrl('x');
     const stranger = await service.organization();
     const foreign = await fetched(url, 'text/plain', stranger.id);
@@ -73,7 +73,7 @@ describe('an attachment that is an upload', () => {
   });
 });
 
-describe('an attachment elsewhere', () => {
+describe('an attachment at an external URL', () => {
   it.each([
     ['image/png', PNG, { kind: 'image', mediaType: 'image/png' }],
     ['application/octet-stream', PNG, { kind: 'image', mediaType: 'image/png' }],
@@ -82,7 +82,7 @@ describe('an attachment elsewhere', () => {
     ['application/json', Buffer.from('{}'), { kind: 'text', mediaType: 'application/json' }],
     ['image/svg+xml', Buffer.from('<svg/>'), { kind: 'text', mediaType: 'image/svg+xml' }],
     ['TEXT/HTML; charset=utf-8', Buffer.from('<p>'), { kind: 'text', mediaType: 'text/html' }],
-  ])('is fetched and told by its bytes and its declared type (%s)', async (type, content, expected) => {
+  ])('is fetched and classified by its bytes and its declared type (%s)', async (type, content, expected) => {
     expect(await fetched(serve(content), type)).toEqual({ ...expected, data: content });
   });
 
@@ -106,11 +106,11 @@ describe('an attachment elsewhere', () => {
     ['video/mp4', Buffer.from('x'), 'unsupported'],
     ['text/plain', Buffer.alloc(MIB + 1, 'x'), 'too_large'],
     ['image/png', Buffer.concat([PNG, Buffer.alloc(20 * MIB)]), 'too_large'],
-  ])('that is no %s is refused with a reason', async (type, content, reason) => {
+  ])('that is not %s is refused with a reason', async (type, content, reason) => {
     expect(await fetched(serve(content), type)).toMatchObject({ kind: 'refused', reason });
   });
 
-  it('that does not answer as it should is refused as unreachable', async () => {
+  it('whose server fails is refused as unreachable', async () => {
     expect(await fetched(serve('', 404))).toMatchObject({ kind: 'refused', reason: 'unreachable' });
     site.respond((_request, response) => response.destroy());
     expect(await fetched(`${site.url}/`)).toMatchObject({ kind: 'refused', reason: 'unreachable' });

@@ -42,7 +42,7 @@ async function left(): Promise<string[]> {
   return onDisk;
 }
 
-it('an upload that nobody used for 30 days is removed, content and row', async () => {
+it('an upload that was not used for 30 days is removed, content and row', async () => {
   const { id, url } = await uploaded();
   clock.moveOn(30 * DAY_MS - 30_000);
   await clean();
@@ -53,7 +53,7 @@ it('an upload that nobody used for 30 days is removed, content and row', async (
   expect(await service.app.get(FileDirectory, { strict: false }).open(owner.id, url)).toBeNull();
 });
 
-it('one that was used in the meantime stays for 30 days more', async () => {
+it('an upload that was used is kept for 30 more days', async () => {
   const [used, unused] = [await uploaded(), await uploaded()];
   clock.moveOn(20 * DAY_MS);
   await service.app.get(FileDirectory, { strict: false }).open(owner.id, used.url);
@@ -66,7 +66,7 @@ it('one that was used in the meantime stays for 30 days more', async () => {
   expect(await left()).toEqual([]);
 });
 
-it('one that something refers to stays, and goes once nothing does', async () => {
+it('an upload that something refers to is kept, and removed when nothing does', async () => {
   const { id } = await uploaded();
   held.add(id);
   clock.moveOn(400 * DAY_MS);
@@ -77,7 +77,7 @@ it('one that something refers to stays, and goes once nothing does', async () =>
   expect(await left()).toEqual([]);
 });
 
-it('more of them than one statement takes are all removed, past those that stay', async () => {
+it('all unused uploads are removed, also more than one statement reads, and others are kept', async () => {
   const ids = Array.from({ length: 230 }, () => newId());
   await service.database.query(
     `insert into files (id, organization_id, name, content_type, size, status, created_at, used_at)
@@ -92,7 +92,7 @@ it('more of them than one statement takes are all removed, past those that stay'
   held.clear();
 });
 
-it('what a process that died left half-done is finished: uploads given up, removals not ended', async () => {
+it('unfinished uploads and removals of a process that died are completed', async () => {
   const [pending, removing] = [await uploaded(), await uploaded()];
   await service.database.query(`update files set status = 'pending' where id = $1`, [pending.id]);
   await service.database.query(`update files set status = 'removing' where id = $1`, [removing.id]);

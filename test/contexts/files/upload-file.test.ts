@@ -27,7 +27,7 @@ async function rows(organizationId = owner.id): Promise<{ id: string; status: st
 const dataDir = (): string => service.app.get(Settings).dataDir;
 const spooled = (): Promise<string[]> => readdir(join(dataDir(), 'spool')).catch(() => []);
 
-/** Nothing of the request is left, on the disk or in the database. */
+/** Expects that the disk and the database have nothing of the request. */
 async function expectNothingStored(): Promise<void> {
   expect(await rows()).toEqual([]);
   expect(await readdir(join(dataDir(), 'files', 'uploads', owner.id)).catch(() => [])).toEqual([]);
@@ -35,7 +35,7 @@ async function expectNothingStored(): Promise<void> {
 }
 
 describe('an upload', () => {
-  it('answers what was stored, and a URL at which it is read back byte for byte', async () => {
+  it('returns the stored file, and a URL that returns it byte for byte', async () => {
     const content = Buffer.from([...Array(256).keys()]);
     const answer = await post(filePart(content, 'application/x-thing', 'thing.bin'));
     expect(answer.status).toBe(200);
@@ -48,7 +48,7 @@ describe('an upload', () => {
     expect(await readFile(join(dataDir(), 'files', 'uploads', owner.id, answer.body.id))).toEqual(content);
   });
 
-  it('is taken from the form of any client, whichever order its fields have', async () => {
+  it('is accepted from the form of any client, whatever the order of its fields', async () => {
     const agent = await service.agent(owner.key);
     for (const order of ['before', 'after'] as const) {
       const form = new FormData();
@@ -61,7 +61,7 @@ describe('an upload', () => {
     }
   });
 
-  it('leaves nothing in the spool once it is answered', async () => {
+  it('leaves nothing in the spool after the response', async () => {
     await post(filePart('x'));
     await until(async () => (await spooled()).length === 0, 'the spool to be empty');
   });
@@ -73,7 +73,7 @@ describe('an upload', () => {
     ['', 'file'],
     ['a\u202egnp.exe', 'a_gnp.exe'],
     ['x'.repeat(300), 'x'.repeat(255)],
-  ])('has a name without a path and without tricks (%j)', async (given, expected) => {
+  ])('has a name without a path and special characters (%j)', async (given, expected) => {
     expect((await post(filePart('x', 'text/plain', given))).body.name).toBe(expected);
   });
 
@@ -87,12 +87,12 @@ describe('an upload', () => {
     ['text/plain', Buffer.from('a text that speaks of %PDF-1.7'), 'text/plain'],
     ['nonsense', Buffer.from('x'), 'application/octet-stream'],
     ['text/plain', Buffer.from(''), 'text/plain'],
-  ])('of the type %s is stored as what it is', async (declared, content, expected) => {
+  ])('of the type %s is stored with the type of its content', async (declared, content, expected) => {
     const answer = await post(filePart(content, declared));
     expect(answer.body).toMatchObject({ contentType: expected, size: content.length });
   });
 
-  it('without a name of its own gets one', async () => {
+  it('without a name gets one', async () => {
     const answer = await post({ name: 'file', value: 'x', contentType: 'application/octet-stream' });
     expect(answer).toMatchObject({ status: 200, body: { name: 'file', size: 1 } });
   });
@@ -103,7 +103,7 @@ describe('an upload', () => {
     ['application/pdf', Buffer.from('<html>')],
     ['text/plain', PNG],
     ['text/html', PDF],
-  ])('declared as %s is refused when its bytes are not', async (declared, content) => {
+  ])('declared as %s is refused when its bytes differ', async (declared, content) => {
     const answer = await post<{ message: string }>(filePart(content, declared));
     expect(answer).toMatchObject({
       status: 400,
@@ -168,7 +168,7 @@ describe('a body', () => {
     await expectNothingStored();
   });
 
-  it('of another type is unsupported here, and multipart is everywhere else', async () => {
+  it('of another type is unsupported here, and multipart on all other routes', async () => {
     const { key } = owner;
     const json = await service.http('POST', '/v1/files/upload', { key, body: { file: 'x' } });
     expect(json).toMatchObject({ status: 415, body: { error: 'unsupported_media_type' } });
@@ -184,7 +184,7 @@ describe('a body', () => {
 });
 
 describe('a large upload', () => {
-  it('of exactly 50 MB is taken, and read back whole', async () => {
+  it('of exactly 50 MB is accepted, and read completely', async () => {
     const answer = await sendFile(LIMIT);
     expect(answer).toMatchObject({ status: 200, body: { size: LIMIT } });
     const read = await fetch(answer.body['url'] as string);
@@ -193,7 +193,7 @@ describe('a large upload', () => {
     expect(bytes).toBe(LIMIT);
   });
 
-  it('is never in memory: what has arrived is on the disk while the rest is still on its way', async () => {
+  it('is not held in memory: received parts are on the disk before the rest arrives', async () => {
     const [half, rest] = [Buffer.alloc(25_000_000), Buffer.alloc(25_000_000)];
     const { body: frame, contentType } = multipart([filePart('@', 'application/x-zeros')]);
     const at = frame.indexOf('@');
@@ -207,7 +207,7 @@ describe('a large upload', () => {
       const [name] = await spooled();
       return name === undefined ? 0 : (await stat(join(dataDir(), 'spool', name))).size;
     };
-    // The parser holds back what could be the beginning of the boundary.
+    // The parser holds back bytes that could begin the boundary.
     await until(async () => (await onDisk()) > half.length - 200_000, 'the first half to be on the disk');
     request.write(rest);
     request.end(frame.subarray(at + 1));
@@ -229,7 +229,7 @@ describe('a large upload', () => {
     await expectNothingStored();
   });
 
-  it('that is declared far too large is refused before it is read', async () => {
+  it('that declares a size far beyond the limit is refused before it is read', async () => {
     const request = openRequest(`${service.baseUrl}/v1/files/upload`, {
       method: 'POST',
       headers: { ...auth(), 'content-type': 'multipart/form-data; boundary=b', 'content-length': 10 * LIMIT },
@@ -240,7 +240,7 @@ describe('a large upload', () => {
     request.destroy();
   });
 
-  it('whose client leaves half-way leaves nothing behind', async () => {
+  it('whose client disconnects half-way stores nothing', async () => {
     const request = openRequest(`${service.baseUrl}/v1/files/upload`, {
       method: 'POST',
       headers: { ...auth(), 'content-type': 'multipart/form-data; boundary=boundary' },
@@ -258,7 +258,7 @@ function auth(): Record<string, string> {
   return { authorization: `Bearer ${owner.key}` };
 }
 
-/** Uploads so many zeros without ever holding them. */
+/** Uploads this many zeros without holding them in memory. */
 async function sendFile(size: number): Promise<{ status: number; body: Record<string, unknown> }> {
   const { body: frame, contentType } = multipart([filePart('@', 'application/x-zeros')]);
   const at = frame.indexOf('@');

@@ -220,7 +220,7 @@ describe.each(CLOSABLE)('an endpoint of %s with failClosed', (event) => {
 });
 
 describe('while an endpoint does not respond', () => {
-  it('the outputs of the event's other handlers count', async () => {
+  it('the outputs of the other handlers count', async () => {
     const [hanging] = SLOW_FAULTS;
     const heard = { type: 'http', url: server.url('/heard', () => ({ additionalContext: 'It is Monday.' })) };
     const talk = await talkWith(service, {

@@ -13,10 +13,10 @@ function times<Result>(count: number, make: (index: number) => Result): Result[]
   return Array.from({ length: count }, (_, index) => make(index));
 }
 
-describe('writes at once', () => {
+describe('concurrent writes', () => {
   it('20 PUTs end in exactly one of the lists', async () => {
     await agent.filled('shared', 'old');
-    // Each shares names with the others, so that a mixture would show in content and order alike.
+    // The lists share names, so that a mixture shows in content and order.
     const lists = times(20, (n) => [
       ...times(n % 5, (index) => ({ name: `extra ${index}`, content: `list ${n}` })),
       { name: 'shared', content: `list ${n}` },
@@ -31,7 +31,7 @@ describe('writes at once', () => {
     expect(answers.map(({ body }) => body.sections)).toContainEqual(stored);
   });
 
-  it('20 POSTs are all there, each at a place of its own', async () => {
+  it('20 POSTs are all stored, each at a different position', async () => {
     const answers = await Promise.all(times(20, (n) => agent.post(about(`section ${n}`))));
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 201));
     const stored = await agent.list();
@@ -55,14 +55,14 @@ describe('writes at once', () => {
     expect(await agent.version()).toBe(2 + 12);
   });
 
-  it('of one section being deleted 10 times, one finds it', async () => {
+  it('of 10 deletions of one section, one finds it', async () => {
     const [tone] = await agent.filled('tone', 'limits');
     const answers = await Promise.all(times(10, () => agent.delete(tone?.id ?? '')));
     expect(answers.map(({ status }) => status).sort()).toEqual([204, ...times(9, () => 404)]);
     expect(namesOf(await agent.list())).toEqual(['limits']);
   });
 
-  it('of an agent being deleted answer what they did, or that it is not there', async () => {
+  it('of an agent that is being deleted succeed, or answer that it does not exist', async () => {
     const { key } = agent;
     const [, ...answers] = await Promise.all([
       service.http('DELETE', `/v1/agents/${agent.agentId}`, { key }),

@@ -15,17 +15,17 @@ function times<Result>(count: number, make: (index: number) => Result): Result[]
   return Array.from({ length: count }, (_, index) => make(index));
 }
 
-describe('what reading sections costs', () => {
-  it('is two statements, of however many sections', async () => {
+describe('the cost of reading sections', () => {
+  it('is two statements for any number of sections', async () => {
     await agent.filled(...times(100, (n) => `section ${n}`));
     expect(await statementsOf(service.database, () => agent.get())).toHaveLength(2);
   });
 });
 
-describe('what a PUT of 100 sections costs', () => {
+describe('the cost of a PUT of 100 sections', () => {
   const names = times(100, (n) => `section ${n}`);
 
-  /** Which row versions are stored: one that is written again, even with what it said, is another. */
+  /** The versions of the stored rows: a row that is written again, even without a change, has another. */
   async function rows(): Promise<string[]> {
     const found = await service.database.query(
       'select id, xmin::text, ctid::text from sections where agent_id = $1 order by position',
@@ -55,7 +55,7 @@ describe('what a PUT of 100 sections costs', () => {
     expect(await cost(50)).toBe(await cost(1));
   });
 
-  it('rewrites no row when nothing changes, nor does such a PATCH', async () => {
+  it('includes no write when nothing changes, nor does such a PATCH', async () => {
     const [first] = await agent.filled(...names);
     const before = await rows();
     await agent.filled(...names);
@@ -63,7 +63,7 @@ describe('what a PUT of 100 sections costs', () => {
     expect(await rows()).toEqual(before);
   });
 
-  it('rewrites only the rows that change', async () => {
+  it('includes only writes of rows that change', async () => {
     await agent.filled(...names);
     const before = await rows();
     await agent.put(names.map((name, n) => (n === 50 ? { name, content: 'Else.' } : about(name))));

@@ -31,7 +31,7 @@ async function expectUnchanged(): Promise<void> {
   expect(await agent.version()).toBe(2);
 }
 
-/** One request of each kind that writes, and each would be in order. */
+/** One valid request of each kind that writes. */
 function writes(target: Sections, section: string, sender: Sender = {}) {
   return Promise.all([
     target.put<ErrorBody>([about('new')], sender),
@@ -67,7 +67,7 @@ describe('names', () => {
     expect(await agent.list()).toEqual(before);
   });
 
-  it('the duplicates can be resolved one by one, and then a PUT is in order', async () => {
+  it('the duplicates can be resolved one by one, and then a PUT succeeds', async () => {
     const second = await agent.insert('tone', 2);
     expect((await agent.patch(second, { content: 'Still a duplicate.' })).status).toBe(200);
     expect((await agent.patch(second, { name: 'voice' })).status).toBe(200);
@@ -86,7 +86,7 @@ describe('names', () => {
     await expectUnchanged();
   });
 
-  it('of 20 POSTs of one name at once, one is accepted', async () => {
+  it('of 20 concurrent POSTs of one name, one is accepted', async () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => agent.post(about('new'))));
     expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array.from({ length: 19 }, () => 409)]);
     expect(await agent.list()).toHaveLength(3);
@@ -151,7 +151,7 @@ describe('a body that is not valid answers 400 and names the field', () => {
     await expectUnchanged();
   });
 
-  it('ids that are no UUIDs', async () => {
+  it('ids that are not UUIDs', async () => {
     expect(outcome(await agent.patch('1', { name: 'a' }))).toEqual(invalid('params/sectionId must be a UUID'));
     expect(outcome(await agent.delete('1'))).toEqual(invalid('params/sectionId must be a UUID'));
     const { status, body } = await service.http('GET', '/v1/agents/1/sections', { key: agent.key });
@@ -160,13 +160,13 @@ describe('a body that is not valid answers 400 and names the field', () => {
 });
 
 describe('limits', () => {
-  it('are counted in code points: the longest name and content of characters outside the basic plane fit', async () => {
+  it('are counted in code points: the longest name and content of characters outside the basic plane are accepted', async () => {
     const longest = { name: '😀'.repeat(200), content: '😀'.repeat(100_000) };
     expect((await agent.put([longest])).body.sections).toMatchObject([longest]);
     expect((await agent.patch((await agent.list())[0]?.id ?? '', { name: '😀'.repeat(201) })).status).toBe(400);
   });
 
-  it('hold for every section of a PUT, also one that was saved longer elsewhere', async () => {
+  it('apply to every section of a PUT, also to one that was stored with a longer text', async () => {
     const content = 'x'.repeat(100_001);
     await service.database.query('update sections set content = $2 where id = $1', [tone.id, content]);
     const answer = await agent.put<ErrorBody>([{ name: 'tone', content }]);
@@ -174,7 +174,7 @@ describe('limits', () => {
     expect((await agent.list())[0]?.content).toBe(content);
   });
 
-  it('let 100 sections of 100,000 characters through in one PUT', async () => {
+  it('allow 100 sections of 100,000 characters in one PUT', async () => {
     const sections = Array.from({ length: 100 }, (_, n) => ({
       name: `section ${n}`,
       content: `${n}:`.padEnd(100_000, 'x'),
@@ -184,7 +184,7 @@ describe('limits', () => {
     expect((await agent.list()).map(({ name, content }) => ({ name, content }))).toEqual(sections);
   });
 
-  it('answer 413 to a body of more than 10 MiB, and nothing changes', async () => {
+  it('cause 413 for a body of more than 10 MiB, and nothing changes', async () => {
     const { key, path } = agent;
     const body = JSON.stringify({ sections: [about('new')] }).padEnd(10 * 1024 * 1024 + 1, ' ');
     const answer = await service.http('PUT', path, { key, body });
@@ -196,14 +196,14 @@ describe('limits', () => {
   });
 });
 
-describe('an agent that is not there', () => {
-  it('is answered agent_not_found by every route', async () => {
+describe('an agent that does not exist', () => {
+  it('causes agent_not_found on every route', async () => {
     const { key } = agent;
     await service.http('DELETE', `/v1/agents/${agent.agentId}`, { key });
     for (const answer of await requests(agent, tone.id)) expect(outcome(answer)).toEqual(AGENT_NOT_FOUND);
   });
 
-  it('is what an agent of another organization looks like, which stays as it is', async () => {
+  it('is indistinguishable from an agent of another organization, which does not change', async () => {
     const stranger = await Sections.start(service);
     const foreign = await requests(agent, tone.id, stranger.organization);
     for (const answer of foreign) expect(outcome(answer)).toEqual(AGENT_NOT_FOUND);
@@ -212,13 +212,13 @@ describe('an agent that is not there', () => {
     await expectUnchanged();
   });
 
-  it('is what an agent of a type without sections looks like', async () => {
+  it('is indistinguishable from an agent of a type without sections', async () => {
     const classic = await Sections.start(service);
     await classic.setType('classic');
     for (const answer of await requests(classic, newId())) expect(outcome(answer)).toEqual(AGENT_NOT_FOUND);
   });
 
-  it('is what a claude-agent-sdk agent looks like, unless the organization has that runtime', async () => {
+  it('is indistinguishable from a claude-agent-sdk agent, unless the organization has that runtime', async () => {
     const without = await Sections.start(service, {}, '--features', '-claude_agent_sdk');
     await without.setType('claude-agent-sdk');
     for (const answer of await requests(without, newId())) expect(outcome(answer)).toEqual(AGENT_NOT_FOUND);
@@ -229,8 +229,8 @@ describe('an agent that is not there', () => {
   });
 });
 
-describe('a section that is not there', () => {
-  it('is answered section_not_found, also where another agent of any organization has it', async () => {
+describe('a section that does not exist', () => {
+  it('causes section_not_found, also when another agent of any organization has it', async () => {
     const key = agent.key;
     const sibling = await service.agent(key);
     const stranger = await Sections.start(service);
@@ -249,7 +249,7 @@ describe('a section that is not there', () => {
 });
 
 describe('access', () => {
-  it('needs manageAgents for every write, and says so before it looks for anything', async () => {
+  it('needs manageAgents for every write, which is checked before any lookup', async () => {
     const reader = await agent.organization.keyWith(['chat', 'manageApiKeys']);
     for (const answer of await writes(agent, newId(), reader)) {
       expect(outcome(answer)).toEqual(forbidden('forbidden_by_key_role'));
@@ -257,7 +257,7 @@ describe('access', () => {
     await expectUnchanged();
   });
 
-  it('needs an allowlist that holds the agent, for reads too', async () => {
+  it('needs the agent in an allowlist, for reads too', async () => {
     const other = await service.agent(agent.key);
     const scoped = await agent.organization.keyWith(['manageAgents'], [other]);
     for (const answer of await requests(agent, tone.id, scoped)) {
@@ -277,14 +277,14 @@ describe('access', () => {
 describe('If-Match', () => {
   const STALE = [409, { statusCode: 409, code: 'version_conflict', error: 'conflict', message: MESSAGE }];
 
-  it('with a stale version is refused by every write, also by one that would change nothing', async () => {
+  it('with a stale version is refused by every write, also by one without effect', async () => {
     const headers = { 'if-match': '"1"' };
     for (const answer of await writes(agent, tone.id, { headers })) expect(outcome(answer)).toEqual(STALE);
     expect(outcome(await agent.put(['tone', 'limits'].map(about), { headers }))).toEqual(STALE);
     await expectUnchanged();
   });
 
-  it("with the agent's version is let through, and the answer has the next one", async () => {
+  it("with the agent's version is accepted, and the response has the next one", async () => {
     const put = await agent.put([about('tone')], { headers: { 'if-match': '"2"' } });
     expect([put.status, put.headers.get('etag')]).toEqual([200, '"3"']);
     const post = await agent.post(about('new'), { headers: { 'if-match': 'W/"3"' } });
@@ -294,13 +294,13 @@ describe('If-Match', () => {
     expect((await agent.delete(tone.id, { headers: { 'if-match': '*' } })).status).toBe(204);
   });
 
-  it('notices a change of the agent itself', async () => {
+  it('is stale after a change of the agent itself', async () => {
     const { key } = agent;
     await service.http('PATCH', `/v1/agents/${agent.agentId}`, { key, body: { name: 'Grace' } });
     expect(outcome(await agent.put([], { headers: { 'if-match': '"2"' } }))).toEqual(STALE);
   });
 
-  it('lets one of 10 writes at once through', async () => {
+  it('accepts one of 10 concurrent writes', async () => {
     const headers = { 'if-match': '"2"' };
     const lists = Array.from({ length: 10 }, (_, n) => [about(`list ${n}`)]);
     const answers = await Promise.all(lists.map((list) => agent.put(list, { headers })));

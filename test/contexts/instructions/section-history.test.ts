@@ -33,7 +33,7 @@ async function restore(version: number): Promise<void> {
 }
 
 describe("an agent's history", () => {
-  it('has one version for each write of its sections that took effect, with the changed sections alone', async () => {
+  it('has one version for each write of its sections that took effect, with only the changed sections', async () => {
     const [tone] = await agent.filled('tone', 'limits');
     await agent.put([about('tone'), { name: 'limits', content: 'None.' }]);
     await agent.post(about('goals'));
@@ -62,7 +62,7 @@ describe("an agent's history", () => {
 });
 
 describe('restoring a version of an agent', () => {
-  it('brings its sections back as they were, under their ids and in their order', async () => {
+  it('restores its sections with their ids and their order', async () => {
     await agent.filled('a', 'b', 'c');
     const before = await agent.list();
     await agent.put(['c', 'new', 'a'].map((name) => ({ name, content: `Now ${name}.` })));
@@ -74,13 +74,13 @@ describe('restoring a version of an agent', () => {
     expect(await agent.version()).toBe(4);
   });
 
-  it('of before it had sections takes them all away', async () => {
+  it('to a version without sections removes them all', async () => {
     await agent.filled('a', 'b');
     await restore(1);
     expect(await agent.list()).toEqual([]);
   });
 
-  it('leaves the sections alone where only the agent was different', async () => {
+  it('keeps the sections when only the agent differs', async () => {
     const before = await agent.filled('a', 'b');
     await service.http('PATCH', `/v1/agents/${agent.agentId}`, { key: agent.key, body: { name: 'Grace' } });
     await restore(2);

@@ -10,14 +10,14 @@ beforeEach(() => {
   service.models.always(says('Hello'));
 });
 
-/** Has the agent answer once, on a thread of its own. */
+/** Runs the agent once, on a new thread. */
 async function answer({ key, agentId }: Sections): Promise<void> {
   const thread = await service.thread(key, agentId);
   const { status, text } = await service.http('POST', `/v1/threads/${thread}/runs`, { key, body: message('Hi') });
   if (status !== 200) throw new Error(`run: ${status} ${text}`);
 }
 
-/** Every text that the model was sent last, apart from the user's. */
+/** Every text in the last request to the model, except the user's. */
 function systemPrompt(): unknown {
   const body = service.models.requests.at(-1)?.body ?? {};
   const { system, instructions, systemInstruction } = body;
@@ -41,7 +41,7 @@ describe.each(AGENT_WIRES)('the prompt that the model of $provider receives', ({
     expect(systemPrompt()).toBe('Be kind.\n\n## tone\n\nAbout tone.\n\n## limits\n\nAbout limits.');
   });
 
-  it('is the sections alone where the agent has no prompt of its own', async () => {
+  it('consists of the sections when the agent has no prompt', async () => {
     const agent = await Sections.start(service, { ...settings, systemPrompt: '' });
     await agent.filled('tone');
     await answer(agent);
@@ -66,7 +66,7 @@ describe('the sections in the prompt', () => {
     expect(systemPrompt()).toBe('## limits\n\nAbout limits.\n\n## goals\n\nAbout goals.');
   });
 
-  it("are the agent's own, never another's", async () => {
+  it('are only those of the agent', async () => {
     const agent = await Sections.start(service);
     const other = await Sections.start(service);
     await other.filled('theirs');
@@ -75,7 +75,7 @@ describe('the sections in the prompt', () => {
     expect(systemPrompt()).toBe('## tone\n\nAbout tone.');
   });
 
-  it('cost the database one statement, and nothing while the agent is hot', async () => {
+  it('cost one statement, and none while they are cached', async () => {
     const agent = await Sections.start(service);
     await agent.filled('tone');
     const queries = jest.spyOn(service.database, 'query');
@@ -87,7 +87,7 @@ describe('the sections in the prompt', () => {
     expect(reads).toHaveLength(1);
   });
 
-  it('that are too long to keep are read for each turn, with one statement', async () => {
+  it('that are too long for the cache are read for each turn, with one statement', async () => {
     const agent = await Sections.start(service);
     const long = Array.from({ length: 6 }, (_, n) => ({ name: `section ${n}`, content: 'x'.repeat(100_000) }));
     await agent.put(long);

@@ -13,13 +13,13 @@ beforeEach(async () => {
 });
 
 describe('GET /v1/agents/{agentId}/sections', () => {
-  it("answers no sections for a new agent, with the agent's version as ETag", async () => {
+  it("returns no sections for a new agent, with the agent's version as ETag", async () => {
     const read = await agent.get();
     expect(outcome(read)).toEqual([200, { sections: [] }]);
     expect(read.headers.get('etag')).toBe('"1"');
   });
 
-  it('answers the sections in prompt order, to a key without any capability that concerns agents', async () => {
+  it('returns the sections in prompt order, to a key without capabilities for agents', async () => {
     const written = await agent.filled('tone', 'limits');
     const read = await agent.get(await agent.organization.keyWith(['chat']));
     expect(outcome(read)).toEqual([
@@ -35,7 +35,7 @@ describe('GET /v1/agents/{agentId}/sections', () => {
     expect(read.headers.get('etag')).toBe('"2"');
   });
 
-  it('puts sections that were added elsewhere at the end, oldest first, and numbers them all anew', async () => {
+  it('lists sections with tied positions oldest first, and numbers all sections', async () => {
     await agent.filled('tone');
     await agent.insert('first', 7);
     await agent.insert('second', 7);
@@ -55,7 +55,7 @@ describe('GET /v1/agents/{agentId}/sections', () => {
 });
 
 describe('PUT /v1/agents/{agentId}/sections', () => {
-  it('keeps the id of a name that it had and rewrites its content in place', async () => {
+  it('keeps the id of a known name and replaces its content', async () => {
     const [tone, limits] = await agent.filled('tone', 'limits');
     const written = await agent.put([{ name: 'tone', content: 'Be brief.' }, about('limits')]);
     expect(outcome(written)).toEqual([200, { sections: [{ ...tone, content: 'Be brief.', updatedAt: TIME }, limits] }]);
@@ -63,7 +63,7 @@ describe('PUT /v1/agents/{agentId}/sections', () => {
     expect(written.headers.get('etag')).toBe('"3"');
   });
 
-  it('leaves a section whose content and position stay untouched, beside others that change', async () => {
+  it('keeps a section unchanged whose content and position stay, when others change', async () => {
     const [tone, limits, goals] = await agent.filled('tone', 'limits', 'goals');
     const later = await agent.put([about('tone'), about('goals'), { name: 'limits', content: 'None.' }]);
     expect(later.body.sections[0]).toEqual(tone);
@@ -72,7 +72,7 @@ describe('PUT /v1/agents/{agentId}/sections', () => {
     expect(await agent.list()).toEqual(later.body.sections);
   });
 
-  it('makes a section of a new name and deletes those that are not listed', async () => {
+  it('creates a section for a new name and deletes those that are not listed', async () => {
     const [tone] = await agent.filled('tone', 'limits');
     const { body } = await agent.put([about('goals'), about('tone')]);
     expect(body.sections.map(({ name, position }) => [name, position])).toEqual([
@@ -89,7 +89,7 @@ describe('PUT /v1/agents/{agentId}/sections', () => {
     expect(await agent.list()).toEqual([]);
   });
 
-  it('makes the order of the list the order of the prompt, under the ids that were there', async () => {
+  it('makes the order of the list that of the prompt, and keeps the ids', async () => {
     const before = await agent.filled('a', 'b', 'c', 'd');
     const { body } = await agent.put(['d', 'b', 'a', 'c'].map(about));
     const id = (name: string): string | undefined => before.find((section) => section.name === name)?.id;
@@ -102,7 +102,7 @@ describe('PUT /v1/agents/{agentId}/sections', () => {
     expect(await agent.list()).toEqual(body.sections);
   });
 
-  it('that changes nothing rewrites nothing and makes no new version of the agent', async () => {
+  it('that changes nothing writes nothing and creates no version of the agent', async () => {
     const before = await agent.filled('tone', 'limits');
     const same = await agent.put(['tone', 'limits'].map(about));
     expect(outcome(same)).toEqual([200, { sections: before }]);
@@ -110,20 +110,20 @@ describe('PUT /v1/agents/{agentId}/sections', () => {
     expect(await agent.version()).toBe(2);
   });
 
-  it('that changes something makes one new version, however many sections it changes', async () => {
+  it('that changes something creates one version, however many sections it changes', async () => {
     await agent.filled('a', 'b', 'c', 'd');
     await agent.put([about('d'), { name: 'a', content: 'Else.' }, about('new')]);
     expect(await agent.version()).toBe(3);
   });
 
-  it('renames by deleting: the new name has a new id', async () => {
+  it('renames a section by deleting it: the new name has a new id', async () => {
     const [tone] = await agent.filled('tone');
     const { body } = await agent.put([{ name: 'voice', content: tone?.content }]);
     expect(body.sections).toHaveLength(1);
     expect(body.sections[0]?.id).not.toBe(tone?.id);
   });
 
-  it('tells names apart that differ in case, space or composition alone', async () => {
+  it('distinguishes names that differ only in case, space or composition', async () => {
     const names = ['tone', 'Tone', ' tone', 'tone ', 'e\u0301', '\u00e9', '__proto__', 'constructor'];
     expect(namesOf(await agent.filled(...names))).toEqual(names);
     expect(namesOf(await agent.list())).toEqual(names);
@@ -135,7 +135,7 @@ describe('PUT /v1/agents/{agentId}/sections', () => {
     expect(await agent.list()).toMatchObject([{ name: '{"a"}', content }]);
   });
 
-  it('appends after it what POST adds, also where sections were added elsewhere', async () => {
+  it('has sections of later POSTs after it, also when others were stored outside of the service', async () => {
     await agent.insert('elsewhere', 40);
     await agent.post(about('last'));
     expect(namesOf(await agent.list())).toEqual(['elsewhere', 'last']);
@@ -146,7 +146,7 @@ describe('PUT /v1/agents/{agentId}/sections', () => {
 });
 
 describe('POST /v1/agents/{agentId}/sections', () => {
-  it('appends a section and answers it with 201', async () => {
+  it('appends a section and returns it with 201', async () => {
     await agent.filled('tone');
     const added = await agent.post(about('limits'));
     expect(outcome(added)).toEqual([
@@ -158,7 +158,7 @@ describe('POST /v1/agents/{agentId}/sections', () => {
     expect(await agent.version()).toBe(3);
   });
 
-  it('goes on past the number that one PUT may have', async () => {
+  it('may exceed the number of sections that one PUT may have', async () => {
     await agent.filled(...Array.from({ length: 100 }, (_, index) => `section ${index}`));
     expect((await agent.post(about('one more'))).body.position).toBe(100);
   });
@@ -180,17 +180,17 @@ describe('PATCH /v1/agents/{agentId}/sections/{sectionId}', () => {
     expect(await agent.version()).toBe(3);
   });
 
-  it('rewrites a section, whose name stays', async () => {
+  it('replaces the content of a section and keeps its name', async () => {
     const rewritten = await agent.patch(limits.id, { content: 'None.' });
     expect(outcome(rewritten)).toEqual([200, { ...limits, content: 'None.', updatedAt: TIME }]);
     expect(await agent.list()).toEqual([tone, rewritten.body]);
   });
 
-  it('takes any spelling of the id', async () => {
+  it('accepts any spelling of the id', async () => {
     expect((await agent.patch(tone.id.toUpperCase(), { content: 'Brief.' })).body.id).toBe(tone.id);
   });
 
-  it('without effect makes no new version and leaves the section untouched', async () => {
+  it('without effect creates no version and does not write the section', async () => {
     const { name, content } = tone;
     expect(outcome(await agent.patch(tone.id, { name, content }))).toEqual([200, tone]);
     expect(await agent.version()).toBe(2);
@@ -198,7 +198,7 @@ describe('PATCH /v1/agents/{agentId}/sections/{sectionId}', () => {
 });
 
 describe('DELETE /v1/agents/{agentId}/sections/{sectionId}', () => {
-  it('removes a section and closes the gap; the others keep their order and are not rewritten', async () => {
+  it('removes a section and closes the gap; the others keep their order and are not written', async () => {
     const [a, b, c, d] = await agent.filled('a', 'b', 'c', 'd');
     const gone = await agent.delete(b?.id ?? '');
     expect([gone.status, gone.text]).toEqual([204, '']);
@@ -211,7 +211,7 @@ describe('DELETE /v1/agents/{agentId}/sections/{sectionId}', () => {
     expect(stored).toEqual([{ position: 0 }, { position: 1 }, { position: 2 }]);
   });
 
-  it('leaves the name free', async () => {
+  it('makes the name available', async () => {
     const [tone] = await agent.filled('tone');
     await agent.delete(tone?.id ?? '');
     expect((await agent.post(about('tone'))).status).toBe(201);
@@ -219,7 +219,7 @@ describe('DELETE /v1/agents/{agentId}/sections/{sectionId}', () => {
 });
 
 describe('deleting an agent', () => {
-  it('takes its sections with it', async () => {
+  it('deletes its sections', async () => {
     await agent.filled('tone');
     await service.http('DELETE', `/v1/agents/${agent.agentId}`, { key: agent.key });
     expect(await service.database.query('select id from sections where agent_id = $1', [agent.agentId])).toEqual([]);

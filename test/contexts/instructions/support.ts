@@ -32,7 +32,7 @@ export interface Sender {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** An agent of a test's own and what is asked of its sections. */
+/** An agent for one test, and requests about its sections. */
 export class Sections {
   private constructor(
     private readonly service: TestService,
@@ -85,14 +85,14 @@ export class Sections {
     return (await this.get()).body.sections;
   }
 
-  /** Puts the list in place, each content telling its name, and answers it. */
+  /** Replaces the list, with contents made from the names, and returns it. */
   async filled(...names: string[]): Promise<readonly SectionBody[]> {
     const answer = await this.put(names.map(about));
     if (answer.status !== 200) throw new Error(`sections: ${answer.status} ${answer.text}`);
     return answer.body.sections;
   }
 
-  /** What the agent's own route says of its version. */
+  /** The version in the response of the agent's route. */
   async version(): Promise<number> {
     const { body } = await this.service.http<{ version: number }>('GET', `/v1/agents/${this.agentId}`, {
       key: this.key,
@@ -100,7 +100,7 @@ export class Sections {
     return body.version;
   }
 
-  /** A row as something other than this interface leaves it. */
+  /** Inserts a row past the interface. */
   async insert(name: string, position: number): Promise<string> {
     const id = newId();
     await this.service.database.query(
@@ -124,7 +124,7 @@ export function namesOf(sections: readonly SectionBody[]): string[] {
   return sections.map(({ name }) => name);
 }
 
-/** Status and body of an answer, for one comparison. */
+/** Status and body of a response, for one comparison. */
 export function outcome({ status, body }: Answer<unknown>): [number, unknown] {
   return [status, body];
 }
