@@ -96,7 +96,7 @@ describe('the input', () => {
     ['PreToolUse', { tool_name: expect.any(String), tool_input: {} }],
     ['PostToolUse', { tool_name: expect.any(String), tool_input: {}, tool_response: expect.any(String) }],
     ['Stop', { last_assistant_message: expect.any(String), stop_hook_active: false }],
-  ])('of %s has all fields of a run's input when the request has none', async (event, fields) => {
+  ])('of %s has all fields of the input of runs when the request has none', async (event, fields) => {
     await hooks.set({ [event]: [{ hooks: [http()] }] });
     await hooks.test({ event });
     expect(server.of(path).map(({ input, headers }) => [input, headers['x-hook-event']])).toEqual([
