@@ -110,7 +110,7 @@ export const accessSchema: ContextSchema = {
       `alter table organizations
         add column credits_included integer check (credits_included >= 0),
         add column credits_exhausted text not null default 'allow' check (credits_exhausted in ('allow', 'block'))`,
-      // What a month included stays what it was when the organization's setting changes later.
+      // The history of the setting, because a change must not affect past months.
       `create table credit_allowances (
         id uuid primary key,
         organization_id uuid not null references organizations (id) on delete cascade,

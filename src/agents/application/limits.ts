@@ -4,5 +4,5 @@ export const AGENT_CACHE_MS = 5_000;
 /** With the longest prompts, the cache takes 200 MB. */
 export const AGENT_CACHE_ENTRIES = 500;
 
-/** Bytes of JSON of the changes in one page of versions; a larger version is a page of its own. */
+/** Bytes of JSON of the changes in one page of versions; a larger version is alone on its page. */
 export const VERSIONS_PAGE_BYTES = 8 * 1024 * 1024;

@@ -139,11 +139,14 @@ describe('restoring a version', () => {
   it('is refused when its model is no longer available, unless the agent uses it', () => {
     const changed = agent();
     const { agent: kept } = changed.snapshots();
-    const gone = { ...kept, settings: { ...kept.settings, provider: { ...kept.settings.provider, model: 'retired' } } };
+    const restored = {
+      ...kept,
+      settings: { ...kept.settings, provider: { ...kept.settings.provider, model: 'retired' } },
+    };
     const refused = expect.objectContaining({ kind: 'unprocessable', code: 'version_not_restorable' });
-    expect(() => changed.restore(gone, choices)).toThrow(refused);
-    changed.settings = gone.settings;
-    expect(changed.restore(gone, choices)).toEqual([]);
+    expect(() => changed.restore(restored, choices)).toThrow(refused);
+    changed.settings = restored.settings;
+    expect(changed.restore(restored, choices)).toEqual([]);
   });
 });
 

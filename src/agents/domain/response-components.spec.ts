@@ -7,7 +7,7 @@ const DEFAULTS = { choiceButtons: true, card: true, list: false, table: false, c
 
 describe('stored response components', () => {
   it.each([{}, { frequency: 'sometimes' }, { frequency: null, components: { card: 'yes' } }])(
-    'is complete and at its defaults where the stored value is unset or not recognized (%j)',
+    'are complete and have their defaults when the stored value is unset or unknown (%j)',
     (stored) => {
       expect(responseComponents.parse(stored)).toEqual({ frequency: 'off', components: DEFAULTS });
     },

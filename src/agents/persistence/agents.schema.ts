@@ -121,8 +121,8 @@ export const agentsSchema: ContextSchema = {
         primary key (agent_id, digest)
       )`,
     ]),
-    // A version goes with its parts, and is looked for among all of the agent's without this: thousands of versions
-    // would take as long to delete as their square.
+    // Deleting a version deletes its parts. Without this index each deletion scans all parts of the agent: thousands of versions
+    // would take quadratic time.
     migration('2026112118_agents_version_parts_by_version', [
       'create index agent_version_parts_by_version on agent_version_parts (agent_id, version)',
     ]),

@@ -177,12 +177,12 @@ describe('the timeout of a handler', () => {
     response?.writeHead(200).write('{"decision":');
     await clock.advance(199);
     expect(error).toBeUndefined();
-    const gone = once(requests[0]?.socket ?? server, 'close');
+    const closed = once(requests[0]?.socket ?? server, 'close');
     await clock.advance(1);
     await until(() => error !== undefined, 'the handler to be given up');
     expect(error).toBeInstanceOf(HandlerFailed);
     expect(error?.message).toBe('The host of the URL did not answer in time.');
-    await gone;
+    await closed;
     expect(clock.pending()).toBe(0);
   });
 

@@ -32,7 +32,7 @@ describe('outcome and verdict of a call', () => {
       { permissionDecision: 'allow', decision: 'block' },
     ],
     [
-      'that denies where nothing is permitted',
+      'that denies for an event without permissions',
       call({ permissionDecision: 'deny' }, { event: 'Stop' }),
       'ok',
       { permissionDecision: 'deny' },

@@ -70,7 +70,7 @@ describe('the response of a handler', () => {
   });
 
   it.each(['plain', '{', '{"a":1}{}', 'null', '[]', '7', '"x"', 'true', '{"a":1}\u0000'])(
-    'is malformed where it is no JSON object: %j',
+    'is malformed when it is not a JSON object: %j',
     (text) => {
       expect(() => readOutput(text)).toThrow(MalformedOutput);
     },
@@ -169,7 +169,7 @@ describe('the text of a tool', () => {
   });
 
   it.each(['{"decision":', '{not json}', '[]', '[{"decision":"block"}]', '{"decision":"approve"}'])(
-    'is malformed where it looks like JSON and is no output: %j',
+    'is malformed when it looks like JSON and is not an output: %j',
     (text) => {
       expect(() => readToolOutput(text)).toThrow(MalformedOutput);
     },

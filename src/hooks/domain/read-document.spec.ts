@@ -115,7 +115,7 @@ describe('a fault is named by its path', () => {
     ['a timeout of text', pre(tool({ timeout: '3' })), 'hooks.PreToolUse[0].hooks[0].timeout '],
     ['a timeout of null', pre(tool({ timeout: null })), 'hooks.PreToolUse[0].hooks[0].timeout '],
     [
-      'failClosed false where it means nothing',
+      'failClosed false for an event that always fails open',
       { Stop: [{ hooks: [tool({ failClosed: false })] }] },
       'hooks.Stop[0].hooks[0].failClosed ',
     ],

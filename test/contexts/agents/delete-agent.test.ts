@@ -42,9 +42,9 @@ describe('DELETE /v1/agents/{agentId}', () => {
 
   it('keeps every other agent and its secrets', async () => {
     const provider = { type: 'gemini', useOwnApiKey: true, apiKey: 'sk-own' };
-    const gone = await createAgent(service, organization);
+    const deleted = await createAgent(service, organization);
     const kept = await createAgent(service, organization, { provider });
-    await remove(gone.id);
+    await remove(deleted.id);
     expect(await rowsOf(kept.id)).toBe(2);
   });
 

@@ -8,7 +8,7 @@ import { calls, says } from '../../support/scripted-models.js';
 import { statementsOf } from '../../support/statements.js';
 import { createAgent } from './support.js';
 
-/** The clock stands still, so that caches expire only when a test advances it. */
+/** The clock moves only when a test advances it, so that caches do not expire in between. */
 const clock = new ManualClock();
 
 let gateway: FakeUpstream;

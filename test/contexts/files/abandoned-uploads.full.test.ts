@@ -29,7 +29,8 @@ afterEach(async () => {
 const dataDir = (): string => service.app.get(Settings).dataDir;
 const spooled = (): Promise<string[]> => readdir(join(dataDir(), 'spool')).catch(() => []);
 const spoolEmpties = (): Promise<void> => until(async () => (await spooled()).length === 0, 'the spool to be empty');
-const allGone = (): Promise<void> => until(() => service.app.get(OpenRequests).count === 0, 'every client to be gone');
+const allDisconnected = (): Promise<void> =>
+  until(() => service.app.get(OpenRequests).count === 0, 'every client to disconnect');
 
 const rows = (): Promise<{ id: string; status: string }[]> =>
   service.database.query('select id::text, status from files where organization_id = $1', [owner.id]);
@@ -84,7 +85,7 @@ function held<Arguments extends unknown[], Result>(
 async function expectNothingLeft(leave: () => void, holding: { readonly release: () => void }): Promise<void> {
   expect(await spooled()).toHaveLength(1);
   leave();
-  await allGone();
+  await allDisconnected();
   holding.release();
   await spoolEmpties();
   await expectWholeFiles(0);
@@ -98,7 +99,7 @@ describe('an upload whose client disconnects', () => {
     const sent = await Promise.all(Array.from({ length: 8 }, () => sendUpload(owner.key)));
     await until(() => puts.mock.calls.length === sent.length, 'all to be in the handler');
     for (const { leave } of sent) leave();
-    await allGone();
+    await allDisconnected();
     expect(await spooled()).toHaveLength(sent.length);
     put.release();
     await spoolEmpties();
@@ -128,15 +129,15 @@ describe('an upload whose client disconnects', () => {
 
   it('before the store fails stores nothing', async () => {
     const store = service.app.get(FileStore);
-    const put = held(() => Promise.reject<{ size: number }>(new Error('The disk is gone')), 'before');
+    const put = held(() => Promise.reject<{ size: number }>(new Error('The disk failed')), 'before');
     jest.spyOn(store, 'put').mockImplementationOnce(put.method);
     const { leave } = await sendUpload(owner.key);
     await put.called;
     leave();
-    await allGone();
+    await allDisconnected();
     expect(await spooled()).toHaveLength(1);
     put.release();
     await spoolEmpties();
-    await until(async () => (await rows()).length === 0, 'the row to be gone');
+    await until(async () => (await rows()).length === 0, 'the row to be deleted');
   });
 });

@@ -161,7 +161,7 @@ describe('a document is refused, naming the path, and nothing is stored', () => 
     ['a tool without a server', pre({ type: 'mcp_tool', tool: 't' }), `${AT}.server `],
     ['a tool without a name', pre({ type: 'mcp_tool', server: 'tickets' }), `${AT}.tool `],
     [
-      'a server that nobody has',
+      'a server that does not exist',
       pre(tool({ server: 'nowhere' })),
       `${AT}.server must be the app of one of the agent's custom-mcp integrations, and 'nowhere' is not`,
     ],
@@ -253,7 +253,7 @@ describe('access to the agent', () => {
   ];
 
   it.each(routes)(
-    '$method $path answers 404 for a classic agent, a foreign one and one that nobody has',
+    '$method $path answers 404 for a classic agent, one of another organization and one that does not exist',
     async ({ method, path, body }) => {
       const { key } = hooks;
       const classic = await service.agent(key);

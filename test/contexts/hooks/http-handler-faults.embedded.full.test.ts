@@ -163,7 +163,7 @@ const slowClosed = begunTogether(
 
 describe.each(EVENTS)('endpoints of %s without failClosed', (event) => {
   it.each(BATCHES)(
-    'that fail, from one that $first to one that $last: the run goes on without them, and the trace tells why',
+    'that fail, from one that $first to one that $last, are ignored, and the trace shows the fault',
     async ({ faults }) => {
       await expectOpen(await runWith(event, ...faults.map((fault) => faulty(fault))), event, faults);
       expect(target.connections).toBe(0);

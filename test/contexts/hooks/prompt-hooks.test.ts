@@ -57,7 +57,7 @@ describe('UserPromptSubmit', () => {
 
   it.each([
     ['its reason', { decision: 'block', reason: 'Not on a Sunday.' }, 'Not on a Sunday.'],
-    ['a plain sentence where it says none', { decision: 'block' }, expect.stringMatching(/^\S.*\.$/)],
+    ['a plain sentence when it gives no reason', { decision: 'block' }, expect.stringMatching(/^\S.*\.$/)],
   ])('that blocks ends the run as completed with %s; the model is not called', async (what, output, shown) => {
     const talk = await talkWith(service, {
       UserPromptSubmit: [group([{ type: 'http', url: server.url(`/blocks/${what.length}`, () => output) }])],
@@ -198,7 +198,7 @@ describe.each([
       await service.http('POST', `${path}/runs`, { key: talk.key, body: { message: { role: 'user', content: text } } });
       const sent = JSON.stringify(lastBody());
       for (const kept of ['good', 'fine', text]) expect(sent).toContain(kept);
-      for (const gone of ['bad', 'unasked', '"last', 'Not that.']) expect(sent).not.toContain(gone);
+      for (const blocked of ['bad', 'unasked', '"last', 'Not that.']) expect(sent).not.toContain(blocked);
     }
   });
 });

@@ -62,7 +62,7 @@ describe('POST /hooks/test', () => {
   });
 
   it.each<[string, (canary: Canary) => object, RegExp]>([
-    ['nobody listens', () => http({ url: 'http://127.0.0.1:1/' }), /./],
+    ['no server listens', () => http({ url: 'http://127.0.0.1:1/' }), /./],
     ['a private address', () => http({ url: 'https://10.0.0.1/' }), /address/],
     ['a redirect', (canary) => http({ url: canary.url }), /redirect|302/],
   ])('returns why a handler failed: %s', async (_what, handler, error) => {

@@ -307,7 +307,7 @@ const BROKEN: readonly Broken[] = [
     hook: { timeout: 1 },
     answer: () => new Promise(() => undefined),
   },
-  { what: 'is none that the server has', error: /lists no tool 'absent'\.$/, hook: { tool: 'absent' } },
+  { what: 'does not exist on the server', error: /lists no tool 'absent'\.$/, hook: { tool: 'absent' } },
 ];
 
 /** Expects that the handler is ignored without failClosed, and blocks with it. */
@@ -411,7 +411,7 @@ describe('the call of a hook', () => {
     expect(asked.body.interrupts).toMatchObject([{ metadata: { tool: 'echo' } }]);
     service.models.next(says('Done'));
     const [interrupt] = asked.body.interrupts;
-    if (!interrupt) throw new Error('Nobody was asked');
+    if (!interrupt) throw new Error('The run has no interrupt');
     expect((await talk.resume(approve(interrupt))).body.message).toMatchObject({ content: 'Done' });
     expect(endpoint.of('/all').map(({ input }) => [input['hook_event_name'], input['tool_name']])).toEqual([
       ['PreToolUse', 'echo'],

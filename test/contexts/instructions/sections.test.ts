@@ -200,9 +200,9 @@ describe('PATCH /v1/agents/{agentId}/sections/{sectionId}', () => {
 describe('DELETE /v1/agents/{agentId}/sections/{sectionId}', () => {
   it('removes a section and closes the gap; the others keep their order and are not written', async () => {
     const [a, b, c, d] = await agent.filled('a', 'b', 'c', 'd');
-    const gone = await agent.delete(b?.id ?? '');
-    expect([gone.status, gone.text]).toEqual([204, '']);
-    expect(gone.headers.get('etag')).toBe('"3"');
+    const answer = await agent.delete(b?.id ?? '');
+    expect([answer.status, answer.text]).toEqual([204, '']);
+    expect(answer.headers.get('etag')).toBe('"3"');
     expect(await agent.list()).toEqual([a, { ...c, position: 1 }, { ...d, position: 2 }]);
     expect(await agent.version()).toBe(3);
     const stored = await service.database.query('select position from sections where agent_id = $1 order by 1', [
