@@ -1,6 +1,6 @@
 /**
- * A process of its own: the least that a server must do for a run. It authenticates, stores the message, relays the
- * provider's answer and stores the reply; no agents, no limits, no history, no runs, no events, no traces.
+ * A separate process: the minimum that a server must do for a run. It authenticates, stores the message, passes on the provider's
+ * response and stores the reply, without agents, limits, history, runs, events and traces.
  */
 import { createHash } from 'node:crypto';
 import Fastify from 'fastify';
@@ -58,7 +58,7 @@ async function askUpstream(content: string): Promise<AsyncIterable<Buffer>> {
   return answer.body as AsyncIterable<Buffer>;
 }
 
-/** The text of a whole answer. */
+/** The text of a complete response. */
 function textOf(events: string): string {
   let text = '';
   for (const line of events.split('\n')) {

@@ -1,4 +1,4 @@
-/** How much later the first token of a run comes on the Claude Agent SDK, and what its processes take. */
+/** Measures how much the Claude Agent SDK delays the first token of a run, and the memory of its processes. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { median, percentile, round } from './figures.ts';
 import type { Say } from './passes.ts';
@@ -13,7 +13,7 @@ export interface ClaudeAgentPlan {
 
 const KINDS = {
   own: "the service's own loop",
-  warm: 'the SDK, in a process that is open',
+  warm: 'the SDK, in an open process',
   cold: 'the SDK, in a new process',
 } as const;
 type Kind = keyof typeof KINDS;
@@ -25,11 +25,11 @@ export interface ClaudeAgentFigures {
     readonly p95Ms: number;
     readonly addedMs: number;
   }[];
-  /** Resident, of the process that carried the warm runs; null where the package is not installed. */
+  /** Resident memory of the process that served the warm runs; null if the package is not installed. */
   readonly megabytes: { readonly first: number; readonly last: number; readonly runs: number } | null;
 }
 
-/** It is an optional package. */
+/** The package is optional. */
 export function hasClaudeAgentSdk(): boolean {
   return existsSync('claude-agent/node_modules/@anthropic-ai/claude-agent-sdk');
 }
@@ -50,7 +50,7 @@ async function firstText(origin: string, key: string, thread: string): Promise<n
     if (text.includes('TEXT_MESSAGE_CONTENT')) firstMs ??= performance.now() - began;
   }
   if (firstMs === undefined || !text.includes('RUN_FINISHED'))
-    throw new Error(`A run did not end well: ${text.slice(-300)}`);
+    throw new Error(`A run did not complete: ${text.slice(-300)}`);
   return firstMs;
 }
 

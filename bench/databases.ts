@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 import { PostgresProcesses } from './postgres-processes.ts';
 
-/** The databases of one run, made on the server that the bench is given and dropped at its end. */
+/** Makes databases for one run on the given server, and drops them at its end. */
 export class Databases {
   private readonly made: string[] = [];
   private readonly server: URL;
@@ -22,7 +22,7 @@ export class Databases {
   /** Makes an empty database. @returns its URL */
   async create(purpose: string): Promise<URL> {
     const name = `bench_${purpose}_${randomBytes(4).toString('hex')}`;
-    // Before it is there: a bench that is stopped meanwhile drops it all the same.
+    // Listed before it exists, so that a bench that is stopped during its creation also drops it.
     this.made.push(name);
     await this.admin.query(`create database ${name}`);
     const url = new URL(this.server);
@@ -30,7 +30,7 @@ export class Databases {
     return url;
   }
 
-  /** Connections to a database by their state, those of one program alone. */
+  /** Connections of one program to a database, by state. */
   async connections(database: URL, program: string): Promise<Connections> {
     const { rows } = await this.admin.query<{ state: string | null }>(
       'select state from pg_stat_activity where datname = $1 and application_name = $2',
@@ -40,7 +40,7 @@ export class Databases {
     return { total: rows.length, active: inState('active'), idleInTransaction: inState('idle in transaction') };
   }
 
-  /** The server's processes; undefined where it runs on another machine. */
+  /** The processes of the server; undefined if it runs on another machine. */
   async processes(): Promise<PostgresProcesses | undefined> {
     const { rows } = await this.admin.query<{ pid: number }>('select pg_backend_pid() as pid');
     return PostgresProcesses.of(rows[0]?.pid ?? 0);
@@ -48,7 +48,7 @@ export class Databases {
 
   async version(): Promise<string> {
     const { rows } = await this.admin.query<{ server_version: string }>('show server_version');
-    // What the packager adds is none of its number.
+    // Without the suffix that a package adds to the version.
     return rows[0]?.server_version.split(' ')[0] ?? '';
   }
 

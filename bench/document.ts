@@ -3,7 +3,7 @@ import type { Section } from './report.ts';
 
 const DOCUMENT = new URL('./figures.md', import.meta.url);
 
-/** Puts sections in the place of the figures that the document has; what is written around them stays. */
+/** Replaces the figures of the document by sections, and keeps the text around them. */
 export function fillDocument(sections: readonly Section[]): void {
   let document = readFileSync(DOCUMENT, 'utf8');
   for (const { name, text } of sections) {

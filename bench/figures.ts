@@ -1,4 +1,4 @@
-/** The value below which so large a share (0 to 1) of the values lies; the nearest one that was measured. */
+/** The percentile for a share from 0 to 1: the nearest measured value. */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;
@@ -12,12 +12,12 @@ export function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
 
-/** Keeps so many digits after the point. */
+/** Rounds to a number of decimals. */
 export function round(value: number, digits: number): number {
   return Number(value.toFixed(digits));
 }
 
-/** The median of the rounds, and the lowest and the highest of them. */
+/** The median of the rounds, with the lowest and the highest. */
 export interface Spread {
   readonly median: number;
   readonly lowest: number;

@@ -12,7 +12,7 @@ export function growthText(lines: readonly GrowthFigures[], spread: (of: Spread)
   return [costTable(lines), multiplesTable(lines, spread), firstTable(lines), ...leftOut(lines)].join('\n\n');
 }
 
-/** The same at each concurrency, so that of the first is enough. */
+/** The same for each concurrency, so the first is enough. */
 function firstTable(lines: readonly GrowthFigures[]): string {
   const [{ concurrency } = { concurrency: 0 }] = lines;
   return table(

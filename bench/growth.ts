@@ -6,7 +6,7 @@ import type { Growth } from './plan.ts';
 import { INSTANT } from './script.ts';
 import type { HistoryMessage, SdkOrder, SdkReply } from './sdk-orders.ts';
 
-/** What one run costs, in milliseconds. */
+/** The cost of one run, in milliseconds. */
 interface Cost {
   readonly p50: number;
   readonly processor: number;
@@ -14,32 +14,32 @@ interface Cost {
 }
 export type CostKind = keyof Cost;
 
-/** One thread size at one concurrency. */
+/** The results for one thread size at one concurrency. */
 export interface GrowthFigures {
   readonly messages: number;
   readonly concurrency: number;
   readonly runs: number;
-  /** Messages that the upstream was sent in the last run, the new one among them; the rest did not fit. */
+  /** Messages in the last request to the upstream, including the new one; older messages did not fit. */
   readonly sentMessages: number;
   readonly upstreamBytesPerRun: number;
   readonly p50Ms: number;
   readonly processorMsPerRun: number;
   readonly databaseMsPerRun: number | null;
-  /** The same request sent straight to the upstream by the provider's official client. */
+  /** The same request, sent to the upstream by the provider's official client. */
   readonly input: { readonly p50Ms: number; readonly processorMsPerRun: number };
-  /** A run on a thread that the process has not talked on since its start. */
+  /** A run on a thread that the process has not used since its start. */
   readonly first: {
     readonly p50Ms: number;
     readonly processorMsPerRun: number;
     readonly databaseMsPerRun: number | null;
   };
-  /** By the smallest threads of the same round. */
+  /** Relative to the smallest threads of the same round. */
   readonly growth: Readonly<
     Record<CostKind, { readonly raw: Spread; readonly input: Spread; readonly net: Spread } | null>
   >;
 }
 
-/** One round: the service's cost, and that of the input alone right after it. */
+/** One round: the cost of the service, and then that of the input alone. */
 interface GrowthRound {
   readonly service: Round;
   readonly input: Round;
@@ -51,7 +51,7 @@ export interface GrowthPlaces {
   readonly load: LoadClient;
   readonly sdk: OrderedProcess<SdkOrder, SdkReply>;
   readonly upstreamOrigin: string;
-  /** Of the service, by the messages of the threads. */
+  /** Targets of the service, by number of messages in the threads. */
   readonly service: ReadonlyMap<number, Place>;
 }
 
@@ -84,7 +84,7 @@ export async function measureGrowth(
   return figures;
 }
 
-/** Enough for one run on every thread. */
+/** Longer than one run on every thread takes. */
 const FIRST_RUNS_SECONDS = 60;
 
 type Limits = Pick<SdkOrder, 'concurrency' | 'seconds' | 'maxRuns'>;
@@ -92,7 +92,7 @@ type Limits = Pick<SdkOrder, 'concurrency' | 'seconds' | 'maxRuns'>;
 async function measureOnce(places: GrowthPlaces, messages: number, limits: Limits): Promise<GrowthRound> {
   const measured = await measureService(places, messages, limits);
   const { sdk } = places;
-  // However often it is sent, no thread grows by it; the more, the better its small cost is known.
+  // This request adds nothing to a thread. More requests measure its small cost more precisely.
   const send = { kind: 'send', messages: measured.said, ...limits, maxRuns: Infinity } as const;
   const input = await measureRound(
     { pid: sdk.pid, database: undefined },
@@ -114,12 +114,12 @@ async function measureService(places: GrowthPlaces, messages: number, limits: Li
   const after = await receivedBy(upstreamOrigin);
   const runs = service.latencies.length;
   if (after.requests - before.requests !== runs) {
-    throw new Error(`The upstream was asked ${after.requests - before.requests} times in ${runs} runs`);
+    throw new Error(`The upstream got ${after.requests - before.requests} requests in ${runs} runs`);
   }
   const said = saidIn(after.last);
-  // 600,000 characters fit for sure of so short messages; a thread that was not read would look cheap.
+  // All short messages fit into 600,000 characters. A thread whose history was not read would look cheap.
   if (said.length < Math.min(messages, 2000) + 1) {
-    throw new Error(`The upstream was sent ${said.length} messages of a thread of ${messages}`);
+    throw new Error(`The upstream got ${said.length} messages of a thread of ${messages}`);
   }
   return { service, said, sentMessages: said.length, bytes: after.bytes - before.bytes };
 }
@@ -212,7 +212,7 @@ function growthOf(
   const costs = (of: readonly GrowthRound[]): { raw: number; input: number }[] =>
     of.flatMap(({ service, input }) => {
       const raw = costOf(service)[kind];
-      // Nothing of the input alone is in a database.
+      // The input alone needs no database.
       const alone = costOf(input)[kind === 'withDatabase' ? 'processor' : kind];
       return raw === null ? [] : [{ raw, input: alone }];
     });

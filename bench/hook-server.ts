@@ -1,6 +1,6 @@
 /**
- * A process of its own: an endpoint of hooks that answers at once and has nothing to say. It does as little as it can,
- * because it shares the machine with what is measured.
+ * A separate process: an endpoint for hooks that answers at once without output. It does as little as possible, because it shares
+ * the machine with the measured service.
  */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -8,7 +8,7 @@ import { announce } from './ipc.ts';
 
 const ANSWER = Buffer.from('{}');
 
-/** What came in since the start, for whoever asks with a GET. */
+/** Counts of requests since the start; a GET returns them. */
 const received = { calls: 0, connections: 0 };
 
 const server = createServer({ keepAliveTimeout: 120_000 }, (request, response) => {

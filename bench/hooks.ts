@@ -11,10 +11,10 @@ import { equip, type Equipped, type EquippedService, threadsOf } from './tools-s
 const EVENTS = ['UserPromptSubmit', 'PreToolUse', 'PostToolUse', 'Stop'] as const;
 const CALLED = 'list_records_0';
 
-/** A kind of run: what its agents have of hooks, and whether the model calls a tool once. */
+/** A kind of run: the hooks of its agents, and whether the model calls a tool once. */
 interface Kind {
   readonly name: HookLaneName;
-  /** Of each of its events. */
+  /** Handlers of each event. */
   readonly handlers: number;
   readonly events: readonly (typeof EVENTS)[number][];
   readonly calls: boolean;
@@ -38,7 +38,7 @@ export interface HooksResult {
   readonly endpoint: { readonly calls: number; readonly connections: number };
 }
 
-/** Starts an endpoint and a tool server, and in each mode the service twice on the same data: to fill it, and to measure. */
+/** Starts an endpoint and a tool server, and in each mode the service twice on the same data: to fill it and to measure. */
 export async function runHooks(
   stage: Stage,
   floor: Floor,

@@ -10,11 +10,11 @@ import { INSTANT } from './script.ts';
 export interface CrawlFigures {
   readonly pages: number;
   readonly chunks: number;
-  /** From the request to the crawl's end, each crawl of an agent that has no knowledge yet. */
+  /** From the request to the end of the crawl, for agents without knowledge. */
   readonly crawls: readonly { readonly seconds: number; readonly pagesPerSecond: number }[];
-  /** From the request until every chunk is found by meaning too; null where search is by keywords alone. */
+  /** From the request until every chunk has a vector; null if search uses only keywords. */
   readonly embeddedSeconds: number | null;
-  /** First tokens of streamed runs, alone and while agents' sites are crawled; `p99Ratios` are those of each pair of slices. */
+  /** First tokens of streamed runs, alone and during crawls; `p99Ratios` has one ratio for each pair of slices. */
   readonly firstToken: {
     readonly alone: Spread;
     readonly besideCrawls: Spread;
@@ -45,15 +45,15 @@ interface WebsiteRead {
   readonly chunks: number;
 }
 
-/** Each look costs the service as much as a tenth of a page. */
+/** Interval of status requests: each costs the service as much as a tenth of a page. */
 const POLL_MS = 100;
 const MAX_CRAWL_MS = 120_000;
-/** Runs at a time, beside the crawl. */
+/** Concurrent runs during the crawl. */
 const AT_ONCE = 4;
-/** After it pages are being fetched, parsed and stored. */
+/** After this time the crawl fetches, parses and stores pages. */
 const CRAWL_LEAD_MS = 500;
 
-/** Crawls of a site of its own, and what they do to the runs of other agents on the same machine. */
+/** Measures crawls of a local site, and how they slow the runs of other agents on the same machine. */
 export async function measureCrawls(
   load: LoadClient,
   service: CrawledService,
@@ -134,7 +134,7 @@ class Crawler {
     this.key = key;
   }
 
-  /** @throws Error when the crawl ends in any other way than well */
+  /** @throws Error if the crawl does not succeed */
   async crawl(agentId: string): Promise<{ seconds: number; chunks: number }> {
     const began = performance.now();
     await this.put(agentId);
@@ -148,7 +148,7 @@ class Crawler {
     }
   }
 
-  /** Chunks are embedded in order of their ids; the last page's text is found by meaning once all are. */
+  /** Chunks are embedded in the order of their ids, so when the last page has a vector, all have. */
   async untilEmbedded(agentId: string): Promise<void> {
     const until = performance.now() + MAX_CRAWL_MS;
     while (performance.now() < until) {
@@ -163,13 +163,13 @@ class Crawler {
     throw new Error('The chunks were not embedded in time');
   }
 
-  /** Crawls the site for one agent after the other until told to stop. */
+  /** Crawls the site for one agent after the other until it is stopped. */
   keepCrawling(agents: readonly string[]): { stop(): Promise<void> } {
     let stopped = false;
     const work = async (): Promise<void> => {
       for (let next = 0; !stopped; next += 1) {
         const agentId = agents[next % agents.length] ?? '';
-        // Everything is fetched, parsed and indexed anew.
+        // Each crawl fetches, parses and indexes all pages.
         await this.put(agentId, []);
         await this.crawl(agentId);
       }
@@ -210,7 +210,7 @@ async function searchesByMeaning(origin: string): Promise<boolean> {
 
 function spreadOf(slices: readonly SliceResult[]): Spread {
   const firstTokens = slices.flatMap((slice) => slice.firstTokens);
-  if (sum(firstTokens) === 0) throw new Error('No run was taken');
+  if (sum(firstTokens) === 0) throw new Error('No run was made');
   return {
     runs: firstTokens.length,
     p50Ms: round(percentile(firstTokens, 0.5), 2),

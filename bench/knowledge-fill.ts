@@ -12,7 +12,7 @@ const WORDS_A_HEADING = 3;
 const CHUNKS_A_DOCUMENT = 4;
 const DOCUMENTS_AT_ONCE = 128;
 
-/** Writes chunks as `DocumentIndex` would have stored them, in a small part of its time: straight into the tables. */
+/** Writes chunks into the tables as `DocumentIndex` would store them, in a fraction of the time. */
 export async function fillKnowledge(
   database: SqlExecutor,
   organizationId: string,
@@ -98,7 +98,7 @@ async function insertDocuments(
   await insert.run(database, { organizationId, agentId, rows, ...termParameters(partition.id, numbered, true) });
 }
 
-/** Gives every chunk a vector of the model that serves, each another one. */
+/** Gives every chunk a different vector of the current model. */
 export async function fillVectors(database: SqlExecutor, dimensions: number): Promise<void> {
   const [model] = await database.query<{ id: number }>(
     "update knowledge_embedding_models set dimensions = $1::integer where state = 'serving' returning id",

@@ -16,7 +16,7 @@ export function knowledgeText({ crawl }: KnowledgeResult): string {
   );
   const vectors =
     crawl.embeddedSeconds === null
-      ? 'This database takes no vectors.'
+      ? 'This database has no vectors.'
       : `All of them had vectors ${crawl.embeddedSeconds} s after the request.`;
   return [
     crawls,

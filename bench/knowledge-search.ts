@@ -1,6 +1,6 @@
 /**
- * How fast an agent's knowledge is searched, through HTTP, one search at a time: by keywords in 100,000 chunks of one agent beside as many of
- * another on PostgreSQL, by keywords and hybrid in 5,000 on the embedded database.
+ * Measures searches of an agent's knowledge through HTTP, one at a time: by keywords in 100,000 chunks of one agent, with as many chunks of
+ * another agent, on PostgreSQL; by keywords and hybrid in 5,000 chunks on the embedded database.
  */
 import type { SqlExecutor } from '../src/platform/database/index.ts';
 import { percentile, round } from './figures.ts';
@@ -16,15 +16,15 @@ import type { ClusteredEnvironment, Stage } from './stage.ts';
 
 export interface SearchFigures {
   readonly by: 'keywords' | 'hybrid';
-  /** Of the agent that is searched. */
+  /** Chunks of the searched agent. */
   readonly chunks: number;
-  /** Of others, in the same tables. */
+  /** Chunks of other agents in the same tables. */
   readonly beside: number;
   readonly searches: number;
   readonly p50Ms: number;
   readonly p95Ms: number;
   readonly longestMs: number;
-  /** On a processor, a search: of the service's process, and of the database's where they can be told. */
+  /** Processor time of a search: of the service, and of the database if it can be measured. */
   readonly processorMs: number;
   readonly databaseMs: number | null;
 }
@@ -41,7 +41,7 @@ interface Searched {
 const DIMENSIONS = 1_536;
 const WARM_UP = 30;
 
-/** In a database of its own, so that other parts of the bench are not measured beside it. */
+/** Uses a separate database, so that other parts of the bench have no influence. */
 export async function searchOnPostgres(
   stage: Stage,
   plan: SearchPlan,
@@ -71,7 +71,7 @@ export async function searchOnPostgres(
   }
 }
 
-/** @param further what lets the service ask the embeddings endpoint, which answers vectors of 1,536 numbers */
+/** @param further settings of the embeddings endpoint, which returns vectors of 1,536 numbers */
 export async function searchEmbedded(
   stage: Stage,
   further: Environment,
@@ -145,9 +145,9 @@ async function measure(
     });
     const body = await answer.text();
     const took = performance.now() - began;
-    if (!answer.ok) throw new Error(`A search was answered ${answer.status}: ${body}`);
+    if (!answer.ok) throw new Error(`A search answered ${answer.status}: ${body}`);
     const [first] = (JSON.parse(body) as { results: { semanticScore: number | null }[] }).results;
-    if (by === 'hybrid' && first?.semanticScore === null) throw new Error('Searches have no meaning to go by');
+    if (by === 'hybrid' && first?.semanticScore === null) throw new Error('The searches do not use vectors');
     return took;
   };
   for (let count = 0; count < WARM_UP; count += 1) await ask(text.query());

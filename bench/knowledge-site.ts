@@ -1,7 +1,7 @@
 /**
- * A process of its own: a site of so many pages (the first argument), each an article of some 30 KB that links to
- * others, and an embeddings endpoint that answers at once: vectors of so many numbers (the second one). It makes its pages beforehand, because it shares the machine
- * with what is measured.
+ * A separate process: a site of articles of about 30 KB that link to one another (number of pages: first argument), and an embeddings
+ * endpoint that answers at once (size of vectors: second argument). It makes its pages in advance, because it shares the machine with the
+ * measured service.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -18,7 +18,7 @@ const WORDS = (
 
 const count = Number(process.argv[2]);
 
-/** The same pages every time, and no two alike. */
+/** Always the same pages, all different. */
 function words(seed: number, length: number): string {
   let state = (seed * 2_654_435_761 + 1) >>> 0;
   const next = (): string => {
@@ -28,7 +28,7 @@ function words(seed: number, length: number): string {
   return Array.from({ length }, next).join(' ');
 }
 
-/** The root is one of the pages: with another address of its own there would be one more than an organization's budget. */
+/** The root is one of the pages, because an additional page would exceed the budget of an organization. */
 function pathOf(index: number): string {
   return index === 0 ? '/' : `/page/${index}`;
 }

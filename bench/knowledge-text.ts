@@ -1,6 +1,6 @@
 const VOCABULARY = 60_000;
 
-/** The same numbers in every run. */
+/** Returns the same numbers in every run. */
 export function randomNumbers(seed: number): () => number {
   let state = seed;
   return () => {
@@ -9,7 +9,7 @@ export function randomNumbers(seed: number): () => number {
   };
 }
 
-/** Words as often as in any language: the second half as often as the first, and so on. */
+/** Words with frequencies as in natural languages: the second half as frequent as the first, and so on. */
 export class ZipfText {
   private readonly random: () => number;
   private readonly words: readonly string[];
@@ -44,7 +44,7 @@ export class ZipfText {
     return Array.from({ length: count }, () => this.word());
   }
 
-  /** Mostly of words that are not the most frequent ones, some of them misspelt. */
+  /** Mostly words of low frequency, some of them misspelt. */
   query(): string {
     const words = Array.from({ length: 2 + Math.floor(this.random() * 5) }, () => this.word());
     return (this.random() < 0.1 ? [...words, words[0]?.slice(1) ?? ''] : words).join(' ');

@@ -1,4 +1,4 @@
-/** Files uploaded at once as knowledge of an agent, until all are read: how long it takes, and in how much memory. */
+/** Measures time and memory to upload and parse many files of an agent at once. */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { round, sum } from './figures.ts';
@@ -14,14 +14,14 @@ export interface UploadFigures {
   readonly mode: 'postgres' | 'embedded';
   readonly uploads: number;
   readonly uploadedMiB: number;
-  /** Until the last one was answered `201`. */
+  /** Until the last upload has returned `201`. */
   readonly acceptedSeconds: number;
-  /** Until none was processed any more. */
+  /** Until all files are processed. */
   readonly settledSeconds: number;
-  /** Of the service's process before, and the most that it held from then on, as Linux counts it. */
+  /** Resident memory of the service before, and its peak after that. */
   readonly residentMiB: number;
   readonly peakMiB: number;
-  /** Of all its children together, at the same moment. */
+  /** Peak of the sum of all its children. */
   readonly peakOfChildrenMiB: number;
 }
 
@@ -39,7 +39,7 @@ interface BenchFile {
   readonly content: string;
 }
 
-/** Sentences that no other file has. */
+/** Sentences that are in no other file. */
 function prose(seed: number, sentences: number): string {
   const word = (at: number): string => WORDS[(seed * 31 + at * 17 + at * at) % WORDS.length] ?? '';
   return Array.from(
@@ -75,7 +75,7 @@ const KINDS: readonly ((seed: number, text: string) => BenchFile)[] = [
   }),
 ];
 
-/** Most are of some 10 KiB; one in fifty is of a megabyte. */
+/** Most files have about 10 KiB; one in fifty has a megabyte. */
 function fileOf(seed: number): BenchFile {
   const kind = KINDS[seed % KINDS.length] ?? KINDS[0];
   if (!kind) throw new Error('There are no kinds of files');
@@ -98,12 +98,12 @@ function memoryOfChildren(pid: number): number {
   }, 0);
 }
 
-/** What the start took is not what uploads take. */
+/** Resets the peak, which includes the start. */
 function forgetPeak(pid: number): void {
   writeFileSync(`/proc/${pid}/clear_refs`, '5');
 }
 
-/** Unlike samples of it, this misses nothing. */
+/** The peak that Linux records, which samples could miss. */
 function peakMiB(pid: number): number {
   const kib = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
   return Number(kib) / 1024;
@@ -124,18 +124,18 @@ async function startOne(
     return { service: await stage.processes.startService('all', whole, []), env: whole };
   }
   const env = stage.embeddedEnvironment();
-  // Its first start makes the database, and takes more memory for that than the next one ever does.
+  // The first start makes the database, and needs more memory than the next one.
   await (await stage.startEmbedded(env)).stop();
   return { service: (await stage.startEmbedded(env)).service, env };
 }
 
-/** In both modes, each in a process that receives, keeps and parses them. */
+/** Measures both modes, each in one process that receives, stores and parses the files. */
 export async function runUploads(stage: Stage, plan: UploadPlan, say: Say): Promise<UploadFigures[]> {
   const figures = [await measureUploads(stage, 'postgres', plan.uploads, say)];
   return plan.embedded ? [...figures, await measureUploads(stage, 'embedded', plan.uploads, say)] : figures;
 }
 
-/** @throws Error when an upload is refused, or one of the files cannot be read */
+/** @throws Error if an upload is refused, or a file cannot be parsed */
 async function measureUploads(
   stage: Stage,
   mode: UploadFigures['mode'],
@@ -174,7 +174,7 @@ async function measureUploads(
   }
 }
 
-/** @returns their bytes */
+/** @returns the sum of their sizes */
 async function uploadAll(url: string, headers: Readonly<Record<string, string>>, uploads: number): Promise<number> {
   const sizes = await Promise.all(
     Array.from({ length: uploads }, async (_, seed) => {
@@ -182,7 +182,7 @@ async function uploadAll(url: string, headers: Readonly<Record<string, string>>,
       const body = new FormData();
       body.set('file', new File([content], name, { type }));
       const answer = await fetch(url, { method: 'POST', headers, body });
-      if (answer.status !== 201) throw new Error(`An upload was answered ${answer.status}: ${await answer.text()}`);
+      if (answer.status !== 201) throw new Error(`An upload answered ${answer.status}: ${await answer.text()}`);
       await answer.body?.cancel();
       return Buffer.byteLength(content);
     }),
@@ -194,7 +194,7 @@ async function allRead(url: string, headers: Readonly<Record<string, string>>, b
   for (;;) {
     const { files } = (await (await fetch(url, { headers })).json()) as Listed;
     const failed = files.find(({ status }) => status === 'failed');
-    if (failed) throw new Error(`${failed.name} could not be read: ${failed.error ?? ''}`);
+    if (failed) throw new Error(`${failed.name} could not be parsed: ${failed.error ?? ''}`);
     if (files.every(({ status }) => status === 'ready')) return;
     if (performance.now() - began > GIVE_UP_MS) throw new Error('The files are still being processed');
     await sleep(POLL_MS);

@@ -9,7 +9,7 @@ export interface KnowledgeResult {
   readonly crawl: CrawlFigures;
 }
 
-/** Crawls a local site, in both modes; the site and the embeddings endpoint are one process beside the service. */
+/** Crawls a local site in both modes. One process serves the site and the embeddings endpoint. */
 export async function runKnowledge(
   stage: Stage,
   floor: Floor,

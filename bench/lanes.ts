@@ -1,7 +1,7 @@
 import { median, percentile, round } from './figures.ts';
 import { table } from './table.ts';
 
-/** A kind of run that takes turns with others, and the one it is held against: the same run without what is measured. */
+/** A kind of run that alternates with others, and the lane to compare it with: the same run without the measured feature. */
 export interface ComparedLane<Name extends string> {
   readonly name: Name;
   readonly over: Name | null;
@@ -12,11 +12,11 @@ export interface ComparedFigures<Name extends string> {
   readonly runs: number;
   readonly p50Ms: number;
   readonly p95Ms: number;
-  /** The median over the rounds of the difference to the other lane, run by run; and how far the 95th percentiles are apart. */
+  /** Median over the rounds of the difference to the other lane, run by run, and the difference of the 95th percentiles. */
   readonly added: { readonly lane: Name; readonly p50Ms: number; readonly p95Ms: number } | null;
 }
 
-/** @param latencies milliseconds by lane and round, as an alternation gives them */
+/** @param latencies milliseconds by lane and round */
 export function compareLanes<Name extends string>(
   lanes: readonly ComparedLane<Name>[],
   latencies: readonly (readonly number[])[],

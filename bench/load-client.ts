@@ -16,7 +16,7 @@ import type {
 import { OrderedProcess } from './ordered-process.ts';
 import type { Target } from './targets.ts';
 
-/** The load process, one order at a time. */
+/** Sends orders to the load process, one at a time. */
 export class LoadClient {
   private readonly process: OrderedProcess<LoadOrder, LoadReply>;
 

@@ -1,7 +1,7 @@
 import type { ReplyScript } from './script.ts';
 import type { Target, RunForm } from './targets.ts';
 
-/** Runs on one target, so many at a time, until the time or the number of runs is up. */
+/** Runs on one target with a fixed concurrency, until a time or a number of runs. */
 export interface Slice {
   readonly target: string;
   readonly form: RunForm;
@@ -13,58 +13,58 @@ export interface Slice {
 
 export interface SliceResult {
   readonly seconds: number;
-  /** Milliseconds, one a run. */
+  /** Milliseconds of each run. */
   readonly latencies: readonly number[];
   readonly firstTokens: readonly number[];
 }
 
-/** Waiting runs, one at a time, of several kinds that take turns run by run. */
+/** Unstreamed runs, one at a time, of several kinds that alternate. */
 export interface Alternation {
   readonly lanes: readonly { readonly target: string; readonly script: ReplyScript }[];
   readonly rounds: number;
 }
 
-/** Streams that are open all at the same time. */
+/** Streams that are all open at the same time. */
 export interface Hold {
   readonly target: string;
   readonly script: ReplyScript;
   readonly streams: number;
-  /** How many are being opened at a time. */
+  /** How many streams are opened concurrently. */
   readonly openAtOnce: number;
 }
 
 export interface HoldResult {
-  /** Why each stream that did not reach its last event was lost. */
+  /** The error of each stream without its last event. */
   readonly lost: readonly string[];
   readonly peakOpen: number;
-  /** Epoch milliseconds; 0 when it never came to that. */
+  /** Epoch milliseconds; 0 if the streams were never all open. */
   readonly allOpenAt: number;
   readonly firstEndAt: number;
 }
 
-/** Streamed runs, one at a time, whose events are kept by the load process, to be read again. */
+/** Streamed runs, one at a time, whose events the load process stores for later reads. */
 export interface Recording {
-  /** Where the runs are. */
+  /** The target of the runs. */
   readonly target: string;
-  /** Another replica, where each run is read as soon as it has ended. */
+  /** Another replica, on which each run is read as soon as it has ended. */
   readonly other: string;
   readonly script: ReplyScript;
   readonly runs: number;
 }
 
 export interface Recorded {
-  /** Milliseconds that each run's own stream took to its end. */
+  /** Milliseconds of each run's stream. */
   readonly original: readonly number[];
-  /** Milliseconds that reading it on the other replica took, from the end of its own stream on. */
+  /** Milliseconds of the read on the other replica, from the end of the run's stream. */
   readonly atOnce: readonly number[];
-  /** Events of one run. */
+  /** Number of events of one run. */
   readonly events: number;
 }
 
-/** What of a recorded run is read: the run itself, its events from the first on, those of its second half. */
+/** What is read of a recorded run: the run, all its events, or the second half of them. */
 export type Part = 'run' | 'whole' | 'half';
 
-/** Reads the runs that were recorded last, so many at a time, until the time is up. */
+/** Reads the last recorded runs with a fixed concurrency, until the time is up. */
 export interface Read {
   readonly target: string;
   readonly part: Part;
@@ -72,7 +72,7 @@ export interface Read {
   readonly seconds: number;
 }
 
-/** Runs under way, each read by the one who started it and by a second reader who joins after the first event. */
+/** Active runs, each read by its starter and by a second reader that joins after the first event. */
 export interface Follow {
   readonly target: string;
   readonly joinedOn: string;
@@ -82,9 +82,9 @@ export interface Follow {
 }
 
 export interface FollowResult {
-  /** Milliseconds by which the second reader had an event later than the first, one an event. */
+  /** Delay of the second reader behind the first one, in milliseconds, for each event. */
   readonly delays: readonly number[];
-  /** Milliseconds from joining to the first event. */
+  /** Milliseconds from the second request to its first event. */
   readonly joined: readonly number[];
   readonly events: number;
 }

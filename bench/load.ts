@@ -1,4 +1,4 @@
-/** A process of its own: takes the runs that the bench orders and tells how long they took. */
+/** A separate process: makes the runs that the bench orders, and reports how long they took. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Pool } from 'undici';
 import type { Alternation, Hold, HoldResult, LoadOrder, LoadReply, Slice, SliceResult } from './load-orders.ts';
@@ -22,7 +22,7 @@ function find(name: string): Open {
   return found;
 }
 
-/** Keeps so many runs under way until the time or the number of runs is up; the last ones are waited for. */
+/** Keeps a fixed number of runs active until the time or the number of runs is reached, and waits for the last ones. */
 async function runSlice(slice: Slice): Promise<SliceResult> {
   const on = find(slice.target);
   const firstTokens: number[] = [];
@@ -30,7 +30,7 @@ async function runSlice(slice: Slice): Promise<SliceResult> {
   const began = performance.now();
   const until = began + slice.seconds * 1000;
   let started = 0;
-  // Slow replies that all began together would end together, and the next ones would come in bursts.
+  // Slow replies that start together would end together, and the next ones would start in bursts.
   const stagger = ((slice.script.writes - 1) * slice.script.everyMs) / slice.concurrency;
   const worker = async (_: unknown, index: number): Promise<void> => {
     await sleep(index * stagger);
@@ -47,7 +47,7 @@ async function runSlice(slice: Slice): Promise<SliceResult> {
   return { seconds: (performance.now() - began) / 1000, latencies, firstTokens };
 }
 
-/** Each round has one run of each lane, and begins with another one. */
+/** Each round has one run of each lane, and starts with another lane. */
 async function alternate({ lanes, rounds }: Alternation): Promise<number[][]> {
   const taken = lanes.map(({ target, script }) => ({ on: find(target), script, latencies: [] as number[] }));
   for (let round = 0; round < rounds; round += 1) {
@@ -61,11 +61,11 @@ async function alternate({ lanes, rounds }: Alternation): Promise<number[][]> {
   return taken.map(({ latencies }) => latencies);
 }
 
-/** Opens so many streams, a few at a time, and holds all of them until they have ended. */
+/** Opens the streams, a few at a time, and holds all of them until they have ended. */
 async function hold({ target: name, streams, openAtOnce, script }: Hold): Promise<HoldResult> {
   const { target, client: kept, free } = find(name);
   if (streams > free.length) throw new Error(`More streams than threads: ${streams} of ${free.length}`);
-  // The idle ones would count among the service's sockets.
+  // Idle connections would count as sockets of the service.
   await kept.close();
   const client = new Pool(target.origin, { connections: streams, headersTimeout: 0, bodyTimeout: 0 });
   const lost: string[] = [];

@@ -1,6 +1,6 @@
 /**
- * The bench: how many runs the service takes, how fast, in how much memory, next to the least that any server would
- * have to do in the same run. See docs/performance.md for
+ * The bench: throughput, latency and memory of runs of the service, compared with the minimum that any server must do for the same
+ * run. See docs/performance.md for
  * `npm run bench -- [--quick] [--only <part>] [--document] [--profile <folder>] [--corpus <folder>]`.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
@@ -45,7 +45,7 @@ function say(line: string): void {
 function partsOf(names: readonly string[]): BenchPart[] {
   return names.map((name) => {
     const part = PARTS.find((known) => known === name);
-    if (!part) throw new Error(`--only takes ${PARTS.join(', ')}; not ${name}`);
+    if (!part) throw new Error(`--only must be one of ${PARTS.join(', ')}, not ${name}`);
     return part;
   });
 }
@@ -138,7 +138,7 @@ try {
     .flatMap(({ holds }) => holds)
     .filter(({ lost, peakOpen, streams }) => lost > 0 || peakOpen < streams);
   if (lost.length > 0) {
-    say('Streams were lost, or never open all at once: the figures above do not stand');
+    say('Streams were lost, or never all open at once: the figures above are invalid');
     process.exitCode = 1;
   }
 } catch (error) {

@@ -16,9 +16,9 @@ export interface CellFigures {
   readonly p99Ms: number;
   readonly firstTokenP50Ms: number;
   readonly firstTokenP99Ms: number;
-  /** Time of the target's own process on the processors, a run; unlike the rest hardly moved by what else runs. */
+  /** Processor time of the target's process for each run, which hardly depends on other load. */
   readonly processorMsPerRun: number;
-  /** The same of all processes of the PostgreSQL server; null where they are not to be seen, or there is none. */
+  /** Processor time of all processes of the PostgreSQL server; null if there is none, or it is on another machine. */
   readonly databaseMsPerRun: number | null;
 }
 
@@ -26,15 +26,15 @@ export interface CellResult {
   readonly form: Cell['form'];
   readonly concurrency: number;
   readonly targets: readonly CellFigures[];
-  /** The service's runs per second by another's: the median of the rounds, and the lowest and highest round. */
+  /** The service's runs per second divided by another target's: median, lowest and highest round. */
   readonly ratios: Readonly<Partial<Record<TargetKind, Spread>>>;
 }
 
-/** Where a pass sends its load: a name that the load process knows, and the processes that bear it. */
+/** A target of a pass: its name in the load process, and its processes. */
 export interface Place {
   readonly name: string;
   readonly pid: number;
-  /** Undefined where it has no database beside it, or one whose processes are not to be seen. */
+  /** Undefined if it has no separate database, or one on another machine. */
   readonly database: PostgresProcesses | undefined;
 }
 export type Places = Readonly<Partial<Record<TargetKind, Place>>>;
@@ -45,7 +45,7 @@ export interface Round extends SliceResult {
   readonly databaseMs: number | null;
 }
 
-/** Counts the processor time that a slice of the load takes where it goes. */
+/** Measures the processor time of the target during a slice of the load. */
 export async function measureRound(
   { pid, database }: Pick<Place, 'pid' | 'database'>,
   slice: () => Promise<SliceResult>,
@@ -53,12 +53,12 @@ export async function measureRound(
   const before = processorMs(pid);
   const databaseBefore = database?.processorMs() ?? 0;
   const result = await slice();
-  // A reading is exact to two ticks, which is more than an idle server uses.
+  // A reading has an error of two ticks, which is more than an idle server uses.
   const databaseMs = database ? Math.max(0, database.processorMs() - databaseBefore) : null;
   return { ...result, processorMs: processorMs(pid) - before, databaseMs };
 }
 
-/** Processor time a run over all rounds; null where one of them has none. */
+/** Processor time of a run over all rounds; null if a round has none. */
 export function databaseMsPerRun(rounds: readonly Round[]): number | null {
   const known = rounds.flatMap(({ databaseMs }) => databaseMs ?? []);
   const runs = sum(rounds.map(({ latencies }) => latencies.length));
@@ -73,7 +73,7 @@ export async function warmUp(load: LoadClient, places: Places, seconds: number):
   }
 }
 
-/** The targets take turns round by round, so that a disturbance of the machine meets all of them. */
+/** The targets alternate round by round, so that other load on the machine affects all of them. */
 export async function measureCell(load: LoadClient, places: Places, cell: Cell): Promise<CellResult> {
   const rounds = new Map<TargetKind, Round[]>();
   for (let number = 0; number < cell.rounds; number += 1) {
@@ -126,10 +126,10 @@ export interface HoldFigures {
   readonly whyLost: readonly string[];
   readonly residentBeforeMiB: number;
   readonly peakResidentMiB: number;
-  /** Seconds from the first stream's start until all were open, and how long all of them then stayed open. */
+  /** Seconds from the start of the first stream until all were open, and how long all stayed open. */
   readonly openedInSeconds: number;
   readonly allOpenSeconds: number;
-  /** The service's connections to the database while all streams were open: the most of each kind in one look. */
+  /** The most connections of each state to the database while all streams were open. */
   readonly connections: (Connections & { readonly looks: number; readonly looksWithActive: number }) | null;
 }
 

@@ -11,9 +11,9 @@ const HOURS_APART = 12;
 const REKEYED_WITHIN_MS = 300_000;
 
 /**
- * Writes memories as saves leave them: so many of the user by each of the agents, one each half day until now. They are ordered by
- * age, so that those of one user are not neighbours on the disk. Writes bare keys, and returns once the running service has
- * re-keyed them, which takes up to a minute.
+ * Writes memories as saves would: for the user and each of the agents, one for each half day until now. They are ordered by age, so
+ * that those of one user are not adjacent on the disk. Writes bare user keys, and returns when the running service has replaced them,
+ * which takes up to a minute.
  */
 export async function fillMemories(
   database: SqlExecutor,
@@ -47,7 +47,7 @@ export async function fillMemories(
   const deadline = Date.now() + REKEYED_WITHIN_MS;
   while (await bare()) {
     if (Date.now() > deadline)
-      throw new Error('The service has not re-keyed the memories; is a process running that runs jobs?');
+      throw new Error('The service has not replaced the user keys; is a process with jobs running?');
     await setTimeout(1_000);
   }
   await database.query('vacuum analyze memories');

@@ -1,6 +1,5 @@
 /**
- * Loaded into the service before it starts: at `SIGUSR2` it collects what nobody holds any more and writes into
- * `MEMORY_PROBE_FILE` what is left.
+ * Loaded into the service before its start: on `SIGUSR2` it collects garbage and writes the memory usage to `MEMORY_PROBE_FILE`.
  */
 import { renameSync, writeFileSync } from 'node:fs';
 

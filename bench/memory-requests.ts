@@ -1,12 +1,12 @@
-/** What the service's last request to the model had of memory. */
+/** The part of the service's last request to the model that is from memory. */
 export interface SentMemory {
-  /** Memories in the prompt, and how many there are in all: 0 where the prompt names none. */
+  /** Memories in the prompt, and the number of all memories; 0 if the prompt has none. */
   readonly shown: number;
   readonly total: number;
-  /** Characters of the prompt, which is the summary alone. */
+  /** Characters of the prompt, which is only the summary. */
   readonly characters: number;
   readonly offersTools: boolean;
-  /** What the run's call was answered; null where it made none. */
+  /** The result of the run's tool call; null if it made none. */
   readonly result: string | null;
 }
 

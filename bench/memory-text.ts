@@ -32,7 +32,7 @@ const SENTENCES: readonly ((pick: Pick) => string)[] = [
     `Decided against the ${pick(THINGS)} that ${pick(NAMES)} had offered in ${pick(PLACES)}, since it costs too much, and would rather repair the old ${pick(THINGS)} and the ${pick(THINGS)} first.`,
 ];
 
-/** Sentences as a model notes them about a user, of about 150 characters; the same ones for the same seed. */
+/** Sentences that a model would store about a user, of about 150 characters; the same for the same seed. */
 export class MemoryText {
   private readonly random: () => number;
 
@@ -44,7 +44,7 @@ export class MemoryText {
     return this.pick(SENTENCES)((from) => this.pick(from));
   }
 
-  /** What a model searches for: words that a few of the sentences have. */
+  /** A search query with words of a few of the sentences. */
   query(): string {
     return `What did ${this.pick(NAMES)} want with the ${this.pick(THINGS)} in ${this.pick(PLACES)}?`;
   }

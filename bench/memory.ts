@@ -1,6 +1,6 @@
 /**
- * What an agent's memory of the user adds to a run: nothing remembered, and as much as is kept; and what a search and a save
- * cost then, beside a run whose call goes to no tool.
+ * Measures what an agent's memory of the user adds to a run, without memories and with the maximum; and then the cost of a search and a
+ * save, compared with a run that calls an unknown tool.
  */
 import { type ComparedFigures, type ComparedLane, compareLanes } from './lanes.ts';
 import type { LoadClient } from './load-client.ts';
@@ -24,7 +24,7 @@ interface Kind extends ComparedLane<MemoryLaneName> {
   readonly filled: boolean;
   /** A tool that the model calls once. */
   readonly tool?: string;
-  /** What the call is answered, where there is one. */
+  /** The expected result of the call, if there is one. */
   readonly answered?: RegExp;
 }
 
@@ -53,14 +53,14 @@ const KINDS: readonly Kind[] = [
 
 export interface MemoryResult {
   readonly mode: 'postgres' | 'embedded';
-  /** Of the user by each agent that remembers something. */
+  /** Memories of the user for each agent that has any. */
   readonly memories: number;
   readonly lanes: readonly ComparedFigures<MemoryLaneName>[];
-  /** What the prompt of a run has of them. */
+  /** The part of them in the prompt of a run. */
   readonly prompt: { readonly shown: number; readonly characters: number };
 }
 
-/** In each mode starts the service twice on the same data, and fills the database between. */
+/** In each mode, starts the service twice on the same data, and fills the database in between. */
 export async function runMemory(
   stage: Stage,
   floor: Floor,
@@ -119,7 +119,7 @@ interface MadeLane {
   readonly target: Target;
 }
 
-/** Each with agents of its own: what is saved in one changes nothing for another. */
+/** Each lane has separate agents, so that its saves do not change another lane. */
 async function makeLanes(origin: string, key: string, plan: MemoryRuns): Promise<MadeLane[]> {
   const lanes: MadeLane[] = [];
   for (const kind of KINDS) {
@@ -171,8 +171,8 @@ async function measure(
 }
 
 /**
- * Takes a run of each lane and looks at what the model was sent.
- * @throws Error where that is not what the lane is meant to measure
+ * Makes one run of each lane and checks the request to the model.
+ * @throws Error if the lane does not measure what it is meant to
  */
 async function checkLanes(
   load: LoadClient,
@@ -187,7 +187,7 @@ async function checkLanes(
     const request = await lastSentMemory(upstream);
     const isAnswered = answered ? answered.test(request.result ?? '') : request.result === null;
     if (request.total !== (filled ? memories : 0) || request.offersTools !== enabled || !isAnswered) {
-      throw new Error(`The lane "${name}" is not what it is meant to be: ${JSON.stringify(request)}`);
+      throw new Error(`The lane "${name}" does not measure what it is meant to: ${JSON.stringify(request)}`);
     }
     sent.set(name, request);
   }

@@ -1,21 +1,21 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 
-/** What a child process answers to an order: its own replies, or why it could not. */
+/** The reply of a child process to an order, or its error. */
 export type Answer<Reply> = Reply | { readonly kind: 'failed'; readonly message: string };
 
-/** A child process that does one order at a time. */
+/** A child process that executes one order at a time. */
 export class OrderedProcess<Order extends object, Reply extends { readonly kind: string }> {
   private readonly child: ChildProcess;
   private readonly gone: Promise<never>;
 
-  /** @param name what an error calls it */
+  /** @param name of the process in errors */
   constructor(name: string, child: ChildProcess) {
     this.child = child;
     this.gone = once(child, 'exit').then(() => {
       throw new Error(`The ${name} process ended`);
     });
-    // Its end is expected when no order is under way.
+    // Without an active order, the end of the process is expected.
     this.gone.catch(() => undefined);
   }
 
@@ -23,7 +23,7 @@ export class OrderedProcess<Order extends object, Reply extends { readonly kind:
     return this.child.pid ?? 0;
   }
 
-  /** @param expects the kind of reply that answers this order */
+  /** @param expects the kind of reply to this order */
   async order<Kind extends Reply['kind']>(order: Order, expects: Kind): Promise<Extract<Reply, { kind: Kind }>> {
     const replied = once(this.child, 'message');
     this.child.send(order);
@@ -34,7 +34,7 @@ export class OrderedProcess<Order extends object, Reply extends { readonly kind:
   }
 }
 
-/** The child's side of it; it ends with its parent. */
+/** The side of the child, which ends with its parent. */
 export function takeOrders(obey: (order: never) => Promise<{ readonly kind: string }>): void {
   process.on('disconnect', () => process.exit(0));
   process.on('message', (order) => {

@@ -1,4 +1,4 @@
-/** A process of its own: an OpenTelemetry backend that takes everything at once. It does as little as it can, because it shares the machine with what is measured. */
+/** A separate process: an OpenTelemetry backend that accepts everything at once. It does as little as possible, because it shares the machine with the measured service. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { announce } from './ipc.ts';

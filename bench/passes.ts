@@ -20,24 +20,24 @@ export interface PassResult {
   readonly mode: 'postgres' | 'embedded';
   readonly throughput: readonly CellResult[];
   readonly firstToken: readonly CellResult[];
-  /** Resident memory of the service's process while the runs above were taken; null when none were. */
+  /** Resident memory of the service during the runs above; null if there were none. */
   readonly residentMiB: { readonly median: number; readonly peak: number } | null;
-  /** In a process started anew, so that the figure is that of the streams. */
+  /** Measured in a new process, so that the figure includes only the streams. */
   readonly holds: readonly HoldFigures[];
 }
 
-/** What all passes share: the load process, and the floor under the service. */
+/** Shared by all passes: the load process and the targets to compare with. */
 export interface Floor {
   readonly load: LoadClient;
   readonly direct: Target;
   readonly bare: Target;
-  /** The PostgreSQL server's processes, where they are to be seen. */
+  /** The processes of the PostgreSQL server, if it is on this machine. */
   readonly postgres: PostgresProcesses | undefined;
 }
 
 export type Say = (line: string) => void;
 
-/** Starts the service twice on the same data: for the runs and, anew, for the streams. */
+/** Starts the service twice on the same data: for the runs, and for the streams. */
 interface Mode {
   readonly name: PassResult['mode'];
   start(): Promise<RunningService>;

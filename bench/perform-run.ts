@@ -2,14 +2,14 @@ import type { Dispatcher, Pool } from 'undici';
 import type { ReplyScript } from './script.ts';
 import { marksOf, type Target, type RunForm, runRequest } from './targets.ts';
 
-/** A target with its connections and with the threads that are free. */
+/** A target with its connections and its free threads. */
 export interface Open {
   readonly target: Target;
   readonly client: Pool;
   readonly free: string[];
 }
 
-/** The thread that was not used for longest; the caller gives it back. */
+/** The least recently used thread; the caller returns it. */
 export function takeThread({ free, target }: Open): string {
   if (target.kind === 'direct') return '';
   const thread = free.shift();
@@ -17,15 +17,15 @@ export function takeThread({ free, target }: Open): string {
   return thread;
 }
 
-/** Milliseconds from the request's start. */
+/** Milliseconds from the start of the request. */
 export interface RunTimes {
   readonly firstToken: number;
   readonly whole: number;
 }
 
 /**
- * Takes one run and reads its answer to the end.
- * @throws Error on any status but 200 and on an answer that ends without its last event
+ * Makes one run and reads its response to the end.
+ * @throws Error for any status but 200, and for a response without its last event
  */
 export async function performRun(
   client: Dispatcher,

@@ -3,12 +3,12 @@ import type { ClaudeAgentPlan } from './claude-agent.ts';
 import type { StartPlan } from './starts.ts';
 import type { TargetKind, RunForm } from './targets.ts';
 
-/** One line of the throughput table: the same load on each of some targets. */
+/** One line of the throughput table: the same load on several targets. */
 export interface Cell {
   readonly form: RunForm;
   readonly concurrency: number;
   readonly script: ReplyScript;
-  /** How long a round lasts on each target. */
+  /** Duration of a round on each target. */
   readonly seconds: number;
   readonly rounds: number;
 }
@@ -19,53 +19,53 @@ export interface Pass {
   readonly throughput: readonly Cell[];
   readonly firstToken: readonly Cell[];
   readonly holds: readonly { readonly streams: number; readonly script: ReplyScript }[];
-  /** Threads of the service and of the bare server; runs rotate over them. */
+  /** Threads of the service and of the bare server, which the runs use in turn. */
   readonly threads: number;
 }
 
-/** Runs on threads of several sizes, each round on every size. */
+/** Runs on threads of several sizes, in each round on every size. */
 export interface Growth {
   readonly sizes: readonly { readonly messages: number; readonly threads: number }[];
   readonly concurrencies: readonly number[];
   readonly rounds: number;
   readonly warmUpSeconds: number;
-  /** How long a round lasts at most, and how many runs it has at most: threads must keep their size. */
+  /** Longest duration and most runs of a round: threads must not grow much. */
   readonly seconds: number;
   readonly maxRuns: number;
 }
 
 export interface Rejoin {
-  /** Ended runs that are read again. */
+  /** Reads of ended runs. */
   readonly runs: number;
   readonly warmUpRuns: number;
   readonly script: ReplyScript;
   readonly concurrencies: readonly number[];
   readonly rounds: number;
   readonly seconds: number;
-  /** Runs under way, joined by a second reader. */
+  /** Active runs with a second reader. */
   readonly follow: { readonly runs: number; readonly concurrency: number; readonly script: ReplyScript };
 }
 
-/** Runs that call tools, and runs of agents that have them. */
+/** Runs that call tools, and runs of agents with tools. */
 export interface ToolRuns {
-  /** Agents with an integration of their own, whose connections are open while runs are measured. */
+  /** Agents with a separate integration, whose connections are open during the runs. */
   readonly called: number;
   readonly streaming: number;
-  /** Of each kind of run that takes turns with the other kinds. */
+  /** Runs of each kind; the kinds alternate. */
   readonly rounds: number;
   readonly warmUpRounds: number;
-  /** On agents that the process has not seen, one run each. */
+  /** Runs on agents that the process has not used, one for each. */
   readonly coldRuns: number;
   readonly threads: number;
   readonly loaded: { readonly concurrency: number; readonly seconds: number; readonly rounds: number };
-  /** Connections that are open while memory is read, to servers of other organizations: without a stream, and each with one. */
+  /** Open connections to servers of other organizations while memory is measured, without and with a stream. */
   readonly idle: { readonly json: readonly number[]; readonly told: readonly number[] };
   readonly embedded: boolean;
 }
 
-/** Runs of agents with hooks, beside the same runs without. */
+/** Runs of agents with hooks, compared with the same runs without. */
 export interface HookRuns {
-  /** Of each kind of run that takes turns with the other kinds. */
+  /** Runs of each kind; the kinds alternate. */
   readonly rounds: number;
   readonly warmUpRounds: number;
   readonly agents: number;
@@ -73,68 +73,68 @@ export interface HookRuns {
   readonly embedded: boolean;
 }
 
-/** Runs of agents that remember the user, beside runs of agents that do not. */
+/** Runs of agents with memory, compared with runs of agents without. */
 export interface MemoryRuns {
-  /** Of each kind of run that takes turns with the other kinds. */
+  /** Runs of each kind; the kinds alternate. */
   readonly rounds: number;
   readonly warmUpRounds: number;
   readonly agents: number;
   readonly threads: number;
-  /** Of one user, by each agent that remembers something. */
+  /** Memories of one user for each agent that has any. */
   readonly memories: number;
   readonly embedded: boolean;
 }
 
-/** Runs with session passes, beside runs with an API key. */
+/** Runs with session passes, compared with runs with an API key. */
 export interface SessionRuns {
-  /** Of each kind of run that takes turns with the other. */
+  /** Runs of each kind; the kinds alternate. */
   readonly rounds: number;
   readonly warmUpRounds: number;
   readonly agents: number;
-  /** As many sessions: each may make 60 requests a minute. */
+  /** Number of sessions: each may send 60 requests a minute. */
   readonly threads: number;
-  /** Of each kind of request that takes turns with the others. */
+  /** Requests of each kind; the kinds alternate. */
   readonly requests: number;
   readonly embedded: boolean;
 }
 
-/** Crawls of a local site, and runs beside them. */
+/** Crawls of a local site, and concurrent runs. */
 export interface CrawlPlan {
   readonly pages: number;
   readonly rounds: number;
-  /** Slices of runs whose first tokens are measured: so many alone, in turn with as many beside a crawl. */
+  /** Number of slices of runs whose first tokens are measured: as many alone as during a crawl, alternating. */
   readonly slices: number;
   readonly seconds: number;
   readonly threads: number;
-  /** Below an agent's budget of a minute; each slice has an agent of its own. */
+  /** Below an agent's limit for a minute; each slice has a separate agent. */
   readonly runsOfASlice: number;
   readonly embedded: boolean;
 }
 
 /** Searches of knowledge, one at a time. */
 export interface SearchPlan {
-  /** Of the agent that is searched, and of one beside it. */
+  /** Chunks of the searched agent, and of another one. */
   readonly postgresChunks: number;
-  /** 0: the embedded database is left out. */
+  /** 0 to skip the embedded database. */
   readonly embeddedChunks: number;
-  /** Below an agent's budget of a minute, twice. */
+  /** Below an agent's limit for a minute, twice. */
   readonly searches: number;
 }
 
-/** Files given to one agent at once. */
+/** Files uploaded to one agent at once. */
 export interface UploadPlan {
   readonly uploads: number;
   readonly embedded: boolean;
 }
 
-/** What `--only` names. */
-/** Traces that are stored while lists are read, that a worker publishes, and that are purged. */
+/** The values of `--only`. */
+/** Traces that are stored while lists are read, that a worker publishes, and that the purge deletes. */
 export interface TracesPlan {
   readonly stored: number;
   readonly requests: number;
   readonly walkPages: number;
   readonly published: number;
-  /** Published by the embedded default; 0 for none. */
+  /** Traces published in embedded mode; 0 for none. */
   readonly embedded: number;
   readonly purged: number;
 }
@@ -169,7 +169,7 @@ export interface Plan {
   readonly sessions: SessionRuns | null;
   readonly knowledge: CrawlPlan | null;
   readonly search: SearchPlan | null;
-  /** Questions over real documents. Only where it is named: it fetches packages of Debian. */
+  /** Questions about real documents. Runs only if it is named, because it downloads packages of Debian. */
   readonly quality: boolean;
   readonly traces: TracesPlan | null;
   readonly uploads: UploadPlan | null;
@@ -177,7 +177,7 @@ export interface Plan {
   readonly claudeAgent: ClaudeAgentPlan | null;
 }
 
-/** Runs of one round on the service at most: bounds how many agents are needed to stay below their limits. */
+/** Most runs of one round on the service, which determines how many agents stay below their limits. */
 export const MAX_RUNS_A_ROUND = 1200;
 
 function throughput(concurrencies: readonly number[], seconds: number, rounds: number): Cell[] {
@@ -187,7 +187,7 @@ function throughput(concurrencies: readonly number[], seconds: number, rounds: n
   );
 }
 
-/** The first token comes at once and the rest later, so that finishing one run does not delay the start of another. */
+/** The first token arrives at once and the rest later, so that the end of one run does not delay the start of another. */
 function firstToken(seconds: number, rounds: number): Cell[] {
   const cell = (concurrency: number, everyMs: number): Cell => ({
     form: 'streamed',
@@ -199,9 +199,9 @@ function firstToken(seconds: number, rounds: number): Cell[] {
   return [cell(1, 20), cell(16, 200)];
 }
 
-/** Streams must last longer than it takes to open all of them. */
+/** Streams last longer than it takes to open all of them. */
 const SLOW = { few: { writes: 20, everyMs: 500 }, many: { writes: 20, everyMs: 1100 } };
-/** Opening them takes the embedded database longer. */
+/** The embedded database needs longer to open them. */
 const SLOW_EMBEDDED = { writes: 20, everyMs: 800 };
 
 const GROWTH: Growth = {
@@ -225,7 +225,7 @@ const REJOIN: Rejoin = {
   concurrencies: [1, 16],
   rounds: 3,
   seconds: 0.5,
-  // The time between two writes is no multiple of the service's own, or each event would wait equally long.
+  // The interval of writes is not a multiple of the service's interval, or each event would wait equally long.
   follow: { runs: 96, concurrency: 16, script: { writes: 20, everyMs: 73 } },
 };
 
@@ -335,7 +335,7 @@ const QUICK: Omit<Plan, 'quality'> = {
   claudeAgent: { rounds: 8 },
 };
 
-/** @param options `only`: parts that are measured; none means all */
+/** @param options `only`: the parts to measure; empty for all */
 export function planFor(options: { readonly quick: boolean; readonly only: readonly BenchPart[] }): Plan {
   const {
     postgres,
@@ -378,7 +378,7 @@ export function planFor(options: { readonly quick: boolean; readonly only: reado
   };
 }
 
-/** Runs that a pass can take on the service at most. */
+/** Most runs of a pass on the service. */
 export function maxRuns({ throughput: cells, firstToken: firsts, holds, warmUpSeconds }: Pass): number {
   const rounds = [...cells, ...firsts].reduce((total, { rounds }) => total + rounds, 0);
   const held = holds.reduce((total, { streams }) => total + streams, 0);

@@ -1,33 +1,33 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** What Linux tells of one process. */
+/** Figures of Linux about one process. */
 interface Stat {
   readonly name: string;
   readonly parent: number;
-  /** Milliseconds on a processor of children that have ended and were waited for, and of theirs. */
+  /** Processor milliseconds of reaped children and of theirs. */
   readonly endedChildrenMs: number;
 }
 
-/** Ticks of the clock that Linux counts such times in; 100 a second on every architecture that Node runs on. */
+/** Ticks a second of such times: 100 on every architecture that Node supports. */
 const TICK_MS = 10;
 const NS_PER_MS = 1_000_000;
 
 function statOf(pid: number): Stat | undefined {
   const stat = read(`/proc/${pid}/stat`);
   if (stat === undefined) return undefined;
-  // The name may hold blanks and brackets; the parent is the 2nd field after it, the children's times the 14th and 15th.
+  // The name may contain spaces and brackets. The parent is the 2nd field after it, the children's times are the 14th and 15th.
   const name = stat.slice(stat.indexOf('(') + 1, stat.lastIndexOf(')'));
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return { name, parent: Number(fields[1]), endedChildrenMs: (Number(fields[13]) + Number(fields[14])) * TICK_MS };
 }
 
-/** Time on a processor of a process with one thread, as PostgreSQL's are: exact, where `stat` has whole ticks. */
+/** Processor time of a process with one thread, like PostgreSQL's: exact, whereas `stat` has whole ticks. */
 function runningMs(pid: number): number {
   const [ran = '0'] = (read(`/proc/${pid}/schedstat`) ?? '').split(' ');
   return Number(ran) / NS_PER_MS;
 }
 
-/** @returns undefined when there is no such process (any more) */
+/** @returns undefined if there is no such process */
 function read(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8');
@@ -36,7 +36,7 @@ function read(path: string): string | undefined {
   }
 }
 
-/** The processes of a PostgreSQL server on this machine: its first one, and all that it has started. */
+/** The processes of a PostgreSQL server on this machine: the first one and its descendants. */
 export class PostgresProcesses {
   private readonly postmaster: number;
 
@@ -45,8 +45,8 @@ export class PostgresProcesses {
   }
 
   /**
-   * @param backend id of the process that serves a connection of ours, as the server itself tells it
-   * @returns undefined when the server is not on this machine, so that the id means nothing here
+   * @param backend id of the process that serves a connection of the bench, from the server
+   * @returns undefined if the server is on another machine
    */
   static of(backend: number): PostgresProcesses | undefined {
     const stat = statOf(backend);
@@ -55,14 +55,14 @@ export class PostgresProcesses {
   }
 
   /**
-   * Milliseconds on a processor that all of them have had since the server's start. What a process had counts
-   * on when it has ended, then in whole ticks: where some did, two readings can be two ticks less apart than they should.
+   * Processor milliseconds of all of them since the server's start, including ended ones in whole ticks: if some have ended, the difference
+   * of two readings can be two ticks too small.
    */
   processorMs(): number {
     for (;;) {
       const before = this.endedMs();
       const running = this.running().reduce((total, pid) => total + runningMs(pid), 0);
-      // Otherwise one ended in between, and would be counted twice or not at all.
+      // Otherwise a process that ended during the reading would be counted twice or not at all.
       if (this.endedMs() === before) return before + running;
     }
   }

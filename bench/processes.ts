@@ -12,18 +12,18 @@ const READY_MS = 60_000;
 
 export type Environment = Readonly<Record<string, string>>;
 
-/** What a child inherits; the caller's own settings of the service must not reach the one that is measured. */
+/** The inherited environment: the caller's settings of the service must not reach the measured one. */
 function inherited(): Record<string, string> {
   const kept = ['PATH', 'HOME', 'TMPDIR', 'NODE_OPTIONS', 'LANG'];
   return Object.fromEntries(kept.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])));
 }
 
-/** Every process that the bench starts; `stop` ends all of them, whatever state they are in. */
+/** All processes of the bench; `stop` ends them in any state. */
 export class Processes {
   private readonly running = new Set<ChildProcess>();
   private stopped = false;
 
-  /** Starts one of the bench's own processes, which announces where it listens. */
+  /** Starts a process of the bench, which reports where it listens. */
   async startServer(file: string, args: readonly string[] = [], env: Environment = {}): Promise<Listening> {
     const child = this.startFork(file, args, env);
     const [listening] = (await Promise.race([once(child, 'message'), failure(child, file)])) as [Listening];
@@ -36,7 +36,7 @@ export class Processes {
     );
   }
 
-  /** Starts the built service and waits until it says that it is ready. */
+  /** Starts the built service and waits until it is ready. */
   async startService(role: 'all' | 'api' | 'worker', env: Environment, nodeArgs: readonly string[]): Promise<Service> {
     const port = await freePort();
     const child = this.keep(
@@ -57,7 +57,7 @@ export class Processes {
   }
 
   private keep(child: ChildProcess): ChildProcess {
-    // Started by a run that does not know yet that the bench is being stopped.
+    // A run may start a process while the bench is being stopped.
     if (this.stopped) child.kill('SIGKILL');
     this.running.add(child);
     child.once('exit', () => this.running.delete(child));
@@ -80,7 +80,7 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-/** Runs an operator command and reads its answer. */
+/** Runs an operator command and parses its output. */
 export async function operatorCommand(line: readonly string[], env: Environment): Promise<Record<string, string>> {
   const run = promisify(execFile);
   const { stdout } = await run(process.execPath, ['dist/cli.js', ...line], {

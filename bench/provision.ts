@@ -2,11 +2,11 @@ import type { Environment } from './processes.ts';
 import { operatorCommand } from './processes.ts';
 import type { Target } from './targets.ts';
 
-/** Requests that one agent may be sent within a minute, with room below the service's limit of 600. */
+/** Requests to one agent in a minute, below the service's limit of 600. */
 const BUDGET = 540;
 const AT_ONCE = 16;
 
-/** What a pass over the service needs: a key, and as many agents as keep every one of them below its limit. */
+/** A key, and enough agents to keep each of them below its limit. */
 export async function provision(
   service: { readonly origin: string; readonly pid: number; readonly env: Environment },
   needs: { readonly threads: number; readonly maxRuns: number },
@@ -16,14 +16,14 @@ export async function provision(
   const agents = await inParallel(Math.ceil((needs.threads + needs.maxRuns) / BUDGET), (index) =>
     post(origin, key, '/v1/agents', { name: `Bench ${index}`, provider: { type: 'anthropic' } }),
   );
-  // Threads of one agent lie far apart in the list, so that runs spread over the agents.
+  // The list alternates the agents, so that runs spread over them.
   const threads = await inParallel(needs.threads, (index) =>
     post(origin, key, '/v1/threads', { assistant_id: agents[index % agents.length] }),
   );
   return { kind: 'service', origin, pid, key, threads };
 }
 
-/** The key of an organization made for it. @param options of `org create` */
+/** The key of a new organization. @param options of `org create` */
 export async function createKey(env: Environment, ...options: readonly string[]): Promise<string> {
   const organization = await operatorCommand(
     ['org', 'create', '--name', 'bench', '--agent-limit', '1000', ...options],
@@ -36,7 +36,7 @@ export async function createKey(env: Environment, ...options: readonly string[])
   return created['key'] ?? '';
 }
 
-/** @returns the `id` of what was made */
+/** @returns the `id` in the response */
 export async function post(origin: string, key: string, path: string, body: object): Promise<string> {
   return (JSON.parse(await send('POST', origin, key, path, body)) as { readonly id: string }).id;
 }

@@ -1,4 +1,4 @@
-/** What the observers of runs cost the process that ends a run: the rows of its trace and its credits, what is counted, and the line in the log. */
+/** Measures the cost of the run observers for the process that ends a run: the rows of trace and credits, the metrics, the log line. */
 import { createWriteStream } from 'node:fs';
 import { Registry } from 'prom-client';
 import type { FinishedRun, RunObserver } from '../src/conversations/index.ts';
@@ -12,7 +12,7 @@ import { median, round } from './figures.ts';
 
 export interface RecordingFigures {
   readonly observer: string;
-  /** On a processor, a run. */
+  /** Processor time of a run. */
   readonly microseconds: number;
 }
 
@@ -59,7 +59,7 @@ const ID = '019a0000-0000-7000-8000-000000000000';
 const STARTED = new Date('2026-11-01T12:00:00Z');
 const STEP = { id: ID, startedAt: STARTED, latencyMs: 40, error: null, usage: { inputTokens: 900, outputTokens: 120 } };
 
-/** A run with two calls of the model and one of a tool. */
+/** A run with two model calls and one tool call. */
 const FINISHED: FinishedRun = {
   run: {
     ...{

@@ -4,7 +4,7 @@ import type { FollowResult, Part, Recorded } from './load-orders.ts';
 import { databaseMsPerRun, measureRound, type Place, type Round } from './measure.ts';
 import type { Rejoin } from './plan.ts';
 
-/** The replica that ran the runs which are read, and one that did not. */
+/** The replica that made the runs, and another one. */
 export type Replica = 'its own' | 'another';
 
 interface Percentiles {
@@ -12,38 +12,38 @@ interface Percentiles {
   readonly p99Ms: number;
 }
 
-/** One part of ended runs, read on one replica so many at a time. */
+/** Reads of one part of ended runs on one replica, with a fixed concurrency. */
 export interface RejoinFigures extends Percentiles {
   readonly replica: Replica;
   readonly part: Part;
   readonly concurrency: number;
   readonly reads: number;
   readonly perSecond: number;
-  /** Of the replica's own process. */
+  /** Processor time of the replica's process. */
   readonly processorMsPerRead: number;
   readonly databaseMsPerRead: number | null;
-  /** The median latency by that of reading the run itself on the same replica. */
+  /** The median latency divided by that of reading the run on the same replica. */
   readonly toReadingTheRun: Spread;
 }
 
 export interface RejoinResult {
   readonly runs: number;
   readonly events: number;
-  /** The runs' own streams, from the request to the end. */
+  /** The streams of the runs, from the request to the end. */
   readonly original: Percentiles;
-  /** On the other replica, from the end of its own stream on. */
+  /** Reads on the other replica, from the end of the run's stream. */
   readonly atOnce: Percentiles;
   readonly reads: readonly RejoinFigures[];
   readonly followed: readonly FollowFigures[];
 }
 
-/** Runs under way, with a second reader. */
+/** Active runs with a second reader. */
 export interface FollowFigures {
   readonly replica: Replica;
   readonly runs: number;
   readonly concurrency: number;
   readonly events: number;
-  /** Behind the first reader. */
+  /** Delay behind the first reader. */
   readonly delay: Percentiles;
   /** From the request to the first event. */
   readonly joined: Percentiles;
@@ -81,7 +81,7 @@ export async function measureRejoin(
   return { runs: plan.runs, ...recordedFigures(recorded), reads, followed };
 }
 
-/** Parts and replicas take turns round by round, so that a disturbance of the machine meets all of them. */
+/** Parts and replicas alternate round by round, so that other load on the machine affects all of them. */
 async function readAll(
   load: LoadClient,
   replicas: Replicas,

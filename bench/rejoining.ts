@@ -10,7 +10,7 @@ interface RecordedRun {
   readonly events: readonly ReadEvent[];
 }
 
-/** Reads runs again: those that have ended, and those under way. Any event that is not as it was is an error. */
+/** Reads ended and active runs again. An event that differs from the first read is an error. */
 export class Rejoining {
   private runs: readonly RecordedRun[] = [];
 
@@ -65,7 +65,7 @@ export class Rejoining {
     return { delays, joined, events: delays.length };
   }
 
-  /** Takes one streamed run and keeps its events. */
+  /** Makes one streamed run and stores its events. */
   private async start(on: Open, script: ReplyScript, onEvent?: (run: RunName) => void): Promise<RecordedRun> {
     const thread = takeThread(on);
     const { path, headers, body } = runRequest(on.target, 'streamed', thread, script);
@@ -82,7 +82,7 @@ export class Rejoining {
 
 type RunName = Pick<RecordedRun, 'thread' | 'id'>;
 
-/** The second reader joins as soon as the first one knows which run it is. */
+/** The second reader joins as soon as the first one has the id of the run. */
 async function followOne(
   owner: Open,
   joinedOn: Open,
@@ -95,7 +95,7 @@ async function followOne(
     const events = await readAgain(joinedOn, run, 0);
     return { asked, events };
   });
-  // Without a first event there is no second reader to wait for.
+  // Without a first event there is no second reader.
   const [{ events }, { asked, events: again }] = await Promise.all([
     first.catch((error: unknown) => {
       named.reject(error);
@@ -105,7 +105,7 @@ async function followOne(
   ]);
   mustAgree(events, again);
   const here = again[0]?.at ?? Number.NaN;
-  // What was there before it joined came late for no fault of the service.
+  // The second reader gets events from before it joined late by design.
   const live = again.filter(({ number }) => (events[number - 1]?.at ?? 0) > here);
   if (live.length === 0) throw new Error(`A run on ${owner.target.origin} had ended before it could be joined`);
   return { delays: live.map(({ number, at }) => at - (events[number - 1]?.at ?? at)), joined: here - asked };

@@ -4,7 +4,7 @@ import { provision } from './provision.ts';
 import { measureRejoin, type RejoinResult } from './rejoin.ts';
 import type { ClusteredEnvironment, Stage } from './stage.ts';
 
-/** Starts two replicas of the service on the same databases and reads on both what one of them has run. */
+/** Starts two replicas of the service on the same databases, and reads the runs of one of them on both. */
 export async function runRejoin(
   stage: Stage,
   { load, postgres }: Floor,

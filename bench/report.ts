@@ -30,7 +30,7 @@ export interface Report {
   readonly startedAt: string;
   readonly seconds: number;
   readonly machine: { readonly cores: number; readonly processor: string; readonly memoryGiB: number };
-  /** Load average of the last minute, before anything was started: what else the machine was busy with. */
+  /** Load average of the last minute before the start: other load on the machine. */
   readonly loadBefore: number;
   readonly node: string;
   readonly postgres: string;
@@ -149,7 +149,7 @@ function holdsText(holds: readonly HoldFigures[]): string {
   return [figures, ...lost].join('\n\n');
 }
 
-/** A part of the report, which has a place of this name in bench/figures.md. */
+/** A part of the report, with a place of the same name in bench/figures.md. */
 export interface Section {
   readonly name: string;
   readonly text: string;
@@ -157,7 +157,7 @@ export interface Section {
 
 const TITLES = { postgres: 'PostgreSQL and Redis', embedded: 'Embedded default' } as const;
 
-/** What was measured, each part with where and when, so that it can be repeated alone. */
+/** The results, each part with machine and time, so that it can be repeated separately. */
 export function sectionsOf({
   machine: on,
   passes,

@@ -1,17 +1,17 @@
 import { StringDecoder } from 'node:string_decoder';
 import type { Dispatcher } from 'undici';
 
-/** One event of a run as a reader has it. */
+/** One event of a run for a reader. */
 export interface ReadEvent {
   readonly number: number;
   readonly data: string;
-  /** `performance.now()` when the last byte of it was there. */
+  /** `performance.now()` when its last byte arrived. */
   readonly at: number;
 }
 
 /**
  * Reads an event stream to its end.
- * @throws Error when it has no last event, or when a number is missing, repeated or out of order
+ * @throws Error if the last event is missing, or if a number is missing, repeated or out of order
  */
 export async function readEvents(
   body: AsyncIterable<Buffer>,
@@ -27,11 +27,11 @@ export async function readEvents(
     const frames = unread.split('\n\n');
     unread = frames.pop() ?? '';
     for (const frame of frames) {
-      // A comment keeps a silent stream open.
+      // A comment, which keeps a silent stream open.
       if (frame.startsWith(':')) continue;
       const event = { ...parse(frame), at };
       const expected = after + events.length + 1;
-      if (event.number !== expected) throw new Error(`Event ${event.number} came where ${expected} was due`);
+      if (event.number !== expected) throw new Error(`Event ${event.number} arrived instead of ${expected}`);
       events.push(event);
       onEvent?.(event);
     }
@@ -48,14 +48,14 @@ function parse(frame: string): { number: number; data: string } {
   return { number: Number(found[1]), data: found[2] ?? '' };
 }
 
-/** @throws Error on any status but 200 */
+/** @throws Error for any status but 200 */
 export async function answered(answer: Dispatcher.ResponseData): Promise<AsyncIterable<Buffer>> {
   if (answer.statusCode !== 200)
     throw new Error(`Answered ${answer.statusCode}: ${(await answer.body.text()).slice(0, 200)}`);
   return answer.body as AsyncIterable<Buffer>;
 }
 
-/** The second reader must have been told the very same. */
+/** @throws Error if the events of the two readers differ */
 export function mustAgree(first: readonly ReadEvent[], second: readonly ReadEvent[]): void {
   const parted = second.find(({ number, data }) => first[number - 1]?.data !== data);
   if (parted) throw new Error(`Event ${parted.number} is not the same for two readers`);

@@ -17,18 +17,18 @@ export function residentMiB(pid: number): number {
   return (Number(kib) * 1024) / MIB;
 }
 
-/** Ticks of the clock that Linux counts a process's time in; 100 a second on every architecture that Node runs on. */
+/** Ticks a second of processor times: 100 on every architecture that Node supports. */
 const TICK_MS = 10;
 
-/** Milliseconds that a process has been on a processor, with all its threads. */
+/** Processor milliseconds of a process with all its threads. */
 export function processorMs(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  // The name before it may hold blanks; user and system time are the 12th and 13th field after it.
+  // The name may contain spaces; user and system time are the 12th and 13th field after it.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
 }
 
-/** Looks at a process, and at its connections where it has some, ten times a second until told to stop. */
+/** Samples a process and its connections ten times a second until it is stopped. */
 export function watch(pid: number, connections?: () => Promise<Connections>): { stop(): Promise<readonly Sample[]> } {
   const samples: Sample[] = [];
   let looking = Promise.resolve();
@@ -37,7 +37,7 @@ export function watch(pid: number, connections?: () => Promise<Connections>): { 
     samples.push({ at, residentMiB: residentMiB(pid), connections: await connections?.() });
   };
   const timer = setInterval(() => {
-    // A process that has ended has nothing to look at; whoever ordered the runs sees why it has.
+    // The process has ended; the code that orders the runs reports the cause.
     looking = looking.then(look).catch(() => {
       clearInterval(timer);
     });

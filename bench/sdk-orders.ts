@@ -1,12 +1,12 @@
 import type { SliceResult } from './load-orders.ts';
 
-/** One message as the upstream was sent it, whatever form its content had. */
+/** One message of the request to the upstream, whatever the form of its content. */
 export interface HistoryMessage {
   readonly role: 'user' | 'assistant';
   readonly text: string;
 }
 
-/** The same request again and again, so many at a time, until the time or their number is up. */
+/** Repeats the same request with a fixed concurrency, until a time or a number of requests. */
 export interface SdkOrder {
   readonly kind: 'send';
   readonly messages: readonly HistoryMessage[];

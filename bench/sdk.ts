@@ -1,6 +1,6 @@
 /**
- * A process of its own: what a run's input costs whoever sends it. It builds the request out of messages that are in memory,
- * has the provider's official client send it, and reads the streamed answer to its end; nothing else.
+ * A separate process: the cost of sending a run's input. It builds the request from messages in memory, sends it with the provider's
+ * official client, and reads the streamed response to its end.
  */
 import Anthropic from '@anthropic-ai/sdk';
 import { takeOrders } from './ordered-process.ts';

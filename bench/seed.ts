@@ -1,6 +1,6 @@
 import { Client } from 'pg';
 
-/** Threads that are to hold so many messages. */
+/** Threads, and the number of messages that they get. */
 export interface Seeding {
   readonly messages: number;
   readonly threads: readonly string[];
@@ -11,14 +11,14 @@ export const SAID = { user: 80, assistant: 200 } as const;
 
 const WORDS = 'the harbour opens at six and the ferry leaves from the second pier when the tide allows it ';
 
-/** Ids as the service makes them: those of later rows sort after those of earlier ones. */
+/** Ids like the service's: later rows have larger ids. */
 const ID = (at: string): string =>
   `(lpad(to_hex((extract(epoch from ${at}) * 1000)::bigint), 12, '0') || '7' || substr(md5(random()::text), 1, 3)
     || '8' || substr(md5(random()::text), 1, 15))::uuid`;
 
 /**
- * What so many runs leave behind, in the order in which runs of all the threads at once would: neighbours in a thread are
- * no neighbours on the disk. Each run with both its messages; $1 the threads, $2 runs of each, $3 and $4 the texts.
+ * Inserts the rows of runs in the order of concurrent runs of all threads, so that adjacent messages of a thread are not adjacent on the
+ * disk. Each run has two messages. $1: threads, $2: runs of each, $3 and $4: texts.
  */
 const SEED_SQL = `
   with said as materialized (
@@ -48,7 +48,7 @@ const SEED_SQL = `
   ) as written_messages
   order by nth, part, thread_id`;
 
-/** Fills threads that hold nothing yet, in the shape in which the service writes them. */
+/** Fills empty threads with rows like the service's. */
 export async function seed(database: URL, seedings: readonly Seeding[]): Promise<void> {
   const client = new Client({ connectionString: database.href });
   await client.connect();
@@ -56,7 +56,7 @@ export async function seed(database: URL, seedings: readonly Seeding[]): Promise
     for (const { messages, threads } of seedings) {
       await client.query(SEED_SQL, [threads, messages / 2, textOf(SAID.user), textOf(SAID.assistant)]);
     }
-    // By itself the server would do this at some moment of the measurement, or not at all.
+    // Otherwise the server might do this during the measurement.
     await client.query('vacuum analyze');
   } finally {
     await client.end();

@@ -1,5 +1,5 @@
 /**
- * What a session pass adds to a run in place of an API key, and what it takes to mint a session and to renew one, beside
+ * Measures what a session pass adds to a run, compared with an API key, and the cost of minting and renewing a session, compared with
  * opening a thread.
  */
 import { round, median, percentile } from './figures.ts';
@@ -78,7 +78,7 @@ async function runMode(
   const threads = await inParallel(plan.threads, (index) =>
     post(origin, key, '/v1/threads', { assistant_id: agentOf(index) }),
   );
-  // Without a user: the memories of one are looked for whoever runs, and are measured elsewhere.
+  // Without a user, because each run of a user searches memories, which another part measures.
   const minted = await inParallel(plan.threads, (index) =>
     ask<Minted>('/v1/sessions', { assistant_id: agentOf(index) }),
   );
@@ -108,7 +108,7 @@ async function runMode(
   return { mode, lanes: compareLanes(LANES, latencies), requests };
 }
 
-/** Each kind in turn, so that a disturbance of the machine meets all of them. */
+/** The kinds alternate, so that other load on the machine affects all of them. */
 async function measureRequests(
   count: number,
   kinds: Readonly<Record<SessionRequestName, (index: number) => Promise<unknown>>>,

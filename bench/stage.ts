@@ -12,33 +12,33 @@ import { type Environment, Processes, type Service } from './processes.ts';
 import type { SdkOrder, SdkReply } from './sdk-orders.ts';
 import type { Target } from './targets.ts';
 
-/** Connections to PostgreSQL, for the service and for the bare server alike. */
+/** Connections to PostgreSQL, of the service and of the bare server. */
 const POOL = 10;
 const API_PROGRAM = 'bench_api';
 
-/** The settings of a service on PostgreSQL and Redis, and where its database is. */
+/** The settings of a service on PostgreSQL and Redis, and its database. */
 export interface ClusteredEnvironment {
   readonly env: Environment;
   readonly database: URL;
 }
 
-/** A service that runs, with what its operator would know. */
+/** A running service. */
 export interface RunningService {
   readonly service: Service;
   readonly env: Environment;
-  /** Its connections to the database; undefined where the database is inside the process. */
+  /** Its connections to the database; undefined for an embedded database. */
   readonly connections?: () => Promise<Connections>;
   stop(): Promise<void>;
 }
 
-/** Everything that a run of the bench starts and makes; `clear` leaves nothing of it behind. */
+/** Starts and makes everything for the bench; `clear` removes all of it. */
 export class Stage {
   readonly processes = new Processes();
   private readonly databases: Databases;
   private readonly redisUrl: string;
   private readonly redisPrefix = `bench-${randomBytes(4).toString('hex')}`;
   private readonly folders: string[] = [];
-  /** Given to the service's Node. */
+  /** Arguments for the service's Node. */
   private readonly nodeArgs: readonly string[];
   private upstreamOrigin = '';
 
@@ -48,7 +48,7 @@ export class Stage {
     this.nodeArgs = nodeArgs;
   }
 
-  /** @param options `nodeArgs` are given to the service's Node, for a profile of it */
+  /** @param options `nodeArgs` for the service's Node, to profile it */
   static async set(options: {
     readonly databaseUrl: string;
     readonly redisUrl: string;
@@ -57,7 +57,7 @@ export class Stage {
     return new Stage(await Databases.connect(options.databaseUrl), options.redisUrl, options.nodeArgs);
   }
 
-  /** Undefined where the server runs on another machine. */
+  /** Undefined if the server runs on another machine. */
   databaseProcesses(): Promise<PostgresProcesses | undefined> {
     return this.databases.processes();
   }
@@ -70,7 +70,7 @@ export class Stage {
     return new LoadClient(this.processes.startFork('load.ts'));
   }
 
-  /** What a run's input costs whoever sends it to the upstream. */
+  /** Starts the process that measures the cost of sending a run's input. */
   startSdk(): OrderedProcess<SdkOrder, SdkReply> {
     return new OrderedProcess('SDK', this.processes.startFork('sdk.ts', [this.upstreamOrigin]));
   }
@@ -81,7 +81,7 @@ export class Stage {
     return { kind: 'direct', origin: this.upstreamOrigin, pid, key: 'bench', threads: [] };
   }
 
-  /** A site to crawl, which also embeds. @param vectors how many numbers they have */
+  /** Starts a site to crawl, with an embeddings endpoint. @param vectors their size */
   startSite(pages: number, vectors = '256'): Promise<Listening> {
     return this.processes.startServer('knowledge-site.ts', [String(pages), vectors]);
   }
@@ -111,7 +111,7 @@ export class Stage {
     return { kind: 'bare', origin, pid, key, threads: Array.from({ length: threads }, () => randomUUID()) };
   }
 
-  /** The settings of a service on PostgreSQL and Redis, with a database of its own. */
+  /** The settings of a service on PostgreSQL and Redis, with a new database. */
   async clusteredEnvironment(): Promise<ClusteredEnvironment> {
     const database = await this.databases.create('service');
     const env = {
@@ -125,13 +125,13 @@ export class Stage {
     return { env, database };
   }
 
-  /** One API of possibly several on the same databases. */
+  /** Starts one API process; several may share the databases. */
   startApi({ env }: ClusteredEnvironment, nodeArgs: readonly string[] = []): Promise<Service> {
-    // The driver's own variable: tells the connections of an API and of a worker apart.
+    // A variable of the driver, which distinguishes connections of API and worker.
     return this.processes.startService('api', { ...env, PGAPPNAME: API_PROGRAM }, [...this.nodeArgs, ...nodeArgs]);
   }
 
-  /** An API and a worker, as they are deployed. */
+  /** Starts an API and a worker, as in production. */
   async startClustered(environment: ClusteredEnvironment, nodeArgs: readonly string[] = []): Promise<RunningService> {
     const { env, database } = environment;
     const service = await this.startApi(environment, nodeArgs);
@@ -146,7 +146,7 @@ export class Stage {
     };
   }
 
-  /** The settings of the embedded default, with a data folder of its own. */
+  /** The settings of embedded mode, with a new data folder. */
   embeddedEnvironment(): Environment {
     return { ...this.commonEnvironment(), DATA_DIR: this.makeFolder() };
   }

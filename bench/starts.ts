@@ -1,4 +1,4 @@
-/** What starts of the embedded default and commands of the operator cost, beside a Node process that does nothing. */
+/** Measures starts in embedded mode and operator commands, compared with a Node process that does nothing. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { median, round } from './figures.ts';
@@ -23,7 +23,7 @@ type Kind = keyof typeof KINDS;
 
 interface Cost {
   readonly wallMs: number;
-  /** Of the process, until it is ready or has ended. */
+  /** Processor time of the process until it is ready or has ended. */
   readonly processorMs: number;
 }
 
@@ -33,7 +33,7 @@ export interface StartFigures extends Cost {
   readonly multiple: number;
 }
 
-/** Has a process write its processor time, in milliseconds, where nothing else is written. */
+/** Makes a process write its processor time in milliseconds to a separate descriptor. */
 const TELL_TIME = `import { writeSync } from 'node:fs';
 process.on('exit', () => { const { user, system } = process.cpuUsage(); writeSync(2, String((user + system) / 1000)); });`;
 

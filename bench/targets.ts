@@ -1,20 +1,20 @@
 import { userText, type ReplyScript } from './script.ts';
 
-/** The upstream itself, the least server in front of it, the service. */
+/** The upstream, the minimal server in front of it, and the service. */
 export type TargetKind = 'direct' | 'bare' | 'service';
 export type RunForm = 'waiting' | 'streamed';
 
 export interface Target {
   readonly kind: TargetKind;
   readonly origin: string;
-  /** Its process, whose time on the processor is counted. */
+  /** The process whose processor time is measured. */
   readonly pid: number;
   readonly key: string;
-  /** Threads that runs may be taken on; each holds at most one run at a time. */
+  /** Threads for runs; each has at most one active run. */
   readonly threads: readonly string[];
-  /** The user that runs on the service name. */
+  /** The user in the runs on the service. */
   readonly userId?: string;
-  /** Session passes by thread, in place of the key. */
+  /** Session passes by thread, which replace the key. */
   readonly passes?: Readonly<Record<string, string>>;
 }
 
@@ -40,7 +40,7 @@ export function runRequest(target: Target, form: RunForm, thread: string, script
   return { path, headers, body: JSON.stringify({ message: { role: 'user', content }, config }) };
 }
 
-/** What the first token looks like in an answer, and what only a whole answer has. */
+/** The text of the first token in a response, and a text that only a complete response has. */
 export interface Marks {
   readonly firstToken: string;
   readonly end: string;

@@ -7,7 +7,7 @@ import { provision } from './provision.ts';
 import { seed, type Seeding } from './seed.ts';
 import type { ClusteredEnvironment, Stage } from './stage.ts';
 
-/** Starts the service, fills threads of every size and measures runs on them. */
+/** Starts the service, fills threads of each size and measures runs on them. */
 export async function runGrowth(
   stage: Stage,
   { load, direct, postgres }: Floor,

@@ -1,7 +1,7 @@
 /**
- * A process of its own: an MCP server over streamable HTTP that keeps no sessions and answers at once. Its address says
- * how: `/json/<tools>/<any>` answers in JSON, `/sse/…` in event streams, `/told/…` in JSON with a stream for changes of
- * its tools, which never change. It makes its answers beforehand, because it shares the machine with what is measured.
+ * A separate process: an MCP server over streamable HTTP without sessions, which answers at once. Its path selects the form:
+ * `/json/<tools>/<any>` answers in JSON, `/sse/…` in event streams, `/told/…` in JSON with a stream for changes of its tools, which never
+ * change. It makes its responses in advance, because it shares the machine with the measured service.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -14,12 +14,12 @@ interface Message {
 
 type Form = 'json' | 'sse' | 'told';
 
-/** What came in since the start, for whoever asks with a GET of `/`. */
+/** Counts of requests since the start; a GET of `/` returns them. */
 const received = { calls: 0, connections: 0, streams: 0 };
 
 const text = (description: string): object => ({ type: 'string', description });
 
-/** About a kilobyte, as large servers describe their tools. */
+/** About a kilobyte, like the descriptions of large servers. */
 function tool(index: number): object {
   return {
     name: `list_records_${index}`,
@@ -60,7 +60,7 @@ function listOf(count: number): string {
 
 const CALLED = JSON.stringify({ content: [{ type: 'text', text: 'Two records: harbour dues, pilots on duty.' }] });
 
-/** Undefined for a method that it does not have. */
+/** Undefined for an unknown method. */
 function resultOf(method: string | undefined, form: Form, tools: number): string | undefined {
   switch (method) {
     case 'initialize':

@@ -15,7 +15,7 @@ export interface ToolsResult {
 
 type Start = (nodeArgs: readonly string[]) => Promise<RunningService>;
 
-/** Starts a tool server, and the service three times on the same data: to fill it, to measure runs, to measure memory. */
+/** Starts a tool server, and the service three times on the same data: to fill it, to measure runs and to measure memory. */
 export async function runTools(
   stage: Stage,
   floor: Floor,

@@ -2,7 +2,7 @@ import type { ToolRuns } from './plan.ts';
 import type { Target } from './targets.ts';
 import { equip, type Equipped, type EquippedService, type IdleIntegration, threadsOf } from './tools-setup.ts';
 
-/** A kind of run: whose agents take it, and what the model calls. */
+/** A kind of run: its agents, and the tool that the model calls. */
 export interface Lane {
   readonly name: LaneName;
   readonly target: Target;
@@ -12,24 +12,24 @@ export interface Lane {
 export type LaneName =
   'without' | 'offered' | 'no such tool' | 'json' | 'sse' | 'twenty' | 'many' | 'many, no such tool' | 'find_tools';
 
-/** Everything that runs with tools are taken on, made before the service is started anew. */
+/** The organizations and agents of runs with tools, made before the service is restarted. */
 export interface ToolGrounds {
   readonly cold: readonly Lane[];
   readonly hot: readonly Lane[];
-  /** Of other organizations; those of `told` keep a stream open for changes of their tools. */
+  /** Integrations of other organizations; those of `told` keep a stream open for changes of their tools. */
   readonly idle: { readonly json: readonly IdleIntegration[]; readonly told: readonly IdleIntegration[] };
-  /** All that the service knows. */
+  /** All integrations. */
   readonly integrations: number;
-  /** Those whose connections are open while runs are measured. */
+  /** Integrations with open connections during the runs. */
   readonly pooled: number;
 }
 
 const CALLED = 'list_records_0';
 const UNKNOWN = 'no_such_tool';
-/** Agents that have the tools of many servers: so few of those that were cold once that they stay hot. */
+/** Agents with the tools of many servers: few enough to stay in the cache. */
 const HOT_AGENTS = 6;
 
-/** Connections that an organization may have open at once. */
+/** Most open connections of an organization. */
 const OF_ORGANIZATION = 50;
 const SERVERS = 20;
 
@@ -70,7 +70,7 @@ export async function provisionTools(service: EquippedService, plan: ToolRuns): 
   };
 }
 
-/** As many as are open at most, in several organizations. */
+/** As many as can be open, in several organizations. */
 async function others(
   service: EquippedService,
   form: 'json' | 'told',
@@ -101,7 +101,7 @@ async function hotLanes(
   { without, json, sse, twenty, many }: Organizations,
   { threads, called }: ToolRuns,
 ): Promise<Lane[]> {
-  // Three kinds of runs share the agents with an integration; those without must be used as often as one of those.
+  // Three kinds of runs share the agents with an integration; those without one must be used as often as each of these.
   const inTurn = new Map([
     [without, Math.ceil(called / 3)],
     [twenty, HOT_AGENTS],

@@ -8,17 +8,17 @@ import type { ToolGrounds } from './tools-grounds.ts';
 import type { EquippedService, IdleIntegration } from './tools-setup.ts';
 
 export interface IdleConnections {
-  /** Whether each has a stream open on which its server may tell that its tools have changed. */
+  /** Whether each connection has a stream for changes of the server's tools. */
   readonly streams: boolean;
   readonly connections: number;
-  /** Of each: the difference to the fewest, by their number; after everything was collected that nobody holds. */
+  /** Memory of each connection: the difference to the fewest connections, divided by their number, after a garbage collection. */
   readonly heapKiB: number;
   readonly residentKiB: number;
 }
 
 export interface IdleFigures {
   readonly connections: readonly IdleConnections[];
-  /** Of a process of each local app, which nobody calls. */
+  /** Memory of an idle process of each local app. */
   readonly local: readonly { readonly app: string; readonly residentMiB: number }[];
 }
 
@@ -29,12 +29,12 @@ interface Memory {
 }
 
 const KIB = 1024;
-/** Sockets are closed by then, and the pool keeps the connections for minutes more. */
+/** After this time the sockets are closed, while the pool keeps the connections for minutes. */
 const QUIET_MS = 6_000;
 
 interface Probed extends EquippedService {
   readonly pid: number;
-  /** Where the memory probe writes. */
+  /** The file of the memory probe. */
   readonly probeFile: string;
 }
 
@@ -94,7 +94,7 @@ async function memoryOf(pid: number, probeFile: string): Promise<Memory> {
   rmSync(probeFile, { force: true });
   process.kill(pid, 'SIGUSR2');
   for (let waited = 0; !existsSync(probeFile); waited += 20) {
-    if (waited > QUIET_MS) throw new Error('The service does not tell of its memory');
+    if (waited > QUIET_MS) throw new Error('The service does not report its memory');
     await sleep(20);
   }
   return JSON.parse(readFileSync(probeFile, 'utf8')) as Memory;
@@ -109,7 +109,7 @@ async function measureLocal({ origin, env, pid }: Probed): Promise<IdleFigures['
     await post(origin, key, `/v1/agents/${agentId}/tool-integrations`, { type: 'managed-mcp', app });
     await sleep(QUIET_MS);
     const started = childrenOf(pid).filter((child) => !before.includes(child));
-    // An app that keeps a file is not started beside Redis.
+    // With Redis, the service does not start an app that stores a file.
     if (started.length > 0)
       found.push({
         app,

@@ -2,19 +2,19 @@ import type { Environment } from './processes.ts';
 import { createKey, inParallel, post } from './provision.ts';
 import type { Target } from './targets.ts';
 
-/** What the agents of one organization have of integrations; each integration is a server of its own to the service. */
+/** The integrations of the agents of one organization; the service treats each as a separate server. */
 export interface Equipment {
-  /** How the server answers: a part of its address. */
+  /** The form of the server's responses, a part of its path. */
   readonly form: 'json' | 'sse' | 'told';
   readonly agents: number;
-  /** Of each agent, or shared by all of them. */
+  /** Whether each agent has its own integrations, or all share them. */
   readonly integrations: { readonly count: number; readonly shared: boolean };
   readonly toolsOfEach: number;
 }
 
 export interface IdleIntegration {
   readonly key: string;
-  /** Of the integration, below the service's origin. */
+  /** The path of the integration. */
   readonly path: string;
 }
 
@@ -24,7 +24,7 @@ export interface EquippedService {
   readonly toolOrigin: string;
 }
 
-/** An organization whose agents are equipped alike. */
+/** An organization whose agents have the same setup. */
 export interface Equipped {
   readonly service: EquippedService;
   readonly key: string;
@@ -54,12 +54,12 @@ export async function equip(service: EquippedService, equipment: Equipment): Pro
   const integrations = await inParallel(of.shared ? of.count : of.count * count, (server) =>
     attach(agents[of.shared ? 0 : server % count], server),
   );
-  // The body of each is the same, so that agents after the first only come to use what is there.
+  // The bodies are equal, so that later agents use the integration of the first.
   if (of.shared) for (const agentId of agents.slice(1)) await inParallel(of.count, (server) => attach(agentId, server));
   return { service, key, agents, integrations };
 }
 
-/** Threads of the first agents, on which runs take turns. */
+/** Threads of the first agents, which the runs use in turn. */
 export async function threadsOf(
   { service: { origin }, key, agents }: Equipped,
   count: number,

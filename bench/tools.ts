@@ -10,7 +10,7 @@ export interface LaneFigures {
   readonly runs: number;
   readonly p50Ms: number;
   readonly p95Ms: number;
-  /** The median over the rounds of the difference to the lane that it is held against, run by run. */
+  /** Median over the rounds of the difference to the lane to compare with, run by run. */
   readonly over: { readonly lane: LaneName; readonly p50Ms: number } | null;
 }
 
@@ -32,7 +32,7 @@ export interface ToolRunFigures {
   readonly toolServer: { readonly calls: number; readonly connections: number };
 }
 
-/** What each lane shows beside another one. */
+/** What the difference between two lanes measures. */
 const HELD_AGAINST: Readonly<Partial<Record<LaneName, LaneName>>> = {
   offered: 'without',
   'no such tool': 'without',
@@ -43,7 +43,7 @@ const HELD_AGAINST: Readonly<Partial<Record<LaneName, LaneName>>> = {
   find_tools: 'many, no such tool',
 };
 
-/** Measures on a process that was started anew and has not seen any of the agents. */
+/** Measures on a new process, which has not used any of the agents. */
 export async function measureToolRuns(
   load: LoadClient,
   { cold, hot, integrations, pooled }: ToolGrounds,
@@ -61,10 +61,10 @@ export async function measureToolRuns(
   for (const lane of cold) opened.cold.push(await open(lane, 'cold'));
   for (const lane of hot) opened.hot.push(await open(lane, 'hot'));
   say('warming up');
-  // By agents that no other kind of run is taken on: those of the first runs must be unknown.
+  // On agents of no other kind of run: the first runs need agents that the process has not used.
   const warmUp = opened.hot.filter(({ lane }) => lane === 'sse');
   await load.alternate({ lanes: warmUp, rounds: 2 * plan.warmUpRounds });
-  say('agents that the process has not seen');
+  say('agents that the process has not used');
   const coldFigures = figuresOf(opened.cold, await load.alternate({ lanes: opened.cold, rounds: plan.coldRuns }));
   await load.alternate({ lanes: opened.hot, rounds: plan.warmUpRounds });
   say(`${opened.hot.length} kinds of runs in turn, one at a time`);

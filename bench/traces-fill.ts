@@ -6,13 +6,13 @@ export interface FilledAgent {
   readonly threadId: string;
 }
 
-/** Rows of one statement: a transaction of all of them would be hard on the embedded database. */
+/** Rows of one statement: one transaction for all of them would be too large for the embedded database. */
 const AT_ONCE = 20_000;
 const DAY_SECONDS = 86_400;
 
 /**
- * Writes traces as runs leave them, in a small part of their time: each with two steps and about 1.5 KB of text.
- * @param spread over how many days back from two days ago, published since; or 0 for three minutes ago, not yet published
+ * Writes traces like those of runs, in a fraction of the time: each with two steps and about 1.5 KB of text.
+ * @param spread number of days before two days ago, published; or 0 for three minutes ago, unpublished
  */
 export async function fillTraces(
   database: SqlExecutor,
@@ -40,7 +40,7 @@ export async function fillTraces(
   }
 }
 
-/** Keeps the counts of published traces, as the job would have done over the weeks; of some days at a time, since statements have a time limit. */
+/** Stores the counts of published traces as the job would, some days at a time, because statements have a time limit. */
 export async function countAll(database: SqlExecutor): Promise<void> {
   for (let daysAgo = 0; daysAgo <= 95; daysAgo += DAYS_AT_ONCE) {
     const range = [daysAgo + DAYS_AT_ONCE, daysAgo].map((days) => startOfDay(days).toISOString());

@@ -1,6 +1,6 @@
 /**
- * What reading and publishing traces costs: lists, usage and feedback of an agent with very many traces, a walk through an export, how
- * many a worker publishes and pushes, and how many the purge removes.
+ * Measures reading and publishing traces: lists, usage and feedback of an agent with very many traces, an export, how many traces a worker
+ * publishes and pushes, and how many the purge deletes.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SqlExecutor } from '../src/platform/database/index.ts';
@@ -27,10 +27,10 @@ export interface ReadFigures {
 export interface PublishFigures {
   readonly on: 'PostgreSQL' | 'embedded';
   readonly traces: number;
-  /** A second, until all were published, and until all were pushed. */
+  /** Traces a second, until all were published, and until all were pushed. */
   readonly published: number;
   readonly pushed: number;
-  /** On a processor, a trace: of the process that works, and of the database's where they can be told. */
+  /** Processor time of a trace: of the working process, and of the database if it can be measured. */
   readonly processorMs: number;
   readonly databaseMs: number | null;
 }
@@ -56,14 +56,14 @@ interface Reader extends FilledAgent {
 
 const DAYS = 88;
 const WARM_UP = 10;
-/** Requests of a minute that the service allows of lists, and of exports. */
+/** The service's limits for lists and exports, in requests a minute. */
 const LISTS_A_MINUTE = 30;
 const LIST_WARM_UP = 5;
 const EXPORTS_A_MINUTE = 20;
-/** And a little, after which as many are allowed again. */
+/** A little more than the minute after which the limits start again. */
 const MINUTE_MS = 61_000;
 
-/** In databases of its own, so that other parts of the bench are not measured beside it. */
+/** Uses separate databases, so that other parts of the bench have no influence. */
 export async function runTraces(stage: Stage, plan: TracesPlan, say: Say): Promise<TracesResult> {
   const tell = (line: string): void => say(`traces: ${line}`);
   const environment = await stage.clusteredEnvironment();
@@ -145,7 +145,7 @@ async function ask({ service, key, agentId }: Reader, path: string): Promise<str
     headers: { authorization: `Bearer ${key}` },
   });
   const body = await answer.text();
-  if (!answer.ok) throw new Error(`${path} was answered ${answer.status}: ${body}`);
+  if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${body}`);
   return body;
 }
 
@@ -213,7 +213,7 @@ async function publishOnPostgres(stage: Stage, plan: TracesPlan, say: Say): Prom
   }
 }
 
-/** The embedded database is in the process that publishes: how far it is, its own metrics tell. */
+/** The embedded database is in the publishing process, so its metrics show the progress. */
 async function publishEmbedded(stage: Stage, plan: TracesPlan, say: Say): Promise<PublishFigures> {
   const { port } = await stage.startOtlpServer();
   const env = { ...stage.embeddedEnvironment(), OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` };
@@ -277,7 +277,7 @@ async function measurePublishing(
   };
 }
 
-/** @returns when it was so */
+/** @returns when the condition was true */
 async function until(isSo: () => Promise<boolean>): Promise<number> {
   while (!(await isSo())) await sleep(20);
   return performance.now();

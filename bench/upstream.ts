@@ -1,6 +1,6 @@
 /**
- * A process of its own: a model provider that answers at once, in Anthropic's Messages protocol. It does as little as
- * it can (its frames are made beforehand), because it shares the machine with what is measured.
+ * A separate process: a model provider that answers at once, with Anthropic's Messages API. It does as little as possible and makes its
+ * frames in advance, because it shares the machine with the measured service.
  */
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -36,7 +36,7 @@ const tail =
   frame({ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 4 * DELTAS } }) +
   frame({ type: 'message_stop' });
 
-/** The first of several writes carries one delta, so that it is the first token and nothing else. */
+/** The first of several writes has one delta, so that it is only the first token. */
 function partsOf(writes: number): Buffer[] {
   if (writes === 1) return [Buffer.from(head + deltas.join('') + tail)];
   const [first = '', ...others] = deltas;
@@ -53,7 +53,7 @@ const partsByWrites = Array.from({ length: DELTAS }, (_, index) => partsOf(index
 let calls = 0;
 const memories = new MemoryText(UPSTREAM_SEED);
 
-/** What the model calls a tool with. Memories are others each time, or they would take the place of one another. */
+/** The input of the model's tool call. Memories differ each time, or they would replace one another. */
 function inputOf(tool: string): object {
   switch (tool) {
     case 'memory_save':
@@ -107,7 +107,7 @@ function reply(response: ServerResponse, { writes, everyMs, tool }: ReplyScript)
   });
 }
 
-/** What came in since the start, and the last of it, for whoever asks with a GET. */
+/** Counts of requests since the start, and the last request; a GET returns them. */
 const received = { requests: 0, bytes: 0, last: '' };
 
 const server = createServer((request, response) => {

@@ -20,7 +20,7 @@ interface WebsiteRead {
 
 const POLL_MS = 500;
 const GIVE_UP_MS = 30 * 60_000;
-/** The endpoint is asked no more for so long: every chunk has its vector. */
+/** Every chunk has its vector after this time without a request to the endpoint. */
 const QUIET_MS = 8_000;
 
 /** The knowledge of one agent, through HTTP. */
@@ -35,7 +35,7 @@ export class Asker {
     this.agentId = agentId;
   }
 
-  /** @throws Error when a crawl fails as a whole */
+  /** @throws Error if a crawl fails */
   async crawl(roots: readonly string[]): Promise<WebsiteRead> {
     await this.ask('PUT', 'website', { configs: roots.map((rootUrl) => ({ rootUrl })) });
     return this.until(async () => {
@@ -46,7 +46,7 @@ export class Asker {
     });
   }
 
-  /** @throws Error when a file cannot be read */
+  /** @throws Error if a file cannot be parsed */
   async upload(files: readonly CorpusFile[]): Promise<void> {
     for (const { key, name, content } of files) {
       const body = new FormData();

@@ -1,4 +1,4 @@
-/** Looks every passage up in the source that it was read in: `node bench/knowledge-quality/check-questions.ts [--corpus <folder>]`. */
+/** Checks that every passage is in its source: `node bench/knowledge-quality/check-questions.ts [--corpus <folder>]`. */
 import { parseArgs } from 'node:util';
 import { CORPUS_FOLDER, fetchCorpus, filesOf, markdownFiles } from './corpus.ts';
 import { PACKAGES } from './packages.ts';

@@ -9,15 +9,15 @@ export const CORPUS_FOLDER = join(ROOT, 'node_modules/.cache/knowledge-corpus');
 
 /** A file of the corpus. */
 export interface CorpusFile {
-  /** As questions name it: the package, and the path below its folder. */
+  /** Its name in questions: the package and the path below its folder. */
   readonly key: string;
   readonly name: string;
   readonly content: Buffer;
 }
 
 /**
- * Fetches with apt what of the packages is not in the folder yet.
- * @throws Error that names the packages that could not be fetched
+ * Downloads the missing packages with apt.
+ * @throws Error with the names of packages that cannot be downloaded
  */
 export function fetchCorpus(folder: string, say: (line: string) => void): void {
   const missing: string[] = [];
@@ -48,7 +48,7 @@ export function fetchCorpus(folder: string, say: (line: string) => void): void {
     );
 }
 
-/** The files of a package, in order of their paths. */
+/** The files of a package, ordered by path. */
 export function filesOf({ name, folder: inside, taken, left }: Package, folder: string): CorpusFile[] {
   const root = join(folder, name, inside);
   const paths = readdirSync(root, { recursive: true, encoding: 'utf8' })
@@ -72,7 +72,7 @@ function fileOf(source: string, path: string, content: Buffer): CorpusFile {
   };
 }
 
-/** So many of them, evenly spread. */
+/** Some of the values, evenly spread. */
 export function spread<Item>(items: readonly Item[], count: number): Item[] {
   if (count >= items.length) return [...items];
   return Array.from({ length: count }, (_, index) => items[Math.floor((index * items.length) / count)] as Item);

@@ -1,10 +1,10 @@
-/** What of the main content of pages stands in their chunks, and how many chunks hold something else. */
+/** How much of the main content of pages is in their chunks, and how many chunks contain something else. */
 import { round, sum } from '../figures.ts';
 import { table } from '../table.ts';
 import { type MainContent, UNIT_KINDS, type Unit } from './main-content.ts';
 import { Shingles, wordsOf } from './shingles.ts';
 
-/** Of a unit's words: a mark that is joined to a word on one side only is no loss. */
+/** The share of a unit's words that must be found: a punctuation mark at one side of a word may be missing. */
 const ENOUGH = 0.95;
 const WORST = 25;
 
@@ -19,7 +19,7 @@ export interface PageCoverage {
   readonly lost: readonly Unit[];
   readonly chunks: number;
   readonly boilerplate: readonly string[];
-  /** Words of the units, and those of them that stand in more than one chunk's worth: how often the page's words are held. */
+  /** Words of the units, and words of the chunks: their ratio is how often the words of the page are stored. */
   readonly words: number;
   readonly heldWords: number;
 }
@@ -54,7 +54,7 @@ export function coverageOf(
 
 function isCovered({ parts }: Unit, held: Shingles): boolean {
   const all = wordsOf(parts.join(' '));
-  // A row may be told with the names of its columns between its cells.
+  // A chunk may contain the names of the columns between the cells of a row.
   return (
     held.covered(all) >= ENOUGH * all.length ||
     (parts.length > 1 && sum(parts.map((part) => held.covered(wordsOf(part)))) >= ENOUGH * all.length)
@@ -65,7 +65,7 @@ function share(part: number, whole: number): string {
   return whole === 0 ? '-' : `${round((100 * part) / whole, 2)} %`;
 }
 
-/** A table over the groups that the keys begin with, and the units lost of each kind. */
+/** A table by prefix of the keys, and the lost units of each kind. */
 export function coverageText(pages: readonly PageCoverage[]): string {
   const groups = [...new Set(pages.map(({ key }) => key.split('/')[0] ?? ''))];
   const row = (name: string, of: readonly PageCoverage[]): (string | number)[] => {
@@ -106,7 +106,7 @@ export function coverageText(pages: readonly PageCoverage[]): string {
   ].join('\n\n');
 }
 
-/** The pages that lose most and their first losses, for who works on the reader. */
+/** The pages with the most losses and their first losses, for work on the reader. */
 export function worstText(pages: readonly PageCoverage[], examples: number): string {
   const shorten = (text: string): string => text.replace(/\s+/g, ' ').trim().slice(0, 160);
   const bad = (page: PageCoverage): number =>

@@ -1,4 +1,4 @@
-/** The main content of a page, by rules that were written for each kind of page and apart from the service's own reader. */
+/** The main content of a page, by rules for each kind of page that are independent of the service's reader. */
 import { ElementType, parseDocument } from 'htmlparser2';
 import type { PageRules, Seen } from './packages.ts';
 
@@ -7,13 +7,13 @@ export type UnitKind = (typeof UNIT_KINDS)[number];
 
 export interface Unit {
   readonly kind: UnitKind;
-  /** Its own text, without units inside of it; a row has one for each cell. */
+  /** Its text without inner units; a row has one text for each cell. */
   readonly parts: readonly string[];
 }
 
 export interface MainContent {
   readonly units: readonly Unit[];
-  /** All text that is allowed in a chunk: the units, what stands between them, and what is neutral. */
+  /** All text that a chunk may contain: the units, the text between them and neutral text. */
   readonly text: string;
 }
 
@@ -29,7 +29,7 @@ const UNITS: Readonly<Partial<Record<string, UnitKind>>> = {
   pre: 'code block',
 };
 const UNREAD: ReadonlySet<string> = new Set(['script', 'style', 'template', 'noscript', 'head', 'iframe', 'object']);
-/** Their texts do not touch what stands beside them. */
+/** Elements that separate their text from the text around them. */
 const INLINE: ReadonlySet<string> = new Set([
   'a',
   'abbr',
@@ -89,7 +89,7 @@ class Reader {
     this.rules = rules;
   }
 
-  /** @param unit whose text it is; null between units @param isNeutral allowed, and not asked for */
+  /** @param unit that the text belongs to; null between units @param isNeutral allowed in chunks, but not required */
   read(node: Node, unit: string[] | null, isNeutral: boolean): void {
     if (!isTagged(node)) {
       if (node.type === ElementType.Text) this.add(node.data, unit);

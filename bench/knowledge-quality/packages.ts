@@ -1,6 +1,6 @@
-/** Debian's packages of documentation that the corpus is made of. None of their text stands in this repository. */
+/** Debian's documentation packages that make the corpus. This repository contains none of their text. */
 
-/** An element as the rules below see it. */
+/** An element, as far as the rules below need it. */
 export interface Seen {
   readonly tag: string;
   readonly id: string;
@@ -9,24 +9,24 @@ export interface Seen {
 }
 export type Rule = (element: Seen) => boolean;
 
-/** What a reader of this package's pages calls their content: written by looking at the pages, apart from what the service's own reader does. */
+/** The main content of the pages of this package, determined by looking at them, independently of the service's reader. */
 export interface PageRules {
   readonly main: Rule;
-  /** Within it: what stands on every page of the site. */
+  /** Within it: what is on every page of the site. */
   readonly boilerplate: Rule;
-  /** Within it: contents of the page itself and the like, which may be in a chunk or not. */
+  /** Within it: tables of contents and the like, which may be in a chunk or not. */
   readonly neutral: Rule;
 }
 
 export interface Package {
   readonly name: string;
   readonly language: string;
-  /** Below it are the files; nothing else is unpacked. */
+  /** The folder of the files; only this is unpacked. */
   readonly folder: string;
-  /** Paths below `folder` that are taken. */
+  /** Paths below `folder` that belong to the corpus. */
   readonly taken: RegExp;
   readonly left?: RegExp;
-  /** How many pages the coverage is measured on, evenly spread over all; 0 for what is not HTML. */
+  /** Number of pages for the coverage, evenly spread; 0 for packages without HTML. */
   readonly covered: number;
   readonly rules: PageRules;
 }
@@ -76,7 +76,7 @@ const EXIM: PageRules = {
 };
 const POSTFIX: PageRules = { main: tag('body'), boilerplate: none, neutral: none };
 
-/** Lists of names without sentences, searches that a script makes, and whole books in one page. */
+/** Lists of names without sentences, script-made searches, and whole books on one page. */
 const INDEXES =
   /(?:^|\/)(?:genindex|py-modindex|search|bookindex|print|developers-reference|ch-(?:concept|options|variables)_index)\.html$/;
 
@@ -122,5 +122,5 @@ export const PACKAGES: readonly Package[] = [
   files('debian-policy', 'en', 'usr/share/doc/debian-policy', /^policy\.txt\.gz$/),
 ];
 
-/** Documents of the packages that this repository depends on, of its own `node_modules`. */
+/** Documents of this repository's dependencies, from its `node_modules`. */
 export const MARKDOWN_OF_MODULES = ['bullmq', 'fastify', 'htmlparser2', 'ioredis', 'pino', 'semver', 'undici'] as const;

@@ -6,18 +6,18 @@ import questions from './questions.json' with { type: 'json' };
 
 export interface Question {
   readonly language: string;
-  /** How it is asked: in the text's terms, in other words with one of them at least, or as a few words. */
+  /** How it is asked: with the words of the text, with other words and at least one of the text, or as keywords. */
   readonly kind: 'terms' | 'paraphrase' | 'keywords';
   readonly question: string;
-  /** Where the passage was read. */
+  /** The source of the passage. */
   readonly file: string;
-  /** A chunk that answers holds all of one of them; the first was read in `file`, the others say the same elsewhere. */
+  /** A chunk with one whole passage answers the question. The first is from `file`, the others say the same elsewhere. */
   readonly passages: readonly (readonly string[])[];
 }
 
 export const QUESTIONS = questions as readonly Question[];
 
-/** Letters and digits alone: spaces, marks and how a table is drawn are nothing. */
+/** Only letters and digits, without spaces, punctuation and table lines. */
 export function bare(text: string): string {
   return text.normalize('NFKC').replace(/[^\p{L}\p{N}]+/gu, '');
 }
@@ -27,7 +27,7 @@ export function answers({ passages }: Pick<Question, 'passages'>, chunk: string)
   return passages.some((passage) => passage.every((part) => text.includes(bare(part))));
 }
 
-/** The text of a source without the service's readers, to look passages up in. */
+/** The text of a source, read without the service's readers, to search for passages. */
 export async function sourceText({ name, content }: CorpusFile, rules: PageRules | undefined): Promise<string> {
   if (name.endsWith('.pdf')) return (await extractText(new Uint8Array(content), { mergePages: true })).text;
   const text = content.toString('utf8');

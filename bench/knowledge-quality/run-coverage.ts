@@ -1,7 +1,7 @@
 /**
- * What the service's reader and chunker keep of real pages, in this process, without a database:
+ * Measures how much of real pages the service's reader and chunker keep, in this process and without a database:
  * `node bench/knowledge-quality/run-coverage.ts [--corpus <folder>] [--root <repository>] [--only <package>] [--all] [--examples <n>] [--page <key>]`.
- * With `--root` another state of the source is measured by the same rules; `--page` prints the chunks of one page too.
+ * `--root` measures another checkout of the source by the same rules; `--page` also prints the chunks of one page.
  */
 import { mkdirSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -26,7 +26,7 @@ const { values: options } = parseArgs({
   },
 });
 
-/** Compiled anew each time: what is measured is the source as it is. Below node_modules, so that packages are found. */
+/** Compiles the current source each time. The output is below node_modules, so that imports of packages resolve. */
 async function load(): Promise<{ readonly chunker: typeof Chunker; readonly reader: typeof Reader }> {
   const outdir = join(options.root, 'node_modules/.cache/knowledge-quality');
   mkdirSync(outdir, { recursive: true });
@@ -47,7 +47,7 @@ async function load(): Promise<{ readonly chunker: typeof Chunker; readonly read
   return { chunker: (await from('chunker')) as typeof Chunker, reader: (await from('reader')) as typeof Reader };
 }
 
-/** Wherever it stands in the state that is measured. */
+/** Finds the file in the measured checkout, which may have another layout. */
 function sourceOf(name: string): string {
   const path = readdirSync(join(options.root, 'src/knowledge'), { recursive: true, encoding: 'utf8' }).find(
     (path) => basename(path) === name,

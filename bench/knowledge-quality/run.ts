@@ -1,4 +1,4 @@
-/** What is found of questions over real documents, and what of their pages is in the index, in one agent of the embedded default. */
+/** Measures answers to questions about real documents, and the coverage of their pages, with one agent in embedded mode. */
 import { round } from '../figures.ts';
 import { openDatabaseOf } from '../knowledge-stage.ts';
 import type { Say } from '../passes.ts';
@@ -15,7 +15,7 @@ import { answers, type Question, QUESTIONS } from './questions.ts';
 import { serveModel, serveSite } from './site.ts';
 import { StandInModel } from './stand-in-model.ts';
 
-/** The settings that a search is asked with; without any, those that an agent has. */
+/** The settings of the searches; default the settings of an agent. */
 const SEARCHES = {
   keywords: { semanticWeight: 0 },
   'keywords, no threshold': { semanticWeight: 0, scoreThreshold: 0 },
@@ -29,7 +29,7 @@ export interface QualityResult {
   readonly chunks: number;
   readonly pages: number;
   readonly crawl: Readonly<Record<string, number>>;
-  /** The place of the first of five results that answers, from 1; 0 where none does, -1 where nothing was found. */
+  /** Rank of the first of five results that answers; 0 if none does, -1 if there are no results. */
   readonly ranks: readonly { readonly question: Question; readonly by: Readonly<Record<SearchName, number>> }[];
   readonly coverage: readonly PageCoverage[];
 }
@@ -40,7 +40,7 @@ interface Site {
   readonly address: string;
 }
 
-/** @throws Error that names the packages that cannot be fetched */
+/** @throws Error with the names of packages that cannot be downloaded */
 export async function runQuality(stage: Stage, corpus: string | undefined, say: Say): Promise<QualityResult> {
   const folder = corpus ?? CORPUS_FOLDER;
   const tell = (line: string): void => say(`quality: ${line}`);
@@ -113,7 +113,7 @@ async function ranksOf(question: Question, asker: Asker): Promise<Record<SearchN
   return Object.fromEntries(ranks) as Record<SearchName, number>;
 }
 
-/** Of what the crawl stored: blocks that repeat over a site are out of it. */
+/** Compares what the crawl stored, which excludes blocks that repeat on a site. */
 async function indexedCoverage(env: Environment, sites: readonly Site[]): Promise<PageCoverage[]> {
   const open = await openDatabaseOf(env);
   try {
@@ -165,7 +165,7 @@ export function qualityText({ ranks, coverage, chunks, pages, crawl }: QualityRe
   ].join('\n\n');
 }
 
-/** What was missed, for who works on the search or the reader. */
+/** The missed questions, for work on search and reader. */
 export function missedText({ ranks, coverage }: QualityResult): string {
   const missed = ranks
     .filter(({ by }) => by.keywords < 1)

@@ -1,15 +1,15 @@
 const URL_TEXT = /\(?<?https?:\/\/[^\s)>\]]*[)>]?/g;
-/** A character of a script without spaces between words is a word of its own. */
+/** In scripts without spaces between words, each character is a word. */
 const WORD =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|[\p{L}\p{N}\p{M}]+?(?=[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|[^\p{L}\p{N}\p{M}]|$)/gu;
 const LENGTH = 5;
 
-/** Words in their order, case kept; spaces, marks and addresses are nothing. */
+/** Words in order, with case, without spaces, punctuation and addresses. */
 export function wordsOf(text: string): string[] {
   return text.normalize('NFKC').replace(URL_TEXT, ' ').match(WORD) ?? [];
 }
 
-/** All runs of one to five words of a text. */
+/** All sequences of one to five words of a text. */
 export class Shingles {
   private readonly known = new Set<string>();
 
@@ -20,7 +20,7 @@ export class Shingles {
     }
   }
 
-  /** How many of the words stand in the text within a run of five of them, or within all of them where they are fewer. */
+  /** How many of the words are in the text as part of a sequence of five of them, or of all if there are fewer. */
   covered(words: readonly string[]): number {
     const length = Math.min(LENGTH, words.length);
     let [count, end] = [0, 0];

@@ -8,7 +8,7 @@ export interface Listening {
   close(): void;
 }
 
-/** The pages of one package as a site of its own, whose root leads to all of them and is no page to index. */
+/** Serves the pages of one package as a site. Its root links to all of them and is not indexed. */
 export function serveSite(files: readonly CorpusFile[]): Promise<Listening> {
   const pages = new Map(files.map(({ name, content }) => [`/${name}`, content]));
   const links = files.map(({ name }) => `<a href="/${name}">${name}</a>`).join('\n');

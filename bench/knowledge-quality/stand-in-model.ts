@@ -1,7 +1,7 @@
 /**
- * What stands in for an embedding model, which needs weights that this bench does not have: words, the beginnings of words and pairs of
- * Chinese and Japanese characters, thrown into one vector by their hashes, each by how rare it is in the corpus, and some words of the same
- * meaning thrown into one place. It knows far less of meaning than a real model; what it finds says how two signals are put together, not how well a real one does.
+ * Replaces an embedding model, whose weights this bench does not have. It hashes words, prefixes of words and pairs of Chinese and
+ * Japanese characters into one vector, weighted by their rarity in the corpus; some synonyms share a position. It knows far less about
+ * meaning than a real model: its results show how the search combines two signals, not how good a real model is.
  */
 const DIMENSIONS = 512;
 const CJK = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/u;
@@ -36,14 +36,14 @@ export class StandInModel {
   private readonly texts: number;
   requests = 0;
 
-  /** @param texts whose features say how rare each is */
+  /** @param texts to count how rare each feature is */
   constructor(texts: readonly string[]) {
     this.texts = texts.length;
     for (const text of texts)
       for (const feature of new Set(featuresOf(text))) this.seen.set(feature, (this.seen.get(feature) ?? 0) + 1);
   }
 
-  /** Of length 1; the same for the same text, always. */
+  /** A vector of length 1, always the same for the same text. */
   vectorOf(text: string): number[] {
     this.requests += 1;
     const counts = new Map<string, number>();
@@ -51,7 +51,7 @@ export class StandInModel {
     const vector = new Array<number>(DIMENSIONS).fill(0);
     for (const [feature, count] of counts) {
       const weight = (1 + Math.log(count)) * Math.log((this.texts + 1) / ((this.seen.get(feature) ?? 0) + 1));
-      // Two places of either sign: what falls together by chance falls out on average.
+      // Two positions with different signs: collisions cancel out on average.
       for (const seed of [17, 91]) {
         const hash = hashOf(feature, seed);
         const place = (hash >>> 1) % DIMENSIONS;
