@@ -29,7 +29,7 @@ import { DriveItemRepository } from './persistence/drive-item.repository.js';
 import { DriveSourceRepository } from './persistence/drive-source.repository.js';
 import { ServiceAccountRepository } from './persistence/service-account.repository.js';
 
-const records = [ServiceAccountRepository, DriveSourceRepository, DriveItemRepository];
+const repositories = [ServiceAccountRepository, DriveSourceRepository, DriveItemRepository];
 const accounts = [ServiceAccounts, DriveAccounts];
 const requests = [DriveHttp, DriveApi, TokenEndpoint, DriveLookUp];
 const signIn = [DriveGrants, DriveSignIns, DriveSignIn];
@@ -37,7 +37,7 @@ const selection = [SelectDriveFiles, DriveSources, DiscardDriveSource];
 const sync = [DriveListing, DriveFetching, SyncDriveSource];
 const processors = [SyncDrive, RemoveDriveSource, ScheduleDriveSyncs, RemoveDriveSignIns];
 
-/** Files of a cloud drive that agents know, seen by service accounts and by people's sign-ins. */
+/** Files of a cloud drive as knowledge of agents, read through service accounts and people's sign-ins. */
 @Module({
   imports: [
     AccessModule,
@@ -47,6 +47,6 @@ const processors = [SyncDrive, RemoveDriveSource, ScheduleDriveSyncs, RemoveDriv
     JobsModule.define(syncDrive, removeDriveSource, scheduleDriveSyncs, removeDriveSignIns),
   ],
   controllers: [DriveServiceAccountsController, DriveSourcesController, DriveCallbackController],
-  providers: [...records, ...accounts, ...requests, ...signIn, ...selection, ...sync, ...processors],
+  providers: [...repositories, ...accounts, ...requests, ...signIn, ...selection, ...sync, ...processors],
 })
 export class DriveModule {}

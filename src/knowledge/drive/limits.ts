@@ -1,10 +1,10 @@
 /** One request for a listing, a file's description or a token. No longer than `MAX_REQUEST_MS` of the OAuth module. */
 export const REQUEST_MS = 15_000;
-/** The content of one file. */
+/** Time for the content of one file. */
 export const DOWNLOAD_MS = 60_000;
-/** One answer that describes files. */
-export const MAX_ANSWER_BYTES = 2 * 1024 * 1024;
-export const MAX_TOKEN_ANSWER_BYTES = 64 * 1024;
+/** One response that describes files. */
+export const MAX_RESPONSE_BYTES = 2 * 1024 * 1024;
+export const MAX_TOKEN_RESPONSE_BYTES = 64 * 1024;
 /** Entries of one page of a folder, or of the changes. */
 export const PAGE_SIZE = 100;
 
@@ -18,45 +18,45 @@ export const MAX_PAGE_TOKEN_LENGTH = 4_096;
 export const LOOK_UPS_AT_ONCE = 8;
 /** All look-ups of one request together. */
 export const LOOK_UP_MS = 60_000;
-/** The pause before a failed look-up is repeated once, if the drive names none. */
-export const ASK_AGAIN_PAUSE_MS = 1_000;
-/** How long a failed look-up and that pause may take together; otherwise it is not repeated. */
-export const ASK_AGAIN_MS = 5_000;
+/** The pause before a failed look-up is retried, where the drive names none. */
+export const RETRY_PAUSE_MS = 1_000;
+/** Longest time that a failed look-up and that pause may take; otherwise it is not retried. */
+export const MAX_RETRY_MS = 5_000;
 
 /** Files of one source. Contract, section 5. */
 export const MAX_FILES = 2_000;
 /** Folders and shortcuts of one source. */
 export const MAX_FOLDERS = 2_000;
-/** Pages of one folder; listing one with more does not come to an end. */
+/** Pages of one folder. The listing of one with more fails. */
 export const MAX_FOLDER_PAGES = 50;
-/** Pages of changes that one sync reads; after more of them everything is listed anew. */
+/** Pages of changes that one sync reads. With more, everything is listed instead. */
 export const MAX_CHANGE_PAGES = 50;
 
 /** Files and pages of folders that one step of a sync works on. */
 export const STEP_ITEMS = 10;
-/** Steps of one worker process: they wait for the drive more than they compute, and each may hold one file of 50 MB. */
+/** Steps that one process runs at a time. They mostly wait for the drive; each may hold one file of 50 MB. */
 export const STEPS_AT_ONCE = 3;
-/** Documents that one statement finds for their removal. */
+/** Documents that are removed at a time. */
 export const REMOVE_BATCH = 50;
-/** A step that has not renewed its lease for this long counts as dead. Longer than one file takes. */
+/** A step that has not renewed its lease for this long counts as dead. Longer than one file may take. */
 export const STEP_LEASE_MS = 120_000;
-/** Times that a file is begun before it counts as failed: one that ends its process each time comes to an end too. */
+/** Attempts to fetch a file before it counts as failed. An attempt that ends the process counts too. */
 export const MAX_ATTEMPTS = 3;
-/** Steps in a row that the drive refused for now, before the sync fails. */
+/** Steps in a row without progress before the sync fails. */
 export const MAX_STALLS = 8;
 export const STALL_PAUSE_MS = 2_000;
-/** Longest wait that the drive may ask for between two steps. */
+/** Longest pause between two steps. */
 export const MAX_STALL_MS = 60_000;
 
-/** Syncs under way are looked at this often, and due ones begun. */
+/** Interval of the job that starts due syncs and resumes those whose process died. */
 export const SCHEDULE_EVERY_MINUTES = 1;
 export const SCHEDULE_BATCH = 100;
-/** After its time a step is begun again by the schedule. */
+/** A step that is overdue for this long is enqueued again. */
 export const OVERDUE_MS = 30_000;
-/** Between two syncs of a source, give or take a tenth, so that not all begin at once. */
+/** Time between two syncs of a source, plus or minus a tenth, so that not all start together. */
 export const SYNC_EVERY_MS = 3_600_000;
 
-/** Access tokens of service accounts that a process keeps. */
+/** Access tokens of service accounts that a process caches. */
 export const CACHED_TOKENS = 5_000;
-/** How long the assertion of a service account counts. RFC 7523. */
+/** How long the assertion of a service account is valid. RFC 7523. */
 export const ASSERTION_SECONDS = 3_600;

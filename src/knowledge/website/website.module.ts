@@ -20,30 +20,41 @@ import { VisitPage } from './application/visit-page.js';
 import { WebsiteController } from './http/website.controller.js';
 import { CrawlHostProcessor, CrawlStepProcessor } from './jobs/run-crawls.job.js';
 import { crawlHost, crawlStep } from './jobs/crawl.jobs.js';
-import { KeepCrawls, keepCrawls } from './jobs/keep-crawls.job.js';
+import { ScheduleCrawls, scheduleCrawls } from './jobs/schedule-crawls.job.js';
 import { CrawlOrigins } from './persistence/crawl-origins.repository.js';
 import { CrawlPages } from './persistence/crawl-pages.repository.js';
 import { CrawlSchedule } from './persistence/crawl-schedule.repository.js';
-import { EndedCrawls } from './persistence/ended-crawls.repository.js';
+import { CrawlResults } from './persistence/crawl-results.repository.js';
 import { HostLeases } from './persistence/host-leases.repository.js';
+import { LeftBehindWebsites } from './persistence/left-behind-websites.repository.js';
+import { StalePages } from './persistence/stale-pages.repository.js';
 import { WebsiteRepository } from './persistence/website.repository.js';
 
-const records = [WebsiteRepository, CrawlPages, CrawlOrigins, EndedCrawls, CrawlSchedule, HostLeases];
+const repositories = [
+  WebsiteRepository,
+  CrawlPages,
+  CrawlOrigins,
+  CrawlResults,
+  StalePages,
+  CrawlSchedule,
+  LeftBehindWebsites,
+  HostLeases,
+];
 const requests = [HttpPageFetcher, HttpRobots, HttpSitemaps];
 const settings = [ReadWebsite, SetWebsite, StartCrawl, RemoveLeftBehindWebsites];
 const crawl = [CrawlStep, CrawlHost, ReadSitemaps, VisitPage, RecordVisits, RemovePages];
-const processors = [CrawlStepProcessor, CrawlHostProcessor, KeepCrawls];
+const processors = [CrawlStepProcessor, CrawlHostProcessor, ScheduleCrawls];
 
-/** Websites that agents know: their settings and their crawls. */
+/** The websites of agents: their settings and their crawls. */
 @Module({
   imports: [
     AccessModule,
     AgentsModule,
     IndexModule,
     ParsingModule,
-    JobsModule.define(crawlStep, crawlHost, keepCrawls),
+    JobsModule.define(crawlStep, crawlHost, scheduleCrawls),
   ],
   controllers: [WebsiteController],
-  providers: [...records, ...requests, ...settings, ...crawl, ...processors],
+  providers: [...repositories, ...requests, ...settings, ...crawl, ...processors],
 })
 export class WebsiteModule {}

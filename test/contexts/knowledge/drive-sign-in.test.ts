@@ -228,9 +228,9 @@ describe('an access token of a sign-in', () => {
     drive.refusalWords = (form) => `The client ${form.get('client_secret')} may not use <${form.get('refresh_token')}>`;
     const asked = service.app
       .get(TokenEndpoint, { strict: false })
-      .ask({ client_secret: 'client-secret-value', refresh_token: 'refresh+a/b' });
+      .request({ client_secret: 'client-secret-value', refresh_token: 'refresh+a/b' });
     await expect(asked).rejects.toMatchObject({
-      message: 'The drive gives no access: unauthorized_client (The client may not use).',
+      message: 'The drive refuses access: unauthorized_client (The client may not use).',
     });
   });
 

@@ -411,7 +411,7 @@ describe('a drive that lies', () => {
       };
       expect((await at.synced([top])).sync).toMatchObject({
         state: 'FAILED',
-        lastError: expect.stringContaining('list of the folder Top'),
+        lastError: expect.stringContaining('the folder Top'),
       });
       expect(pages).toBe(most);
       expect(await known(at)).toEqual({ 'a.txt': 'alpha' });

@@ -35,7 +35,7 @@ async function chunks({ agentId }: AgentWebsite): Promise<{ id: string; url: str
   );
 }
 
-async function reasonOf({ agentId }: AgentWebsite, url: string): Promise<string | null | undefined> {
+async function reason({ agentId }: AgentWebsite, url: string): Promise<string | null | undefined> {
   const [row] = await service.database.query<{ reason: string | null }>(
     'select reason from knowledge_website_pages where agent_id = $1::uuid and url = $2',
     [agentId, url],
@@ -47,7 +47,7 @@ const SHELL =
   '<!doctype html><html><head><title>App</title></head><body><div id="root"></div><script src="/app.js"></script></body></html>';
 
 describe('a page without text', () => {
-  it('has failed, and says why', async () => {
+  it('fails with a reason', async () => {
     site.article('/', { title: 'Home', text: 'Home.', links: ['/app', '/app2'] });
     site.page('/app', SHELL);
     site.page('/app2', SHELL);
@@ -57,7 +57,7 @@ describe('a page without text', () => {
     expect(sync.lastError).toMatch(new RegExp(`^2 pages failed, such as ${site.url('/app')}: The page has no text`));
   });
 
-  it('is no page of a site that has no other: the crawl has failed', async () => {
+  it('fails the crawl when the site has no other page', async () => {
     site.page('/', SHELL.replace('<div', '<a href="/app"></a><div'));
     site.page('/app', SHELL);
     const agent = await website();
@@ -67,13 +67,13 @@ describe('a page without text', () => {
       lastSuccessfulSyncAt: null,
       pages: { found: 2, indexed: 0, failed: 2 },
     });
-    expect(sync.lastError).toMatch(new RegExp(`^${site.url('/')}: The page has no text.* In all 2 pages failed\\.$`));
+    expect(sync.lastError).toMatch(new RegExp(`^${site.url('/')}: The page has no text.* In total 2 pages failed\\.$`));
     expect(count).toBe(0);
   });
 });
 
 describe('a root that redirects to another origin', () => {
-  it('has failed, and says which address to enter', async () => {
+  it('fails the crawl, and the error names the address to enter', async () => {
     site.page('/', { status: 301, headers: { location: 'https://www.other.example/start?session=secret' } });
     const agent = await website();
     const { sync } = await agent.crawl({ rootUrl: site.url('/') });
@@ -83,7 +83,7 @@ describe('a root that redirects to another origin', () => {
     expect(sync.lastError).not.toContain('secret');
   });
 
-  it('has failed beside a site that is in order', async () => {
+  it('fails the crawl even when another site was indexed', async () => {
     site.page('/', { status: 301, headers: { location: 'https://www.other.example/' } });
     mirror.article('/', { title: 'Home', text: 'Home.' });
     const agent = await website();
@@ -96,7 +96,7 @@ describe('a root that redirects to another origin', () => {
 describe('the same text', () => {
   const article = { title: 'Prices', text: 'A bicycle costs 400 euros.' };
 
-  it('is indexed once, under the nearest and shortest address, whichever comes first', async () => {
+  it('is indexed once, under the address with the lowest depth, then the shortest, whichever is visited first', async () => {
     site.article('/', {
       title: 'Home',
       text: 'Home.',
@@ -118,19 +118,19 @@ describe('the same text', () => {
       });
       expect(await indexed(agent)).toEqual(['/', '/prices']);
     }
-    expect(await reasonOf(agent, site.url('/prices?utm_source=news'))).toBe(
+    expect(await reason(agent, site.url('/prices?utm_source=news'))).toBe(
       `It has the same text as ${site.url('/prices')}.`,
     );
   });
 
-  it('of a mirror is indexed once', async () => {
+  it('on a mirror is indexed once', async () => {
     for (const host of [site, mirror]) host.article('/', article);
     const agent = await website();
     const { sync } = await agent.crawl({ rootUrl: site.url('/') }, { rootUrl: mirror.url('/') });
     expect(sync.pages).toMatchObject({ found: 2, indexed: 1, skipped: 1 });
   });
 
-  it('stays when the page that was kept is gone, or has another text by now', async () => {
+  it('stays in the index when the page that was kept is missing or has another text', async () => {
     site.article('/', { title: 'Home', text: 'Home.', links: ['/a', '/a/index.html', '/b', '/b/index.html'] });
     for (const path of ['/a', '/a/index.html']) site.article(path, article);
     for (const path of ['/b', '/b/index.html'])
@@ -147,7 +147,7 @@ describe('the same text', () => {
 });
 
 describe('a canonical address', () => {
-  it('that every page has by mistake leaves out none of them, and they say so', async () => {
+  it('that every page has by mistake excludes none of them, and their reasons say so', async () => {
     const links = Array.from({ length: 8 }, (_none, number) => `/p/${number}`);
     const page = (text: string): string =>
       `<html><head><title>T</title><link rel="canonical" href="${site.url('/')}"></head><body><main><p>${text}</p>${links.map((link) => `<a href="${link}">x</a>`).join('')}</main></body></html>`;
@@ -156,12 +156,12 @@ describe('a canonical address', () => {
     const agent = await website();
     const { sync } = await agent.crawl({ rootUrl: site.url('/') });
     expect(sync).toMatchObject({ state: 'SUCCESS', pages: { found: 9, indexed: 9, skipped: 0 } });
-    expect(await reasonOf(agent, site.url('/p/3'))).toBe(
-      `It names ${site.url('/')} as its canonical address, which has another text or cannot be had.`,
+    expect(await reason(agent, site.url('/p/3'))).toBe(
+      `It names ${site.url('/')} as its canonical address, which has another text or could not be indexed.`,
     );
   });
 
-  it('decides between pages with the same text, however near they are', async () => {
+  it('decides which of the pages with the same text is kept, whatever their depth', async () => {
     const body = '<body><h1>Shoes</h1><p>All shoes that there are.</p></body>';
     site.article('/', { title: 'Home', text: 'Home.', links: ['/s'] });
     site.page(
@@ -210,7 +210,7 @@ describe('a passage', () => {
     }
   });
 
-  it('has the nearest anchor above it, and none above the first one of its page', async () => {
+  it('has the nearest anchor above it, and no anchor before the first one of its page', async () => {
     /** Enough for a chunk of its own. */
     const section = (heading: string, sentence: string): string =>
       `${heading}<p>${sentence} ${'All of it was looked at with care and found to be in good order. '.repeat(12)}</p>`;
@@ -240,7 +240,7 @@ describe('a passage', () => {
   });
 });
 
-describe('what stands on most pages of a site', () => {
+describe('a block that is on most pages of a site', () => {
   const links = Array.from({ length: 14 }, (_none, number) => `/p/${number}`);
   const template = (text: string, banner: string): string =>
     `<html><head><title>T</title></head><body><div>${banner}</div><p>${text}</p><div>Call us any day, we are glad to help you with bicycles.</div>
@@ -257,7 +257,7 @@ describe('what stands on most pages of a site', () => {
       });
   };
 
-  it('is in no chunk, of the first pages neither; what stands on few is, and pages are fetched once', async () => {
+  it('is in no chunk, not even of the first pages; a block on few pages is, and each page is fetched once', async () => {
     serve('Winter sale until Friday.');
     const agent = await website();
     const { sync } = await agent.crawl({ rootUrl: site.url('/') });
@@ -270,7 +270,7 @@ describe('what stands on most pages of a site', () => {
     for (const link of links) expect(site.count(link)).toBe(1);
   });
 
-  it('is the same the next time, so that unchanged pages keep their chunks; a new banner is noticed', async () => {
+  it('is the same in the next crawl, so that unchanged pages keep their chunks; a new banner is detected', async () => {
     serve('Winter sale until Friday.');
     const agent = await website();
     await agent.crawl({ rootUrl: site.url('/') });
@@ -282,7 +282,7 @@ describe('what stands on most pages of a site', () => {
     expect((await chunks(agent)).map(({ text }) => text).join('\n')).not.toMatch(/sale|Spring|Call us/);
   });
 
-  it('is not looked for on a site of few pages', async () => {
+  it('is kept on a site of few pages', async () => {
     site.page('/', '<html><body><p>Call us any day.</p><p>One.</p><a href="/a">a</a></body></html>');
     site.page('/a', '<html><body><p>Call us any day.</p><p>Two.</p></body></html>');
     const agent = await website();

@@ -2,10 +2,11 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@j
 import { DocumentIndex } from '../../../src/knowledge/index/application/indexing/document-index.js';
 import { CrawlOrigins } from '../../../src/knowledge/website/persistence/crawl-origins.repository.js';
 import { CrawlPages } from '../../../src/knowledge/website/persistence/crawl-pages.repository.js';
-import { EndedCrawls } from '../../../src/knowledge/website/persistence/ended-crawls.repository.js';
+import { CrawlResults } from '../../../src/knowledge/website/persistence/crawl-results.repository.js';
+import { StalePages } from '../../../src/knowledge/website/persistence/stale-pages.repository.js';
 import { CrawlHost } from '../../../src/knowledge/website/application/crawl-host.js';
 import { PAGES_AT_ONCE, SLICE_MS } from '../../../src/knowledge/website/limits.js';
-import { KeepCrawls } from '../../../src/knowledge/website/jobs/keep-crawls.job.js';
+import { ScheduleCrawls } from '../../../src/knowledge/website/jobs/schedule-crawls.job.js';
 import { OutboxRelay } from '../../../src/platform/jobs/outbox-relay.js';
 import { type TestOrganization, useService } from '../../support/harness.js';
 import { refuseRows } from '../../support/refuse-rows.js';
@@ -25,7 +26,7 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-/** What is due then is begun at once, not at the next look for it. */
+/** Jobs that are due then start at once, not at the relay's next check. */
 function skip(ms: number): void {
   clock.skip(ms);
   service.app.get(OutboxRelay, { strict: false }).trigger();
@@ -60,15 +61,15 @@ async function countOf(
 }
 
 describe('a worker that dies in a step', () => {
-  /** What a dead worker would still do is nothing. The call ends with the test: the service could not stop before it. */
-  let bury = (): void => undefined;
+  /** Ends the call of a dead worker. It must end with the test, or the service could not stop. */
+  let endDeadCall = (): void => undefined;
   const never = (): Promise<never> => {
     workers.alive -= 1;
-    return new Promise((_resolve, reject) => (bury = () => reject(new Error('died'))));
+    return new Promise((_resolve, reject) => (endDeadCall = () => reject(new Error('died'))));
   };
-  afterEach(() => bury());
+  afterEach(() => endDeadCall());
 
-  /** Those at work now. Each test has its own: a step may outlive its test. */
+  /** Workers that are running. Each test has its own count, because a step may outlive its test. */
   let workers = { alive: 0 };
   beforeEach(() => {
     const own = { alive: 0 };
@@ -89,8 +90,8 @@ describe('a worker that dies in a step', () => {
   const steps: readonly [string, () => void][] = [
     ['before its first page', () => jest.spyOn(CrawlPages.prototype, 'claim').mockImplementationOnce(never)],
     [
-      'while the sitemap is being noted',
-      () => jest.spyOn(CrawlOrigins.prototype, 'noteSitemaps').mockRejectedValueOnce(new Error('died')),
+      'while the result of reading a sitemap is stored',
+      () => jest.spyOn(CrawlOrigins.prototype, 'setUnreadSitemaps').mockRejectedValueOnce(new Error('died')),
     ],
     [
       'before links are stored',
@@ -101,7 +102,7 @@ describe('a worker that dies in a step', () => {
       () => jest.spyOn(CrawlPages.prototype, 'takeHeld').mockRejectedValueOnce(new Error('died')),
     ],
     [
-      'before it hands the host over',
+      'before it releases the host',
       () =>
         jest
           .spyOn(CrawlPages.prototype, 'nextDue')
@@ -110,29 +111,29 @@ describe('a worker that dies in a step', () => {
     ],
     [
       'before a document is stored',
-      () => jest.spyOn(CrawlPages.prototype, 'noteIndexed').mockImplementationOnce(async () => false),
+      () => jest.spyOn(CrawlPages.prototype, 'markIndexed').mockImplementationOnce(async () => false),
     ],
     [
-      'before pages that are gone are removed',
-      () => jest.spyOn(EndedCrawls.prototype, 'leaving').mockRejectedValueOnce(new Error('died')),
+      'before documents of missing pages are removed',
+      () => jest.spyOn(StalePages.prototype, 'takeDocuments').mockRejectedValueOnce(new Error('died')),
     ],
     [
-      'before the state is told',
-      () => jest.spyOn(EndedCrawls.prototype, 'end').mockRejectedValueOnce(new Error('died')),
+      'before the state of the sync is stored',
+      () => jest.spyOn(CrawlResults.prototype, 'end').mockRejectedValueOnce(new Error('died')),
     ],
   ];
 
-  it.each(steps)('(%s) leaves a crawl that another one ends', async (_where, die) => {
+  it.each(steps)('(%s) leaves a crawl that another worker completes', async (_where, die) => {
     pages(5);
     const agent = await website();
     die();
     await agent.put({ rootUrl: site.url('/') });
     await until(
       async () => {
-        // The minute's look at crawls, and what a claim of a dead worker lasts: those who work would lose theirs too.
+        // Lets the schedule run and the dead worker's lease end. Running workers would lose their leases too.
         if (workers.alive === 0) {
           skip(60_000);
-          await service.app.get(KeepCrawls, { strict: false }).execute(AbortSignal.timeout(60_000));
+          await service.app.get(ScheduleCrawls, { strict: false }).execute(AbortSignal.timeout(60_000));
           await service.database.query(`update crawl_hosts set leased_until = leased_until - interval '60 seconds'`);
         }
         return (await agent.read()).body.sync.state !== 'IN_PROGRESS';
@@ -146,7 +147,7 @@ describe('a worker that dies in a step', () => {
 });
 
 describe('two workers on one crawl', () => {
-  it('visit each page once between them', async () => {
+  it('visit each page once', async () => {
     pages(30);
     const agent = await website();
     const replica = await service.replica();
@@ -170,7 +171,7 @@ describe('two workers on one crawl', () => {
     expect(site.maxConcurrent).toBeLessThanOrEqual(4);
   });
 
-  it('of which one has lost the host while it works leave one outcome of each page', async () => {
+  it('store one outcome of each page when one of them loses the lease while it works', async () => {
     pages(12);
     const held = gate();
     const asked = gate();
@@ -198,7 +199,7 @@ describe('two workers on one crawl', () => {
 });
 
 describe('a crawl of one organization', () => {
-  it('has its page at once, however many another has of the same host', async () => {
+  it('gets its one page soon, however many pages another organization has on the same host', async () => {
     const other = await service.organization();
     pages(300);
     const held = gate();
@@ -207,14 +208,14 @@ describe('a crawl of one organization', () => {
     site.article('/single/', { title: 'Single', text: 'A single page.' });
     const many = await website();
     await many.put({ rootUrl: site.url('/') });
-    await until(() => site.concurrent > 1, 'the first crawl is under way');
+    await until(() => site.concurrent > 1, 'the first crawl is in progress');
     const one = await AgentWebsite.of(service, other.key);
     await one.put({ rootUrl: site.url('/single') });
     await until(
       async () => (await countOf('knowledge_website_pages', one.agentId)) > 0,
       'the second crawl waits for the host',
     );
-    // The slice in which the second crawl was not known yet is over: what counts is pages, not how long each takes.
+    // Ends the slice that began before the second crawl: the test counts pages, not time.
     clock.skip(SLICE_MS);
     held.open();
     await until(() => site.count('/single/') > 0, 'the single page is fetched');
@@ -224,8 +225,8 @@ describe('a crawl of one organization', () => {
   });
 });
 
-describe('a crawl under way', () => {
-  it('stores nothing more once another one has taken its place', async () => {
+describe('a crawl in progress', () => {
+  it('stores nothing more once another one has replaced it', async () => {
     const held = gate();
     const asked = gate();
     site.article('/old/', { title: 'Old', text: 'Old.', links: ['/old/slow'] });
@@ -244,7 +245,7 @@ describe('a crawl under way', () => {
     held.open();
     expect(after.sync).toMatchObject({ state: 'SUCCESS', pages: { found: 1, indexed: 1 } });
     await until(() => site.concurrent === 0, 'the slow page was answered');
-    // The old step's last words are heard before those of a step that begins now.
+    // After one more crawl, the old step has stored whatever it would store.
     expect((await agent.crawl({ rootUrl: site.url('/new') })).sync.state).toBe('SUCCESS');
     expect(await countOf('knowledge_documents', agent.agentId)).toBe(1);
   });
@@ -278,7 +279,7 @@ describe('a crawl under way', () => {
     expect(text).not.toContain('"down"');
   });
 
-  it('goes on when the database is back', async () => {
+  it('continues when the database is available again', async () => {
     pages(4);
     const agent = await website();
     const bringBack = await refuseRows(service.database, {
@@ -294,7 +295,7 @@ describe('a crawl under way', () => {
     expect((await agent.crawled()).sync).toMatchObject({ state: 'SUCCESS', pages: { found: 5, indexed: 5 } });
   });
 
-  it('tries a page again that its server had no time for', async () => {
+  it('tries a page again after 503', async () => {
     let tries = 0;
     site.page('/busy/', (_request, response) => {
       tries += 1;
@@ -316,7 +317,7 @@ describe('a crawl under way', () => {
 });
 
 describe('a hostile site', () => {
-  it('does not lead out of its path by any spelling', async () => {
+  it('cannot lead the crawl out of its path by any spelling', async () => {
     const links = [
       '/docs/..%2fadmin',
       '/docs/%2e%2e/admin',
@@ -339,7 +340,7 @@ describe('a hostile site', () => {
     expect(site.requests.some(({ path }) => path.includes('admin'))).toBe(false);
   });
 
-  it('with ten thousand links on a page is taken up to the budget', async () => {
+  it('with ten thousand links on a page is crawled up to the budget', async () => {
     const small = await service.organization('--crawl-pages', '20');
     const links = Array.from({ length: 10_000 }, (_none, index) => `/many/${index}`);
     site.article('/', { title: 'Home', text: 'Home.', links });
@@ -351,7 +352,7 @@ describe('a hostile site', () => {
     });
   });
 
-  it('that redirects to itself with another query for ever fails', async () => {
+  it('that redirects to itself with ever new queries fails', async () => {
     let number = 0;
     site.article('/', { title: 'Home', text: 'Home.', links: ['/loop'] });
     const redirect: SiteListener = (_request, response) => {
@@ -368,7 +369,7 @@ describe('a hostile site', () => {
     expect(number).toBeLessThan(20);
   });
 
-  it('whose page no code can cope with ends all the same', async () => {
+  it('whose page the index cannot store does not keep the crawl from ending', async () => {
     pages(2);
     const index = service.app.get(DocumentIndex, { strict: false });
     const put = index.put.bind(index);
@@ -394,17 +395,17 @@ describe('a hostile site', () => {
   });
 });
 
-// The last one: the other agents' crawls come due as well.
+// The last test: the crawls of other agents become due too.
 describe('a crawl that has ended', () => {
-  it('is begun anew within a day, and not at once', async () => {
+  it('is repeated within a day, and not at once', async () => {
     site.article('/', { title: 'Home', text: 'Home.' });
     const agent = await website();
     const { sync } = await agent.crawl({ rootUrl: site.url('/') });
     clock.skip(3_500_000);
-    await service.app.get(KeepCrawls, { strict: false }).execute(AbortSignal.timeout(60_000));
+    await service.app.get(ScheduleCrawls, { strict: false }).execute(AbortSignal.timeout(60_000));
     expect((await agent.read()).body.sync.startedAt).toBe(sync.startedAt);
     clock.skip(24 * 3_600_000);
-    await service.app.get(KeepCrawls, { strict: false }).execute(AbortSignal.timeout(60_000));
+    await service.app.get(ScheduleCrawls, { strict: false }).execute(AbortSignal.timeout(60_000));
     const again = await agent.crawled();
     expect(again.sync.startedAt).not.toBe(sync.startedAt);
     expect(again.sync.state).toBe('SUCCESS');

@@ -9,7 +9,7 @@ import { DriveItemRepository } from '../persistence/drive-item.repository.js';
 import { DriveSourceRepository } from '../persistence/drive-source.repository.js';
 import { DriveGrants } from './sign-in/drive-grants.js';
 
-/** Removes what is left of sources that are marked as removed, and of those of deleted agents: documents in batches, then the source. */
+/** Deletes sources that are marked as removed, and those of deleted agents: their documents in batches, then the source. */
 @Injectable()
 export class DiscardDriveSource implements OnModuleInit {
   constructor(
@@ -29,25 +29,25 @@ export class DiscardDriveSource implements OnModuleInit {
     });
   }
 
-  /** The source is marked, and stays so. May be interrupted at any step: a second run continues. */
+  /** The source is marked as removed. May be interrupted at any step: a second run continues. */
   async execute(source: SourceId, signal: AbortSignal): Promise<void> {
     for (;;) {
       signal.throwIfAborted();
       const documents = await this.items.documents(source, REMOVE_BATCH);
       if (documents.length === 0) break;
       await this.index.remove(source.organizationId, documents, signal);
-      await this.items.forgetDocuments(source, documents);
+      await this.items.deleteWithDocuments(source, documents);
     }
     await this.database.transaction(async (transaction) => {
       await this.grants.removeSecrets(transaction, source);
-      await this.sources.drop(transaction, source);
+      await this.sources.delete(transaction, source);
     });
   }
 
   private async removeOf({ organizationId, agentId }: DeletedAgent, signal: AbortSignal): Promise<void> {
     const isDeleted = await this.database.transaction(async (transaction) => {
       if (await this.sources.lockAgent(transaction, organizationId, agentId)) return false;
-      await this.sources.remove(transaction, { organizationId, agentId }, this.clock.now());
+      await this.sources.markRemoved(transaction, { organizationId, agentId }, this.clock.now());
       return true;
     });
     if (!isDeleted) return;

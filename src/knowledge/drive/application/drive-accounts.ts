@@ -5,7 +5,7 @@ import { Clock } from '../../../platform/clock/index.js';
 import { Settings } from '../../../platform/config/index.js';
 import { REFRESH_MARGIN_MS } from '../../../platform/oauth/index.js';
 import { DriveFailure } from '../domain/drive-failure.js';
-import { refused, type ServiceAccountKey } from '../domain/service-account-key.js';
+import { invalidKeyFile, type ServiceAccountKey } from '../domain/service-account-key.js';
 import { ASSERTION_SECONDS, CACHED_TOKENS } from '../limits.js';
 import { ServiceAccountRepository } from '../persistence/service-account.repository.js';
 import type { StoredDriveSource } from '../persistence/drive.entities.js';
@@ -19,10 +19,10 @@ const MIN_MODULUS_BITS = 2_048;
 
 type ReadKey = () => Promise<ServiceAccountKey>;
 
-/** The account as which a source reads the drive: a service account, or that of a person who has signed in. */
+/** Access to the drive for a source, by its service account or a person's sign-in. */
 @Injectable()
 export class DriveAccounts {
-  /** Tokens of service accounts, each until shortly before it expires; callers who ask at once share one request. */
+  /** Tokens of service accounts, each until shortly before it expires. Concurrent callers share one request. */
   private readonly tokens: LRUCache<string, string, ReadKey>;
 
   constructor(
@@ -35,11 +35,14 @@ export class DriveAccounts {
     this.tokens = new LRUCache<string, string, ReadKey>({
       max: CACHED_TOKENS,
       ttlResolution: 0,
-      // The library takes a beginning at 0 for none.
+      // The library takes a start time of 0 as none.
       perf: { now: () => clock.monotonic() + 1 },
       fetchMethod: async (_id, _expired, { options, context: readKey }) => {
-        const assertion = await this.assertionOf(await readKey(), clock.now());
-        const { accessToken, receivedAt, expiresAt } = await this.endpoint.ask({ grant_type: JWT_BEARER, assertion });
+        const assertion = await this.createAssertion(await readKey(), clock.now());
+        const { accessToken, receivedAt, expiresAt } = await this.endpoint.request({
+          grant_type: JWT_BEARER,
+          assertion,
+        });
         const lifetimeMs = (expiresAt ?? receivedAt).getTime() - receivedAt.getTime();
         options.ttl = Math.max(1, lifetimeMs - Math.min(REFRESH_MARGIN_MS, lifetimeMs / 2));
         return accessToken;
@@ -47,21 +50,21 @@ export class DriveAccounts {
     });
   }
 
-  accessOf({
+  accessFor({
     organizationId,
     id,
     accountId,
   }: Pick<StoredDriveSource, 'organizationId' | 'id' | 'accountId'>): DriveAccess {
     return accountId === null
       ? this.grants.accessFor({ organizationId, id })
-      : this.accessOfAccount(organizationId, accountId);
+      : this.accessForAccount(organizationId, accountId);
   }
 
-  accessOfAccount(organizationId: string, accountId: string): DriveAccess {
+  accessForAccount(organizationId: string, accountId: string): DriveAccess {
     return this.accessWith(accountId, () => this.accounts.readKey(organizationId, accountId));
   }
 
-  /** @param readKey asked when a token is needed; the key is not kept */
+  /** @param readKey called when a token is requested; the key is not kept */
   accessWith(accountId: string, readKey: ReadKey): DriveAccess {
     const token = (): Promise<string> => this.tokens.forceFetch(accountId, { context: readKey });
     const replace = (refused: string): Promise<string> => {
@@ -71,20 +74,23 @@ export class DriveAccounts {
     return { token, replace };
   }
 
-  /** Whether the key can sign. @throws ValidationFailed */
+  /** @throws ValidationFailed where the key cannot sign */
   async checkKey({ privateKey }: ServiceAccountKey): Promise<void> {
     const modulusBits = await importPKCS8(privateKey, ALGORITHM).then(
       ({ algorithm }) => ('modulusLength' in algorithm ? Number(algorithm.modulusLength) : 0),
       () => 0,
     );
     if (modulusBits === 0)
-      throw refused("is not a usable key file: its 'private_key' is not an RSA key in PEM (BEGIN PRIVATE KEY)");
+      throw invalidKeyFile("is not a usable key file: its 'private_key' is not an RSA key in PEM (BEGIN PRIVATE KEY)");
     if (modulusBits < MIN_MODULUS_BITS)
-      throw refused(`is not a usable key file: its 'private_key' is shorter than ${MIN_MODULUS_BITS} bits`);
+      throw invalidKeyFile(`is not a usable key file: its 'private_key' is shorter than ${MIN_MODULUS_BITS} bits`);
   }
 
-  /** RFC 7523, for the endpoint of the settings, whatever the key file says. */
-  private async assertionOf({ clientEmail, privateKey, privateKeyId }: ServiceAccountKey, now: Date): Promise<string> {
+  /** RFC 7523. The audience is the endpoint in the settings, not the one in the key file. */
+  private async createAssertion(
+    { clientEmail, privateKey, privateKeyId }: ServiceAccountKey,
+    now: Date,
+  ): Promise<string> {
     const seconds = Math.floor(now.getTime() / 1_000);
     try {
       return await new SignJWT({ scope: DRIVE_SCOPE })

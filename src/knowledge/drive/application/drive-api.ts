@@ -4,23 +4,23 @@ import { Settings } from '../../../platform/config/index.js';
 import { MAX_UPLOAD_BYTES } from '../../limits.js';
 import { DriveFailure } from '../domain/drive-failure.js';
 import type { DriveFile } from '../domain/drive-file.js';
-import { DOWNLOAD_MS, MAX_ANSWER_BYTES, PAGE_SIZE, REQUEST_MS } from '../limits.js';
+import { DOWNLOAD_MS, MAX_RESPONSE_BYTES, PAGE_SIZE, REQUEST_MS } from '../limits.js';
 import {
-  changesAnswer,
+  changesResponse,
   type ChangesPage,
   FILE_FIELDS,
-  fileAnswer,
-  folderAnswer,
+  fileResponse,
+  folderResponse,
   type FolderPage,
-  startTokenAnswer,
-} from './drive-answers.js';
+  startTokenResponse,
+} from './drive-responses.js';
 import { DriveHttp, type DriveResponse, readJson } from './drive-http.js';
 
 /** The bearer tokens of a service account, or of a person's sign-in. */
 export interface DriveAccess {
   /** @throws DriveFailure */
   token(): Promise<string>;
-  /** Another one in place of a token that the drive does not take. @throws DriveFailure */
+  /** A new token in place of one that the drive refused. @throws DriveFailure */
   replace(refused: string): Promise<string>;
 }
 
@@ -29,7 +29,7 @@ type Query = Readonly<Record<string, string>>;
 const ALL_DRIVES = { supportsAllDrives: 'true' };
 const OF_ALL_DRIVES = { ...ALL_DRIVES, includeItemsFromAllDrives: 'true', pageSize: String(PAGE_SIZE) };
 
-/** Refusals of the account as a whole; others are about the one file. */
+/** Reasons for refusing the account. Other reasons are about one file. */
 const ACCOUNT_REFUSALS = [
   'accessNotConfigured',
   'authError',
@@ -56,7 +56,7 @@ const errorBody = z.object({
   }),
 });
 
-/** The parts of the drive's API (v3) that are used. Every method throws `DriveFailure`, or the reason of `signal`. */
+/** Requests to the drive's API (v3). Every method throws `DriveFailure`, or the reason of `signal`. */
 @Injectable()
 export class DriveApi {
   constructor(
@@ -64,13 +64,13 @@ export class DriveApi {
     private readonly settings: Settings,
   ) {}
 
-  /** Whether the account may use the API at all. */
+  /** Throws if the account may not use the API. */
   async check(access: DriveAccess): Promise<void> {
     await this.json(z.object({ user: z.unknown() }), access, 'about', { fields: 'user' });
   }
 
   file(access: DriveAccess, id: string, signal: AbortSignal): Promise<DriveFile> {
-    return this.json(fileAnswer, access, pathOf(id), { fields: FILE_FIELDS, ...ALL_DRIVES }, signal);
+    return this.json(fileResponse, access, pathOf(id), { fields: FILE_FIELDS, ...ALL_DRIVES }, signal);
   }
 
   folder(access: DriveAccess, id: string, pageToken: string | null, signal: AbortSignal): Promise<FolderPage> {
@@ -81,17 +81,17 @@ export class DriveApi {
       ...OF_ALL_DRIVES,
       ...(pageToken !== null && { pageToken }),
     };
-    return this.json(folderAnswer, access, 'files', query, signal);
+    return this.json(folderResponse, access, 'files', query, signal);
   }
 
   async startPageToken(access: DriveAccess, signal: AbortSignal): Promise<string> {
-    return (await this.json(startTokenAnswer, access, 'changes/startPageToken', ALL_DRIVES, signal)).startPageToken;
+    return (await this.json(startTokenResponse, access, 'changes/startPageToken', ALL_DRIVES, signal)).startPageToken;
   }
 
   changes(access: DriveAccess, pageToken: string, signal: AbortSignal): Promise<ChangesPage> {
     const fields = `nextPageToken,newStartPageToken,changes(fileId,removed,file(${FILE_FIELDS}))`;
     return this.json(
-      changesAnswer,
+      changesResponse,
       access,
       'changes',
       { pageToken, fields, includeRemoved: 'true', ...OF_ALL_DRIVES },
@@ -114,7 +114,7 @@ export class DriveApi {
     query: Query,
     signal?: AbortSignal,
   ): Promise<z.output<Schema>> {
-    const limits = { maxBytes: MAX_ANSWER_BYTES, timeoutMs: REQUEST_MS, ...(signal && { signal }) };
+    const limits = { maxBytes: MAX_RESPONSE_BYTES, timeoutMs: REQUEST_MS, ...(signal && { signal }) };
     return readJson(schema, await this.get(access, path, query, limits));
   }
 
@@ -122,7 +122,7 @@ export class DriveApi {
     return this.get(access, path, query, { maxBytes: MAX_UPLOAD_BYTES, timeoutMs: DOWNLOAD_MS, signal });
   }
 
-  /** Asks once more with another token where the drive does not take the present one. */
+  /** Repeats the request once with a new token if the drive refuses the token. */
   private async get(
     access: DriveAccess,
     path: string,
@@ -134,13 +134,13 @@ export class DriveApi {
     const send = (token: string): Promise<DriveResponse> =>
       this.http.request(url.href, {
         headers: { authorization: `Bearer ${token}`, accept: '*/*' },
-        maxBytes: ({ status }) => (status === 200 ? maxBytes : MAX_ANSWER_BYTES),
+        maxBytes: ({ status }) => (status === 200 ? maxBytes : MAX_RESPONSE_BYTES),
         ...limits,
       });
     const token = await access.token();
     const first = await send(token);
     const response = first.status === 401 ? await send(await access.replace(token)) : first;
-    if (response.status !== 200) throw refusalOf(response);
+    if (response.status !== 200) throw toFailure(response);
     return response.body;
   }
 }
@@ -155,33 +155,29 @@ function pathOf(id: string): string {
   return `files/${encodeURIComponent(id)}`;
 }
 
-function refusalOf({ status, body, retryAfterMs }: DriveResponse): DriveFailure {
+function toFailure({ status, body, retryAfterMs }: DriveResponse): DriveFailure {
   const reasons = reasonsIn(body);
   const has = (known: readonly string[]): boolean => reasons.some((reason) => known.includes(reason));
   if (status === 429 || (status === 403 && has(RATE_LIMITS))) {
-    return new DriveFailure('busy', 'The drive is asked too often at the moment; try again later.', retryAfterMs);
+    return new DriveFailure('busy', 'The drive limits the rate of requests; try again later.', retryAfterMs);
   }
   if (status < 400) {
     const redirect = status >= 300 ? '; redirects are not followed' : '';
-    return new DriveFailure(
-      'answer',
-      `The drive answered with a status that its API does not have (${status})${redirect}.`,
-    );
+    return new DriveFailure('answer', `The drive answered with an unexpected status (${status})${redirect}.`);
   }
-  if (status === 401) return new DriveFailure('refused', 'The drive does not accept the credentials any more (401).');
-  if (status >= 500)
-    return new DriveFailure('unreachable', `The drive does not work at the moment (${status}).`, retryAfterMs);
+  if (status === 401) return new DriveFailure('refused', 'The drive no longer accepts the credentials (401).');
+  if (status >= 500) return new DriveFailure('unreachable', `The drive is not available (${status}).`, retryAfterMs);
   if (status === 403 && has([EXPORT_TOO_LARGE]))
     return new DriveFailure('export_too_large', 'The document is too large for the drive to export.');
   if (status === 403 && has(ACCOUNT_REFUSALS))
     return new DriveFailure('refused', `The drive refuses access to this account (${String(reasons[0])}).`);
-  if (status === 403) return new DriveFailure('forbidden', 'The drive does not let the file be read (403).');
+  if (status === 403) return new DriveFailure('forbidden', 'The drive does not allow reading the file (403).');
   if (status === 404 || status === 410)
     return new DriveFailure('not_found', `The drive has no such file, or it is not shared (${status}).`);
-  return new DriveFailure('bad_request', `The drive does not take the request (${status}).`);
+  return new DriveFailure('bad_request', `The drive rejected the request (${status}).`);
 }
 
-/** Names of the API alone: what else the drive says may be anything. */
+/** Only reasons that look like names of the API, because they are shown to customers. */
 function reasonsIn(body: Buffer): string[] {
   try {
     const { data } = errorBody.safeParse(JSON.parse(body.toString('utf8')));

@@ -13,11 +13,11 @@ import { DriveFailure } from '../domain/drive-failure.js';
 export interface DriveResponse {
   readonly status: number;
   readonly body: Buffer;
-  /** Undefined where the answer asks for no pause. */
+  /** Undefined without `Retry-After`. */
   readonly retryAfterMs: number | undefined;
 }
 
-/** Requests to the hosts of the settings, whose redirects are not followed. */
+/** Requests to the hosts in the settings. Redirects are not followed. */
 @Injectable()
 export class DriveHttp {
   constructor(
@@ -25,7 +25,7 @@ export class DriveHttp {
     private readonly clock: Clock,
   ) {}
 
-  /** @throws DriveFailure where there is no answer; the reason of the request's signal */
+  /** @throws DriveFailure where there is no response; the reason of the request's signal */
   async request(url: string, request: Omit<EgressRequest, 'purpose' | 'redirects'>): Promise<DriveResponse> {
     try {
       const { status, headers, body } = await this.http.request(url, {
@@ -39,7 +39,7 @@ export class DriveHttp {
         retryAfterMs: retryAfterMs(headers['retry-after'], this.clock.now()) ?? undefined,
       };
     } catch (error) {
-      throw failureOf(error);
+      throw toFailure(error);
     }
   }
 }
@@ -50,14 +50,14 @@ export function readJson<Schema extends z.ZodType>(schema: Schema, body: Buffer)
   try {
     json = JSON.parse(body.toString('utf8'));
   } catch {
-    throw new DriveFailure('answer', 'The drive answered with something that is not JSON.');
+    throw new DriveFailure('answer', 'The response of the drive is not JSON.');
   }
   const { data, success } = schema.safeParse(json);
-  if (!success) throw new DriveFailure('answer', 'The drive answered with something that is not of its API.');
+  if (!success) throw new DriveFailure('answer', 'The response of the drive does not match its API.');
   return data;
 }
 
-function failureOf(error: unknown): unknown {
+function toFailure(error: unknown): unknown {
   if (!(error instanceof EgressFailed || error instanceof EgressRefused)) return error;
   const { reason, detail } = error;
   if (reason === 'too_large')

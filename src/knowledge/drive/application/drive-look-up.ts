@@ -1,18 +1,18 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, Semaphore } from '../../../platform/clock/index.js';
 import { DriveFailure } from '../domain/drive-failure.js';
-import { type DriveFile, selectedOf, type SelectedFile } from '../domain/drive-file.js';
-import { ASK_AGAIN_MS, ASK_AGAIN_PAUSE_MS, LOOK_UP_MS, LOOK_UPS_AT_ONCE } from '../limits.js';
-import { isFileId } from './drive-answers.js';
+import { type DriveFile, type SelectedFile, toSelectedFile } from '../domain/drive-file.js';
+import { MAX_RETRY_MS, RETRY_PAUSE_MS, LOOK_UP_MS, LOOK_UPS_AT_ONCE } from '../limits.js';
+import { isFileId } from './drive-responses.js';
 import { type DriveAccess, DriveApi } from './drive-api.js';
 
 export interface LookedUp {
   readonly files: SelectedFile[];
-  /** What the account cannot see, trashed entries included. */
-  readonly unseen: readonly string[];
+  /** Ids that the account cannot see, including trashed entries. */
+  readonly notVisible: readonly string[];
 }
 
-/** Finds out what selected entries are. */
+/** Reads the selected entries from the drive. */
 @Injectable()
 export class DriveLookUp {
   constructor(
@@ -20,20 +20,20 @@ export class DriveLookUp {
     private readonly clock: Clock,
   ) {}
 
-  /** @param ids one that is there twice counts once. @throws DriveFailure */
+  /** @param ids duplicates count once. @throws DriveFailure */
   async execute(access: DriveAccess, ids: readonly string[]): Promise<LookedUp> {
     const deadline = this.clock.monotonic() + LOOK_UP_MS;
-    const turns = new Semaphore(LOOK_UPS_AT_ONCE);
-    const rest = new AbortController();
+    const connections = new Semaphore(LOOK_UPS_AT_ONCE);
+    const stop = new AbortController();
     const find = async (id: string) => ({
       id,
-      file: await turns.run(() => this.find(access, id, deadline, rest.signal)),
+      file: await connections.run(() => this.find(access, id, deadline, stop.signal)),
     });
-    // After a failure the drive is not asked for the others.
-    const found = await Promise.all([...new Set(ids)].map(find)).finally(() => rest.abort());
-    // An alias, such as `root`, is another name of the same entry.
-    const files = new Map(found.flatMap(({ file }) => (file ? [[file.id, selectedOf(file)] as const] : [])));
-    return { files: [...files.values()], unseen: found.flatMap(({ id, file }) => (file ? [] : [id])) };
+    // After a failure no further request is sent.
+    const found = await Promise.all([...new Set(ids)].map(find)).finally(() => stop.abort());
+    // By the id that the drive returns: an alias, such as `root`, is another id of the same entry.
+    const files = new Map(found.flatMap(({ file }) => (file ? [[file.id, toSelectedFile(file)] as const] : [])));
+    return { files: [...files.values()], notVisible: found.flatMap(({ id, file }) => (file ? [] : [id])) };
   }
 
   private async find(
@@ -56,15 +56,15 @@ export class DriveLookUp {
     }
   }
 
-  /** Asks once more when the drive is busy or unreachable, unless that takes longer than a waiting request should. */
+  /** Retries once when the drive is busy or unreachable, unless the caller would wait too long. */
   private async read(access: DriveAccess, id: string, signal: AbortSignal): Promise<DriveFile> {
-    const askedAt = this.clock.monotonic();
+    const startedAt = this.clock.monotonic();
     try {
       return await this.api.file(access, id, signal);
     } catch (error) {
       if (!(error instanceof DriveFailure) || !['busy', 'unreachable'].includes(error.reason)) throw error;
-      const pauseMs = error.retryAfterMs ?? ASK_AGAIN_PAUSE_MS;
-      if (this.clock.monotonic() - askedAt + pauseMs > ASK_AGAIN_MS) throw error;
+      const pauseMs = error.retryAfterMs ?? RETRY_PAUSE_MS;
+      if (this.clock.monotonic() - startedAt + pauseMs > MAX_RETRY_MS) throw error;
       await this.clock.sleep(pauseMs);
       return this.api.file(access, id, signal);
     }

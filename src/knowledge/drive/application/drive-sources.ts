@@ -14,7 +14,7 @@ import { DriveSignIns } from './sign-in/drive-sign-ins.js';
 
 export type ReadSource = StoredDriveSource & StoreUsage;
 
-/** What agents know of drives. A source that is removed reads as absent at once; a job removes its documents. */
+/** The drive sources of agents. A removed source is no longer found; a job removes its documents. */
 @Injectable()
 export class DriveSources {
   constructor(
@@ -33,7 +33,7 @@ export class DriveSources {
     return { ...source, ...(await this.items.usage(source)) };
   }
 
-  /** Stores what was selected and begins its sync; one that is under way is superseded. @returns the source's id. @throws AgentNotFound */
+  /** Stores a selection and starts its sync, which replaces one in progress. @returns the source's id. @throws AgentNotFound */
   async select(transaction: Transaction, selection: Selection): Promise<string> {
     const { organizationId, agentId } = selection;
     if (!(await this.sources.lockAgent(transaction, organizationId, agentId))) throw new AgentNotFound();
@@ -47,7 +47,7 @@ export class DriveSources {
     await this.database.transaction(async (transaction) => {
       const removed = await this.removeWhere(transaction, { organizationId, agentId, kind });
       if (removed === 0) throw new DriveSourceNotFound();
-      // A person who is at the consent page would bring back what was removed.
+      // A person who is at the consent page now would create the source again.
       if (kind === 'sign_in') await this.signIns.removeOpen(transaction, organizationId, agentId);
     });
   }
@@ -58,9 +58,9 @@ export class DriveSources {
 
   private async removeWhere(
     transaction: Transaction,
-    where: Parameters<DriveSourceRepository['remove']>[1],
+    where: Parameters<DriveSourceRepository['markRemoved']>[1],
   ): Promise<number> {
-    const ids = await this.sources.remove(transaction, where, this.clock.now());
+    const ids = await this.sources.markRemoved(transaction, where, this.clock.now());
     const { organizationId } = where;
     for (const id of ids)
       await this.outbox.enqueue(transaction, removeDriveSource, { organizationId, sourceId: id }, { dedupeKey: id });

@@ -9,12 +9,12 @@ import { ServiceAccounts } from './service-accounts.js';
 
 export interface DriveSelection {
   readonly agentId: string;
-  /** Of a service account; undefined for the one that is available. */
+  /** The id of a service account; undefined where only one is available. */
   readonly integrationId: string | undefined;
   readonly fileIds: readonly string[];
 }
 
-/** Makes files that a service account sees known to an agent, in place of those that it knew through a service account before. */
+/** Replaces the files that an agent knows through a service account. */
 @Injectable()
 export class SelectDriveFiles {
   constructor(
@@ -25,20 +25,20 @@ export class SelectDriveFiles {
     private readonly database: Database,
   ) {}
 
-  /** @throws what `ServiceAccounts.chosenBy` throws, DriveFilesNotFound, AgentNotFound, DriveFailure; nothing is stored then */
+  /** @throws errors of `ServiceAccounts.choose`, DriveFilesNotFound, AgentNotFound, DriveFailure; nothing is stored then */
   async execute(caller: ApiKeyPrincipal, { agentId, integrationId, fileIds }: DriveSelection): Promise<void> {
     const { organizationId } = caller;
-    const { id: accountId, clientEmail } = await this.accounts.chosenBy(caller, integrationId);
-    const { files, unseen } = await this.lookUp.execute(
-      this.driveAccounts.accessOfAccount(organizationId, accountId),
+    const { id: accountId, clientEmail } = await this.accounts.choose(caller, integrationId);
+    const { files, notVisible } = await this.lookUp.execute(
+      this.driveAccounts.accessForAccount(organizationId, accountId),
       fileIds,
     );
-    if (unseen.length > 0) throw new DriveFilesNotFound(unseen, `The service account ${clientEmail}`);
+    if (notVisible.length > 0) throw new DriveFilesNotFound(notVisible, `The service account ${clientEmail}`);
     const selection = { organizationId, agentId, kind: 'service_account', accountId, files } as const;
     try {
       await this.database.transaction((transaction) => this.sources.select(transaction, selection));
     } catch (error) {
-      // Deleted while the drive was asked.
+      // The account was deleted during the look-up.
       if (isForeignKeyViolation(error)) throw new ServiceAccountNotFound();
       throw error;
     }

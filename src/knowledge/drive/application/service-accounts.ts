@@ -19,7 +19,7 @@ import { DriveAccounts } from './drive-accounts.js';
 import { DriveApi } from './drive-api.js';
 import { DriveSources } from './drive-sources.js';
 
-/** The service accounts of an organization. Owners and admins use and delete all of them, members those that they have added. */
+/** The service accounts of an organization. Owners and admins use and delete all of them, members those that they added. */
 @Injectable()
 export class ServiceAccounts {
   constructor(
@@ -33,9 +33,9 @@ export class ServiceAccounts {
   ) {}
 
   /**
-   * Adds one, after the drive was asked whether it works.
-   * @throws ValidationFailed for what is no key file, and for an account that the drive refuses; ServiceAccountExists;
-   * DriveFailure where the drive cannot say
+   * Adds an account once the drive has accepted it.
+   * @throws ValidationFailed for an invalid key file or an account that the drive refuses; ServiceAccountExists; DriveFailure
+   * where the drive cannot be asked
    */
   async add({ organizationId, memberId }: ApiKeyPrincipal, keyFileContent: string): Promise<ListedServiceAccount> {
     const key = parseKeyFile(keyFileContent);
@@ -47,7 +47,7 @@ export class ServiceAccounts {
     try {
       await this.api.check(this.driveAccounts.accessWith(id, () => Promise.resolve(key)));
     } catch (error) {
-      if (!(error instanceof DriveFailure) || error.isPassing) throw error;
+      if (!(error instanceof DriveFailure) || error.isTransient) throw error;
       throw new ValidationFailed(`body/keyFileContent is not accepted by the drive. ${error.message}`);
     }
     const account = { id, organizationId, clientEmail, projectId, addedBy: memberId, createdAt: this.clock.now() };
@@ -56,12 +56,12 @@ export class ServiceAccounts {
   }
 
   /**
-   * Removes one with the settings of agents that use it; their documents follow in a job.
+   * Removes an account and the sources that use it. A job removes their documents.
    * @throws ServiceAccountNotFound, ForbiddenServiceAccountManage
    */
   async remove(caller: ApiKeyPrincipal, id: string): Promise<void> {
     const { organizationId } = caller;
-    const mayUse = await this.rightsOf(caller);
+    const mayUse = await this.permissionOf(caller);
     await this.database.transaction(async (transaction) => {
       const account = await this.accounts.lock(transaction, organizationId, id);
       if (!account) throw new ServiceAccountNotFound();
@@ -75,9 +75,9 @@ export class ServiceAccounts {
    * The account that the caller names, or the only one that the caller may use.
    * @throws DriveAccountNotConfigured, DriveAccountAmbiguous, ForbiddenDriveAccount, ServiceAccountNotFound
    */
-  async chosenBy(caller: ApiKeyPrincipal, id: string | undefined): Promise<ListedServiceAccount> {
+  async choose(caller: ApiKeyPrincipal, id: string | undefined): Promise<ListedServiceAccount> {
     const all = await this.accounts.list(caller.organizationId);
-    const available = all.filter(await this.rightsOf(caller));
+    const available = all.filter(await this.permissionOf(caller));
     const named = all.find((account) => account.id === id);
     if (named && !available.includes(named)) throw new ForbiddenDriveAccount();
     if (named) return named;
@@ -89,7 +89,7 @@ export class ServiceAccounts {
   }
 
   /** Whether the person who owns the key may use and delete each account. */
-  private async rightsOf({
+  private async permissionOf({
     organizationId,
     memberId,
   }: ApiKeyPrincipal): Promise<(account: { readonly addedBy: string }) => boolean> {

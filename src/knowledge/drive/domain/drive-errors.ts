@@ -11,7 +11,7 @@ export class ServiceAccountExists extends DomainError {
   constructor(clientEmail: string) {
     super(
       'conflict',
-      `The organization has the service account ${clientEmail} already; delete that one first to replace its key.`,
+      `The organization already has the service account ${clientEmail}; delete it first to replace its key.`,
       {
         code: 'service_account_exists',
       },
@@ -41,7 +41,7 @@ export class ForbiddenDriveAccount extends DomainError {
 
 export class DriveAccountAmbiguous extends DomainError {
   constructor(count: number) {
-    super('invalid', `${count} service accounts are available; say in integrationId which one to use.`, {
+    super('invalid', `${count} service accounts are available; name the one to use in integrationId.`, {
       error: 'drive_sa_ambiguous',
       bare: true,
     });
@@ -63,7 +63,7 @@ export class DriveSourceNotFound extends DomainError {
   }
 }
 
-/** Selected entries that the account cannot see, trashed ones included. */
+/** The account cannot see these selected entries, or they are in the trash. */
 export class DriveFilesNotFound extends DomainError {
   constructor(ids: readonly string[], who: string) {
     const named = ids
@@ -93,18 +93,18 @@ export class DriveSignInNotConfigured extends DomainError {
   }
 }
 
-export function withoutPermission(): SignInFailed {
+export function permissionNotGranted(): SignInFailed {
   return new SignInFailed(
     'invalid',
-    'The permission to read the files of the drive was not given. Start the sign-in again and allow it.',
+    'The permission to read the files of the drive was not granted. Start the sign-in again and grant it.',
   );
 }
 
-export function agentRemoved(): SignInFailed {
-  return new SignInFailed('invalid', 'The agent was removed while you signed in.');
+export function agentDeleted(): SignInFailed {
+  return new SignInFailed('invalid', 'The agent was deleted while you signed in.');
 }
 
-export function filesNotSeen(count: number): SignInFailed {
+export function filesNotVisible(count: number): SignInFailed {
   const which = count === 1 ? 'One of the selected files cannot' : `${count} of the selected files cannot`;
   return new SignInFailed(
     'invalid',

@@ -2,7 +2,7 @@ import { DomainError, type ErrorKind } from '../../../platform/errors/index.js';
 
 /**
  * `refused`: the drive does not accept the account or the sign-in. `forbidden`: it refuses only this file. `busy`: it limits the
- * rate. `unreachable`: no answer, or a 5xx. `answer`: the answer does not match the API. `endless`: the answer does not end.
+ * rate. `unreachable`: no response, or a 5xx. `answer`: the response does not match the API. `endless`: its pages do not end.
  */
 export type DriveFailureReason =
   | 'refused'
@@ -29,12 +29,12 @@ const KINDS: Readonly<Record<DriveFailureReason, ErrorKind>> = {
   endless: 'bad_gateway',
 };
 
-/** The drive did not do what it was asked. `message` is public: answers and the last error of a sync show it. */
+/** A request to the drive failed. `message` is public: responses and the last error of a sync show it. */
 export class DriveFailure extends DomainError {
   constructor(
     readonly reason: DriveFailureReason,
     message: string,
-    /** When the drive may be asked again, where it said so. */
+    /** The pause that the drive asks for. */
     readonly retryAfterMs?: number,
     detail?: string,
   ) {
@@ -46,8 +46,8 @@ export class DriveFailure extends DomainError {
     });
   }
 
-  /** Worth asking again after a while. */
-  get isPassing(): boolean {
+  /** A later request may succeed. */
+  get isTransient(): boolean {
     return this.reason === 'busy' || this.reason === 'unreachable' || this.reason === 'answer';
   }
 }

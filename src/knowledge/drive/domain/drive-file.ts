@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Stored } from '../../../platform/stored-json/index.js';
 
-/** An entry of a drive as the drive described it last. */
+/** An entry of a drive, as the drive last described it. */
 export interface DriveFile {
   readonly id: string;
   readonly name: string;
@@ -9,10 +9,10 @@ export interface DriveFile {
   readonly isTrashed: boolean;
   /** In bytes; null for the drive's own documents. */
   readonly size: number | null;
-  /** Where a person can look at it; only https. */
+  /** Where a person can open it; only https. */
   readonly url: string | null;
   readonly parents: readonly string[];
-  /** Of a shortcut. */
+  /** The target of a shortcut. */
   readonly targetId: string | null;
   /** Changes with the content, the name and the type. */
   readonly fingerprint: string;
@@ -29,11 +29,11 @@ export type SelectedFile = Stored<typeof selectedFile>;
 export const FOLDER = 'application/vnd.google-apps.folder';
 const SHORTCUT = 'application/vnd.google-apps.shortcut';
 
-/** How the drive's own documents are exported: the first that the drive gives. */
+/** Formats in which the drive's own documents are exported. The first that works is used. */
 const EXPORTS: ReadonlyMap<string, readonly string[]> = new Map([
-  // Headings and tables survive in Markdown; text is smaller, for documents over the limit of exports.
+  // Markdown keeps headings and tables. Plain text is smaller, for documents above the drive's export limit.
   ['application/vnd.google-apps.document', ['text/markdown', 'text/plain']],
-  // A workbook has all sheets, CSV the first one alone.
+  // A workbook has all sheets, CSV only the first.
   [
     'application/vnd.google-apps.spreadsheet',
     ['application/vnd.openxmlformats-officedocument.spreadsheetml.sheet', 'text/csv'],
@@ -59,18 +59,18 @@ export function kindOf({ mimeType }: Pick<DriveFile, 'mimeType'>): EntryKind {
   return mimeType === SHORTCUT ? 'shortcut' : 'file';
 }
 
-/** The types to export it as, best first; none for a file that is downloaded. */
+/** The formats to export it in, best first. None for a file that is downloaded. */
 export function exportsOf({ mimeType }: Pick<DriveFile, 'mimeType'>): readonly string[] {
   return EXPORTS.get(mimeType) ?? [];
 }
 
-/** Whether it is of a type that is read at all; of the drive's own types, the exported ones. */
+/** Whether files of its type are indexed. Of the drive's own types, those that are exported. */
 export function isReadable({ mimeType, name }: Pick<DriveFile, 'mimeType' | 'name'>): boolean {
   if (EXPORTS.has(mimeType) || READ_TYPES.has(mimeType) || mimeType.startsWith('text/')) return true;
   return mimeType === 'application/octet-stream' && READ_EXTENSION.test(name);
 }
 
-export function selectedOf(file: DriveFile): SelectedFile {
+export function toSelectedFile(file: DriveFile): SelectedFile {
   const { id, name, mimeType } = file;
   return { id, name, mimeType, kind: kindOf(file) === 'folder' ? 'folder' : 'file' };
 }

@@ -8,15 +8,15 @@ export interface SourceId {
   readonly id: string;
 }
 
-/** `begin`: nothing is known yet of what has to be done. `changes`: the drive is asked what has changed. `work`: items have work left. */
+/** `begin`: the sync decides how to find out what changed. `changes`: it reads the drive's list of changes. `work`: it works on items. */
 export type SyncPhase = 'begin' | 'changes' | 'work';
 
-/** What a sync has come to, for its last state. */
+/** The totals that decide how a sync ends. */
 export interface SyncTotals {
   readonly indexed: number;
-  /** Files that failed, cannot be read or are gone. */
-  readonly wrong: number;
-  readonly firstWrong: { readonly name: string; readonly error: string } | null;
+  /** Files that failed, cannot be read or are missing. */
+  readonly failed: number;
+  readonly firstFailed: { readonly name: string; readonly error: string } | null;
   readonly isTruncated: boolean;
 }
 
@@ -24,12 +24,12 @@ export interface SyncEnd extends Pick<SyncStatus, 'lastError'> {
   readonly state: 'SUCCESS' | 'PARTIAL_SUCCESS' | 'FAILED';
 }
 
-export function endOf({ indexed, wrong, firstWrong, isTruncated }: SyncTotals, maxFiles: number): SyncEnd {
-  if (wrong === 0 && !isTruncated) return { state: 'SUCCESS', lastError: null };
-  const others = wrong > 1 ? ` (and ${wrong - 1} more)` : '';
-  const complaints = [
-    ...(firstWrong ? [`${firstWrong.name.slice(0, 200)}: ${firstWrong.error}${others}`] : []),
+export function toSyncEnd({ indexed, failed, firstFailed, isTruncated }: SyncTotals, maxFiles: number): SyncEnd {
+  if (failed === 0 && !isTruncated) return { state: 'SUCCESS', lastError: null };
+  const others = failed > 1 ? ` (and ${failed - 1} more)` : '';
+  const problems = [
+    ...(firstFailed ? [`${firstFailed.name.slice(0, 200)}: ${firstFailed.error}${others}`] : []),
     ...(isTruncated ? [`There are more than ${maxFiles} files or folders; the others were left out.`] : []),
   ];
-  return { state: indexed === 0 ? 'FAILED' : 'PARTIAL_SUCCESS', lastError: complaints.join(' ') };
+  return { state: indexed === 0 ? 'FAILED' : 'PARTIAL_SUCCESS', lastError: problems.join(' ') };
 }

@@ -5,7 +5,7 @@ const MAX_KEY_LENGTH = 16_384;
 const MAX_TEXT = 320;
 const EMAIL = /^[^\s@]+@[^\s@]+$/;
 
-/** What is kept of a key file. Every address in it is left out: requests go to those of the settings. */
+/** The stored part of a key file. Its addresses are not stored: requests go to those in the settings. */
 export const serviceAccountKey = z.object({
   clientEmail: z.string(),
   projectId: z.string(),
@@ -26,12 +26,12 @@ const keyFile = z.object(
     project_id: text('project_id', MAX_TEXT),
     private_key_id: z.string().min(1).max(MAX_TEXT).nullable().catch(null),
   },
-  'must hold a JSON object',
+  'must be a JSON object',
 );
 
 /**
- * Reads the fields of a key file; whether the private key is one is found out by signing with it.
- * @throws ValidationFailed that says what is wrong and quotes nothing of the file
+ * Reads the fields of a key file. The private key is checked by signing with it, not here.
+ * @throws ValidationFailed, whose message quotes nothing of the file
  */
 export function parseKeyFile(content: string): ServiceAccountKey {
   let json: unknown;
@@ -39,10 +39,10 @@ export function parseKeyFile(content: string): ServiceAccountKey {
     json = JSON.parse(content);
   } catch {
     // The parser's own message quotes the text at the error, which may be a part of the key.
-    throw refused('must hold the JSON key file as it was downloaded, as plain JSON text (not base64)');
+    throw invalidKeyFile('must be the JSON key file as it was downloaded, as plain JSON text (not base64)');
   }
   const { data, error } = keyFile.safeParse(json);
-  if (!data) throw refused(error.issues[0]?.message ?? 'is not a key file');
+  if (!data) throw invalidKeyFile(error.issues[0]?.message ?? 'is not a key file');
   return {
     clientEmail: data.client_email,
     projectId: data.project_id,
@@ -51,16 +51,16 @@ export function parseKeyFile(content: string): ServiceAccountKey {
   };
 }
 
-export function refused(what: string): ValidationFailed {
-  return new ValidationFailed(`body/keyFileContent ${what}`);
+export function invalidKeyFile(problem: string): ValidationFailed {
+  return new ValidationFailed(`body/keyFileContent ${problem}`);
 }
 
 function text(name: string, max: number): z.ZodString {
   const missing = `is not complete: it lacks '${name}'`;
-  const odd = `is not a key file: its '${name}' is too long or holds characters that no key file has`;
+  const invalid = `is not a key file: its '${name}' is too long or has characters that are not allowed`;
   return z
     .string(missing)
     .min(1, missing)
-    .max(max, odd)
-    .refine((value) => value.isWellFormed() && !value.includes('\0'), odd);
+    .max(max, invalid)
+    .refine((value) => value.isWellFormed() && !value.includes('\0'), invalid);
 }

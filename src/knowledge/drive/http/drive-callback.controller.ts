@@ -5,7 +5,6 @@ import { answerSignInCallback, ApiSignInCallback, PublicRoute } from '../../../p
 import { Logger } from '../../../platform/telemetry/index.js';
 import { DriveSignIn } from '../application/sign-in/drive-sign-in.js';
 
-/** Where the drive sends browsers. */
 @ApiTags('Knowledge')
 @Controller('v1/oauth/drive')
 export class DriveCallbackController {
@@ -20,7 +19,7 @@ export class DriveCallbackController {
     operationId: 'completeDriveSignIn',
     summary: "Complete a person's sign-in to the drive",
     description:
-      'Browsers come here from the drive. A state is good for one visit that brings a code or an error, within 10 minutes.',
+      'The drive redirects browsers here. A state can be used once, with a code or an error, within 10 minutes.',
   })
   async callback(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     await answerSignInCallback(request, reply, {

@@ -17,8 +17,7 @@ const FILE_IDS = {
   min: 1,
   max: MAX_SELECTED,
   each: { min: 1, max: MAX_FILE_ID_LENGTH },
-  description:
-    'Ids of files and folders in the drive; a folder is taken with all below it. One that is there twice counts once.',
+  description: 'Ids of files and folders in the drive; a folder includes everything below it. Duplicates count once.',
 };
 
 export class AddServiceAccountBody {
@@ -47,7 +46,7 @@ export class ServiceAccountListResponse {
 }
 
 export class DeletedServiceAccountResponse {
-  @UuidField({ description: 'The account that is gone, with the knowledge that agents had through it.' })
+  @UuidField({ description: 'The deleted account. The knowledge that agents had through it is deleted too.' })
   readonly id!: string;
   @BooleanField({ description: 'Always true.' })
   readonly deleted!: true;
@@ -86,7 +85,7 @@ export class DriveFileResponse {
   readonly name!: string;
   @StringField({ description: 'Its type in the drive.' })
   readonly mimeType!: string;
-  @EnumField(['file', 'folder'], { description: 'A folder is taken with all below it.' })
+  @EnumField(['file', 'folder'], { description: 'A folder includes everything below it.' })
   readonly kind!: 'file' | 'folder';
 }
 
@@ -99,7 +98,7 @@ export class DriveSyncResponse {
   readonly lastSuccessfulSyncAt!: string | null;
   @StringField({
     nullable: true,
-    description: 'What failed in the last sync that ended; kept while another one is under way.',
+    description: 'The error of the last sync that ended; kept while another one is in progress.',
   })
   readonly lastError!: string | null;
   @TimestampField({ nullable: true, description: 'When the newest sync began; null before the first.' })
@@ -109,12 +108,12 @@ export class DriveSyncResponse {
 export class DriveSourceResponse {
   @ObjectListField(() => DriveFileResponse, { description: 'The selected entries.' })
   readonly files!: readonly DriveFileResponse[];
-  @UuidField({ description: 'The service account; of a sign-in, an id of its own.' })
+  @UuidField({ description: 'The service account; for a sign-in, the id of the source.' })
   readonly integrationId!: string;
   @ObjectField(() => DriveSyncResponse, { description: 'The state of the newest sync.' })
   readonly sync!: DriveSyncResponse;
-  @IntegerField({ min: 0, description: 'Passages of its files that are indexed.' })
+  @IntegerField({ min: 0, description: 'Chunks of its files in the index.' })
   readonly chunks!: number;
-  @IntegerField({ min: 0, description: 'Of their text, in UTF-8.' })
+  @IntegerField({ min: 0, description: 'Bytes of their text, in UTF-8.' })
   readonly bytes!: number;
 }

@@ -19,7 +19,7 @@ export class RemoveDriveSource extends WorkerHost {
   }
 }
 
-/** Removes sign-ins that were not completed in time, with their secrets. */
+/** Deletes sign-ins that were not completed in time, with their secrets. */
 export const removeDriveSignIns = defineJob({
   name: 'knowledge.remove-drive-sign-ins',
   payload: z.object({}),

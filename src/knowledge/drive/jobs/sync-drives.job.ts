@@ -21,7 +21,7 @@ export class SyncDrive extends WorkerHost {
   }
 }
 
-/** Begins the syncs that are due, and takes up those whose step, or whose removal, has ended with its process. */
+/** Starts syncs that are due, and enqueues steps and removals whose process has died. */
 export const scheduleDriveSyncs = defineJob({
   name: 'knowledge.schedule-drive-syncs',
   payload: z.object({}),

@@ -1,22 +1,21 @@
 import { LockMode, type RequiredEntityData } from '@mikro-orm/core';
 import { Injectable } from '@nestjs/common';
-import { sql } from 'kysely';
 import type { DeletedAgent } from '../../../agents/index.js';
-import { Database, queryBuilder, rowsOf, type Transaction } from '../../../platform/database/index.js';
+import { Database, type Transaction } from '../../../platform/database/index.js';
 import { newId } from '../../../platform/ids/index.js';
 import type { DriveSourceKind, SourceId } from '../domain/drive-source.js';
 import { StoredDriveSource } from './drive.entities.js';
+import * as sql from './drive-sources.sql.js';
 
-/** What a person has selected; it replaces what the agent had of the kind. */
+/** The files that a person selected. They replace the agent's selection of the same kind. */
 export type Selection = Pick<StoredDriveSource, 'organizationId' | 'agentId' | 'kind' | 'accountId' | 'files'>;
 
-/** A source while a step of its sync has the lease, as the step has stored it last. */
+/** A source whose lease a step of its sync has, as the step stored it last. */
 export type ClaimedSource = StoredDriveSource & { lease: string };
 
-/** Another selection was made, the source was removed, or another worker has taken the sync over. */
+/** The files were selected again, the source was removed, or another worker has taken over the sync. */
 export class LeaseLost extends Error {}
 
-const tables = queryBuilder<{ drive_sources: { agent_id: string; organization_id: string } }>();
 const ID = { fields: ['id', 'organizationId'] } as const;
 
 @Injectable()
@@ -30,17 +29,17 @@ export class DriveSourceRepository {
   }
 
   /**
-   * Locks the agent until the transaction ends: it is not deleted before, and no other selection of it is stored meanwhile.
+   * Locks the agent until the transaction ends: it cannot be deleted, and no other selection for it can be stored.
    * @returns whether it exists
    */
-  lockAgent(transaction: Transaction, organizationId: string, agentId: string): Promise<boolean> {
-    return agentExists(transaction, organizationId, agentId, 'for no key update');
+  async lockAgent(transaction: Transaction, organizationId: string, agentId: string): Promise<boolean> {
+    return (await sql.LOCK_AGENT.run(transaction, { organizationId, agentId })).length > 0;
   }
 
-  /** Begins its sync in place of one that is under way. The caller has locked the agent. @returns the source's id */
+  /** Stores the selection and starts its sync, which replaces one in progress. The caller has locked the agent. @returns the source's id */
   async put({ em }: Transaction, selection: Selection, now: Date): Promise<string> {
     const { organizationId, agentId, kind } = selection;
-    const begun = { ...beginning(now), ...selection, isFull: true, isTruncated: false, changeToken: null };
+    const begun = { ...newSync(now), ...selection, isFull: true, isTruncated: false, changeToken: null };
     const known = await em.findOne(
       StoredDriveSource,
       { organizationId, agentId, kind, removedAt: null },
@@ -54,8 +53,8 @@ export class DriveSourceRepository {
     return id;
   }
 
-  /** Marks them, so that they read as absent. @returns their ids, for what is left of them to be removed */
-  async remove(
+  /** Marks sources as removed, so that they are no longer found. @returns their ids, so that the caller has their data deleted */
+  async markRemoved(
     { em }: Transaction,
     where: { organizationId: string } & ({ accountId: string } | { agentId: string; kind?: DriveSourceKind }),
     now: Date,
@@ -71,34 +70,29 @@ export class DriveSourceRepository {
     return sources.map(({ id }) => id);
   }
 
-  /** Of any organization. */
+  /** Removed sources of any organization. */
   removed(limit: number): Promise<SourceId[]> {
     return this.database.read((em) => em.find(StoredDriveSource, { removedAt: { $ne: null } }, { ...ID, limit }));
   }
 
-  /** Removed ones of an agent. */
+  /** Removed sources of an agent. */
   removedOf(organizationId: string, agentId: string): Promise<SourceId[]> {
     return this.database.read((em) =>
       em.find(StoredDriveSource, { organizationId, agentId, removedAt: { $ne: null } }, ID),
     );
   }
 
-  /** The last of a removed one, with its items and its grant. */
-  async drop({ em }: Transaction, { organizationId, id }: SourceId): Promise<void> {
+  /** Deletes a removed source with its items and its grant. */
+  async delete({ em }: Transaction, { organizationId, id }: SourceId): Promise<void> {
     await em.nativeDelete(StoredDriveSource, { organizationId, id, removedAt: { $ne: null } });
   }
 
-  /** Deleted agents of any organization that have left sources behind. */
+  /** Deleted agents of any organization that still have sources. */
   ofDeletedAgents(limit: number): Promise<DeletedAgent[]> {
-    const isDeleted = sql<boolean>`not exists (select 1 from agents where agents.id = drive_sources.agent_id)`;
-    const columns = ['agent_id as agentId', 'organization_id as organizationId'] as const;
-    return rowsOf(
-      this.database,
-      tables.selectFrom('drive_sources').select(columns).distinct().where(isDeleted).limit(limit),
-    );
+    return sql.LEFT_BEHIND.run(this.database, { limit });
   }
 
-  /** Claims a step of its sync until `until`. @returns null where nothing is to be done, or another step has its lease */
+  /** Leases the source to a step of its sync until `until`. @returns null where there is no sync to do, or another step has the lease */
   async claim({ organizationId, id }: SourceId, now: Date, until: Date): Promise<ClaimedSource | null> {
     return this.database.transaction(async (transaction) => {
       const { em } = transaction;
@@ -110,8 +104,10 @@ export class DriveSourceRepository {
         $or: [{ lease: null }, { dueAt: { $lt: now } }],
       };
       const source = await em.findOne(StoredDriveSource, where, { lockMode: LockMode.PESSIMISTIC_WRITE });
-      // Unlocked: a selection locks the agent before the source.
-      if (!source || !(await agentExists(transaction, organizationId, source.agentId))) return null;
+      if (!source) return null;
+      // Without a lock on the agent: `put` locks the agent before the source, so the reverse order could deadlock.
+      const agent = await sql.AGENT_EXISTS.run(transaction, { organizationId, agentId: source.agentId });
+      if (agent.length === 0) return null;
       const lease = newId();
       em.assign(source, { lease, dueAt: until });
       await em.flush();
@@ -127,7 +123,7 @@ export class DriveSourceRepository {
     });
   }
 
-  /** Whether the step has its lease; if so, until the end of the transaction. */
+  /** Whether the step has its lease; if so, it keeps it until the transaction ends. */
   async isHeld({ em }: Pick<Transaction, 'em'>, source: ClaimedSource): Promise<boolean> {
     return (
       (await em.findOne(StoredDriveSource, heldBy(source), { fields: ['id'], lockMode: LockMode.PESSIMISTIC_READ })) !==
@@ -135,17 +131,17 @@ export class DriveSourceRepository {
     );
   }
 
-  /** `source` has the changes once they are committed. @throws LeaseLost */
+  /** `source` gets the changes once they are committed. @throws LeaseLost */
   async update(source: ClaimedSource, changes: Partial<StoredDriveSource>, transaction?: Transaction): Promise<void> {
     const reader = transaction ?? this.database;
     const updated = await reader.read((em) => em.nativeUpdate(StoredDriveSource, heldBy(source), changes));
     if (updated === 0) throw new LeaseLost();
-    const note = (): unknown => Object.assign(source, changes);
-    if (transaction) transaction.onCommit(note);
-    else note();
+    const apply = (): unknown => Object.assign(source, changes);
+    if (transaction) transaction.onCommit(apply);
+    else apply();
   }
 
-  /** Takes the lease from steps of any organization that were due, or had to renew their lease, before `before`. Their next step is due at `until`. */
+  /** Takes overdue sources of any organization: the step, or the renewal of its lease, was due before `before`. Their next step is due at `until`. */
   async takeOverdue({ em }: Transaction, before: Date, until: Date, limit: number): Promise<SourceId[]> {
     const where = { state: 'IN_PROGRESS', removedAt: null, dueAt: { $lt: before } } as const;
     const overdue = await em.find(StoredDriveSource, where, {
@@ -165,26 +161,12 @@ export class DriveSourceRepository {
       limit,
       lockMode: LockMode.PESSIMISTIC_PARTIAL_WRITE,
     });
-    for (const source of due) em.assign(source, beginning(now));
+    for (const source of due) em.assign(source, newSync(now));
     return due;
   }
 }
 
-/** The table is another context's, so it has no entity here. */
-async function agentExists(
-  transaction: Transaction,
-  organizationId: string,
-  agentId: string,
-  lock: '' | 'for no key update' = '',
-): Promise<boolean> {
-  const agents = await transaction.query(
-    `select 1 from agents where organization_id = $1::uuid and id = $2::uuid ${lock}`,
-    [organizationId, agentId],
-  );
-  return agents.length > 0;
-}
-
-function beginning(now: Date) {
+function newSync(now: Date) {
   return {
     state: 'IN_PROGRESS',
     startedAt: now,

@@ -25,7 +25,7 @@ export const StoredServiceAccount = defineEntity({
 });
 export type ServiceAccount = InferEntity<typeof StoredServiceAccount>;
 
-/** A removed one stays, marked, until its documents are gone. */
+/** A removed source stays, marked, until its documents are deleted. */
 export const StoredDriveSource = defineEntity({
   name: 'StoredDriveSource',
   tableName: 'drive_sources',
@@ -34,7 +34,7 @@ export const StoredDriveSource = defineEntity({
     organizationId: p.uuid(),
     agentId: p.uuid(),
     kind: p.text().$type<DriveSourceKind>(),
-    /** Of a service account. */
+    /** The service account; null for a sign-in. */
     accountId: p.uuid().strictNullable(),
     files: FILES.property(),
     state: p.text().$type<SyncState>(),
@@ -43,16 +43,16 @@ export const StoredDriveSource = defineEntity({
     startedAt: p.datetime(3),
     syncId: p.uuid(),
     phase: p.text().$type<SyncPhase>(),
-    /** Everything is listed anew, so that what is not seen is gone. */
+    /** The sync lists everything, so items that it does not see are removed. */
     isFull: p.boolean(),
     isTruncated: p.boolean(),
     changeToken: p.text().strictNullable(),
     changePages: p.integer(),
     /** Steps in a row that made no progress. */
     stalls: p.integer(),
-    /** Of the step that works on it. */
+    /** The id of the step that works on the source. */
     lease: p.uuid().strictNullable(),
-    /** When the next step begins; while there is a lease, its end. */
+    /** When the next step begins, or the present step's lease ends. */
     dueAt: p.datetime(3),
     nextSyncAt: p.datetime(3),
     removedAt: p.datetime(3).strictNullable(),
@@ -60,7 +60,7 @@ export const StoredDriveSource = defineEntity({
 });
 export type StoredDriveSource = InferEntity<typeof StoredDriveSource>;
 
-/** A file, folder or shortcut of a source, with the work that is left of it. */
+/** A file, folder or shortcut of a source, with the work that is still to be done on it. */
 export const StoredDriveItem = defineEntity({
   name: 'StoredDriveItem',
   tableName: 'drive_items',
@@ -77,9 +77,9 @@ export const StoredDriveItem = defineEntity({
     fingerprint: p.text().strictNullable(),
     todo: p.text().$type<ItemTodo>().strictNullable(),
     pageToken: p.text().strictNullable(),
-    /** Of a folder, that were read. */
+    /** Pages of the folder that were read. */
     pages: p.integer(),
-    /** How often its present work was begun. */
+    /** How often the present work was begun. */
     attempts: p.integer(),
     result: p.text().$type<ItemResult>().strictNullable(),
     error: p.text().strictNullable(),
@@ -90,7 +90,7 @@ export const StoredDriveItem = defineEntity({
 });
 export type DriveItem = Readonly<InferEntity<typeof StoredDriveItem>>;
 
-/** The grant of a sign-in, of a source. */
+/** The OAuth grant of a source. */
 export const StoredDriveGrant = defineEntity({
   name: 'StoredDriveGrant',
   tableName: 'drive_grants',
@@ -98,14 +98,14 @@ export const StoredDriveGrant = defineEntity({
 });
 export type StoredDriveGrant = InferEntity<typeof StoredDriveGrant>;
 
-/** A sign-in that a person has begun, of an agent. */
+/** A sign-in that a person has begun, for an agent. */
 export const StoredDriveSignIn = defineEntity({
   name: 'StoredDriveSignIn',
   tableName: 'drive_sign_ins',
   properties: {
     ...signInProperties('agent_id'),
     fileIds: FILE_IDS.property(),
-    /** Where the drive sends the browser. The token request has to repeat it (RFC 6749, 4.1.3). */
+    /** Where the drive sends the browser. The token request must repeat it (RFC 6749, 4.1.3). */
     redirectUri: p.text(),
   },
 });

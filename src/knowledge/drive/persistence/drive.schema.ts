@@ -7,7 +7,7 @@ import {
   StoredServiceAccount,
 } from './drive.entities.js';
 
-/** No foreign key leads to the agent: what it knows is removed in batches. */
+/** No foreign key to the agent, because its documents are removed in batches. */
 const drive = migration('2026112350_knowledge_drive', [
   `create table drive_service_accounts (
     id uuid primary key,

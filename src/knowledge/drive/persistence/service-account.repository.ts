@@ -1,29 +1,19 @@
 import { LockMode } from '@mikro-orm/core';
 import { Injectable } from '@nestjs/common';
-import { sql } from 'kysely';
-import {
-  Database,
-  isUniqueViolation,
-  queryBuilder,
-  rowsOf,
-  type Transaction,
-} from '../../../platform/database/index.js';
+import { Database, isUniqueViolation, type Transaction } from '../../../platform/database/index.js';
 import { type SecretRef, SecretUnreadable, Vault } from '../../../platform/vault/index.js';
 import { ServiceAccountExists } from '../domain/drive-errors.js';
 import { DriveFailure } from '../domain/drive-failure.js';
 import { type ServiceAccountKey, serviceAccountKey } from '../domain/service-account-key.js';
 import { type ServiceAccount, StoredServiceAccount } from './drive.entities.js';
+import { COUNT_AGENTS } from './drive-sources.sql.js';
 
 export interface ListedServiceAccount extends ServiceAccount {
   /** Agents that use it. */
   readonly agentCount: number;
 }
 
-const tables = queryBuilder<{
-  drive_sources: { organization_id: string; account_id: string | null; agent_id: string; removed_at: string | null };
-}>();
-
-/** The service accounts of organizations; their keys are in the vault. */
+/** The service accounts of organizations. Their keys are in the vault. */
 @Injectable()
 export class ServiceAccountRepository {
   constructor(
@@ -47,18 +37,12 @@ export class ServiceAccountRepository {
     const accounts = await this.database.read((em) =>
       em.find(StoredServiceAccount, { organizationId }, { orderBy: { id: 'asc' } }),
     );
-    const used = tables
-      .selectFrom('drive_sources')
-      .select(['account_id as accountId', sql<number>`count(distinct agent_id)::integer`.as('agents')])
-      .where('organization_id', '=', organizationId)
-      .where('removed_at', 'is', null)
-      .where(sql<boolean>`exists (select 1 from agents where agents.id = drive_sources.agent_id)`)
-      .groupBy('account_id');
-    const counts = new Map((await rowsOf(this.database, used)).map(({ accountId, agents }) => [accountId, agents]));
+    const used = await COUNT_AGENTS.run<{ accountId: string; agents: number }>(this.database, { organizationId });
+    const counts = new Map(used.map(({ accountId, agents }) => [accountId, agents]));
     return accounts.map((account) => ({ ...account, agentCount: counts.get(account.id) ?? 0 }));
   }
 
-  /** Locks it, so that no agent begins to use it meanwhile. */
+  /** Locks it until the transaction ends, so that no agent can start to use it. */
   lock({ em }: Transaction, organizationId: string, id: string): Promise<ServiceAccount | null> {
     return em.findOne(StoredServiceAccount, { organizationId, id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
   }
@@ -68,7 +52,7 @@ export class ServiceAccountRepository {
     await this.vault.remove(transaction, [keyOf(organizationId, id)]);
   }
 
-  /** @throws DriveFailure `refused` where there is none that can be read */
+  /** @throws DriveFailure `refused` where the vault has no readable key */
   async readKey(organizationId: string, id: string): Promise<ServiceAccountKey> {
     try {
       return serviceAccountKey.parse(JSON.parse(await this.vault.read(keyOf(organizationId, id))));
@@ -76,7 +60,7 @@ export class ServiceAccountRepository {
       if (!(error instanceof SecretUnreadable)) throw error;
       throw new DriveFailure(
         'refused',
-        'The key of the service account is gone; add the account again.',
+        'The key of the service account cannot be read; add the account again.',
         undefined,
         error.message,
       );

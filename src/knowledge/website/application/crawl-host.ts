@@ -11,19 +11,19 @@ import { CrawlOrigins } from '../persistence/crawl-origins.repository.js';
 import { type ClaimedPage, CrawlPages } from '../persistence/crawl-pages.repository.js';
 import { HostLeases } from '../persistence/host-leases.repository.js';
 import { type CrawlKey, WebsiteRepository } from '../persistence/website.repository.js';
-import { allEnded } from './all-ended.js';
 import { CrawlContext, HostSlice } from './host-slice.js';
 import { HttpRobots } from './http-robots.js';
 import { ReadSitemaps } from './read-sitemaps.js';
 import { RecordVisits } from './record-visits.js';
-import { failedNote, type Visit, visitOf } from './visit.js';
+import { settleAll } from './settle-all.js';
+import { failedNote, type Visit, visitWithNote } from './visit.js';
 import { VisitPage } from './visit-page.js';
 
-const LONG_PAUSE = 'The server wants to be left alone for longer than a crawl waits.';
+const LONG_PAUSE = 'The server asks for a longer pause than a crawl waits for.';
 
 /**
- * Some seconds' worth of what all crawls have to ask one origin for, by the one process that has the lease of its host.
- * Everything is in the database, so that any worker can do the next slice, or this one again.
+ * Works for some seconds on the pages that all crawls have on one origin, under the lease of its host. All state is in the
+ * database, so any worker can run the next slice, or repeat this one.
  */
 @Injectable()
 export class CrawlHost {
@@ -46,17 +46,17 @@ export class CrawlHost {
   /** @param origin `https://example.com` */
   async execute(origin: string, signal: AbortSignal): Promise<void> {
     const host = await this.leases.take(origin);
-    if (!host) return this.comeBack(origin);
+    if (!host) return this.enqueueAgain(origin);
     const stop = new AbortController();
     const slice = new HostSlice(origin, host, AbortSignal.any([signal, stop.signal]), this.clock, (key, own) =>
       this.contextOf(key, own),
     );
-    const stopRenewing = this.leases.keep(host, (reason) => stop.abort(reason));
+    const stopRenewing = this.leases.startRenewing(host, (reason) => stop.abort(reason));
     try {
       await this.work(slice, stop);
       await this.handOver(slice);
     } catch (error) {
-      // The job runs again; another worker need not wait for the lease to end.
+      // The job is retried; without this the retry would wait until the lease ends.
       await this.handOver(slice).catch(() => undefined);
       throw error;
     } finally {
@@ -64,8 +64,8 @@ export class CrawlHost {
     }
   }
 
-  /** The worker that has the host asks for the next slice itself; this one is for a worker that dies. */
-  private async comeBack(origin: string): Promise<void> {
+  /** The worker that has the lease enqueues the next slice itself. This job is for the case that it dies. */
+  private async enqueueAgain(origin: string): Promise<void> {
     const delaySeconds = (await this.leases.busyMs(origin)) / 1_000;
     await this.database.transaction((transaction) =>
       this.outbox.enqueue(transaction, crawlHost, { origin }, { dedupeKey: origin, delaySeconds }),
@@ -75,21 +75,21 @@ export class CrawlHost {
   private async work(slice: HostSlice, stop: AbortController): Promise<void> {
     const { origin, host, signal } = slice;
     if (slice.isOver) return;
-    await this.pages.takeBack(origin, host.id);
-    if (!slice.isAway) slice.crawlDelayMs = (await this.robots.rulesOf(host, origin, signal)).crawlDelayMs;
+    await this.pages.reclaim(origin, host.id);
+    if (!slice.isPausedTooLong) slice.crawlDelayMs = (await this.robots.rulesOf(host, origin, signal)).crawlDelayMs;
     const parts = [this.readSitemaps.execute(slice), this.visitPages(slice)].map((part) =>
       part.catch((error: unknown) => {
-        // The others' work would be lost with this slice's anyway.
+        // The job is retried as a whole, so the other part stops too.
         stop.abort(error);
         throw error;
       }),
     );
-    await allEnded(parts);
-    // Those of sites whose sitemaps were read meanwhile.
+    await settleAll(parts);
+    // Pages of the sites whose sitemaps were read by now.
     await this.visitPages(slice);
   }
 
-  /** In batches, of which one is fetched and parsed while the one before is stored. */
+  /** Fetches and parses one batch of pages while the batch before is stored. */
   private async visitPages(slice: HostSlice): Promise<void> {
     let before: Promise<void> | null = null;
     let batch: Promise<void> | null = null;
@@ -100,13 +100,12 @@ export class CrawlHost {
           ? []
           : await this.pages.claim(slice.origin, slice.host.id, slice.crawlDelayMs > 0 ? 1 : PAGES_AT_ONCE);
         batch = pages.length > 0 ? this.visitBatch(slice, pages, before) : null;
-        // It is awaited a turn later: a failure in between must not end the process.
+        // It is awaited in the next iteration. Without a handler until then, a failure would end the process.
         batch?.catch(() => undefined);
         await before;
-        // Without another batch the one before may have led to pages that are due now.
+        // The last batch may have added pages that are due now.
       } while (batch !== null || before !== null || ((await this.releaseHeld(slice)) && !slice.isOver));
     } finally {
-      // What is still being stored must not come after the slice's end.
       await Promise.allSettled([before, batch]);
     }
     slice.signal.throwIfAborted();
@@ -121,7 +120,7 @@ export class CrawlHost {
     const parts = [...crawls.values()].flatMap((own) =>
       own[0] ? [slice.workFor(own[0], (context) => this.visit(context, own, before))] : [],
     );
-    await allEnded(parts);
+    await settleAll(parts);
   }
 
   private async visit(
@@ -133,17 +132,17 @@ export class CrawlHost {
     const visited = visits.flatMap((visit) => (visit.status === 'fulfilled' ? [visit.value] : []));
     await before;
     if (visited.length > 0) await this.recordVisits.execute(context, visited);
-    // What was not visited is given back at the end of the slice.
+    // Pages that were not visited are released at the end of the slice.
     const failed = visits.find((visit) => visit.status === 'rejected' && !(visit.reason instanceof HostPaused));
     if (failed?.status === 'rejected') throw failed.reason;
   }
 
   private async visitOne(context: CrawlContext, page: ClaimedPage): Promise<Visit> {
-    if (context.slice.isAway) return visitOf(page, failedNote(page, LONG_PAUSE));
+    if (context.slice.isPausedTooLong) return visitWithNote(page, failedNote(page, LONG_PAUSE));
     return this.visitPage.execute(context, page);
   }
 
-  /** @returns whether pages were held that can be stored now */
+  /** Stores held pages of crawls that can compare them now. @returns whether there were any */
   private async releaseHeld(slice: HostSlice): Promise<boolean> {
     const samples = await this.pages.completeSamples(slice.origin);
     for (const sample of samples)
@@ -151,16 +150,16 @@ export class CrawlHost {
     return samples.length > 0;
   }
 
-  /** Gives the host to the next slice, and crawls without anything left to their next step. */
+  /** Releases the host, and enqueues the next slice and the next step of crawls whose pages all have an outcome. */
   private async handOver({ origin, host, crawls }: HostSlice): Promise<void> {
     const worked = (await Promise.all(crawls.values())).filter((context) => context !== null);
     await this.database.transaction(async (transaction) => {
-      // First: a worker that was refused the lease before this commit leaves its pages to the look that follows.
+      // First, because `nextDue` must see pages that another worker added and left to this slice.
       await this.leases.release(host, transaction);
       await this.pages.release(transaction, host.id);
       const due = await this.pages.nextDue(transaction, origin);
       if (due) {
-        // What waits for longer than a crawl does fails at once.
+        // With a longer pause than a crawl waits for, the pages fail at once.
         const pauseMs = host.pauseMs > MAX_PAUSE_MS ? 0 : host.pauseMs;
         const delaySeconds = Math.max(due.getTime() - this.clock.now().getTime(), pauseMs) / 1_000;
         await this.outbox.enqueue(transaction, crawlHost, { origin }, { dedupeKey: origin, delaySeconds });

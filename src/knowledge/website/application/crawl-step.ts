@@ -13,17 +13,21 @@ import { CrawlSuperseded } from '../domain/website.errors.js';
 import { crawlHost } from '../jobs/crawl.jobs.js';
 import { MAX_URL_CHARACTERS, MIN_RECRAWL_PAUSE_MS, RECRAWL_MS } from '../limits.js';
 import { CrawlPages, type FoundPage, type LockedCrawl } from '../persistence/crawl-pages.repository.js';
-import { EndedCrawls } from '../persistence/ended-crawls.repository.js';
+import { CrawlOrigins } from '../persistence/crawl-origins.repository.js';
+import { CrawlResults } from '../persistence/crawl-results.repository.js';
+import { StalePages } from '../persistence/stale-pages.repository.js';
 import { type CrawlKey, type CurrentCrawl, WebsiteRepository } from '../persistence/website.repository.js';
 import { RemovePages } from './remove-pages.js';
 
-/** Begins a crawl, and ends it once all of its pages have an outcome; what is between is handed to the workers of its hosts. */
+/** Begins a crawl, and ends it once all of its pages have an outcome. The workers of its hosts visit the pages. */
 @Injectable()
 export class CrawlStep {
   constructor(
     private readonly websites: WebsiteRepository,
     private readonly pages: CrawlPages,
-    private readonly ended: EndedCrawls,
+    private readonly origins: CrawlOrigins,
+    private readonly results: CrawlResults,
+    private readonly stale: StalePages,
     private readonly organizations: OrganizationDirectory,
     private readonly removePages: RemovePages,
     private readonly embeddings: EmbeddingQueue,
@@ -32,7 +36,7 @@ export class CrawlStep {
     private readonly clock: Clock,
   ) {}
 
-  /** Does nothing for a crawl that is not the current one any more. */
+  /** Does nothing where another crawl has replaced this one. */
   async execute(key: CrawlKey, signal: AbortSignal): Promise<void> {
     const crawl = await this.websites.currentCrawl(key);
     if (!crawl) return;
@@ -40,9 +44,13 @@ export class CrawlStep {
     const scope = new CrawlScope(crawl.roots, MAX_URL_CHARACTERS);
     try {
       if (crawl.budget === null) await this.removePages.ofRemovedSites(crawl, signal);
-      if (await this.handOut(crawl, (transaction) => this.begin(transaction, crawl, scope, budget))) return;
-      if (await this.handOut(crawl, (transaction) => this.pages.settleCopies(transaction, crawl))) return;
-      if (await this.handOut(crawl, (transaction, locked) => this.addKnown(transaction, locked, crawl, scope, budget)))
+      if (await this.enqueueHosts(crawl, (transaction) => this.begin(transaction, crawl, scope, budget))) return;
+      if (await this.enqueueHosts(crawl, (transaction) => this.pages.resolveCopies(transaction, crawl))) return;
+      if (
+        await this.enqueueHosts(crawl, (transaction, locked) =>
+          this.addUnvisited(transaction, locked, crawl, scope, budget),
+        )
+      )
         return;
       await this.end(crawl, budget, signal);
     } catch (error) {
@@ -50,21 +58,21 @@ export class CrawlStep {
     }
   }
 
-  /** @returns whether there is something left to do, which the workers of the hosts then do */
-  private handOut(
+  /** Adds pages and enqueues a job for each origin that has work. @returns whether any has */
+  private enqueueHosts(
     crawl: CrawlKey,
     add: (transaction: Transaction, locked: LockedCrawl) => Promise<void>,
   ): Promise<boolean> {
     return this.database.transaction(async (transaction) => {
       await add(transaction, await this.pages.lock(transaction, crawl));
-      const origins = await this.ended.unfinishedOrigins(transaction, crawl);
+      const origins = await this.origins.unfinished(transaction, crawl);
       for (const origin of origins)
         await this.outbox.enqueue(transaction, crawlHost, { origin }, { dedupeKey: origin });
       return origins.length > 0;
     });
   }
 
-  /** All sites' first pages come before any sitemap: none of them is left out because of a large one. */
+  /** The first pages of all sites are added before any sitemap is read: one large sitemap could use up the budget. */
   private async begin(transaction: Transaction, crawl: CurrentCrawl, scope: CrawlScope, budget: number): Promise<void> {
     const open = new Set(scope.openOrigins);
     await this.websites.begin(
@@ -82,35 +90,38 @@ export class CrawlStep {
   }
 
   /**
-   * Pages that are in the index and that the crawl did not come across. The way to them may be closed for a moment (a
-   * sitemap, a page in between, a root that redirects to a login), so they leave only when they say themselves that they are gone.
+   * Adds indexed pages that the crawl did not find. A sitemap, or a page that links to them, may have failed only this time, or
+   * a root may redirect to a login; so such a page leaves the index only after its own answer.
    */
-  private async addKnown(
+  private async addUnvisited(
     transaction: Transaction,
     locked: LockedCrawl,
     crawl: CurrentCrawl,
     scope: CrawlScope,
     budget: number,
   ): Promise<void> {
-    // What has no room among the known pages is nothing that the sites have more of.
+    // Pages that do not fit now do not count as "the sites have more" (`budgetReached`), so nothing is added then.
     if (locked.budgetReached) return;
-    const away = (await this.ended.sites(transaction, crawl)).filter((site) => site.away).map(({ id }) => id);
-    const known = (await this.ended.unfound(transaction, crawl, away, budget)).flatMap(({ url, depth }) => {
-      const page = scope.pageAt(url);
-      return page ? [{ ...page, depth }] : [];
-    });
-    await this.add(transaction, crawl, known.slice(0, locked.room));
+    const sites = await this.results.sites(transaction, crawl);
+    const unavailable = sites.filter((site) => site.isUnavailable).map(({ id }) => id);
+    const unvisited = (await this.stale.unvisited(transaction, crawl, unavailable, budget)).flatMap(
+      ({ url, depth }) => {
+        const page = scope.pageAt(url);
+        return page ? [{ ...page, depth }] : [];
+      },
+    );
+    await this.add(transaction, crawl, unvisited.slice(0, locked.room));
   }
 
   private async add(transaction: Transaction, crawl: CrawlKey, pages: readonly FoundPage[]): Promise<void> {
     if (pages.length > 0) await this.pages.record(transaction, crawl, newId(), pages, []);
   }
 
-  /** Removes from the index what the crawl did not find, and stores the state of the sync. */
+  /** Removes documents of pages that the crawl did not find, and stores the state of the sync. */
   private async end(crawl: CurrentCrawl, budget: number, signal: AbortSignal): Promise<void> {
-    const sites = await this.ended.sites(this.database, crawl);
+    const sites = await this.results.sites(this.database, crawl);
     const open = new Set(crawl.roots.filter(followsLinks).map(({ id }) => id));
-    const keptRoots = sites.filter(({ id, away }) => away && open.has(id)).map(({ id }) => id);
+    const keptRoots = sites.filter(({ id, isUnavailable }) => isUnavailable && open.has(id)).map(({ id }) => id);
     await this.removePages.afterCrawl(crawl, keptRoots, signal);
     await this.database.transaction(async (transaction) => {
       const { budgetReached } = await this.pages.lock(transaction, crawl);
@@ -118,13 +129,13 @@ export class CrawlStep {
       const result = sites.length === 0 ? null : crawlResult(sites, budgetReached ? budget : null);
       // Also for slices that broke off before they could ask.
       await this.embeddings.chunksAdded(transaction, crawl.organizationId, crawl.agentId);
-      await this.ended.end(transaction, crawl, result, now, result && nextCrawlOf(crawl.agentId, now));
+      await this.results.end(transaction, crawl, result, now, result && nextCrawlAt(crawl.agentId, now));
     });
   }
 }
 
-/** At the same time each day, which follows from the agent's id: those of all agents are spread over the day. */
-function nextCrawlOf(agentId: string, now: Date): Date {
+/** At the same time each day. The time follows from the agent's id, which spreads the agents over the day. */
+function nextCrawlAt(agentId: string, now: Date): Date {
   const share = createHash('sha256').update(agentId).digest().readUInt32BE(0) / 2 ** 32;
   const earliest = now.getTime() + MIN_RECRAWL_PAUSE_MS;
   const intoDay = Math.round(share * RECRAWL_MS);

@@ -6,23 +6,23 @@ import { MAX_PAUSE_MS, MAX_URL_CHARACTERS, SLICE_MS } from '../limits.js';
 import type { FoundPage } from '../persistence/crawl-pages.repository.js';
 import type { CrawlKey, CurrentCrawl } from '../persistence/website.repository.js';
 
-/** What one slice of a host's work knows of one of the crawls. */
+/** One crawl, as one slice of a host's work knows it. */
 export class CrawlContext {
   readonly scope: CrawlScope;
-  /** Aborted with the slice, and once the crawl is superseded. */
+  /** Aborted with the slice, and when another crawl replaces this one. */
   readonly signal: AbortSignal;
-  /** No page can be added any more; links need not be looked at. */
+  /** The budget is used up, so links are not read. */
   full: boolean;
-  /** Chunks were stored for which no vectors have been asked. */
+  /** The slice stored chunks whose embeddings are not enqueued yet. */
   hasNewChunks = false;
-  private readonly known = new Set<string>();
+  private readonly stored = new Set<string>();
   private readonly superseded = new AbortController();
 
   constructor(
     readonly crawl: CurrentCrawl,
-    /** The budget, in pages. */
+    /** Most pages that the crawl fetches. */
     readonly budget: number,
-    /** Keys of the blocks that are boilerplate on the origin's pages; null while its sample is not complete. */
+    /** Keys of the blocks that are boilerplate on the origin's pages; null until its first pages were compared. */
     public repeated: ReadonlySet<string> | null,
     readonly slice: HostSlice,
   ) {
@@ -31,37 +31,36 @@ export class CrawlContext {
     this.full = crawl.budgetReached;
   }
 
-  get isOver(): boolean {
+  get isSuperseded(): boolean {
     return this.superseded.signal.aborted;
   }
 
-  end(reason: CrawlSuperseded): void {
+  supersede(reason: CrawlSuperseded): void {
     this.superseded.abort(reason);
   }
 
-  /** Those that this slice has not seen stored yet, each once. */
-  unknownOf(pages: readonly FoundPage[]): FoundPage[] {
+  /** The pages that this slice has not stored yet, each once. */
+  withoutStored(pages: readonly FoundPage[]): FoundPage[] {
     const unknown = new Map<string, FoundPage>();
     for (const page of pages) {
       const before = unknown.get(page.url);
-      if (page.claimed ? before?.claimed !== true : !before && !this.known.has(page.url)) unknown.set(page.url, page);
+      if (page.claimed ? before?.claimed !== true : !before && !this.stored.has(page.url)) unknown.set(page.url, page);
     }
     return [...unknown.values()];
   }
 
-  /** They are stored. */
-  remember(pages: readonly FoundPage[], full: boolean): void {
-    for (const { url } of pages) this.known.add(url);
+  markStored(pages: readonly FoundPage[], full: boolean): void {
+    for (const { url } of pages) this.stored.add(url);
     this.full ||= full;
   }
 }
 
-/** Some seconds in which one process has a host: which crawls it works for, and whether it goes on. */
+/** Some seconds in which one process works on a host for all crawls. */
 export class HostSlice {
   readonly crawls = new Map<string, Promise<CrawlContext | null>>();
-  /** The host wants to be left alone for longer than a crawl waits: its pages fail unasked. */
-  readonly isAway: boolean;
-  /** Least time between two requests. */
+  /** The host asks for a longer pause than a crawl waits for: its pages fail without a request. */
+  readonly isPausedTooLong: boolean;
+  /** Shortest time between two requests. */
   crawlDelayMs = 0;
   private readonly began: number;
 
@@ -73,26 +72,28 @@ export class HostSlice {
     private readonly load: (key: CrawlKey, slice: HostSlice) => Promise<CrawlContext | null>,
   ) {
     this.began = clock.monotonic();
-    this.isAway = host.pauseMs > MAX_PAUSE_MS;
+    this.isPausedTooLong = host.pauseMs > MAX_PAUSE_MS;
   }
 
   get isOver(): boolean {
     return (
-      this.signal.aborted || (!this.isAway && this.host.pauseMs > 0) || this.clock.monotonic() - this.began >= SLICE_MS
+      this.signal.aborted ||
+      (!this.isPausedTooLong && this.host.pauseMs > 0) ||
+      this.clock.monotonic() - this.began >= SLICE_MS
     );
   }
 
-  /** Does some work for a crawl; none, or no more of it, where the crawl is not the current one any more. */
+  /** Runs `work` for a crawl, unless another crawl has replaced it; stops it when another one does. */
   async workFor(key: CrawlKey, work: (context: CrawlContext) => Promise<void>): Promise<void> {
     const loading = this.crawls.get(key.crawlId) ?? this.load(key, this);
     this.crawls.set(key.crawlId, loading);
     const context = await loading;
-    if (!context || context.isOver) return;
+    if (!context || context.isSuperseded) return;
     try {
       await work(context);
     } catch (error) {
-      if (error instanceof CrawlSuperseded) context.end(error);
-      // What was under way for the crawl breaks off with it.
+      if (error instanceof CrawlSuperseded) context.supersede(error);
+      // Other work for the crawl fails when its signal aborts; that is no failure of the slice.
       else if (!context.signal.aborted || this.signal.aborted) throw error;
     }
   }

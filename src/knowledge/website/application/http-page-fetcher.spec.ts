@@ -19,7 +19,7 @@ const request = (clock: Clock = system): PageRequest => ({
   etag: null,
   lastModified: null,
   isWanted: () => true,
-  isOther: () => true,
+  isOtherPage: () => true,
 });
 const never = new AbortController().signal;
 
@@ -107,18 +107,18 @@ describe('a page', () => {
     [206, 'failed'],
     [300, 'failed'],
     [302, 'failed'],
-    [404, 'gone'],
-    [410, 'gone'],
-    [408, 'later'],
-    [425, 'later'],
-    [429, 'later'],
-    [500, 'later'],
-    [502, 'later'],
-    [503, 'later'],
-    [599, 'later'],
+    [404, 'not_found'],
+    [410, 'not_found'],
+    [408, 'retry'],
+    [425, 'retry'],
+    [429, 'retry'],
+    [500, 'retry'],
+    [502, 'retry'],
+    [503, 'retry'],
+    [599, 'retry'],
   ])('answered with %i has %s', async (status, kind) => {
     bench.canary.respond(answer(status));
-    const retry = kind === 'later' ? { retryAfterMs: null } : {};
+    const retry = kind === 'retry' ? { retryAfterMs: null } : {};
     expect(await fetchPage()).toEqual({ kind, reason: `The server answered ${status}.`, ...retry });
   });
 
@@ -126,10 +126,10 @@ describe('a page', () => {
     ['7', 7_000],
     ['86400', 3_600_000],
     ['Thu, 01 Jan 2026 00:00:30 GMT', 30_000],
-    ['later', null],
+    ['retry', null],
   ])('is to be asked for again when the server says: %s', async (header, ms) => {
     bench.canary.respond(answer(503, { 'retry-after': header }));
-    expect(await fetchPage('/', {}, { clock: new ManualClock() })).toMatchObject({ kind: 'later', retryAfterMs: ms });
+    expect(await fetchPage('/', {}, { clock: new ManualClock() })).toMatchObject({ kind: 'retry', retryAfterMs: ms });
   });
 
   it.each([
@@ -240,7 +240,7 @@ describe('a redirect of a page', () => {
     expect(await fetchPage()).toMatchObject({
       kind: 'skipped',
       reason: expect.stringMatching(/^The server redirects out of the site, to /),
-      leadsTo: expect.any(String),
+      redirectsTo: expect.any(String),
     });
   });
 
@@ -249,7 +249,7 @@ describe('a redirect of a page', () => {
     expect(await fetchPage()).toEqual({
       kind: 'skipped',
       reason: 'The server redirects out of the site, to https://www.other.example/en/',
-      leadsTo: 'https://www.other.example/en/',
+      redirectsTo: 'https://www.other.example/en/',
     });
   });
 
@@ -279,7 +279,7 @@ describe('a redirect by a host that wants pauses', () => {
   it('to another page is left to that page', async () => {
     moveTo('/b#part');
     const before = bench.canary.requests.length;
-    expect(await fetchPage('/', { crawlDelayMs: 1_000 })).toEqual({ kind: 'moved', url: `${bench.canary.url}/b` });
+    expect(await fetchPage('/', { crawlDelayMs: 1_000 })).toEqual({ kind: 'redirected', url: `${bench.canary.url}/b` });
     expect(bench.canary.requests).toHaveLength(before + 1);
   });
 
@@ -289,7 +289,7 @@ describe('a redirect by a host that wants pauses', () => {
     const asked: string[] = [];
     const page = fetchPage(
       '/',
-      { host: leaseOf(clock), crawlDelayMs: 1_000, isOther: ({ pathname }) => asked.push(pathname) === 0 },
+      { host: leaseOf(clock), crawlDelayMs: 1_000, isOtherPage: ({ pathname }) => asked.push(pathname) === 0 },
       { clock },
     );
     await until(() => clock.sleeping() === 1, 'the pause');
@@ -319,7 +319,7 @@ describe('a server that does something wrong', () => {
       await clock.advance(1_000);
       return given !== undefined;
     }, 'the page to be given up');
-    expect(given).toEqual({ kind: 'later', reason: 'The server did not answer in time.', retryAfterMs: null });
+    expect(given).toEqual({ kind: 'retry', reason: 'The server did not answer in time.', retryAfterMs: null });
     expect(clock.monotonic()).toBeLessThanOrEqual(60_000);
   });
 
@@ -362,8 +362,8 @@ describe('a server that does something wrong', () => {
   ])('%s: later', async (_what, listener) => {
     bench.canary.respond(listener);
     const page = await fetchPage();
-    expect(page).toMatchObject({ kind: 'later', retryAfterMs: null });
-    expect(page.kind === 'later' && page.reason).toMatch(/^The (answer of the )?server [a-z ]+\.$/);
+    expect(page).toMatchObject({ kind: 'retry', retryAfterMs: null });
+    expect(page.kind === 'retry' && page.reason).toMatch(/^The (?:server|response) [a-z ]+\.$/);
   });
 
   it('sends more than it says: what it says counts', async () => {
@@ -379,7 +379,7 @@ describe('a server that does something wrong', () => {
   it('is nowhere: later', async () => {
     const http = bench.client({ allow: ['127.0.0.1:1'] });
     expect(await fetcher({ http }).fetch('http://127.0.0.1:1/', request(), never)).toMatchObject({
-      kind: 'later',
+      kind: 'retry',
       reason: 'The server could not be reached.',
     });
   });

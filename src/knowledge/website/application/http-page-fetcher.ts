@@ -18,80 +18,83 @@ const TYPES = [
     'application/pdf',
     'application/x-pdf',
   ],
-  // Servers that do not know a type say so; what it is, its content tells.
+  // Servers send these where they do not know the type; the parser detects it from the content.
   ...['', 'application/octet-stream', 'binary/octet-stream', 'application/unknown', 'unknown/unknown'],
 ];
 const REDIRECTS = [301, 302, 303, 307, 308];
-const GONE = [404, 410];
-/** Of an address in a reason. */
+const NOT_FOUND = [404, 410];
+/** Longest part of an address that a reason shows. */
 const SHOWN_CHARACTERS = 300;
-/** Besides 5xx: the server had no time for the request, or has none for the moment. */
-const FOR_NOW = [408, 425, 429];
+/** Retried like 5xx. */
+const RETRIED = [408, 425, 429];
 
-/** What became of one request for a page. Texts are public: customers read them as the crawl's last error. */
+/** The result of requesting a page. Reasons are public: customers read them as the crawl's last error. */
 export type FetchedPage =
   | {
       readonly kind: 'content';
-      /** Where it came from, after redirects inside the site. */
+      /** Its address after redirects. */
       readonly url: string;
       readonly contentType: string | null;
       readonly body: Buffer;
       readonly etag: string | null;
       readonly lastModified: string | null;
-      /** `X-Robots-Tag` forbids to index it. */
+      /** `X-Robots-Tag` forbids indexing. */
       readonly noindex: boolean;
     }
-  /** As it was when `etag` and `lastModified` were told. */
+  /** 304. */
   | { readonly kind: 'not_modified' }
-  /** The server says that there is no such page: 404 or 410. */
-  | { readonly kind: 'gone'; readonly reason: string }
-  /** Whatever else is wrong for good: another 4xx, too large, a redirect loop, an address that is not public. */
+  /** 404 or 410. */
+  | { readonly kind: 'not_found'; readonly reason: string }
+  /** Another error that a retry would not change: another 4xx, too large, a redirect loop, an address that is not public. */
   | { readonly kind: 'failed'; readonly reason: string }
-  /** Another type, a redirect out of the site. */
+  /** A content type that is not indexed, or a redirect out of the site. */
   | {
       readonly kind: 'skipped';
       readonly reason: string;
-      /** Where another origin is what it redirects to. */ readonly leadsTo?: string;
+      /** The address on another origin that it redirects to. */
+      readonly redirectsTo?: string;
     }
-  /** It redirects to another page, at which it is not the host's turn to be asked for now. */
-  | { readonly kind: 'moved'; readonly url: string }
-  /** 429, 5xx, no answer: worth another try. */
+  /** It redirects to another page, which is not requested now because the host asks for a pause. */
+  | { readonly kind: 'redirected'; readonly url: string }
+  /** 429, 5xx or no answer: a retry may succeed. */
   | {
-      readonly kind: 'later';
+      readonly kind: 'retry';
       readonly reason: string;
-      /** As `Retry-After` says; null where nothing is said. */ readonly retryAfterMs: number | null;
-      /** What the server sends is broken, which mostly stays so. */ readonly broken?: true;
+      /** Of `Retry-After`; null without it. */
+      readonly retryAfterMs: number | null;
+      /** The response was cut off or invalid, which a retry seldom changes. */
+      readonly broken?: true;
     };
 
 export interface PageRequest {
-  /** Of the page's host, which is asked on one connection. */
+  /** Of the page's host; the caller holds one of its connections. */
   readonly host: HostLease;
-  /** Least time between two requests. */
+  /** Shortest time between two requests. */
   readonly crawlDelayMs: number;
-  /** Of the last crawl, for a conditional request. */
+  /** Validators of the last crawl, for a conditional request. */
   readonly etag: string | null;
   readonly lastModified: string | null;
-  /** A pause that the host wants is waited for, in place of `HostPaused`. */
-  readonly waits?: boolean;
-  /** Asked about each redirect's target: whether it is inside the site, allowed by its robots.txt and not excluded. */
+  /** Waits for a pause that the host asks for, instead of throwing `HostPaused`. */
+  readonly waitsForPause?: boolean;
+  /** Whether a redirect's target is in the site, allowed by its robots.txt and not excluded. */
   isWanted(url: URL): boolean;
-  /** Asked about a wanted target: whether it can be had later, as a page of its own. A pause of the host is waited for otherwise. */
-  isOther(url: URL): boolean;
+  /** Whether a wanted target is another page of the crawl, which can be requested later. For the same page, a pause is waited for. */
+  isOtherPage(url: URL): boolean;
 }
 
-/** A request for one page, on its way through redirects. */
-interface Course {
+/** The state of requesting one page through its redirects. */
+interface RedirectChain {
   readonly request: PageRequest;
   readonly signal: AbortSignal;
-  /** Requested already. */
+  /** Addresses that were requested. */
   readonly visited: Set<string>;
-  /** Of the time for all requests together. */
+  /** What is left of the time for all requests together. */
   leftMs: number;
 }
 
 type Step = FetchedPage | { readonly kind: 'redirect'; readonly to: string };
 
-/** Gets one page of a site whose host the process has the lease of. */
+/** Requests a page. The process has the lease of its host. */
 @Injectable()
 export class HttpPageFetcher {
   constructor(
@@ -99,26 +102,26 @@ export class HttpPageFetcher {
     private readonly clock: Clock,
   ) {}
 
-  /** @throws HostPaused where the host wants a pause first; the reason of `signal` when it aborts; nothing else that a server could cause */
+  /** @throws HostPaused where the host asks for a pause first; the reason of `signal` when it aborts. No response of a server makes it throw. */
   async fetch(address: string, request: PageRequest, signal: AbortSignal): Promise<FetchedPage> {
     const first = URL.parse(address);
     if (!first) return { kind: 'failed', reason: 'The address is not valid.' };
-    const course: Course = { request, signal, visited: new Set(), leftMs: PAGE_TIMEOUT_MS };
+    const chain: RedirectChain = { request, signal, visited: new Set(), leftMs: PAGE_TIMEOUT_MS };
     for (let url = first; ;) {
-      const step = await this.stepTo(url, course);
+      const step = await this.requestNext(url, chain);
       if (step.kind !== 'redirect') return step;
       const next = URL.parse(step.to, url.href);
-      const refused = this.refusal(next, url, course);
+      const refused = this.refusal(next, url, chain);
       if (refused || !next)
         return refused ?? { kind: 'failed', reason: 'The server redirects to an address that is not valid.' };
       url = next;
     }
   }
 
-  private refusal(next: URL | null, from: URL, { visited, request }: Course): FetchedPage | null {
+  private refusal(next: URL | null, from: URL, { visited, request }: RedirectChain): FetchedPage | null {
     if (!next) return null;
     next.hash = '';
-    if (next.origin !== from.origin) return leftFor(next);
+    if (next.origin !== from.origin) return redirectsOut(next);
     if (visited.has(next.href)) return { kind: 'failed', reason: 'The server redirects in a circle.' };
     if (visited.size > MAX_PAGE_REDIRECTS)
       return { kind: 'failed', reason: `The server redirects more than ${MAX_PAGE_REDIRECTS} times.` };
@@ -127,39 +130,39 @@ export class HttpPageFetcher {
       : { kind: 'skipped', reason: 'The server redirects to a page that is not part of the site or is excluded.' };
   }
 
-  /** A redirect to another page is left to that page where the host wants a pause first: no worker waits for it. */
-  private async stepTo(url: URL, course: Course): Promise<Step> {
+  /** Where the host asks for a pause, a redirect to another page is not followed: that page is requested at its own time, and no worker waits. */
+  private async requestNext(url: URL, chain: RedirectChain): Promise<Step> {
     url.hash = '';
-    course.visited.add(url.href);
+    chain.visited.add(url.href);
     if (url.protocol !== 'http:' && url.protocol !== 'https:')
       return { kind: 'failed', reason: 'The address is not an http or https URL.' };
-    const { host, crawlDelayMs, waits = false } = course.request;
-    const isFirst = course.visited.size === 1;
+    const { host, crawlDelayMs, waitsForPause = false } = chain.request;
+    const isFirst = chain.visited.size === 1;
     if (host.pauseMs > 0) {
-      if (isFirst && !waits) throw new HostPaused();
-      if (!isFirst && course.request.isOther(new URL(url))) return { kind: 'moved', url: url.href };
-      await this.clock.sleep(host.pauseMs, course.signal);
+      if (isFirst && !waitsForPause) throw new HostPaused();
+      if (!isFirst && chain.request.isOtherPage(new URL(url))) return { kind: 'redirected', url: url.href };
+      await this.clock.sleep(host.pauseMs, chain.signal);
     }
-    host.holdBack(crawlDelayMs);
-    return this.timed(url, course);
+    host.pauseFor(crawlDelayMs);
+    return this.timed(url, chain);
   }
 
-  private async timed(url: URL, course: Course): Promise<Step> {
+  private async timed(url: URL, chain: RedirectChain): Promise<Step> {
     const { elapsedMs } = this.clock.stopwatch();
     try {
-      return await this.request(url, course);
+      return await this.request(url, chain);
     } catch (error) {
-      course.signal.throwIfAborted();
+      chain.signal.throwIfAborted();
       return failureOf(error);
     } finally {
-      course.leftMs -= elapsedMs();
+      chain.leftMs -= elapsedMs();
     }
   }
 
-  private async request(url: URL, { request, signal, leftMs }: Course): Promise<Step> {
+  private async request(url: URL, { request, signal, leftMs }: RedirectChain): Promise<Step> {
     const etag = validator(request.etag);
     const lastModified = validator(request.lastModified);
-    const answer = await this.http.request(url, {
+    const response = await this.http.request(url, {
       purpose: 'crawl',
       maxBytes: MAX_PAGE_BYTES,
       timeoutMs: Math.max(leftMs, 1),
@@ -173,11 +176,11 @@ export class HttpPageFetcher {
       },
     });
     const now = this.clock.now();
-    const refused = withoutContent(answer, request, now);
-    const pauseMs = hostPauseMs(answer, now);
-    request.host.holdBack(pauseMs);
-    if (!refused) return this.content(answer);
-    answer.body.discard();
+    const refused = resultWithoutContent(response, request, now);
+    const pauseMs = hostPauseMs(response, now);
+    request.host.pauseFor(pauseMs);
+    if (!refused) return this.content(response);
+    response.body.discard();
     return refused;
   }
 
@@ -194,16 +197,16 @@ export class HttpPageFetcher {
   }
 }
 
-/** What the answer says where its body does not matter; null where it does. */
-function withoutContent(answer: EgressResponse, { etag, lastModified }: PageRequest, now: Date): Step | null {
-  const { status, headers } = answer;
+/** The result where the response's body is not needed; null where it is. */
+function resultWithoutContent(response: EgressResponse, { etag, lastModified }: PageRequest, now: Date): Step | null {
+  const { status, headers } = response;
   const location = headers['location'];
   if (REDIRECTS.includes(status) && location !== undefined) return { kind: 'redirect', to: location };
   const reason = `The server answered ${status}.`;
   if (status === 304 && (etag !== null || lastModified !== null)) return { kind: 'not_modified' };
-  if (GONE.includes(status)) return { kind: 'gone', reason };
-  if (FOR_NOW.includes(status) || status >= 500) {
-    return { kind: 'later', reason, retryAfterMs: askedPauseMs(answer, now) };
+  if (NOT_FOUND.includes(status)) return { kind: 'not_found', reason };
+  if (RETRIED.includes(status) || status >= 500) {
+    return { kind: 'retry', reason, retryAfterMs: askedPauseMs(response, now) };
   }
   if (status !== 200 && status !== 203) return { kind: 'failed', reason };
   const type = mediaType(headers['content-type']);
@@ -212,13 +215,13 @@ function withoutContent(answer: EgressResponse, { etag, lastModified }: PageRequ
     : { kind: 'skipped', reason: `The server sends another type: ${printable(type)}.` };
 }
 
-/** Only what a person has to enter: a query may hold a secret. */
-function leftFor({ origin, pathname }: URL): FetchedPage {
+/** Shows no query, which may hold a secret. */
+function redirectsOut({ origin, pathname }: URL): FetchedPage {
   const address = `${origin}${pathname}`.slice(0, SHOWN_CHARACTERS);
-  return { kind: 'skipped', reason: `The server redirects out of the site, to ${address}`, leadsTo: address };
+  return { kind: 'skipped', reason: `The server redirects out of the site, to ${address}`, redirectsTo: address };
 }
 
-/** As a server sent it, if it can be sent back: an odd one would make every later request invalid. */
+/** A validator is only stored if it is valid in a request header; every later request would fail otherwise. */
 function validator(header: string | null | undefined): string | null {
   return header && /^[\x20-\x7e]{1,500}$/.test(header) ? header : null;
 }
@@ -232,7 +235,7 @@ function mediaType(header: string | undefined): string {
   );
 }
 
-/** It is shown to customers as a server sent it. */
+/** Customers read it. */
 function printable(type: string): string {
   return type.replace(/[^\w.+/-]/g, '').slice(0, 60);
 }
@@ -248,14 +251,14 @@ function failureOf(error: unknown): FetchedPage {
     case 'too_large':
       return { kind: 'failed', reason: `The page is larger than ${MAX_PAGE_BYTES / 1024 / 1024} MiB.` };
     case 'timeout':
-      return { kind: 'later', reason: 'The server did not answer in time.', retryAfterMs: null };
+      return { kind: 'retry', reason: 'The server did not answer in time.', retryAfterMs: null };
     case 'connect':
-      return { kind: 'later', reason: 'The server could not be reached.', retryAfterMs: null };
+      return { kind: 'retry', reason: 'The server could not be reached.', retryAfterMs: null };
     case 'protocol':
     case 'redirect':
       return {
-        kind: 'later',
-        reason: 'The answer of the server broke off or was not valid.',
+        kind: 'retry',
+        reason: 'The response was cut off or not valid.',
         retryAfterMs: null,
         broken: true,
       };

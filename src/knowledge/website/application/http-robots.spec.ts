@@ -95,7 +95,7 @@ describe('a robots.txt file', () => {
     const rules = robots({ clock, http: bench.named({ clock }) }).at('http://a.example', never);
     await until(() => bench.canary.requests.length > before, 'the request');
     await clock.advance(20_000);
-    expect((await rules).closed).toBe('robots.txt was not answered in time.');
+    expect((await rules).closed).toBe('The server did not send robots.txt in time.');
   });
 
   it('may be elsewhere, five redirects away; beyond that there is none', async () => {

@@ -17,29 +17,28 @@ import {
   ROBOTS_TIMEOUT_MS,
 } from '../limits.js';
 
-/** What a host's robots.txt says to this service (RFC 9309). */
+/** The rules of a host's robots.txt for this service (RFC 9309). */
 export interface RobotsRules {
   allows(url: URL): boolean;
   /** `crawl-delay`, at most 30 s; 0 where there is none. */
   readonly crawlDelayMs: number;
-  /** Absolute URLs, as they are written there. */
+  /** Absolute URLs, as the file has them. */
   readonly sitemaps: readonly string[];
-  /** The server did not tell its rules (5xx, no answer), so nothing may be fetched: why, in public words. */
+  /** Why nothing may be fetched, in public words: the server did not send its rules (5xx, no answer). Null where it did. */
   readonly closed: string | null;
 }
 
-/** What is known of an origin, or is being asked. */
-interface KnownRules {
-  readonly askedAt: Date;
+interface CachedRules {
+  readonly requestedAt: Date;
   readonly rules: Promise<RobotsRules>;
-  /** When it is asked again, by the monotonic clock. */
-  until: number;
+  /** By the monotonic clock. */
+  expiresAt: number;
 }
 
-/** Reads robots.txt files. What is known of an origin is kept in this process. */
+/** Reads robots.txt files, and caches them in this process. */
 @Injectable()
 export class HttpRobots implements OnApplicationShutdown {
-  private readonly known = new LRUCache<string, KnownRules>({ max: ROBOTS_CACHED_ORIGINS });
+  private readonly cache = new LRUCache<string, CachedRules>({ max: ROBOTS_CACHED_ORIGINS });
   private readonly stopped = new AbortController();
 
   constructor(
@@ -48,15 +47,15 @@ export class HttpRobots implements OnApplicationShutdown {
   ) {}
 
   /**
-   * @param host of the origin; it is asked at most once, on the caller's connection
+   * @param host of the origin; the caller holds one of its connections
    * @param origin `https://example.com`
-   * @param since none older than this is answered; without it one that is some minutes old may be
+   * @param since the file must have been requested after this; without it, it may be some minutes old
    * @throws the reason of `signal` when it aborts
    */
   async rulesOf(host: HostLease, origin: string, signal: AbortSignal, since: Date | null = null): Promise<RobotsRules> {
-    const known = this.known.get(origin);
-    const isFresh = known && known.until > this.clock.monotonic() && (since === null || known.askedAt >= since);
-    // The others' load goes on where this caller gives up.
+    const known = this.cache.get(origin);
+    const isFresh = known && known.expiresAt > this.clock.monotonic() && (since === null || known.requestedAt >= since);
+    // A caller that aborts does not abort the shared load.
     return untilAborted((isFresh ? known : this.load(host, origin)).rules, signal);
   }
 
@@ -64,21 +63,21 @@ export class HttpRobots implements OnApplicationShutdown {
     this.stopped.abort(new Error('The process stops'));
   }
 
-  private load(host: HostLease, origin: string): KnownRules {
-    const known: KnownRules = {
-      askedAt: this.clock.now(),
-      until: this.clock.monotonic() + ROBOTS_CACHE_MS,
+  private load(host: HostLease, origin: string): CachedRules {
+    const known: CachedRules = {
+      requestedAt: this.clock.now(),
+      expiresAt: this.clock.monotonic() + ROBOTS_CACHE_MS,
       rules: this.request(host, new URL('/robots.txt', origin)),
     };
-    this.known.set(origin, known);
+    this.cache.set(origin, known);
     known.rules.then(
       ({ closed }) => {
-        // A server that has asked for a pause is asked again after it: the pages that wait for its end are not to fail by what was said before.
+        // The pages that wait for the end of the server's pause must not fail by rules that were read before it.
         if (closed !== null)
-          known.until = this.clock.monotonic() + Math.min(host.pauseMs || CLOSED_CACHE_MS, CLOSED_CACHE_MS);
+          known.expiresAt = this.clock.monotonic() + Math.min(host.pauseMs || CLOSED_CACHE_MS, CLOSED_CACHE_MS);
       },
       () => {
-        if (this.known.peek(origin) === known) this.known.delete(origin);
+        if (this.cache.peek(origin) === known) this.cache.delete(origin);
       },
     );
     return known;
@@ -89,7 +88,7 @@ export class HttpRobots implements OnApplicationShutdown {
       return await this.read(host, url);
     } catch (error) {
       this.stopped.signal.throwIfAborted();
-      // Not to find the file after so many steps is not to have one (RFC 9309, 2.3.1.2).
+      // More redirects than this count as "no robots.txt" (RFC 9309, 2.3.1.2).
       if (error instanceof EgressFailed && error.reason === 'redirect') return open();
       if (error instanceof EgressFailed || error instanceof EgressRefused) return closed(reasonOf(error));
       throw error;
@@ -97,7 +96,7 @@ export class HttpRobots implements OnApplicationShutdown {
   }
 
   private async read(host: HostLease, url: URL): Promise<RobotsRules> {
-    const answer = await this.http.request(url, {
+    const response = await this.http.request(url, {
       purpose: 'crawl',
       maxBytes: MAX_ROBOTS_BYTES + ROBOTS_READ_AHEAD_BYTES,
       timeoutMs: ROBOTS_TIMEOUT_MS,
@@ -105,15 +104,15 @@ export class HttpRobots implements OnApplicationShutdown {
       signal: this.stopped.signal,
       headers: { accept: 'text/plain, */*;q=0.5' },
     });
-    const { status } = answer;
-    if (status >= 200 && status < 300) return rulesIn(await beginningOf(answer));
-    answer.body.discard();
-    host.holdBack(hostPauseMs(answer, this.clock.now()));
+    const { status } = response;
+    if (status >= 200 && status < 300) return rulesIn(await beginningOf(response));
+    response.body.discard();
+    host.pauseFor(hostPauseMs(response, this.clock.now()));
     return status >= 500 || status === 429 ? closed(`robots.txt was answered with ${status}.`) : open();
   }
 }
 
-/** Without a last line that is cut off: half of `Disallow: /private` forbids everything. */
+/** Drops a last line that is cut off: half of `Disallow: /private` may forbid everything. */
 async function beginningOf({ body }: EgressResponse): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -144,5 +143,5 @@ function closed(reason: string): RobotsRules {
 
 function reasonOf(error: EgressFailed | EgressRefused): string {
   if (error instanceof EgressRefused) return 'robots.txt is not at a public address that can be reached.';
-  return error.reason === 'timeout' ? 'robots.txt was not answered in time.' : 'robots.txt could not be read.';
+  return error.reason === 'timeout' ? 'The server did not send robots.txt in time.' : 'robots.txt could not be read.';
 }

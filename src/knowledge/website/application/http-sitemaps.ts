@@ -18,31 +18,31 @@ import { HostLeases } from '../persistence/host-leases.repository.js';
 import { type Location, locationsIn } from './sitemap-content.js';
 
 export interface SitemapRequest {
-  /** Of the site; other hosts' files are read while no other process has their lease. */
+  /** Of the site. Files on other hosts are read when no other process has their lease. */
   readonly host: HostLease;
   /** `https://example.com` */
   readonly origin: string;
   readonly crawlDelayMs: number;
-  /** As robots.txt names them; `/sitemap.xml` is tried where it names none. */
+  /** Those that robots.txt names; where it names none, `/sitemap.xml` is requested. */
   readonly sitemaps: readonly string[];
-  /** What an earlier reading left; null for the first one. */
+  /** What an earlier slice did not get to; null in the first one. */
   readonly unread: UnreadSitemaps | null;
-  /** At most this many URLs are answered. */
+  /** At most this many pages are returned. */
   readonly maxUrls: number;
   isWanted(url: URL): boolean;
-  /** Asked before each file but the first: no further one is read then. */
+  /** Where true, no further file is read. The first file always is. */
   isOver(): boolean;
 }
 
 export interface ListedPages {
   readonly pages: readonly string[];
-  /** What is left to be read; null for nothing. */
+  /** What is still to be read; null for nothing. */
   readonly unread: UnreadSitemaps | null;
-  /** Another process has the host of a file that is left. */
+  /** Another process has the lease of the host of an unread file. */
   readonly isBusy: boolean;
 }
 
-/** What is known of a site's sitemaps so far. */
+/** The files and pages of a site's sitemaps, as far as they were read. */
 class Listing {
   readonly pages = new Set<string>();
   spentMs: number;
@@ -66,18 +66,18 @@ class Listing {
     return this.full ? undefined : this.waiting.shift();
   }
 
-  /** Null when nothing is left. */
+  /** Null for nothing. */
   unread(): UnreadSitemaps | null {
     const isOver = this.full || this.waiting.length === 0 || this.spentMs >= SITEMAPS_TIMEOUT_MS;
     return isOver ? null : { waiting: this.waiting, known: [...this.known], spentMs: this.spentMs };
   }
 
-  /** One that cannot be had is given up in the end: the crawl waits for it. */
+  /** After `MAX_BUSY_TRIES` the file is left out, because the crawl waits for it. */
   tryLater(file: SitemapFile): void {
     if (file.busy < MAX_BUSY_TRIES) this.waiting.push({ ...file, busy: file.busy + 1 });
   }
 
-  /** Only what a site's robots.txt names may be elsewhere: an index that could name any host would have this service ask them all. */
+  /** Files that an index names must be on the site's host or the index's. Otherwise an index could send this service to any host. */
   add({ kind, text }: Location, { url: address, depth }: Pick<SitemapFile, 'url' | 'depth'>): void {
     const url = URL.parse(text);
     if (!url) return;
@@ -105,7 +105,7 @@ class Listing {
   }
 }
 
-/** Reads sitemaps and indexes of them, compressed or not, in bounded time and memory: one file at a time, of which only what is asked for is kept. */
+/** Reads sitemaps and sitemap indexes, compressed or not, one file at a time, in bounded time and memory. */
 @Injectable()
 export class HttpSitemaps {
   constructor(
@@ -115,8 +115,8 @@ export class HttpSitemaps {
   ) {}
 
   /**
-   * Wanted pages, each once, in the order in which they are listed. What cannot be read is left out; of a host that wants
-   * pauses one file is read.
+   * The wanted pages, each once, in the order of the files. A file that cannot be read is left out. Of a host with a crawl
+   * delay one file is read.
    * @throws the reason of `signal` when it aborts
    */
   async pagesOf(request: SitemapRequest, signal: AbortSignal): Promise<ListedPages> {
@@ -124,7 +124,7 @@ export class HttpSitemaps {
     const busy: SitemapFile[] = [];
     for (let file = listing.next(); file; file = listing.next()) {
       const { elapsedMs } = this.clock.stopwatch();
-      if (!(await this.readOn(file, listing, signal))) busy.push(file);
+      if (!(await this.readFile(file, listing, signal))) busy.push(file);
       listing.spentMs += elapsedMs();
       if (listing.spentMs >= SITEMAPS_TIMEOUT_MS || request.isOver()) break;
     }
@@ -133,18 +133,18 @@ export class HttpSitemaps {
   }
 
   /** @returns false where another process has the lease of the file's host */
-  private async readOn(file: SitemapFile, listing: Listing, signal: AbortSignal): Promise<boolean> {
+  private async readFile(file: SitemapFile, listing: Listing, signal: AbortSignal): Promise<boolean> {
     const { host, origin, crawlDelayMs } = listing.request;
     const url = new URL(file.url);
     if (url.origin === origin) {
-      host.holdBack(crawlDelayMs);
+      host.pauseFor(crawlDelayMs);
       await this.read(file, host, listing, signal);
       return true;
     }
     const other = await this.leases.take(url.origin);
     if (!other) return false;
     try {
-      // A crawl does not wait for another host than its site's.
+      // A crawl waits for pauses of its site's host only.
       if (other.pauseMs === 0) await this.read(file, other, listing, signal);
     } finally {
       await this.leases.release(other);
@@ -152,10 +152,10 @@ export class HttpSitemaps {
     return true;
   }
 
-  /** Where the host wants to be left alone the file itself is given up: of a host that always does no crawl would end. */
+  /** A file whose response asks for a pause is not retried: a host that always asks for one would keep the crawl from ending. */
   private async read(file: SitemapFile, host: HostLease, listing: Listing, signal: AbortSignal): Promise<void> {
     try {
-      const answer = await this.http.request(new URL(file.url), {
+      const response = await this.http.request(new URL(file.url), {
         purpose: 'crawl',
         maxBytes: MAX_SITEMAP_BYTES,
         timeoutMs: SITEMAP_TIMEOUT_MS,
@@ -163,15 +163,15 @@ export class HttpSitemaps {
         signal,
         headers: { accept: 'application/xml, text/xml, text/plain, application/gzip, */*;q=0.1' },
       });
-      host.holdBack(hostPauseMs(answer, this.clock.now()));
-      if (answer.status === 200) await this.list(answer.body, file, listing);
-      else answer.body.discard();
+      host.pauseFor(hostPauseMs(response, this.clock.now()));
+      if (response.status === 200) await this.list(response.body, file, listing);
+      else response.body.discard();
     } catch (error) {
       signal.throwIfAborted();
-      // The site's other sitemaps may be in order.
+      // The site's other sitemaps may be readable.
       if (!(error instanceof EgressFailed || error instanceof EgressRefused)) throw error;
     }
-    // What came before it was aborted is listed without a failure.
+    // `locationsIn` ends without an error when its source aborts.
     signal.throwIfAborted();
   }
 
@@ -180,7 +180,7 @@ export class HttpSitemaps {
       listing.add(location, file);
       if (listing.full) break;
     }
-    // The stream that decompresses it may still wait for more.
+    // The stream may still wait for more of the body.
     body.discard();
   }
 }

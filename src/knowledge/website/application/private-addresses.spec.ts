@@ -19,7 +19,7 @@ const pageRequest = (): PageRequest => ({
   etag: null,
   lastModified: null,
   isWanted: () => true,
-  isOther: () => true,
+  isOtherPage: () => true,
 });
 const SITE = { host: leaseOf(clock), crawlDelayMs: 0, origin: ORIGIN, isOver: () => false };
 const answers = new Map(

@@ -3,13 +3,13 @@ import { Clock } from '../../../platform/clock/index.js';
 import { Database } from '../../../platform/database/index.js';
 import type { UnreadSitemaps } from '../domain/unread-sitemaps.js';
 import { HOST_BUSY_MS } from '../limits.js';
-import { CrawlOrigins, type UnopenedSite } from '../persistence/crawl-origins.repository.js';
+import { CrawlOrigins, type UnreadOrigin } from '../persistence/crawl-origins.repository.js';
 import { CrawlPages, type FoundPage } from '../persistence/crawl-pages.repository.js';
 import type { CrawlContext, HostSlice } from './host-slice.js';
 import { HttpRobots } from './http-robots.js';
 import { HttpSitemaps } from './http-sitemaps.js';
 
-/** Adds the pages that the sitemaps of a host list to the crawls that have not seen them yet; their other pages come after. */
+/** Reads an origin's sitemaps for the crawls that have not read them, and adds the listed pages. Their other pages are claimed afterwards. */
 @Injectable()
 export class ReadSitemaps {
   constructor(
@@ -22,18 +22,17 @@ export class ReadSitemaps {
   ) {}
 
   async execute(slice: HostSlice): Promise<void> {
-    for (const site of await this.origins.unopened(slice.origin, this.clock.now())) {
+    for (const site of await this.origins.withUnreadSitemaps(slice.origin, this.clock.now())) {
       if (slice.isOver) return;
-      await slice.workFor(site, (context) => this.open(context, site));
+      await slice.workFor(site, (context) => this.read(context, site));
     }
   }
 
-  private async open(context: CrawlContext, { sitemaps: earlier }: UnopenedSite): Promise<void> {
+  private async read(context: CrawlContext, { sitemaps: unread }: UnreadOrigin): Promise<void> {
     const { slice } = context;
     const { origin, host, signal } = slice;
-    // Its pages fail unasked where that is too long for a crawl.
-    if (slice.isAway || context.full) return this.note(context, [], null, false);
-    const listed = await host.connected(async () => {
+    if (slice.isPausedTooLong || context.full) return this.store(context, [], null, false);
+    const listed = await host.withConnection(async () => {
       const rules = await this.robots.rulesOf(host, origin, signal, context.crawl.startedAt);
       if (rules.closed !== null) return { pages: [], unread: null, isBusy: false };
       const isWanted = (url: URL): boolean => rules.allows(url) && context.scope.pageAt(url.href) !== null;
@@ -42,7 +41,7 @@ export class ReadSitemaps {
         origin,
         crawlDelayMs: rules.crawlDelayMs,
         sitemaps: rules.sitemaps,
-        unread: earlier,
+        unread,
         maxUrls: context.budget,
       };
       return this.sitemaps.pagesOf({ ...request, isWanted, isOver: () => slice.isOver }, signal);
@@ -51,10 +50,10 @@ export class ReadSitemaps {
       const page = context.scope.pageAt(url);
       return page ? [{ ...page, depth: 1 }] : [];
     });
-    await this.note(context, found, listed.unread, listed.isBusy);
+    await this.store(context, found, listed.unread, listed.isBusy);
   }
 
-  private async note(
+  private async store(
     context: CrawlContext,
     found: readonly FoundPage[],
     unread: UnreadSitemaps | null,
@@ -64,13 +63,13 @@ export class ReadSitemaps {
       crawl,
       slice: { origin, host },
     } = context;
-    const unknown = context.unknownOf(found);
+    const pages = context.withoutStored(found);
     const availableAt = new Date(this.clock.now().getTime() + (isBusy ? HOST_BUSY_MS : 0));
     const recorded = await this.database.transaction(async (transaction) => {
-      const result = await this.pages.record(transaction, crawl, host.id, unknown, []);
-      await this.origins.noteSitemaps(transaction, crawl, origin, unread, availableAt);
+      const result = await this.pages.record(transaction, crawl, host.id, pages, []);
+      await this.origins.setUnreadSitemaps(transaction, crawl, origin, unread, availableAt);
       return result;
     });
-    context.remember(unknown, recorded.full);
+    context.markStored(pages, recorded.full);
   }
 }

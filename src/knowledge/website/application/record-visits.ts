@@ -16,23 +16,22 @@ import {
   type ClaimedPage,
   CrawlPages,
   type FoundPage,
-  type NotedVisit,
-  type Recorded,
+  type VisitNote,
+  type RecordedVisits,
 } from '../persistence/crawl-pages.repository.js';
-import { allEnded } from './all-ended.js';
 import type { CrawlContext } from './host-slice.js';
-import { laterNote, ofReading, skippedNote, type Visit } from './visit.js';
+import { settleAll } from './settle-all.js';
+import { retryNote, skippedNote, type Visit, visitWithContent } from './visit.js';
 
-/** A page whose document is to be stored. */
-interface Storable {
+interface PageWithContent {
   readonly page: ClaimedPage;
   readonly content: PageContent;
 }
 
 /**
- * Stores what visits came to. First, in one transaction for all of them, the pages that they lead to: a worker that
- * dies after it leaves pages to be visited again, and none to be missed. Then each document, with its page's outcome.
- * The first pages of a site are held until it is known what stands on all of them.
+ * Stores the results of visits. First the pages that they found, in one transaction: when the worker dies after it, pages are
+ * visited twice, but none is lost. Then each document, in one transaction with its page's outcome. The first pages of an
+ * origin are held until they can be compared, which tells what is boilerplate.
  */
 @Injectable()
 export class RecordVisits {
@@ -48,21 +47,21 @@ export class RecordVisits {
 
   /** @throws CrawlSuperseded */
   async execute(context: CrawlContext, visits: readonly Visit[]): Promise<void> {
-    const found = context.full ? [] : context.unknownOf(visits.flatMap((visit) => visit.found));
+    const found = context.full ? [] : context.withoutStored(visits.flatMap((visit) => visit.found));
     const read = visits.flatMap(({ page, content }) => (content ? [{ page, content }] : []));
-    const held = read.filter(({ content }) => mustBeHeld(context, content));
-    const storables = read.filter((page) => !held.includes(page)).map((page) => filtered(context, page));
-    const notes = [...visits.flatMap(({ note }) => note ?? []), ...held.map(heldNote), ...notesOf(storables)];
-    const { claimed, kept } = await this.note(context, found, notes);
+    const held = read.filter(({ content }) => mustHold(context, content));
+    const documents = read.filter((page) => !held.includes(page)).map((page) => withoutBoilerplate(context, page));
+    const notes = [...visits.flatMap(({ note }) => note ?? []), ...held.map(heldNote), ...notesFor(documents)];
+    const { claimed, kept } = await this.recordNotes(context, found, notes);
     await this.store(
       context,
-      storables.filter(({ page }) => kept.has(page.id)),
+      documents.filter(({ page }) => kept.has(page.id)),
     );
-    const arrived = visits.flatMap((visit) => atTarget(visit, claimed));
-    if (arrived.length > 0) await this.execute(context, arrived);
+    const targets = visits.flatMap((visit) => visitOfTarget(visit, claimed));
+    if (targets.length > 0) await this.execute(context, targets);
   }
 
-  /** Stores the pages that are held of the context's site, now that all are there that are to be compared. @throws CrawlSuperseded */
+  /** Compares the held pages of the context's origin and stores them. @throws CrawlSuperseded */
   async releaseHeld(context: CrawlContext, earlier: string | null): Promise<void> {
     const held = await this.pages.takeHeld(context.crawl, context.slice.origin, context.slice.host.id);
     context.repeated = repeatedBlocks(
@@ -70,54 +69,54 @@ export class RecordVisits {
       keysIn(earlier),
     );
     await this.origins.setRepeated(context.crawl, context.slice.origin, context.repeated);
-    const storables = held.map((page) => filtered(context, page));
-    const { kept } = await this.note(context, [], notesOf(storables));
+    const documents = held.map((page) => withoutBoilerplate(context, page));
+    const { kept } = await this.recordNotes(context, [], notesFor(documents));
     await this.store(
       context,
-      storables.filter(({ page }) => kept.has(page.id)),
+      documents.filter(({ page }) => kept.has(page.id)),
     );
   }
 
-  private async note(
+  private async recordNotes(
     context: CrawlContext,
     found: readonly FoundPage[],
-    notes: readonly NotedVisit[],
-  ): Promise<Recorded> {
+    notes: readonly VisitNote[],
+  ): Promise<RecordedVisits> {
     const others = new Set(found.map(({ origin }) => origin).filter((origin) => origin !== context.slice.origin));
-    const record = (executor: SqlExecutor): Promise<Recorded> =>
+    const record = (executor: SqlExecutor): Promise<RecordedVisits> =>
       this.pages.record(executor, context.crawl, context.slice.host.id, found, notes);
-    const handOn = async (transaction: Transaction): Promise<Recorded> => {
+    const recordAndEnqueue = async (transaction: Transaction): Promise<RecordedVisits> => {
       for (const origin of others) await this.outbox.enqueue(transaction, crawlHost, { origin }, { dedupeKey: origin });
       return record(transaction);
     };
-    const recorded = await (others.size === 0 ? record(this.database) : this.database.transaction(handOn));
-    context.remember(found, recorded.full);
+    const recorded = await (others.size === 0 ? record(this.database) : this.database.transaction(recordAndEnqueue));
+    context.markStored(found, recorded.full);
     return recorded;
   }
 
-  private async store(context: CrawlContext, storables: readonly Storable[]): Promise<void> {
-    const waiting = [...storables];
+  private async store(context: CrawlContext, documents: readonly PageWithContent[]): Promise<void> {
+    const waiting = [...documents];
     const worker = async (): Promise<void> => {
       for (let next = waiting.shift(); next; next = waiting.shift()) await this.storeOne(context, next);
     };
-    await allEnded(Array.from({ length: STORED_AT_ONCE }, worker));
+    await settleAll(Array.from({ length: STORED_AT_ONCE }, worker));
   }
 
-  private async storeOne(context: CrawlContext, storable: Storable): Promise<void> {
+  private async storeOne(context: CrawlContext, document: PageWithContent): Promise<void> {
     context.signal.throwIfAborted();
     try {
-      await this.put(context, storable);
+      await this.put(context, document);
     } catch (error) {
       if (error instanceof DatabaseUnavailable || error instanceof CrawlSuperseded) throw error;
       context.signal.throwIfAborted();
-      // A page that the index cannot take must not keep the crawl from its end.
-      const { page } = storable;
+      // One page must not fail the crawl.
+      const { page } = document;
       this.logger.warn({ err: error, url: page.url, crawlId: context.crawl.crawlId }, 'A page could not be stored');
-      await this.note(context, [], [laterNote(page, 'It could not be stored.', this.clock.now())]);
+      await this.recordNotes(context, [], [retryNote(page, 'It could not be stored.', this.clock.now())]);
     }
   }
 
-  private async put(context: CrawlContext, { page, content }: Storable): Promise<void> {
+  private async put(context: CrawlContext, { page, content }: PageWithContent): Promise<void> {
     const { organizationId, agentId } = context.crawl;
     const { canonical, links, etag, lastModified, ...document } = content;
     const source = {
@@ -132,9 +131,9 @@ export class RecordVisits {
     const reason =
       canonical === null
         ? null
-        : `It names ${canonical} as its canonical address, which has another text or cannot be had.`;
+        : `It names ${canonical} as its canonical address, which has another text or could not be indexed.`;
     const accept: WithDocument = (transaction, { documentId }) =>
-      this.pages.noteIndexed(transaction, context.crawl, context.slice.host.id, {
+      this.pages.markIndexed(transaction, context.crawl, context.slice.host.id, {
         id: page.id,
         documentId,
         reason,
@@ -147,25 +146,28 @@ export class RecordVisits {
       withoutVectors: true,
     });
     context.hasNewChunks ||= stored?.unchanged === false;
-    // Not accepted: another worker has the host by now, unless the crawl is over.
+    // Not accepted: this throws where another crawl has replaced this one; otherwise another worker has the page.
     if (!stored) await this.database.transaction((transaction) => this.pages.lock(transaction, context.crawl));
   }
 }
 
-/** Other formats have no template. */
-function mustBeHeld({ repeated }: CrawlContext, { format, blocks }: PageContent): boolean {
+/** Only HTML pages have boilerplate. */
+function mustHold({ repeated }: CrawlContext, { format, blocks }: PageContent): boolean {
   return repeated === null && format === 'html' && charactersOf(blocks) <= MAX_HELD_CHARACTERS;
 }
 
-function filtered({ repeated }: CrawlContext, { page, content }: Storable): Storable {
-  const isTemplate = content.format === 'html' && repeated !== null;
-  return { page, content: isTemplate ? { ...content, blocks: withoutRepeated(content.blocks, repeated) } : content };
+function withoutBoilerplate({ repeated }: CrawlContext, { page, content }: PageWithContent): PageWithContent {
+  const hasBoilerplate = content.format === 'html' && repeated !== null;
+  return {
+    page,
+    content: hasBoilerplate ? { ...content, blocks: withoutRepeated(content.blocks, repeated) } : content,
+  };
 }
 
-/** Of pages of one group that have the same text all but the first are copies at once; with others the database compares them. */
-function notesOf(storables: readonly Storable[]): NotedVisit[] {
+/** Of these pages, those with the same text as another are skipped here. The statement compares them with stored pages. */
+function notesFor(documents: readonly PageWithContent[]): VisitNote[] {
   const firsts = new Map<string, string>();
-  return [...storables].sort(byRank).map(({ page: { id, url }, content: { blocks, canonical } }) => {
+  return [...documents].sort(byRank).map(({ page: { id, url }, content: { blocks, canonical } }) => {
     const digest = textDigest(blocks);
     const first = firsts.get(digest);
     if (first !== undefined)
@@ -175,8 +177,8 @@ function notesOf(storables: readonly Storable[]): NotedVisit[] {
   });
 }
 
-/** As the database ranks pages with the same text. */
-function byRank(left: Storable, right: Storable): number {
+/** The order of `rank` in `crawl-pages.sql.ts`. */
+function byRank(left: PageWithContent, right: PageWithContent): number {
   const [a, b] = [left.page, right.page];
   return (
     Number(left.content.canonical !== null) - Number(right.content.canonical !== null) ||
@@ -186,15 +188,14 @@ function byRank(left: Storable, right: Storable): number {
   );
 }
 
-function heldNote({ page: { id }, content }: Storable): NotedVisit {
+function heldNote({ page: { id }, content }: PageWithContent): VisitNote {
   return { id, state: 'fetching', outcome: null, reason: null, held: content, copyOf: content.canonical };
 }
 
-/** The page that a redirect has led to, whose content is at hand; none where the crawl knew it already. */
-function atTarget({ page, arrived }: Visit, claimed: ReadonlyMap<string, string>): Visit[] {
-  const id = arrived && claimed.get(arrived.at.url);
-  if (!arrived || id === undefined) return [];
-  return [
-    { ...ofReading({ ...page, ...arrived.at, id, documentId: null }, arrived.content, arrived.noindex), found: [] },
-  ];
+/** The visit of the page that a visited one redirected to; none where the crawl had that page before. */
+function visitOfTarget({ page, redirectedTo }: Visit, claimed: ReadonlyMap<string, string>): Visit[] {
+  const id = redirectedTo && claimed.get(redirectedTo.page.url);
+  if (!redirectedTo || id === undefined) return [];
+  const target = { ...page, ...redirectedTo.page, id, documentId: null };
+  return [{ ...visitWithContent(target, redirectedTo.content, redirectedTo.noindex), found: [] }];
 }

@@ -1,13 +1,13 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { type AgentDataHolder, AgentDataHolders, type DeletedAgent } from '../../../agents/index.js';
-import { CrawlSchedule } from '../persistence/crawl-schedule.repository.js';
 import { CHECK_BATCH, REMOVE_BATCH } from '../limits.js';
+import { LeftBehindWebsites } from '../persistence/left-behind-websites.repository.js';
 
-/** Removes the websites of agents that are gone, and what their crawls knew of pages, in batches. */
+/** Removes the websites and pages of deleted agents, in batches. */
 @Injectable()
 export class RemoveLeftBehindWebsites implements AgentDataHolder, OnModuleInit {
   constructor(
-    private readonly schedule: CrawlSchedule,
+    private readonly websites: LeftBehindWebsites,
     private readonly agentData: AgentDataHolders,
   ) {}
 
@@ -16,16 +16,16 @@ export class RemoveLeftBehindWebsites implements AgentDataHolder, OnModuleInit {
   }
 
   leftBehind(): Promise<readonly DeletedAgent[]> {
-    return this.schedule.deletedAgents(CHECK_BATCH);
+    return this.websites.agents(CHECK_BATCH);
   }
 
   async remove(agent: DeletedAgent, signal: AbortSignal): Promise<void> {
-    // Without it no step of a crawl adds pages any more.
-    await this.schedule.removeWebsite(agent);
+    // First: without the website's row no crawl can add pages.
+    await this.websites.deleteWebsite(agent);
     let removed: number;
     do {
       signal.throwIfAborted();
-      removed = await this.schedule.removePages(agent, REMOVE_BATCH);
+      removed = await this.websites.deletePages(agent, REMOVE_BATCH);
     } while (removed === REMOVE_BATCH);
   }
 }

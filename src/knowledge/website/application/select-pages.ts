@@ -9,7 +9,7 @@ import type { WebsiteRepository } from '../persistence/website.repository.js';
 import { MAX_SELECTED, MAX_URL_CHARACTERS } from '../limits.js';
 import type { StartCrawl } from './start-crawl.js';
 
-/** Picks the pages of one site, for the operator, whatever the organization; a new crawl follows. */
+/** Selects the pages of one site and starts a crawl. For operators, who may select in any organization. */
 export class SelectPages {
   constructor(
     private readonly database: Database,
@@ -18,8 +18,8 @@ export class SelectPages {
   ) {}
 
   /**
-   * @param urls none for the root page, from which links are followed
-   * @throws AgentNotFound, WebsiteNotSet, ValidationFailed naming the address that is not of the site
+   * @param urls where empty, the crawl begins at the root page and follows links
+   * @throws AgentNotFound, WebsiteNotSet, ValidationFailed naming the address that is not in the site
    */
   async execute(agentId: string, rootUrl: string, urls: readonly string[]): Promise<WebsiteRoot> {
     return this.database.transaction(async (transaction) => {
@@ -30,9 +30,9 @@ export class SelectPages {
       const root = (await this.websites.roots(transaction, organizationId, agentId)).find(
         (known) => known.rootUrl === href,
       );
-      if (!root) throw new ValidationFailed(`rootUrl: '${rootUrl}' is no root of the agent's websites`);
-      const selectedUrls = urls.length === 0 ? [root.rootUrl] : picked(root, urls);
-      await this.websites.select(transaction, organizationId, agentId, root.id, selectedUrls);
+      if (!root) throw new ValidationFailed(`rootUrl: '${rootUrl}' is not a root of the agent's websites`);
+      const selectedUrls = urls.length === 0 ? [root.rootUrl] : selectedPages(root, urls);
+      await this.websites.setSelection(transaction, organizationId, agentId, root.id, selectedUrls);
       return { ...root, selectedUrls };
     });
   }
@@ -44,9 +44,9 @@ export class SelectPages {
   }
 }
 
-function picked(root: WebsiteRoot, urls: readonly string[]): string[] {
+function selectedPages(root: WebsiteRoot, urls: readonly string[]): string[] {
   if (urls.length > MAX_SELECTED) throw new ValidationFailed(`url: at most ${MAX_SELECTED} pages can be selected`);
-  // As if its links were followed: every page inside that is not excluded can be picked.
+  // With the root selected, the scope holds every page below it that is not excluded.
   const scope = new CrawlScope([{ ...root, selectedUrls: [root.rootUrl] }], MAX_URL_CHARACTERS);
   const pages = urls.map((url) => {
     const page = scope.pageAt(url);

@@ -9,7 +9,7 @@ import type { SiteConfig } from '../domain/website-configs.js';
 import { type Website, WebsiteRepository } from '../persistence/website.repository.js';
 import { StartCrawl } from './start-crawl.js';
 
-/** Replaces the list of an agent's websites and crawls them. */
+/** Replaces the list of an agent's websites and starts a crawl. */
 @Injectable()
 export class SetWebsite {
   constructor(
@@ -20,8 +20,8 @@ export class SetWebsite {
   ) {}
 
   /**
-   * Sites that stay keep their selection; new ones begin with their root page; the others' pages leave the index.
-   * @returns as the crawl begins
+   * A site that was listed before keeps its selected pages; a new one begins with its root page. The crawl removes the pages of
+   * sites that are no longer listed.
    * @throws AgentNotFound, WebsiteUnsupported
    */
   async execute(
@@ -33,7 +33,7 @@ export class SetWebsite {
       const type = await this.websites.lockAgent(transaction, organizationId, agentId);
       if (type === null) throw new AgentNotFound();
       if (type === 'classic') throw new WebsiteUnsupported();
-      // Writes of the same agent's websites wait here: each sees what the one before has made of the sites.
+      // Locks the website's row: concurrent requests wait here, and each reads the sites that the one before has stored.
       await this.startCrawl.execute(transaction, organizationId, agentId, configs.length > 0);
       const before = await this.websites.roots(transaction, organizationId, agentId);
       const roots = configs.map(({ rootUrl, excludedUrls }) => {
@@ -41,7 +41,7 @@ export class SetWebsite {
         return { id: kept?.id ?? newId(), rootUrl, excludedUrls, selectedUrls: kept?.selectedUrls ?? [rootUrl] };
       });
       await this.websites.replaceRoots(transaction, organizationId, agentId, roots);
-      // In here: a moment later the crawl may have ended.
+      // In the transaction: after the commit the crawl may end before the read.
       return this.websites.find(organizationId, agentId, transaction);
     });
     if (!website) throw new AgentNotFound();

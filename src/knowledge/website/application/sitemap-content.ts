@@ -15,30 +15,31 @@ import {
   SITEMAP_SLICE_CHARACTERS,
 } from '../limits.js';
 
-/** What a sitemap lists, in its order: pages, or further sitemaps. */
+/** An entry of a sitemap: a page or another sitemap. */
 export interface Location {
   readonly kind: 'page' | 'sitemap';
   readonly text: string;
 }
 
-/** The encoding of an XML file stands in its first line. */
+/** The XML declaration with the encoding is within these bytes. */
 const DECLARATION_BYTES = 256;
-/** As it stands in addresses: the usual mistake, for which the parser would look for the end of an entity. */
+/** An unescaped `&` of an address, a common mistake: the parser would look for the end of an entity. */
 const STRAY_AMPERSAND = /&(?!#?\w{1,10};)/g;
 
 /**
- * The locations in a sitemap, as far as it can be had. The content says whether it is compressed: servers call such files by many types.
- * @throws what `source` throws that is no fault of the server
+ * The entries of a sitemap, as far as it can be read. Whether it is compressed is detected from its content, because servers
+ * send many content types.
+ * @throws errors of `source` that the server did not cause
  */
 export async function* locationsIn(source: AsyncIterable<Buffer>): AsyncGenerator<Location, void, undefined> {
   const content = await beginningOf(source);
   const inflated = content.toString('hex', 0, 2) === '1f8b' ? await inflate(content) : content;
-  // Nothing may stand before an XML declaration, and in many files something does.
+  // XML allows nothing before the declaration, but many files have white space there.
   const text = decoderFor(inflated).decode(inflated).trimStart();
   yield* text.startsWith('<') ? listedIn(text) : linesOf(text);
 }
 
-/** What is cut off, by the server or at the limit, is read as far as it goes. */
+/** Of a response that is cut off, by the server or at the limit, the beginning is used. */
 async function beginningOf(source: AsyncIterable<Buffer>): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -49,15 +50,15 @@ async function beginningOf(source: AsyncIterable<Buffer>): Promise<Buffer> {
       if (bytes >= MAX_SITEMAP_BYTES) break;
     }
   } catch (error) {
-    const isOfTheServer = error instanceof EgressFailed || (codeOf(error) ?? '').startsWith('Z_');
-    if (!isOfTheServer) throw error;
+    const isServerFault = error instanceof EgressFailed || (codeOf(error) ?? '').startsWith('Z_');
+    if (!isServerFault) throw error;
   }
   return Buffer.concat(chunks).subarray(0, MAX_SITEMAP_BYTES);
 }
 
 function inflate(content: Buffer): Promise<Buffer> {
   const gunzip = createGunzip({ finishFlush: constants.Z_SYNC_FLUSH });
-  // A failure reaches the reader as well.
+  // An error is thrown by the iteration too.
   pipeline(Readable.from([content]), gunzip, () => undefined);
   return beginningOf(gunzip);
 }
@@ -74,7 +75,7 @@ function decoderFor(content: Buffer): TextDecoder {
   }
 }
 
-/** One URL a line. A regular expression would keep a place to go back to for each character of a line, of which one can have millions. */
+/** One URL a line. No regular expression: on a line of millions of characters its backtracking overflows the stack. */
 async function* linesOf(text: string): AsyncGenerator<Location, void, undefined> {
   const slice = new TimeSlice(COMPUTE_SLICE_MS);
   const lines = text.replaceAll('\r', '\n');
@@ -89,13 +90,13 @@ async function* linesOf(text: string): AsyncGenerator<Location, void, undefined>
   }
 }
 
-/** `urlset` and `sitemapindex`, up to where the text is none any more. */
+/** Entries of `urlset` and `sitemapindex`, up to the first place that is not XML. */
 async function* listedIn(text: string): AsyncGenerator<Location, void, undefined> {
   const slice = new TimeSlice(COMPUTE_SLICE_MS);
   const reader = new XmlReader();
   for (let start = 0; start < text.length && !reader.isOver;) {
     await slice.rest();
-    // Up to a tag: what follows an ampersand tells what it is.
+    // Cut at a tag, so that no entity is cut.
     const tag = text.indexOf('<', start + SITEMAP_SLICE_CHARACTERS);
     const end = tag === -1 ? text.length : tag;
     yield* reader.read(text.slice(start, end).replace(STRAY_AMPERSAND, '&amp;'));
@@ -103,15 +104,15 @@ async function* listedIn(text: string): AsyncGenerator<Location, void, undefined
   }
 }
 
-/** Ends the parser from within one of its events. */
-class NoSitemap extends Error {}
+/** Thrown in an event of the parser to stop it. */
+class NotASitemap extends Error {}
 
 /**
- * The parser resolves no entities but XML's own five and reads no declarations, so neither can a document reach for files nor
- * grow; what it holds in memory is bounded by depth and attributes.
+ * The parser resolves only XML's five entities and ignores declarations, so a document can neither read files nor expand. The
+ * limits of depth and attributes bound its memory.
  */
 class XmlReader {
-  /** The text is no XML any more. */
+  /** The rest of the text is not XML, or a limit was reached. */
   isOver = false;
   private readonly parser = new SaxesParser();
   private readonly found: Location[] = [];
@@ -122,32 +123,32 @@ class XmlReader {
 
   constructor() {
     this.parser.on('opentagstart', ({ name }) => this.opened(name));
-    this.parser.on('attribute', () => this.bounded((this.attributes += 1), MAX_XML_ATTRIBUTES));
+    this.parser.on('attribute', () => this.limit((this.attributes += 1), MAX_XML_ATTRIBUTES));
     this.parser.on('closetag', () => this.closed());
     this.parser.on('text', (text) => this.text(text));
     this.parser.on('cdata', (text) => this.text(text.replaceAll('&amp;', '&')));
-    this.parser.on('error', () => this.bounded((this.errors += 1), MAX_XML_ERRORS));
+    this.parser.on('error', () => this.limit((this.errors += 1), MAX_XML_ERRORS));
   }
 
-  /** What the next part of the document lists; what was listed before a mistake counts. */
+  /** The entries in the next part of the document. Entries before an error count. */
   read(text: string): readonly Location[] {
     try {
       this.parser.write(text);
     } catch (error) {
       this.isOver = true;
-      if (!(error instanceof NoSitemap)) throw error;
+      if (!(error instanceof NotASitemap)) throw error;
     }
     return this.found.splice(0);
   }
 
-  private bounded(count: number, most: number): void {
-    if (count > most) throw new NoSitemap();
+  private limit(count: number, most: number): void {
+    if (count > most) throw new NotASitemap();
   }
 
   private opened(name: string): void {
     this.attributes = 0;
     this.open.push(name.slice(name.indexOf(':') + 1));
-    this.bounded(this.open.length, MAX_XML_DEPTH);
+    this.limit(this.open.length, MAX_XML_DEPTH);
     this.location = this.kind() ? '' : null;
   }
 
@@ -164,7 +165,7 @@ class XmlReader {
     this.open.pop();
   }
 
-  /** What is listed here; images and videos of a page have locations too, in elements of their own. */
+  /** The kind of the open `loc` element; null for `loc` elements of images and videos. */
   private kind(): Location['kind'] | null {
     const [parent, name] = this.open.slice(-2);
     if (name !== 'loc') return null;

@@ -6,7 +6,7 @@ import { JobWriter } from '../../../platform/jobs/index.js';
 import { crawlStep } from '../jobs/crawl.jobs.js';
 import { WebsiteRepository } from '../persistence/website.repository.js';
 
-/** Begins a crawl of an agent's websites, in place of the one under way. */
+/** Starts a crawl of an agent's websites. It replaces a crawl that is in progress. */
 @Injectable()
 export class StartCrawl {
   constructor(
@@ -16,8 +16,8 @@ export class StartCrawl {
   ) {}
 
   /**
-   * Locks the website's row, which it makes where there is none.
-   * @param hasSites without any the crawl only removes what earlier ones have left
+   * Creates the website's row where there is none, and locks it until the transaction ends.
+   * @param hasSites where false, the crawl only removes the pages of earlier ones
    */
   async execute(transaction: Transaction, organizationId: string, agentId: string, hasSites: boolean): Promise<void> {
     const crawlId = newId();

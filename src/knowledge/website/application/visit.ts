@@ -3,61 +3,61 @@ import type { ScopedPage } from '../domain/crawl-scope.js';
 import type { PageContent } from '../domain/held-page.js';
 import { retryDelayMs } from '../domain/retry-delay.js';
 import { MAX_PAUSE_MS, MAX_TRIES } from '../limits.js';
-import type { ClaimedPage, FoundPage, NotedVisit } from '../persistence/crawl-pages.repository.js';
+import type { ClaimedPage, FoundPage, VisitNote } from '../persistence/crawl-pages.repository.js';
 
-/** What one visit to a page came to; nothing of it is stored yet. */
+/** The result of one visit to a page, before anything of it is stored. */
 export interface Visit {
   readonly page: ClaimedPage;
-  /** Pages that it leads to. */
+  /** Pages that it links or redirects to. */
   readonly found: readonly FoundPage[];
-  /** What became of the page; null where its content tells. */
-  readonly note: NotedVisit | null;
-  /** What the index is to have of the page. */
+  /** The page's outcome; null where `content` is to be stored. */
+  readonly note: VisitNote | null;
+  /** What the index stores of the page. */
   readonly content: PageContent | null;
-  /** What was read of another page, to which the server has redirected. */
-  readonly arrived?: Arrival;
+  /** The content of another page, to which the server redirected. */
+  readonly redirectedTo?: RedirectTarget;
 }
 
-export interface Arrival {
-  readonly at: ScopedPage;
+export interface RedirectTarget {
+  readonly page: ScopedPage;
   readonly content: PageContent;
   readonly noindex: boolean;
 }
 
-export function visitOf(page: ClaimedPage, note: NotedVisit, found: readonly FoundPage[] = []): Visit {
+export function visitWithNote(page: ClaimedPage, note: VisitNote, found: readonly FoundPage[] = []): Visit {
   return { page, note, found, content: null };
 }
 
-/** @param gone the server says that there is no such page, so what was known of it says nothing of what the next crawl finds */
-export function failedNote({ id }: ClaimedPage, reason: string, gone = false): NotedVisit {
-  return { id, state: 'done', outcome: 'failed', reason, gone, forget: gone };
+/** @param isMissing the server answered 404 or 410, so the next crawl fetches it as a new page */
+export function failedNote({ id }: ClaimedPage, reason: string, isMissing = false): VisitNote {
+  return { id, state: 'done', outcome: 'failed', reason, isMissing, forget: isMissing };
 }
 
-/** What was known of the page says nothing of what the next crawl finds. */
-export function skippedNote(id: string, reason: string): NotedVisit {
+/** The next crawl fetches it as a new page. */
+export function skippedNote(id: string, reason: string): VisitNote {
   return { id, state: 'done', outcome: 'skipped', reason, forget: true };
 }
 
-export function movedNote({ id }: ClaimedPage, to: string): NotedVisit {
+export function redirectNote({ id }: ClaimedPage, to: string): VisitNote {
   return skippedNote(id, `It redirects to ${to}, which is a page of its own.`);
 }
 
 /**
- * It is tried again, unless it was tried often enough or would have to wait for too long.
- * @param retryAfterMs as the server asks; null where it does not
+ * The page is tried again, unless it had `MAX_TRIES` or the pause is longer than a crawl waits for.
+ * @param retryAfterMs of the server's answer; null where it names none
  */
-export function laterNote(
+export function retryNote(
   { id, attempts }: ClaimedPage,
   reason: string,
   now: Date,
   retryAfterMs: number | null = null,
-): NotedVisit {
+): VisitNote {
   const pauseMs = retryDelayMs(attempts, retryAfterMs, secureRandomBytes(1).readUInt8() / 255);
   if (attempts >= MAX_TRIES || pauseMs > MAX_PAUSE_MS) return { id, state: 'done', outcome: 'failed', reason };
   return { id, state: 'pending', outcome: null, reason, availableAt: new Date(now.getTime() + pauseMs) };
 }
 
-export function ofReading(
+export function visitWithContent(
   page: ClaimedPage,
   content: PageContent,
   noindex: boolean,

@@ -19,7 +19,7 @@ interface Site {
   readonly excluded: ReadonlySet<string>;
 }
 
-/** Which addresses an agent's sites hold, and to which of them each belongs. Of nested sites the inner one has a page. */
+/** Which addresses belong to an agent's sites, and to which one. Of nested sites a page belongs to the inner one. */
 export class CrawlScope {
   private readonly sites: readonly Site[];
 
@@ -27,19 +27,19 @@ export class CrawlScope {
     roots: readonly WebsiteRoot[],
     private readonly maxCharacters: number,
   ) {
-    this.sites = roots.map(siteOf).sort((left, right) => right.path.length - left.path.length);
+    this.sites = roots.map(toSite).sort((left, right) => right.path.length - left.path.length);
   }
 
   get origins(): readonly string[] {
     return [...new Set(this.sites.map(({ url }) => url.origin))];
   }
 
-  /** Origins of the sites whose links are followed: those whose sitemaps count. */
+  /** Origins of the sites whose links are followed. Only their sitemaps are read. */
   get openOrigins(): readonly string[] {
     return [...new Set(this.sites.filter(({ isOpen }) => isOpen).map(({ url }) => url.origin))];
   }
 
-  /** Where the crawl begins. */
+  /** The pages that the crawl begins with. */
   get seeds(): readonly ScopedPage[] {
     const seeds = new Map<string, ScopedPage>();
     for (const { selected } of this.sites) {
@@ -51,12 +51,12 @@ export class CrawlScope {
     return [...seeds.values()];
   }
 
-  /** The page that a link leads to, where the crawl may follow it: inside a site whose links are followed, or a picked page. */
+  /** The page that a link leads to, where the crawl may follow it: inside a site whose links are followed, or a selected page. */
   pageAt(href: string): ScopedPage | null {
     return this.locate(href, (site, url) => site.isOpen || site.selected.has(url));
   }
 
-  /** The page at an address that a picked page's server redirects to: anywhere inside a site. */
+  /** The page that a redirect leads to: anywhere inside a site. */
   targetAt(href: string): ScopedPage | null {
     return this.pageAt(href) ?? this.locate(href, () => true);
   }
@@ -65,7 +65,7 @@ export class CrawlScope {
     return this.sites.some(({ id, isOpen }) => id === rootId && isOpen);
   }
 
-  /** Whether the page is the one that its site is named by. */
+  /** Whether the page is at its site's root URL. */
   isRoot({ rootId, url }: Pick<ScopedPage, 'rootId' | 'url'>): boolean {
     return this.sites.some((site) => site.id === rootId && site.url.href === url);
   }
@@ -74,9 +74,9 @@ export class CrawlScope {
     const url = canonicalUrl(href, this.maxCharacters);
     if (!url) return null;
     for (const site of this.sites) {
-      const inside = insideOf(site, url);
+      const inside = addressInside(site, url);
       if (!inside) continue;
-      // What the inner one of nested sites leaves out, the outer one must not bring back.
+      // The outer one of nested sites must not include what the inner one excludes.
       if (!takes(site, inside.href) || isExcluded(inside, site.excluded)) return null;
       return { url: inside.href, rootId: site.id, origin: inside.origin };
     }
@@ -84,7 +84,7 @@ export class CrawlScope {
   }
 }
 
-function siteOf(root: WebsiteRoot): Site {
+function toSite(root: WebsiteRoot): Site {
   const url = new URL(root.rootUrl);
   return {
     id: root.id,
@@ -96,8 +96,8 @@ function siteOf(root: WebsiteRoot): Site {
   };
 }
 
-/** The address as the site has it, if it is inside: the root without its final slash is the root. */
-function insideOf({ url: root, path }: Site, url: URL): URL | null {
+/** The address, if it is inside the site. The root without its final slash counts as the root. */
+function addressInside({ url: root, path }: Site, url: URL): URL | null {
   if (url.origin !== root.origin) return null;
   if (url.pathname.startsWith(path)) return url;
   if (`${url.pathname}/` !== path) return null;
@@ -110,7 +110,7 @@ function exclusionKey({ pathname, search }: URL): string {
   return search === '' ? pathname.replace(/\/$/, '') : pathname + search;
 }
 
-/** By whole segments: `/private` has `/private/x` below it, not `/privately`. An exclusion with a query is that address alone. */
+/** By whole segments: `/private` excludes `/private/x` and not `/privately`. An exclusion with a query excludes that address only. */
 function isExcluded({ pathname, search }: URL, excluded: ReadonlySet<string>): boolean {
   if (excluded.size === 0) return false;
   if (excluded.has('') || (search !== '' && excluded.has(pathname + search))) return true;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type BlockPlace, DOCUMENT_FORMATS, type ParsedDocument } from '../../parsing/domain/parsed-document.js';
 
-/** All of it: what is left out here is gone from the pages of a sample, and from no others. */
+/** Every field of `BlockPlace`. Held pages would lose a field that is missing here, and other pages would not. */
 const place = {
   page: z.number().optional(),
   anchor: z.string().optional(),
@@ -14,7 +14,7 @@ const block = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('table'), rows: z.array(z.array(z.string())), ...place }),
 ]);
 
-/** What was read of a page, in the words of `PageContent`; stored until its site's sample is complete. */
+/** A `PageContent` as it is stored until the first pages of an origin can be compared. */
 export const heldPage = z.object({
   format: z.enum(DOCUMENT_FORMATS),
   title: z.string().nullable(),
@@ -26,11 +26,11 @@ export const heldPage = z.object({
   lastModified: z.string().nullable(),
 });
 
-/** What a visit read of a page and the index is to have. */
+/** The content of a page, as the index stores it. */
 export interface PageContent extends Omit<ParsedDocument, 'page'> {
-  /** The address within the crawl's sites that the page says it is a copy of; null where it names none, or itself. */
+  /** The page of the crawl's sites that this page names as canonical; null where it names none, or itself. */
   readonly canonical: string | null;
-  /** Addresses of the pages that it leads to. */
+  /** Addresses of the linked pages. */
   readonly links: readonly string[];
   readonly etag: string | null;
   readonly lastModified: string | null;

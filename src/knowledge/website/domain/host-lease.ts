@@ -1,10 +1,10 @@
 import { type Clock, Semaphore } from '../../../platform/clock/index.js';
 import { CONNECTIONS_PER_HOST } from '../limits.js';
 
-/** It is not the host's turn: what was to be asked of it is asked later. */
+/** The host asks for a pause, so the request was not sent. */
 export class HostPaused extends Error {}
 
-/** The right to send requests to one host, which one process has at a time: 4 of them together, and none in a pause that the host wants. */
+/** The right to send requests to one host. One process has it at a time, for at most 4 concurrent requests, and none during a pause. */
 export class HostLease {
   private readonly connections = new Semaphore(CONNECTIONS_PER_HOST);
   /** By the monotonic clock. */
@@ -12,7 +12,7 @@ export class HostLease {
 
   constructor(
     readonly host: string,
-    /** Of this lease; what is done under it is marked by it. */
+    /** Pages that are claimed under this lease carry it. */
     readonly id: string,
     private readonly clock: Clock,
     pauseMs = 0,
@@ -20,18 +20,18 @@ export class HostLease {
     this.pausedUntil = clock.monotonic() + pauseMs;
   }
 
-  /** For how long the host is to be left alone. */
+  /** How long no request may be sent. */
   get pauseMs(): number {
     return Math.max(this.pausedUntil - this.clock.monotonic(), 0);
   }
 
-  /** The host wants a pause, by an answer or between any two requests. */
-  holdBack(ms: number): void {
+  /** For what a response asks for, and between any two requests under a crawl delay. */
+  pauseFor(ms: number): void {
     this.pausedUntil = Math.max(this.pausedUntil, this.clock.monotonic() + ms);
   }
 
-  /** Runs `work`, which sends one request after the other, on the next free connection. */
-  connected<Result>(work: () => Promise<Result>): Promise<Result> {
+  /** Runs `work`, which sends its requests one after the other, when a connection is free. */
+  withConnection<Result>(work: () => Promise<Result>): Promise<Result> {
     return this.connections.run(work);
   }
 }

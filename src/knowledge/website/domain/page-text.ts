@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { Block } from '../../parsing/domain/parsed-document.js';
 
-/** Whether a reader finds anything there. */
+/** Whether there is a letter or digit. */
 export function hasText(blocks: readonly Block[]): boolean {
   return blocks.some((block) => /[\p{L}\p{N}]/u.test(textOf(block)));
 }
 
-/** The same for pages with the same text, whatever their address and title. In hex. */
+/** Equal for pages with the same text, whatever their address and title. In hex. */
 export function textDigest(blocks: readonly Block[]): string {
   const hash = createHash('sha256');
   for (const block of blocks) hash.update(`${comparedText(block)}\0`);
@@ -20,12 +20,12 @@ export function charactersOf(blocks: readonly Block[]): number {
   );
 }
 
-/** The same for blocks that say the same: two terms with one definition do not. */
+/** Equal for blocks with the same content. Two terms with the same definition differ. */
 export function comparedText(block: Block): string {
   return `${block.kind} ${block.term ?? ''}\t${textOf(block)}`;
 }
 
-/** Without differences of white space. */
+/** White space is normalized. */
 function textOf(block: Block): string {
   const text = block.kind === 'table' ? block.rows.map((row) => row.join('\t')).join('\n') : block.text;
   return text.replaceAll(/\s+/g, ' ').trim();

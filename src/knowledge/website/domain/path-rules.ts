@@ -2,27 +2,27 @@ import { MAX_WILDCARD_RULES } from '../limits.js';
 
 export interface PathRule {
   readonly allow: boolean;
-  /** As in robots.txt: a path's beginning, with `*` for anything and `$` for the end. Not empty. */
+  /** As in robots.txt: the beginning of a path, with `*` for anything and `$` for the end. Not empty. */
   readonly pattern: string;
 }
 
 interface WildcardRule {
   readonly allow: boolean;
   readonly length: number;
-  /** What stands between the wildcards. */
+  /** The texts between the wildcards. */
   readonly parts: readonly string[];
   readonly literalLength: number;
   readonly anchored: boolean;
 }
 
 /**
- * Which paths a group of rules allows: of all that match, the longest decides, and of two as long the one that allows (RFC 9309, 2.2.2).
- * Files are up to half a megabyte of whatever their author likes and every link is judged by them, so rules without wildcards
- * are looked up rather than tried, and the others compared in time linear to the path.
+ * Which paths a group of rules allows. Of the rules that match, the longest decides; of two with equal length, the one that
+ * allows (RFC 9309, 2.2.2). A file may have half a megabyte of rules, and every link is checked. So rules without wildcards are
+ * looked up in a map, and each of the others is compared in time linear to the path.
  */
 export class PathRules {
   private readonly prefixes = new Map<string, boolean>();
-  /** Of the prefixes, longest first. */
+  /** Lengths of the prefixes, longest first. */
   private readonly lengths: readonly number[];
   private readonly wildcards: readonly WildcardRule[];
 
@@ -32,8 +32,8 @@ export class PathRules {
       const normalized = normalizedPattern(pattern);
       const [prefix = ''] = normalized.split(/[*$]/, 1);
       if (prefix === normalized) this.addPrefix(prefix, allow);
-      else if (wildcards.length < MAX_WILDCARD_RULES) wildcards.push(compiled(normalized, allow));
-      // Forbidding more than was asked is polite, less is not.
+      else if (wildcards.length < MAX_WILDCARD_RULES) wildcards.push(compile(normalized, allow));
+      // Beyond the limit the part before the wildcard counts: it may forbid more than the rule does, never less.
       else if (!allow) this.addPrefix(prefix, false);
     }
     this.lengths = [...new Set([...this.prefixes.keys()].map(({ length }) => length))].sort((a, b) => b - a);
@@ -63,10 +63,10 @@ export class PathRules {
   }
 }
 
-function compiled(pattern: string, allow: boolean): WildcardRule {
+function compile(pattern: string, allow: boolean): WildcardRule {
   const anchored = pattern.endsWith('$');
   const parts = (anchored ? pattern.slice(0, -1) : pattern).split(/\*+/);
-  // A wildcard at the end adds nothing, where anything may follow.
+  // A wildcard at the end of a rule without `$` changes nothing.
   if (!anchored && parts.length > 1 && parts.at(-1) === '') parts.pop();
   return {
     allow,
@@ -77,7 +77,7 @@ function compiled(pattern: string, allow: boolean): WildcardRule {
   };
 }
 
-/** Each part where it occurs first: if that one does not lead to a match, no later one does. */
+/** Takes the first occurrence of each part: where that one does not lead to a match, no later one does. */
 function matches({ parts, literalLength, anchored }: WildcardRule, path: string): boolean {
   const [first = '', ...others] = parts;
   if (literalLength > path.length || !path.startsWith(first)) return false;
@@ -92,11 +92,11 @@ function matches({ parts, literalLength, anchored }: WildcardRule, path: string)
   return last === undefined ? position === path.length : path.length - last.length >= position && path.endsWith(last);
 }
 
-/** Whatever stands in a path otherwise than as itself, and `*` and `$`. */
+/** Escapes, characters that need one, and `*` and `$`. */
 const ENCODED = /%[0-9a-f]{2}|[^\w\-.~:/?#[\]@!&'()+,;=]/gi;
 const UNRESERVED = /^[\w\-.~]$/;
 
-/** `*` and `$` of a path are characters like any other: a pattern names them as `%2A` and `%24`. */
+/** Escapes `*` and `$` too: patterns write these characters as `%2A` and `%24`. */
 function normalizedPath(path: string): string {
   return path.replace(ENCODED, normalizedCharacters);
 }
@@ -110,7 +110,7 @@ function normalizedPattern(pattern: string): string {
   );
 }
 
-/** Of one spelling, however it was written (RFC 9309, 2.2.2): what has no meaning as itself, and everything else encoded in capitals. */
+/** One spelling for each character (RFC 9309, 2.2.2): unreserved characters unescaped, all others escaped in upper case. */
 function normalizedCharacters(found: string): string {
   if (found.length === 1) return encoded(found.charCodeAt(0));
   const code = Number.parseInt(found.slice(1), 16);

@@ -2,19 +2,19 @@ import { createHash } from 'node:crypto';
 import type { Block } from '../../parsing/domain/parsed-document.js';
 import { comparedText, textDigest } from './page-text.js';
 
-/** With fewer pages that differ nothing can be said. */
+/** With fewer different pages nothing counts as boilerplate. */
 const MIN_PAGES = 5;
-/** Of the pages, those on which a block must stand to be boilerplate, and to stay so in a later crawl: a sample that differs by a page changes nothing. */
+/** The share of pages that a block must be on to become boilerplate, and to stay so in a later crawl: one other page in the sample changes nothing. */
 const MIN_SHARE = 0.6;
 const MIN_SHARE_KEPT = 0.4;
-/** Blocks that are kept of a site: those on the most pages, of equally frequent ones by their keys. */
+/** Most blocks that are kept of an origin: the most frequent ones, and of equally frequent ones the first by key. */
 const MAX_KEYS = 300;
 const KEY_DIGITS = 16;
 
 /**
- * What is boilerplate on a site: blocks that stand on most of its pages. Pages with one text count once.
- * @param pages of a sample
- * @param earlier what was, by the sample before; it stays where this one says nothing
+ * Boilerplate of an origin: blocks that are on most of its pages. Pages with the same text count once.
+ * @param pages the sample that is compared
+ * @param earlier the result of the crawl before; returned where the sample is too small
  * @returns keys for `withoutRepeated`
  */
 export function repeatedBlocks(
@@ -35,8 +35,8 @@ export function repeatedBlocks(
 }
 
 /**
- * A page's own text. A repeated heading goes only where repeated blocks alone stand under it; a page of nothing but repeated
- * blocks stays as it is.
+ * The blocks of a page without boilerplate. A repeated heading is dropped only if everything under it is repeated. A page of
+ * nothing but repeated blocks is returned as it is.
  */
 export function withoutRepeated(blocks: readonly Block[], repeated: ReadonlySet<string>): readonly Block[] {
   if (repeated.size === 0) return blocks;
@@ -47,7 +47,7 @@ export function withoutRepeated(blocks: readonly Block[], repeated: ReadonlySet<
   return own.some(({ kind }) => kind !== 'heading') ? own : blocks;
 }
 
-/** Whether what stands under a heading, of which there is something, is repeated. */
+/** Whether there are blocks under a heading, and all of them are repeated. */
 function leadsRepeated(blocks: readonly Block[], isRepeated: readonly boolean[], index: number): boolean {
   const heading = blocks[index];
   const level = heading?.kind === 'heading' ? heading.level : 0;

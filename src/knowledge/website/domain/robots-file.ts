@@ -6,7 +6,7 @@ export interface RobotsFile {
   readonly rules: readonly PathRule[];
   /** At most 30 s; 0 where there is none. */
   readonly crawlDelayMs: number;
-  /** Absolute URLs, as they are written. */
+  /** Absolute URLs, as the file has them. */
   readonly sitemaps: readonly string[];
 }
 
@@ -20,22 +20,22 @@ interface Group {
 type Line = readonly [name: string, value: string];
 
 /**
- * @param content with which the file begins; bytes are kept as they are, since the encoding of a path is the site's own affair
+ * @param content the beginning of the file; bytes are kept, because only the site knows the encoding of its paths
  * @param token of the crawler, in lower case
  */
 export function readRobotsFile(content: Buffer, token: string): RobotsFile {
-  const lines = linesOf(content);
-  const groups = groupsOf(lines);
+  const lines = parseLines(content);
+  const groups = parseGroups(lines);
   const named = groups.filter(({ agents }) => agents.has(token));
-  const heeded = named.length > 0 ? named : groups.filter(({ agents }) => agents.has('*'));
+  const applicable = named.length > 0 ? named : groups.filter(({ agents }) => agents.has('*'));
   return {
-    rules: heeded.flatMap(({ rules }) => rules),
-    crawlDelayMs: Math.max(0, ...heeded.map(({ crawlDelayMs }) => crawlDelayMs)),
+    rules: applicable.flatMap(({ rules }) => rules),
+    crawlDelayMs: Math.max(0, ...applicable.map(({ crawlDelayMs }) => crawlDelayMs)),
     sitemaps: sitemapsOf(lines),
   };
 }
 
-function linesOf(content: Buffer): readonly Line[] {
+function parseLines(content: Buffer): readonly Line[] {
   return asBytes(content)
     .split(/\r\n|\r|\n/)
     .flatMap((line): Line[] => {
@@ -45,7 +45,7 @@ function linesOf(content: Buffer): readonly Line[] {
     });
 }
 
-/** One character a byte. */
+/** One character per byte, so that paths keep their bytes. */
 function asBytes(content: Buffer): string {
   const utf16 = { fffe: 'utf-16le', feff: 'utf-16be' }[content.toString('hex', 0, 2)];
   if (utf16 !== undefined) return Buffer.from(new TextDecoder(utf16).decode(content)).toString('latin1');
@@ -53,8 +53,8 @@ function asBytes(content: Buffer): string {
   return content.toString('latin1', bom);
 }
 
-/** Only rules end the list of agents that a group begins with: what is no part of the protocol must not get in its way (RFC 9309, 2.2.4). */
-function groupsOf(lines: readonly Line[]): readonly Group[] {
+/** Only a rule ends the list of agents at a group's beginning. Other lines, such as `sitemap`, must not (RFC 9309, 2.2.4). */
+function parseGroups(lines: readonly Line[]): readonly Group[] {
   const groups: Group[] = [];
   let group: Group | undefined;
   let hasRules = true;
@@ -73,7 +73,7 @@ function groupsOf(lines: readonly Line[]): readonly Group[] {
   return groups;
 }
 
-/** Versions and remarks often follow the token. */
+/** The token alone: versions and remarks often follow it. */
 function agentOf(value: string): string {
   return value.startsWith('*') ? '*' : (/^[\w-]*/.exec(value)?.[0] ?? '').toLowerCase();
 }
@@ -91,22 +91,22 @@ function sitemapsOf(lines: readonly Line[]): readonly string[] {
   return [...new Set(urls)].slice(0, MAX_ROBOTS_SITEMAPS);
 }
 
-/** Rules that take a value after a colon, as agents take their rules. */
+/** Rules with a value after a colon. A colon otherwise ends the name of an agent. */
 const RULES_WITH_VALUES = ['unavailable_after', 'max-snippet', 'max-image-preview', 'max-video-preview'];
 
 /**
- * Whether an `X-Robots-Tag` header forbids this crawler to index the answer. An agent's name counts for the rules that
- * follow it, up to the next name; headers that were sent separately come joined and cannot be told apart.
+ * Whether an `X-Robots-Tag` header forbids this crawler to index the response. An agent's name applies to the rules that
+ * follow it, up to the next name. Several headers arrive joined by commas and cannot be told apart.
  */
 export function forbidsIndexing(header: string | undefined): boolean {
-  let concerned = true;
+  let applies = true;
   for (const part of (header ?? '').toLowerCase().split(',')) {
     const colon = part.indexOf(':');
     const name = part.slice(0, Math.max(colon, 0)).trim();
     const isAgent = colon !== -1 && !RULES_WITH_VALUES.includes(name);
-    if (isAgent) concerned = name === PRODUCT_TOKEN || name === '*';
+    if (isAgent) applies = name === PRODUCT_TOKEN || name === '*';
     const rule = (isAgent ? part.slice(colon + 1) : part).trim();
-    if (concerned && (rule === 'noindex' || rule === 'none')) return true;
+    if (applies && (rule === 'noindex' || rule === 'none')) return true;
   }
   return false;
 }

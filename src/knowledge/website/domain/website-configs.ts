@@ -4,19 +4,19 @@ import { COMPUTE_SLICE_MS } from '../limits.js';
 import { canonicalRoot, canonicalUrl } from './website-url.js';
 import type { WebsiteRoot } from './website-root.js';
 
-/** What a client asks for, as it was written. */
+/** A site as the client wrote it. */
 export interface RequestedSite {
   readonly rootUrl: string;
   readonly excludedUrls?: readonly string[] | undefined;
 }
 
-/** The same, in canonical addresses. */
+/** A site with canonical addresses. */
 export type SiteConfig = Pick<WebsiteRoot, 'rootUrl' | 'excludedUrls'>;
 
-/** Characters of glob patterns, in a path: hosts and queries may hold them. */
+/** Characters of glob patterns. They are refused in paths; hosts and queries may have them. */
 const PATTERN_CHARACTERS = /[*[\]{}]/;
 const ORIGIN = /^https?:\/\/[^/?#\\]+/i;
-/** What reading a URL drops without a word: spaces around it, tabs and line breaks anywhere. */
+/** What `URL` drops silently: spaces around the text, tabs and line breaks anywhere. */
 const DROPPED = /^[\p{Cc} ]|[\p{Cc} ]$|[\t\n\r]/u;
 
 export interface SiteLimits {
@@ -26,7 +26,7 @@ export interface SiteLimits {
 }
 
 /** @throws ValidationFailed, naming the value that cannot be used */
-export async function siteConfigsOf(
+export async function readSiteConfigs(
   requested: readonly RequestedSite[],
   { maxCharacters, maxExclusions }: SiteLimits,
 ): Promise<SiteConfig[]> {
@@ -72,12 +72,12 @@ function exclusionOf(written: string, root: URL, field: string, maxCharacters: n
   return url.href;
 }
 
-/** Written out: `https:x` would be a host to some readers, and a relative path to others. */
+/** With `//`: some parsers take `https:x` as a host, others as a relative path. */
 function isAbsolute(written: string): boolean {
   return ORIGIN.test(written) && !DROPPED.test(written);
 }
 
-/** As it is written, without origin, query and fragment. */
+/** As written, without origin, query and fragment. */
 function pathOf(written: string): string {
   return written.replace(ORIGIN, '').split(/[?#]/, 1)[0] ?? '';
 }

@@ -1,15 +1,14 @@
-/** A site that an agent knows. All addresses are canonical. */
+/** A site of an agent. All addresses are canonical. */
 export interface WebsiteRoot {
   readonly id: string;
-  /** Its path ends with a slash; everything of its origin below that path is the site. */
+  /** Its path ends with a slash. The site is everything of its origin below that path. */
   readonly rootUrl: string;
-  /** Everything at or below these is left out. */
+  /** Everything at or below these is excluded. */
   readonly excludedUrls: readonly string[];
-  /** The root alone: the crawl starts there and follows links. Anything else: just these pages. */
+  /** With the root alone, the crawl begins there and follows links. Otherwise it visits just these pages. */
   readonly selectedUrls: readonly string[];
 }
 
-/** What a crawl of the site may go to: whole, or the pages that were picked. */
 export function followsLinks({ rootUrl, selectedUrls }: WebsiteRoot): boolean {
   return selectedUrls.length === 1 && selectedUrls[0] === rootUrl;
 }

@@ -1,24 +1,24 @@
-/** Characters that mean the same whether they are percent-encoded or not (RFC 3986, section 2.3). */
+/** Characters that mean the same with and without percent-encoding (RFC 3986, section 2.3). */
 const UNRESERVED = /^[A-Za-z0-9\-._~]$/;
 const ESCAPE = /%([0-9a-f]{2})/gi;
 const ENCODED_SEPARATOR = /%(?:2f|5c)/i;
 
 /**
- * One spelling for all addresses of one page: no fragment, lower-case host, no default port, dot segments resolved,
- * escapes in upper case and only where they are needed. The query stays: it may name another page.
- * @returns null for what is not an http or https URL, has a user name or password, or would leave its path on a server
- * that decodes `%2f` before it looks for `..`
+ * One spelling for all addresses of one page: no fragment, lower-case host, no default port, dot segments resolved, escapes in
+ * upper case and only where they are needed. The query stays, because it may select another page.
+ * @returns null for text that is not an http or https URL, has a user name or password, or has encoded dot segments: a server
+ * that decodes `%2f` before it resolves `..` would leave the path
  */
 export function canonicalUrl(text: string, maxCharacters: number, base?: string): URL | null {
   if (text.length > maxCharacters) return null;
   const parsed = URL.parse(text, base);
   if (!parsed || !isWeb(parsed) || parsed.username !== '' || parsed.password !== '') return null;
   parsed.hash = '';
-  // An empty query is none, and only setting it drops its question mark.
+  // The assignment drops the question mark of an empty query.
   if (parsed.search === '') parsed.search = '';
   const url = parsed.href.includes('%') ? URL.parse(withPlainEscapes(parsed.href)) : parsed;
-  if (!url || url.href.length > maxCharacters || climbs(url.pathname)) return null;
-  // What names a host with a final dot is the same host.
+  if (!url || url.href.length > maxCharacters || hasEncodedDotSegments(url.pathname)) return null;
+  // A host with a final dot is the same host.
   if (url.hostname.endsWith('.')) url.hostname = url.hostname.slice(0, -1);
   return url.hostname === '' ? null : url;
 }
@@ -49,7 +49,7 @@ function withPlainEscapes(href: string): string {
   });
 }
 
-function climbs(path: string): boolean {
+function hasEncodedDotSegments(path: string): boolean {
   if (!ENCODED_SEPARATOR.test(path)) return false;
   return path.split(/\/|%2f|%5c/i).some((segment) => segment === '..' || segment === '.');
 }

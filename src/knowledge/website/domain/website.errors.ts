@@ -14,5 +14,5 @@ export class WebsiteNotSet extends DomainError {
   }
 }
 
-/** The crawl is not the current one any more, or its agent is gone: nothing of it may be stored. */
+/** Another crawl has replaced this one, or its agent was deleted: nothing of it may be stored. */
 export class CrawlSuperseded extends Error {}

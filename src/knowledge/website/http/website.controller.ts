@@ -4,7 +4,7 @@ import { Access, Caller, pathResource, type ApiKeyPrincipal, Resource } from '..
 import { AgentNotFound, type RunnableAgent } from '../../../agents/index.js';
 import { ApiCauses, ApiErrors, ApiExample, UuidParam } from '../../../platform/http/index.js';
 import type { StoreUsage } from '../../index/domain/source-kind.js';
-import { siteConfigsOf } from '../domain/website-configs.js';
+import { readSiteConfigs } from '../domain/website-configs.js';
 import { WEBSITE_UNSUPPORTED, WebsiteUnsupported } from '../domain/website.errors.js';
 import { MAX_EXCLUSIONS_OF_AGENT, MAX_URL_CHARACTERS } from '../limits.js';
 import { ReadWebsite } from '../application/read-website.js';
@@ -12,7 +12,7 @@ import { SetWebsite } from '../application/set-website.js';
 import type { Website } from '../persistence/website.repository.js';
 import { SetWebsiteBody, WebsiteResponse } from './website.dto.js';
 
-/** Of every type: that an agent's type has no websites is told apart from there being no such agent. */
+/** Agents of every type, so that the routes can answer differently for a missing agent and for a type without websites. */
 const AGENT = 'assistant';
 
 @ApiTags('Knowledge')
@@ -27,9 +27,9 @@ export class WebsiteController {
   @Access({ scope: 'none', resource: pathResource(AGENT, 'agentId') })
   @ApiOperation({
     operationId: 'getWebsiteKnowledge',
-    summary: "Read an agent's websites and how their crawl stands",
+    summary: "Read an agent's websites and the state of their crawl",
     description:
-      'Answers 404 where none was ever set. The index, `chunks` and `bytes`, holds what earlier crawls found until this one knows better.',
+      'Answers 404 where none was ever set. `chunks` and `bytes` count what earlier crawls found, until this one replaces it.',
   })
   @ApiOkResponse({ type: WebsiteResponse })
   @ApiErrors(400, 401, 403, 404)
@@ -39,7 +39,7 @@ export class WebsiteController {
     @Resource(AGENT) { type }: RunnableAgent,
   ): Promise<WebsiteResponse> {
     if (type === 'classic') throw new AgentNotFound();
-    return viewOf(await this.readWebsite.execute(organizationId, agentId));
+    return toResponse(await this.readWebsite.execute(organizationId, agentId));
   }
 
   @Put()
@@ -66,11 +66,11 @@ export class WebsiteController {
   ): Promise<WebsiteResponse> {
     if (type === 'classic') throw new WebsiteUnsupported();
     const limits = { maxCharacters: MAX_URL_CHARACTERS, maxExclusions: MAX_EXCLUSIONS_OF_AGENT };
-    return viewOf(await this.setWebsite.execute(organizationId, agentId, await siteConfigsOf(configs, limits)));
+    return toResponse(await this.setWebsite.execute(organizationId, agentId, await readSiteConfigs(configs, limits)));
   }
 }
 
-function viewOf({ roots, sync, pages, chunks, bytes }: Website & StoreUsage): WebsiteResponse {
+function toResponse({ roots, sync, pages, chunks, bytes }: Website & StoreUsage): WebsiteResponse {
   const { state, lastSuccessfulSyncAt, lastError, startedAt } = sync;
   return {
     configs: roots.map(({ rootUrl, excludedUrls, selectedUrls }) => ({ rootUrl, excludedUrls, selectedUrls })),

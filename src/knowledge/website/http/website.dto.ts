@@ -15,7 +15,7 @@ export class WebsiteConfigBody {
   @UrlField({
     max: MAX_URL_CHARACTERS,
     description:
-      'Everything of its origin below its path is the site. Stored without fragment and with a slash at the end of the path; a query stays, and says which page the crawl begins with.',
+      'The site is everything of its origin below its path. Stored without fragment and with a slash at the end of the path; a query stays, and selects the page that the crawl begins with.',
     example: 'https://example.com/docs/',
   })
   readonly rootUrl!: string;
@@ -79,7 +79,7 @@ export class WebsiteSyncResponse {
 
   @StringField({
     nullable: true,
-    description: 'What the last crawl that ended had to complain of; kept while another one is under way.',
+    description: 'The error of the last crawl that ended; kept while another one is in progress.',
   })
   readonly lastError!: string | null;
 
@@ -87,7 +87,7 @@ export class WebsiteSyncResponse {
   readonly startedAt!: string | null;
 
   @ObjectField(() => CrawledPagesResponse, {
-    description: 'Counts of the newest crawl; they grow while it is under way.',
+    description: 'Counts of the newest crawl; they grow while it is in progress.',
   })
   readonly pages!: CrawledPagesResponse;
 }
@@ -96,12 +96,12 @@ export class WebsiteResponse {
   @ObjectListField(() => WebsiteConfigResponse, { description: 'The sites, in the order in which they were set.' })
   readonly configs!: readonly WebsiteConfigResponse[];
 
-  @ObjectField(() => WebsiteSyncResponse, { description: 'How the newest crawl stands.' })
+  @ObjectField(() => WebsiteSyncResponse, { description: 'The state of the newest crawl.' })
   readonly sync!: WebsiteSyncResponse;
 
-  @IntegerField({ description: 'Pieces of text in the index.' })
+  @IntegerField({ description: 'Chunks of text in the index.' })
   readonly chunks!: number;
 
-  @IntegerField({ description: 'Of their text, in UTF-8.' })
+  @IntegerField({ description: 'Bytes of their text, in UTF-8.' })
   readonly bytes!: number;
 }

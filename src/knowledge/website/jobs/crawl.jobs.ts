@@ -1,16 +1,16 @@
 import { z } from 'zod';
 import { defineJob } from '../../../platform/jobs/index.js';
 
-/** Apart from their processors: these jobs cause one another, and the command line, which loads no queue, causes the first. */
+/** In a file without their processors: the use cases that enqueue these jobs, and the command line, import it. */
 
-/** What is next for one crawl, when it begins and when all of its pages have an outcome. One that lost its jobs is found by `knowledge.keep-crawls`. */
+/** One step of a crawl: when it begins, and whenever all of its pages have an outcome. `scheduleCrawls` enqueues it again where it was lost. */
 export const crawlStep = defineJob({
   name: 'knowledge.crawl-step',
   payload: z.object({ organizationId: z.uuid(), agentId: z.uuid(), crawlId: z.uuid() }),
   retry: { attempts: 5, backoffSeconds: 2 },
 });
 
-/** Some seconds' worth of what all crawls have to ask one origin for. */
+/** Some seconds of work on one origin, for all crawls. */
 export const crawlHost = defineJob({
   name: 'knowledge.crawl-host',
   payload: z.object({ origin: z.string() }),

@@ -1,6 +1,5 @@
 import type { OperatorCommand } from '../../../platform/command-line/index.js';
 
-/** The operator's commands for websites. */
 export const websiteCommands: readonly OperatorCommand[] = [
   {
     name: 'website select',

@@ -23,41 +23,42 @@ import {
 import { CrawlSuperseded } from '../domain/website.errors.js';
 import * as sql from './crawl-pages.sql.js';
 import { HELD_PAGE } from './website.entities.js';
-import { type CrawlKey, crawlKeyOf } from './website.repository.js';
+import { type CrawlKey, toCrawlKey } from './website.repository.js';
 
 export interface ClaimedPage extends ScopedPage {
   readonly id: string;
-  /** Links from where the crawl began. */
+  /** Number of links from the page that the crawl began with. */
   readonly depth: number;
-  /** This one included. */
+  /** Visits in this crawl, including this one. */
   readonly attempts: number;
   readonly etag: string | null;
   readonly lastModified: string | null;
-  /** Links of the last time that it was read; null where they are not known. */
+  /** Links that were found when it was last read; null where they were not stored. */
   readonly links: readonly string[] | null;
-  /** Null while nothing of it is in the index. */
+  /** Null while it is not in the index. */
   readonly documentId: string | null;
 }
 
 export interface FoundPage extends ScopedPage {
   readonly depth: number;
-  /** Claimed by the worker that found it, since its content is at hand. */
+  /** Claimed by the worker that found it, which has its content already. */
   readonly claimed?: boolean;
-  /** Why it must not be fetched; it is skipped at once, and takes no room of those that are fetched. */
+  /** Why it must not be fetched: it is skipped at once, and does not count against the budget. */
   readonly disallowed?: string;
 }
 
-/** What a visit changes in its page before anything is stored in the index. */
-export interface NotedVisit {
+/** What a visit changes in the page's row, before its document is stored. */
+export interface VisitNote {
   readonly id: string;
-  /** `pending`: it is tried again at `availableAt`. `fetching`: its document is stored next, unless another page has its text. */
+  /** `pending`: it is tried again at `availableAt`. `fetching`: its document is stored next, unless another page has the same text. */
   readonly state: 'pending' | 'fetching' | 'done';
   readonly outcome: PageOutcome | null;
   readonly reason: string | null;
-  readonly gone?: boolean;
-  /** The next crawl asks for it as for a new page. */
+  /** The server answered 404 or 410. */
+  readonly isMissing?: boolean;
+  /** Validators and links are dropped, so that the next crawl fetches it as a new page. */
   readonly forget?: boolean;
-  /** Addresses: of the page that it names as canonical, and of the one outside of the site that it redirects to. */
+  /** The address that it names as canonical, and the address on another origin that it redirects to. */
   readonly copyOf?: string | null;
   readonly movedTo?: string;
   /** In hex. */
@@ -67,23 +68,23 @@ export interface NotedVisit {
 }
 
 export interface LockedCrawl {
-  /** Pages that may still be added. */
+  /** How many pages may still be added. */
   readonly room: number;
   readonly budgetReached: boolean;
 }
 
-export interface Recorded {
-  /** Ids of those that were to be claimed and now are, by their address. */
+export interface RecordedVisits {
+  /** Ids of the pages that were added as claimed, by address. */
   readonly claimed: ReadonlyMap<string, string>;
-  /** Ids of visited pages that wait for their document to be stored, or are held. */
+  /** Ids of visited pages whose document is stored next, or that are held. */
   readonly kept: ReadonlySet<string>;
-  /** No page can be added any more, and some were not. */
+  /** The budget is used up, and some pages were not added. */
   readonly full: boolean;
 }
 
 type PageRow = Omit<ClaimedPage, 'links'> & CrawlKey & { readonly links: string | null };
 
-/** The pages of crawls, which are also what one crawl leaves for the next. */
+/** The pages of crawls. The next crawl takes the rows over, with what is known of each page. */
 @Injectable()
 export class CrawlPages {
   constructor(
@@ -91,28 +92,28 @@ export class CrawlPages {
     private readonly clock: Clock,
   ) {}
 
-  /** Keeps the crawl the current one until the transaction ends. @throws CrawlSuperseded when it is not */
+  /** No other crawl can replace this one until the transaction ends. @throws CrawlSuperseded where one already has */
   async lock(transaction: Transaction, crawl: CrawlKey): Promise<LockedCrawl> {
     const [row] = await sql.LOCK_CRAWL.run<{ budget: number | null; found: number; budgetReached: boolean }>(
       transaction,
-      crawlKeyOf(crawl),
+      toCrawlKey(crawl),
     );
     if (!row) throw new CrawlSuperseded();
     return { room: Math.max((row.budget ?? 0) - row.found, 0), budgetReached: row.budgetReached };
   }
 
   /**
-   * Adds pages that the crawl does not have yet, in their order, while there is room, and notes what visits came to; pages
-   * of which another worker has taken over the host are left to it.
-   * @throws CrawlSuperseded when the crawl is not the current one any more
+   * Adds pages that the crawl does not have yet, in this order, up to its budget, and stores the outcomes of visits. The
+   * outcome of a page that `holder` no longer has claimed is ignored.
+   * @throws CrawlSuperseded where another crawl has replaced this one
    */
   async record(
     executor: SqlExecutor,
     crawl: CrawlKey,
     holder: string,
     found: readonly FoundPage[],
-    visits: readonly NotedVisit[],
-  ): Promise<Recorded> {
+    visits: readonly VisitNote[],
+  ): Promise<RecordedVisits> {
     const claimed = new Map<string, string>();
     const kept = new Set<string>();
     let full = false;
@@ -126,7 +127,7 @@ export class CrawlPages {
     for (const [index, pages] of (batches.length > 0 ? batches : [[]]).entries()) {
       const last = index >= batches.length - 1;
       const [result] = await sql.RECORD.run<{ full: boolean; claimed: string | null; kept: string | null }>(executor, {
-        ...crawlKeyOf(crawl),
+        ...toCrawlKey(crawl),
         holder,
         found: pages,
         visits: last ? noted : [],
@@ -142,7 +143,7 @@ export class CrawlPages {
     return { claimed, kept, full };
   }
 
-  /** Pages of an origin that are due, of any crawl, for the worker that has the lease of its host. */
+  /** Claims pages of an origin that are due, of any crawl, for the worker that has the host's lease. */
   async claim(origin: string, holder: string, limit: number): Promise<(ClaimedPage & CrawlKey)[]> {
     const rows = await sql.CLAIM.run<PageRow>(this.database, {
       origin,
@@ -152,56 +153,57 @@ export class CrawlPages {
       now: this.clock.now(),
       claimedUntil: this.claimedUntil(),
     });
-    return rows.map(pageOf).sort((left, right) => left.depth - right.depth || (left.url < right.url ? -1 : 1));
+    return rows.map(toPage).sort((left, right) => left.depth - right.depth || (left.url < right.url ? -1 : 1));
   }
 
-  /** Makes pages available again of those who had the host's lease before. */
-  async takeBack(origin: string, holder: string): Promise<void> {
-    await sql.TAKE_BACK.run(this.database, { origin, holder });
+  /** Makes pages available again that workers without the host's lease have claimed. */
+  async reclaim(origin: string, holder: string): Promise<void> {
+    await sql.RECLAIM.run(this.database, { origin, holder });
   }
 
+  /** Makes pages available again that this worker has claimed and not visited. */
   async release(transaction: Transaction, holder: string): Promise<void> {
     await sql.RELEASE.run(transaction, { holder });
   }
 
-  /** When something is to be done on an origin; null where nothing is. */
+  /** When the next page of an origin can be visited, or its next sitemap read; null where none is left. */
   async nextDue(transaction: Transaction, origin: string): Promise<Date | null> {
     const [row] = await sql.NEXT_DUE.run<{ due: string | null }>(transaction, { origin });
     return typeof row?.due === 'string' ? toDate(row.due) : null;
   }
 
-  /** Of the crawls, those of which every page has an outcome. */
+  /** Of these crawls, those of which every page has an outcome. */
   finished(transaction: Transaction, crawlIds: readonly string[]): Promise<CrawlKey[]> {
     return crawlIds.length === 0 ? Promise.resolve([]) : sql.FINISHED.run<CrawlKey>(transaction, { crawlIds });
   }
 
-  /** Crawls that hold all pages of an origin that are to be compared, with what the crawl before them knew. */
+  /** Crawls that hold enough pages of an origin to compare them, with the boilerplate that the crawl before found. */
   completeSamples(origin: string): Promise<(CrawlKey & { readonly earlier: string | null })[]> {
     return sql.COMPLETE_SAMPLES.run(this.database, { origin, sample: SAMPLE_PAGES, visited: SAMPLE_VISITS });
   }
 
-  /** The held pages of a crawl's origin, nearest to the beginning first; they are the holder's from now on. */
+  /** Claims the held pages of a crawl's origin. Pages with fewer links from the crawl's beginning come first. */
   async takeHeld(
     crawl: CrawlKey,
     origin: string,
     holder: string,
   ): Promise<{ page: ClaimedPage; content: PageContent }[]> {
     const rows = await sql.TAKE_HELD.run<PageRow & { held: string }>(this.database, {
-      ...crawlKeyOf(crawl),
+      ...toCrawlKey(crawl),
       origin,
       holder,
       claimedUntil: this.claimedUntil(),
     });
     return rows
-      .map((row) => ({ page: pageOf(row), content: HELD_PAGE.readText(row.held, row.id) }))
+      .map((row) => ({ page: toPage(row), content: HELD_PAGE.readText(row.held, row.id) }))
       .sort((left, right) => left.page.depth - right.page.depth || (left.page.url < right.page.url ? -1 : 1));
   }
 
   /**
    * In the transaction that stores the page's document.
-   * @returns false when it must not be stored: another crawl has begun, the agent is gone, or another worker has the host
+   * @returns false where it must not be stored: another crawl has begun, the agent was deleted, or another worker has claimed the page
    */
-  async noteIndexed(
+  async markIndexed(
     transaction: Transaction,
     crawl: CrawlKey,
     holder: string,
@@ -211,10 +213,10 @@ export class CrawlPages {
     >,
   ): Promise<boolean> {
     const links = page.links.join('\n');
-    // A page whose links are not all kept must be read whole the next time, or pages behind it would be lost.
+    // Without all of its links, an unchanged page would lose the pages that it leads to. Without validators it is never "unchanged".
     const fits = links.length <= MAX_KEPT_LINK_CHARACTERS;
-    const rows = await sql.NOTE_INDEXED.run(transaction, {
-      ...crawlKeyOf(crawl),
+    const rows = await sql.MARK_INDEXED.run(transaction, {
+      ...toCrawlKey(crawl),
       ...{ holder, id: page.id, documentId: page.documentId, reason: page.reason },
       etag: fits ? storable(page.etag) : null,
       lastModified: fits ? storable(page.lastModified) : null,
@@ -223,19 +225,22 @@ export class CrawlPages {
     return rows.length > 0;
   }
 
-  /** In the transaction of `lock`, when no page is left: keeps one page of each text, and has it visited where it must stand for itself. */
-  async settleCopies(transaction: Transaction, crawl: CrawlKey): Promise<void> {
-    await sql.SKIP_COPIES.run(transaction, crawlKeyOf(crawl));
-    await sql.RETURN_COPIES.run(transaction, { ...crawlKeyOf(crawl), now: this.clock.now() });
+  /**
+   * For a crawl whose pages all have an outcome, under its lock: of the indexed pages with the same text one is kept. Where
+   * none of the pages with some text is indexed, one becomes pending again.
+   */
+  async resolveCopies(transaction: Transaction, crawl: CrawlKey): Promise<void> {
+    await sql.SKIP_COPIES.run(transaction, toCrawlKey(crawl));
+    await sql.RETURN_COPIES.run(transaction, { ...toCrawlKey(crawl), now: this.clock.now() });
   }
 
-  /** Only the former release goes by it. */
+  /** Read only by workers of the former release. */
   private claimedUntil(): Date {
     return new Date(this.clock.now().getTime() + HOST_LEASE_MS);
   }
 }
 
-function pageOf(row: PageRow): ClaimedPage & CrawlKey {
+function toPage(row: PageRow): ClaimedPage & CrawlKey {
   return { ...row, links: row.links === null ? null : row.links === '' ? [] : row.links.split('\n') };
 }
 
@@ -258,19 +263,19 @@ function visitRow({
   state,
   outcome,
   reason,
-  gone = false,
+  isMissing = false,
   forget = false,
   copyOf,
   movedTo,
   textDigest,
   held,
   availableAt,
-}: NotedVisit) {
+}: VisitNote) {
   return {
     id,
     state,
     outcome,
-    gone,
+    gone: isMissing,
     forget,
     held: held ?? null,
     text_digest: textDigest ?? null,
@@ -281,7 +286,7 @@ function visitRow({
   };
 }
 
-/** Of a row's JSON, about: the names and ids of a row take some 300 bytes. */
+/** About what a row takes as JSON: its names and ids are some 300 bytes. */
 function bytesOf({ url, origin }: { readonly url: string; readonly origin: string }): number {
   return url.length + origin.length + 300;
 }

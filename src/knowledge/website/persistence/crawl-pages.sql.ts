@@ -1,6 +1,6 @@
 /*
- * A crawl passes these for every page, so they are written by hand: what many pages need is one statement, and outcomes
- * are compare-and-set, so that of two workers on one page, one of which has lost the host's lease, only one is heard.
+ * Written by hand because a crawl runs them for every page: one statement serves many pages. Outcomes are compare-and-set
+ * by the claim, so that a worker that has lost the host's lease cannot overwrite the outcome of the next one.
  */
 import { statement } from '../../../platform/database/index.js';
 
@@ -10,8 +10,8 @@ type CrawlReferences = { readonly [Name in keyof typeof CRAWL]: string };
 const ofCrawl = (p: CrawlReferences, table: string): string =>
   `${table}.organization_id = ${p.organizationId} and ${table}.agent_id = ${p.agentId} and ${table}.crawl_id = ${p.crawlId}`;
 
-/** Of pages with the same text the first one is kept: none that names another as canonical, then the nearest to where the crawl began. */
-const rankOf = (page: string, copyOf = `${page}.copy_of`): string =>
+/** Of pages with the same text the first is kept: first those that name no other page as canonical, then those with fewer links from the crawl's beginning. */
+const rank = (page: string, copyOf = `${page}.copy_of`): string =>
   `(${copyOf} is not null, ${page}.depth, length(${page}.url), ${page}.url collate "C")`;
 
 const lockCrawl = (p: CrawlReferences): string => `
@@ -19,7 +19,7 @@ const lockCrawl = (p: CrawlReferences): string => `
    where ${ofCrawl(p, 'site')} and exists (
      select 1 from agents where agents.organization_id = site.organization_id and agents.id = site.agent_id) for update`;
 
-/** Keeps the crawl the current one until the transaction ends; no row where it is not, or its agent is gone. */
+/** No row where another crawl has replaced this one, or its agent was deleted. */
 export const LOCK_CRAWL = statement(CRAWL, lockCrawl);
 
 type RecordReferences = CrawlReferences & { readonly holder: string; readonly visits: string };
@@ -33,8 +33,8 @@ const noteVisits = (p: RecordReferences): string => `
       left join lateral (
         select other.url from knowledge_website_pages other
          where ${ofCrawl(p, 'other')} and other.text_digest = decode(given.text_digest, 'hex') and other.id <> page.id
-           and (other.state <> 'done' or other.outcome = 'indexed') and ${rankOf('other')} < ${rankOf('page', 'given.copy_of')}
-         order by ${rankOf('other')} limit 1) twin on true
+           and (other.state <> 'done' or other.outcome = 'indexed') and ${rank('other')} < ${rank('page', 'given.copy_of')}
+         order by ${rank('other')} limit 1) twin on true
   ), noted as (
     update knowledge_website_pages page
        set state = case when twin is null then judged.state else 'done' end,
@@ -55,10 +55,10 @@ const noteVisits = (p: RecordReferences): string => `
   )`;
 
 /**
- * The pages that visits have led to, and what became of the visited pages; no row where the crawl is not the current one. What
- * the last crawl knew of a found page stays with it. A page whose text another one has, or had in the last crawl, is skipped
- * at once. Where two of these meet, the second does not see what the first has added: such pages are left as they are, and
- * pages with the same text are told apart at the crawl's end.
+ * Adds the pages that visits found, and stores the outcomes of the visited pages; no row where another crawl has replaced
+ * this one. A found page keeps what the last crawl knew of it. A page with the same text as another page of the crawl is
+ * skipped at once. Two concurrent runs do not see each other's rows: a page that both add is added once, and pages with the
+ * same text are compared again at the crawl's end.
  */
 export const RECORD = statement(
   {
@@ -111,13 +111,14 @@ export const RECORD = statement(
 const PAGE_COLUMNS = `page.organization_id::text as "organizationId", page.agent_id::text as "agentId", page.crawl_id::text as "crawlId", page.id::text as id, page.url,
   page.root_id::text as "rootId", page.origin, page.depth, page.attempts, page.etag, page.last_modified as "lastModified", page.links, page.document_id::text as "documentId"`;
 
-const TURNS = `
-  from knowledge_website_origins turn
-  join knowledge_websites site on site.agent_id = turn.agent_id and site.crawl_id = turn.crawl_id and site.work_left`;
+const ACTIVE_ORIGINS = `
+  from knowledge_website_origins crawl_origin
+  join knowledge_websites site on site.agent_id = crawl_origin.agent_id and site.crawl_id = crawl_origin.crawl_id and site.work_left`;
 
 /**
- * Pages of all crawls of the host, in turns of their organizations and then of their crawls, nearest to the beginning first.
- * While a site's sample is not complete its pages come in rounds, so that the same ones are in it whenever it is crawled.
+ * Claims pages of all crawls of the host. Organizations take turns, then their crawls; within a crawl, pages with fewer
+ * links from its beginning come first. Until the first pages of an origin can be compared, its next pages are claimed only
+ * when those claimed before have an outcome, so that each crawl compares the same ones.
  */
 export const CLAIM = statement(
   {
@@ -130,15 +131,15 @@ export const CLAIM = statement(
   },
   (p) => `
   with due as materialized (
-    select picked.id, row_number() over (partition by turn.organization_id order by picked.number, random()) as round ${TURNS}
+    select next_page.id, row_number() over (partition by crawl_origin.organization_id order by next_page.number, random()) as round ${ACTIVE_ORIGINS}
      cross join lateral (
-       select waiting.id, row_number() over (order by waiting.depth, waiting.url collate "C") as number from knowledge_website_pages waiting
-        where waiting.crawl_id = turn.crawl_id and waiting.origin = turn.origin and waiting.state = 'pending' and waiting.available_at <= ${p.now}
+       select pending_page.id, row_number() over (order by pending_page.depth, pending_page.url collate "C") as number from knowledge_website_pages pending_page
+        where pending_page.crawl_id = crawl_origin.crawl_id and pending_page.origin = crawl_origin.origin and pending_page.state = 'pending' and pending_page.available_at <= ${p.now}
         order by number
-        limit case when turn.repeated is not null then ${p.limit} else (
+        limit case when crawl_origin.repeated is not null then ${p.limit} else (
           select case when count(*) > count(held) then 0 else greatest(${p.sample} - count(held), 0) end from knowledge_website_pages sampled
-           where sampled.crawl_id = turn.crawl_id and sampled.origin = turn.origin and sampled.state = 'fetching') end) picked
-     where turn.origin = ${p.origin} and turn.opened
+           where sampled.crawl_id = crawl_origin.crawl_id and sampled.origin = crawl_origin.origin and sampled.state = 'fetching') end) next_page
+     where crawl_origin.origin = ${p.origin} and crawl_origin.opened
      order by round, random() limit ${p.limit}
   )
   update knowledge_website_pages page
@@ -147,15 +148,15 @@ export const CLAIM = statement(
   returning ${PAGE_COLUMNS}`,
 );
 
-/** Pages of the host whose worker is gone: the process that has the lease is the only one at work. */
-export const TAKE_BACK = statement(
+/** Pages of an earlier worker: only the one that has the host's lease works on them. */
+export const RECLAIM = statement(
   { origin: 'text', holder: 'uuid' },
   (p) => `
   update knowledge_website_pages set state = 'pending', claim_id = null, claim_job = null, claimed_until = null
    where origin = ${p.origin} and state = 'fetching' and held is null and claim_id is distinct from ${p.holder}`,
 );
 
-/** Pages that were claimed and not visited. */
+/** A visit that was not made does not count as an attempt. */
 export const RELEASE = statement(
   { holder: 'uuid' },
   (p) => `
@@ -163,22 +164,20 @@ export const RELEASE = statement(
    where state = 'fetching' and held is null and claim_id = ${p.holder}`,
 );
 
-/** When there is something to do on the host: a page to visit, or sitemaps to read. */
 export const NEXT_DUE = statement(
   { origin: 'text' },
   (p) => `
   select least(
-    (select min(page.available_at) ${TURNS}
-       join knowledge_website_pages page on page.crawl_id = turn.crawl_id and page.origin = turn.origin and page.state = 'pending'
-      where turn.origin = ${p.origin} and turn.opened),
-    (select min(turn.available_at) ${TURNS} where turn.origin = ${p.origin} and not turn.opened)) as due`,
+    (select min(page.available_at) ${ACTIVE_ORIGINS}
+       join knowledge_website_pages page on page.crawl_id = crawl_origin.crawl_id and page.origin = crawl_origin.origin and page.state = 'pending'
+      where crawl_origin.origin = ${p.origin} and crawl_origin.opened),
+    (select min(crawl_origin.available_at) ${ACTIVE_ORIGINS} where crawl_origin.origin = ${p.origin} and not crawl_origin.opened)) as due`,
 );
 
 const unfinished = (of: string): string => `
   (select 1 from knowledge_website_pages page where ${of} and page.state = 'pending'
     union all select 1 from knowledge_website_pages page where ${of} and page.state = 'fetching' and page.held is null)`;
 
-/** Of the crawls, those that have no page and no sitemap left. */
 export const FINISHED = statement(
   { crawlIds: 'uuid[]' },
   (p) => `
@@ -187,16 +186,16 @@ export const FINISHED = statement(
      and not exists (select 1 from knowledge_website_origins origin where origin.agent_id = site.agent_id and origin.crawl_id = site.crawl_id and not origin.opened)`,
 );
 
-/** Sites of the host whose sample is complete: it has enough pages, enough were looked at, or there are no more. */
+/** Origins whose first pages can be compared: enough are held, enough were visited, or there are no more. */
 export const COMPLETE_SAMPLES = statement(
   { origin: 'text', sample: 'integer', visited: 'integer' },
   (p) => `
-  select turn.organization_id::text as "organizationId", turn.agent_id::text as "agentId", turn.crawl_id::text as "crawlId", turn.earlier ${TURNS}
+  select crawl_origin.organization_id::text as "organizationId", crawl_origin.agent_id::text as "agentId", crawl_origin.crawl_id::text as "crawlId", crawl_origin.earlier ${ACTIVE_ORIGINS}
    cross join lateral (
      select count(page.held) as held, count(*) filter (where page.state = 'done') as visited from knowledge_website_pages page
-      where page.organization_id = turn.organization_id and page.agent_id = turn.agent_id and page.crawl_id = turn.crawl_id and page.origin = turn.origin) sampled
-   where turn.origin = ${p.origin} and turn.opened and turn.repeated is null
-     and (sampled.held >= ${p.sample} or sampled.visited >= ${p.visited} or sampled.held > 0 and not exists ${unfinished('page.crawl_id = turn.crawl_id and page.origin = turn.origin')})`,
+      where page.organization_id = crawl_origin.organization_id and page.agent_id = crawl_origin.agent_id and page.crawl_id = crawl_origin.crawl_id and page.origin = crawl_origin.origin) sampled
+   where crawl_origin.origin = ${p.origin} and crawl_origin.opened and crawl_origin.repeated is null
+     and (sampled.held >= ${p.sample} or sampled.visited >= ${p.visited} or sampled.held > 0 and not exists ${unfinished('page.crawl_id = crawl_origin.crawl_id and page.origin = crawl_origin.origin')})`,
 );
 
 export const TAKE_HELD = statement(
@@ -208,10 +207,10 @@ export const TAKE_HELD = statement(
 );
 
 /**
- * In the transaction that stores the page's document. The locks have a new crawl, and the agent's deletion, wait for it;
- * where one of them came first nothing is answered.
+ * Runs in the transaction that stores the page's document. A new crawl and the deletion of the agent wait for its locks; no
+ * row where one of them came first.
  */
-export const NOTE_INDEXED = statement(
+export const MARK_INDEXED = statement(
   {
     ...CRAWL,
     holder: 'uuid',
@@ -233,7 +232,7 @@ export const NOTE_INDEXED = statement(
   returning page.id`,
 );
 
-/** Under the lock of the crawl, all of whose pages have an outcome: of pages with one text that were indexed the first is kept. */
+/** Under the crawl's lock, once all pages have an outcome: of indexed pages with the same text the first is kept. */
 export const SKIP_COPIES = statement(
   CRAWL,
   (p) => `
@@ -241,11 +240,11 @@ export const SKIP_COPIES = statement(
      set outcome = 'skipped', reason = 'It has the same text as ' || first.url || '.', copy_of = first.url_digest, etag = null, last_modified = null, links = null
     from (select distinct on (text_digest) text_digest, id, url, url_digest from knowledge_website_pages indexed
            where ${ofCrawl(p, 'indexed')} and outcome = 'indexed' and text_digest is not null
-           order by text_digest, ${rankOf('indexed')}) first
+           order by text_digest, ${rank('indexed')}) first
    where ${ofCrawl(p, 'page')} and page.outcome = 'indexed' and page.text_digest = first.text_digest and page.id <> first.id`,
 );
 
-/** The same of texts that no page has after all: the first of the copies is visited once more, to stand for itself. */
+/** Where none of the pages with some text is indexed, the first of those that were skipped as copies is visited again. */
 export const RETURN_COPIES = statement(
   { ...CRAWL, now: 'timestamptz' },
   (p) => `
@@ -254,6 +253,6 @@ export const RETURN_COPIES = statement(
            where ${ofCrawl(p, 'copy')} and outcome = 'skipped' and copy_of is not null and text_digest is not null
              and not exists (select 1 from knowledge_website_pages kept
                where ${ofCrawl(p, 'kept')} and kept.text_digest = copy.text_digest and kept.outcome = 'indexed')
-           order by text_digest, ${rankOf('copy')}) first
+           order by text_digest, ${rank('copy')}) first
    where page.id = first.id`,
 );

@@ -63,7 +63,7 @@ describe('the lease of a host', () => {
     const [first, second] = [new Worker(), new Worker()];
     const lease = await first.take();
     const lost: Error[] = [];
-    const stop = first.leases.keep(lease, (reason) => lost.push(reason));
+    const stop = first.leases.startRenewing(lease, (reason) => lost.push(reason));
     for (let turn = 0; turn < 4; turn += 1) {
       await pass(15);
       const before = open.database.statementCount;
@@ -81,7 +81,7 @@ describe('the lease of a host', () => {
     await pass(60);
     await second.take();
     const lost: Error[] = [];
-    first.leases.keep(lease, (reason) => lost.push(reason));
+    first.leases.startRenewing(lease, (reason) => lost.push(reason));
     await first.clock.advance(15_000);
     await until(() => lost.length === 1, 'the loss to be noticed');
     await first.leases.release(lease);
@@ -92,7 +92,7 @@ describe('the lease of a host', () => {
     const worker = new Worker();
     const lease = await worker.take();
     const lost: Error[] = [];
-    worker.leases.keep(lease, (reason) => lost.push(reason));
+    worker.leases.startRenewing(lease, (reason) => lost.push(reason));
     await open.database.query('alter table crawl_hosts rename to elsewhere');
     try {
       for (let turn = 0; turn < 3 && lost.length === 0; turn += 1) {
@@ -124,7 +124,7 @@ describe('a pause that a host wants', () => {
   it('holds for the next process', async () => {
     const [first, second] = [new Worker(), new Worker()];
     const lease = await first.take();
-    lease.holdBack(30_000);
+    lease.pauseFor(30_000);
     await first.clock.advance(10_000);
     await first.leases.release(lease);
     const next = await second.take();
@@ -138,8 +138,8 @@ describe('a pause that a host wants', () => {
   it('is the longest that was asked for', async () => {
     const worker = new Worker();
     const lease = await worker.take();
-    lease.holdBack(5_000);
-    lease.holdBack(1_000);
+    lease.pauseFor(5_000);
+    lease.pauseFor(1_000);
     await worker.clock.advance(2_000);
     expect(lease.pauseMs).toBe(3_000);
   });
@@ -152,7 +152,7 @@ describe('connections', () => {
     const begun: number[] = [];
     const all = Array.from({ length: 9 }, (_none, number) =>
       lease
-        .connected(async () => {
+        .withConnection(async () => {
           begun.push(number);
           await new Promise<void>((resolve) => ends.push(resolve));
           if (number % 2 === 0) throw new Error('broken');
@@ -175,7 +175,7 @@ it('hosts that nobody asks for any more are forgotten', async () => {
     `insert into crawl_hosts (host, next_at) values ('old' || $1, now() - interval '2 hours'), ('paced' || $1, now())`,
     [host],
   );
-  await new Worker().leases.forget();
+  await new Worker().leases.deleteIdle();
   const rows = await open.database.query<{ host: string }>(
     `select host from crawl_hosts where host like '%' || $1 order by host`,
     [host],

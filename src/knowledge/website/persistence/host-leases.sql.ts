@@ -1,7 +1,7 @@
-/** Written by hand because each is one statement without a transaction around it, judged by the database's clock alone: the clocks of processes differ, and then leases and pauses would. */
+/** Written by hand because each is one statement without a transaction that compares times by the database's clock: the clocks of processes differ. */
 import { statement } from '../../../platform/database/index.js';
 
-/** No row where another process has the host. */
+/** No row where another process has the lease. */
 export const LEASE = statement(
   { host: 'text', holder: 'uuid', leaseSeconds: 'double precision' },
   (p) => `
@@ -29,7 +29,7 @@ export const RELEASE = statement(
    where host = ${p.host} and holder = ${p.holder}`,
 );
 
-export const FORGET = statement(
+export const DELETE_IDLE = statement(
   { idleSeconds: 'double precision' },
   (p) =>
     `delete from crawl_hosts where greatest(next_at, leased_until, wanted_at) < now() - make_interval(secs => ${p.idleSeconds})`,

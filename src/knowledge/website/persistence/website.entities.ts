@@ -1,6 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import { z } from 'zod';
-import { type ColumnsOf, JsonDocument, queryBuilder } from '../../../platform/database/index.js';
+import { JsonDocument } from '../../../platform/database/index.js';
 import type { SyncState } from '../../index/domain/sync-status.js';
 import type { PageOutcome } from '../domain/crawl-result.js';
 import { heldPage } from '../domain/held-page.js';
@@ -9,7 +9,7 @@ import { unreadSitemaps } from '../domain/unread-sitemaps.js';
 export const UNREAD_SITEMAPS = new JsonDocument('knowledge_website_origins.sitemaps', unreadSitemaps);
 export const HELD_PAGE = new JsonDocument('knowledge_website_pages.held', heldPage);
 
-/** The websites of one agent, and how their newest crawl stands. */
+/** The websites of one agent, and the state of their newest crawl. */
 export const StoredWebsite = defineEntity({
   name: 'StoredWebsite',
   tableName: 'knowledge_websites',
@@ -18,7 +18,7 @@ export const StoredWebsite = defineEntity({
     organizationId: p.uuid(),
     crawlId: p.uuid(),
     state: p.text().$type<SyncState>(),
-    /** Until the crawl has ended, also where there is nothing to crawl and pages are to be removed. */
+    /** True until the crawl has ended. A crawl without sites has work too: it removes pages. */
     workLeft: p.boolean(),
     budget: p.integer().strictNullable(),
     found: p.integer(),
@@ -46,7 +46,7 @@ export const StoredRoot = defineEntity({
   },
 });
 
-/** What a crawl knows of one origin of its sites. */
+/** One origin of the sites of a crawl. */
 export const StoredOrigin = defineEntity({
   name: 'StoredOrigin',
   tableName: 'knowledge_website_origins',
@@ -55,18 +55,18 @@ export const StoredOrigin = defineEntity({
     crawlId: p.uuid().primary(),
     origin: p.text().primary(),
     organizationId: p.uuid(),
-    /** Its sitemaps were read; its pages are claimed from then on. */
-    opened: p.boolean(),
+    /** Pages of the origin are claimed once this is true. */
+    hasReadSitemaps: p.boolean().fieldName('opened'),
     sitemaps: UNREAD_SITEMAPS.property().strictNullable(),
     availableAt: p.datetime(3),
-    /** Keys of the blocks that stand on most of its pages, separated by spaces; null until the crawl knows them. */
+    /** Keys of the blocks that are on most of its pages, separated by spaces; null until the crawl has compared the first pages. */
     repeated: p.text().strictNullable(),
-    /** The same of the crawl before. */
+    /** `repeated` of the crawl before. */
     earlier: p.text().strictNullable(),
   },
 });
 
-/** A page that a crawl has found; it stays from crawl to crawl. */
+/** A page that a crawl has found. The next crawl takes over the row. */
 export const StoredPage = defineEntity({
   name: 'StoredPage',
   tableName: 'knowledge_website_pages',
@@ -83,45 +83,35 @@ export const StoredPage = defineEntity({
     state: p.text().$type<'pending' | 'fetching' | 'done'>(),
     outcome: p.text().$type<PageOutcome>().strictNullable(),
     reason: p.text().strictNullable(),
-    gone: p.boolean(),
+    /** The server answered 404 or 410. */
+    isMissing: p.boolean().fieldName('gone'),
     attempts: p.integer(),
     availableAt: p.datetime(3),
-    /** Of the host's lease under which it is being visited. */
+    /** The id of the host lease under which it is being visited. */
     claimId: p.uuid().strictNullable(),
     etag: p.text().strictNullable(),
     lastModified: p.text().strictNullable(),
     links: p.text().strictNullable(),
     documentId: p.uuid().strictNullable(),
-    /** Of the address that it names as canonical, or that it has the same text as. */
+    /** Digest of the address that it names as canonical, or that has the same text. */
     copyOf: p.blob().$type<Buffer>().strictNullable(),
-    /** Of the address outside of the site that it redirects to. */
+    /** Digest of the address on another origin that it redirects to. */
     movedTo: p.blob().$type<Buffer>().strictNullable(),
     textDigest: p.blob().$type<Buffer>().strictNullable(),
-    /** What was read of it, while the site's sample is not complete. */
+    /** The page's content until the first pages of its origin can be compared. */
     held: HELD_PAGE.property().strictNullable().lazy(),
   },
 });
 
-/** A host that is crawled, for whatever organizations: a server does not care for whom. Times are the database's. */
+/** A host that is being crawled, shared by all organizations. Times are by the database's clock. */
 export const CrawledHost = defineEntity({
   name: 'CrawledHost',
   tableName: 'crawl_hosts',
   properties: {
     host: p.text().primary(),
-    /** Nothing is asked of it before. */
+    /** No request is sent to it before this time. */
     nextAt: p.datetime(6),
     holder: p.uuid().strictNullable(),
     leasedUntil: p.datetime(6),
   },
 });
-
-interface WebsiteTables {
-  knowledge_websites: ColumnsOf<typeof StoredWebsite>;
-  knowledge_website_roots: ColumnsOf<typeof StoredRoot>;
-  knowledge_website_origins: ColumnsOf<typeof StoredOrigin>;
-  knowledge_website_pages: ColumnsOf<typeof StoredPage>;
-  agents: { readonly id: string; readonly organization_id: string; readonly type: string };
-}
-
-/** For statements that no entity fits, and removals in batches. */
-export const tables = queryBuilder<WebsiteTables>();

@@ -1,16 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { sql } from 'kysely';
-import {
-  Database,
-  type EntityReader,
-  inBatches,
-  rowsOf,
-  type SqlExecutor,
-  type Transaction,
-} from '../../../platform/database/index.js';
+import { Database, type EntityReader, inBatches, type Transaction } from '../../../platform/database/index.js';
 import type { SyncStatus } from '../../index/domain/sync-status.js';
 import type { WebsiteRoot } from '../domain/website-root.js';
-import { StoredOrigin, StoredRoot, StoredWebsite, tables } from './website.entities.js';
+import { StoredOrigin, StoredPage, StoredRoot, StoredWebsite } from './website.entities.js';
+import { LOCK_AGENT } from './websites.sql.js';
 
 export interface PageCounts {
   readonly found: number;
@@ -19,32 +12,31 @@ export interface PageCounts {
   readonly skipped: number;
 }
 
-/** What an agent knows of websites, as clients read it. */
+/** The websites of an agent, as clients read them. */
 export interface Website {
   readonly roots: readonly WebsiteRoot[];
   readonly sync: SyncStatus;
   readonly pages: PageCounts;
 }
 
-/** One crawl of all sites of an agent. Each has an id of its own; the website's is that of the only one that counts. */
+/** One crawl of all sites of an agent. The current crawl is the one whose id is in the website's row. */
 export interface CrawlKey {
   readonly organizationId: string;
   readonly agentId: string;
   readonly crawlId: string;
 }
 
-/** Of something that holds more than the key. */
-export function crawlKeyOf({ organizationId, agentId, crawlId }: CrawlKey): CrawlKey {
+export function toCrawlKey({ organizationId, agentId, crawlId }: CrawlKey): CrawlKey {
   return { organizationId, agentId, crawlId };
 }
 
-/** The current crawl, and what it is about. */
+/** The agent's current crawl. */
 export interface CurrentCrawl extends CrawlKey {
   readonly roots: readonly WebsiteRoot[];
-  /** Of pages; null until the crawl has begun. */
+  /** Most pages that it fetches; null until the crawl has begun. */
   readonly budget: number | null;
   readonly budgetReached: boolean;
-  /** When it was asked for. */
+  /** When it was requested. */
   readonly startedAt: Date | null;
 }
 
@@ -53,12 +45,8 @@ export interface CurrentCrawl extends CrawlKey {
 export class WebsiteRepository {
   constructor(private readonly database: Database) {}
 
-  /** @returns null when none was ever set */
-  async find(
-    organizationId: string,
-    agentId: string,
-    source: EntityReader & SqlExecutor = this.database,
-  ): Promise<Website | null> {
+  /** @returns null where the agent never had a website */
+  async find(organizationId: string, agentId: string, source: EntityReader = this.database): Promise<Website | null> {
     const row = await source.read((em) =>
       em.findOne(StoredWebsite, { organizationId, agentId }, { disableIdentityMap: true }),
     );
@@ -72,25 +60,17 @@ export class WebsiteRepository {
     };
   }
 
-  private async counts(executor: SqlExecutor, { organizationId, agentId, crawlId }: CrawlKey): Promise<PageCounts> {
-    const counted = tables
-      .selectFrom('knowledge_website_pages')
-      .select(['outcome', sql<number>`count(*)::int`.as('count')])
-      .where('organization_id', '=', organizationId)
-      .where('agent_id', '=', agentId)
-      .where('crawl_id', '=', crawlId)
-      .groupBy('outcome');
-    const rows = await rowsOf(executor, counted);
-    const of = (outcome: string): number => rows.find((row) => row.outcome === outcome)?.count ?? 0;
+  private async counts(source: EntityReader, crawl: CrawlKey): Promise<PageCounts> {
+    const counts = await source.read((em) => em.countBy(StoredPage, 'outcome', { where: toCrawlKey(crawl) }));
     return {
-      found: rows.reduce((sum, { count }) => sum + count, 0),
-      indexed: of('indexed'),
-      failed: of('failed'),
-      skipped: of('skipped'),
+      found: Object.values(counts).reduce((sum, count) => sum + count, 0),
+      indexed: counts['indexed'] ?? 0,
+      failed: counts['failed'] ?? 0,
+      skipped: counts['skipped'] ?? 0,
     };
   }
 
-  /** @returns null when the crawl is not, or no longer, the agent's current one */
+  /** @returns null where another crawl has replaced it, or it has ended */
   async currentCrawl({ organizationId, agentId, crawlId }: CrawlKey): Promise<CurrentCrawl | null> {
     const row = await this.database.read((em) =>
       em.findOne(StoredWebsite, { organizationId, agentId, crawlId, workLeft: true }),
@@ -108,24 +88,18 @@ export class WebsiteRepository {
     };
   }
 
-  /** Keeps the agent from being deleted until the transaction ends. @returns its type; null when there is no such agent */
+  /** The agent cannot be deleted until the transaction ends. @returns the agent's type; null where it does not exist */
   async lockAgent(transaction: Transaction, organizationId: string, agentId: string): Promise<string | null> {
-    const locked = tables
-      .selectFrom('agents')
-      .select('type')
-      .where('organization_id', '=', organizationId)
-      .where('id', '=', agentId)
-      .forKeyShare();
-    const [row] = await rowsOf(transaction, locked);
+    const [row] = await LOCK_AGENT.run<{ type: string }>(transaction, { organizationId, agentId });
     return row?.type ?? null;
   }
 
-  /** For the operator, who names no organization; null where the agent never had a website. */
+  /** For operator commands, which name no organization. @returns null where the agent never had a website */
   async organizationOf({ em }: Transaction, agentId: string): Promise<string | null> {
     return (await em.findOne(StoredWebsite, { agentId }, { disableIdentityMap: true }))?.organizationId ?? null;
   }
 
-  /** The agent's crawl from now on; writes of one agent's website come one after the other from here. */
+  /** Makes this the agent's current crawl, and locks the website's row until the transaction ends. */
   async save({ em }: Transaction, crawl: CrawlKey, state: 'IN_PROGRESS' | 'SUSPENDED', now: Date): Promise<void> {
     const begun = { budget: null, found: 0, disallowed: 0, budgetReached: false, nextCrawlAt: null };
     const startedAt = state === 'IN_PROGRESS' ? now : null;
@@ -136,7 +110,7 @@ export class WebsiteRepository {
     );
   }
 
-  /** In the order in which they were given. */
+  /** In the order in which the client set them. */
   async roots(source: EntityReader, organizationId: string, agentId: string): Promise<WebsiteRoot[]> {
     const rows = await source.read((em) =>
       em.find(StoredRoot, { organizationId, agentId }, { orderBy: { position: 'asc' }, disableIdentityMap: true }),
@@ -160,7 +134,7 @@ export class WebsiteRepository {
       await em.insertMany(StoredRoot, [...batch]);
   }
 
-  async select(
+  async setSelection(
     { em }: Transaction,
     organizationId: string,
     agentId: string,
@@ -170,7 +144,11 @@ export class WebsiteRepository {
     await em.nativeUpdate(StoredRoot, { organizationId, agentId, id }, { selectedUrls: [...urls] });
   }
 
-  /** Under the lock of the crawl: what it may fetch, and which origins it has. What the crawl before knew of their boilerplate comes along. */
+  /**
+   * Sets the budget and the origins of a crawl, whose lock the transaction holds. What the crawl before knew of an origin's
+   * boilerplate is kept.
+   * @param origins each with whether there are no sitemaps to read
+   */
   async begin(
     { em }: Transaction,
     { organizationId, agentId, crawlId }: CrawlKey,
@@ -182,14 +160,14 @@ export class WebsiteRepository {
     const own = new Set(known.filter((row) => row.crawlId === crawlId).map(({ origin }) => origin));
     const missing = [...origins]
       .filter(([origin]) => !own.has(origin))
-      .map(([origin, opened]) => {
+      .map(([origin, hasReadSitemaps]) => {
         const before = known.find((row) => row.origin === origin);
         return {
           organizationId,
           agentId,
           crawlId,
           origin,
-          opened,
+          hasReadSitemaps,
           sitemaps: null,
           availableAt: new Date(0),
           repeated: null,

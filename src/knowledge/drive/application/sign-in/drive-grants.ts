@@ -17,7 +17,7 @@ import { StoredDriveGrant } from '../../persistence/drive.entities.js';
 import type { DriveAccess } from '../drive-api.js';
 import { TokenEndpoint } from '../token-endpoint.js';
 
-/** The grants of people's sign-ins, each of a drive source. */
+/** The OAuth grants of drive sources, from people's sign-ins. */
 @Injectable()
 export class DriveGrants extends OAuthGrants<StoredDriveGrant> {
   constructor(
@@ -31,7 +31,7 @@ export class DriveGrants extends OAuthGrants<StoredDriveGrant> {
   }
 
   accessFor(source: GrantOwner): DriveAccess {
-    // Looked up once a step: another process may refresh it meanwhile, and the drive accepts it until it expires.
+    // Read once a step. When another process refreshes it, the drive still accepts this one until it expires.
     let used: UsableGrant<StoredDriveGrant> | undefined;
     return {
       token: async () => {
@@ -52,10 +52,7 @@ export class DriveGrants extends OAuthGrants<StoredDriveGrant> {
   protected async request({ tokens: { refreshToken = '' } }: GrantSecrets): Promise<ReceivedTokens> {
     const { client } = this.settings.drive;
     if (!client)
-      throw new DriveFailure(
-        'unreachable',
-        'The operator has removed the settings with which people sign in to the drive.',
-      );
+      throw new DriveFailure('unreachable', 'The operator has removed the settings for sign-ins to the drive.');
     const form = {
       grant_type: 'refresh_token',
       refresh_token: refreshToken,
@@ -63,14 +60,14 @@ export class DriveGrants extends OAuthGrants<StoredDriveGrant> {
       client_secret: client.secret,
     };
     try {
-      return await this.endpoint.ask(form);
+      return await this.endpoint.request(form);
     } catch (error) {
       if (!(error instanceof DriveFailure) || error.reason !== 'refused') throw error;
       if (error.detail !== 'invalid_client') throw new RefusedForGood();
-      // The operator's own credentials are wrong: with the right ones every grant works again.
+      // The operator's credentials are wrong. The grants work again once they are corrected.
       throw new DriveFailure(
         'unreachable',
-        'The drive does not know this service as its client at the moment.',
+        'The drive does not accept the client credentials of this service.',
         undefined,
         error.detail,
       );
@@ -78,10 +75,11 @@ export class DriveGrants extends OAuthGrants<StoredDriveGrant> {
   }
 
   protected failure(why: Unusable): DriveFailure {
-    if (why === 'busy') return new DriveFailure('unreachable', 'The access to the drive is not renewed at the moment.');
+    if (why === 'busy')
+      return new DriveFailure('unreachable', 'The access token for the drive cannot be refreshed at the moment.');
     return new DriveFailure(
       'refused',
-      'The access to the drive was withdrawn, or has ended. A person has to sign in again.',
+      'The access to the drive was withdrawn or has expired. A person must sign in again.',
     );
   }
 }

@@ -12,16 +12,16 @@ import {
   type TakenSignIn,
 } from '../../../../platform/oauth/index.js';
 import {
-  agentRemoved,
+  agentDeleted,
   DriveFilesNotFound,
   DriveSignInNotConfigured,
-  filesNotSeen,
-  withoutPermission,
+  filesNotVisible,
+  permissionNotGranted,
 } from '../../domain/drive-errors.js';
 import { DriveFailure } from '../../domain/drive-failure.js';
 import type { StoredDriveSignIn } from '../../persistence/drive.entities.js';
 import { DriveSourceRepository } from '../../persistence/drive-source.repository.js';
-import { isFileId } from '../drive-answers.js';
+import { isFileId } from '../drive-responses.js';
 import { DriveLookUp } from '../drive-look-up.js';
 import { DriveSources } from '../drive-sources.js';
 import { DRIVE_SCOPE, TokenEndpoint } from '../token-endpoint.js';
@@ -36,11 +36,11 @@ export interface DriveSignInRequest {
   readonly fileIds: readonly string[];
   /** Where the browser goes once the sign-in is completed. */
   readonly redirectUrl: string;
-  /** Where the caller reached the service, for where `PUBLIC_URL` is not set. */
+  /** The origin of the caller's request, used without `PUBLIC_URL`. */
   readonly origin: string;
 }
 
-/** The sign-in of a person to the drive, for an agent to know files that the person sees. Of several that are completed the last one counts. */
+/** A person signs in to the drive, so that an agent knows files which that person can see. The last completed sign-in counts. */
 @Injectable()
 export class DriveSignIn {
   constructor(
@@ -85,9 +85,9 @@ export class DriveSignIn {
   }
 
   /**
-   * Takes what the browser brings back. A code and an error use the sign-in up, whatever becomes of them. A visit with neither
-   * decides nothing: the one that brings the code may still come.
-   * @returns where the browser goes on. @throws SignInFailed
+   * Handles the browser's return. A code or an error uses the sign-in up, even if a later step fails. A visit with neither does
+   * not: the visit with the code may still come.
+   * @returns where the browser is redirected. @throws SignInFailed
    */
   async complete({ state, code, error }: Omit<AuthorizationResponse, 'iss'>): Promise<string> {
     if (code === undefined && error === undefined)
@@ -98,7 +98,7 @@ export class DriveSignIn {
     try {
       await this.store(taken.signIn, await this.exchange(taken, code));
     } catch (failure) {
-      throw pageOf(failure);
+      throw toSignInFailure(failure);
     }
     return taken.signIn.redirectUrl;
   }
@@ -109,11 +109,11 @@ export class DriveSignIn {
   ): Promise<ReceivedTokens> {
     const { client } = this.settings.drive;
     if (!client) throw SignInFailed.unknown();
-    const received = await this.endpoint.ask({
+    const received = await this.endpoint.request({
       ...{ grant_type: 'authorization_code', code, code_verifier: codeVerifier, redirect_uri: redirectUri },
       ...{ client_id: client.id, client_secret: client.secret },
     });
-    if (received.scope !== undefined && !received.scope.split(' ').includes(DRIVE_SCOPE)) throw withoutPermission();
+    if (received.scope !== undefined && !received.scope.split(' ').includes(DRIVE_SCOPE)) throw permissionNotGranted();
     return received;
   }
 
@@ -123,8 +123,8 @@ export class DriveSignIn {
   ): Promise<void> {
     const { organizationId, ownerId: agentId, fileIds } = signIn;
     const token = (): Promise<string> => Promise.resolve(accessToken);
-    const { files, unseen } = await this.lookUp.execute({ token, replace: token }, fileIds);
-    if (unseen.length > 0) throw filesNotSeen(unseen.length);
+    const { files, notVisible } = await this.lookUp.execute({ token, replace: token }, fileIds);
+    if (notVisible.length > 0) throw filesNotVisible(notVisible.length);
     if (refreshToken === undefined) throw SignInFailed.refused('drive', 'no refresh_token');
     await this.database.transaction(async (transaction) => {
       const ownerId = await this.sources.select(transaction, {
@@ -147,10 +147,10 @@ export class DriveSignIn {
   }
 }
 
-function pageOf(failure: unknown): unknown {
-  if (failure instanceof AgentNotFound) return agentRemoved();
+function toSignInFailure(failure: unknown): unknown {
+  if (failure instanceof AgentNotFound) return agentDeleted();
   if (!(failure instanceof DriveFailure)) return failure;
-  return failure.isPassing
+  return failure.isTransient
     ? SignInFailed.unreachable('drive', failure.message)
     : SignInFailed.refused('drive', failure.message);
 }

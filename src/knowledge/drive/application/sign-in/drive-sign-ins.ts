@@ -5,7 +5,7 @@ import { SignIns } from '../../../../platform/oauth/index.js';
 import { Vault } from '../../../../platform/vault/index.js';
 import { StoredDriveSignIn } from '../../persistence/drive.entities.js';
 
-/** The sign-ins to the drive that are open, each of an agent; the secret is the code verifier. */
+/** Open sign-ins to the drive, each for an agent. The secret is the code verifier. */
 @Injectable()
 export class DriveSignIns extends SignIns<StoredDriveSignIn> {
   constructor(database: Database, vault: Vault, clock: Clock) {

@@ -16,14 +16,14 @@ import { DriveApi } from '../drive-api.js';
 import type { SyncStep } from './sync-step.js';
 
 const TOO_LARGE = `The file is larger than ${MAX_UPLOAD_BYTES / 1024 / 1024} MB.`;
-const GONE = 'It is no longer in the drive, or no longer shared with the account.';
+const MISSING = 'It is no longer in the drive, or no longer shared with the account.';
 
 interface Content {
   readonly bytes: Buffer;
   readonly contentType: string;
 }
 
-/** Brings the text of files into the index, and takes it out again. */
+/** Puts the text of files into the index, and removes it. */
 @Injectable()
 export class DriveFetching {
   constructor(
@@ -35,7 +35,7 @@ export class DriveFetching {
     private readonly clock: Clock,
   ) {}
 
-  /** @throws DriveFailure where the drive may answer later, or takes the account no more; LeaseLost */
+  /** @throws DriveFailure where a later request may succeed, or the drive refuses the account; LeaseLost */
   async fetch(step: SyncStep, item: DriveItem): Promise<void> {
     const { source, signal } = step;
     try {
@@ -44,8 +44,8 @@ export class DriveFetching {
       await this.put(source, item, await this.parse(source, item, content, signal));
     } catch (error) {
       if (error instanceof UnreadableDocument) return this.fail(source, item, error.message, 'unreadable');
-      if (!(error instanceof DriveFailure) || error.isPassing || error.reason === 'refused') throw error;
-      if (error.reason === 'not_found') return this.gone(source, item);
+      if (!(error instanceof DriveFailure) || error.isTransient || error.reason === 'refused') throw error;
+      if (error.reason === 'not_found') return this.markMissing(source, item);
       if (error.reason === 'too_large') return this.fail(source, item, TOO_LARGE, 'unreadable');
       await this.fail(source, item, error.message);
     }
@@ -53,32 +53,32 @@ export class DriveFetching {
 
   async remove(source: ClaimedSource, item: DriveItem): Promise<void> {
     if (item.documentId !== null) await this.index.remove(source.organizationId, [item.documentId]);
-    await this.sources.whileHeld(source, (transaction) => this.items.drop(transaction, source, item.fileId));
+    await this.sources.whileHeld(source, (transaction) => this.items.delete(transaction, source, item.fileId));
   }
 
-  /** The account cannot see it any more. A selected entry stays known, so that its loss is reported. */
-  async gone(source: ClaimedSource, item: DriveItem): Promise<void> {
+  /** For an item that the account can no longer see. A selected item is kept, so that the sync reports it. */
+  async markMissing(source: ClaimedSource, item: DriveItem): Promise<void> {
     if (item.via !== 'selected') return this.remove(source, item);
     if (item.documentId !== null) await this.index.remove(source.organizationId, [item.documentId]);
-    await this.settle(source, item, { result: 'gone', error: GONE, documentId: null });
+    await this.finish(source, item, { result: 'gone', error: MISSING, documentId: null });
   }
 
-  /** Notes that it could not be brought in; what was read of it before stays. */
+  /** Stores the error of an item. The document of an earlier sync stays in the index. */
   async fail(
     source: ClaimedSource,
     item: DriveItem,
     error: string,
     result: 'failed' | 'unreadable' = 'failed',
   ): Promise<void> {
-    await this.settle(source, item, { result, error, documentId: item.documentId });
+    await this.finish(source, item, { result, error, documentId: item.documentId });
   }
 
-  private async settle(source: ClaimedSource, { fileId }: DriveItem, outcome: ItemOutcome): Promise<void> {
-    await this.sources.whileHeld(source, (transaction) => this.items.settle(transaction, source, fileId, outcome));
+  private async finish(source: ClaimedSource, { fileId }: DriveItem, outcome: ItemOutcome): Promise<void> {
+    await this.sources.whileHeld(source, (transaction) => this.items.finish(transaction, source, fileId, outcome));
   }
 
   private async load({ access, signal }: SyncStep, item: DriveItem): Promise<Content> {
-    if (!isReadable(item)) throw new UnreadableDocument('unsupported_type', 'Files of this type are not read.');
+    if (!isReadable(item)) throw new UnreadableDocument('unsupported_type', 'Files of this type are not indexed.');
     if ((item.size ?? 0) > MAX_UPLOAD_BYTES) throw new UnreadableDocument('too_large', TOO_LARGE);
     const [first, ...others] = exportsOf(item);
     if (first === undefined)
@@ -88,7 +88,7 @@ export class DriveFetching {
       try {
         return { bytes: await this.api.export(access, item.fileId, contentType, signal), contentType };
       } catch (error) {
-        // Too large in this form, or a form that this drive does not know.
+        // Too large in this format, or the drive does not support the format.
         if (
           !(error instanceof DriveFailure) ||
           !['export_too_large', 'bad_request', 'too_large'].includes(error.reason)
@@ -111,7 +111,7 @@ export class DriveFetching {
       content: () => onePart(bytes),
       size: bytes.length,
       contentType: contentType === 'application/octet-stream' ? null : contentType,
-      // The name of a document of the drive itself says nothing about what it was exported as.
+      // The name of an exported document does not tell the export format.
       name: exportsOf(item).length > 0 ? null : item.name,
       url: null,
       formats: DOCUMENT_FORMATS,
@@ -132,7 +132,7 @@ export class DriveFetching {
     } as const;
     const indexed = await this.index.put(document, parsed, async (transaction, { documentId }) => {
       if (!(await this.sources.isHeld(transaction, source))) return false;
-      return this.items.settle(transaction, source, fileId, { result: 'indexed', error: null, documentId });
+      return this.items.finish(transaction, source, fileId, { result: 'indexed', error: null, documentId });
     });
     if (!indexed) throw new LeaseLost();
   }

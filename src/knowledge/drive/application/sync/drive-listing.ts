@@ -2,24 +2,23 @@ import { Injectable } from '@nestjs/common';
 import type { Transaction } from '../../../../platform/database/index.js';
 import { DriveFailure, type DriveFailureReason } from '../../domain/drive-failure.js';
 import { type DriveFile, isReadable, kindOf } from '../../domain/drive-file.js';
-import { effectOf, type FoundItem, itemsOf, unknownItem } from '../../domain/drive-item.js';
+import { effectOf, type FoundItem, toItems, unknownItem } from '../../domain/drive-item.js';
 import { MAX_CHANGE_PAGES, MAX_FILES, MAX_FOLDER_PAGES, MAX_FOLDERS } from '../../limits.js';
 import type { DriveItem } from '../../persistence/drive.entities.js';
 import { DriveItemRepository } from '../../persistence/drive-item.repository.js';
 import { type ClaimedSource, DriveSourceRepository } from '../../persistence/drive-source.repository.js';
-import type { DriveChange } from '../drive-answers.js';
+import type { DriveChange } from '../drive-responses.js';
 import { DriveApi } from '../drive-api.js';
 import { DriveFetching } from './drive-fetching.js';
 import type { SyncStep } from './sync-step.js';
 
-/** What the account cannot see. */
-const UNSEEN: readonly DriveFailureReason[] = ['not_found', 'forbidden'];
-/** Answers after which the page token of the drive's changes cannot be used any more. */
-const LOST: readonly DriveFailureReason[] = ['not_found', 'bad_request', 'forbidden', 'too_large', 'answer'];
+const NOT_VISIBLE: readonly DriveFailureReason[] = ['not_found', 'forbidden'];
+/** Failures after which the token of the drive's changes cannot be used again. */
+const TOKEN_LOST: readonly DriveFailureReason[] = ['not_found', 'bad_request', 'forbidden', 'too_large', 'answer'];
 
 /**
- * Finds out what there is: what has changed since the last sync where the drive tells it; otherwise everything, which is the
- * selected entries, folders page by page, and what shortcuts lead to. Every method throws DriveFailure and LeaseLost.
+ * Finds the items of a source: the changes since the last sync where the drive lists them, otherwise everything (the selected
+ * entries, their folders page by page, and the targets of shortcuts). Every method throws DriveFailure and LeaseLost.
  */
 @Injectable()
 export class DriveListing {
@@ -32,15 +31,15 @@ export class DriveListing {
 
   async begin({ source, access, signal }: SyncStep): Promise<void> {
     const continues = source.changeToken !== null && !source.isFull;
-    // Asked for before the listing, so that what changes during it is among the next changes.
-    const changeToken = continues ? null : await unless(LOST, this.api.startPageToken(access, signal));
+    // Requested before the listing, so that the next sync sees what changes during it.
+    const changeToken = continues ? null : await nullOn(TOKEN_LOST, this.api.startPageToken(access, signal));
     await this.sources.whileHeld(source, async (transaction) => {
       if (continues) {
         await this.items.resume(transaction, source);
         await this.sources.update(source, { phase: 'changes', changePages: 0 }, transaction);
         return;
       }
-      await this.items.forgetListing(transaction, source);
+      await this.items.dropListing(transaction, source);
       await this.items.add(
         transaction,
         source,
@@ -57,31 +56,31 @@ export class DriveListing {
   /** Reads the next page of changes. */
   async readChanges({ source, access, signal }: SyncStep): Promise<void> {
     const { changeToken: token, changePages } = source;
-    const page = token === null ? null : await unless(LOST, this.api.changes(access, token, signal));
+    const page = token === null ? null : await nullOn(TOKEN_LOST, this.api.changes(access, token, signal));
     const changeToken = page?.nextPageToken ?? page?.newStartPageToken;
     const isEndless = changePages >= MAX_CHANGE_PAGES || page?.nextPageToken === token;
     await this.sources.whileHeld(source, async (transaction) => {
       const isApplied =
         page && changeToken !== undefined && !isEndless && (await this.apply(transaction, source, page.changes));
       const phase = page?.nextPageToken === undefined ? 'work' : 'changes';
-      const everything = { phase: 'begin', changeToken: null, isFull: true } as const;
+      const relist = { phase: 'begin', changeToken: null, isFull: true } as const;
       await this.sources.update(
         source,
-        isApplied ? { phase, changeToken, changePages: changePages + 1 } : everything,
+        isApplied ? { phase, changeToken, changePages: changePages + 1 } : relist,
         transaction,
       );
     });
   }
 
   async lookUp({ source, access, signal }: SyncStep, item: DriveItem): Promise<void> {
-    const file = await unless([...UNSEEN, 'bad_request'], this.api.file(access, item.fileId, signal));
-    if (!file || file.isTrashed) return this.fetching.gone(source, item);
+    const file = await nullOn([...NOT_VISIBLE, 'bad_request'], this.api.file(access, item.fileId, signal));
+    if (!file || file.isTrashed) return this.fetching.markMissing(source, item);
     const { name, mimeType, url, size, fingerprint } = file;
     const kind = kindOf(file);
     await this.sources.whileHeld(source, async (transaction) => {
-      // A selected file of another type is fetched all the same, so that its failure is reported.
+      // A selected file of an unsupported type is fetched nevertheless, so that its failure is reported.
       if (kind === 'file' && !isReadable(file) && item.via !== 'selected')
-        return this.items.removeLater(transaction, source, [item.fileId]);
+        return this.items.markForRemoval(transaction, source, [item.fileId]);
       const todo = { folder: 'list', file: 'fetch', shortcut: null } as const;
       const found = {
         fileId: item.fileId,
@@ -95,7 +94,7 @@ export class DriveListing {
         fingerprint,
       };
       await this.items.add(transaction, source, [found], true);
-      // A shortcut that a shortcut leads to is not followed.
+      // Shortcuts to shortcuts are not followed.
       if (kind === 'shortcut' && item.via === 'selected' && file.targetId !== null) {
         await this.items.add(transaction, source, [unknownItem(file.targetId, name, 'shortcut')]);
       }
@@ -104,31 +103,31 @@ export class DriveListing {
 
   /** Reads the next page of a folder. */
   async list({ source, access, signal }: SyncStep, item: DriveItem): Promise<void> {
-    const page = await unless(UNSEEN, this.api.folder(access, item.fileId, item.pageToken, signal));
-    if (!page) return this.fetching.gone(source, item);
+    const page = await nullOn(NOT_VISIBLE, this.api.folder(access, item.fileId, item.pageToken, signal));
+    if (!page) return this.fetching.markMissing(source, item);
     const { nextPageToken } = page;
     const isEndless =
       nextPageToken !== undefined && (nextPageToken === item.pageToken || item.pages + 1 >= MAX_FOLDER_PAGES);
     await this.sources.whileHeld(source, async (transaction) => {
       const isComplete = await this.add(transaction, source, page.files);
-      // What lies beyond the most that is taken need not be asked for.
+      // Once the source is full, the other pages are not requested.
       const next = isComplete ? (nextPageToken ?? null) : null;
       if (isEndless && next !== null) throw endless(item);
-      await this.items.turnPage(transaction, source, item, next);
+      await this.items.setPage(transaction, source, item, next);
     });
   }
 
-  /** Once everything was listed, what was not seen is gone. */
+  /** Once everything was listed, items that the sync did not see are removed. */
   async end(source: ClaimedSource): Promise<void> {
     if (!source.isFull) return;
     await this.sources.whileHeld(source, async (transaction) => {
       if (await this.items.isListing(transaction, source)) return;
-      await this.items.removeUnseen(transaction, source);
+      await this.items.markUnseenForRemoval(transaction, source);
       await this.sources.update(source, { isFull: false }, transaction);
     });
   }
 
-  /** @returns false where everything has to be listed */
+  /** @returns false where everything must be listed */
   private async apply(
     transaction: Transaction,
     source: ClaimedSource,
@@ -143,15 +142,15 @@ export class DriveListing {
     if (effects.some(({ effect }) => effect === 'relist')) return false;
     const removed = effects.flatMap(({ fileId, effect }) => (effect === 'remove' ? [fileId] : []));
     const updated = effects.flatMap(({ file, effect }) => (effect === 'update' && file ? [file] : []));
-    await this.items.removeLater(transaction, source, removed);
+    await this.items.markForRemoval(transaction, source, removed);
     await this.add(transaction, source, updated, true);
     return true;
   }
 
   /**
-   * Writes entries as items of the source, as many as it may have.
-   * @param again also those that this sync has seen already
-   * @returns false once entries of the source were left out
+   * Stores entries as items of the source, up to its limits.
+   * @param again whether also those that this sync has seen already are updated
+   * @returns false once entries were left out
    */
   private async add(
     transaction: Transaction,
@@ -159,7 +158,7 @@ export class DriveListing {
     files: readonly DriveFile[],
     again = false,
   ): Promise<boolean> {
-    const found = itemsOf(files);
+    const found = toItems(files);
     const known = await this.items.known(
       transaction,
       source,
@@ -179,18 +178,21 @@ export class DriveListing {
   }
 }
 
-/** What such a folder holds cannot be known, so that nothing of it may count as gone, and the sync as done. */
+/** The sync fails, because the folder's content is unknown: its items must not count as missing. */
 function endless({ name }: DriveItem): DriveFailure {
   return new DriveFailure(
     'endless',
-    `The drive does not come to an end with the list of the folder ${name.slice(0, 200)}: each page leads to another one.`,
+    `The drive returns more than ${MAX_FOLDER_PAGES} pages for the folder ${name.slice(0, 200)}, or repeats one.`,
   );
 }
 
-/** @returns null where the drive refuses for one of the reasons */
-async function unless<Answer>(reasons: readonly DriveFailureReason[], asked: Promise<Answer>): Promise<Answer | null> {
+/** @returns null where the request fails for one of the reasons */
+async function nullOn<Result>(
+  reasons: readonly DriveFailureReason[],
+  request: Promise<Result>,
+): Promise<Result | null> {
   try {
-    return await asked;
+    return await request;
   } catch (error) {
     if (error instanceof DriveFailure && reasons.includes(error.reason)) return null;
     throw error;

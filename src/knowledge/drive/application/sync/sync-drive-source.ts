@@ -6,7 +6,7 @@ import { DomainError } from '../../../../platform/errors/index.js';
 import { Outbox } from '../../../../platform/jobs/index.js';
 import { Logger } from '../../../../platform/telemetry/index.js';
 import { DriveFailure } from '../../domain/drive-failure.js';
-import { endOf, type SourceId, type SyncEnd } from '../../domain/drive-source.js';
+import { type SourceId, type SyncEnd, toSyncEnd } from '../../domain/drive-source.js';
 import { syncDrive } from '../../jobs/drive.jobs.js';
 import {
   MAX_ATTEMPTS,
@@ -29,8 +29,8 @@ import type { SyncStep } from './sync-step.js';
 const UNREAD = 'The file could not be read.';
 
 /**
- * One step of a sync: some items, or one page of changes. What is left is in the items' rows, and the next step is enqueued in
- * the transaction that ends this one, so that a worker killed at any point loses nothing but its present file.
+ * One step of a sync: some items, or one page of changes. The remaining work is in the items' rows, and the next step is enqueued
+ * in the transaction that ends this one, so a worker that is killed loses only the work on its present file.
  */
 @Injectable()
 export class SyncDriveSource {
@@ -50,9 +50,9 @@ export class SyncDriveSource {
     const source = await this.sources.claim(id, this.clock.now(), this.leaseEnd());
     if (!source) return;
     try {
-      await this.step({ source, access: this.accounts.accessOf(source), signal });
+      await this.step({ source, access: this.accounts.accessFor(source), signal });
     } catch (error) {
-      // The sync belongs to another step now, or has ended.
+      // Another step has the sync now, or it has ended.
       if (!(error instanceof LeaseLost)) throw error;
     }
   }
@@ -61,16 +61,16 @@ export class SyncDriveSource {
     const { source } = step;
     try {
       const isDone = await this.work(step);
-      await (isDone ? this.end(source, endOf(await this.items.totals(source), MAX_FILES)) : this.release(source));
+      await (isDone ? this.end(source, toSyncEnd(await this.items.totals(source), MAX_FILES)) : this.release(source));
     } catch (error) {
       if (error instanceof DriveFailure) return this.stall(source, error);
-      // The next attempt need not wait for the lease to end.
+      // The job is retried; without this the retry would wait until the lease ends.
       if (!(error instanceof LeaseLost)) await this.release(source).catch(() => undefined);
       throw error;
     }
   }
 
-  /** @returns whether nothing is left to do */
+  /** @returns whether the sync is done */
   private async work(step: SyncStep): Promise<boolean> {
     switch (step.source.phase) {
       case 'begin':
@@ -80,13 +80,13 @@ export class SyncDriveSource {
         await this.listing.readChanges(step);
         break;
       case 'work':
-        return this.workOff(step);
+        return this.workOnItems(step);
     }
     step.source.stalls = 0;
     return false;
   }
 
-  private async workOff(step: SyncStep): Promise<boolean> {
+  private async workOnItems(step: SyncStep): Promise<boolean> {
     const { source, signal } = step;
     const items = await this.items.next(source, STEP_ITEMS);
     if (items.length === 0 && !source.isFull) return true;
@@ -99,7 +99,7 @@ export class SyncDriveSource {
     return false;
   }
 
-  /** @returns whether the item is done, or came further */
+  /** @returns whether the item made progress */
   private async workOn(step: SyncStep, item: DriveItem): Promise<boolean> {
     switch (item.todo) {
       case 'remove':
@@ -118,7 +118,7 @@ export class SyncDriveSource {
     }
   }
 
-  /** A file that was begun too often without an end is given up for this sync: it may be what ends the process. */
+  /** A file that was begun too often fails for this sync: it may be what ends the process. */
   private async fetch(step: SyncStep, item: DriveItem): Promise<boolean> {
     const { source, signal } = step;
     const attempt = item.attempts + 1;
@@ -129,7 +129,7 @@ export class SyncDriveSource {
       return true;
     } catch (error) {
       signal.throwIfAborted();
-      if (isOfAllFiles(error)) throw error;
+      if (affectsAllFiles(error)) throw error;
       if (!(error instanceof DriveFailure))
         this.logger.warn({ err: error, sourceId: source.id }, 'A file of a drive could not be read');
       if (attempt < MAX_ATTEMPTS) throw error instanceof DriveFailure ? error : new DriveFailure('unreachable', UNREAD);
@@ -138,16 +138,16 @@ export class SyncDriveSource {
     }
   }
 
-  /** A drive that is away, or limits the rate, is asked again later; too many such steps in a row end the sync. */
+  /** Enqueues a later step when the drive is unreachable or limits the rate. Too many such steps in a row end the sync. */
   private async stall(source: ClaimedSource, failure: DriveFailure): Promise<void> {
     source.stalls += 1;
-    if (!failure.isPassing || source.stalls > MAX_STALLS)
+    if (!failure.isTransient || source.stalls > MAX_STALLS)
       return this.end(source, { state: 'FAILED', lastError: failure.message });
     const pauseMs = Math.max(failure.retryAfterMs ?? 0, STALL_PAUSE_MS * 2 ** (source.stalls - 1));
     await this.release(source, Math.min(MAX_STALL_MS, pauseMs));
   }
 
-  /** Gives the source back, together with the job of the next step. */
+  /** Releases the source and enqueues its next step. */
   private async release(source: ClaimedSource, pauseMs = 0): Promise<void> {
     const { organizationId, id, stalls } = source;
     const dueAt = new Date(this.clock.now().getTime() + pauseMs);
@@ -176,12 +176,12 @@ export class SyncDriveSource {
 }
 
 /** Whether every other file would fail in the same way. */
-function isOfAllFiles(error: unknown): boolean {
+function affectsAllFiles(error: unknown): boolean {
   if (error instanceof DriveFailure) return error.reason === 'busy' || error.reason === 'refused';
   return error instanceof LeaseLost || error instanceof DatabaseUnavailable;
 }
 
-/** From 0 to 1, always the same for a source, so that the syncs of all sources are spread over time. */
+/** From 0 to 1, always the same for a source. It spreads the syncs of all sources over time. */
 function fractionOf(id: string): number {
   return createHash('sha256').update(id).digest().readUInt32BE(0) / 2 ** 32;
 }

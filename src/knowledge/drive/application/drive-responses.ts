@@ -4,7 +4,7 @@ import { isStorable, storableText } from '../../../platform/database/index.js';
 import type { DriveFile } from '../domain/drive-file.js';
 import { MAX_FILE_ID_LENGTH, MAX_NAME_LENGTH, MAX_PAGE_TOKEN_LENGTH, MAX_URL_LENGTH } from '../limits.js';
 
-/** What is asked for of every file. */
+/** The fields that are requested of every file. */
 export const FILE_FIELDS =
   'id,name,mimeType,md5Checksum,modifiedTime,version,size,trashed,webViewLink,parents,shortcutDetails(targetId)';
 
@@ -25,35 +25,35 @@ const file = z.object({
   parents: z.array(z.string().max(MAX_FILE_ID_LENGTH)).max(100).default([]),
   shortcutDetails: z.object({ targetId: id.optional() }).optional(),
 });
-export const fileAnswer = file.transform(driveFileOf);
+export const fileResponse = file.transform(toDriveFile);
 
-/** What became of a file since; `file` null where it cannot be seen any more. */
+/** `file` is null where the account can no longer see it. */
 const change = z.union([
   z.object({ fileId: id, removed: z.literal(true) }).transform(({ fileId }) => ({ fileId, file: null })),
-  z.object({ fileId: id, file: fileAnswer }),
+  z.object({ fileId: id, file: fileResponse }),
 ]);
 export type DriveChange = z.output<typeof change>;
 
-export const folderAnswer = z.object({ files: listOf(fileAnswer), nextPageToken: pageToken.optional() });
-export type FolderPage = z.output<typeof folderAnswer>;
+export const folderResponse = z.object({ files: validEntries(fileResponse), nextPageToken: pageToken.optional() });
+export type FolderPage = z.output<typeof folderResponse>;
 
-export const startTokenAnswer = z.object({ startPageToken: pageToken });
+export const startTokenResponse = z.object({ startPageToken: pageToken });
 
-/** `newStartPageToken` is on the last page: where the next sync begins. */
-export const changesAnswer = z.object({
-  changes: listOf(change),
+/** The last page has `newStartPageToken`, with which the next sync begins. */
+export const changesResponse = z.object({
+  changes: validEntries(change),
   nextPageToken: pageToken.optional(),
   newStartPageToken: pageToken.optional(),
 });
-export type ChangesPage = z.output<typeof changesAnswer>;
+export type ChangesPage = z.output<typeof changesResponse>;
 
-/** Whether an id can stand in the path of a request. */
+/** Whether an id can be part of a request's path. */
 export function isFileId(text: string): boolean {
   return text !== '.' && text !== '..' && isStorable(text);
 }
 
-/** An entry that is not as the API says is left out rather than the whole page with it. */
-function listOf<Entry extends z.ZodType>(entry: Entry) {
+/** An entry that does not match the API is left out; the others of its page are kept. */
+function validEntries<Entry extends z.ZodType>(entry: Entry) {
   const readable = (one: unknown): z.output<Entry>[] => {
     const { success, data } = entry.safeParse(one);
     return success ? [data] : [];
@@ -64,18 +64,18 @@ function listOf<Entry extends z.ZodType>(entry: Entry) {
     .transform((all) => all.flatMap(readable));
 }
 
-function driveFileOf(told: z.output<typeof file>): DriveFile {
-  const { mimeType, parents } = told;
-  const name = storableText(told.name.slice(0, MAX_NAME_LENGTH)) || told.id;
-  const url = httpsUrl(told.webViewLink);
-  // `version` grows with views and shares too, so it counts only where nothing else tells a change.
-  const content = told.md5Checksum ?? told.modifiedTime ?? String(told.version ?? '');
-  const size = told.size === undefined ? null : Number(told.size);
+function toDriveFile(entry: z.output<typeof file>): DriveFile {
+  const { mimeType, parents } = entry;
+  const name = storableText(entry.name.slice(0, MAX_NAME_LENGTH)) || entry.id;
+  const url = httpsUrl(entry.webViewLink);
+  // `version` also grows with views and shares, so it is used only without the other two.
+  const content = entry.md5Checksum ?? entry.modifiedTime ?? String(entry.version ?? '');
+  const size = entry.size === undefined ? null : Number(entry.size);
   return {
-    ...{ id: told.id, name, mimeType, url, parents },
-    isTrashed: told.trashed,
+    ...{ id: entry.id, name, mimeType, url, parents },
+    isTrashed: entry.trashed,
     size: size !== null && Number.isSafeInteger(size) && size >= 0 ? size : null,
-    targetId: told.shortcutDetails?.targetId ?? null,
+    targetId: entry.shortcutDetails?.targetId ?? null,
     fingerprint: createHash('sha256')
       .update(JSON.stringify([content, name, mimeType, url]))
       .digest('base64url'),

@@ -10,15 +10,15 @@ import { crawlStep } from './crawl.jobs.js';
 
 const payload = z.object({});
 
-export const keepCrawls = defineJob({
+export const scheduleCrawls = defineJob({
   name: 'knowledge.keep-crawls',
   payload,
   schedule: { everyMinutes: CHECK_EVERY_MINUTES, payload: {} },
 });
 
-/** Has every website crawled again when its time has come, and no crawl stand still. */
-@Processor(keepCrawls.name)
-export class KeepCrawls extends WorkerHost {
+/** Starts crawls that are due, resumes crawls that have lost their jobs, and deletes rows of hosts that are no longer crawled. */
+@Processor(scheduleCrawls.name)
+export class ScheduleCrawls extends WorkerHost {
   constructor(
     private readonly schedule: CrawlSchedule,
     private readonly startCrawl: StartCrawl,
@@ -36,8 +36,8 @@ export class KeepCrawls extends WorkerHost {
 
   async execute(signal: AbortSignal): Promise<void> {
     await this.startDue(signal);
-    await this.takeUpStanding();
-    await this.hosts.forget();
+    await this.resumeStalled();
+    await this.hosts.deleteIdle();
   }
 
   private async startDue(signal: AbortSignal): Promise<void> {
@@ -51,11 +51,11 @@ export class KeepCrawls extends WorkerHost {
     }
   }
 
-  private async takeUpStanding(): Promise<void> {
+  private async resumeStalled(): Promise<void> {
     const now = this.clock.now();
     const before = new Date(now.getTime() - STALLED_MS);
     await this.database.transaction(async (transaction) => {
-      for (const crawl of await this.schedule.takeUpStanding(transaction, before, now, CHECK_BATCH)) {
+      for (const crawl of await this.schedule.takeStalled(transaction, before, now, CHECK_BATCH)) {
         await this.outbox.enqueue(transaction, crawlStep, crawl, { dedupeKey: crawl.crawlId });
       }
     });

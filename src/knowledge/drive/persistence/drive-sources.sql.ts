@@ -1,0 +1,42 @@
+/*
+ * Written by hand because they read or lock rows of `agents` and `knowledge_documents`, tables that belong to another context
+ * or module and have no entity here.
+ */
+import { statement } from '../../../platform/database/index.js';
+
+const AGENT = { organizationId: 'uuid', agentId: 'uuid' } as const;
+
+export const AGENT_EXISTS = statement(
+  AGENT,
+  (p) => `select 1 as one from agents where organization_id = ${p.organizationId} and id = ${p.agentId}`,
+);
+
+export const LOCK_AGENT = statement(
+  AGENT,
+  (p) =>
+    `select 1 as one from agents where organization_id = ${p.organizationId} and id = ${p.agentId} for no key update`,
+);
+
+/** Deleted agents that still have sources. */
+export const LEFT_BEHIND = statement(
+  { limit: 'integer' },
+  (p) => `
+  select distinct agent_id as "agentId", organization_id as "organizationId" from drive_sources
+   where not exists (select 1 from agents where agents.id = drive_sources.agent_id) limit ${p.limit}`,
+);
+
+export const COUNT_AGENTS = statement(
+  { organizationId: 'uuid' },
+  (p) => `
+  select account_id as "accountId", count(distinct agent_id)::integer as agents from drive_sources
+   where organization_id = ${p.organizationId} and removed_at is null and exists (select 1 from agents where agents.id = drive_sources.agent_id)
+   group by account_id`,
+);
+
+export const USAGE = statement(
+  { organizationId: 'uuid', sourceId: 'uuid' },
+  (p) => `
+  select coalesce(sum(d.chunks), 0)::double precision as chunks, coalesce(sum(d.bytes::bigint), 0)::double precision as bytes
+    from drive_items i join knowledge_documents d on d.id = i.document_id and d.organization_id = i.organization_id
+   where i.organization_id = ${p.organizationId} and i.source_id = ${p.sourceId}`,
+);

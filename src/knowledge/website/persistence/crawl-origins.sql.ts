@@ -1,0 +1,24 @@
+/** Written by hand: the tables have no relation that an entity could join them by, and every step and slice of a crawl asks. */
+import { statement } from '../../../platform/database/index.js';
+
+/** Of all organizations: a host's worker reads the sitemaps for all crawls. The crawl that was started first comes first. */
+export const WITH_UNREAD_SITEMAPS = statement(
+  { origin: 'text', now: 'timestamptz' },
+  (p) => `
+  select crawl_origin.organization_id as "organizationId", crawl_origin.agent_id as "agentId", crawl_origin.crawl_id as "crawlId", crawl_origin.sitemaps
+    from knowledge_website_origins crawl_origin
+    join knowledge_websites site on site.agent_id = crawl_origin.agent_id and site.crawl_id = crawl_origin.crawl_id and site.work_left
+   where crawl_origin.origin = ${p.origin} and not crawl_origin.opened and crawl_origin.available_at <= ${p.now}
+   order by crawl_origin.available_at, site.active_at`,
+);
+
+/** Origins of a crawl with pages to visit or sitemaps to read. */
+export const UNFINISHED = statement(
+  { organizationId: 'uuid', agentId: 'uuid', crawlId: 'uuid' },
+  (p) => `
+  select origin from knowledge_website_pages
+   where organization_id = ${p.organizationId} and agent_id = ${p.agentId} and crawl_id = ${p.crawlId} and state <> 'done'
+  union
+  select origin from knowledge_website_origins
+   where organization_id = ${p.organizationId} and agent_id = ${p.agentId} and crawl_id = ${p.crawlId} and not opened`,
+);
