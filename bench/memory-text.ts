@@ -1,6 +1,6 @@
 import { randomNumbers } from './knowledge-text.ts';
 
-/** Of what the upstream's model saves, so that it differs from what was there before. */
+/** Seed of the memories that the upstream's model saves, so that they differ from the stored ones. */
 export const UPSTREAM_SEED = 2;
 export const STORED_SEED = 1;
 

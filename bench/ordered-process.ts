@@ -7,16 +7,16 @@ export type Answer<Reply> = Reply | { readonly kind: 'failed'; readonly message:
 /** A child process that executes one order at a time. */
 export class OrderedProcess<Order extends object, Reply extends { readonly kind: string }> {
   private readonly child: ChildProcess;
-  private readonly gone: Promise<never>;
+  private readonly exited: Promise<never>;
 
   /** @param name of the process in errors */
   constructor(name: string, child: ChildProcess) {
     this.child = child;
-    this.gone = once(child, 'exit').then(() => {
+    this.exited = once(child, 'exit').then(() => {
       throw new Error(`The ${name} process ended`);
     });
     // Without an active order, the end of the process is expected.
-    this.gone.catch(() => undefined);
+    this.exited.catch(() => undefined);
   }
 
   get pid(): number {
@@ -27,7 +27,7 @@ export class OrderedProcess<Order extends object, Reply extends { readonly kind:
   async order<Kind extends Reply['kind']>(order: Order, expects: Kind): Promise<Extract<Reply, { kind: Kind }>> {
     const replied = once(this.child, 'message');
     this.child.send(order);
-    const [answer] = (await Promise.race([replied, this.gone])) as [Answer<Reply>];
+    const [answer] = (await Promise.race([replied, this.exited])) as [Answer<Reply>];
     if (answer.kind === 'failed') throw new Error((answer as { readonly message: string }).message);
     if (answer.kind !== expects) throw new Error(`Unexpected reply ${answer.kind}`);
     return answer as Extract<Reply, { kind: Kind }>;

@@ -33,7 +33,7 @@ export interface StartFigures extends Cost {
   readonly multiple: number;
 }
 
-/** Makes a process write its processor time in milliseconds to a separate descriptor. */
+/** Makes a process write its processor time in milliseconds to stderr, which it does not use otherwise. */
 const TELL_TIME = `import { writeSync } from 'node:fs';
 process.on('exit', () => { const { user, system } = process.cpuUsage(); writeSync(2, String((user + system) / 1000)); });`;
 

@@ -7,7 +7,7 @@ export interface Equipment {
   /** The form of the server's responses, a part of its path. */
   readonly form: 'json' | 'sse' | 'told';
   readonly agents: number;
-  /** Whether each agent has its own integrations, or all share them. */
+  /** The number of integrations of each agent, or of all agents if they share them. */
   readonly integrations: { readonly count: number; readonly shared: boolean };
   readonly toolsOfEach: number;
 }

@@ -4,7 +4,7 @@ import { table } from '../table.ts';
 import { type MainContent, UNIT_KINDS, type Unit } from './main-content.ts';
 import { Shingles, wordsOf } from './shingles.ts';
 
-/** The share of a unit's words that must be found: a punctuation mark at one side of a word may be missing. */
+/** The share of a unit's words that its chunks must contain. It is not 1, because punctuation may be joined to a word on one side only. */
 const ENOUGH = 0.95;
 const WORST = 25;
 

@@ -51,7 +51,7 @@ export class RunMetrics extends RunObserver {
     });
     this.tokens = metrics.counter({
       name: 'agent_service_tokens_total',
-      help: 'Tokens that models read (input) and wrote (output), where the provider told.',
+      help: 'Tokens that models read (input) and wrote (output), as far as providers reported them.',
       labels: { provider, direction: DIRECTIONS },
     });
   }

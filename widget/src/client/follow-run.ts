@@ -58,7 +58,7 @@ export async function followRun(
       await seams.sleep(pause * (0.5 + seams.random()), run.signal);
     }
     const joined = await rejoin(requests, run, runId, position.lastId);
-    if (joined === 'gone') return null;
+    if (joined === 'expired') return null;
     response = joined;
     run.onConnected(response !== null);
   }
@@ -70,7 +70,7 @@ async function rejoin(
   { runsPath, signal }: FollowedRun,
   runId: string,
   startingAfter: number,
-): Promise<Response | null | 'gone'> {
+): Promise<Response | null | 'expired'> {
   try {
     return await requests.send({
       method: 'POST',
@@ -80,7 +80,7 @@ async function rejoin(
     });
   } catch (error) {
     if (!(error instanceof ChatError)) throw error;
-    if (error.status === 410) return 'gone';
+    if (error.status === 410) return 'expired';
     if (error.code === 'network' || error.status >= 500) return null;
     throw error;
   }

@@ -102,9 +102,9 @@ export class ServiceRequests {
     }
   }
 
-  private pause(told: number | null, attempt: number, signal: AbortSignal): Promise<void> {
+  private pause(retryAfter: number | null, attempt: number, signal: AbortSignal): Promise<void> {
     const backoff = Math.min(FIRST_PAUSE_MS * 2 ** (attempt - 2), MAX_PAUSE_MS);
-    return this.seams.sleep(told === null ? backoff * (0.5 + this.seams.random()) : told * 1000, signal);
+    return this.seams.sleep(retryAfter === null ? backoff * (0.5 + this.seams.random()) : retryAfter * 1000, signal);
   }
 }
 
@@ -115,7 +115,7 @@ function isExpired(refusal: WireError | null): boolean {
 
 /** In seconds; null if the response has no valid number. */
 function toldWait({ headers }: Response): number | null {
-  const told = headers.get('retry-after');
-  const seconds = told === null ? Number.NaN : Number(told);
+  const value = headers.get('retry-after');
+  const seconds = value === null ? Number.NaN : Number(value);
   return seconds >= 0 ? Math.min(seconds, MAX_WAIT_S) : null;
 }

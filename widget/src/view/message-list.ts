@@ -20,7 +20,7 @@ export class MessageList {
   private readonly approvals: ApprovalsView;
   private isAtEnd = true;
   /** Replies that need no announcement: restored or announced ones. */
-  private readonly told = new Set<string>();
+  private readonly announced = new Set<string>();
   private isFirst = true;
 
   constructor(context: ViewContext, greeting: string) {
@@ -110,8 +110,8 @@ export class MessageList {
   /** Announces each finished reply once, but no replies of a restored conversation. */
   private tell(messages: readonly ChatMessage[]): void {
     for (const { key, role, status, text } of messages) {
-      if (role !== 'assistant' || status === 'streaming' || this.told.has(key)) continue;
-      this.told.add(key);
+      if (role !== 'assistant' || status === 'streaming' || this.announced.has(key)) continue;
+      this.announced.add(key);
       if (!this.isFirst && text !== '') this.context.announce(`${this.context.strings.agent}: ${text}`);
     }
     if (messages.length > 0) this.isFirst = false;

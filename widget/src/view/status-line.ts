@@ -9,17 +9,17 @@ export class StatusLine {
   private readonly context: ViewContext;
   private readonly text = make('span');
   /** Assistive technology announces a countdown once, not every second. */
-  private told = '';
+  private announced = '';
   private readonly again: HTMLButtonElement;
-  private readonly anew: HTMLButtonElement;
+  private readonly startNew: HTMLButtonElement;
   private timer: ReturnType<typeof setInterval> | undefined;
 
   constructor(context: ViewContext) {
     const { strings, chat } = context;
     this.context = context;
     this.again = button(strings.tryAgain, () => void chat.start());
-    this.anew = button(strings.newConversation, () => void chat.newConversation());
-    this.element = make('div', { className: 'status' }, this.text, this.again, this.anew);
+    this.startNew = button(strings.newConversation, () => void chat.newConversation());
+    this.element = make('div', { className: 'status' }, this.text, this.again, this.startNew);
   }
 
   update(state: ChatState): void {
@@ -27,12 +27,12 @@ export class StatusLine {
     clearInterval(this.timer);
     if (status === 'waiting') this.timer = setInterval(() => this.draw(state), 1000);
     this.again.hidden = status !== 'failed' || failure?.terminal === true;
-    this.anew.hidden = status !== 'failed';
+    this.startNew.hidden = status !== 'failed';
     this.element.classList.toggle('problem', failure !== null);
     this.draw(state);
     const kind = `${status} ${failure?.code ?? ''}`;
-    if (kind !== this.told && !this.element.hidden) this.context.announce(this.text.textContent);
-    this.told = kind;
+    if (kind !== this.announced && !this.element.hidden) this.context.announce(this.text.textContent);
+    this.announced = kind;
   }
 
   stop(): void {
