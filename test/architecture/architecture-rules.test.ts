@@ -70,7 +70,7 @@ async function expectExactlyThePlanted(rule: string, reports: readonly Report[])
   expect([...new Set(reports.map((report) => report.file))].sort()).toEqual(planted);
 }
 
-describe('the example of docs/extending.md', () => {
+describe('the example of docs/extending/context.md', () => {
   const example = join(ROOT, 'test/extending');
 
   it('breaks no rule', async () => {

@@ -17,7 +17,7 @@ export type ToolSettings = Stored<typeof toolSettings>;
 
 /**
  * The settings without rules: a value in a request replaces the stored one, and responses show it. In requests and responses a
- * boolean is `{enabled}`, and a request may send a part of an object. `docs/extending.md` tells how to add one.
+ * boolean is `{enabled}`, and a request may send a part of an object. `docs/extending/agent-setting.md` describes how to add one.
  */
 const plainSettings = storedObject({
   tools: toolSettings.prefault({}),

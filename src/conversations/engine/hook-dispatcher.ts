@@ -89,7 +89,7 @@ export class HookDispatcher {
   }
 
   /**
-   * Calls all hooks in parallel. An event whose answers need no combining needs only this method (`docs/extending.md`).
+   * Calls all hooks in parallel. An event whose answers need no combining needs only this method (`docs/extending/hook-event.md`).
    * @param broken the answer of a hook that throws
    */
   async ask<Answer>(

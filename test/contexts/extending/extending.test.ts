@@ -34,7 +34,7 @@ async function termsOf(key: string): Promise<TermList['terms']> {
   return (await service.http<TermList>('GET', '/v1/glossary/terms', { key })).body.terms;
 }
 
-describe('a context that is added as docs/extending.md tells', () => {
+describe('a context that is added as docs/extending/context.md tells', () => {
   const definition = 'A bicycle for hills. It has 24 gears.';
 
   it('has its table, its routes, its job and its event', async () => {
@@ -99,8 +99,8 @@ describe('a context that is added as docs/extending.md tells', () => {
   });
 });
 
-describe('docs/extending.md', () => {
+describe('docs/extending/context.md', () => {
   it('shows the files of the example as they are', async () => {
-    expect(filesShown('extending.md', 'glossary')).toEqual(await filesOfExample('glossary'));
+    expect(filesShown('extending/context.md', 'glossary')).toEqual(await filesOfExample('glossary'));
   });
 });

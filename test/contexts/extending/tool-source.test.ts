@@ -35,7 +35,7 @@ async function resultOfCall(number: unknown): Promise<unknown> {
   return (await talk.messages()).at(-1)?.toolCalls?.[0];
 }
 
-describe('a tool source that is added as docs/adding-a-tool-source.md tells', () => {
+describe('a tool source that is added as docs/extending/tool-source.md tells', () => {
   it('answers for whoever the caller says is asking', async () => {
     shop.respond((exchange) => exchange.refuse(200, { state: 'on its way' }));
     expect(await resultOfCall(17)).toMatchObject({ status: 'completed', output: '{"state":"on its way"}' });
@@ -71,8 +71,8 @@ describe('a tool source that is added as docs/adding-a-tool-source.md tells', ()
   });
 });
 
-describe('docs/adding-a-tool-source.md', () => {
+describe('docs/extending/tool-source.md', () => {
   it('shows the files of the example as they are', async () => {
-    expect(filesShown('adding-a-tool-source.md', 'order-status')).toEqual(await filesOfExample('order-status'));
+    expect(filesShown('extending/tool-source.md', 'order-status')).toEqual(await filesOfExample('order-status'));
   });
 });

@@ -32,6 +32,8 @@ export function stepsOf(page: string): PageStep[] {
   const steps: { commands: PageBlock; answers: PageBlock[]; files: PageBlock[] }[] = [];
   let files: PageBlock[] = [];
   for (const block of blocksOf(page)) {
+    // A block with a path belongs to the source; `applyPage` follows it.
+    if (block.file?.includes('/')) continue;
     if (block.file !== undefined) files.push(block);
     else if (block.language === 'sh') {
       steps.push({ commands: block, answers: [], files });

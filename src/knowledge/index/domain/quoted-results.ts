@@ -1,5 +1,5 @@
 import { cut, lineOf, mark, quotable } from '../../../platform/text/index.js';
-import type { SourceKind } from './source-kind.js';
+import { type SourceKind, SOURCES } from './source-kind.js';
 
 /** A passage as a model is to read it. All of it but `page` was written by strangers. */
 export interface QuotablePassage {
@@ -20,12 +20,6 @@ const MIN_EXCERPT = 400;
 const MAX_TITLE = 300;
 const MAX_HEADING = 500;
 const MAX_URL = 2_000;
-
-const SOURCES: Readonly<Record<SourceKind, string>> = {
-  website: 'a page of a website',
-  drive: 'a file of a cloud drive',
-  upload: 'an uploaded file',
-};
 
 /**
  * Writes passages for a model as quotations, each between two marks that nobody who wrote them can have known.
