@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { glob } from 'node:fs/promises';
 import { join } from 'node:path';
+import { format, resolveConfig } from 'prettier';
 
 const EXAMPLES = join(import.meta.dirname, '../extending/src');
 const DOCUMENTS = join(import.meta.dirname, '../../docs');
@@ -16,8 +17,11 @@ export function filesShown(page: string, context: string): Map<string, string> {
 export async function filesOfExample(context: string): Promise<Map<string, string>> {
   const cwd = join(EXAMPLES, context);
   const files: [string, string][] = [];
+  const config = await resolveConfig(join(EXAMPLES, 'example.ts'));
   for await (const file of glob('**/*.ts', { cwd })) {
-    files.push([file, readFileSync(join(cwd, file), 'utf8').replaceAll('../../../src/', '')]);
+    const code = readFileSync(join(cwd, file), 'utf8').replaceAll('../../../src/', '');
+    // Shorter paths may let an import fit into one line.
+    files.push([file, await format(code, { ...config, parser: 'typescript' })]);
   }
   return new Map(files.sort());
 }
