@@ -12,7 +12,7 @@ const service = useService({ environment: drive.environment });
 beforeEach(() => drive.reset());
 afterAll(() => drive.close());
 
-/** A key of a person of this role. */
+/** The API key of a member with this role. */
 async function personOf(organizationId: string, role: string): Promise<{ memberId: string; key: string }> {
   const { id: memberId } = await service.cli<{ id: string }>(
     'member',
@@ -94,7 +94,7 @@ describe('a service account', () => {
     expect(drive.tokenRequests).toHaveLength(0);
   });
 
-  it('is refused with the reason of the drive, and nothing is stored', async () => {
+  it('is rejected with the reason of the drive, and nothing is stored', async () => {
     const at = await DriveKnowledge.start(service);
     drive.refusal = () => 'invalid_grant';
     const byToken = await at.addAccount();
@@ -109,7 +109,7 @@ describe('a service account', () => {
     expect((await at.accounts()).body.serviceAccounts).toEqual([]);
   });
 
-  it('is not refused by a drive that is away for now', async () => {
+  it('is not rejected while the drive is unavailable: the answer is 503', async () => {
     const at = await DriveKnowledge.start(service);
     drive.before = (_request, response) => (json(response, 500, {}), true);
     const failing = await at.addAccount();
@@ -120,7 +120,7 @@ describe('a service account', () => {
     expect((await at.accounts()).body.serviceAccounts).toEqual([]);
   });
 
-  it('is there once in an organization', async () => {
+  it('can be added only once to an organization', async () => {
     const at = await DriveKnowledge.start(service);
     const content = keyFile();
     expect((await at.addAccount(content)).status).toBe(201);
@@ -128,7 +128,7 @@ describe('a service account', () => {
     expect((await (await DriveKnowledge.start(service)).addAccount(content)).status).toBe(201);
   });
 
-  it('never has this service ask an address of its key file', async () => {
+  it('is used only with the addresses in the settings, not those in its key file', async () => {
     const canary = await Canary.start();
     const at = await DriveKnowledge.start(service);
     const uris = Object.fromEntries(
@@ -144,7 +144,7 @@ describe('a service account', () => {
     await canary.close();
   });
 
-  it('is not for keys with an allowlist', async () => {
+  it('cannot be managed with keys that have an allowlist', async () => {
     const at = await DriveKnowledge.start(service);
     const { key } = await at.organization.keyWith(['manageAgents'], [at.agentId]);
     expect(await at.addAccount(keyFile(), key)).toMatchObject({
@@ -155,7 +155,7 @@ describe('a service account', () => {
 });
 
 describe('deleting a service account', () => {
-  it('takes the settings of agents that use it and their documents along', async () => {
+  it('deletes the settings of agents that use it, and their documents', async () => {
     const at = await DriveKnowledge.withAccount(service);
     const view = await at.synced([drive.text('a.txt', 'alpha')]);
     expect((await at.accounts()).body.serviceAccounts).toMatchObject([{ agentCount: 1 }]);
@@ -168,7 +168,7 @@ describe('deleting a service account', () => {
     await until(async () => (await rowsOf(at.organization.id)).every(({ count }) => count === 0), 'nothing left');
   });
 
-  it('is for owners, admins and the one who added it', async () => {
+  it('is allowed to owners, admins and the member who added it', async () => {
     const at = await DriveKnowledge.start(service);
     const [adder, other, admin] = [
       await personOf(at.organization.id, 'member'),
@@ -188,7 +188,7 @@ describe('deleting a service account', () => {
     expect((await at.removeAccount(second.id, admin.key)).status).toBe(200);
   });
 
-  it('answers for one of another organization as for one that nobody has', async () => {
+  it('answers 404 for an account of another organization, as for one that does not exist', async () => {
     const [mine, theirs] = [await DriveKnowledge.start(service), await DriveKnowledge.start(service)];
     const { id } = (await theirs.addAccount()).body;
     const [foreign, unknown] = [await mine.removeAccount(id), await mine.removeAccount(newId())];
@@ -198,7 +198,7 @@ describe('deleting a service account', () => {
 });
 
 describe('the service account of a drive PUT', () => {
-  it('is the only available one, or has to be named', async () => {
+  it('is the only available one, or must be named', async () => {
     const at = await DriveKnowledge.start(service);
     const file = drive.text('a.txt', 'alpha');
     const none = await at.put([file]);
@@ -212,7 +212,7 @@ describe('the service account of a drive PUT', () => {
     expect((await at.put([file], { integrationId: newId() })).status).toBe(404);
   });
 
-  it('is one that a member has added, and any for an admin', async () => {
+  it('is one that the member added, or any for an admin', async () => {
     const at = await DriveKnowledge.start(service);
     const file = drive.text('a.txt', 'alpha');
     const member = await personOf(at.organization.id, 'member');
@@ -238,10 +238,10 @@ async function rowsOf(organizationId: string): Promise<{ count: number }[]> {
 }
 
 describe('a selection of files', () => {
-  it.each([429, 500, 503])('is made although the drive answers %s once for each file', async (status) => {
+  it.each([429, 500, 503])('succeeds although the drive answers %s once for each file', async (status) => {
     const at = await DriveKnowledge.withAccount(service);
     const ids = ['a.txt', 'b.txt', 'c.txt'].map((name) => drive.text(name, name));
-    // A sync of another test may still ask for other files.
+    // A sync of another test may still request other files.
     const unanswered = new Set(ids.map((id) => `/drive/v3/files/${id}`));
     drive.before = ({ path }, response) => {
       if (!unanswered.delete(path)) return false;

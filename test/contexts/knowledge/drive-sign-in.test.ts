@@ -49,7 +49,7 @@ async function setGrant(at: DriveKnowledge, sql: string): Promise<void> {
 }
 
 describe("a person's sign-in", () => {
-  it('has the agent know the selected files, beside those of a service account', async () => {
+  it('adds the selected files to the knowledge of the agent, beside those of a service account', async () => {
     const at = await DriveKnowledge.withAccount(service);
     const [mine, theirs] = [drive.text('mine.txt', 'alpha'), drive.text('theirs.txt', 'bravo')];
     expect((await at.read('drive-oauth')).status).toBe(404);
@@ -82,7 +82,7 @@ describe("a person's sign-in", () => {
     expect(JSON.stringify(secrets)).not.toMatch(/access-|refresh-/);
   });
 
-  it('is good for one visit, and a look at where the link leads does not use it up', async () => {
+  it('can be completed once, and opening the authorization link does not use it up', async () => {
     const at = await DriveKnowledge.start(service);
     const back = drive.consent(await authorizationUrl(at, [drive.text('a.txt', 'alpha')]));
     expect((await fetch(back, { method: 'HEAD' })).status).toBe(200);
@@ -92,7 +92,7 @@ describe("a person's sign-in", () => {
     expect([again.status, again.text]).toEqual([400, expect.stringContaining('This sign-in is not known')]);
   });
 
-  it('that takes more than 10 minutes, is refused or cannot see the files ends on a page, and stores nothing', async () => {
+  it('that takes more than 10 minutes, is denied or cannot see the files ends on an error page, and stores nothing', async () => {
     const at = await DriveKnowledge.start(service);
     const file = drive.text('a.txt', 'alpha');
     const late = drive.consent(await authorizationUrl(at, [file]));
@@ -100,7 +100,7 @@ describe("a person's sign-in", () => {
     const denied = new URL(drive.consent(await authorizationUrl(at, [file])));
     denied.searchParams.delete('code');
     denied.searchParams.set('error', '<script>access_denied');
-    const blind = drive.consent(await authorizationUrl(at, [file, 'of-nobody']));
+    const blind = drive.consent(await authorizationUrl(at, [file, 'of-no-account']));
     for (const [url, words] of [
       [late, 'longer than 10 minutes'],
       [denied.href, 'did not grant access'],
@@ -115,7 +115,7 @@ describe("a person's sign-in", () => {
     expect((await at.read('drive-oauth')).status).toBe(404);
   });
 
-  it('that comes back with neither code nor error can still be completed, and one with an error cannot', async () => {
+  it('that returns without code and error can still be completed, and one that returns with an error cannot', async () => {
     const at = await DriveKnowledge.start(service);
     const back = drive.consent(await authorizationUrl(at, [drive.text('a.txt', 'alpha')]));
     const without = new URL(back);
@@ -150,7 +150,7 @@ describe("a person's sign-in", () => {
     });
   });
 
-  it('makes room for another once 20 are open', async () => {
+  it('replaces the oldest once 20 are open', async () => {
     const at = await DriveKnowledge.start(service);
     const first = await authorizationUrl(at, ['a']);
     for (let index = 0; index < 20; index += 1) await authorizationUrl(at, ['a']);
@@ -162,7 +162,7 @@ describe("a person's sign-in", () => {
     expect((await visit(drive.consent(first))).status).toBe(400);
   });
 
-  it('that is still open when the settings are removed cannot bring them back', async () => {
+  it('that is open when the settings are deleted cannot create them again', async () => {
     const at = await signedIn();
     const open = drive.consent(await authorizationUrl(at, [drive.text('b.txt', 'bravo')]));
     expect((await at.remove('drive-oauth')).status).toBe(204);
@@ -171,7 +171,7 @@ describe("a person's sign-in", () => {
     expect((await at.read('drive-oauth')).status).toBe(404);
   });
 
-  it('is forgotten with its settings', async () => {
+  it('is deleted with its settings', async () => {
     const at = await signedIn();
     expect((await at.remove('drive-oauth')).status).toBe(204);
     expect((await at.read('drive-oauth')).status).toBe(404);
@@ -186,7 +186,7 @@ describe("a person's sign-in", () => {
 });
 
 describe('an access token of a sign-in', () => {
-  it('is refreshed once, whatever the number of processes that need another', async () => {
+  it('is refreshed once, however many processes need a new one', async () => {
     const at = await signedIn();
     const replica = await service.replica();
     try {
@@ -199,7 +199,7 @@ describe('an access token of a sign-in', () => {
     }
   });
 
-  it('is refreshed by another process where one has died over it', async () => {
+  it('is refreshed by another process when one has died while refreshing it', async () => {
     const at = await signedIn();
     await setGrant(
       at,
@@ -223,7 +223,7 @@ describe('an access token of a sign-in', () => {
     expect(await tokenOf(at)).not.toBe(before);
   });
 
-  it('that is refused says why, without what the drive was sent', async () => {
+  it('that is refused has the reason in its error, without the values that were sent', async () => {
     drive.refusal = () => 'unauthorized_client';
     drive.refusalWords = (form) => `The client ${form.get('client_secret')} may not use <${form.get('refresh_token')}>`;
     const asked = service.app
@@ -234,7 +234,7 @@ describe('an access token of a sign-in', () => {
     });
   });
 
-  it('that was withdrawn ends syncs as failed until somebody signs in again', async () => {
+  it('that was withdrawn makes syncs fail until a person signs in again', async () => {
     const at = await signedIn();
     const { files } = (await at.read('drive-oauth')).body;
     drive.revokeGrants();

@@ -12,7 +12,7 @@ const forever = new AbortController().signal;
 beforeEach(() => drive.reset());
 afterAll(() => drive.close());
 
-/** What an agent knows: text by title. */
+/** The documents of an agent: text by title. */
 async function known({ agentId }: DriveKnowledge): Promise<Record<string, string>> {
   const rows = await service.database.query<{ title: string; text: string }>(
     `select d.title, string_agg(c.text, ' ' order by c.position) as text from knowledge_documents d
@@ -34,7 +34,7 @@ async function schedule(): Promise<void> {
   await service.app.get(ScheduleDriveSyncs, { strict: false }).process();
 }
 
-/** The time of its next sync has come. */
+/** Makes the next sync due. */
 async function syncedAgain(at: DriveKnowledge): Promise<DriveView> {
   drive.requests.length = 0;
   const { id } = await sourceOf(at);
@@ -46,7 +46,7 @@ async function syncedAgain(at: DriveKnowledge): Promise<DriveView> {
 }
 
 describe('a sync', () => {
-  it('takes a folder with everything below it, each file once, through pages, shortcuts and cycles', async () => {
+  it('reads a folder with everything below it, each file once, through pages, shortcuts and cycles', async () => {
     const at = await DriveKnowledge.withAccount(service);
     drive.pageSize = 2;
     const top = drive.folder('Top');
@@ -86,7 +86,7 @@ describe('a sync', () => {
     ).toBe(true);
   });
 
-  it('has documents of the drive exported so that structure survives, and smaller where they are too large for that', async () => {
+  it('exports documents of the drive in a format that keeps structure, or in a smaller one where that is too large', async () => {
     const at = await DriveKnowledge.withAccount(service);
     const own = (name: string, mimeType: string): string => drive.add({ name, mimeType, content: `text of ${name}` });
     const ids = [own('Doc', DOCUMENT), own('Sheet', SPREADSHEET), own('Slides', SLIDES)];
@@ -117,12 +117,12 @@ describe('a sync', () => {
     expect(row?.url).toBe(`https://drive.example/${ids[0]}`);
   });
 
-  it('names what the account cannot see, and stores nothing then', async () => {
+  it('names the files that the account cannot see, and stores nothing', async () => {
     const at = await DriveKnowledge.withAccount(service);
     const [there, trashed] = [drive.text('a.txt', 'alpha'), drive.add({ name: 'b', trashed: true })];
-    const answer = await at.put([there, 'of-nobody', trashed, '..']);
+    const answer = await at.put([there, 'of-no-account', trashed, '..']);
     expect(answer).toMatchObject({ status: 400, body: { code: 'drive_file_not_found' } });
-    for (const id of ['of-nobody', trashed, "'..'"]) expect(answer.text).toContain(id);
+    for (const id of ['of-no-account', trashed, "'..'"]) expect(answer.text).toContain(id);
     expect(answer.text).not.toContain(there);
     expect((await at.read()).status).toBe(404);
     drive.before = (_request, response) => (json(response, 500, {}, { 'retry-after': '0' }), true);
@@ -130,7 +130,7 @@ describe('a sync', () => {
     expect((await at.read()).status).toBe(404);
   });
 
-  it('takes 1 to 500 ids, one that is there twice once', async () => {
+  it('accepts 1 to 500 ids, and counts duplicates once', async () => {
     const at = await DriveKnowledge.withAccount(service);
     for (const ids of [[], [''], undefined, 'x', Array.from({ length: 501 }, String)]) {
       expect(await at.put(ids)).toMatchObject({ status: 400, body: { code: 'FST_ERR_VALIDATION' } });
@@ -139,7 +139,7 @@ describe('a sync', () => {
     expect((await at.synced([id, id])).files).toHaveLength(1);
   });
 
-  it('tells of files that failed or are gone, and keeps what was read of them before', async () => {
+  it('reports files that failed or are missing, and keeps what was read of failed ones before', async () => {
     const at = await DriveKnowledge.withAccount(service);
     const [good, large, empty] = [
       drive.text('good.txt', 'alpha'),
@@ -161,7 +161,7 @@ describe('a sync', () => {
     expect(await known(at)).toEqual({});
   });
 
-  it('asks again where the drive is asked too often', async () => {
+  it('retries when the drive limits the rate', async () => {
     const at = await DriveKnowledge.withAccount(service);
     const ids = [drive.text('a.txt', 'alpha'), drive.text('b.txt', 'bravo')];
     let refused = 0;
@@ -176,7 +176,7 @@ describe('a sync', () => {
     expect(refused).toBe(1);
   });
 
-  it('ends as failed where access was withdrawn, and leaves what is known', async () => {
+  it('fails when access was withdrawn, and keeps the documents', async () => {
     const at = await DriveKnowledge.withAccount(service);
     const first = await at.synced([drive.text('a.txt', 'alpha')]);
     drive.revokeTokens();
@@ -194,7 +194,7 @@ describe('a sync', () => {
 });
 
 describe('a sync that is repeated', () => {
-  it('says nothing of what the one before complained of, until it ends', async () => {
+  it('keeps the error of the one before until it ends', async () => {
     const at = await DriveKnowledge.withAccount(service);
     await at.synced([drive.text('a.txt', 'alpha')]);
     drive.refusal = () => 'invalid_grant';
@@ -203,7 +203,7 @@ describe('a sync that is repeated', () => {
     drive.refusal = undefined;
     const held = hold((path) => path.includes('/changes'));
     const again = syncedAgain(at);
-    await until(() => held.reached(), 'the drive to be asked');
+    await until(() => held.reached(), 'a request to the drive');
     expect((await at.read()).body.sync).toMatchObject({
       state: 'IN_PROGRESS',
       lastError: expect.stringContaining('invalid_grant'),
@@ -212,7 +212,7 @@ describe('a sync that is repeated', () => {
     expect((await again).sync).toMatchObject({ state: 'SUCCESS', lastError: null });
   });
 
-  it('asks for changes alone, and fetches what has changed', async () => {
+  it('requests only the changes, and fetches what has changed', async () => {
     const at = await DriveKnowledge.withAccount(service);
     const top = drive.folder('Top');
     const [a, b, c] = [
@@ -235,7 +235,7 @@ describe('a sync that is repeated', () => {
     expect(drive.requests.some(({ query }) => 'q' in query)).toBe(false);
   });
 
-  it('lists everything again where folders have changed, without fetching what has not', async () => {
+  it('lists everything again when folders have changed, without fetching unchanged files', async () => {
     const at = await DriveKnowledge.withAccount(service);
     const top = drive.folder('Top');
     const below = drive.folder('Below', top);
@@ -269,7 +269,7 @@ describe('a sync that is repeated', () => {
     },
   );
 
-  it('takes no more files than a source may have', async () => {
+  it('reads at most as many files as a source may have', async () => {
     const at = await DriveKnowledge.withAccount(service);
     const top = drive.folder('Top');
     await at.synced([top]);
@@ -288,8 +288,8 @@ describe('a sync that is repeated', () => {
   });
 });
 
-describe('a sync under way', () => {
-  it('is superseded by another selection', async () => {
+describe('a sync in progress', () => {
+  it('is replaced by another selection', async () => {
     const at = await DriveKnowledge.withAccount(service);
     const [old, fresh] = [drive.text('old.txt', 'alpha'), drive.text('new.txt', 'bravo')];
     const held = hold((path, query) => path.includes(old) && query.get('alt') === 'media');
@@ -309,13 +309,13 @@ describe('a sync under way', () => {
       const at = await DriveKnowledge.withAccount(service);
       const top = drive.folder('Top');
       for (const name of ['a.txt', 'b.txt']) drive.text(name, `text of ${name}`, top);
-      // The look-up of the request itself comes first.
+      // The first request is the look-up of the PUT itself.
       let seen = -2;
       const held = hold(() => (seen += 1) === dies);
       await at.put([top]);
       await until(() => held.reached(), 'the worker is at its request');
       const { id } = await sourceOf(at);
-      // What it held counts no more; the processes that remain find that out.
+      // The time passes after which the other processes take over its work.
       await service.database.query("update drive_sources set due_at = '2020-01-01T00:00:00Z' where id = $1::uuid", [
         id,
       ]);
@@ -327,7 +327,7 @@ describe('a sync under way', () => {
     },
   );
 
-  it('is worked on by one worker at a time', async () => {
+  it('is run by one worker at a time', async () => {
     const at = await DriveKnowledge.withAccount(service);
     const ids = Array.from({ length: 12 }, (_none, index) => drive.text(`${index}.txt`, `text ${index}`));
     const sync = service.app.get(SyncDriveSource, { strict: false });
@@ -340,7 +340,7 @@ describe('a sync under way', () => {
     expect([...drive.fetched].sort()).toEqual([...ids].sort());
   });
 
-  it('ends with the agent, and leaves nothing', async () => {
+  it('ends when the agent is deleted, and leaves no rows', async () => {
     const at = await DriveKnowledge.withAccount(service);
     await at.synced([drive.text('a.txt', 'alpha')]);
     await service.http('DELETE', `/v1/agents/${at.agentId}`, { key: at.key });
@@ -363,8 +363,8 @@ describe('a sync under way', () => {
   });
 });
 
-describe('a drive that lies', () => {
-  it('cannot lead in circles, have what is no file taken for one or give endless names', async () => {
+describe('a drive with wrong responses', () => {
+  it('cannot cause an endless sync, invalid items or endless names', async () => {
     const at = await DriveKnowledge.withAccount(service);
     const top = drive.folder('Top');
     let pages = 0;
@@ -396,7 +396,7 @@ describe('a drive that lies', () => {
     ['another page', (page: number) => `page-${page}`, 50],
     ['the same page', () => 'page', 2],
   ])(
-    'with empty pages that lead to %s for ever ends a sync as failed, and nothing counts as gone',
+    'with empty pages that lead to %s for ever makes a sync fail, and no file counts as missing',
     async (_what, nextPageToken, most) => {
       const at = await DriveKnowledge.withAccount(service);
       const top = drive.folder('Top');
@@ -422,7 +422,10 @@ describe('a drive that lies', () => {
 
   it.each([
     ['what is no JSON', (response: Parameters<typeof json>[0]) => response.writeHead(200).end('{"half')],
-    ['what is not of its API', (response: Parameters<typeof json>[0]) => json(response, 200, { files: 'none' })],
+    [
+      'something that does not match its API',
+      (response: Parameters<typeof json>[0]) => json(response, 200, { files: 'none' }),
+    ],
     [
       'a redirect',
       (response: Parameters<typeof json>[0]) =>
@@ -432,7 +435,7 @@ describe('a drive that lies', () => {
       'more than is read',
       (response: Parameters<typeof json>[0]) => response.writeHead(200).end('x'.repeat(3 * 1024 * 1024)),
     ],
-  ])('with %s ends a sync as failed, after it was asked again', async (_what, answer) => {
+  ])('with %s makes a sync fail after retries', async (_what, answer) => {
     const at = await DriveKnowledge.withAccount(service);
     const top = drive.folder('Top');
     let asked = 0;
@@ -443,8 +446,8 @@ describe('a drive that lies', () => {
       return true;
     };
     await at.put([top]);
-    await until(() => asked > 0, 'the drive was asked');
-    // The pauses between are long: they are taken to have passed.
+    await until(() => asked > 0, 'a request to the drive');
+    // The pauses between steps are long, so the test skips them.
     const source = await sourceOf(at);
     await until(async () => {
       await service.database.query('update drive_sources set stalls = 8 where id = $1::uuid and lease is null', [
@@ -456,7 +459,7 @@ describe('a drive that lies', () => {
     expect((await at.read()).body.sync.lastError).toMatch(/drive|larger/);
   });
 
-  it('with redirects is told to whoever selects files or adds an account, and nothing is stored', async () => {
+  it('that redirects fails the request that selects files or adds an account, and nothing is stored', async () => {
     const at = await DriveKnowledge.withAccount(service);
     drive.before = (_request, response) => {
       response.writeHead(302, { location: `${drive.url}/elsewhere` }).end();
@@ -473,7 +476,7 @@ describe('a drive that lies', () => {
   });
 });
 
-/** Holds the first request that is meant until it is released. */
+/** Holds the first matching request until it is released. */
 function hold(isMeant: (path: string, query: URLSearchParams) => boolean): {
   reached: () => boolean;
   answered: () => boolean;

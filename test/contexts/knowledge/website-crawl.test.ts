@@ -134,7 +134,7 @@ describe('a crawl', () => {
     });
   });
 
-  it('removes the pages of a site that is not listed any more, and all of them with an empty list', async () => {
+  it('removes the pages of a site that is no longer listed, and all pages with an empty list', async () => {
     site.article('/one/', { title: 'One', text: 'One.' });
     site.article('/two/', { title: 'Two', text: 'Two.' });
     const agent = await website();

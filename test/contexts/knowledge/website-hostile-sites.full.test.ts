@@ -11,7 +11,7 @@ import { until } from '../../support/until.js';
 import { AgentWebsite } from '../../support/websites.js';
 import { SkippingClock } from '../tenants/world.js';
 
-/** What a server may take its time for is over sooner: a fault must not last as long here as in a crawl. */
+/** Shortens the timeouts of requests, so that a stalled server does not stall the test for as long. */
 class HurriedClock extends SkippingClock {
   override after(ms: number, task: () => void): () => void {
     return super.after(this.hurried && ms >= 10_000 && ms <= 30_000 ? ms / 30 : ms, task);
@@ -19,7 +19,7 @@ class HurriedClock extends SkippingClock {
   hurried = false;
 }
 
-/** Of its own for each test, since what a robots.txt says is remembered. */
+/** Each test has its own, because rules of robots.txt are cached. */
 const linking = useSite();
 const faulty = useSite();
 const egressAllow = Object.assign(new Set<string>(), {
@@ -43,11 +43,11 @@ describe('a site that names addresses that are not public', () => {
   let canary: Canary | undefined;
   afterEach(() => canary?.close());
 
-  it('in links, sitemaps, canonical addresses, redirects and robots.txt reaches none of them', async () => {
+  it('in links, sitemaps, canonical addresses, redirects and robots.txt causes no connection to them', async () => {
     canary = await Canary.start();
     const { port } = canary;
     const urls = [...ADDRESS_CORPUS.map(({ host }) => `http://${host}:${port}/`), ...misleadingUrls(port)];
-    // As many sitemaps as are read of one robots.txt, from all parts of the list.
+    // As many as the crawl reads of one robots.txt, from all parts of the list.
     linking.robots([
       'User-agent: *',
       'Allow: /',
@@ -62,7 +62,7 @@ describe('a site that names addresses that are not public', () => {
     linking.page('/', `<html><body>Text ${links} ${own}</body></html>`);
     for (const [index, url] of urls.entries()) {
       const at = inAttribute(url);
-      // Pages that ask not to be indexed are read as the others, and take less time.
+      // Pages with noindex are read like others, and take less time.
       linking.page(
         `/canonical/${index}`,
         `<html><head><meta name="robots" content="noindex"><link rel="canonical" href="${at}"><meta http-equiv="refresh" content="0;url=${at}"></head><body>Text</body></html>`,
@@ -109,7 +109,7 @@ describe('a site whose server does everything wrong', () => {
     response.once('close', () => clearInterval(timer));
   };
 
-  it('has those pages fail, and all others indexed', async () => {
+  it('fails only the faulty pages, and indexes all others', async () => {
     clock.hurried = true;
     const slow = nestedFormsPdf();
     hurryParsers(50, ({ url }) => url?.endsWith('/slow.pdf') === true);

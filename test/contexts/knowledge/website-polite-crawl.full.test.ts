@@ -6,15 +6,15 @@ import { AgentWebsite } from '../../support/websites.js';
 
 const site = useSite();
 const other = useSite();
-/** Is left alone for hours, once it has asked for that. */
-const away = useSite();
-/** Wants pauses, so that its crawl takes seconds: it goes on beside the other tests. */
+/** Asks for a pause of hours. */
+const paused = useSite();
+/** Has a crawl delay, so its crawl takes seconds. It runs beside the other tests. */
 const unhurried = new SiteServer();
-/** More than one process has steps at a time. */
+/** More hosts than one process works on at a time. */
 const slow = Array.from({ length: 12 }, () => useSite());
-/** Asks for some seconds. */
+/** Asks for a pause of seconds. */
 const hushed = useSite();
-const sites = [site, other, away, unhurried, hushed, ...slow];
+const sites = [site, other, paused, unhurried, hushed, ...slow];
 const egressAllow = Object.assign(new Set<string>(), {
   has: (host: string) => sites.some(({ egressAllow: allowed }) => allowed.has(host)),
 });
@@ -50,7 +50,7 @@ function pages(count: number, before?: () => Promise<unknown>): string[] {
 }
 
 describe('a host', () => {
-  it('is asked four things at a time at most, however many agents have it', async () => {
+  it('gets at most four requests at a time, however many agents crawl it', async () => {
     const moment = (): Promise<unknown> => new Promise((resolve) => setTimeout(resolve, 20));
     pages(8, moment);
     const agents = await Promise.all([website(), website(), website()]);
@@ -59,7 +59,7 @@ describe('a host', () => {
     expect(site.maxConcurrent).toBeLessThanOrEqual(4);
   });
 
-  it('that says 429 is left alone until its time, with all of its pages', async () => {
+  it('that answers 429 gets no request for its pages until the pause has passed', async () => {
     const links = pages(12);
     let refusedAt = 0;
     const requestedAt: number[] = [];
@@ -79,11 +79,11 @@ describe('a host', () => {
       state: 'SUCCESS',
       pages: { found: 13, indexed: 13 },
     });
-    // Those that were under way when it said so.
+    // Requests that were in progress when it answered 429.
     expect(requestedAt.filter((at) => at < refusedAt + 2_500).length).toBeLessThanOrEqual(4);
   });
 
-  it('that says 429 is asked for nothing else until its time, by no other agent: neither robots.txt nor sitemap', async () => {
+  it('that answers 429 gets no request for another agent either, not even for robots.txt or a sitemap', async () => {
     const requestedAt: number[] = [];
     let refusedAt = 0;
     const answered =
@@ -113,11 +113,11 @@ describe('a host', () => {
     await second.put({ rootUrl: hushed.url('/') });
     expect((await crawl).sync).toMatchObject({ state: 'SUCCESS', pages: { found: 2, indexed: 2 } });
     expect((await second.crawled()).sync).toMatchObject({ state: 'SUCCESS', pages: { found: 2, indexed: 2 } });
-    // The other page of the first one may have been under way.
+    // The other request of the first agent may have been in progress.
     expect(requestedAt.filter((at) => at > heldAt && at < refusedAt + 3_500).length).toBeLessThanOrEqual(1);
   });
 
-  it('that wants to be asked again at once is asked again after a while of our own', async () => {
+  it('that sends Retry-After 0 gets the next request after the usual pause', async () => {
     let tries = 0;
     site.page('/', (_request, response) => {
       tries += 1;
@@ -133,20 +133,20 @@ describe('a host', () => {
     expect(tries).toBe(2);
   });
 
-  it('that wants to be left alone for hours ends the crawl, and keeps no other from its end', async () => {
+  it('that asks for a pause of hours ends its crawl, and does not delay other crawls', async () => {
     const links = Array.from({ length: 30 }, (_none, index) => `/p/${index}`);
-    away.article('/', { title: 'Home', text: 'Home.', links });
-    for (const link of links) away.page(link, { status: 429, headers: { 'retry-after': '7200' } });
+    paused.article('/', { title: 'Home', text: 'Home.', links });
+    for (const link of links) paused.page(link, { status: 429, headers: { 'retry-after': '7200' } });
     other.article('/', { title: 'Home', text: 'Home.' });
     const agent = await website();
-    const { sync } = await agent.crawl({ rootUrl: away.url('/') }, { rootUrl: other.url('/') });
+    const { sync } = await agent.crawl({ rootUrl: paused.url('/') }, { rootUrl: other.url('/') });
     expect(sync).toMatchObject({ state: 'PARTIAL_SUCCESS', pages: { found: 32, indexed: 2, failed: 30 } });
-    expect(away.requests.filter(({ path }) => path.startsWith('/p/')).length).toBeLessThanOrEqual(4);
+    expect(paused.requests.filter(({ path }) => path.startsWith('/p/')).length).toBeLessThanOrEqual(4);
   });
 });
 
-describe('a page whose answer breaks off', () => {
-  it('is tried twice, not for a minute', async () => {
+describe('a page whose response is cut off', () => {
+  it('is tried twice', async () => {
     site.page('/', (_request, response) => {
       response.writeHead(200, { 'content-type': 'text/html', 'content-length': '1000' }).write('<html>');
       setImmediate(() => response.destroy());
@@ -161,9 +161,9 @@ describe('a page whose answer breaks off', () => {
   });
 });
 
-describe('a host that wants pauses', () => {
-  it('has its sitemaps and redirects read one at each turn, each once, and all that they lead to is indexed', async () => {
-    // A second and more for each of its five turns.
+describe('a host with a crawl delay', () => {
+  it('gets one request per slice, for sitemaps and redirects too, and all pages behind them are indexed', async () => {
+    // More than a second for each of its five slices.
     expect((await ofUnhurried.crawled(55_000)).sync).toMatchObject({
       state: 'SUCCESS',
       pages: { found: 3, indexed: 2, skipped: 1 },
@@ -172,8 +172,8 @@ describe('a host that wants pauses', () => {
     expect(once.map((path) => unhurried.count(path))).toEqual(once.map(() => 1));
   });
 
-  // The last one: its sites are asked for pauses for as long as the service runs.
-  it('holds up no crawl of another, by its pages or its sitemaps', async () => {
+  // The last test: its sites keep their crawl delay for as long as the service runs.
+  it('delays no crawl of another host, by its pages or its sitemaps', async () => {
     for (const host of slow) {
       host.robots([
         'User-agent: *',

@@ -34,8 +34,8 @@ function copyOf(path: string): string {
   return `<html><head><title>Copy</title><link rel="canonical" href="${site.url(path)}"></head><body><h1>Copy</h1><p>A text that is there twice.</p></body></html>`;
 }
 
-describe('a page that says it is a copy', () => {
-  it('stands for itself when the other page fails', async () => {
+describe('a page that names another as canonical', () => {
+  it('is indexed when the other page fails', async () => {
     site.article('/', { title: 'Home', text: 'Home.', links: ['/copy'] });
     site.page('/copy', copyOf('/original'));
     site.page('/original', { status: 403 });
@@ -46,7 +46,7 @@ describe('a page that says it is a copy', () => {
     expect(site.count('/copy')).toBe(1);
   });
 
-  it('of one that redirects back to it stands for itself', async () => {
+  it('is indexed when the other page redirects back to it', async () => {
     site.article('/', { title: 'Home', text: 'Home.', links: ['/copy'] });
     site.page('/copy', copyOf('/original'));
     site.page('/original', { status: 301, headers: { location: '/copy' } });
@@ -55,7 +55,7 @@ describe('a page that says it is a copy', () => {
     expect(await indexed(agent)).toEqual(['/', '/copy']);
   });
 
-  it('through another copy is left to the page that is there', async () => {
+  it('which names a third one is skipped when the third has the same text', async () => {
     site.article('/', { title: 'Home', text: 'Home.', links: ['/first'] });
     site.page('/first', copyOf('/second'));
     site.page('/second', copyOf('/third'));
@@ -67,8 +67,8 @@ describe('a page that says it is a copy', () => {
   });
 });
 
-describe('a crawl that follows another', () => {
-  it('asks for the robots.txt anew, and takes away what it forbids by now', async () => {
+describe('a repeated crawl', () => {
+  it('reads robots.txt again, and removes pages that it now forbids', async () => {
     site.article('/', { title: 'Home', text: 'Home.', links: ['/open', '/later'] });
     site.article('/open', { title: 'Open', text: 'Open.' });
     site.article('/later', { title: 'Later', text: 'Forbidden later.' });
@@ -82,7 +82,7 @@ describe('a crawl that follows another', () => {
     expect(site.count('/later')).toBe(1);
   });
 
-  it('keeps what it knew where robots.txt cannot be had', async () => {
+  it('keeps its pages when robots.txt cannot be read', async () => {
     site.article('/', { title: 'Home', text: 'Home.', links: ['/a'] });
     site.article('/a', { title: 'A', text: 'About a.' });
     const agent = await website();
@@ -94,7 +94,7 @@ describe('a crawl that follows another', () => {
     expect(site.count('/a')).toBe(1);
   });
 
-  it('asks for pages that nothing leads to any more, and keeps those that are there', async () => {
+  it('requests pages without links to them, and keeps those that still exist', async () => {
     site.article('/', { title: 'Home', text: 'Home.' });
     site.sitemap(['/listed', '/removed']);
     site.article('/listed', { title: 'Listed', text: 'Listed.' });
@@ -111,7 +111,7 @@ describe('a crawl that follows another', () => {
     expect(await indexed(agent)).toEqual(['/listed', '/welcome']);
   });
 
-  it('tells the last error until it has ended itself', async () => {
+  it('keeps the last error until it has ended', async () => {
     site.page('/', { status: 403 });
     const agent = await website();
     const failed = await agent.crawl({ rootUrl: site.url('/') });
@@ -124,7 +124,7 @@ describe('a crawl that follows another', () => {
 });
 
 describe('nested sites', () => {
-  it('leave each page to the inner one, with its exclusions', async () => {
+  it('assign each page to the inner one, with its exclusions', async () => {
     site.article('/', { title: 'Home', text: 'Home.', links: ['/docs/', '/docs/secret', '/shop'] });
     site.article('/shop', { title: 'Shop', text: 'Shop.' });
     site.article('/docs/', { title: 'Docs', text: 'Docs.', links: ['/docs/a', '/docs/secret', '/shop'] });
@@ -144,7 +144,7 @@ describe('nested sites', () => {
   });
 });
 
-describe('what a crawl reads', () => {
+describe('text that a crawl reads', () => {
   it('is found whatever its encoding or format', async () => {
     const windows1251 = Buffer.from([0xc3, 0xe0, 0xf0, 0xe0, 0xed, 0xf2, 0xe8, 0xff]);
     const shiftJis = Buffer.from([0x95, 0xd4, 0x95, 0x69, 0x95, 0xfb, 0x96, 0x40]);
@@ -174,7 +174,7 @@ describe('what a crawl reads', () => {
     expect(await first('turbines')).toBe(site.url('/file.pdf'));
   });
 
-  it('gets its vectors by one job a step, not one a page', async () => {
+  it('is embedded by one job per step, not one per page', async () => {
     const asked = jest.spyOn(EmbeddingQueue.prototype, 'chunksAdded');
     const links = Array.from({ length: 12 }, (_none, index) => `/p/${index}`);
     site.article('/', { title: 'Home', text: 'Home.', links });

@@ -19,7 +19,7 @@ describe('the websites of an agent', () => {
     expect(await fresh.read()).toMatchObject({ status: 404, body: { error: 'not_found' } });
   });
 
-  it('are stored in one spelling, begin with their root page and are being crawled', async () => {
+  it('are stored in canonical form, select their root page and start a crawl', async () => {
     const { status, body } = await agent.put({
       rootUrl: 'HTTP://127.0.0.1:80/a/../Docs/%7euser#top',
       excludedUrls: ['http://127.0.0.1/Docs/x#y', 'http://127.0.0.1:80/Docs/x'],
@@ -45,13 +45,13 @@ describe('the websites of an agent', () => {
     expect(body.sync.startedAt).toEqual(expect.any(String));
   });
 
-  it('at an address that is not public end as FAILED, and say so', async () => {
+  it('at an address that is not public fail with that reason', async () => {
     const { sync } = await agent.crawl({ rootUrl: ROOT });
     expect(sync).toMatchObject({ state: 'FAILED', lastSuccessfulSyncAt: null, pages: { found: 1, failed: 1 } });
     expect(sync.lastError).toContain(`${ROOT}/: `);
   });
 
-  it('have their exclusions replaced, also by none', async () => {
+  it('have their exclusions replaced, also by an empty list', async () => {
     await agent.put({ rootUrl: ROOT, excludedUrls: [`${ROOT}/a`] });
     expect((await agent.put({ rootUrl: `${ROOT}/` })).body.configs).toEqual([
       { rootUrl: `${ROOT}/`, excludedUrls: [], selectedUrls: [`${ROOT}/`] },
@@ -90,7 +90,7 @@ describe('the websites of an agent', () => {
     expect((await agent.read()).body.configs).toEqual(before);
   });
 
-  it('are not to be had for a classic agent', async () => {
+  it('are not available for a classic agent', async () => {
     const agentId = await service.agent(organization.key);
     await service.cli('agent', 'set', agentId, '--type', 'classic');
     const answer = await service.http('PUT', pathOf(agentId), { key: organization.key, body: { configs: [] } });

@@ -35,7 +35,7 @@ export class ServiceAccounts {
   /**
    * Adds an account once the drive has accepted it.
    * @throws ValidationFailed for an invalid key file or an account that the drive refuses; ServiceAccountExists; DriveFailure
-   * where the drive cannot be asked
+   * where the drive is unavailable
    */
   async add({ organizationId, memberId }: ApiKeyPrincipal, keyFileContent: string): Promise<ListedServiceAccount> {
     const key = parseKeyFile(keyFileContent);

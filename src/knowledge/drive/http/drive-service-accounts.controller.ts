@@ -26,7 +26,7 @@ export class DriveServiceAccountsController {
   @ApiOkResponse({ type: ServiceAccountListResponse })
   @ApiErrors(401, 403)
   async list(@Caller() { organizationId }: ApiKeyPrincipal): Promise<ServiceAccountListResponse> {
-    return { serviceAccounts: (await this.records.list(organizationId)).map(viewOf) };
+    return { serviceAccounts: (await this.records.list(organizationId)).map(toResponse) };
   }
 
   @Post()
@@ -42,8 +42,8 @@ export class DriveServiceAccountsController {
     operationId: 'addDriveServiceAccount',
     summary: 'Add a drive service account',
     description:
-      'The key is checked against the drive before it is stored, encrypted; it is never shown again. One that the drive refuses answers 400 ' +
-      'with its reason. An account that the organization has already answers 409 service_account_exists. Addresses in the key file are not used.',
+      'The key is checked against the drive before it is stored, encrypted; it is never shown again. A key that the drive refuses answers 400 ' +
+      'with the reason. An account that the organization already has answers 409 service_account_exists. Addresses in the key file are not used.',
   })
   @ApiCreatedResponse({ type: ServiceAccountResponse })
   @ApiErrors(400, 401, 403, new ServiceAccountExists('agent@example.iam.gserviceaccount.com'), 502, 503)
@@ -51,7 +51,7 @@ export class DriveServiceAccountsController {
     @Caller() caller: ApiKeyPrincipal,
     @Body() { keyFileContent }: AddServiceAccountBody,
   ): Promise<ServiceAccountResponse> {
-    return viewOf(await this.accounts.add(caller, keyFileContent));
+    return toResponse(await this.accounts.add(caller, keyFileContent));
   }
 
   @Delete(':id')
@@ -61,7 +61,7 @@ export class DriveServiceAccountsController {
     operationId: 'deleteDriveServiceAccount',
     summary: 'Delete a drive service account',
     description:
-      'With the drive settings of agents that use it; their documents follow shortly. For owners, admins and the person who added it; other callers ' +
+      'Also deletes the drive settings of agents that use it, and shortly after their documents. For owners, admins and the person who added it; other callers ' +
       'receive 403 forbidden_service_account_manage.',
   })
   @ApiOkResponse({ type: DeletedServiceAccountResponse })
@@ -72,7 +72,7 @@ export class DriveServiceAccountsController {
   }
 }
 
-function viewOf({
+function toResponse({
   id,
   clientEmail,
   projectId,

@@ -10,7 +10,6 @@ import { DriveSignIn } from '../application/sign-in/drive-sign-in.js';
 import { DriveAuthorizeBody, DriveAuthorizeResponse, DriveSetupBody, DriveSourceResponse } from './drive.dto.js';
 
 const AGENT = pathResource('agent', 'agentId');
-/** What operations need to be tried out. */
 const SERVICE_ACCOUNT = 'a drive, and a service account of it';
 const SIGN_IN = "a person's sign-in to a drive";
 
@@ -31,7 +30,7 @@ export class DriveSourcesController {
     summary: 'Sync drive files and folders through a service account',
     description:
       'The list is complete. Entries that the account cannot see answer 400 drive_file_not_found naming them, and nothing is stored. At most ' +
-      `${MAX_FILES} files are taken; types that are not read are left out. A sync is repeated every hour. An integrationId that the ` +
+      `${MAX_FILES} files are indexed; other types are left out. A sync is repeated every hour. An integrationId that the ` +
       "organization does not have answers 404, one of an account that the key's owner may not use 403 forbidden_drive_sa.",
   })
   @ApiOkResponse({ type: DriveSourceResponse })
@@ -43,7 +42,7 @@ export class DriveSourcesController {
     @Body() { integrationId, fileIds }: DriveSetupBody,
   ): Promise<DriveSourceResponse> {
     await this.selectFiles.execute(caller, { agentId, integrationId, fileIds });
-    return viewOf(await this.sources.read(caller.organizationId, agentId, 'service_account'));
+    return toResponse(await this.sources.read(caller.organizationId, agentId, 'service_account'));
   }
 
   @Get('drive-service-account')
@@ -56,7 +55,7 @@ export class DriveSourcesController {
     @Caller() { organizationId }: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,
   ): Promise<DriveSourceResponse> {
-    return viewOf(await this.sources.read(organizationId, agentId, 'service_account'));
+    return toResponse(await this.sources.read(organizationId, agentId, 'service_account'));
   }
 
   @Delete('drive-service-account')
@@ -65,7 +64,7 @@ export class DriveSourcesController {
   @ApiExample({ needs: SERVICE_ACCOUNT })
   @ApiOperation({
     operationId: 'deleteDriveKnowledge',
-    summary: 'Have an agent forget what it knows through a service account',
+    summary: 'Delete what an agent knows through a service account',
   })
   @ApiNoContentResponse()
   @ApiErrors(400, 401, 403, 404)
@@ -86,7 +85,7 @@ export class DriveSourcesController {
     @Caller() { organizationId }: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,
   ): Promise<DriveSourceResponse> {
-    return viewOf(await this.sources.read(organizationId, agentId, 'sign_in'));
+    return toResponse(await this.sources.read(organizationId, agentId, 'sign_in'));
   }
 
   @Delete('drive-oauth')
@@ -95,7 +94,7 @@ export class DriveSourcesController {
   @ApiExample({ needs: SIGN_IN })
   @ApiOperation({
     operationId: 'deleteDriveSignInKnowledge',
-    summary: "Have an agent forget what it knows through a person's sign-in, and the sign-in",
+    summary: "Delete what an agent knows through a person's sign-in, and the sign-in",
   })
   @ApiNoContentResponse()
   @ApiErrors(400, 401, 403, 404)
@@ -117,7 +116,7 @@ export class DriveSourcesController {
     operationId: 'authorizeDrive',
     summary: "Begin a person's sign-in to the drive",
     description:
-      'Send a person to authorizationUrl; once the sign-in is completed, and the files were found, their sync begins and the browser goes on to ' +
+      'Send a person to authorizationUrl; once the sign-in is completed and the files were found, their sync begins and the browser is redirected to ' +
       'redirectUrl. The last completed sign-in counts. Where the operator has set no client for the drive the answer is 422 drive_oauth_not_configured.',
   })
   @ApiOkResponse({ type: DriveAuthorizeResponse })
@@ -133,7 +132,7 @@ export class DriveSourcesController {
   }
 }
 
-function viewOf({
+function toResponse({
   id,
   accountId,
   files,

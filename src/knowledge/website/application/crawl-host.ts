@@ -85,7 +85,7 @@ export class CrawlHost {
       }),
     );
     await settleAll(parts);
-    // Pages of the sites whose sitemaps were read by now.
+    // Pages of the sites whose sitemaps this slice has read.
     await this.visitPages(slice);
   }
 

@@ -12,7 +12,7 @@ import { type FetchedPage, HttpPageFetcher, type PageRequest } from './http-page
 
 const bench = useEgressBench();
 const system = new SystemClock();
-/** Of a host that wants no pauses; each test has its own. */
+/** A lease without a pause. Each test has its own. */
 const request = (clock: Clock = system): PageRequest => ({
   host: leaseOf(clock),
   crawlDelayMs: 0,
@@ -49,7 +49,7 @@ const answer =
   (_request, response) =>
     response.writeHead(status, headers).end(body);
 
-/** Writes for ever, as fast as it is read. */
+/** Writes endlessly, as fast as it is read. */
 function pump(response: ServerResponse, chunk: Buffer): void {
   if (response.destroyed) return;
   if (response.write(chunk)) setImmediate(pump, response, chunk);
@@ -57,7 +57,7 @@ function pump(response: ServerResponse, chunk: Buffer): void {
 }
 
 describe('a page', () => {
-  it('comes with what tells its content and its age', async () => {
+  it('is returned with its content type and validators', async () => {
     const headers = {
       'content-type': 'text/html; charset=utf-8',
       etag: '"1"',
@@ -80,7 +80,7 @@ describe('a page', () => {
     expect(url).toBe('/a?b');
   });
 
-  it('is asked for with what is known of it, and may be as it was', async () => {
+  it('is requested with the validators of the last crawl, and may be unchanged', async () => {
     bench.canary.respond((request, response) =>
       response.writeHead(request.headers['if-none-match'] === '"1"' ? 304 : 200).end('x'),
     );
@@ -92,7 +92,7 @@ describe('a page', () => {
     expect(await fetchPage('/')).toMatchObject({ kind: 'failed', reason: 'The server answered 304.' });
   });
 
-  it('of an odd etag is asked for without', async () => {
+  it('with an invalid etag is requested without it', async () => {
     bench.canary.respond(answer(200, { etag: '"é"' }, 'x'));
     expect(await fetchPage('/')).toMatchObject({ kind: 'content', etag: null });
     expect(await fetchPage('/', { etag: '"\u20ac\r\nx: y"' })).toMatchObject({ kind: 'content' });
@@ -127,7 +127,7 @@ describe('a page', () => {
     ['86400', 3_600_000],
     ['Thu, 01 Jan 2026 00:00:30 GMT', 30_000],
     ['retry', null],
-  ])('is to be asked for again when the server says: %s', async (header, ms) => {
+  ])('is retried when the server says: %s', async (header, ms) => {
     bench.canary.respond(answer(503, { 'retry-after': header }));
     expect(await fetchPage('/', {}, { clock: new ManualClock() })).toMatchObject({ kind: 'retry', retryAfterMs: ms });
   });
@@ -170,7 +170,7 @@ describe('a page', () => {
     },
   );
 
-  it('may forbid to be indexed', async () => {
+  it('may forbid indexing', async () => {
     bench.canary.respond((_request, response) =>
       response
         .writeHead(
@@ -220,7 +220,7 @@ describe('a redirect of a page', () => {
     expect(bench.canary.requests.at(-1)?.headers['if-none-match']).toBe('"1"');
   });
 
-  it('to what is not wanted is not followed', async () => {
+  it('to an unwanted page is not followed', async () => {
     redirect({ '/': '/b' });
     const before = bench.canary.requests.length;
     expect(await fetchPage('/', { isWanted: () => false })).toMatchObject({ kind: 'skipped' });
@@ -244,7 +244,7 @@ describe('a redirect of a page', () => {
     });
   });
 
-  it('out of the site says where to, without what may be secret', async () => {
+  it('out of the site names the target without its query, which may be secret', async () => {
     redirect({ '/': 'https://user:password@www.other.example/en/?token=secret#x' });
     expect(await fetchPage()).toEqual({
       kind: 'skipped',
@@ -253,7 +253,7 @@ describe('a redirect of a page', () => {
     });
   });
 
-  it('to nowhere fails', async () => {
+  it('to an invalid address fails', async () => {
     redirect({ '/': 'http://[::1' });
     expect(await fetchPage()).toMatchObject({ kind: 'failed' });
   });
@@ -269,14 +269,14 @@ describe('a redirect of a page', () => {
   });
 });
 
-describe('a redirect by a host that wants pauses', () => {
+describe('a redirect by a host with a crawl delay', () => {
   const moveTo = (location: string): void => {
     bench.canary.respond((request, response) =>
       (request.url === '/' ? response.writeHead(302, { location }) : response.writeHead(200)).end('x'),
     );
   };
 
-  it('to another page is left to that page', async () => {
+  it('to another page is not followed', async () => {
     moveTo('/b#part');
     const before = bench.canary.requests.length;
     expect(await fetchPage('/', { crawlDelayMs: 1_000 })).toEqual({ kind: 'redirected', url: `${bench.canary.url}/b` });
@@ -299,7 +299,7 @@ describe('a redirect by a host that wants pauses', () => {
     expect(asked).toEqual(['/b']);
   });
 
-  it("is asked for later itself where it is not the host's turn", async () => {
+  it('is not requested during a pause of the host', async () => {
     const host = leaseOf(system);
     await fetchPage('/', { host, crawlDelayMs: 1_000 });
     await expect(fetchPage('/', { host, crawlDelayMs: 1_000 })).rejects.toThrow(HostPaused);
@@ -307,7 +307,7 @@ describe('a redirect by a host that wants pauses', () => {
 });
 
 describe('a server that does something wrong', () => {
-  it('drips slowly: the page is given up in time', async () => {
+  it('sends slowly: the page times out', async () => {
     const clock = new ManualClock();
     bench.canary.respond((_request, response) => void response.writeHead(200).write('drip'));
     const before = bench.canary.requests.length;
@@ -323,7 +323,7 @@ describe('a server that does something wrong', () => {
     expect(clock.monotonic()).toBeLessThanOrEqual(60_000);
   });
 
-  it('never ends: too large', async () => {
+  it('sends endlessly: too large', async () => {
     bench.canary.respond((_request, response) => pump(response.writeHead(200), Buffer.alloc(65_536, 'x')));
     expect(await fetchPage()).toEqual({ kind: 'failed', reason: 'The page is larger than 10 MiB.' });
   });
@@ -366,7 +366,7 @@ describe('a server that does something wrong', () => {
     expect(page.kind === 'retry' && page.reason).toMatch(/^The (?:server|response) [a-z ]+\.$/);
   });
 
-  it('sends more than it says: what it says counts', async () => {
+  it('sends more than its content-length: the content-length counts', async () => {
     bench.canary.respond((request) =>
       request.socket.end(
         'HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ncontent-length: 4\r\nconnection: close\r\n\r\ntext and more',
@@ -376,7 +376,7 @@ describe('a server that does something wrong', () => {
     expect(page.kind === 'content' ? page.body.toString() : page.kind).toMatch(/^text$|^later$/);
   });
 
-  it('is nowhere: later', async () => {
+  it('is unreachable: retry', async () => {
     const http = bench.client({ allow: ['127.0.0.1:1'] });
     expect(await fetcher({ http }).fetch('http://127.0.0.1:1/', request(), never)).toMatchObject({
       kind: 'retry',
@@ -392,7 +392,7 @@ describe('a server that does something wrong', () => {
   );
 });
 
-it('a page that is no longer needed ends with the reason of its signal', async () => {
+it('an aborted request ends with the reason of its signal', async () => {
   bench.canary.respond(() => undefined);
   const giveUp = new AbortController();
   const before = bench.canary.requests.length;

@@ -32,7 +32,7 @@ const answer = (status: number, body: string | Buffer = '', headers: Record<stri
 const FORBIDDING = 'User-agent: *\nDisallow: /\n';
 
 describe('a robots.txt file', () => {
-  it('is asked for at the root of its origin', async () => {
+  it('is requested at the root of its origin', async () => {
     answer(200, 'User-agent: agent-service\nDisallow: /private\nCrawl-delay: 2\nSitemap: http://a.example/s.xml');
     const rules = await rulesAt();
     expect(['/private/x', '/public'].map((path) => rules.allows(new URL(path, 'http://a.example')))).toEqual([
@@ -98,7 +98,7 @@ describe('a robots.txt file', () => {
     expect((await rules).closed).toBe('The server did not send robots.txt in time.');
   });
 
-  it('may be elsewhere, five redirects away; beyond that there is none', async () => {
+  it('may be behind five redirects; beyond that it counts as missing', async () => {
     const chain = (length: number): void =>
       bench.canary.respond((request, response) => {
         const step = Number(/\d+$/.exec(request.url ?? '')?.[0] ?? 0);
@@ -112,7 +112,7 @@ describe('a robots.txt file', () => {
     expect((await rulesAt()).closed).toBeNull();
   });
 
-  it('counts with its first 500 KiB, without a line that is cut off', async () => {
+  it('is read up to 500 KiB, without a line that is cut off', async () => {
     const line = 'Disallow: /private-0000000\n';
     const lines = 'User-agent: *\n' + line.repeat(Math.floor((500 * 1024) / line.length) - 1);
     const cut = 'x'.repeat(500 * 1024 - lines.length - 'Disallow: /'.length - 1);
@@ -125,7 +125,7 @@ describe('a robots.txt file', () => {
     ]);
   });
 
-  it('of 10 GB of compressed zeros says nothing, and costs nothing', async () => {
+  it('of 10 GB of compressed zeros has no rules, and takes no memory', async () => {
     const zeros = gzipSync(Buffer.alloc(16 * 1024 * 1024));
     bench.canary.respond((_request, response) => {
       response.writeHead(200, { 'content-encoding': 'gzip' });
@@ -136,8 +136,8 @@ describe('a robots.txt file', () => {
   });
 });
 
-describe('what is known of an origin', () => {
-  it('is asked for once, for all who ask at once, and again after some minutes', async () => {
+describe('the cached rules of an origin', () => {
+  it('are requested once for concurrent callers, and again after some minutes', async () => {
     answer(200, 'User-agent: *\nDisallow: /private');
     const clock = new ManualClock();
     const known = robots({ clock });
@@ -154,7 +154,7 @@ describe('what is known of an origin', () => {
     expect(bench.canary.requests).toHaveLength(before + 3);
   });
 
-  it('is asked for again sooner where the site was closed, once', async () => {
+  it('are requested again sooner where the site was closed', async () => {
     answer(503);
     const clock = new ManualClock();
     const known = robots({ clock });
@@ -171,7 +171,7 @@ describe('what is known of an origin', () => {
     expect(bench.canary.requests).toHaveLength(before + 2);
   });
 
-  it('is asked for again when the pause is over that the site has asked for', async () => {
+  it('are requested again after the pause that the site asked for', async () => {
     answer(429, '', { 'retry-after': '7' });
     const clock = new ManualClock();
     const known = robots({ clock });
@@ -184,7 +184,7 @@ describe('what is known of an origin', () => {
     expect(await closed()).toBe(false);
   });
 
-  it('who gives up waiting leaves to the others', async () => {
+  it('are still loaded for the others when one caller aborts', async () => {
     let release: () => void = () => undefined;
     bench.canary.respond((_request, response) => (release = () => response.end('')));
     const known = robots();

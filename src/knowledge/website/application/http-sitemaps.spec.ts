@@ -47,7 +47,7 @@ function listed(
   return new HttpSitemaps(bench.named({ clock }), leases, clock).pagesOf({ ...site, ...request }, never);
 }
 
-/** As a worker whose host wants a pause after each request. */
+/** Reads like a worker whose host asks for a pause after each request. */
 const paced = (clock: Clock): Partial<SitemapRequest> => {
   const host = leaseOf(clock);
   return { host, crawlDelayMs: 2_000, isOver: () => host.pauseMs > 0 };
@@ -66,7 +66,7 @@ const index = (...urls: string[]): string =>
 const urls = (...paths: string[]): string[] => paths.map((path) => `${ORIGIN}${path}`);
 
 describe('the pages of a sitemap', () => {
-  it('come in its order, each once, from /sitemap.xml where nothing else is named', async () => {
+  it('are returned in order, each once, from /sitemap.xml where robots.txt names none', async () => {
     serve({ '/sitemap.xml': urlset('/b', '/a', '/b', '/c#part', '/c') });
     const clock = new ManualClock();
     const host = leaseOf(clock);
@@ -74,7 +74,7 @@ describe('the pages of a sitemap', () => {
     expect(host.pauseMs).toBe(2_000);
   });
 
-  it('are those that are wanted, of the site itself, and not too many', async () => {
+  it('are those that are wanted and on the site itself, up to the limit', async () => {
     const foreign =
       '<url><loc>http://b.example/x</loc></url><url><loc>https://a.example/x</loc></url><url><loc>/relative</loc></url><url><loc>http://[</loc></url>';
     serve({ '/sitemap.xml': `<urlset>${foreign}${urlset('/a', '/no', '/b', '/c').replace(/<\?.*?\?>/, '')}</urlset>` });
@@ -83,7 +83,7 @@ describe('the pages of a sitemap', () => {
     expect(await pagesOf({ isWanted, maxUrls: 2 })).toEqual(urls('/a', '/b'));
   });
 
-  it('are left for later where the host wants to be left alone, which holds for all of it; the one refused is given up', async () => {
+  it('of other files are left for later when the host asks for a pause; the refused file is left out', async () => {
     const asked: string[] = [];
     bench.canary.respond((request, response) => {
       asked.push(request.url ?? '');
@@ -124,7 +124,7 @@ describe('the pages of a sitemap', () => {
     expect(await pagesOf()).toEqual(urls('/a'));
   });
 
-  it('are read through another compression on the way', async () => {
+  it('are read through a content encoding', async () => {
     serve(
       { '/s.xml.gz': gzipSync(gzipSync(urlset('/a'))) },
       { 'content-encoding': 'gzip', 'content-type': 'application/gzip' },
@@ -132,14 +132,14 @@ describe('the pages of a sitemap', () => {
     expect(await pagesOf({ sitemaps: [`${ORIGIN}/s.xml.gz`] })).toEqual(urls('/a'));
   });
 
-  it('may hold an ampersand as it stands in addresses', async () => {
+  it('may have an unescaped ampersand', async () => {
     serve({
       '/sitemap.xml': `<urlset><url><loc>${ORIGIN}/a?b=1&c=2</loc></url><url><loc>${ORIGIN}/a?b=1&amp;c=3</loc></url></urlset>`,
     });
     expect(await pagesOf()).toEqual(urls('/a?b=1&c=2', '/a?b=1&c=3'));
   });
 
-  it('are looked for in its file beyond what cannot be read', async () => {
+  it('are found after a part of the file that cannot be read', async () => {
     bench.canary.respond((request, response) => {
       if (request.url === '/2.xml')
         response.writeHead(200, { 'content-length': '10000' }).write(urlset('/b'), () => response.destroy());
@@ -188,7 +188,7 @@ describe('an index of sitemaps', () => {
     expect(await pagesOf()).toEqual(urls('/fits'));
   });
 
-  it('is not followed to other hosts, as robots.txt is', async () => {
+  it('is not followed to other hosts, unlike robots.txt', async () => {
     serve({
       '/sitemap.xml': index('http://b.example/s.xml', `${ORIGIN}/1.xml`),
       '/1.xml': urlset('/a'),
@@ -199,8 +199,8 @@ describe('an index of sitemaps', () => {
   });
 });
 
-describe('the sitemaps of a host that wants pauses', () => {
-  it('are read one at each turn, from where they were left off, each once', async () => {
+describe('the sitemaps of a host with a crawl delay', () => {
+  it('are read one per slice, each once', async () => {
     serve({
       '/sitemap.xml': index(`${ORIGIN}/1.xml`, 'http://b.example/foreign.xml', `${ORIGIN}/2.xml`),
       '/1.xml': urlset('/a', '/b'),
@@ -224,7 +224,7 @@ describe('the sitemaps of a host that wants pauses', () => {
     ]);
   });
 
-  it('are 50 files, however many turns they take', async () => {
+  it('are at most 50 files, however many slices they take', async () => {
     const next = (request: { url?: string }): number => Number(/\d+/.exec(request.url ?? '')?.[0] ?? 0) + 1;
     bench.canary.respond((request, response) =>
       response.end(
@@ -253,7 +253,7 @@ describe('a sitemap on another host', () => {
     expect(leases.asked).toEqual(['b.example:80']);
   });
 
-  it('waits while another process has that host, and keeps no other from being read; in the end it is given up', async () => {
+  it('waits while another process has that host, does not delay other files, and is left out in the end', async () => {
     serve({ '/own.xml': urlset('/a') });
     const leases = new FreeLeases(new ManualClock(), ['b.example:80']);
     const first = await listed({ sitemaps }, { leases });
@@ -278,7 +278,7 @@ describe('a hostile sitemap', () => {
     'a name without end': `<${'a'.repeat(5_000_000)}`,
   });
 
-  it.each(Object.keys(hostile()))('of %s reaches nothing and ends', async (what) => {
+  it.each(Object.keys(hostile()))('of %s connects to nothing else and ends', async (what) => {
     serve({ '/sitemap.xml': hostile()[what] ?? '' });
     const before = bench.canary.requests.length;
     const found = await pagesOf();
@@ -308,7 +308,7 @@ describe('a hostile sitemap', () => {
     expect(await pagesOf()).toEqual(urls('/a'));
   });
 
-  it('that never comes to its end is given up, with what it listed before', async () => {
+  it('that never ends is stopped, and the entries before count', async () => {
     const clock = new ManualClock();
     bench.canary.respond(
       (_request, response) => void response.writeHead(200).write(`${urlset('/a').slice(0, -10)}${' '.repeat(20_000)}`),
@@ -327,7 +327,7 @@ describe('a hostile sitemap', () => {
   });
 });
 
-it('50,000 pages are read with others having their turns in between', async () => {
+it('50,000 pages are read without blocking the event loop', async () => {
   serve({ '/sitemap.xml': urlset(...Array.from({ length: 50_000 }, (_, number) => `/page-${number}`)) });
   let turns = 0;
   const reading = new AbortController();
@@ -341,7 +341,7 @@ it('50,000 pages are read with others having their turns in between', async () =
   expect(turns).toBeGreaterThan(10);
 });
 
-it('sitemaps that are no longer needed end with the reason of the signal', async () => {
+it('an aborted reading ends with the reason of the signal', async () => {
   bench.canary.respond(() => undefined);
   const giveUp = new AbortController();
   const clock = new SystemClock();

@@ -26,7 +26,7 @@ const answers = new Map(
   ADDRESS_CORPUS.flatMap(({ host, answers: given }) => (given ? [[host.toLowerCase().replace(/\.$/, ''), given]] : [])),
 );
 
-/** One site is public; whatever else is dialled is the canary too, and counted. */
+/** One site is public. Every other connection also reaches the canary, which counts it. */
 function http(dialled: string[]): SafeHttp {
   const resolver = new ScriptedResolver((name) =>
     name === 'site.example' ? [PUBLIC] : (answers.get(name) ?? ['127.0.0.1']),
@@ -40,12 +40,12 @@ function http(dialled: string[]): SafeHttp {
 
 const targets = (): string[] => ADDRESS_CORPUS.map(({ host }) => `http://${host}:${bench.canary.port}/secret`);
 
-/** Requests that came for something else than the site. */
+/** Requests that were not for the site. */
 const strays = (): (string | undefined)[] =>
   bench.canary.requests.map(({ headers }) => headers.host).filter((host) => host !== 'site.example');
 
-describe('none of the addresses that are not public is connected to', () => {
-  it('by redirects of pages, which lead out of the site', async () => {
+describe('an address that is not public causes no connection', () => {
+  it('in redirects of pages', async () => {
     const dialled: string[] = [];
     const pages = new HttpPageFetcher(http(dialled), clock);
     for (const target of targets()) {
@@ -58,7 +58,7 @@ describe('none of the addresses that are not public is connected to', () => {
     expect([dialled, strays()]).toEqual([[], []]);
   });
 
-  it('as pages themselves', async () => {
+  it('as a page', async () => {
     const dialled: string[] = [];
     const pages = new HttpPageFetcher(http(dialled), clock);
     for (const target of targets()) {
@@ -68,7 +68,7 @@ describe('none of the addresses that are not public is connected to', () => {
     expect([dialled, strays()]).toEqual([[], []]);
   });
 
-  it('by redirects of robots.txt files', async () => {
+  it('in redirects of robots.txt files', async () => {
     const dialled: string[] = [];
     for (const target of targets().filter((address) => URL.canParse(address))) {
       bench.canary.respond((_request, response) =>
@@ -81,7 +81,7 @@ describe('none of the addresses that are not public is connected to', () => {
     expect([dialled, strays()]).toEqual([[], []]);
   });
 
-  it('as sitemaps that robots.txt names, as sitemaps of an index and as pages of a sitemap', async () => {
+  it('as a sitemap in robots.txt, as a sitemap of an index and as a page of a sitemap', async () => {
     const dialled: string[] = [];
     const sitemaps = new HttpSitemaps(http(dialled), new FreeLeases(clock), clock);
     const all = targets();

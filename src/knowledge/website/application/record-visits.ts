@@ -31,7 +31,7 @@ interface PageWithContent {
 /**
  * Stores the results of visits. First the pages that they found, in one transaction: when the worker dies after it, pages are
  * visited twice, but none is lost. Then each document, in one transaction with its page's outcome. The first pages of an
- * origin are held until they can be compared, which tells what is boilerplate.
+ * origin are held until they can be compared to find boilerplate.
  */
 @Injectable()
 export class RecordVisits {

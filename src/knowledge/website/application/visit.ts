@@ -39,7 +39,7 @@ export function skippedNote(id: string, reason: string): VisitNote {
 }
 
 export function redirectNote({ id }: ClaimedPage, to: string): VisitNote {
-  return skippedNote(id, `It redirects to ${to}, which is a page of its own.`);
+  return skippedNote(id, `It redirects to ${to}, which is another page.`);
 }
 
 /**

@@ -16,21 +16,21 @@ const none: ReadonlySet<string> = new Set();
 const texts = (blocks: readonly Block[]): string[] =>
   blocks.map((block) => (block.kind === 'table' ? 'table' : block.text));
 
-describe('blocks that stand on most pages of a site', () => {
-  it('are left out of all of them, whatever their white space', () => {
+describe('blocks that are on most pages of a site', () => {
+  it('are removed from all of them, whatever their white space', () => {
     const repeated = repeatedBlocks(pages(5), none);
     expect(
       texts(withoutRepeated([text(' Home |  Docs\n| Shop'), heading('Page 9', 1), text('Nine.')], repeated)),
     ).toEqual(['Page 9', 'Nine.']);
   });
 
-  it('are no definitions of different terms', () => {
+  it('do not include equal definitions of different terms', () => {
     const defined = (number: number): Block[] => [{ kind: 'text', text: 'See the manual.', term: `option-${number}` }];
     const repeated = repeatedBlocks(pages(5, defined), none);
     expect(texts(withoutRepeated(page(1, ...defined(1)), repeated))).toContain('See the manual.');
   });
 
-  it('stay where they stand on few, and on sites of few pages', () => {
+  it('are kept where they are on few pages, and on sites of few pages', () => {
     const seldom = repeatedBlocks(
       pages(10, (number) => (number < 5 ? [text('A note.')] : [])),
       none,
@@ -47,7 +47,7 @@ describe('blocks that stand on most pages of a site', () => {
     expect(repeatedBlocks([...pages(3), page(0), page(0)], none).size).toBe(0);
   });
 
-  it('stay what they are while a later sample is about the same, or too small', () => {
+  it('stay the same while a later sample is similar or too small', () => {
     const earlier = repeatedBlocks(
       pages(10, (number) => (number < 6 ? [text('Often.')] : [])),
       none,
@@ -62,7 +62,7 @@ describe('blocks that stand on most pages of a site', () => {
     expect(repeatedBlocks(pages(4), earlier)).toEqual(earlier);
   });
 
-  it('take their heading with them, and no other', () => {
+  it('are removed with their heading only', () => {
     const repeated = repeatedBlocks(
       pages(5, () => [heading('See also'), text('Our other sites.'), heading('Notes')]),
       none,
@@ -72,7 +72,7 @@ describe('blocks that stand on most pages of a site', () => {
     expect(texts(withoutRepeated([text('Own.'), heading('Notes')], repeated))).toEqual(['Own.', 'Notes']);
   });
 
-  it('stay on a page that has nothing else', () => {
+  it('are kept on a page that has nothing else', () => {
     const repeated = repeatedBlocks(pages(5), none);
     expect(texts(withoutRepeated([text('Home | Docs | Shop')], repeated))).toEqual(['Home | Docs | Shop']);
     expect(texts(withoutRepeated([heading('Imprint', 1), text('Home | Docs | Shop')], repeated))).toEqual([
@@ -81,7 +81,7 @@ describe('blocks that stand on most pages of a site', () => {
     ]);
   });
 
-  it('are no more than some hundred, those on the most pages first', () => {
+  it('are at most some hundred, the most frequent ones', () => {
     const repeated = repeatedBlocks(
       pages(5, (number) => (number < 4 ? Array.from({ length: 1_000 }, (_none, line) => text(`Line ${line}`)) : [])),
       none,

@@ -2,13 +2,13 @@ import { describe, expect, it } from '@jest/globals';
 import { retryDelayMs } from './retry-delay.js';
 import { forbidsIndexing } from './robots-file.js';
 
-describe('the pause before another try', () => {
+describe('the pause before a retry', () => {
   it('is four times as long each time, from 2 s to 5 minutes', () => {
     const delays = [1, 2, 3, 4, 5, 1_000].map((attempt) => retryDelayMs(attempt, null, 0));
     expect(delays).toEqual([2_000, 8_000, 32_000, 128_000, 300_000, 300_000]);
   });
 
-  it('leaves up to half of itself to chance', () => {
+  it('is shortened by up to half at random', () => {
     expect([0, 0.5, 1].map((jitter) => retryDelayMs(3, null, jitter))).toEqual([32_000, 24_000, 16_000]);
   });
 

@@ -7,7 +7,7 @@ import { readRobotsFile } from './robots-file.js';
 
 const TOKEN = 'agent-service';
 const ORIGIN = 'https://example.com';
-/** Its declaration says otherwise than what is exported. */
+/** The package's type declaration does not match its export. */
 const otherParser = robotsParser as unknown as (
   url: string,
   text: string,
@@ -18,7 +18,7 @@ function allows(file: string | Buffer, path: string, token = TOKEN): boolean {
   return new PathRules(rules).allows(new URL(path, ORIGIN));
 }
 
-/** The group of everybody. */
+/** A file with one group, for all crawlers. */
 const forAll = (...lines: string[]): string => ['User-agent: *', ...lines].join('\n');
 
 describe('rules of a robots.txt file', () => {
@@ -39,7 +39,7 @@ describe('rules of a robots.txt file', () => {
     ['/path/file-with-a-x.html', '/path/file-with-a-%2A.html', false],
     ['/path/foo-$', '/path/foo-%24', true],
     ['/path/foo-', '/path/foo-%24', false],
-    // Of well-known crawlers' documents.
+    // From the documentation of well-known crawlers.
     ['/fish', '/fish', true],
     ['/fish.html', '/fish', true],
     ['/fishheads/yummy.html', '/fish', true],
@@ -103,7 +103,7 @@ describe('rules of a robots.txt file', () => {
     expect(allows(forAll(...lines), path)).toBe(allowed);
   });
 
-  it('agree with another parser, where that one keeps to the standard', () => {
+  it('agree with another parser, where that one follows the standard', () => {
     const piece = fc.constantFrom('a', 'b', '/', '*', '.', 'ab', '-');
     const pattern = fc
       .tuple(fc.array(piece, { maxLength: 6 }), fc.boolean())
@@ -121,7 +121,7 @@ describe('rules of a robots.txt file', () => {
     );
   });
 
-  it('of which there are more than can be compared forbid rather too much', () => {
+  it('beyond the limit of compared rules forbid more rather than less', () => {
     const many = Array.from({ length: MAX_WILDCARD_RULES }, (_, index) => `Disallow: /never-${index}/*.html`);
     const file = forAll(...many, 'Disallow: /private/*.html', 'Allow: /private/*');
     expect(allows(file, '/private/page.pdf')).toBe(false);
@@ -149,7 +149,7 @@ describe('groups of a robots.txt file', () => {
     }
   });
 
-  it('of everybody do not count for a crawler that is named, whatever its own say', () => {
+  it('for all crawlers do not apply to a crawler with a group of its name', () => {
     expect(disallowed(['User-agent: *', 'Disallow: /', '', 'User-agent: agent-service', 'Disallow:'])).toBe(false);
     expect(
       disallowed([
@@ -163,7 +163,7 @@ describe('groups of a robots.txt file', () => {
     ).toBe(false);
   });
 
-  it('of one crawler are taken together, and one group may be of several', () => {
+  it('of one crawler are merged, and one group may name several crawlers', () => {
     const file = [
       'User-agent: agent-service',
       'Disallow: /a',
@@ -177,7 +177,7 @@ describe('groups of a robots.txt file', () => {
     expect(paths).toEqual([false, true, false]);
   });
 
-  it('are not parted by empty lines, nor by what is no part of the protocol', () => {
+  it('are not split by empty lines or unknown lines', () => {
     for (const line of [
       '',
       'Sitemap: https://example.com/sitemap.xml',
@@ -192,7 +192,7 @@ describe('groups of a robots.txt file', () => {
     }
   });
 
-  it('begin with a crawler: rules before it count for nobody', () => {
+  it('begin with a crawler: rules before it are ignored', () => {
     expect(disallowed(['Disallow: /', 'User-agent: agent-service', 'Allow: /x'])).toBe(false);
   });
 
@@ -205,7 +205,7 @@ describe('groups of a robots.txt file', () => {
     expect(allows(file, '/page')).toBe(false);
   });
 
-  it('are read in odd encodings', () => {
+  it('are read in unusual encodings', () => {
     const text = 'User-agent: *\nDisallow: /grün';
     for (const file of [
       `\ufeff${text}`,
@@ -239,13 +239,13 @@ describe('further lines of a robots.txt file', () => {
     expect(readRobotsFile(Buffer.from(forAll(`Crawl-delay: ${value}`)), TOKEN).crawlDelayMs).toBe(ms);
   });
 
-  it('the pause is that of the group that counts', () => {
+  it('the crawl delay is that of the group that applies', () => {
     const file = 'User-agent: *\nCrawl-delay: 9\nDisallow: /x\nUser-agent: agent-service\nCrawl-delay: 3\nDisallow: /y';
     expect(readRobotsFile(Buffer.from(file), TOKEN).crawlDelayMs).toBe(3_000);
     expect(readRobotsFile(Buffer.from(file), 'other').crawlDelayMs).toBe(9_000);
   });
 
-  it('sitemaps are of the whole file, absolute, each once and not too many', () => {
+  it('sitemaps are read of the whole file, absolute, each once, up to the limit', () => {
     const file = [
       'Sitemap: https://a.example/1.xml',
       'User-agent: other',

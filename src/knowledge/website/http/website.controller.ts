@@ -51,9 +51,9 @@ export class WebsiteController {
     operationId: 'setWebsiteKnowledge',
     summary: "Replace an agent's websites and crawl them",
     description:
-      'A site that is listed already keeps its selected pages; only its exclusions are replaced. One that is not listed any more ' +
-      'is removed with its pages. Every successful request starts a new crawl, in place of one under way. ' +
-      `All sites together have at most ${MAX_EXCLUSIONS_OF_AGENT} exclusions. Of nested sites the inner one decides about its pages.`,
+      'A site that is listed already keeps its selected pages; only its exclusions are replaced. One that is no longer listed ' +
+      'is removed with its pages. Every successful request starts a new crawl, which replaces one in progress. ' +
+      `All sites together have at most ${MAX_EXCLUSIONS_OF_AGENT} exclusions. Of nested sites, a page belongs to the inner one.`,
   })
   @ApiOkResponse({ type: WebsiteResponse })
   @ApiErrors(400, 401, 403, 404)

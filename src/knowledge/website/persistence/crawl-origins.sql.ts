@@ -1,4 +1,4 @@
-/** Written by hand: the tables have no relation that an entity could join them by, and every step and slice of a crawl asks. */
+/** Written by hand: every step and slice of a crawl runs them, and the ORM has no relation by which to join or union these tables. */
 import { statement } from '../../../platform/database/index.js';
 
 /** Of all organizations: a host's worker reads the sitemaps for all crawls. The crawl that was started first comes first. */

@@ -8,7 +8,7 @@ import { HostLeases } from './host-leases.repository.js';
 import { crawlHostsSchema } from './website.schema.js';
 
 let open: TestDatabase;
-/** Another one for each test. */
+/** A new one for each test. */
 let origin: string;
 let host: string;
 
@@ -33,7 +33,7 @@ class Worker {
   }
 }
 
-/** Lets so much of the database's time pass for the host. */
+/** Lets time pass for the host, by the database's clock. */
 const pass = (seconds: number): Promise<unknown> =>
   open.database.query(
     `update crawl_hosts set leased_until = leased_until - make_interval(secs => $2::double precision), next_at = next_at - make_interval(secs => $2::double precision) where host = $1`,
@@ -41,7 +41,7 @@ const pass = (seconds: number): Promise<unknown> =>
   );
 
 describe('the lease of a host', () => {
-  it("is one process's, and the next one's as soon as it is released", async () => {
+  it('is held by one process, and can be taken by another once it is released', async () => {
     const [first, second] = [new Worker(), new Worker()];
     const lease = await first.take();
     expect(await second.leases.take(origin)).toBeNull();
@@ -49,7 +49,7 @@ describe('the lease of a host', () => {
     expect((await second.take()).host).toBe(host);
   });
 
-  it("of a process that died is another's within a minute", async () => {
+  it('of a process that died can be taken within a minute', async () => {
     await new Worker().take();
     const other = new Worker();
     expect(await other.leases.busyMs(origin)).toBeLessThanOrEqual(60_000);
@@ -59,7 +59,7 @@ describe('the lease of a host', () => {
     expect(await other.take()).toBeDefined();
   });
 
-  it('is renewed as long as its process works, and lost to nobody meanwhile', async () => {
+  it('is renewed while its process works, so no other process can take it', async () => {
     const [first, second] = [new Worker(), new Worker()];
     const lease = await first.take();
     const lost: Error[] = [];
@@ -75,7 +75,7 @@ describe('the lease of a host', () => {
     expect([await second.leases.take(origin), lost]).toEqual([null, []]);
   });
 
-  it("that is another's by now ends the work, and its release changes nothing", async () => {
+  it('that another process has taken ends the work, and releasing it changes nothing', async () => {
     const [first, second] = [new Worker(), new Worker()];
     const lease = await first.take();
     await pass(60);
@@ -88,7 +88,7 @@ describe('the lease of a host', () => {
     expect(await first.leases.take(origin)).toBeNull();
   });
 
-  it('that cannot be renewed ends the work before another may begin', async () => {
+  it('that cannot be renewed ends the work before another process can take it', async () => {
     const worker = new Worker();
     const lease = await worker.take();
     const lost: Error[] = [];
@@ -107,7 +107,7 @@ describe('the lease of a host', () => {
     expect(worker.clock.monotonic()).toBeLessThanOrEqual(45_000);
   });
 
-  it('is to be had of names as long as they like', async () => {
+  it('can be taken for host names of any length', async () => {
     origin = `https://${'a'.repeat(2_000)}.example`;
     expect(await new Worker().take()).toBeDefined();
   });
@@ -120,8 +120,8 @@ describe('the lease of a host', () => {
   });
 });
 
-describe('a pause that a host wants', () => {
-  it('holds for the next process', async () => {
+describe('a pause that a host asks for', () => {
+  it('applies to the next process', async () => {
     const [first, second] = [new Worker(), new Worker()];
     const lease = await first.take();
     lease.pauseFor(30_000);
@@ -135,7 +135,7 @@ describe('a pause that a host wants', () => {
     expect((await second.take()).pauseMs).toBe(0);
   });
 
-  it('is the longest that was asked for', async () => {
+  it('is the longest of those asked for', async () => {
     const worker = new Worker();
     const lease = await worker.take();
     lease.pauseFor(5_000);
@@ -146,7 +146,7 @@ describe('a pause that a host wants', () => {
 });
 
 describe('connections', () => {
-  it('are four at a time, in the order in which they were asked for, also where some fail', async () => {
+  it('are four at a time, in the order of the requests, even when some fail', async () => {
     const lease = await new Worker().take();
     const ends: (() => void)[] = [];
     const begun: number[] = [];
@@ -169,7 +169,7 @@ describe('connections', () => {
   });
 });
 
-it('hosts that nobody asks for any more are forgotten', async () => {
+it('rows of idle hosts are deleted', async () => {
   const lease = await new Worker().take();
   await open.database.query(
     `insert into crawl_hosts (host, next_at) values ('old' || $1, now() - interval '2 hours'), ('paced' || $1, now())`,

@@ -10,7 +10,7 @@ const KEPT = { ...CRAWL, keptRoots: 'uuid[]', limit: 'integer' } as const;
 const ofAgent = (p: { readonly organizationId: string; readonly agentId: string }): string =>
   `page.organization_id = ${p.organizationId} and page.agent_id = ${p.agentId}`;
 
-/** The next crawl asks for the page as for a new one. */
+/** The next crawl fetches the page as a new one. */
 const FORGET_VALIDATORS = 'etag = null, last_modified = null, links = null';
 
 const takeDocuments = (limit: string, where: string): string => `
