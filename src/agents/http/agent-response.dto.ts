@@ -13,6 +13,7 @@ import {
   UuidField,
 } from '../../platform/http/index.js';
 import type { ProviderDescription } from '../domain/agent-description.js';
+import type { ShownSettings } from '../domain/agent-settings.js';
 import { COMPONENT_SWITCHES, type ComponentSwitch, FREQUENCIES } from '../domain/response-components.js';
 import { EnabledSetting } from './enabled-setting.dto.js';
 import { providerVariants } from './provider-variants.js';
@@ -91,7 +92,7 @@ export class AgentGatewayResponse {
   readonly gatewayName?: string;
 }
 
-class AgentFields {
+class AgentFields implements ShownSettings {
   @UuidField({ description: 'Named by `assistant_id` and `agentId` everywhere else.' })
   readonly id!: string;
   @StringField({ description: 'For people; it need not be unique.' })

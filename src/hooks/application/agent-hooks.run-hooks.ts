@@ -11,7 +11,7 @@ import {
 } from '../../conversations/index.js';
 import type { ModelToolCall } from '../../models/index.js';
 import { blockReason, contextsIn, type HookCall, isBlocking, reasonIn } from '../domain/hook-call.js';
-import { type EventFields, hookInput } from '../domain/hook-event.js';
+import { type EventFields, type HookEvent, hookInput } from '../domain/hook-event.js';
 import { hookSteps } from './hook-steps.js';
 import { HooksOfAgents } from './hooks-of-agents.js';
 import { HooksOfRuns } from './hooks-of-runs.js';
@@ -20,9 +20,18 @@ import { inputBase, RunHandlers } from './run-handlers.js';
 const DENIED = 'This call was not made: a hook of the agent denied it.';
 const CONTINUE = 'Continue: a hook of the agent requires more work before the reply ends.';
 
+/** The method in which the handlers of each event are called. The compiler asks for a new event here, and for its method in the port. */
+interface EventMethods {
+  SessionStart: 'beforePrompt';
+  UserPromptSubmit: 'beforePrompt';
+  PreToolUse: 'beforeToolCall';
+  PostToolUse: 'afterToolCall';
+  Stop: 'beforeStop';
+}
+
 /** Calls the handlers of the agent's hooks document at each event of a run. */
 @Injectable()
-export class AgentRunHooks extends RunHooks {
+export class AgentRunHooks extends RunHooks implements Pick<RunHooks, EventMethods[HookEvent]> {
   constructor(
     private readonly hooks: HooksOfRuns,
     private readonly hooksOfAgents: HooksOfAgents,
