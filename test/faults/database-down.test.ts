@@ -23,7 +23,7 @@ const SERVER = process.env['TEST_MODE'] === 'cluster' ? process.env['DATABASE_UR
 
 const clock = new ManualClock();
 let service: TestService;
-/** On the way to the database, where it is a server. */
+/** The proxy in front of the database, if it is a server. */
 let proxy: CuttableProxy | undefined;
 
 beforeAll(async () => {
@@ -44,7 +44,7 @@ beforeEach(() => {
   service.models.reset();
 });
 
-/** The embedded database cannot go away under a running process; what it can do is refuse, as with a full disk. */
+/** The embedded database cannot become unreachable, but it can refuse statements, as with a full disk. */
 function refuseEnds(): Promise<BringBack> {
   return refuseRows(service.database, {
     change: 'update',
@@ -56,21 +56,21 @@ function refuseEnds(): Promise<BringBack> {
 
 type BringBack = () => Promise<unknown>;
 
-/** Takes the database away from the service; the returned function brings it back. */
+/** Makes the database unreachable; the returned function brings it back. */
 async function softDelete(how: 'cut' | 'stalled' = 'cut'): Promise<BringBack> {
   if (!proxy) return refuseEnds();
   const way = proxy;
   if (how === 'cut') way.cut();
   else way.stall('everything');
   return () => {
-    // What was on its way when the network went is lost, and does not arrive late.
+    // Bytes under way when the network failed are lost and do not arrive late.
     way.cut();
     way.restore();
     return Promise.resolve();
   };
 }
 
-/** The stored end, once it is there: it is tried again every two seconds. */
+/** Waits for the stored end, which the service tries again every two seconds. */
 async function untilStored(talk: Talk): Promise<void> {
   await until(async () => {
     await clock.advance(STORE_AGAIN_MS);
@@ -79,8 +79,8 @@ async function untilStored(talk: Talk): Promise<void> {
 }
 
 /**
- * What `work` comes to, time passing: the end of a run is tried to be stored a few times before it is given up. Not so fast
- * that on a busy machine the run takes longer than it may.
+ * The result of `work` while the clock advances, since the service pauses between attempts to store an end. Slow enough
+ * that the run does not time out on a busy machine.
  */
 async function passing<Value>(work: Promise<Value>): Promise<Value> {
   let settled = false;
@@ -99,8 +99,8 @@ async function passing<Value>(work: Promise<Value>): Promise<Value> {
   return work;
 }
 
-describe('a database that is away when a run ends', () => {
-  it('is told as RUN_ERROR internal and as 500, never as done; stored as soon as it is back', async () => {
+describe('a database that is unreachable when a run ends', () => {
+  it('causes RUN_ERROR internal and 500, and the end is stored when it is back', async () => {
     const [streamed, waited] = [await Talk.start(service), await Talk.start(service)];
     const [first, second] = [new HeldReply(['Half'], [' and half']), new HeldReply(['Half'], [' and half'])];
     service.models.next(first.script);
@@ -145,8 +145,10 @@ describe('a database that is away when a run ends', () => {
   });
 });
 
-describe('an end that the database has stored, and whose answer was lost', () => {
-  /** The next end is stored, and whoever stored it is told that the database cannot be reached; `more` tries are refused. */
+describe('an end that the database has stored, with the response lost', () => {
+  /**
+   * The next end is stored, but its statement fails as if the database were unreachable; `more` attempts are refused.
+   */
   function loseAnswer(more = 0): void {
     const runs = service.app.get(RunRepository);
     const finish = runs.finish.bind(runs);
@@ -162,7 +164,7 @@ describe('an end that the database has stored, and whose answer was lost', () =>
     jest.restoreAllMocks();
   });
 
-  it('is told as it is stored: to who waits, on the stream, and to the next turn', async () => {
+  it('is what the waiting caller, the stream and the next run get', async () => {
     const talk = await Talk.start(service);
     service.models.next(says('First'), says('Second'), says('Third'));
     await talk.run('one');
@@ -189,7 +191,7 @@ describe('an end that the database has stored, and whose answer was lost', () =>
     expect(messages).toHaveLength(7);
   });
 
-  it('asks for approval all the same', async () => {
+  it('keeps its requests for approval', async () => {
     const talk = await Talk.start(service, ASKS_ALWAYS);
     const pay = new NotingTool('pay');
     during(talk.threadId, { tools: [pay.offered] });
@@ -208,7 +210,7 @@ describe('an end that the database has stored, and whose answer was lost', () =>
     expect(anthropicWire.toolResults(service.models.requests.at(-1)?.body ?? {})).toMatchObject([{ id: 'call_pay' }]);
   });
 
-  it('is a failure with the provider’s cause where it was one', async () => {
+  it('keeps the provider’s failure if it was one', async () => {
     const talk = await Talk.start(service);
     service.models.next(refuses(401));
     loseAnswer();
@@ -219,7 +221,7 @@ describe('an end that the database has stored, and whose answer was lost', () =>
     expect(await talk.storedRun()).toMatchObject({ status: 'failed', error: { code: 'provider_auth' } });
   });
 
-  it('is done with once it is found, also after its caller was told that it could not be stored', async () => {
+  it('needs no further attempt once it is found, even after its caller got an error', async () => {
     const talk = await Talk.start(service);
     const counted = await countingRuns(service);
     service.models.next(says('Hello'));
@@ -255,7 +257,7 @@ clusterOnly('a database that is away', () => {
         send('GET', `${talk.path}/messages`),
         send('POST', '/v1/threads', { assistant_id: talk.agentId }),
       ]);
-      // Room for a busy machine; what this tells apart is the limit of the longest statement, thirty seconds.
+      // Generous for a busy machine, but below the limit of the longest statement, thirty seconds.
       expect(Date.now() - began).toBeLessThan(12_000);
       for (const { status, body, headers } of answers) {
         expect({ status, error: body['error'] }).toEqual({ status: 503, error: 'service_unavailable' });
@@ -267,7 +269,7 @@ clusterOnly('a database that is away', () => {
     },
   );
 
-  it('takes no connection with it for good: the service outlives more breaks than it has connections', async () => {
+  it('leaks no connection: the service survives more outages than it has connections', async () => {
     const talk = await Talk.start(service);
     service.models.always(says('Hello'));
     for (let round = 0; round < 15; round += 1) {
@@ -294,7 +296,7 @@ clusterOnly('what the service measures', () => {
   }
 
   it.each(['cut', 'stalled'] as const)(
-    'is told without the jobs while the database is away (%s), and with them once it is back',
+    'lacks the jobs while the database is unreachable (%s), and has them when it is back',
     async (how) => {
       await clock.advance(COUNT_KEPT_MS);
       const bringBack = await softDelete(how);
@@ -313,8 +315,8 @@ clusterOnly('what the service measures', () => {
     },
   );
 
-  it('has the pool: the connections in use, and who waits for one', async () => {
-    // Counted now, so that the answer below waits for no connection.
+  it('have the pool: connections in use, and waiting requests', async () => {
+    // Counted now, so that the request below waits for no connection.
     await clock.advance(COUNT_KEPT_MS);
     await passing(scraped());
     const held = Promise.withResolvers<undefined>();
@@ -324,7 +326,7 @@ clusterOnly('what the service measures', () => {
     expect(connections(await scraped()).slice(0, 2)).toEqual([POOL, 0]);
     held.resolve(undefined);
     await Promise.all(holding);
-    await until(async () => connections(await scraped())[2] === 0, 'nobody waits');
+    await until(async () => connections(await scraped())[2] === 0, 'no request waits');
     expect(connections(await scraped())[1]).toBeGreaterThan(0);
   });
 });
@@ -337,13 +339,13 @@ clusterOnly('a way to the database that loses an answer', () => {
   });
   afterAll(() => beside.end());
 
-  it('costs no run its end: what was stored is what is told', async () => {
+  it('loses no end of a run: callers get what was stored', async () => {
     const talk = await Talk.start(service);
     const held = new HeldReply(['Half'], [' and half']);
     service.models.next(held.script);
     const running = talk.run('Hi');
     await held.asked;
-    // Connections that are open already: no new one would come about.
+    // These connections are open already; new ones would fail.
     await Promise.all(Array.from({ length: 5 }, () => service.database.query('select pg_sleep(0.05)')));
 
     proxy?.stall('answers');

@@ -78,8 +78,8 @@ function targets(): { name: string; request: RouteRequest; limit: number; openBo
 type Target = ReturnType<typeof targets>[number];
 
 /**
- * All routes read their bodies by one parser, which knows nothing of a route but its limit: what it refuses, and what is no
- * object, never reaches the route. So a route of each limit shows what that costs.
+ * One parser reads the bodies of all routes and differs only in the limit. Bodies that it refuses never reach the
+ * route, so one route for each limit is enough.
  */
 function* hostileBodies(shape: HostileShape): Generator<{ target: Target; body: HostileBody }> {
   const reachesRoutes = shape.refused !== true && shape.make(100).startsWith('{');
@@ -94,7 +94,7 @@ function* hostileBodies(shape: HostileShape): Generator<{ target: Target; body: 
 }
 
 describe.each(HOSTILE_SHAPES)('$name', (shape) => {
-  it('hold up no other request and take little memory, on any route and in any place', async () => {
+  it('do not delay other requests and take little memory, on any route and in any position', async () => {
     const texts = new Map<number, Buffer<ArrayBuffer>>();
     for (const {
       target: { name, request, limit },
@@ -114,7 +114,7 @@ describe.each(HOSTILE_SHAPES)('$name', (shape) => {
 });
 
 describe('as many elements as a body may have', () => {
-  it('hold up no other request and take little memory, in any list of any route', async () => {
+  it('do not delay other requests and take little memory, in any list of any route', async () => {
     let lists = 0;
     for (const { name, request, limit } of targets()) {
       for (const { what, text } of longLists(request.body as never, limit)) {
@@ -127,12 +127,12 @@ describe('as many elements as a body may have', () => {
 });
 
 describe('the largest bodies that are accepted', () => {
-  /** Its own, so that no test reads what another has written; the organization's gateway is on the public internet. */
+  /** A separate service, so that no test reads another's rows. The organization's gateway has a public address. */
   const agent = (): Promise<string> => service.agent(world.key, { aiGateway: { enabled: false } });
-  /** Nothing that a database could make small. */
+  /** A text that a database cannot compress. */
   const noise = (characters: number): string => randomBytes(characters / 2).toString('hex');
 
-  it('hold nobody up either: ten megabytes of sections, new and then all of them changed', async () => {
+  it('do not delay other requests: ten megabytes of sections, new and then all changed', async () => {
     const request = { params: { agentId: await agent() } };
     for (const what of ['new', 'changed', 'gone']) {
       const count = what === 'gone' ? 0 : 100;
@@ -143,7 +143,7 @@ describe('the largest bodies that are accepted', () => {
     }
   });
 
-  it('hold nobody up either: ten megabytes of conversation that a thread begins with', async () => {
+  it('do not delay other requests: ten megabytes of history for a new thread', async () => {
     const messages = Array.from({ length: 51 }, (_, index) => ({
       role: index % 2 === 0 ? 'user' : 'assistant',
       content: noise(200_000),
@@ -154,7 +154,7 @@ describe('the largest bodies that are accepted', () => {
     expectHarmless('a conversation', seen);
   });
 
-  it('hold nobody up, though they are refused: a hundred thousand parts of a form', async () => {
+  it('do not delay other requests when they are refused: a hundred thousand parts of a form', async () => {
     const part = (index: number): string => `--x\r\ncontent-disposition: form-data; name="f${index}"\r\n\r\n\r\n`;
     const form = `${Array.from({ length: 100_000 }, (_, index) => part(index)).join('')}--x--\r\n`;
     const headers = { authorization: `Bearer ${world.key}`, 'content-type': 'multipart/form-data; boundary=x' };
@@ -166,7 +166,7 @@ describe('the largest bodies that are accepted', () => {
     expectHarmless('a form', seen);
   });
 
-  it('hold nobody up either: the longest message', async () => {
+  it('do not delay other requests: the longest message', async () => {
     const message = { role: 'user', content: '\u{1f600}'.repeat(200_000) };
     const request = { params: { threadId: world.threadId } };
     const seen = await watched(() => post('POST /v1/threads/:threadId/runs', request, JSON.stringify({ message })));

@@ -11,9 +11,9 @@ const ENTRY = resolve('test/support/service-that-dies.mjs');
 const QUESTION = 'Please pay';
 
 interface Step {
-  /** Where the process kills itself, as `service-that-dies.mjs` names it. */
+  /** The step at which the process kills itself, a name of `service-that-dies.mjs`. */
   readonly at: string;
-  /** What the thread holds of the turn once the run has been ended. */
+  /** The messages of the run after it has been ended. */
   readonly kept: 'the question' | 'an unknown call' | 'everything';
   readonly payments: 0 | 1;
 }
@@ -67,7 +67,7 @@ async function start(more: Readonly<Record<string, string>>): Promise<void> {
 const payments = (file: string): number =>
   existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n').length : 0;
 
-/** One turn in a process that dies in it. @returns the thread, and the events that arrived before */
+/** A run in a process that dies during it. @returns the thread, and the events that arrived before */
 async function runThatDies({ at }: Step, file: string): Promise<{ threadId: string; events: ReceivedEvent[] }> {
   await start({ DIE_AT: at, PAYMENTS: file });
   const { threadId } = await client.thread();
@@ -81,13 +81,13 @@ async function runThatDies({ at }: Step, file: string): Promise<{ threadId: stri
   try {
     for await (const event of client.stream(threadId, QUESTION)) events.push(event);
   } catch {
-    // Broken off, as it must be: nobody was left to end it.
+    // The stream breaks, since its process is dead.
   }
   await service.ended();
   return { threadId, events };
 }
 
-/** The run of a dead process is ended first. */
+/** Waits until the run of the dead process is ended. */
 function nextTask(threadId: string): Promise<ReceivedEvent[]> {
   return onceFree(() => client.streamed(threadId, 'And now?'));
 }
@@ -105,7 +105,7 @@ afterAll(async () => {
   data.remove();
 });
 
-describe('a process that is killed (SIGKILL) at a step of a turn', () => {
+describe('a process that is killed (SIGKILL) at a step of a run', () => {
   const turns: { step: Step; file: string; threadId: string; events: ReceivedEvent[] }[] = [];
 
   beforeAll(async () => {

@@ -56,7 +56,7 @@ afterAll(async () => {
   data.remove();
 });
 
-/** An agent that asks the endpoint at every event, with a thread. */
+/** An agent with a hook on the endpoint for every event, and a thread. */
 async function guardedThread(): Promise<string> {
   const { agentId, threadId } = await client.thread();
   const server = {
@@ -81,11 +81,11 @@ async function guardedThread(): Promise<string> {
 const asked = (threadId: string): unknown[] =>
   hooks.received.filter(({ input }) => input['session_id'] === threadId).map(({ input }) => input['hook_event_name']);
 
-/** Pays where nothing has been paid in the exchange, and else says so. */
+/** A model that pays once in an exchange, and then says so. */
 const paysOnce: ModelScript = (exchange, wire) =>
   (wire.toolResults(exchange.request.body).length === 0 ? calls('mcp__bank__pay') : says('Paid.'))(exchange, wire);
 
-describe('a process that is killed (SIGKILL) while hooks are asked', () => {
+describe('a process that is killed (SIGKILL) during hooks', () => {
   const threads = new Map<Event, string>();
 
   beforeAll(async () => {
@@ -115,7 +115,7 @@ describe('a process that is killed (SIGKILL) while hooks are asked', () => {
         run: { status: 'failed' },
       });
       const { body } = models.requests.find((request) => JSON.stringify(request.body).includes(question)) ?? {};
-      // What the endpoint had said before is still said; a start that nobody ended brought nothing.
+      // Earlier responses of the endpoint keep their effect; the interrupted event has none.
       expect(body?.['system'] ?? '').toBe(event === 'SessionStart' ? '' : 'At SessionStart.');
       const isKept = event !== 'SessionStart' && event !== 'UserPromptSubmit';
       expect(JSON.stringify(body?.['messages'])).toContain(isKept ? 'Pay\\n\\nAt UserPromptSubmit.' : '"Pay');
@@ -123,7 +123,7 @@ describe('a process that is killed (SIGKILL) while hooks are asked', () => {
     120_000,
   );
 
-  it('has made those calls once that were before it, and no other', () => {
+  it('has made only the calls before it, once', () => {
     expect(tools.calls).toHaveLength(2);
   });
 });

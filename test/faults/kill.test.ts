@@ -16,7 +16,7 @@ const ACKNOWLEDGED_BEFORE_KILL = 20;
 
 interface Conversation {
   readonly threadId: string;
-  /** What the service has told the client is stored, in order. */
+  /** The messages that the service has acknowledged as stored, in order. */
   readonly acknowledged: string[];
   sent: number;
 }
@@ -44,7 +44,7 @@ function start(entry?: string, more: Readonly<Record<string, string>> = {}): Pro
   });
 }
 
-/** Sends one message and notes what is acknowledged; a killed service breaks off the stream. */
+/** Sends a message and records what is acknowledged; a kill breaks the stream. */
 async function turn(conversation: Conversation): Promise<void> {
   conversation.sent += 1;
   const content = `message ${conversation.sent}`;
@@ -62,7 +62,7 @@ async function turn(conversation: Conversation): Promise<void> {
   }
 }
 
-/** The next message is accepted once the run of the dead process has been ended. */
+/** Sends a message until it is accepted, which is after the run of the dead process was ended. */
 function turnWhenFree(conversation: Conversation): Promise<void> {
   return onceFree(
     () => turn(conversation),
@@ -76,7 +76,7 @@ function total(conversations: readonly Conversation[]): number {
   return conversations.reduce((sum, { acknowledged }) => sum + acknowledged.length, 0);
 }
 
-/** Talks on all threads at once until the service is gone. */
+/** Talks on all threads in parallel until the service is dead. */
 async function talkUntilKilled(conversations: readonly Conversation[]): Promise<void> {
   const enough = total(conversations) + ACKNOWLEDGED_BEFORE_KILL;
   let killed: Promise<void> | undefined;
@@ -137,7 +137,7 @@ describe('a service that is killed (SIGKILL) while it streams', () => {
     for (const conversation of conversations) await turnWhenFree(conversation);
   }, 240_000);
 
-  it('ends the run it was killed in as failed and keeps what it had stored', async () => {
+  it('ends the interrupted run as failed and keeps its stored message', async () => {
     const agent = await call<{ id: string }>('POST', '/v1/agents', { name: 'B', provider: { type: 'anthropic' } });
     const thread = await call<{ id: string }>('POST', '/v1/threads', { assistant_id: agent.id });
     const held = new HeldReply(['never finished']);
@@ -164,7 +164,7 @@ describe('a service that is killed (SIGKILL) while it streams', () => {
     expect(traces.map(({ status }) => status)).toEqual(['completed', 'failed']);
   }, 120_000);
 
-  it('never repeats a tool call that was under way: it is unknown, and the model is told so', async () => {
+  it('never repeats a tool call that was under way: it is unknown, and the model reads this', async () => {
     await service.kill();
     const PAYMENTS = join(data.path, 'payments');
     service = await start(resolve('test/support/service-with-tool.mjs'), { PAYMENTS });
@@ -198,8 +198,8 @@ describe('a service that is killed (SIGKILL) while it streams', () => {
   }, 120_000);
 });
 
-describe('a service that is killed (SIGKILL) while it makes a call that was approved', () => {
-  it('knows the request after a restart, never makes the call again, and tells it as unknown', async () => {
+describe('a service that is killed (SIGKILL) during an approved call', () => {
+  it('knows the request after a restart, never repeats the call, and shows it as unknown', async () => {
     await service.kill();
     const PAYMENTS = join(data.path, 'approved-payments');
     const entry = resolve('test/support/service-with-tool.mjs');
@@ -249,12 +249,12 @@ describe('a service that is killed (SIGKILL) while it makes a call that was appr
   }, 120_000);
 });
 
-/** The file is there a moment before the line in it is. */
+/** The file exists a moment before its line is written. */
 function hasPaid(file: string): boolean {
   return existsSync(file) && readFileSync(file, 'utf8').endsWith('\n');
 }
 
-/** A message that was stored but whose acknowledgement did not arrive is no loss; it just may be there. */
+/** A message without an acknowledgement may be stored or not. */
 function withoutUnacknowledged(stored: readonly string[], acknowledged: readonly string[]): string[] {
   const left = [...acknowledged];
   return stored.filter((line) => {

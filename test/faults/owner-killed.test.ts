@@ -21,7 +21,7 @@ function pids(): readonly number[] {
   return existsSync(path) ? readFileSync(path, 'utf8').split('\n').filter(Boolean).map(Number) : [];
 }
 
-/** Not as a zombie either: whoever adopts orphans may be slow to take note of their end. */
+/** Counts a zombie as dead: the process that adopts it may be slow to reap it. */
 function isRunning(pid: number): boolean {
   const path = `/proc/${pid}/stat`;
   try {

@@ -16,14 +16,14 @@ interface Numbered {
   readonly event: { readonly type: string; readonly runId?: string; readonly code?: string; readonly result?: object };
 }
 
-/** A stream that is being read, and what came of it so far. */
+/** A stream that is being read, with its events so far. */
 class Listener {
   readonly events: Numbered[] = [];
   readonly ended: Promise<void>;
 
   constructor(response: Promise<Response>) {
     this.ended = this.read(response);
-    // Whoever is interested awaits it later; by then a killed service has broken it off.
+    // Tests that need the end await it later, when a killed service may have broken the stream.
     this.ended.catch(() => undefined);
   }
 
@@ -31,7 +31,7 @@ class Listener {
     return until(() => this.events.length >= count, `the stream has ${count} events`);
   }
 
-  /** How it ended, once it has. */
+  /** Its end. */
   async outcome(): Promise<string | undefined> {
     await this.ended;
     return this.last?.type;
@@ -92,7 +92,7 @@ clusterOnly('two replicas of the service', () => {
     await environment.close();
   });
 
-  /** A test before may have cut the way to Redis: until both have found it again, and events of the first reach the other. */
+  /** An earlier test may have cut the connections to Redis: waits until events of the first replica reach the other. */
   async function untilCarried(): Promise<void> {
     models.next(says('Hello'));
     const { threadId } = await owner.thread();
@@ -106,7 +106,7 @@ clusterOnly('two replicas of the service', () => {
     models.reset();
   }
 
-  /** A run of the first replica that stands still in the middle of its reply, and a caller who reads it there. */
+  /** A run of the first replica that pauses in the middle of its reply, and a reader there. */
   async function heldRun(): Promise<{ held: HeldReply; here: Listener; path: string }> {
     const held = new HeldReply(['The', ' first', ' half'], [' and', ' the', ' rest']);
     models.next(held.script);
@@ -118,7 +118,7 @@ clusterOnly('two replicas of the service', () => {
     return { held, here, path: `/v1/threads/${threadId}/runs/${here.events[0]?.event.runId ?? ''}/stream` };
   }
 
-  it('a run of one is joined mid-way on the other, from every position, with no gap and no repeat', async () => {
+  it('a run of one is joined midway on the other, from every position, with no gap and no repeat', async () => {
     const { held, here, path } = await heldRun();
     const joined = here.events.map(({ id }) => ({ after: id, listener: join(path, id) }));
     const fromStart = join(path, 0);
@@ -135,7 +135,7 @@ clusterOnly('two replicas of the service', () => {
     }
   });
 
-  it('one loses Redis mid-run: its own caller gets the whole reply, the other replica tells its caller', async () => {
+  it('one loses Redis during a run: its caller gets the whole reply, callers of the other get an error', async () => {
     const { held, here, path } = await heldRun();
     const elsewhere = join(path, 0);
     await elsewhere.has(5);
@@ -154,7 +154,7 @@ clusterOnly('two replicas of the service', () => {
     expect(here.events.map(({ id }) => id)).toEqual(here.events.map((_, index) => index + 1));
   });
 
-  it('both lose Redis: a repeat with the same Idempotency-Key on the other one gets the same reply all the same', async () => {
+  it('both lose Redis: a repeat with the same Idempotency-Key on the other one gets the same reply', async () => {
     const held = new HeldReply(['The', ' first', ' half'], [' and', ' the', ' rest']);
     models.next(held.script);
     const { threadId } = await owner.thread();
@@ -180,7 +180,7 @@ clusterOnly('two replicas of the service', () => {
     expect(models.requests).toHaveLength(1);
   });
 
-  it('one is killed mid-run: callers of the other get a terminal event once the run has been ended', async () => {
+  it('one is killed during a run: callers of the other get a terminal event after the run was ended', async () => {
     const { held, here, path } = await heldRun();
     const elsewhere = join(path, 0);
     await elsewhere.has(5);

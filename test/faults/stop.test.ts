@@ -36,8 +36,8 @@ afterAll(async () => {
   data.remove();
 });
 
-describe('a service that is told to stop (SIGTERM)', () => {
-  it('lets a run under way end, its stream to the last event, takes nothing new, and exits with 0', async () => {
+describe('a service that gets SIGTERM', () => {
+  it('completes a run under way and its stream, refuses new ones, and exits with 0', async () => {
     service = await start();
     key = service.firstKey ?? '';
     const client = new ServiceClient(service, key);
@@ -63,7 +63,7 @@ describe('a service that is told to stop (SIGTERM)', () => {
     expect(await again.messages(second.threadId)).toEqual([]);
   });
 
-  it('ends a run that takes too long: RUN_ERROR server_shutdown, its text stored; exits with 0', async () => {
+  it('ends a run that takes too long with RUN_ERROR server_shutdown, stores its text, and exits with 0', async () => {
     service = await start({ SHUTDOWN_SECONDS: '1' });
     const client = new ServiceClient(service, key);
     const { agentId, threadId } = await client.thread();

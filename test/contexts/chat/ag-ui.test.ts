@@ -14,7 +14,7 @@ const service = useService({ extensions: scriptedRuns });
 
 const userMessage = (content: string): Message => ({ id: randomUUID(), role: 'user', content });
 
-/** AG-UI's own client, as a front end has it. */
+/** AG-UI's own client. */
 function clientOf(chat: Chat, options: { threadId?: string; query?: string } = {}): HttpAgent {
   return new HttpAgent({
     url: `${service.baseUrl}/v1/agents/${chat.agentId}/ag-ui${options.query ?? ''}`,
@@ -41,7 +41,7 @@ async function events(chat: Chat, body: object): Promise<StreamedEvent['event'][
 }
 
 describe.each(AGENT_WIRES)('the official AG-UI client, on an agent of $provider', ({ provider, model }) => {
-  it('holds a conversation under a thread id that it made up', async () => {
+  it('holds a conversation with a thread id that it chose', async () => {
     const chat = await Chat.start(service, { provider: { type: provider, model } });
     const client = clientOf(chat, { threadId: randomUUID() });
     service.models.next(says('Hello', ' there'), says('Bye'));
@@ -67,7 +67,7 @@ describe.each(AGENT_WIRES)('the official AG-UI client, on an agent of $provider'
     expect(client.messages[1]?.id).toBe(stored[1]?.id);
   });
 
-  it('is asked for approval, and goes on with what its user says', async () => {
+  it('gets a request for approval, and resumes with its user’s answer', async () => {
     const chat = await Chat.start(service, { provider: { type: provider, model }, ...ASKS_ALWAYS });
     const threadId = await service.thread(chat.key, chat.agentId);
     const pay = new NotingTool('pay');
@@ -120,7 +120,7 @@ describe.each(AGENT_WIRES)('the official AG-UI client, on an agent of $provider'
 });
 
 describe('POST /v1/agents/{id}/ag-ui', () => {
-  it('answers with the client’s ids, and tells the service’s own', async () => {
+  it('answers with the client’s ids and the service’s own', async () => {
     const chat = await Chat.start(service);
     service.models.next(says('Hello'));
     const [threadId, runId] = ['my thread', 'my run'];
@@ -144,7 +144,7 @@ describe('POST /v1/agents/{id}/ag-ui', () => {
     });
   });
 
-  it('continues a thread of the service under its id', async () => {
+  it('continues a thread of the service by its id', async () => {
     const chat = await Chat.start(service);
     const threadId = await service.thread(chat.key, chat.agentId);
     service.models.next(says('Hello'));
@@ -157,7 +157,7 @@ describe('POST /v1/agents/{id}/ag-ui', () => {
     expect(await chat.threads()).toHaveLength(1);
   });
 
-  it('makes the messages before the last one the history of a new thread; later the stored history counts', async () => {
+  it('makes the earlier messages the history of a new thread; later runs use the stored history', async () => {
     const chat = await Chat.start(service, { systemPrompt: 'You are a cook.' });
     const threadId = randomUUID();
     service.models.always(says('ok'));
@@ -182,7 +182,7 @@ describe('POST /v1/agents/{id}/ag-ui', () => {
     expect(JSON.stringify(given(service).messages)).not.toContain('forged');
   });
 
-  it('treats the id of a thread elsewhere as any made-up id, so that nothing can be learned from it', async () => {
+  it('treats the id of another agent’s thread as any client id, so that a client learns nothing', async () => {
     const [chat, other] = [await Chat.start(service), await Chat.start(service)];
     const sibling = await service.agent(chat.key, { name: 'Sibling' });
     const elsewhere = [await service.thread(other.key, other.agentId), await service.thread(chat.key, sibling)];
@@ -199,7 +199,7 @@ describe('POST /v1/agents/{id}/ag-ui', () => {
     expect(await chat.threads()).toHaveLength(4);
   });
 
-  it('opens one thread for first runs at once: one of them runs, the others are thread_busy', async () => {
+  it('opens one thread for concurrent first runs: one of them runs, the others are thread_busy', async () => {
     const chat = await Chat.start(service);
     const threadId = randomUUID();
     const held = new HeldReply(['Hello']);
@@ -219,7 +219,7 @@ describe('POST /v1/agents/{id}/ag-ui', () => {
     expect(await chat.threads()).toHaveLength(1);
   });
 
-  it('continues the thread that another request opened after this one had looked for it', async () => {
+  it('continues a thread that another request opened after this one had looked it up', async () => {
     const chat = await Chat.start(service);
     const threadId = randomUUID();
     service.models.always(says('ok'));
@@ -252,7 +252,7 @@ describe('POST /v1/agents/{id}/ag-ui', () => {
     });
   });
 
-  it('goes on under a thread id that the client made up, with no message at all, and declines by a new one', async () => {
+  it('resumes with a client’s thread id and no message, and declines with a new message', async () => {
     const chat = await Chat.start(service, { ...ASKS_ALWAYS, systemPrompt: 'You are a clerk.' });
     const threadId = randomUUID();
     service.models.next(says('Hello'));
@@ -312,14 +312,18 @@ describe('POST /v1/agents/{id}/ag-ui', () => {
       },
       'body/messages/0/content/0/type must be text, image or document',
     ],
-    ['an answer to what nobody asked', { resume: [{ interruptId: randomUUID(), status: 'cancelled' }] }, 'body/resume'],
     [
-      'an answer without a word',
+      'an answer to an unknown interrupt',
+      { resume: [{ interruptId: randomUUID(), status: 'cancelled' }] },
+      'body/resume',
+    ],
+    [
+      'an answer without a payload',
       { resume: [{ interruptId: randomUUID(), status: 'resolved' }] },
       'body/resume/0/payload',
     ],
     [
-      'an answer that says more than it may',
+      'an answer with an unknown field',
       { resume: [{ interruptId: randomUUID(), status: 'resolved', payload: { approved: true, input: {} } }] },
       'body/resume/0/payload/input',
     ],

@@ -61,7 +61,7 @@ describe.each(AGENT_WIRES)('the AI SDK, on an agent of $provider', ({ provider, 
 });
 
 describe('the AI SDK', () => {
-  it('throws its own error, with the status, for what is answered before a stream', async () => {
+  it('throws its own error, with the status, for an error before a stream', async () => {
     const chat = await Chat.start(service);
     const model = modelOf({ key: chat.key, agentId: '01890000-0000-7000-8000-000000000000' });
 

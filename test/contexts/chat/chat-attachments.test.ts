@@ -34,7 +34,7 @@ const PDF_URL = `data:application/pdf;base64,${PDF.toString('base64')}`;
 const image: SentPart = { kind: 'image', mediaType: 'image/png', data: PNG.toString('base64') };
 const text = (words: string): SentPart => ({ kind: 'text', text: words });
 
-/** The kinds of the parts that the model was sent, message by message. */
+/** The kinds of the parts in the request to the model, for each message. */
 function kinds(wire: ProviderWire = anthropicWire): string[][] {
   return sent(wire).map((parts) => parts.map(({ kind }) => kind));
 }
@@ -114,7 +114,7 @@ describe.each(AGENT_WIRES)('the official AG-UI client, on an agent of $provider'
 describe('a chat completion that names its agent in assistant_id', () => {
   const photo = { name: 'photo.png', url: PNG_URL, contentType: 'image/png' };
 
-  it('takes attachments of the new message and of the history, which is then the thread’s', async () => {
+  it('takes attachments of the new message and of the history, which the thread then has', async () => {
     const chat = await Chat.start(service);
     const { body: file } = await upload(service, chat.key, filePart('a,b', 'text/csv', 'table.csv'));
     const table = { name: 'my table', url: file.url, contentType: 'text/csv' };
@@ -135,7 +135,7 @@ describe('a chat completion that names its agent in assistant_id', () => {
     expect(sent()).toEqual([first, [image, text('Second')], [text('Third')]]);
   });
 
-  it('with one that cannot be used, anywhere in what it says, is 422 and opens no thread', async () => {
+  it('with an attachment that cannot be used, in any message, is 422 and opens no thread', async () => {
     const chat = await Chat.start(service);
     const bad = { ...photo, name: 'bad', url: 'data:image/png,not-a-picture' };
     for (const messages of [
@@ -196,7 +196,7 @@ describe('a content part that cannot be read', () => {
     expect((await chat.complete({ model: chat.agentId, messages: [system, user('Hi')] })).status).toBe(400);
   });
 
-  it('an image alone, without a word, is a message', async () => {
+  it('an image without text is a message', async () => {
     const chat = await Chat.start(service);
     const { status } = await chat.complete({
       model: chat.agentId,

@@ -59,7 +59,7 @@ describe.each(AGENT_WIRES)('a chat completion on $provider', ({ provider, model 
     expect(await chat.lines(body.thread_id)).toEqual(['user: Hi', 'assistant: Hello there']);
   });
 
-  it('is streamed as chunks of the OpenAI API and [DONE], with the usage where it is asked for', async () => {
+  it('is streamed as chunks of the OpenAI API and [DONE], with the usage on request', async () => {
     const chat = await Chat.start(service, { provider: { type: provider, model } });
     service.models.always(says('Hello', ' there'));
 
@@ -97,7 +97,7 @@ describe.each(AGENT_WIRES)('a chat completion on $provider', ({ provider, model 
 });
 
 describe('a chat completion without thread_id', () => {
-  it('makes a thread whose history are the messages given, in their order', async () => {
+  it('creates a thread with the given messages as its history, in their order', async () => {
     const chat = await Chat.start(service);
     service.models.next(says('Three'));
 
@@ -131,7 +131,7 @@ describe('a chat completion without thread_id', () => {
     expect(lines.slice(150)).toEqual(['user: last', 'assistant: ok']);
   });
 
-  it('leaves nothing behind where the agent cannot run', async () => {
+  it('stores nothing when the agent cannot run', async () => {
     const keyless = await startService({ environment: { ANTHROPIC_API_KEY: '' } });
     try {
       const chat = await Chat.start(keyless);
@@ -149,7 +149,7 @@ describe('a chat completion without thread_id', () => {
 });
 
 describe('a chat completion with thread_id', () => {
-  it('takes the stored history as the context and only the last message as new', async () => {
+  it('uses the stored history and only the last message of the request', async () => {
     const chat = await Chat.start(service);
     service.models.next(says('Blue'));
     const { body: first } = await chat.ask([user('My colour is blue')]);
@@ -174,7 +174,7 @@ describe('a chat completion with thread_id', () => {
     ]);
   });
 
-  it('answers 404 for a thread of another agent, of another organization and of nobody, all alike', async () => {
+  it('answers the same 404 for a thread of another agent or organization and for an unknown one', async () => {
     const [chat, other] = [await Chat.start(service), await Chat.start(service)];
     const sibling = await service.agent(chat.key, { name: 'Sibling' });
     const threads = [
@@ -249,7 +249,7 @@ describe('the model form, without assistant_id', () => {
     expect(await chat.threads()).toEqual([]);
   });
 
-  it('answers 400 for a model that is no agent’s id, 404 for one of another organization and of nobody alike', async () => {
+  it('answers 400 for a model that is not a UUID, and the same 404 for another organization’s agent and an unknown one', async () => {
     const [chat, other] = [await Chat.start(service), await Chat.start(service)];
     const ask = (model: unknown): Promise<{ status: number; body: object }> =>
       chat.complete<object>({ model, messages: [user('Hi')] });
@@ -265,7 +265,7 @@ describe('the model form, without assistant_id', () => {
     expect(foreign.body).toEqual((await ask('01890000-0000-7000-8000-000000000000')).body);
   });
 
-  it('counts against the budget of the agent that the model names', async () => {
+  it('counts against the rate limit of the agent that the model names', async () => {
     const chat = await Chat.start(service);
     service.models.always(says('ok'));
     const remaining = async (body: object): Promise<number> =>
@@ -277,7 +277,7 @@ describe('the model form, without assistant_id', () => {
     expect(second).toBe(first - 1);
   });
 
-  it('holds the allowlist of the key', async () => {
+  it('respects the allowlist of the key', async () => {
     const chat = await Chat.start(service);
     const sibling = await service.agent(chat.key, { name: 'Sibling' });
     const { key } = await chat.organization.keyWith(['chat'], [sibling]);
@@ -289,7 +289,7 @@ describe('the model form, without assistant_id', () => {
   });
 });
 
-describe('a request that is not as it should be', () => {
+describe('an invalid request', () => {
   it.each<[string, object, string]>([
     ['no messages', { messages: undefined }, 'body/messages is required'],
     ['an empty list', { messages: [] }, 'body/messages must have at least 1'],
@@ -333,7 +333,7 @@ describe('a request that is not as it should be', () => {
     expect(service.models.requests).toEqual([]);
   });
 
-  it('with unknown fields is answered all the same', async () => {
+  it('with unknown fields is answered', async () => {
     const chat = await Chat.start(service);
     service.models.next(says('ok'));
     const unknown = { n: 1, user: 'u', seed: 7, stream_options: { chunk_size: 3 }, stream: null };
@@ -341,7 +341,7 @@ describe('a request that is not as it should be', () => {
   });
 });
 
-describe('what the agent does', () => {
+describe('the run of a completion', () => {
   it.each(['waiting', 'streamed'])('%s: its tools run and never show as tool_calls', async (way) => {
     const chat = await Chat.start(service);
     service.models.next(calls('clock'), says('It is noon'));
@@ -404,7 +404,7 @@ describe('what the agent does', () => {
     held.finish();
   });
 
-  it('goes on when the caller leaves: the reply is in the thread', async () => {
+  it('continues when the caller disconnects: the reply is in the thread', async () => {
     const chat = await Chat.start(service);
     const held = new HeldReply(['Half'], [' and whole']);
     service.models.next(held.script);

@@ -6,7 +6,7 @@ import { assistant, Chat, type Completion, user } from './support.js';
 const service = useService();
 
 describe('an Idempotency-Key', () => {
-  it('makes a repeat answer the first completion and run nothing, with one thread', async () => {
+  it('answers a repeat with the first completion, with one run and one thread', async () => {
     const chat = await Chat.start(service);
     const held = new HeldReply(['Once'], ['!']);
     service.models.next(held.script);

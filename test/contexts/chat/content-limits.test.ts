@@ -57,14 +57,14 @@ async function expectNothingStored(chat: Chat): Promise<void> {
 const MESSAGE = 'must be a string of 1 to 200000 characters';
 
 describe('content of 200,000 characters', () => {
-  it.each<Route>(['run', 'stream', 'completion', 'openai', 'suggestions', 'agUi'])('is taken: %s', async (route) => {
+  it.each<Route>(['run', 'stream', 'completion', 'openai', 'suggestions', 'agUi'])('is accepted: %s', async (route) => {
     const chat = await Chat.start(service);
     expect((await send(route, chat, [user(longest)])).status).toBe(200);
     expect(JSON.stringify(given(service).messages)).toContain(route === 'suggestions' ? '😀'.repeat(4_000) : longest);
   });
 });
 
-describe('content of one character more is 400 that names it, and nothing is stored', () => {
+describe('content with one character more is a 400 that names it, and nothing is stored', () => {
   it.each<[string, Route, readonly Said[], string]>([
     ['a run', 'run', [user(tooLong)], `body/message/content ${MESSAGE}`],
     ['a streamed run', 'stream', [user(tooLong)], `body/message/content ${MESSAGE}`],
@@ -90,7 +90,7 @@ describe('content of one character more is 400 that names it, and nothing is sto
   });
 });
 
-describe('more of anything than a request may have is 400 that names it, and nothing is stored', () => {
+describe('too many elements or characters are a 400 that names them, and nothing is stored', () => {
   const named = 'x'.repeat(256);
   const context = { description: 'd', value: 'v' };
 
@@ -192,7 +192,7 @@ describe('more of anything than a request may have is 400 that names it, and not
     await expectNothingStored(chat);
   });
 
-  it('1,000 messages are taken', async () => {
+  it('1,000 messages are accepted', async () => {
     const chat = await Chat.start(service);
     for (const route of ['completion', 'agUi', 'suggestions'] as const) {
       expect((await send(route, chat, times(1_000, user('a')))).status).toBe(200);
@@ -200,8 +200,8 @@ describe('more of anything than a request may have is 400 that names it, and not
   });
 });
 
-describe('what an AG-UI client sends of its own', () => {
-  it('may be larger than what is kept: results of tools, state, tools', async () => {
+describe('fields of an AG-UI request that are not stored', () => {
+  it('may be larger than the limits: results of tools, state, tools', async () => {
     const chat = await Chat.start(service);
     const messages = [
       user('a'),
@@ -216,7 +216,7 @@ describe('what an AG-UI client sends of its own', () => {
 });
 
 describe('the OpenAPI document', () => {
-  it('tells how long content may be, and how many messages there may be', async () => {
+  it('has the limits of content and of the number of messages', async () => {
     const { text: document } = await service.http('GET', '/v1/openapi.json');
     const { components, paths } = JSON.parse(document) as { components: { schemas: object }; paths: object };
     const messages = (items: object): object => ({ properties: { messages: { maxItems: 1_000, ...items } } });

@@ -25,7 +25,7 @@ describe('GET /v1/models', () => {
     for (const { created } of body.data) expect(Math.abs(Date.now() / 1_000 - created)).toBeLessThan(60);
   });
 
-  it('shows a key with an allowlist its agents alone', async () => {
+  it('shows a key with an allowlist only its agents', async () => {
     const organization = await service.organization();
     const [mine, hidden] = [await service.agent(organization.key), await service.agent(organization.key)];
     const { key } = await organization.keyWith(['chat'], [mine]);
@@ -39,7 +39,7 @@ describe('GET /v1/models', () => {
     });
   });
 
-  it('reads one; one of another organization looks like none', async () => {
+  it('reads one; another organization’s looks like an unknown one', async () => {
     const { key } = await service.organization();
     const other = await service.organization();
     const [mine, foreign] = [await service.agent(key), await service.agent(other.key)];

@@ -11,7 +11,7 @@ function clientOf(apiKey: string): OpenAI {
   return new OpenAI({ apiKey, baseURL: `${service.baseUrl}/v1`, maxRetries: 0 });
 }
 
-/** What a call of the client ended with. */
+/** The result or error of a call of the client. */
 async function thrownBy(call: () => Promise<unknown>): Promise<unknown> {
   try {
     await call();
@@ -97,7 +97,7 @@ describe('the official OpenAI client', () => {
     expect(await client.models.retrieve(chat.agentId)).toMatchObject({ id: chat.agentId, object: 'model' });
   });
 
-  it('throws its own error types for what is answered before a stream', async () => {
+  it('throws its own error types for errors before a stream', async () => {
     const chat = await Chat.start(service);
     const client = clientOf(chat.key);
     const ask = (changes: object = {}, stream = false): Promise<unknown> =>
@@ -107,12 +107,12 @@ describe('the official OpenAI client', () => {
         stream,
         ...changes,
       } as never);
-    const nobody = '01890000-0000-7000-8000-000000000000';
+    const unknown = '01890000-0000-7000-8000-000000000000';
 
     for (const stream of [false, true]) {
       expect(await thrownBy(() => ask({ messages: [] }, stream))).toBeInstanceOf(OpenAI.BadRequestError);
-      expect(await thrownBy(() => ask({ model: nobody }, stream))).toBeInstanceOf(OpenAI.NotFoundError);
-      expect(await thrownBy(() => ask({ thread_id: nobody }, stream))).toBeInstanceOf(OpenAI.NotFoundError);
+      expect(await thrownBy(() => ask({ model: unknown }, stream))).toBeInstanceOf(OpenAI.NotFoundError);
+      expect(await thrownBy(() => ask({ thread_id: unknown }, stream))).toBeInstanceOf(OpenAI.NotFoundError);
     }
     const stranger = clientOf('ak_nobody');
     expect(await thrownBy(() => stranger.models.list())).toBeInstanceOf(OpenAI.AuthenticationError);
@@ -140,7 +140,7 @@ describe('the official OpenAI client', () => {
     expect(await thrownBy(ask)).toMatchObject({ status: 502 });
   });
 
-  it('throws its own error out of a stream that had begun, after the text so far', async () => {
+  it('throws its own error from a stream that has begun, after the text so far', async () => {
     const chat = await Chat.start(service);
     service.models.next(breaksOffAfter('Half'));
     const stream = await clientOf(chat.key).chat.completions.create({

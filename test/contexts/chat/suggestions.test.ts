@@ -33,7 +33,7 @@ function formatIn(body: unknown): unknown {
   return anthropic?.format.schema ?? openai?.format.schema ?? gemini?.responseJsonSchema;
 }
 
-/** An observer throws when it is given the usage of suggestions of these agents. */
+/** For the suggestions of these agents the observer throws. */
 const unrecorded = new Set<string>();
 
 @Injectable()
@@ -44,7 +44,7 @@ class ThrowingObserver extends RunObserver {
   }
 }
 
-/** What a hook answers before suggestions, by the text of the prompt. */
+/** The hook's verdict before suggestions, by the text of the prompt. */
 const hookAnswers = new Map<string, RunHooks['beforeSuggestions']>();
 
 @Injectable()
@@ -86,7 +86,7 @@ describe.each(AGENT_WIRES)('suggestions on $provider', ({ provider, model }) => 
     expect((await chat.get(`/v1/agents/${chat.agentId}/traces`)).body).toMatchObject({ traces: [] });
   });
 
-  it('are asked for by the provider’s structured output, and once more where it does not answer with them', async () => {
+  it('are requested with the provider’s structured output, and once more when the answer has none', async () => {
     const chat = await Chat.start(service, { provider: { type: provider, model } });
     service.models.next(says('{"suggestions": ["One"]}'), says('{"suggestions": ["One", "Two", ', '"Three"]}'));
 
@@ -99,7 +99,7 @@ describe.each(AGENT_WIRES)('suggestions on $provider', ({ provider, model }) => 
     ]);
   });
 
-  it('answer the failures of a provider as a waiting run does: 422, 502, 503', async () => {
+  it('answer failures of a provider like a waiting run: 422, 502, 503', async () => {
     const own = { useOwnApiKey: true, apiKey: 'own-key' };
     const chat = await Chat.start(service, { provider: { type: provider, model, ...own } });
 
@@ -113,7 +113,7 @@ describe.each(AGENT_WIRES)('suggestions on $provider', ({ provider, model }) => 
     expect(await suggest(chat, [user('Hi')])).toMatchObject({ status: 502, body: { code: 'provider_error' } });
   });
 
-  it('end with 504 after 30 seconds, and leave the provider', async () => {
+  it('end with 504 after 30 seconds, and abort the provider call', async () => {
     const chat = await Chat.start(service, { provider: { type: provider, model } });
     const held = new HeldReply(['["One"']);
     service.models.next(held.script);
@@ -127,7 +127,7 @@ describe.each(AGENT_WIRES)('suggestions on $provider', ({ provider, model }) => 
     held.finish();
   });
 
-  it('leave the provider when the caller leaves', async () => {
+  it('abort the provider call when the caller disconnects', async () => {
     const chat = await Chat.start(service, { provider: { type: provider, model } });
     const held = new HeldReply(['["One"']);
     service.models.next(held.script);
@@ -145,7 +145,7 @@ describe.each(AGENT_WIRES)('suggestions on $provider', ({ provider, model }) => 
 });
 
 describe('the 30 seconds of a request for suggestions', () => {
-  it('begin before the hook: the model gets what the hook leaves of them', async () => {
+  it('include the hook: the model gets the rest', async () => {
     const chat = await Chat.start(service);
     const [asked, answered] = [Promise.withResolvers<undefined>(), Promise.withResolvers<PromptVerdict['decision']>()];
     hookAnswers.set('After a slow hook', () => {
@@ -166,7 +166,7 @@ describe('the 30 seconds of a request for suggestions', () => {
     held.finish();
   });
 
-  it('end a hook that has not answered: 504, and no model is asked', async () => {
+  it('end a hook that has not answered: 504, and the model is not called', async () => {
     const chat = await Chat.start(service);
     const asked = Promise.withResolvers<undefined>();
     hookAnswers.set('Without an answer', ({ signal }) => {
@@ -183,7 +183,7 @@ describe('the 30 seconds of a request for suggestions', () => {
   });
 });
 
-describe('what a model answers', () => {
+describe('the answer of a model', () => {
   it.each<[string, string]>([
     ['a fenced array', '```json\n["One", "Two", "Three"]\n```'],
     ['an array with words around it', 'Sure! Here they are: ["One", "Two", "Three"] Enjoy.'],
@@ -192,14 +192,14 @@ describe('what a model answers', () => {
     ['a numbered list', 'Suggestions:\n1. One\n2. Two\n3. Three'],
     ['bullets with quotation marks', '- "One"\n- "Two"\n* “Three”'],
     ['an array that is cut', '[\n"One",\n"Two",\n"Three",\n'],
-  ])('%s: three suggestions all the same', async (_what, answer) => {
+  ])('%s has three suggestions', async (_what, answer) => {
     const chat = await Chat.start(service);
     service.models.next(says(answer));
     expect((await suggest(chat, [user('Hi')])).body).toEqual({ suggestions: ['One', 'Two', 'Three'] });
   });
 
   it.each(['', 'No.', '["One", "Two"]', '{"a": 1}', `["One", "Two", "${'x'.repeat(201)}"]`])(
-    'fewer than three (%j): 502, and no made-up ones',
+    'with fewer than three (%j) is 502',
     async (answer) => {
       const chat = await Chat.start(service);
       const wrong = says(answer === '' ? ' ' : answer);
@@ -211,7 +211,7 @@ describe('what a model answers', () => {
     },
   );
 
-  it('is not read to an end that never comes', async () => {
+  it('is not read without end', async () => {
     const chat = await Chat.start(service);
     const held = new HeldReply(['word '.repeat(2_000)]);
     service.models.next(held.script, says('Never mind'));
@@ -223,8 +223,8 @@ describe('what a model answers', () => {
   });
 });
 
-describe('what suggestions have used', () => {
-  it('is in credits and in the tokens of usage, without a thread or a run', async () => {
+describe('the usage of suggestions', () => {
+  it('counts in credits and tokens, without a thread or a run', async () => {
     const chat = await Chat.start(service);
     service.models.next(says('No.'), says('["One", "Two", "Three"]'));
     expect((await suggest(chat, [user('Hi')])).status).toBe(200);
@@ -253,7 +253,7 @@ describe('what suggestions have used', () => {
     expect(await used()).toMatchObject(expected);
   });
 
-  it('is what the provider reported when a call failed in the middle, and nothing when it refused the call', async () => {
+  it('is the reported usage when a call failed midway, and nothing when the provider refused it', async () => {
     const chat = await Chat.start(service);
     service.models.next(refuses(400));
     expect((await suggest(chat, [user('Hi')])).status).toBe(502);
@@ -265,7 +265,7 @@ describe('what suggestions have used', () => {
 });
 
 describe('an observer that throws for the usage of suggestions', () => {
-  it('costs the caller no suggestions, and the error is in the log', async () => {
+  it('does not cost the caller the suggestions, and the error is in the log', async () => {
     const chat = await Chat.start(service);
     unrecorded.add(chat.agentId);
     service.models.next(says('["One", "Two", "Three"]'));
@@ -278,7 +278,7 @@ describe('an observer that throws for the usage of suggestions', () => {
   });
 });
 
-describe('what the model is asked', () => {
+describe('the request to the model', () => {
   it('is one message that quotes the conversation and the agent’s prompt, without tools or search', async () => {
     const chat = await Chat.start(service, {
       systemPrompt: 'You sell bicycles.',
@@ -299,7 +299,7 @@ describe('what the model is asked', () => {
     expect(JSON.stringify(service.models.requests[0]?.body)).not.toContain('"effort":"max"');
   });
 
-  it('is short however long the conversation is', async () => {
+  it('is short for a conversation of any length', async () => {
     const chat = await Chat.start(service);
     service.models.next(says('["One", "Two", "Three"]'));
     const long = Array.from({ length: 200 }, (_, index) => user(`${index} ${'y'.repeat(10_000)}`));
@@ -336,7 +336,7 @@ describe('a request for suggestions', () => {
     expect(service.models.requests).toEqual([]);
   });
 
-  it('for an agent of another organization is answered as for none', async () => {
+  it('for an agent of another organization is answered as for an unknown one', async () => {
     const [chat, other] = [await Chat.start(service), await Chat.start(service)];
     const foreign = await suggest<object>(chat, [user('Hi')], { assistant_id: other.agentId });
     const absent = await suggest<object>(chat, [user('Hi')], { assistant_id: '01890000-0000-7000-8000-000000000000' });
@@ -357,7 +357,7 @@ describe('a request for suggestions', () => {
     }
   });
 
-  it('counts against the chat budget', async () => {
+  it('counts against the chat rate limit', async () => {
     const chat = await Chat.start(service);
     service.models.always(says('["One", "Two", "Three"]'));
     const { headers } = await suggest(chat, [user('Hi')]);

@@ -38,7 +38,7 @@ export type Said = Readonly<Record<string, unknown>>;
 export const user = (content: unknown): Said => ({ role: 'user', content });
 export const assistant = (content: unknown): Said => ({ role: 'assistant', content });
 
-/** An organization with one agent, and what its customers do on the chat routes. */
+/** An organization with one agent, and requests to the chat routes. */
 export class Chat {
   private constructor(
     readonly service: TestService,
@@ -59,7 +59,7 @@ export class Chat {
     return this.service.http<Body>('POST', '/v1/chat/completions', { key: this.key, body, headers });
   }
 
-  /** The same, with `assistant_id`. */
+  /** As above, with `assistant_id`. */
   ask<Body = Completion>(messages: readonly Said[], more: object = {}): Promise<Answer<Body>> {
     return this.complete<Body>({ assistant_id: this.agentId, messages, ...more });
   }
@@ -78,7 +78,7 @@ export class Chat {
     return { chunks: lines.map((line) => JSON.parse(line) as Chunk), end, headers: response.headers };
   }
 
-  /** The chunks of a streamed completion as they come. */
+  /** The chunks of a streamed completion as they arrive. */
   async *chunks(messages: readonly Said[]): AsyncGenerator<Chunk> {
     const body = { assistant_id: this.agentId, messages, stream: true };
     const response = await this.service.fetch('POST', '/v1/chat/completions', { key: this.key, body });
@@ -108,7 +108,7 @@ export function textOf(chunks: readonly Chunk[]): string {
   return chunks.map((chunk) => chunk.choices[0]?.delta.content ?? '').join('');
 }
 
-/** What the model was given in its newest request, on the Anthropic wire. */
+/** The newest request to the model, in Anthropic's format. */
 export function given(service: TestService): {
   system: unknown;
   messages: readonly { role: string; content: unknown }[];

@@ -11,7 +11,7 @@ import { answersBlocks, foundBlock, searchBlock, searchErrorBlock, textBlock } f
 const service = useService({ extensions: scriptedRuns });
 
 describe.each(AGENT_WIRES)('the official AG-UI client on $provider', (wire) => {
-  it('accepts a run with thinking, texts and tools, and builds the stored message from it', async () => {
+  it('accepts a run with reasoning, texts and tools, and builds the stored message from it', async () => {
     const talk = await Talk.start(service, { provider: { type: wire.provider, model: wire.model } });
     during(talk.threadId, { tools: [tool('weather', ({ city }) => output(`rain in ${String(city)}`))] });
     const asked = ['Oslo', 'Rome'].map((city) => ({ id: `call-${city}`, name: 'weather', input: { city } }));
@@ -41,7 +41,7 @@ describe.each(AGENT_WIRES)('the official AG-UI client on $provider', (wire) => {
     expect(newMessages.filter(({ role }) => role === 'reasoning').map(({ content }) => content)).toEqual(['Hm.']);
   });
 
-  it('hears of a run that fails under way, with the text so far', async () => {
+  it('gets the error of a run that fails midway, with the text so far', async () => {
     const talk = await Talk.start(service, { provider: { type: wire.provider, model: wire.model } });
     service.models.next(breaksOffAfter('Half'));
     const client = new OfficialClient(service.baseUrl, talk, 'Hi');

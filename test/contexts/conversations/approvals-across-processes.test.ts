@@ -18,7 +18,7 @@ describe('a run that waits for approval', () => {
   });
   afterAll(() => service.close());
 
-  it('waits for it across restarts: a process that never saw the run shows what it asks, and goes on with it', async () => {
+  it('waits across restarts: another process shows its requests and resumes it', async () => {
     const talk = await Talk.start(service, ASKS_ALWAYS);
     const [pay, gone] = [new NotingTool('pay'), new NotingTool('gone')];
     during(talk.threadId, { tools: [pay.offered, gone.offered] });
@@ -30,7 +30,7 @@ describe('a run that waits for approval', () => {
     service.models.next(answers({ text: 'Shall I?', calls: asked }));
     const { body } = await talk.run('Pay');
 
-    // The process that asked has nothing more to do with it.
+    // The process that ran it is no longer needed.
     const restarted = await service.replica();
     during(talk.threadId, { tools: [pay.offered] });
     const later = talk.on(restarted);
@@ -65,7 +65,7 @@ describe('a run that waits for approval', () => {
   });
 });
 
-/** The embedded database has one connection, so nothing happens between two others there. */
+/** Not with the embedded database, whose single connection serializes all statements. */
 
 const GATE = 4_711;
 
@@ -92,7 +92,7 @@ clusterOnly('a message that comes to one process while another stores that calls
     await gate.query('drop trigger if exists hold_end on runs');
   });
 
-  /** Ends of the kind are carried out and not committed until the returned function is called. */
+  /** Ends of this kind are executed but not committed until the returned function is called. */
   async function holdEnds(): Promise<() => Promise<unknown>> {
     await gate.query(
       `create or replace function hold_end() returns trigger language plpgsql as
@@ -113,7 +113,7 @@ clusterOnly('a message that comes to one process while another stores that calls
     return rowCount === 1;
   }
 
-  /** A message on the second process that has begun to be stored before the end on the first is committed. */
+  /** The second process begins to store a message before the first process commits the end. */
   async function messageAtTheEnd(talk: Talk): Promise<{ asked: Answer<RunResult>; next: Answer<RunResult> }> {
     service.models.next(calls('pay', { sum: 5 }));
     const release = await holdEnds();
@@ -121,7 +121,7 @@ clusterOnly('a message that comes to one process while another stores that calls
     await until(() => waiting(`wait_event = 'advisory'`), 'the end is carried out');
     service.models.next(says('Fine.'));
     const next = talk.on(replica).run('Never mind');
-    // Of a longer text the server shows the beginning alone.
+    // The server shows only the beginning of a longer text.
     await until(
       () => waiting(`wait_event <> 'advisory' and query like '%current_thread as%'`),
       'the start waits for it',
@@ -136,7 +136,7 @@ clusterOnly('a message that comes to one process while another stores that calls
       'is stored with the end alone',
       (): void => void jest.spyOn(service.app.get(RunRepository), 'checkpoint').mockResolvedValueOnce(true),
     ],
-  ])('declines them where the message %s: no call waits for ever, and the model is told', async (_how, prepare) => {
+  ])('declines them where the message %s: no call waits forever, and the model reads this', async (_how, prepare) => {
     prepare();
     const talk = await Talk.start(service, ASKS_ALWAYS);
     const pay = new NotingTool('pay');

@@ -23,7 +23,7 @@ function toolResults() {
 const UUID = expect.stringMatching(/^[0-9a-f-]{36}$/);
 
 describe('a tool call that needs approval', () => {
-  it('ends the run as requires_action with an AG-UI interrupt, the text before it kept, the tool not called', async () => {
+  it('ends the run as requires_action with an AG-UI interrupt; its text is kept and the tool not called', async () => {
     const talk = await Talk.start(service, ASKS_ALWAYS);
     const pay = new NotingTool('pay');
     during(talk.threadId, { tools: [pay.offered] });
@@ -58,7 +58,7 @@ describe('a tool call that needs approval', () => {
     expect(service.models.requests).toHaveLength(1);
   });
 
-  it('is told by the waiting routes as interrupts: of the run, of its reading, of its cancelling, of its repeat', async () => {
+  it('is an interrupt in the responses of waiting, reading, cancelling and repeating a run', async () => {
     const talk = await Talk.start(service, ASKS_ALWAYS);
     during(talk.threadId, { tools: [new NotingTool('pay').offered] });
     service.models.next(calls('pay', { sum: 5 }));
@@ -77,7 +77,7 @@ describe('a tool call that needs approval', () => {
     expect(service.models.requests).toHaveLength(1);
   });
 
-  it('is on the stream of those who rejoin or repeat the request, also when its events are no longer kept', async () => {
+  it('is on the stream of callers that rejoin the run or repeat the request, also after its events have expired', async () => {
     const talk = await Talk.start(service, ASKS_ALWAYS);
     const clockTool = new NotingTool('clock', 'exempt');
     during(talk.threadId, { tools: [new NotingTool('pay').offered, clockTool.offered] });
@@ -117,7 +117,7 @@ describe('a tool call that needs approval', () => {
     read.mockRestore();
   });
 
-  it('shows no tool events where toolProgress is off, but asks all the same', async () => {
+  it('asks without tool events when toolProgress is off', async () => {
     const talk = await Talk.start(service, { ...ASKS_ALWAYS, toolProgress: { enabled: false } });
     const pay = new NotingTool('pay');
     during(talk.threadId, { tools: [pay.offered] });
@@ -134,7 +134,7 @@ describe('a tool call that needs approval', () => {
     expect(pay.inputs).toEqual([{ sum: 5 }]);
   });
 
-  it('names its thread by the first question, as any first exchange does', async () => {
+  it('gives the thread its title, as any first exchange does', async () => {
     const talk = await Talk.start(service, ASKS_ALWAYS);
     during(talk.threadId, { tools: [new NotingTool('pay').offered] });
     service.models.next(calls('pay'));
@@ -143,7 +143,7 @@ describe('a tool call that needs approval', () => {
     expect(body).toMatchObject({ title: 'Pay the rent' });
   });
 
-  it('is a step of the trace, whose status says that the run waits', async () => {
+  it('is a step of the trace, whose status is requires_action', async () => {
     const talk = await Talk.start(service, ASKS_ALWAYS);
     during(talk.threadId, { tools: [new NotingTool('pay').offered] });
     service.models.next(calls('pay', { sum: 5 }));
@@ -174,7 +174,7 @@ describe('a tool call that needs approval', () => {
     ['changes something', {}, 'changes_resources', false],
   ];
 
-  it.each(flags)('is of a tool that %s, with %j: %s, so it asks: %s', async (_what, settings, effect, asks) => {
+  it.each(flags)('of a tool that %s, with %j: %s, needs approval: %s', async (_what, settings, effect, asks) => {
     const talk = await Talk.start(service, settings);
     const thing = new NotingTool('thing', effect);
     during(talk.threadId, { tools: [thing.offered] });
@@ -188,8 +188,8 @@ describe('a tool call that needs approval', () => {
   });
 });
 
-describe('calls of which some need approval', () => {
-  it('ask once the others have their results; the model is called when all have one', async () => {
+describe('several calls, some of which need approval', () => {
+  it('end the run once the others have results; the model is called when all have one', async () => {
     const talk = await Talk.start(service, ASKS_FOR_CHANGES);
     const [look, pay] = [new NotingTool('look', 'read_only'), new NotingTool('pay')];
     during(talk.threadId, { tools: [look.offered, pay.offered] });
@@ -231,7 +231,7 @@ describe('calls of which some need approval', () => {
     ]);
   });
 
-  it('ask nobody when the run is broken off before: what did not run is denied, what is known is kept', async () => {
+  it('are not asked about when the run is aborted before: calls that did not run are denied, results are kept', async () => {
     const talk = await Talk.start(service, { ...ASKS_FOR_CHANGES, timeoutMinutes: 1 });
     const slow = endlessTool('read_only');
     const pay = new NotingTool('pay');
@@ -267,8 +267,8 @@ describe('calls of which some need approval', () => {
   });
 });
 
-describe('a run that asks, whose end could not be stored', () => {
-  it('ends as failed and asks nobody: what is not stored is not told, and nothing waits for an answer', async () => {
+describe('a run with requests for approval whose end could not be stored', () => {
+  it('ends as failed without requests: callers see only what is stored', async () => {
     const talk = await Talk.start(service, ASKS_ALWAYS);
     const pay = new NotingTool('pay');
     during(talk.threadId, { tools: [pay.offered] });
@@ -293,7 +293,7 @@ describe('a run that asks, whose end could not be stored', () => {
 });
 
 describe('hooks before a tool call', () => {
-  it('have their say before anybody is asked: a denied call asks nobody', async () => {
+  it('run before the request for approval: a denied call needs no approval', async () => {
     const talk = await Talk.start(service, ASKS_ALWAYS);
     const pay = new NotingTool('pay');
     during(talk.threadId, {
@@ -308,7 +308,7 @@ describe('hooks before a tool call', () => {
     expect(pay.inputs).toEqual([]);
   });
 
-  it('that change the input change what is shown and what runs; a resumed run asks them not again', async () => {
+  it('that change the input change the request and the call; a resumed run does not call them again', async () => {
     const talk = await Talk.start(service, ASKS_ALWAYS);
     const pay = new NotingTool('pay');
     const asked: string[] = [];
@@ -339,8 +339,8 @@ describe('hooks before a tool call', () => {
   });
 });
 
-describe('a message in place of an answer', () => {
-  it('declines all that was asked: the model reads so, the calls are denied', async () => {
+describe('a message instead of an answer', () => {
+  it('declines all requests: the calls are denied, and the model reads this', async () => {
     const talk = await Talk.start(service, ASKS_ALWAYS);
     const pay = new NotingTool('pay');
     during(talk.threadId, { tools: [pay.offered] });
@@ -374,7 +374,7 @@ describe('a message in place of an answer', () => {
     expect((await talk.storedAs(body.run.id)).body.run.status).toBe('requires_action');
   });
 
-  it('that is refused declines nothing', async () => {
+  it('declines nothing when it is refused', async () => {
     const talk = await Talk.start(service, ASKS_ALWAYS);
     const pay = new NotingTool('pay');
     during(talk.threadId, { tools: [pay.offered] });
@@ -385,7 +385,7 @@ describe('a message in place of an answer', () => {
     expect(pay.inputs).toHaveLength(1);
   });
 
-  it('declines them too when its run fails', async () => {
+  it('declines them even when its run fails', async () => {
     const talk = await Talk.start(service, ASKS_ALWAYS);
     during(talk.threadId, { tools: [new NotingTool('pay').offered] });
     service.models.next(calls('pay'), refuses(400), says('Back.'));
@@ -405,7 +405,7 @@ describe('a chat completion', () => {
       body: { assistant_id: talk.agentId, thread_id: talk.threadId, messages: [{ role: 'user', content: text }] },
     });
 
-  it('asks nobody: a call that needs approval is declined, and the model goes on', async () => {
+  it('cannot ask: a call that needs approval is denied, and the model continues', async () => {
     const talk = await Talk.start(service, ASKS_FOR_CHANGES);
     const [look, pay] = [new NotingTool('look', 'read_only'), new NotingTool('pay')];
     during(talk.threadId, { tools: [look.offered, pay.offered] });
@@ -431,7 +431,7 @@ describe('a chat completion', () => {
     expect([look.inputs.length, pay.inputs.length]).toEqual([1, 0]);
   });
 
-  it('is a new message on a thread that waits, so it declines all that was asked', async () => {
+  it('is a new message on a waiting thread, so it declines all requests', async () => {
     const talk = await Talk.start(service, ASKS_ALWAYS);
     const pay = new NotingTool('pay');
     during(talk.threadId, { tools: [pay.offered] });

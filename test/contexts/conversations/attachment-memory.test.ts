@@ -18,7 +18,7 @@ const TYPE = 'application/pdf';
 let service: TestService;
 let site: Canary;
 let memory: AttachmentMemory;
-/** What the tests themselves have taken of the memory, so that small files fill the rest. */
+/** The memory that the tests have reserved, so that small files fill the rest. */
 let taken: MemoryReservation;
 
 beforeAll(async () => {
@@ -42,7 +42,7 @@ afterEach(async () => {
   jest.restoreAllMocks();
 });
 
-/** Leaves room for so many bytes. */
+/** Reserves all memory but so many bytes. */
 function leave(bytes: number): void {
   taken.demand(ATTACHMENT_MEMORY_BYTES - memory.bytes - bytes);
 }
@@ -89,8 +89,8 @@ const FULL = {
   },
 };
 
-describe('when the runs under way hold as many attachments as there is memory for', () => {
-  it('the next message with one is 503 with Retry-After and stores nothing, until a run ends', async () => {
+describe('when the runs under way have used the memory for attachments', () => {
+  it('a message with an attachment is 503 with Retry-After and stores nothing, until a run ends', async () => {
     const talks = [await Talk.start(service), await Talk.start(service), await Talk.start(service)] as const;
     const files = await Promise.all(talks.map(uploaded));
     const held = [new HeldReply(['One']), new HeldReply(['Two'])] as const;
@@ -133,7 +133,7 @@ describe('when the runs under way hold as many attachments as there is memory fo
     expect(await service.database.query('select 1 from files')).toHaveLength(before);
   });
 
-  it('the files of earlier messages are left out with a note, and the turn goes on', async () => {
+  it('notes replace the files of earlier messages, and the run continues', async () => {
     const talk = await Talk.start(service);
     await send(talk, [await uploaded(talk)]);
     leave(0);
@@ -145,7 +145,7 @@ describe('when the runs under way hold as many attachments as there is memory fo
     expect(earlier).toEqual([{ kind: 'text', text: `Look\n\n${note}` }]);
   });
 
-  it('the newest of them are the ones that find room', async () => {
+  it('the newest of them get the memory that is left', async () => {
     const talk = await Talk.start(service);
     await send(talk, [elsewhere()], 'Older');
     await send(talk, [elsewhere()], 'Newer');
@@ -157,7 +157,7 @@ describe('when the runs under way hold as many attachments as there is memory fo
 });
 
 describe('the memory for attachments', () => {
-  it('is given back by a message that is refused, for whatever reason', async () => {
+  it('is released by a message that is refused for any reason', async () => {
     const talk = await Talk.start(service);
     expect((await send(talk, [await uploaded(talk), { ...elsewhere(), contentType: 'image/png' }])).status).toBe(422);
     expect(memory.bytes).toBe(0);
@@ -166,7 +166,7 @@ describe('the memory for attachments', () => {
     expect(memory.bytes).toBe(0);
   });
 
-  it('is given back when the thread was taken meanwhile, or the caller leaves', async () => {
+  it('is released when another message took the thread, or the caller disconnects', async () => {
     const talk = await Talk.start(service);
     const answers: (() => void)[] = [];
     site.respond((_request, response) => answers.push(() => response.end(LARGE)));
@@ -191,7 +191,7 @@ describe('the memory for attachments', () => {
     await until(() => memory.bytes === 0, 'the memory of the request');
   });
 
-  it('is given back by a run that fails, is cancelled or whose thread is deleted', async () => {
+  it('is released by a run that fails, is cancelled or whose thread is deleted', async () => {
     service.models.next(refuses(400));
     expect((await send(await Talk.start(service), [elsewhere()])).status).toBe(502);
     expect(memory.bytes).toBe(0);
@@ -211,7 +211,7 @@ describe('the memory for attachments', () => {
     }
   });
 
-  it('is held from one model call to the next, and given back, with the files, before the end is stored', async () => {
+  it('is held between model calls, and released with the files before the end is stored', async () => {
     const talk = await Talk.start(service);
     const seen: number[] = [];
     during(talk.threadId, { tools: [tool('look', () => (seen.push(memory.bytes), output('seen')), 'exempt')] });

@@ -10,12 +10,12 @@ import { ShiftedClock } from '../../support/shifted-clock.js';
 import { Talk } from '../../support/talk.js';
 
 const MIB = 1024 * 1024;
-/** Longer than the window of the chat budget. */
+/** Longer than the window of the rate limit. */
 const WINDOW_MS = 61_000;
 
 let service: TestService;
 let clock: ShiftedClock;
-/** A server that attachments may come from, and one that nobody may reach. */
+/** A server for attachments, and one that must not be reached. */
 let site: Canary;
 let forbidden: Canary;
 
@@ -66,7 +66,7 @@ async function expectNothingStored(talk: Talk): Promise<void> {
   expect(service.models.requests).toEqual([]);
 }
 
-describe('an attachment that is not what the interface takes', () => {
+describe('an attachment with an invalid field', () => {
   it.each([
     ['is no list', {}, 'body/message/attachments must be an array'],
     [
@@ -94,7 +94,7 @@ describe('an attachment that is not what the interface takes', () => {
   });
 });
 
-describe('an attachment that cannot be used is 422 that names it, and nothing is stored:', () => {
+describe('an attachment that cannot be used is a 422 that names it, and nothing is stored:', () => {
   it.each([
     [
       'an upload that was removed',
@@ -125,7 +125,7 @@ describe('an attachment that cannot be used is 422 that names it, and nothing is
       },
     ],
     [
-      'a server that breaks off',
+      'a server that closes the connection midway',
       () => {
         site.respond((_request, response) => response.destroy());
         return at(site.url);
@@ -149,7 +149,7 @@ describe('an attachment that cannot be used is 422 that names it, and nothing is
     expect(await files(talk)).toBe(before);
   });
 
-  it('a GIF on models that take none', async () => {
+  it('a GIF on models that do not take GIFs', async () => {
     const talk = await Talk.start(service, { provider: { type: 'gemini' } });
     const { status, text } = await send(talk, [
       at(`data:image/gif;base64,${Buffer.from('GIF89a').toString('base64')}`, 'image/gif'),
@@ -159,7 +159,7 @@ describe('an attachment that cannot be used is 422 that names it, and nothing is
     await expectNothingStored(talk);
   });
 
-  it('images that together are more than a provider takes', async () => {
+  it('images that together exceed the limit of a provider', async () => {
     const talk = await Talk.start(service);
     site.respond((_request, response) => response.end(Buffer.concat([PDF, Buffer.alloc(11 * MIB)])));
     const answer = await send(talk, [at(site.url, 'application/pdf'), at(site.url, 'application/pdf')]);
@@ -170,7 +170,7 @@ describe('an attachment that cannot be used is 422 that names it, and nothing is
     await expectNothingStored(talk);
   });
 
-  it('the same words for an upload of another organization and for one that is gone', async () => {
+  it('the same message for an upload of another organization and for a deleted one', async () => {
     const talk = await Talk.start(service);
     const gone = await uploadedUrl(talk.key, 'x');
     await service.database.query('delete from files where organization_id = $1', [talk.organization.id]);
@@ -189,10 +189,10 @@ describe('an attachment that cannot be used is 422 that names it, and nothing is
   });
 });
 
-describe('an attachment URL that leads inside', () => {
+describe('an attachment URL with an internal address', () => {
   const answersOf = new Map(ADDRESS_CORPUS.map(({ host, answers = [] }) => [host, answers]));
 
-  /** Sends one message a spelling; the chat budget's window ends in between. */
+  /** Sends a message for each spelling; the window of the rate limit ends in between. */
   async function attachEach(talk: Talk, urlOf: (host: string) => string): Promise<string[]> {
     jest.spyOn(SystemNameResolver.prototype, 'resolvePublic').mockImplementation((name) => {
       const answers = answersOf.get(name) ?? answersOf.get(`${name}.`) ?? [];
@@ -201,14 +201,14 @@ describe('an attachment URL that leads inside', () => {
     const accepted: string[] = [];
     for (const [index, { what, host }] of ADDRESS_CORPUS.entries()) {
       if (index % 100 === 99) clock.moveOn(WINDOW_MS);
-      // A spelling that is no URL at all is refused as one.
+      // A spelling that is not a URL is refused as invalid.
       const { status, text } = await send(talk, [at(urlOf(host))]);
       if (status !== 422 && status !== 400) accepted.push(`${what}: ${status} ${text}`);
     }
     return accepted;
   }
 
-  it('is refused however the address is written: nothing connects to it', async () => {
+  it('is refused in every spelling, without a connection', async () => {
     const talk = await Talk.start(service);
     const before = forbidden.connections;
     expect(ADDRESS_CORPUS.length).toBeGreaterThanOrEqual(190);
@@ -217,7 +217,7 @@ describe('an attachment URL that leads inside', () => {
     await expectNothingStored(talk);
   });
 
-  it('is refused behind a redirect: nothing connects to it', async () => {
+  it('is refused behind a redirect, without a connection', async () => {
     const talk = await Talk.start(service);
     const before = forbidden.connections;
     site.respond((request, response) => {
@@ -233,7 +233,7 @@ describe('an attachment URL that leads inside', () => {
 });
 
 describe('while attachments are fetched', () => {
-  it('a caller who leaves ends the work, and nothing is stored', async () => {
+  it('a caller that disconnects ends the work, and nothing is stored', async () => {
     const talk = await Talk.start(service);
     let closed = false;
     site.respond((request) => request.socket.once('close', () => (closed = true)));
@@ -251,7 +251,7 @@ describe('while attachments are fetched', () => {
     expect(await files(talk)).toBe(0);
   });
 
-  it('a thread that another message takes meanwhile is busy, and no copy is left', async () => {
+  it('a thread that another message takes is busy, and no copy is left', async () => {
     const talk = await Talk.start(service);
     const held = new HeldReply(['One', ' moment']);
     let finish = (): void => undefined;
@@ -278,7 +278,7 @@ describe('while attachments are fetched', () => {
 describe('when the file store does not work', () => {
   const broken = (): Promise<never> => Promise.reject(new FileStoreUnavailable(new Error('away')));
 
-  it('a message whose file has to be copied is 503, and nothing is stored', async () => {
+  it('a message with a file to copy is 503, and nothing is stored', async () => {
     const talk = await Talk.start(service);
     jest.spyOn(service.app.get(FileStore), 'put').mockImplementation(broken);
     expect((await send(talk, [at(site.url)])).status).toBe(503);
@@ -286,7 +286,7 @@ describe('when the file store does not work', () => {
     expect(await files(talk)).toBe(0);
   });
 
-  it('later turns go on without the files of earlier messages', async () => {
+  it('later runs continue without the files of earlier messages', async () => {
     const talk = await Talk.start(service);
     await send(talk, [at(site.url)]);
     jest.spyOn(service.app.get(FileStore), 'get').mockImplementation(broken);
@@ -310,7 +310,7 @@ describe('a repeated request with attachments', () => {
     expect(await files(talk)).toBe(1);
   });
 
-  it('is executed once however many come at once, and keeps one copy', async () => {
+  it('is executed once for many concurrent repeats, and keeps one copy', async () => {
     const talk = await Talk.start(service);
     const headers = { 'idempotency-key': 'one' };
     const answers = await Promise.all(Array.from({ length: 20 }, () => send(talk, [at(site.url)], headers)));

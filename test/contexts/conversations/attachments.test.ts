@@ -47,7 +47,7 @@ async function uploaded(
   return { ...body, name, contentType: type };
 }
 
-/** A turn whose message brings the files along. */
+/** A message with these files, and its run. */
 async function turn(
   talk: Talk,
   text: string,
@@ -57,7 +57,7 @@ async function turn(
   return talk.run<object>(text, { message: { role: 'user', content: text, attachments } });
 }
 
-/** The user messages of the newest request to the model, part by part. */
+/** The parts of the user's messages in the newest request to the model. */
 function sent(wire: ProviderWire = anthropicWire): SentPart[][] {
   return wire.userParts(service.models.requests.at(-1)?.body ?? {});
 }
@@ -75,10 +75,10 @@ const tooLong: ModelScript = (exchange, wire) => {
 
 const clean = (): Promise<void> => service.app.get(RemoveUnusedFiles, { strict: false }).process(activeJob({}));
 
-describe.each(AGENT_WIRES)('what a user attaches, on $provider', (wire) => {
+describe.each(AGENT_WIRES)('an attachment, on $provider', (wire) => {
   const start = (): Promise<Talk> => Talk.start(service, { provider: { type: wire.provider, model: wire.model } });
 
-  it('reaches the model before the text: an image and a PDF as such, a text file as text', async () => {
+  it('comes before the text for the model: an image and a PDF as such, a text file as text', async () => {
     const talk = await start();
     const files = [
       await uploaded(talk, 'dot.png', PNG, 'image/png'),
@@ -100,7 +100,7 @@ describe.each(AGENT_WIRES)('what a user attaches, on $provider', (wire) => {
     ]);
   });
 
-  it('is there again in the next turn, from a copy: a URL elsewhere is asked once', async () => {
+  it('is sent again in the next run, from a copy: its URL is fetched once', async () => {
     const talk = await start();
     serve(PNG);
     await turn(talk, 'Look', [{ name: 'dot.png', url: `${site.url}/dot`, contentType: 'image/png' }]);
@@ -112,7 +112,7 @@ describe.each(AGENT_WIRES)('what a user attaches, on $provider', (wire) => {
     expect(site.requests).toHaveLength(1);
   });
 
-  it('that is gone from the store is a note to the model that names it, and the turn goes on', async () => {
+  it('that is missing from the store is replaced by a note, and the run continues', async () => {
     const talk = await start();
     const file = await uploaded(talk, 'dot.png', PNG, 'image/png');
     await turn(talk, 'Look', [file]);
@@ -124,7 +124,7 @@ describe.each(AGENT_WIRES)('what a user attaches, on $provider', (wire) => {
     expect(sent(wire)).toEqual([[text(`Look\n\n${note}`)], [text('Again')]]);
   });
 
-  it('and the provider refuses ends that turn alone: later turns go on without it', async () => {
+  it('that the provider refuses fails only that run: later runs continue without it', async () => {
     const talk = await start();
     service.models.next(refuses(400));
     const refused = await turn(talk, 'Look', [await uploaded(talk, 'dot.png', PNG, 'image/png')]);
@@ -142,7 +142,7 @@ describe.each(AGENT_WIRES)('what a user attaches, on $provider', (wire) => {
     ]);
   });
 
-  it('is named in the trace with type and size; its bytes and its signature are nowhere in it', async () => {
+  it('is in the trace with name, type and size, without its bytes and signature', async () => {
     const talk = await start();
     const file = await uploaded(talk, 'notes.txt', 'canary-in-the-bytes', 'text/plain');
     for (const [words, files] of [
@@ -161,7 +161,7 @@ describe.each(AGENT_WIRES)('what a user attaches, on $provider', (wire) => {
 });
 
 describe('a picture that OpenAI refuses inside its answer', () => {
-  it('is left out of later turns as well', async () => {
+  it('is left out of later runs too', async () => {
     const talk = await Talk.start(service, { provider: { type: 'openai-responses' } });
     await turn(talk, 'Look', [await uploaded(talk, 'dot.png', PNG, 'image/png')]);
     const error = { code: 'invalid_image', message: 'The image data you provided does not represent a valid image.' };
@@ -177,7 +177,7 @@ describe('a picture that OpenAI refuses inside its answer', () => {
 });
 
 describe('the messages of a thread', () => {
-  it('show what was attached: an upload under a fresh URL, a file elsewhere under its own', async () => {
+  it('show the attachments: an upload with a fresh URL, other files with their own', async () => {
     const talk = await Talk.start(service);
     serve('a,b');
     const own = await uploaded(talk, 'dot.png', PNG, 'image/png');
@@ -207,7 +207,7 @@ describe('the messages of a thread', () => {
     expect(sent()[0]).toEqual([image(PNG), text('Look')]);
   });
 
-  it('have an empty text file noted to the model, which no provider would take', async () => {
+  it('have a note for the model instead of an empty text file, which providers refuse', async () => {
     const talk = await Talk.start(service);
     await turn(talk, 'Look', [{ name: 'empty.txt', url: 'data:text/plain,', contentType: 'text/plain' }]);
     expect(sent()).toEqual([
@@ -217,7 +217,7 @@ describe('the messages of a thread', () => {
 });
 
 describe('a long conversation', () => {
-  it('gives the model the newest 20 files, and notes in place of the others', async () => {
+  it('gives the model the newest 20 files, and notes instead of the others', async () => {
     const talk = await Talk.start(service);
     const files = (from: number): Attachment[] =>
       Array.from({ length: 8 }, (_, index) => ({
@@ -234,7 +234,7 @@ describe('a long conversation', () => {
     expect(parts[0]?.at(-1)).toEqual(text(expect.stringContaining('The file "7.txt"') as unknown as string));
   });
 
-  it('that a provider finds too long loses its old files before it loses what was said', async () => {
+  it('that is too long for a provider loses old files before old messages', async () => {
     const talk = await Talk.start(service);
     await turn(talk, 'Look', [await uploaded(talk, 'dot.png', PNG, 'image/png')]);
     service.models.next(tooLong, says('It fits.'));
@@ -245,7 +245,7 @@ describe('a long conversation', () => {
     ]);
   });
 
-  it('is too long only when the newest message alone, with its files, does not fit', async () => {
+  it('fails only when the newest message with its files does not fit', async () => {
     const talk = await Talk.start(service);
     await turn(talk, 'Look', [await uploaded(talk, 'dot.png', PNG, 'image/png')]);
     service.models.always(tooLong);
@@ -257,7 +257,7 @@ describe('a long conversation', () => {
     expect(await talk.lines()).toEqual(['user: Look', 'assistant: Seen.', 'user: Read']);
   });
 
-  it('leaves out an old file whose text would fill the context, not what was said with it', async () => {
+  it('leaves out an old file whose text would fill the context, but not its message', async () => {
     const talk = await Talk.start(service);
     const huge = await uploaded(talk, 'huge.txt', 'x'.repeat(400_000), 'text/plain');
     await turn(talk, 'Look', [huge]);
@@ -271,7 +271,7 @@ describe('a long conversation', () => {
 });
 
 describe('the job that removes unused files', () => {
-  it('keeps what messages use, and lets go of it with the thread', async () => {
+  it('keeps files while messages refer to them', async () => {
     const talk = await Talk.start(service);
     serve('a,b');
     const own = await uploaded(talk, 'dot.png', PNG, 'image/png');

@@ -17,7 +17,7 @@ const service = useService({
   environment: { CLAUDE_AGENT_DIR: fake.folder, CLAUDE_AGENT_PROCESSES: String(PROCESSES) },
 });
 afterAll(async () => {
-  // The service is closed by now.
+  // After the service has closed.
   await until(() => fake.running() === 0, 'no process is left');
   fake.remove();
 });
@@ -39,7 +39,7 @@ class PayingTalk {
     return this.talk.run('Pay');
   }
 
-  /** A run whose processes hang, each as long as it may. */
+  /** A run whose processes hang, each until its time limit. */
   async runWhileHanging(times: number, ms: number): Promise<Answer<RunResult>> {
     let run: Promise<Answer<RunResult>> | undefined;
     for (let nth = 0; nth < times; nth += 1) {
@@ -64,7 +64,7 @@ async function untilCounted(state: 'busy' | 'waiting', count: number): Promise<v
   await until(async () => (await service.http('GET', '/metrics')).text.includes(line), `${count} are ${state}`);
 }
 
-/** What goes wrong before the tool is called, and how long it is waited for where it only hangs. */
+/** Faults before the tool is called, and the time limit for those that hang. */
 const FAULTS: readonly (readonly [AgentFault, number?])[] = [
   ['exits'],
   ['never_starts', STEP_MS],
@@ -78,10 +78,10 @@ const FAULTS: readonly (readonly [AgentFault, number?])[] = [
   ['ends_early'],
 ];
 
-describe.each(FAULTS)('a process that goes wrong as %s', (fault, hangsMs = 0) => {
+describe.each(FAULTS)('a process with the fault %s', (fault, hangsMs = 0) => {
   const hangs = hangsMs > 0 ? 1 : 0;
 
-  it('is replaced: the run completes with its tool called once, and nothing is left of the process', async () => {
+  it('is replaced: the run completes with one call of its tool, and nothing is left of the process', async () => {
     const paying = await PayingTalk.start();
     await fake.meets(fault);
     const { body } = await paying.runWhileHanging(hangs, hangsMs);
@@ -91,7 +91,7 @@ describe.each(FAULTS)('a process that goes wrong as %s', (fault, hangsMs = 0) =>
     await untilGone(fault);
   });
 
-  it(`fails the run once ${MAX_FAILURES} have, as internal, and the thread takes the next message`, async () => {
+  it(`fails the run as internal after ${MAX_FAILURES} failures, and the thread takes the next message`, async () => {
     const paying = await PayingTalk.start();
     await fake.meets(...Array<AgentFault>(MAX_FAILURES + 2).fill(fault));
     await paying.runWhileHanging(hangs * MAX_FAILURES, hangsMs);
@@ -106,8 +106,8 @@ describe.each(FAULTS)('a process that goes wrong as %s', (fault, hangsMs = 0) =>
   });
 });
 
-describe('a process that dies while it has a tool called', () => {
-  it('does not have it called again', async () => {
+describe('a process that dies during a tool call', () => {
+  it('does not cause a second call', async () => {
     const paying = await PayingTalk.start();
     await fake.meets('dies_in_call');
     expect((await paying.run()).body).toMatchObject({ run: { status: 'completed' }, message: { content: 'Paid.' } });
@@ -117,7 +117,7 @@ describe('a process that dies while it has a tool called', () => {
 });
 
 describe('a process that does not end its turn', () => {
-  it('holds up no answer, and is killed a second after it', async () => {
+  it('does not delay the answer, and is killed a second after it', async () => {
     const paying = await PayingTalk.start();
     await fake.meets('never_ends');
     let run: Promise<Answer<RunResult>> | undefined;
@@ -132,7 +132,7 @@ describe('a process that does not end its turn', () => {
     expect(await fake.started()).toEqual(['never_ends', 'none']);
   });
 
-  it('gives its place to the next run', async () => {
+  it('frees its place for the next run', async () => {
     const paying = await Promise.all(Array.from({ length: PROCESSES + 1 }, () => PayingTalk.start()));
     await fake.meets(...Array<AgentFault>(PROCESSES).fill('never_ends'));
     service.models.always(says('Hello'));
@@ -151,7 +151,7 @@ describe('a process that does not end its turn', () => {
 
 describe('a run that is cancelled', () => {
   it.each(['silent', 'deaf', 'never_starts'] as const)(
-    'ends within a second where its process is %s, which is killed',
+    'ends within a second when its process is %s, which is killed',
     async (fault) => {
       const paying = await PayingTalk.start();
       await fake.meets(fault);
@@ -169,7 +169,7 @@ describe('a run that is cancelled', () => {
     },
   );
 
-  it('ends within a second while its model is called, and its process carries the next run', async () => {
+  it('ends within a second during a model call, and its process serves the next run', async () => {
     const paying = await PayingTalk.start();
     await fake.meets();
     const held = new HeldReply(['Wait']);
@@ -188,8 +188,8 @@ describe('a run that is cancelled', () => {
   });
 });
 
-describe('answers with more calls than a process makes at a time', () => {
-  it('have each made once, by one process', async () => {
+describe('answers with more calls than a process makes in parallel', () => {
+  it('have each call made once, by one process', async () => {
     const paying = await PayingTalk.start();
     await fake.meets();
     const sums = Array.from({ length: 75 }, (_, sum) => sum);

@@ -13,9 +13,9 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const AGENT = { provider: { type: 'claude-agent-sdk' } };
 const REFUSAL = { error: 'unprocessable_entity', message: expect.stringContaining('npm run install:claude-agent') };
 
-describe('where the Claude Agent SDK is not installed', () => {
+describe('without the Claude Agent SDK', () => {
   it.each(['runs', 'runs/stream'])(
-    '%s of its agents is refused with what the operator has to do, and nothing is stored',
+    '%s of its agents is refused with instructions for the operator, and nothing is stored',
     async (route) => {
       const talk = await Talk.start(service, AGENT);
       const body = { message: { role: 'user', content: 'Hi' } };
@@ -54,7 +54,7 @@ describe('where the Claude Agent SDK is not installed', () => {
     expect((await service.http('GET', path, { key })).body).toMatchObject({ name: 'Renamed', ...AGENT });
   });
 
-  it('the service is ready, and says so', async () => {
+  it('the service reports that it is ready', async () => {
     const { status, body } = await service.http('GET', '/health/ready');
     expect([status, body]).toMatchObject([200, { status: 'ok', claudeAgentSdk: 'not_installed' }]);
   });

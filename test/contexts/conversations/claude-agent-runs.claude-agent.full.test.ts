@@ -35,7 +35,7 @@ async function cancel(talk: Talk, runId: string): Promise<void> {
 describe.each(CLAUDE_AGENT_WIRES)('an agent on the Claude Agent SDK with a model of $api', (wire) => {
   const agent = { provider: { type: wire.provider, model: wire.model } };
 
-  it('makes one request for each call of the model, to its provider with its key, and counts what that counts', async () => {
+  it('makes one request for each model call, to its provider with its key, and counts its usage', async () => {
     const talk = await Talk.start(service, agent);
     during(talk.threadId, { tools: [tool('weather', () => output('rain'))] });
     service.models.next(
@@ -78,7 +78,7 @@ describe.each(CLAUDE_AGENT_WIRES)('an agent on the Claude Agent SDK with a model
 });
 
 describe('the model of an agent on the Claude Agent SDK', () => {
-  it('is given the prompt, the conversation and the tools that the service has, and nothing of the SDK', async () => {
+  it('gets the prompt, the conversation and the tools of the service, and nothing of the SDK', async () => {
     const talk = await Talk.start(service, { ...AGENT, systemPrompt: 'You are brief.' });
     during(talk.threadId, { tools: [tool('weather', () => output('rain'))] });
     service.models.next(says('Yes.'));
@@ -90,7 +90,7 @@ describe('the model of an agent on the Claude Agent SDK', () => {
     });
   });
 
-  it('is given what came before, whichever process the run is carried by', async () => {
+  it('gets the earlier conversation in any process', async () => {
     const talk = await Talk.start(service, AGENT);
     service.models.always(says('Noted.'));
     await talk.run('The word is heron.');
@@ -102,7 +102,7 @@ describe('the model of an agent on the Claude Agent SDK', () => {
 });
 
 describe('the processes', () => {
-  it('have an environment without anything of the service, and a folder that goes with them', async () => {
+  it('have an environment without the service’s variables, and a folder that is removed with them', async () => {
     const talk = await Talk.start(service, AGENT);
     service.models.always(says('Hello'));
     await talk.run('Hi');
@@ -117,7 +117,7 @@ describe('the processes', () => {
     await until(() => readdirSync(join(dataDir(), 'claude-agent')).length === 0, 'the folders are gone');
   });
 
-  it('of a service that was killed have left folders, which the next one removes after a day', async () => {
+  it('of a killed service leave folders, which the next service removes after a day', async () => {
     const [old, young] = [randomUUID(), randomUUID()].map((id) => join(dataDir(), 'claude-agent', id));
     for (const folder of [old, young]) mkdirSync(folder ?? '', { recursive: true });
     const yesterday = Date.now() / 1_000 - 25 * 3_600;
@@ -141,7 +141,7 @@ describe('the processes', () => {
     expect(pids().filter((pid) => !first.includes(pid))).toHaveLength(1);
   });
 
-  it('carry 50 conversations of 5 organizations at once, at most as many as are set at a time', async () => {
+  it('serve 50 conversations of 5 organizations, with at most the configured number in parallel', async () => {
     service.models.always(says('Hello'));
     const talks = await Promise.all(Array.from({ length: 5 }, () => Talk.start(service, AGENT)));
     const threads = (
@@ -152,7 +152,7 @@ describe('the processes', () => {
     const ended = await Promise.all(threads.map((thread) => thread.run('Hi')));
     clearInterval(timer);
     expect(ended.map(({ body }) => body.run.status)).toEqual(Array(50).fill('completed'));
-    // One that is being killed is still listed.
+    // A process that is being killed is still listed.
     expect(most).toBeLessThanOrEqual(POOL + 2);
   });
 
@@ -176,7 +176,7 @@ describe('the processes', () => {
 });
 
 describe('a process that is killed', () => {
-  it('while the model is called costs the reply nothing', async () => {
+  it('during a model call does not affect the reply', async () => {
     const talk = await Talk.start(service, AGENT);
     const pay = new NotingTool('pay');
     during(talk.threadId, { tools: [pay.offered] });
@@ -189,7 +189,7 @@ describe('a process that is killed', () => {
     expect((await run).body).toMatchObject({ run: { status: 'completed' }, message: { content: 'Let me see.' } });
   });
 
-  it('between the answer and its tool calls has them made once, by another process', async () => {
+  it('between an answer and its tool calls is replaced, and the calls are made once', async () => {
     const talk = await Talk.start(service, AGENT);
     const pay = new NotingTool('pay');
     during(talk.threadId, { tools: [pay.offered] });
@@ -201,7 +201,7 @@ describe('a process that is killed', () => {
     expect([pay.inputs, service.models.requests.length]).toEqual([[{ sum: 1 }], 2]);
   });
 
-  it('during a tool call does not have it made again', async () => {
+  it('during a tool call does not cause a second call', async () => {
     const talk = await Talk.start(service, AGENT);
     let made = 0;
     const slow = tool('slow', () => {
@@ -217,7 +217,7 @@ describe('a process that is killed', () => {
 });
 
 describe('a process that does not answer any more', () => {
-  it('keeps no cancelled run from ending within a second, and is killed', async () => {
+  it('does not keep a cancelled run from ending within a second, and is killed', async () => {
     killAll();
     const talk = await Talk.start(service, AGENT);
     const held = new HeldReply(['Wait']);
@@ -234,7 +234,7 @@ describe('a process that does not answer any more', () => {
     held.finish();
   });
 
-  it('is replaced, and the run goes on', async () => {
+  it('is replaced, and the run continues', async () => {
     const talk = await Talk.start(service, AGENT);
     const pay = new NotingTool('pay');
     during(talk.threadId, { tools: [pay.offered] });
@@ -248,7 +248,7 @@ describe('a process that does not answer any more', () => {
 });
 
 describe('a run that is cancelled during a tool call', () => {
-  it('ends at once, and its process carries the next run', async () => {
+  it('ends at once, and its process serves the next run', async () => {
     const talk = await Talk.start(service, AGENT);
     const { offered, called } = endlessTool();
     during(talk.threadId, { tools: [offered] });

@@ -74,7 +74,7 @@ it('the id is also read back from chat completions, including the history of a n
     thread_id: body.thread_id,
     messages: [{ role: 'user', content: 'Five', id: 'next' }],
   });
-  // The OpenAI API has no such field, so an unsuitable value is ignored.
+  // The OpenAI API has no such field, so an invalid value is ignored.
   await ask({ model: talk.agentId, thread_id: body.thread_id, messages: [{ role: 'user', content: 'Six', id: 6 }] });
   expect((await called(talk, body.thread_id)).slice(read.length)).toEqual([
     ['user', 'next'],

@@ -15,7 +15,7 @@ describe.each([
   ['agent', (talk: Talk) => `/v1/agents/${talk.agentId}`],
   ['thread', (talk: Talk) => talk.path],
 ])('a deleted %s', (_what, pathOf) => {
-  it('cancels its runs: the stream ends as cancelled, the waiting caller is answered, the sockets close', async () => {
+  it('cancels its runs: the stream ends as cancelled, the waiting caller gets a response, the sockets close', async () => {
     const talk = await Talk.start(service);
     const other = _what === 'agent' ? await talk.another() : talk;
     const held = new HeldReply(['Half']);
@@ -45,7 +45,7 @@ describe.each([
     );
   });
 
-  it('answers the caller who waits for it', async () => {
+  it('answers the waiting caller', async () => {
     const talk = await Talk.start(service);
     const held = new HeldReply(['Half']);
     service.models.next(held.script);
@@ -56,7 +56,7 @@ describe.each([
     held.finish();
   });
 
-  it('ends a turn that waits for a tool', async () => {
+  it('ends a run that waits for a tool', async () => {
     const talk = await Talk.start(service);
     const slow = endlessTool();
     during(talk.threadId, { tools: [slow.offered] });
@@ -68,9 +68,9 @@ describe.each([
   });
 });
 
-// The embedded database has one connection: there nothing can come between.
+// Not with the embedded database, whose single connection serializes all statements.
 clusterOnly('a request that meets a deletion under way', () => {
-  /** Deletes the row in a transaction that commits only once the request waits for it. */
+  /** Deletes the row in a transaction that commits once the request waits for its lock. */
   async function meeting(statement: string, id: string, send: () => Promise<Answer>): Promise<Answer> {
     let sent: Promise<Answer> | undefined;
     await service.database.transaction(async (transaction) => {

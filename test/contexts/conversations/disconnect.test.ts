@@ -12,12 +12,12 @@ function settled(talk: Talk, status: string): Promise<void> {
   return until(async () => (await talk.storedRun())?.status === status, `the run is ${status}`);
 }
 
-/** Opens a stream, and leaves once the first text is there. */
+/** Opens a stream and disconnects after the first text. */
 async function leaveStream(talk: Talk, more: Readonly<Record<string, unknown>> = {}): Promise<void> {
   for await (const { event } of talk.stream('Hi', more)) if (event.type === 'TEXT_MESSAGE_CONTENT') break;
 }
 
-/** Waits for a reply, and leaves once the model has been asked. */
+/** Waits for a reply and disconnects after the model was called. */
 async function leaveWaiting(talk: Talk, held: HeldReply, more: Readonly<Record<string, unknown>> = {}): Promise<void> {
   const leaving = new AbortController();
   const options = { key: talk.key, body: message('Hi', more), signal: leaving.signal };
@@ -28,7 +28,7 @@ async function leaveWaiting(talk: Talk, held: HeldReply, more: Readonly<Record<s
   await waiting;
 }
 
-/** The run has this text by now: what the model has sent may still be on its way. */
+/** Waits until the run has the text, which may still be on its way from the model. */
 async function untilRead(talk: Talk, text: string): Promise<void> {
   const rejoin = { runId: (await talk.storedRun())?.id };
   const events: StreamedEvent[] = [];
@@ -39,7 +39,7 @@ async function untilRead(talk: Talk, text: string): Promise<void> {
   throw new Error(`The run has ended with ${textOf(events)}`);
 }
 
-describe('a caller who leaves', () => {
+describe('a caller that disconnects', () => {
   it.each([
     ['a stream', (talk: Talk) => leaveStream(talk)],
     ['a stream, said to continue,', (talk: Talk) => leaveStream(talk, { onDisconnect: 'continue' })],
@@ -76,7 +76,7 @@ describe('a caller who leaves', () => {
     });
   });
 
-  it('after the end has cancelled nothing', async () => {
+  it('after the end cancels nothing', async () => {
     const talk = await Talk.start(service);
     service.models.next(says('Hello'));
     for await (const { event } of talk.stream('Hi', { onDisconnect: 'cancel' }))
@@ -86,7 +86,7 @@ describe('a caller who leaves', () => {
 });
 
 describe('a reader that stops reading', () => {
-  /** Far more than the kernel's buffers take. */
+  /** Far more than the kernel's buffers hold. */
   const PARTS = 96;
   const PART = 'x'.repeat(128 * 1024);
 
@@ -103,7 +103,7 @@ describe('a reader that stops reading', () => {
     return socket;
   }
 
-  it('is cut off while the run goes on; the whole reply is stored', async () => {
+  it('is disconnected while the run continues; the whole reply is stored', async () => {
     const talk = await Talk.start(service);
     const streams = service.app.get(EventStreams);
     const opened = jest.spyOn(streams, 'open');
@@ -111,7 +111,7 @@ describe('a reader that stops reading', () => {
     service.models.next(async (exchange, wire) => {
       const frames = wire.text(Array.from({ length: PARTS }, () => PART));
       for (const frame of frames.slice(0, -3)) await exchange.send(frame);
-      // The run does not wait for its reader: there was none to cut off before this.
+      // The run does not wait for its reader.
       await until(() => opened.mock.calls.length > 0, 'the reader is there');
       await until(() => streams.count === 0, 'the reader is cut off');
       cut = (await talk.storedRun())?.status === 'running';

@@ -20,7 +20,7 @@ async function contents(key: string, threadId: string): Promise<string[]> {
 const named = (name: string): { headers: Record<string, string> } => ({ headers: { 'idempotency-key': name } });
 
 describe('a request with an Idempotency-Key', () => {
-  it('is executed once under 100 parallel repeats, and every repeat gets the same run', async () => {
+  it('is executed once under 100 parallel repeats, which all get the same run', async () => {
     const { key, threadId } = await conversation();
     service.models.always(says('only once'));
 
@@ -40,7 +40,7 @@ describe('a request with an Idempotency-Key', () => {
     expect(await contents(key, threadId)).toEqual(['Hi', 'only once']);
   });
 
-  it('joins the run under way: the stream of the repeat has every event from the first on', async () => {
+  it('joins the run under way: the stream of a repeat has all events', async () => {
     const { key, threadId } = await conversation();
     const held = new HeldReply(['one', ' two'], [' three']);
     service.models.next(held.script);
@@ -60,7 +60,7 @@ describe('a request with an Idempotency-Key', () => {
     expect(service.models.requests).toHaveLength(1);
   });
 
-  it('answers a repeat after the end with the first result, also where that was a failure', async () => {
+  it('answers a repeat after the end with the first result, even a failure', async () => {
     const { key, threadId } = await conversation();
     service.models.always(refuses(401));
     const send = () =>
@@ -91,7 +91,7 @@ describe('a request with an Idempotency-Key', () => {
     expect(await contents(key, threadId)).toEqual(['Hi', 'first']);
   });
 
-  it('names nothing when the request was refused: the same key works afterwards', async () => {
+  it('does not use up the key when the request was refused', async () => {
     const { key, threadId } = await conversation();
     const held = new HeldReply(['busy']);
     service.models.next(held.script, says('now'));
@@ -105,7 +105,7 @@ describe('a request with an Idempotency-Key', () => {
     expect((await service.http('POST', path, { key, body: message('Two'), ...named('k5') })).status).toBe(200);
   });
 
-  it('makes one thread, whatever the number of repeats', async () => {
+  it('makes one thread for any number of repeats', async () => {
     const { key, agentId } = await conversation();
     const answers = await Promise.all(
       Array.from({ length: 20 }, () =>
@@ -116,7 +116,7 @@ describe('a request with an Idempotency-Key', () => {
     expect(new Set(answers.map(({ body }) => body.id)).size).toBe(1);
   });
 
-  it("is the organization's own: another one may use the same key", async () => {
+  it('belongs to the organization: another one may use the same key', async () => {
     const [one, two] = [await conversation(), await conversation()];
     service.models.always(says('reply'));
     for (const { key, threadId } of [one, two]) {

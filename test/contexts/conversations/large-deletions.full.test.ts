@@ -15,9 +15,9 @@ const CACHES_MS = 5_000;
 const CLUSTER = process.env['TEST_MODE'] === 'cluster';
 /** Enough for many batches. */
 const MANY_THREADS = 3_000;
-/** Without an index that leads from a version to its parts, deleting thousands takes more than ten times as long. */
+/** Without an index on the parts of a version, deleting thousands takes more than ten times as long. */
 const MAX_DELETION_MS = 2_500;
-/** More than are removed while the caller waits. */
+/** More than a request removes by itself. */
 const MANY_MESSAGES = 1_200;
 
 const clock = new ManualClock();
@@ -27,7 +27,7 @@ let letJobsRun: () => void;
 let jobsMayRun: Promise<void>;
 let underWay = 0;
 
-/** The job itself, whatever holds those of the queue. */
+/** The job itself, without the queue. */
 let removeAgentData: RemoveAgentData['process'];
 
 beforeAll(async () => {
@@ -51,8 +51,8 @@ afterEach(async () => {
 });
 
 /**
- * Has the job wait for `letJobsRun`: until then what it is to remove is still stored.
- * @returns what it does once it may
+ * Makes the job wait for `letJobsRun`, so that the rows are stored until then.
+ * @returns the end of the job
  */
 function hold<Job>(processor: { process(job: Job): Promise<void> }): (this: unknown, job: Job) => Promise<void> {
   const process = Reflect.get(processor, 'process');
@@ -68,7 +68,7 @@ function hold<Job>(processor: { process(job: Job): Promise<void> }): (this: unkn
   return process;
 }
 
-/** Once this many threads are removed, the removal waits for what is returned to be called. */
+/** After this many threads the removal waits until the returned function is called. */
 function keepFromEnding(most: number): () => void {
   let removed = 0;
   const mayEnd = Promise.withResolvers<undefined>();
@@ -112,7 +112,7 @@ async function untilRows(talk: Talk, expected: Record<string, number>): Promise<
   }
 }
 
-/** Threads of the agent with a message, a run and a trace each, beside those it has. */
+/** Adds threads to the agent, each with a message, a run and a trace. */
 async function addThreads(talk: Talk, count: number): Promise<void> {
   const parameters = [talk.organization.id, talk.agentId, count];
   await service.database.query(
@@ -145,7 +145,7 @@ async function addMessages(talk: Talk, count: number): Promise<void> {
 
 type Request = readonly [method: string, path: string, body?: object, headers?: Record<string, string>];
 
-/** Everything that a thread can be asked for. */
+/** All routes of a thread. */
 function requestsOf({ path }: Talk, { runId, messageId }: { runId: string; messageId: string }): Request[] {
   return [
     ['GET', path],
@@ -184,7 +184,7 @@ const agUi = (threadId: string): object => ({
   messages: [{ id: randomUUID(), role: 'user', content: 'Hi' }],
 });
 
-/** A run of the conversation that the client calls so, to its end. */
+/** A completed AG-UI run on the thread with this client id. */
 async function sayAs(talk: Talk, clientThread: string): Promise<void> {
   const answer = await service.http('POST', `/v1/agents/${talk.agentId}/ag-ui`, {
     key: talk.key,
@@ -193,7 +193,7 @@ async function sayAs(talk: Talk, clientThread: string): Promise<void> {
   expect(answer.text).toContain('RUN_FINISHED');
 }
 
-/** A conversation in which everything has happened that leaves something. */
+/** A conversation with every kind of row that a thread can have. */
 async function livelyTalk(): Promise<{ talk: Talk; runId: string; messageId: string; clientThread: string }> {
   const talk = await Talk.start(service);
   const { key } = talk;
@@ -231,7 +231,7 @@ describe('a deleted agent', () => {
       ['DELETE', talk.path],
       ['DELETE', agent],
     ];
-    // What the other process remembers is as fresh as it can be.
+    // The caches of the other process are fresh.
     for (const path of [agent, talk.path, `${talk.path}/messages`])
       expect((await replica.http('GET', path, { key })).status).toBe(200);
     expect((await service.http('DELETE', agent, { key })).status).toBe(200);
@@ -253,7 +253,7 @@ describe('a deleted agent', () => {
     await untilRows(talk, NOTHING);
   });
 
-  it('answers as quickly with very many threads, and others are served while those go', async () => {
+  it('is as fast with very many threads, and other requests are served during the removal', async () => {
     const [talk, other] = [await Talk.start(service), await Talk.start(service)];
     service.models.always(says('Hello'));
     await addThreads(talk, MANY_THREADS);
@@ -277,7 +277,7 @@ describe('a deleted agent', () => {
     await untilRows(talk, NOTHING);
   });
 
-  it('is removed to the end when the job is broken off and when two are at it', async () => {
+  it('is removed completely when the job is interrupted and when two jobs run', async () => {
     const talk = await Talk.start(service);
     await addThreads(talk, 350);
     await service.http('DELETE', `/v1/agents/${talk.agentId}`, { key: talk.key });
@@ -290,14 +290,14 @@ describe('a deleted agent', () => {
       await Promise.resolve(ids);
     });
     const agent = { organizationId: talk.organization.id, agentId: talk.agentId };
-    // Past the queue, whose own job could remove everything before this one has begun.
+    // Without the queue, whose job could remove everything before this one begins.
     await expect(removeAgentData.call(job, activeJob({ agent }, breaking.signal))).rejects.toThrow('The process stops');
     removing.mockRestore();
     await Promise.all([1, 2].map(() => removeAgentData.call(job, activeJob({ agent }))));
     expect(await rowsOf(talk)).toEqual(NOTHING);
   });
 
-  it('is found by what it left when no job was told of it; what belongs to others stays', async () => {
+  it('is found by the rows it left when its job was lost; rows of other agents stay', async () => {
     const [gone, kept] = [await Talk.start(service), await Talk.start(service)];
     for (const talk of [gone, kept]) await addThreads(talk, 3);
     await service.database.query('delete from agents where id = $1', [gone.agentId]);
@@ -311,9 +311,9 @@ describe('a deleted agent', () => {
     expect(await rowsOf(kept)).toMatchObject({ threads: 4, messages: 3, runs: 3, traces: 3 });
   });
 
-  it('takes its thousands of versions with it', async () => {
+  it('is deleted with thousands of versions', async () => {
     let took = Infinity;
-    // Once in time is enough: what else the machine has to do comes and goes.
+    // One fast attempt is enough, since the load of the machine varies.
     for (let attempt = 0; attempt < 3 && took >= MAX_DELETION_MS; attempt += 1) took = await deleteWithVersions();
     expect(took).toBeLessThan(MAX_DELETION_MS);
   });
@@ -368,7 +368,7 @@ describe('a deleted thread of very many messages', () => {
     await untilRows(talk, { ...stored, threads: 2, messages: 2, runs: 1, traces: 1 });
   });
 
-  it('leaves the id that its client gave it for a new conversation', async () => {
+  it('frees its external id for a new thread', async () => {
     const talk = await Talk.start(service);
     const { key, agentId } = talk;
     service.models.always(says('Hello'));
@@ -394,7 +394,7 @@ describe('a deleted thread of very many messages', () => {
     expect(body.messages).toHaveLength(2);
   });
 
-  it('has its run in another process cancelled at the next heartbeat', async () => {
+  it('cancels its run in another process at the next heartbeat', async () => {
     const talk = await Talk.start(service);
     await addMessages(talk, MANY_MESSAGES);
     const held = new HeldReply(['Half an answer']);

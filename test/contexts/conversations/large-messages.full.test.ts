@@ -29,7 +29,7 @@ interface Sizes {
   readonly transcript?: number;
 }
 
-/** Messages of these sizes, in characters of one byte, numbered from 1. */
+/** Numbered messages of these sizes, in characters of one byte. */
 async function fill(talk: Talk, { messages, content, toolOutput = 0, transcript = 0 }: Sizes): Promise<void> {
   await service.database.query(
     `insert into messages (id, organization_id, thread_id, role, content, status, created_at, tool_calls, transcript)
@@ -55,7 +55,7 @@ async function listed(talk: Talk): Promise<Listed & { readonly numbers: number[]
   return { ...body, numbers: body.messages.map(({ content }) => Number.parseInt(content, 10)) };
 }
 
-/** The largest answer that the database has given since, in bytes. */
+/** The size of the largest result from the database since the call, in bytes. */
 function largestAnswer(): () => number {
   let largest = 0;
   const database = service.app.get(Database, { strict: false });
@@ -68,11 +68,11 @@ function largestAnswer(): () => number {
   return () => largest;
 }
 
-/** Beside what a page may hold, the other columns of its messages. */
+/** Of the other columns of a page, which its limit does not count. */
 const BESIDE = 200 * 1_000;
 
-describe('the messages of a thread that are large', () => {
-  it('are shown as far back as they fit, the newest; the database answers no more', async () => {
+describe('large messages of a thread', () => {
+  it('are listed as far back as they fit; the database returns no more', async () => {
     const talk = await Talk.start(service);
     await fill(talk, { messages: 60, content: 200_000 });
     const largest = largestAnswer();
@@ -84,7 +84,7 @@ describe('the messages of a thread that are large', () => {
     expect(largest()).toBeLessThan(LISTED_BYTES + BESIDE);
   });
 
-  it('are shown all where they fit', async () => {
+  it('are all listed when they fit', async () => {
     const talk = await Talk.start(service);
     await fill(talk, { messages: 20, content: 200_000 });
     expect(await listed(talk)).toMatchObject({
@@ -93,7 +93,7 @@ describe('the messages of a thread that are large', () => {
     });
   });
 
-  it('are one where the newest alone is larger than a page', async () => {
+  it('are listed alone when the newest is larger than a page', async () => {
     const talk = await Talk.start(service, { toolProgress: { enabled: true } });
     await fill(talk, { messages: 4, content: 10, toolOutput: LISTED_BYTES });
     const { messages, numbers, truncated } = await listed(talk);
@@ -101,7 +101,7 @@ describe('the messages of a thread that are large', () => {
     expect(messages[0]?.toolCalls?.[0]?.output).toHaveLength(LISTED_BYTES);
   });
 
-  it('count with what is shown of them: not with hidden tool calls, nor with what a model alone reads', async () => {
+  it('count only with what is shown: without hidden tool calls and what only models read', async () => {
     const talk = await Talk.start(service, { toolProgress: { enabled: false } });
     await fill(talk, { messages: 20, content: 10, toolOutput: 300_000, transcript: 300_000 });
     const largest = largestAnswer();
@@ -110,7 +110,7 @@ describe('the messages of a thread that are large', () => {
   });
 });
 
-describe('a turn on a thread of large messages', () => {
+describe('a run on a thread of large messages', () => {
   it('reads them in pages of bounded size until the model’s context is full', async () => {
     const talk = await Talk.start(service, { provider: { type: 'gemini' } });
     const size = 200_000;
@@ -127,7 +127,7 @@ describe('a turn on a thread of large messages', () => {
     expect((await talk.trace()).steps).toMatchObject([{ input: { omittedMessages: 60 - fitting } }]);
   });
 
-  it('reads what is smaller than the context and larger than a page whole', async () => {
+  it('reads a message that is larger than a page and fits the context', async () => {
     const talk = await Talk.start(service, { provider: { type: 'gemini' } });
     await fill(talk, { messages: 10, content: 1_000, toolOutput: 700_000, transcript: 200_000 });
     expect((await talk.run('Newest')).status).toBe(200);
@@ -138,7 +138,7 @@ describe('a turn on a thread of large messages', () => {
 });
 
 describe('a tool with a very long output', () => {
-  it('has its output cut in the message and in the stream, which say so', async () => {
+  it('has its output cut in the message and the stream, with a note', async () => {
     const talk = await Talk.start(service, { toolProgress: { enabled: true } });
     during(talk.threadId, { tools: [tool('dump', () => output('x'.repeat(MAX_TOOL_OUTPUT + 5)), 'exempt')] });
     service.models.reset();

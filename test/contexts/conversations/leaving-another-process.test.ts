@@ -31,7 +31,7 @@ beforeEach(() => {
 
 const NAMED = { 'idempotency-key': 'one' };
 
-/** What both processes are asked: to run, under a name that makes the second request a repeat of the first. */
+/** The request for both processes, with a key that makes the second a repeat of the first. */
 interface Request {
   readonly path: string;
   readonly body?: object;
@@ -47,7 +47,7 @@ function chatCompletion({ agentId }: Talk): Request {
   return { path: '/v1/chat/completions', body: { assistant_id: agentId, messages }, headers: NAMED };
 }
 
-/** Asks the other process, which waits for the run from then on, and leaves it. */
+/** Sends the repeat to the other process, which waits for the run, and disconnects. */
 async function leaveWhileWaiting({ key }: Talk, { path, ...options }: Request): Promise<void> {
   const before = clock.sleeping();
   const left = new AbortController();
@@ -58,7 +58,7 @@ async function leaveWhileWaiting({ key }: Talk, { path, ...options }: Request): 
   await expect(asking).rejects.toThrow();
 }
 
-/** How often a run is read within some seconds, which is what waiting for one costs. */
+/** How often the run is read within some seconds, which is the cost of waiting for it. */
 async function reads(): Promise<number> {
   const statements = await statementsOf(service.database, async () => {
     for (let passed = 0; passed < 4_000; passed += 500) {
@@ -69,11 +69,11 @@ async function reads(): Promise<number> {
   return statements.filter((sql) => /\bfrom "runs" where "organization_id"/.test(sql)).length;
 }
 
-describe('who leaves while another process carries the run', () => {
+describe('a caller that disconnects while another process executes the run', () => {
   it.each([
     ['a repeat of a waiting run', waitingRun],
     ['a repeat of a chat completion', chatCompletion],
-  ])('by %s costs the database nothing from then on, and the run goes on', async (_what, requestOf) => {
+  ])('from %s causes no further reads, and the run continues', async (_what, requestOf) => {
     const talk = await Talk.start(service);
     const { path, ...options } = requestOf(talk);
     const held = new HeldReply(['Half'], [' and half']);
@@ -82,14 +82,14 @@ describe('who leaves while another process carries the run', () => {
     await held.asked;
 
     await leaveWhileWaiting(talk, { path, ...options });
-    await until(async () => (await reads()) === 0, 'nobody waits for the run any more');
+    await until(async () => (await reads()) === 0, 'no caller waits for the run');
 
     held.finish();
     expect(await running).toMatchObject({ status: 200, text: expect.stringContaining('Half and half') });
     expect(unhandled).toEqual([]);
   });
 
-  it('by cancelling it costs the database nothing from then on, and the run is cancelled', async () => {
+  it('from a cancel request causes no further reads, and the run is cancelled', async () => {
     const talk = await Talk.start(service);
     const held = new HeldReply(['Half'], [' and half']);
     service.models.next(held.script);
@@ -98,10 +98,10 @@ describe('who leaves while another process carries the run', () => {
     const run = await talk.storedRun();
     await heartbeatsOver(service, replica);
 
-    // The process that carries the run is told at its next heartbeat, which does not come before the test says so.
+    // The owner of the run finds the request at its next heartbeat, which the test triggers.
     const beat = jest.spyOn(service.app.get(RunRepository), 'beat').mockRejectedValue(new Error('not yet'));
     await leaveWhileWaiting(talk, { path: `${talk.path}/runs/${run?.id ?? ''}/cancel` });
-    await until(async () => (await reads()) === 0, 'nobody waits for the run any more');
+    await until(async () => (await reads()) === 0, 'no caller waits for the run');
     expect(await talk.storedRun()).toMatchObject({ status: 'running' });
     beat.mockRestore();
     await clock.advance(HEARTBEAT_MS);

@@ -11,7 +11,7 @@ import { Talk } from '../../support/talk.js';
 const service = useService({ clock: new ManualClock(), extensions: scriptedRuns });
 
 const NOTE = /\[\d+ characters of this output are left out here: [^\]]*\]/;
-const PROSE = 'it rains in oslo and nobody minds ';
+const PROSE = 'it rains in oslo and no one minds ';
 
 const prose = (characters: number): string => PROSE.repeat(Math.ceil(characters / PROSE.length)).slice(0, characters);
 
@@ -31,11 +31,11 @@ function lastBody(): Readonly<Record<string, unknown>> {
   return service.models.requests.at(-1)?.body ?? {};
 }
 
-describe.each(AGENT_WIRES)('a tool that says much on $provider', (wire) => {
+describe.each(AGENT_WIRES)('a tool with a long output on $provider', (wire) => {
   const agent = { provider: { type: wire.provider, model: wire.model } };
   const lastResults = (): string[] => wire.toolResults(lastBody()).map(({ output: text }) => text);
 
-  it('never ends the run: one result of 900 kB is shortened until the model reads it, and stays whole for people', async () => {
+  it('never fails the run: one result of 900 kB is shortened until the model takes it, and clients see all of it', async () => {
     const said = `Begins. ${prose(900_000)} Ends.`;
     const talk = await Talk.start(service, agent);
     during(talk.threadId, { tools: [tool('dump', () => output(said))] });
@@ -59,7 +59,7 @@ describe.each(AGENT_WIRES)('a tool that says much on $provider', (wire) => {
     expect(lastResults()).toEqual([read]);
   });
 
-  it('never ends the run: of fourteen results of 60 kB the newest stay, and what is shortened stays so', async () => {
+  it('never fails the run: of fourteen results of 60 kB the newest stay, and shortened ones stay short', async () => {
     const talk = await Talk.start(service, agent);
     let page = 0;
     during(talk.threadId, { tools: [tool('read', () => output(`Page ${(page += 1)}. ${prose(60_000)}`))] });
@@ -85,7 +85,7 @@ describe.each(AGENT_WIRES)('a tool that says much on $provider', (wire) => {
     expect(Math.min(...(stored ?? []).map((length) => length ?? 0))).toBeGreaterThan(60_000);
   });
 
-  it('ends the run only where the model does not even read the question with notes in place of all results', async () => {
+  it('fails the run only when the model refuses the question with notes instead of all results', async () => {
     const talk = await Talk.start(service, agent);
     during(talk.threadId, { tools: [tool('dump', () => output(prose(200_000)))] });
     service.models.next(answers({ calls: ['a', 'b', 'c'].map((id) => ({ id, name: 'dump' })) }));
@@ -103,7 +103,7 @@ describe.each(AGENT_WIRES)('a tool that says much on $provider', (wire) => {
     ]);
   });
 
-  it('is shortened in the run that goes on with approved calls, too', async () => {
+  it('is shortened in a resumed run too', async () => {
     const talk = await Talk.start(service, { ...agent, tools: { requireApprovalForResourceChanges: true } });
     during(talk.threadId, {
       tools: [tool('dump', () => output(prose(300_000)), 'read_only'), new NotingTool('pay').offered],
@@ -129,11 +129,11 @@ describe.each(AGENT_WIRES)('a tool that says much on $provider', (wire) => {
   });
 });
 
-describe('what the results of tools may take', () => {
+describe('the share of tool results in the context', () => {
   it.each([
     ['a model that reads 200,000 tokens', 'claude-haiku-4-5', 150_000],
     ['a model that reads 1,000,000', 'claude-sonnet-5-5', 600_000],
-  ])('is a share of what the model reads: %s', async (_what, model, characters) => {
+  ])('is a share of the context window: %s', async (_what, model, characters) => {
     const talk = await Talk.start(service, { provider: { type: 'anthropic', model } });
     during(talk.threadId, { tools: [tool('dump', () => output(prose(600_000)))] });
     service.models.next(calls('dump'), says('Read.'));
@@ -146,7 +146,7 @@ describe('what the results of tools may take', () => {
     expect(read?.output.length).toBeLessThanOrEqual(characters + 200);
   });
 
-  it('is half of what the model reads for all of them: the oldest are shortened before it would refuse', async () => {
+  it('is half for all of them: the oldest are shortened before the provider would refuse', async () => {
     const talk = await Talk.start(service, { provider: { type: 'anthropic', model: 'claude-haiku-4-5' } });
     during(talk.threadId, { tools: [tool('dump', () => output(prose(120_000)))] });
     service.models.next(...['a', 'b', 'c', 'd'].map((id) => calls('dump', { id }, id)), says('Read.'));
@@ -158,7 +158,7 @@ describe('what the results of tools may take', () => {
     expect(results.slice(2)).toEqual([prose(120_000), prose(120_000)]);
   });
 
-  it('is less for text of which a character takes a token', async () => {
+  it('is fewer characters for text with a token a character', async () => {
     const talk = await Talk.start(service, { provider: { type: 'anthropic', model: 'claude-haiku-4-5' } });
     during(talk.threadId, { tools: [tool('dump', () => output('雨'.repeat(200_000)))] });
     service.models.next(calls('dump'), says('Read.'));
@@ -166,7 +166,7 @@ describe('what the results of tools may take', () => {
     expect(anthropicWire.toolResults(lastBody())[0]?.output.length).toBeLessThan(50_200);
   });
 
-  it('goes before what tools have shown, which a model reads beside a shortened text', async () => {
+  it('is reduced before media are removed, so that the model sees media beside a shortened text', async () => {
     const talk = await Talk.start(service);
     const media = [{ kind: 'image', name: 'chart.png', mediaType: 'image/png', data: 'iVBORw0KGgo=' }] as const;
     during(talk.threadId, {

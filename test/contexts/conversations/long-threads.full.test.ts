@@ -29,7 +29,7 @@ async function lastTrace(key: string, agentId: string): Promise<Trace> {
 }
 
 describe.each(AGENT_WIRES)('a conversation that no longer fits on $provider', ({ provider, model }) => {
-  it('loses its oldest part until it fits; the trace says how many messages', async () => {
+  it('loses its oldest messages until it fits; the trace has their number', async () => {
     const { key } = await service.organization();
     const agentId = await service.agent(key, { provider: { type: provider, model } });
     const threadId = await service.thread(key, agentId);
@@ -74,7 +74,7 @@ describe.each(AGENT_WIRES)('a conversation that no longer fits on $provider', ({
 });
 
 describe('a very long thread', () => {
-  it('is read only as far back as the model can take, whole exchanges, the newest', async () => {
+  it('is read only as far back as the context holds, in whole exchanges', async () => {
     const { key, id: organizationId } = await service.organization();
     const agentId = await service.agent(key);
     const threadId = await service.thread(key, agentId);
@@ -117,7 +117,7 @@ describe('a thread of very many small messages', () => {
 
   const sent = (): Sent['messages'] => (service.models.requests.at(-1)?.body as unknown as Sent).messages;
 
-  it('gives the model its newest 2,000, whole exchanges; the trace says how many are left out', async () => {
+  it('gives the model its newest 2,000 in whole exchanges; the trace has the number of omitted ones', async () => {
     const talk = await Talk.start(service);
     await fill(talk, 'replies', 1);
     await fill(talk, 'conversation', 5_000);
@@ -136,14 +136,14 @@ describe('a thread of very many small messages', () => {
     expect((await talk.trace()).steps).toMatchObject([{ input: { omittedMessages: 5_003 - MAX_HISTORY_MESSAGES } }]);
   });
 
-  it('still goes on with an exchange of more messages than these', async () => {
+  it('can be resumed with an exchange of more messages', async () => {
     const talk = await Talk.start(service, ASKS_ALWAYS);
     during(talk.threadId, { tools: [tool('pay', () => output('paid'))] });
     await fill(talk, 'conversation', 2);
     service.models.next(calls('pay', {}), says('Paid.'));
     const asked = await talk.run('Pay');
     await fill(talk, 'replies', MAX_HISTORY_MESSAGES + 300);
-    // The message that asks is the newest again.
+    // The message with the request is the newest again.
     const columns = 'id, organization_id, thread_id, run_id, role, content, status, tool_calls, transcript, created_at';
     await service.database.query(
       `with asking as (delete from messages where id = $1 returning *)

@@ -23,7 +23,7 @@ function ofType(events: readonly StreamedEvent[], type: string): StreamedEvent['
   return events.map(({ event }) => event).filter((event) => event.type === type);
 }
 
-/** The input of each earlier call in a request, in the provider's form. */
+/** The inputs of the earlier calls in a request, in the provider's format. */
 function inputsIn(body: unknown): unknown[] {
   if (Array.isArray(body)) return body.flatMap(inputsIn);
   if (typeof body !== 'object' || body === null) return [];
@@ -39,7 +39,7 @@ interface Judged {
   readonly judged: unknown[];
 }
 
-/** A talk whose agent needs approval for each call of the tool, and whose hooks record the calls that they judge. */
+/** A talk whose agent needs approval for each call of the tool, and whose hooks record the calls that they get. */
 async function careful(wire: ProviderWire): Promise<Judged & { talk: Talk }> {
   const provider = { type: wire.provider, model: wire.model };
   const talk = await Talk.start(service, { provider, tools: { requireApprovalBeforeToolCalls: true } });
@@ -56,14 +56,14 @@ async function careful(wire: ProviderWire): Promise<Judged & { talk: Talk }> {
   return { talk, ...seen };
 }
 
-describe.each(AGENT_WIRES)('a call on $provider whose arguments are no JSON object', (wire) => {
+describe.each(AGENT_WIRES)('a call on $provider whose arguments are not a JSON object', (wire) => {
   const written = ['[1]', '"x"', 'null'].map(
     (json) => [json, wire.toolCall({ id: 't1', name: 'look_up', inputParts: [json] })] as const,
   );
   const cut = wire === geminiWire ? [] : [['{"city":', wire.unreadableToolCall] as const];
 
   it.each([...written, ...cut])(
-    '(%s) is a tool error that the model reads and corrects; neither a hook nor a person is asked',
+    '(%s) is a tool error that the model reads and corrects, without hooks and approval',
     async (json, frames) => {
       const { talk, ran, judged } = await careful(wire);
       service.models.next(sends(frames), calls('look_up', { city: 'Oslo' }, 't2'));
@@ -71,25 +71,25 @@ describe.each(AGENT_WIRES)('a call on $provider whose arguments are no JSON obje
       const events = await talk.streamed('Weather?');
 
       for (const { event } of events) expect(EventSchema.safeParse(event)).toMatchObject({ success: true });
-      const told = [
+      const results = [
         { id: 't1', output: expect.stringContaining(`not a JSON object. What was written: ${json} `), isError: true },
       ];
-      expect(wire.toolResults(lastBody())).toEqual(told);
+      expect(wire.toolResults(lastBody())).toEqual(results);
       expect(inputsIn(lastBody())).toEqual([{}]);
       expect(ofType(events, 'TOOL_CALL_START').map(({ toolCallId }) => toolCallId)).toEqual(['t1', 't2']);
-      expect(ofType(events, 'TOOL_CALL_RESULT')).toMatchObject([{ toolCallId: 't1', content: told[0]?.output }]);
+      expect(ofType(events, 'TOOL_CALL_RESULT')).toMatchObject([{ toolCallId: 't1', content: results[0]?.output }]);
       expect(endOf(events)).toMatchObject({ outcome: { type: 'interrupt', interrupts: [{ toolCallId: 't2' }] } });
       expect((await talk.messages())[1]?.toolCalls).toEqual([
-        { id: 't1', name: 'look_up', input: {}, output: told[0]?.output, status: 'failed' },
+        { id: 't1', name: 'look_up', input: {}, output: results[0]?.output, status: 'failed' },
         { id: 't2', name: 'look_up', input: { city: 'Oslo' }, status: 'awaiting_approval' },
       ]);
       expect({ ran, judged }).toEqual({ ran: [], judged: [{ city: 'Oslo' }] });
       const steps = (await talk.trace()).steps.filter(({ type }) => type === 'tool');
-      expect(steps[0]).toMatchObject({ name: 'look_up', input: json, error: told[0]?.output });
+      expect(steps[0]).toMatchObject({ name: 'look_up', input: json, error: results[0]?.output });
     },
   );
 
-  it('is sent back with its sealed answer in a form that the provider takes, also in later runs', async () => {
+  it('is sent back with its provider state in a form that the provider takes, in later runs too', async () => {
     const { talk } = await careful(wire);
     service.models.next(
       answers({ opaque: 'sealed-state', calls: [{ id: 't1', name: 'look_up', input: [1] }] }),
@@ -106,7 +106,7 @@ describe.each(AGENT_WIRES)('a call on $provider whose arguments are no JSON obje
   });
 });
 
-describe('a call that its provider cannot read at all', () => {
+describe('a call that its provider cannot read', () => {
   const unreadable = sends(geminiWire.unreadableToolCall);
   const lastText = (): string => JSON.stringify(lastBody()['contents']);
 

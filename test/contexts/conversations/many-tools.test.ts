@@ -11,10 +11,10 @@ import { catalogueOf } from '../../support/tool-catalogue.js';
 const service = useService({ extensions: scriptedRuns });
 
 const WANTED = 'mcp__billing__create_report';
-/** Of the characters of the model's context, what searchable tools may take: 10% of 600,000. */
+/** The limit for the definitions of listed tools: 10% of the model's 600,000 characters. */
 const LISTED_CHARACTERS = 60_000;
 
-/** The names of the tools in each request, as the provider was sent them. */
+/** The names of the tools in each request to the provider. */
 function sentTools(): string[][] {
   return service.models.requests.map(({ body }) => sentToolNames(body));
 }
@@ -27,7 +27,7 @@ function lastResult(): string {
   return String(results().at(-1)?.output);
 }
 
-describe.each(AGENT_WIRES)('an agent of 400 tools on $provider', (wire) => {
+describe.each(AGENT_WIRES)('an agent with 400 tools on $provider', (wire) => {
   const agent = { provider: { type: wire.provider, model: wire.model } };
   const script = [
     calls('find_tools', { query: 'create a billing report' }),
@@ -35,7 +35,7 @@ describe.each(AGENT_WIRES)('an agent of 400 tools on $provider', (wire) => {
     says('Done.'),
   ];
 
-  /** The characters that the model is sent in a whole run that searches, calls and answers. */
+  /** The characters of all requests in a run that searches, calls and answers. */
   async function sentBy(searchable: boolean): Promise<number> {
     const talk = await Talk.start(service, agent);
     during(talk.threadId, {
@@ -54,7 +54,7 @@ describe.each(AGENT_WIRES)('an agent of 400 tools on $provider', (wire) => {
     return service.models.requests.reduce((sum, request) => sum + JSON.stringify(request.body).length, 0);
   }
 
-  it('sends the model under 15% of what all definitions would take: those it has found come along, and can be called', async () => {
+  it('sends the model less than 15% of all definitions: those it has found, which it can call', async () => {
     const all = await sentBy(false);
     for (const names of sentTools()) expect(names).toHaveLength(401);
 
@@ -70,7 +70,7 @@ describe.each(AGENT_WIRES)('an agent of 400 tools on $provider', (wire) => {
 });
 
 describe('tools that are too many to be listed', () => {
-  it('are told by number and kind, and beside them those that are not searchable', async () => {
+  it('are described by number and kind, beside the tools that are not searchable', async () => {
     const talk = await Talk.start(service);
     during(talk.threadId, { tools: [tool('own', () => output('x')), ...catalogueOf(41)] });
     service.models.next(says('Hi.'));
@@ -79,9 +79,9 @@ describe('tools that are too many to be listed', () => {
 
     expect(sentTools()).toEqual([['own', 'find_tools']]);
     const sent = service.models.requests[0]?.body['tools'] as { description: string }[];
-    const told = sent[1]?.description;
-    expect(told).toContain('41 more');
-    expect(told).toContain('mcp__code_host__ (5), mcp__tickets__ (4)');
+    const description = sent[1]?.description;
+    expect(description).toContain('41 more');
+    expect(description).toContain('mcp__code_host__ (5), mcp__tickets__ (4)');
   });
 
   it.each<[string, ReturnType<typeof catalogueOf>, boolean]>([
@@ -90,7 +90,7 @@ describe('tools that are too many to be listed', () => {
     ['2 with definitions of less than 10% of the context are', large(LISTED_CHARACTERS / 2 - 500), false],
     ['2 with definitions of more are not', large(LISTED_CHARACTERS / 2), true],
     ['41 that are not searchable are', catalogueOf(41, false), false],
-  ])('begin where they are: %s listed', async (_what, tools, searched) => {
+  ])('are searched above the limit: %s listed', async (_what, tools, searched) => {
     const talk = await Talk.start(service);
     during(talk.threadId, { tools });
     service.models.next(says('Hi.'));
@@ -98,7 +98,7 @@ describe('tools that are too many to be listed', () => {
     expect(sentTools()).toEqual([searched ? ['find_tools'] : tools.map(({ definition }) => definition.name)]);
   });
 
-  it('need no approval to be searched, and the calls of what is found do', async () => {
+  it('can be searched without approval, and called with approval', async () => {
     const talk = await Talk.start(service, ASKS_ALWAYS);
     during(talk.threadId, { tools: catalogueOf(400) });
     service.models.next(
@@ -119,7 +119,7 @@ describe('tools that are too many to be listed', () => {
     expect([...(third ?? [])].sort()).toEqual([...(second ?? [])].sort());
   });
 
-  it('are known again in a run that goes on with calls that were approved or declined', async () => {
+  it('are listed again in a run that resumes with approved or declined calls', async () => {
     const talk = await Talk.start(service, ASKS_ALWAYS);
     const pay = new NotingTool('mcp__shop__pay');
     during(talk.threadId, { tools: [...catalogueOf(400), { ...pay.offered, searchable: true }] });
@@ -142,7 +142,7 @@ describe('tools that are too many to be listed', () => {
     expect(sentTools().at(-1)).toEqual(['find_tools', 'mcp__shop__pay', 'mcp__mail__list_member']);
   });
 
-  it('run when the model calls one by a name that it knows from before, and are listed from then on', async () => {
+  it('can be called by a name from an earlier run, and are then listed', async () => {
     const talk = await Talk.start(service);
     during(talk.threadId, { tools: catalogueOf(400) });
     service.models.next(calls(WANTED, { title: 'May' }), says('Done.'));
@@ -151,7 +151,7 @@ describe('tools that are too many to be listed', () => {
     expect(sentTools()).toEqual([['find_tools'], ['find_tools', WANTED]]);
   });
 
-  it('are named in part where the model calls one that there is not', async () => {
+  it('are named in part when the model calls an unknown tool', async () => {
     const talk = await Talk.start(service);
     during(talk.threadId, { tools: [tool('own', () => output('x')), ...catalogueOf(400)] });
     service.models.next(calls('invented'), says('Done.'));
@@ -161,7 +161,7 @@ describe('tools that are too many to be listed', () => {
     expect(lastResult().length).toBeLessThan(300);
   });
 
-  it('are named in part, too, where all are listed', async () => {
+  it('are named in part when all are listed too', async () => {
     const talk = await Talk.start(service);
     during(talk.threadId, { tools: catalogueOf(400, false) });
     service.models.next(calls('invented'), says('Done.'));
@@ -181,7 +181,7 @@ describe('a search for tools', () => {
     return { found: (sentTools().at(-1) ?? []).slice(1), text: lastResult() };
   }
 
-  it('that finds nothing says so, and names some', async () => {
+  it('without a match says so, and names some tools', async () => {
     const { found, text } = await search({ query: 'xyzzy '.repeat(100) });
     expect(found).toEqual([]);
     expect(text).toContain('No tool matches');
@@ -193,12 +193,12 @@ describe('a search for tools', () => {
     [{ query: '' }, false],
     [{ query: 5 }, true],
     [{}, true],
-  ])('with the input %j is answered all the same', async (input, isError) => {
+  ])('with the input %j gets a result', async (input, isError) => {
     expect((await search(input)).found).toEqual([]);
     expect(results().at(-1)).toMatchObject({ isError });
   });
 
-  it('answers few, shortly, however long descriptions are', async () => {
+  it('returns few tools with short texts, for descriptions of any length', async () => {
     const wordy = catalogueOf(400).map((one) => ({
       ...one,
       definition: { ...one.definition, description: 'report '.repeat(3_000) },
@@ -209,7 +209,7 @@ describe('a search for tools', () => {
     expect(text.length).toBeLessThan(10_000);
   });
 
-  it('adds to what was found before', async () => {
+  it('adds to the tools found before', async () => {
     const talk = await Talk.start(service);
     during(talk.threadId, { tools: catalogueOf(400) });
     const both = [
@@ -229,11 +229,11 @@ describe('the tools that were found', () => {
   const MAX_OFFERED = 40;
   const MAX_CHARACTERS = 200_000;
 
-  /** Scripts one search for each query. */
+  /** Scripts a search for each query. */
   const searches = (...queries: string[]) =>
     queries.map((query, index) => calls('find_tools', { query }, `search-${index}`));
 
-  it('are in a request 40 at most: those that were neither found nor called for the longest time go first', async () => {
+  it('are at most 40 in a request: the least recently found or called are dropped first', async () => {
     const talk = await Talk.start(service);
     during(talk.threadId, { tools: catalogueOf(400) });
     const queries = ['crm', 'billing', 'calendar', 'mail', 'files'];
@@ -257,7 +257,7 @@ describe('the tools that were found', () => {
     expect(last.filter((name) => name.startsWith('mcp__analytics__'))).toHaveLength(8);
   });
 
-  it('take 200,000 characters of a request at most; a search answers those for which there is room, the best first', async () => {
+  it('take at most 200,000 characters of a request; a search returns those for which there is room, the best first', async () => {
     const talk = await Talk.start(service);
     const wordy = catalogueOf(80).map((one) => ({
       ...one,
@@ -278,7 +278,7 @@ describe('the tools that were found', () => {
   });
 
   it.each([true, false])(
-    'are offered with a plain object where the schema alone is too large, like those that are listed (searched for: %s)',
+    'get a plain object schema when their schema is too large, as listed tools do (searched for: %s)',
     async (isSearched) => {
       const talk = await Talk.start(service);
       const [first, ...others] = catalogueOf(isSearched ? 41 : 4);
@@ -313,7 +313,7 @@ describe('the tools that were found', () => {
   );
 });
 
-/** A schema of so many characters. */
+/** A schema with so many characters. */
 function schemaOf(characters: number): Record<string, unknown> {
   return { type: 'object', properties: { title: { type: 'string', description: 'x'.repeat(characters) } } };
 }

@@ -38,7 +38,7 @@ describe('a thread on which a run is under way', () => {
     },
   );
 
-  it('leaves other threads of the agent free', async () => {
+  it('does not block other threads of the agent', async () => {
     const talk = await Talk.start(service);
     const held = new HeldReply([]);
     service.models.next(held.script, says('Free'));
@@ -60,7 +60,7 @@ describe('a thread on which a run is under way', () => {
     expect(seen).toEqual(['user: Hi']);
   });
 
-  it('has stored the reply before the stream says that it is finished', async () => {
+  it('has stored the reply before the stream ends', async () => {
     const talk = await Talk.start(service);
     service.models.next(says('Hello'));
     let seen: string[] | undefined;
@@ -70,7 +70,7 @@ describe('a thread on which a run is under way', () => {
 });
 
 describe('many messages at once on one thread', () => {
-  it('are accepted one at a time: every accepted one is stored with its reply, in order, and no other', async () => {
+  it('are accepted one at a time: only accepted ones are stored, with their replies, in order', async () => {
     const talk = await Talk.start(service);
     let calls = 0;
     let open = 0;
@@ -99,7 +99,7 @@ describe('many messages at once on one thread', () => {
     expect(calls).toBe(accepted.length);
   });
 
-  it('end on each other thread as if they were alone', async () => {
+  it('do not disturb other threads', async () => {
     const talk = await Talk.start(service);
     service.models.always(says('Hello'));
     const talks = await Promise.all(Array.from({ length: 10 }, () => talk.another()));

@@ -20,7 +20,7 @@ function toolResults() {
   return anthropicWire.toolResults(service.models.requests.at(-1)?.body ?? {});
 }
 
-/** A thread whose last run asks for each sum. */
+/** A thread whose last run asks for approval of each sum. */
 async function asking(...sums: number[]): Promise<{ talk: Talk; pay: NotingTool; asked: RunResult }> {
   const talk = await Talk.start(service, ASKS_ALWAYS);
   const pay = new NotingTool('pay');
@@ -38,7 +38,7 @@ function agUi(talk: Talk, resume: object[]) {
 }
 
 describe('the interrupts of a run that is read', () => {
-  it('are those that its answer had, so that a client which lost it can go on', async () => {
+  it('are those of its response, for a client that lost it', async () => {
     const talk = await Talk.start(service, ASKS_ALWAYS);
     const pay = new NotingTool('pay');
     during(talk.threadId, { tools: [pay.offered] });
@@ -53,7 +53,7 @@ describe('the interrupts of a run that is read', () => {
     expect(pay.inputs).toEqual([{ sum: 1 }]);
   });
 
-  it('are none as soon as a run has begun to answer them, and none of that run', async () => {
+  it('are empty once a run has begun to answer them, as are those of that run', async () => {
     const { talk, asked } = await asking(1);
     const held = new HeldReply(['Paid.'], ['']);
     service.models.next(held.script);
@@ -68,7 +68,7 @@ describe('the interrupts of a run that is read', () => {
     for (const { id } of [asked.run, body.run]) expect((await talk.storedAs(id)).body.interrupts).toEqual([]);
   });
 
-  it('are none once a message has declined them, also where they are of a run that resumed another', async () => {
+  it('are empty once a message has declined them, even those of a resumed run', async () => {
     const { talk, asked } = await asking(1);
     service.models.next(calls('pay', { sum: 2 }), says('Fine.'));
     const again = await talk.resume(...asked.interrupts.map(approve));
@@ -82,7 +82,7 @@ describe('the interrupts of a run that is read', () => {
     }
   });
 
-  it('are left as they are by cancelling it: it has ended', async () => {
+  it('are not changed by cancelling the run, which has ended', async () => {
     const { talk, pay, asked } = await asking(1);
     await service.http('POST', `${talk.path}/runs/${asked.run.id}/cancel`, { key: talk.key });
     service.models.next(says('Paid.'));
@@ -91,8 +91,8 @@ describe('the interrupts of a run that is read', () => {
   });
 });
 
-describe('a run that would ask', () => {
-  it('and is cancelled before the others of its round have ended asks nobody, and the thread goes on', async () => {
+describe('a run with a call that needs approval', () => {
+  it('that is cancelled before its other calls have ended makes no request, and the thread continues', async () => {
     const talk = await Talk.start(service, ASKS_FOR_CHANGES);
     const pay = new NotingTool('pay');
     const slow = endlessTool('read_only');
@@ -129,7 +129,7 @@ describe('a run that would ask', () => {
 });
 
 describe('a request for approval', () => {
-  it('tells when it expires, 24 hours after the end of the run', async () => {
+  it('has its expiry, 24 hours after the end of the run', async () => {
     const { talk, asked } = await asking(1, 2);
     const { body } = await talk.storedAs(asked.run.id);
     const { completedAt } = body.run as unknown as { completedAt: string };
@@ -137,7 +137,7 @@ describe('a request for approval', () => {
     for (const { interrupts } of [asked, body]) expect(interrupts).toMatchObject([{ expiresAt }, { expiresAt }]);
   });
 
-  it('is answered up to then', async () => {
+  it('can be answered until it expires', async () => {
     const { talk, pay, asked } = await asking(1);
     clock.jump(DAY_MS - 1);
     service.models.next(says('Paid.'));
@@ -150,7 +150,7 @@ describe('a request for approval', () => {
     expect(pay.inputs).toHaveLength(1);
   });
 
-  it('is refused from then on, by every route and whatever the answer, and the refusal changes nothing', async () => {
+  it('is refused after that, on every route and for any answer, and nothing changes', async () => {
     const { talk, pay, asked } = await asking(1, 2);
     clock.jump(DAY_MS);
     const [one, two] = asked.interrupts as [InterruptView, InterruptView];
@@ -183,7 +183,7 @@ describe('a request for approval', () => {
     expect(service.models.requests).toHaveLength(1);
   });
 
-  it('no longer waits for those who read the run, its messages or its reply', async () => {
+  it('is denied in reads of the run, its messages and its reply after that', async () => {
     const { talk, asked } = await asking(1, 2);
     clock.jump(DAY_MS);
     const denied = { status: 'denied', output: expect.stringContaining('expired without an answer') };
@@ -216,7 +216,7 @@ describe('a request for approval', () => {
           },
         }),
     ],
-  ])('counts as declined when %s comes: the model reads that it expired, and it stays so', async (_what, ask) => {
+  ])('is denied when %s comes: the model reads that it expired', async (_what, ask) => {
     const { talk, pay, asked } = await asking(1);
     clock.jump(DAY_MS);
     const shown = await talk.messages();
@@ -236,7 +236,7 @@ describe('a request for approval', () => {
     expect(pay.inputs).toEqual([]);
   });
 
-  it('costs a reader of the thread no statement while it can be answered', async () => {
+  it('adds no statement to reads of the thread while it can be answered', async () => {
     const { talk } = await asking(1);
     const settled = await Talk.start(service);
     service.models.next(says('Hi.'));
@@ -247,7 +247,7 @@ describe('a request for approval', () => {
   });
 });
 
-describe('what tools have shown before a request for approval', () => {
+describe('media of results before a request for approval', () => {
   const show = tool(
     'show',
     () =>
@@ -283,7 +283,7 @@ describe('what tools have shown before a request for approval', () => {
 
   const purge = (): Promise<void> => service.app.get(PurgeIdempotencyKeys, { strict: false }).process(activeJob({}));
 
-  it('is forgotten once nobody can answer it, and not before', async () => {
+  it('are removed once the request has expired, and not before', async () => {
     const older = [];
     // More than one batch.
     for (let count = 0; count < 21; count += 1) older.push(await askingAfterShowing());

@@ -7,15 +7,15 @@ import { breaksOffAfter, HeldReply, type ModelScript, refuses, says } from '../.
 import { REFUSED_URL } from '../../support/fake-upstream.js';
 import { endOf, Talk, textOf } from '../../support/talk.js';
 
-/** Longest wait before the first and before the second further try, where the provider asks for none. */
+/** The longest pauses before the two retries, when the provider asks for none. */
 const BACKOFF_MS = [500, 1_000];
 const IDLE_LIMIT_MS = 120_000;
 
 const clock = new ManualClock();
 let service: TestService;
-/** The same service where nothing listens at the providers' addresses. */
+/** A service whose provider addresses refuse connections. */
 let offline: TestService;
-/** The same service without any managed key. */
+/** A service without managed keys. */
 let keyless: TestService;
 
 beforeAll(async () => {
@@ -32,7 +32,7 @@ beforeEach(() => {
   service.models.reset();
 });
 
-/** Wakes each of the two further tries as soon as it waits. */
+/** Ends the pause before each of the two retries at once. */
 async function wakeRetries(waits: readonly number[] = BACKOFF_MS): Promise<void> {
   for (const ms of waits) {
     await until(() => clock.sleeping() > 0, 'a further try waits');
@@ -41,7 +41,7 @@ async function wakeRetries(waits: readonly number[] = BACKOFF_MS): Promise<void>
 }
 
 interface Seen {
-  /** Of the waiting route. */
+  /** The response of the waiting route. */
   readonly answer: Answer;
   /** The last event of the streaming route. */
   readonly end: StreamedEvent['event'];
@@ -51,25 +51,25 @@ describe.each(AGENT_WIRES)('$provider', (wire) => {
   const agent = { provider: { type: wire.provider, model: wire.model } };
   const ownKeyAgent = { provider: { ...agent.provider, useOwnApiKey: true, apiKey: 'own-canary-key' } };
 
-  /** Runs the same fault on both routes, and looks at what must hold after any fault. */
+  /** Runs the same fault on both routes, and checks what must hold after any fault. */
   async function fault(
     scripts: readonly ModelScript[],
     {
       on = service,
       settings = agent,
-      meanwhile = () => Promise.resolve(),
+      duringRun = () => Promise.resolve(),
     }: {
       on?: TestService;
       settings?: Readonly<Record<string, unknown>>;
-      meanwhile?: () => Promise<void>;
+      duringRun?: () => Promise<void>;
     } = {},
   ): Promise<Seen & { waited: Talk; streamed: Talk; events: StreamedEvent[] }> {
     const waited = await Talk.start(on, settings);
     on.models.next(...scripts);
-    const [answer] = await Promise.all([waited.run<Record<string, unknown>>('Hi'), meanwhile()]);
+    const [answer] = await Promise.all([waited.run<Record<string, unknown>>('Hi'), duringRun()]);
     const streamed = await waited.another();
     on.models.next(...scripts);
-    const [events] = await Promise.all([streamed.streamed('Hi'), meanwhile()]);
+    const [events] = await Promise.all([streamed.streamed('Hi'), duringRun()]);
     const end = endOf(events);
     expect(end.type).toBe('RUN_ERROR');
     for (const { event } of events) expect(EventSchema.safeParse(event)).toMatchObject({ success: true });
@@ -85,7 +85,7 @@ describe.each(AGENT_WIRES)('$provider', (wire) => {
     return { answer, end, waited, streamed, events };
   }
 
-  /** The next message on the thread works. */
+  /** Checks that the next message on the thread works. */
   async function expectUsable(...talks: readonly Talk[]): Promise<void> {
     for (const talk of talks) {
       service.models.next(says('Back'));
@@ -93,10 +93,10 @@ describe.each(AGENT_WIRES)('$provider', (wire) => {
     }
   }
 
-  it('that limits requests is tried twice more, then answers 503 with Retry-After', async () => {
+  it('that limits requests is retried twice, then the answer is 503 with Retry-After', async () => {
     const limited = refuses(429, { 'retry-after': '3' });
     const { answer, end, waited, streamed } = await fault([limited, limited, limited], {
-      meanwhile: () => wakeRetries([3_000, 3_000]),
+      duringRun: () => wakeRetries([3_000, 3_000]),
     });
     expect(answer.status).toBe(503);
     expect(answer.headers.get('retry-after')).toBe('3');
@@ -112,7 +112,7 @@ describe.each(AGENT_WIRES)('$provider', (wire) => {
     await expectUsable(waited, streamed);
   });
 
-  it('that asks for a wait before the next try gets it', async () => {
+  it('that asks for a pause before a retry gets it', async () => {
     const talk = await Talk.start(service, agent);
     service.models.next(refuses(429, { 'retry-after': '7' }), says('Now'));
     const running = talk.run('Hi');
@@ -126,10 +126,10 @@ describe.each(AGENT_WIRES)('$provider', (wire) => {
   it.each([
     ['is overloaded', wire.api === 'anthropic' ? 529 : 503, 503, 'provider_overloaded'],
     ['fails', 500, 502, 'provider_error'],
-  ])('that %s is tried twice more, then told', async (_what, status, answered, code) => {
+  ])('that %s is retried twice, then the caller gets the error', async (_what, status, answered, code) => {
     const refusal = refuses(status);
     const { answer, end, waited, streamed } = await fault([refusal, refusal, refusal], {
-      meanwhile: () => wakeRetries(),
+      duringRun: () => wakeRetries(),
     });
     expect(answer).toMatchObject({ status: answered, body: { statusCode: answered, code } });
     expect(answer.headers.get('retry-after') !== null).toBe(answered === 503);
@@ -138,8 +138,8 @@ describe.each(AGENT_WIRES)('$provider', (wire) => {
     await expectUsable(waited, streamed);
   });
 
-  it('that takes no connection is tried twice more, then answers 502', async () => {
-    const { answer, end } = await fault([], { on: offline, meanwhile: () => wakeRetries() });
+  it('that refuses connections is retried twice, then the answer is 502', async () => {
+    const { answer, end } = await fault([], { on: offline, duringRun: () => wakeRetries() });
     expect(answer).toMatchObject({
       status: 502,
       body: { statusCode: 502, code: 'provider_error', error: 'bad_gateway' },
@@ -147,7 +147,7 @@ describe.each(AGENT_WIRES)('$provider', (wire) => {
     expect(end).toMatchObject({ code: 'provider_error' });
   });
 
-  it('that refuses the managed key answers 502, without a further try', async () => {
+  it('that refuses the managed key causes 502, without a retry', async () => {
     const { answer, end, waited, streamed } = await fault([refuses(401)]);
     expect(answer).toMatchObject({
       status: 502,
@@ -158,7 +158,7 @@ describe.each(AGENT_WIRES)('$provider', (wire) => {
     await expectUsable(waited, streamed);
   });
 
-  it("that refuses the agent's own key answers 422", async () => {
+  it("that refuses the agent's own key causes 422", async () => {
     const { answer, end, waited, streamed } = await fault([refuses(401)], { settings: ownKeyAgent });
     expect(answer.status).toBe(422);
     expect(answer.body).toEqual({ error: 'unprocessable_entity', message: expect.any(String) });
@@ -170,7 +170,7 @@ describe.each(AGENT_WIRES)('$provider', (wire) => {
     await expectUsable(waited, streamed);
   });
 
-  it('that finds the conversation too long answers 422', async () => {
+  it('that finds the conversation too long causes 422', async () => {
     const { status, body } = wire.contextTooLong;
     const { answer, end, waited, streamed } = await fault([
       (exchange) => {
@@ -201,24 +201,21 @@ describe.each(AGENT_WIRES)('$provider', (wire) => {
     return wire.text(['Half an ', 'answer']).slice(0, cutAfter('answer'));
   }
 
-  it.each(cutOff)(
-    'that %s leaves the text so far as incomplete, and of the usage what was told',
-    async (_what, script) => {
-      const { answer, end, waited, streamed, events } = await fault([script]);
-      expect(answer).toMatchObject({ status: 502, body: { code: 'provider_error' } });
-      expect(end).toMatchObject({ code: 'provider_error' });
-      expect(textOf(events)).toBe('Half an answer');
-      expect(service.models.requests).toHaveLength(2);
-      for (const talk of [waited, streamed]) {
-        expect((await talk.messages())[1]).toMatchObject({ content: 'Half an answer', status: 'incomplete' });
-      }
-      const told = wire.api === 'anthropic' ? { inputTokens: 1, credits: 0.0002 } : { inputTokens: null, credits: 0 };
-      expect(await waited.trace()).toMatchObject({ usage: { ...told, outputTokens: null, totalTokens: null } });
-      await expectUsable(waited, streamed);
-    },
-  );
+  it.each(cutOff)('that %s leaves the text so far as incomplete, with the reported usage', async (_what, script) => {
+    const { answer, end, waited, streamed, events } = await fault([script]);
+    expect(answer).toMatchObject({ status: 502, body: { code: 'provider_error' } });
+    expect(end).toMatchObject({ code: 'provider_error' });
+    expect(textOf(events)).toBe('Half an answer');
+    expect(service.models.requests).toHaveLength(2);
+    for (const talk of [waited, streamed]) {
+      expect((await talk.messages())[1]).toMatchObject({ content: 'Half an answer', status: 'incomplete' });
+    }
+    const reported = wire.api === 'anthropic' ? { inputTokens: 1, credits: 0.0002 } : { inputTokens: null, credits: 0 };
+    expect(await waited.trace()).toMatchObject({ usage: { ...reported, outputTokens: null, totalTokens: null } });
+    await expectUsable(waited, streamed);
+  });
 
-  it('that says nothing any more is given up at the idle limit', async () => {
+  it('that stops sending is abandoned at the idle limit', async () => {
     const silence: ModelScript = async (exchange) => {
       for (const frame of beginning()) await exchange.send(frame);
     };
@@ -234,7 +231,7 @@ describe.each(AGENT_WIRES)('$provider', (wire) => {
     await expectUsable(talk);
   });
 
-  it("that outlasts the agent's timeoutMinutes is left: run_timeout, and its socket closed", async () => {
+  it("that takes longer than the agent's timeoutMinutes is abandoned: run_timeout, and the socket is closed", async () => {
     const slow = { ...agent, timeoutMinutes: 1 };
     const talk = await Talk.start(service, slow);
     const [waited, streamed] = [new HeldReply(['Half an answer']), new HeldReply(['Half an answer'])];
@@ -262,7 +259,7 @@ describe.each(AGENT_WIRES)('$provider', (wire) => {
     await expectUsable(talk);
   });
 
-  it('has no key: 422 on both routes, as JSON, before anything is stored', async () => {
+  it('without a key is 422 on both routes, as JSON, before anything is stored', async () => {
     const talk = await Talk.start(keyless, agent);
     for (const route of ['runs', 'runs/stream']) {
       const body = { message: { role: 'user', content: 'Hi' } };

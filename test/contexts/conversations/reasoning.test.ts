@@ -16,10 +16,10 @@ const REASONING = [
 ];
 const TEXT = ['TEXT_MESSAGE_START', 'TEXT_MESSAGE_CONTENT', 'TEXT_MESSAGE_END'];
 
-describe.each(AGENT_WIRES)('the thinking of a model on $provider', ({ provider, model }) => {
+describe.each(AGENT_WIRES)('the reasoning of a model on $provider', ({ provider, model }) => {
   const thinks = answers({ thinking: 'Let me see.', text: 'Hello' });
 
-  it('is streamed to a caller who asks for it, apart from the text', async () => {
+  it('is streamed to a caller that asks for it, apart from the text', async () => {
     const talk = await Talk.start(service, { provider: { type: provider, model } });
     service.models.next(thinks);
     const events = await talk.streamed('Hi', {}, '?reasoning=true');
@@ -30,7 +30,7 @@ describe.each(AGENT_WIRES)('the thinking of a model on $provider', ({ provider, 
     expect(await talk.lines()).toEqual(['user: Hi', 'assistant: Hello']);
   });
 
-  it.each(['', '?reasoning=false'])('is not sent otherwise (%s), nor are its numbers', async (query) => {
+  it.each(['', '?reasoning=false'])('is not sent otherwise (%s), and its numbers are skipped', async (query) => {
     const talk = await Talk.start(service, { provider: { type: provider, model } });
     service.models.next(thinks);
     const events = await talk.streamed('Hi', {}, query);
@@ -39,7 +39,7 @@ describe.each(AGENT_WIRES)('the thinking of a model on $provider', ({ provider, 
   });
 });
 
-it('a reasoning query that is no boolean is 400', async () => {
+it('a reasoning query that is not a boolean is 400', async () => {
   const talk = await Talk.start(service);
   const body = { message: { role: 'user', content: 'Hi' } };
   expect(await service.http('POST', `${talk.path}/runs/stream?reasoning=much`, { key: talk.key, body })).toMatchObject({

@@ -26,8 +26,8 @@ async function rejoin(path: string, key: string, headers: Record<string, string>
   return all;
 }
 
-describe('a stream that was left', () => {
-  it('can be joined from any event on while the run goes on, with no gap and no repeat', async () => {
+describe('a stream after its reader has disconnected', () => {
+  it('can be joined after any event while the run continues, with no gap and no repeat', async () => {
     const { key, threadId } = await conversation();
     const held = new HeldReply(['one', ' two'], [' three']);
     service.models.next(held.script);
@@ -46,7 +46,7 @@ describe('a stream that was left', () => {
     expect(await byHeader).toEqual(all.slice(2));
   });
 
-  it('can be joined in the body of runs/stream, which is no turn', async () => {
+  it('can be joined in the body of runs/stream, which starts no run', async () => {
     const { key, threadId } = await conversation();
     service.models.next(says('reply'));
     const path = `/v1/threads/${threadId}/runs/stream`;
@@ -108,7 +108,7 @@ describe('a stream that was left', () => {
 });
 
 describe('a run', () => {
-  it('is cancelled on demand: the text so far is kept and the provider is let go', async () => {
+  it('is cancelled on request: the text so far is kept and the provider’s connection is closed', async () => {
     const { key, threadId } = await conversation();
     const held = new HeldReply(['so far'], [' and on']);
     service.models.next(held.script);
@@ -133,7 +133,7 @@ describe('a run', () => {
     expect((await streaming).at(-1)?.event).toMatchObject({ type: 'RUN_FINISHED', outcome: { type: 'cancelled' } });
   });
 
-  it('can be read, and cancelling one that has ended changes nothing', async () => {
+  it('can be read, and cancelling an ended one changes nothing', async () => {
     const { key, threadId } = await conversation();
     service.models.next(says('reply'));
     const made = await service.http<{ run: { id: string } }>('POST', `/v1/threads/${threadId}/runs`, {

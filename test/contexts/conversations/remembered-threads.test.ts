@@ -31,7 +31,7 @@ interface SentMessage {
   readonly content: string | readonly { readonly text?: string }[];
 }
 
-/** Every text of the newest request to the model, in order. */
+/** The texts of the newest request to the model, in order. */
 function read(): string[] {
   const { messages } = service.models.requests.at(-1)?.body as { readonly messages: readonly SentMessage[] };
   return messages.flatMap(({ content }) =>
@@ -39,8 +39,8 @@ function read(): string[] {
   );
 }
 
-describe('a thread that a process has talked on', () => {
-  it('costs the next turn two statements: its start and its end', async () => {
+describe('a thread whose history this process has cached', () => {
+  it('costs the next run two statements: its start and its end', async () => {
     const talk = await Talk.start(service);
     await turn(talk, 'one', 'first');
     await turn(talk, 'two', 'second');
@@ -49,7 +49,7 @@ describe('a thread that a process has talked on', () => {
     expect(read()).toEqual(['one', 'first', 'two', 'second', 'three']);
   });
 
-  it('is read anew once another process has talked on it, so that no model misses what was said there', async () => {
+  it('is read again after a run in another process, so that the model gets its messages', async () => {
     const talk = await Talk.start(service);
     const there = talk.on(replica);
     await turn(talk, 'one', 'first');
@@ -62,7 +62,7 @@ describe('a thread that a process has talked on', () => {
     expect(read()).toEqual(['one', 'first', 'two', 'second', 'three', 'third', 'four', 'fourth', 'five']);
   });
 
-  it('is read anew once a run has failed in another process', async () => {
+  it('is read again after a run has failed in another process', async () => {
     const talk = await Talk.start(service);
     await turn(talk, 'one', 'first');
     service.models.next(refuses(400));
@@ -71,7 +71,7 @@ describe('a thread that a process has talked on', () => {
     expect(read()).toEqual(['one', 'first', 'two', 'three']);
   });
 
-  it('is read anew when a new message declines calls that waited for approval', async () => {
+  it('is read again when a message declines calls that waited for approval', async () => {
     const talk = await Talk.start(service, { tools: { requireApprovalBeforeToolCalls: true } });
     during(talk.threadId, { tools: [tool('pay', () => Promise.resolve(output('paid')))] });
     await turn(talk, 'one', 'first');

@@ -21,7 +21,7 @@ function lastBody(): Readonly<Record<string, unknown>> {
   return service.models.requests.at(-1)?.body ?? {};
 }
 
-/** A thread whose last run asks for each sum. */
+/** A thread whose last run asks for approval of each sum. */
 async function asking(
   sums: readonly number[],
   agent: object = ASKS_ALWAYS,
@@ -44,7 +44,7 @@ describe.each(AGENT_WIRES)('a run that resumes another on $provider', (wire) => 
   const agent = { provider: { type: wire.provider, model: wire.model }, ...ASKS_FOR_CHANGES };
   const results = () => wire.toolResults(lastBody());
 
-  it('makes the approved calls, gives their results with the sealed state, and is whole history in later turns', async () => {
+  it('makes the approved calls, sends their results with the provider state, and is complete history in later runs', async () => {
     const talk = await Talk.start(service, agent);
     const [look, pay] = [new NotingTool('look', 'read_only'), new NotingTool('pay')];
     during(talk.threadId, { tools: [look.offered, pay.offered] });
@@ -87,18 +87,18 @@ describe.each(AGENT_WIRES)('a run that resumes another on $provider', (wire) => 
       message: { content: 'All done.' },
       interrupts: [],
     });
-    const told = [
+    const expected = [
       { id: 'l', output: 'look {}', isError: false },
       { id: 'p', output: 'pay {"sum":1}', isError: false },
       { id: 'q', output: 'pay {"sum":2}', isError: false },
       { id: 'r', output: expect.stringContaining('too dear'), isError: true },
     ];
-    expect(results()).toEqual(told);
+    expect(results()).toEqual(expected);
     for (const sealed of ['sealed-one', 'sealed-two']) expect(JSON.stringify(lastBody())).toContain(sealed);
 
     for (const text of ['Thanks', 'Goodbye']) {
       expect(await talk.run(text)).toMatchObject({ status: 200, body: { run: { status: 'completed' } } });
-      expect(results()).toEqual(told);
+      expect(results()).toEqual(expected);
       expect(JSON.stringify(lastBody())).not.toContain('sealed');
       for (const said of ['Hello.', 'First.', 'Then.', 'All done.', text])
         expect(JSON.stringify(lastBody())).toContain(said);
@@ -117,7 +117,7 @@ describe.each(AGENT_WIRES)('a run that resumes another on $provider', (wire) => 
     ]);
   });
 
-  it('sends what the provider sealed to no other model', async () => {
+  it('sends the provider state to no other model', async () => {
     const talk = await Talk.start(service, agent);
     during(talk.threadId, { tools: [new NotingTool('pay').offered] });
     service.models.next(answers({ opaque: 'sealed', calls: [{ id: 'p', name: 'pay' }] }), says('Paid.'));
@@ -136,7 +136,7 @@ describe.each(AGENT_WIRES)('a run that resumes another on $provider', (wire) => 
     expect(results()).toMatchObject([{ id: 'p', isError: false }]);
   });
 
-  it('keeps the call with its result where the conversation no longer fits', async () => {
+  it('keeps the call with its result when the conversation no longer fits', async () => {
     const talk = await Talk.start(service, agent);
     during(talk.threadId, { tools: [new NotingTool('pay').offered] });
     for (const text of ['one', 'two', 'three', 'four']) {
@@ -155,7 +155,7 @@ describe.each(AGENT_WIRES)('a run that resumes another on $provider', (wire) => 
 });
 
 describe('a resumed run', () => {
-  it('streams the results of calls that the run before has shown, and its own answer, in a message of its own', async () => {
+  it('streams the results of calls that the previous run has shown, and its answer in a new message', async () => {
     const { talk, asked } = await asking([1, 2]);
     service.models.next(says('Half is paid.'));
     const [one, two] = asked.interrupts as [InterruptView, InterruptView];
@@ -186,7 +186,7 @@ describe('a resumed run', () => {
     expect(endOf(replayed)).toEqual(endOf(events));
   });
 
-  it('has the calls it made; those of the run before tell what became of them, and its trace what was answered', async () => {
+  it('has the calls it made; the previous run’s calls have their outcome, and the trace has the answers', async () => {
     const { talk, pay, asked } = await asking([1, 2, 3]);
     service.models.next(says('Done.'));
     const [one, two, three] = asked.interrupts as [InterruptView, InterruptView, InterruptView];
@@ -231,7 +231,7 @@ describe('a resumed run', () => {
     });
   });
 
-  it('of which every call was declined calls nothing, tells the model the reason, and is history as any other', async () => {
+  it('with all calls declined calls nothing, gives the model the reason, and is normal history', async () => {
     const { talk, pay, asked } = await asking([1]);
     service.models.next(says('As you wish.'), says('Bye.'));
 
@@ -246,7 +246,7 @@ describe('a resumed run', () => {
     expect(pay.inputs).toEqual([]);
   });
 
-  it('tells the model of an approved tool that is gone by then, and goes on', async () => {
+  it('gives the model an error for an approved tool that no longer exists, and continues', async () => {
     const { talk, pay, asked } = await asking([1]);
     during(talk.threadId, { tools: [new NotingTool('other').offered] });
     service.models.next(says('It is gone.'));
@@ -262,7 +262,7 @@ describe('a resumed run', () => {
     expect(pay.inputs).toEqual([]);
   });
 
-  it('is one, of many that answer at once; the tool runs once', async () => {
+  it('is only one of many concurrent answers; the tool runs once', async () => {
     const { talk, pay, asked } = await asking([1]);
     const held = new HeldReply(['Paid.'], ['']);
     service.models.always(held.script);
@@ -283,7 +283,7 @@ describe('a resumed run', () => {
     expect(await talk.messages()).toHaveLength(3);
   });
 
-  it('is refused where another has answered since it looked, though it has ended by now', async () => {
+  it('is refused when another run has answered since the check, even if that run has ended', async () => {
     const { talk, pay, asked } = await asking([1]);
     const stale = await service.app.get(RunReader).openApprovals(talk.organization.id, talk.threadId);
     service.models.next(says('Paid.'));
@@ -296,7 +296,7 @@ describe('a resumed run', () => {
     look.mockRestore();
     expect(late).toMatchObject({ status: 400, body: { message: expect.stringContaining('no longer open') } });
 
-    // The same, where the statement itself has read the thread before the other run ended.
+    // The same when the statement itself has read the thread before the other run ended.
     await service.database.query('update threads set awaiting_run_id = $2 where id = $1', [
       talk.threadId,
       asked.run.id,
@@ -310,7 +310,7 @@ describe('a resumed run', () => {
     expect(pay.inputs).toEqual([{ sum: 1 }]);
   });
 
-  it('is one for one Idempotency-Key, which is refused with other answers', async () => {
+  it('is one run for one Idempotency-Key, which is refused with other answers', async () => {
     const { talk, pay, asked } = await asking([1]);
     service.models.always(says('Paid.'));
     const body = { resume: asked.interrupts.map(approve) };
@@ -328,7 +328,7 @@ describe('a resumed run', () => {
   });
 });
 
-describe('a resumed run that is broken off', () => {
+describe('a resumed run that is aborted', () => {
   async function underWay(agent: object = ASKS_ALWAYS) {
     const { talk, asked } = await asking([5], agent);
     let ran = 0;
@@ -368,7 +368,7 @@ describe('a resumed run that is broken off', () => {
     expect(ran()).toBe(1);
   }
 
-  it('by the death of its process ends as failed, its calls unknown and never made again; its trace says what was answered', async () => {
+  it('by the death of its process ends as failed, its calls unknown and never repeated; its trace has the answers', async () => {
     const broken = await underWay();
     const { talk } = broken;
     await disown(service, talk);
@@ -400,7 +400,7 @@ describe('a resumed run that is broken off', () => {
   });
 });
 
-describe('answers that do not fit', () => {
+describe('invalid answers', () => {
   type Bodies = (one: InterruptView, two: InterruptView) => object;
   const bodies: readonly [string, Bodies, string][] = [
     ['leave one out', (one) => ({ resume: [approve(one)] }), 'missing: '],
@@ -425,7 +425,7 @@ describe('answers that do not fit', () => {
       'body/resume/1/payload/approved',
     ],
     [
-      'say more than they may',
+      'have an unknown field',
       (one, two) => ({ resume: [approve(one), { ...approve(two), payload: { approved: true, input: {} } }] }),
       'body/resume/1/payload/input',
     ],
@@ -445,7 +445,7 @@ describe('answers that do not fit', () => {
   ];
 
   it.each(bodies)(
-    'as they %s are 400 on both routes; nothing is called or stored, and fitting ones work',
+    'that %s are 400 on both routes; nothing is called or stored, and valid ones work',
     async (_what, bodyOf, named) => {
       const { talk, pay, asked } = await asking([1, 2]);
       const [one, two] = asked.interrupts as [InterruptView, InterruptView];
@@ -477,7 +477,7 @@ describe('answers that do not fit', () => {
     },
   );
 
-  it('are those to another thread, and those where nothing was asked', async () => {
+  it('include those on another thread, and those without a request', async () => {
     const { talk, pay, asked } = await asking([1]);
     const other = await talk.another();
     for (const thread of [other, await Talk.start(service, ASKS_ALWAYS)]) {

@@ -41,7 +41,7 @@ describe('a hook before the prompt', () => {
     expect(service.models.requests).toEqual([]);
   });
 
-  it('that blocked a prompt keeps it from the model in later turns too', async () => {
+  it('that blocked a prompt keeps it from the model in later runs too', async () => {
     const talk = await Talk.start(service);
     during(talk.threadId, {
       hooks: { beforePrompt: () => Promise.resolve({ decision: 'block', reason: 'blocked-reason' }) },
@@ -53,7 +53,7 @@ describe('a hook before the prompt', () => {
     expect(lastBody()['messages']).toEqual([{ role: 'user', content: 'Hi' }]);
   });
 
-  it('adds context that the model reads beside the message; the stored message stays as it was', async () => {
+  it('adds context that the model reads with the message; the shown message is unchanged', async () => {
     const talk = await Talk.start(service);
     const beforePrompt = () =>
       Promise.resolve({ decision: 'continue' as const, additionalContext: ['It is Monday.', 'It rains.'] });
@@ -64,7 +64,7 @@ describe('a hook before the prompt', () => {
     expect(await talk.lines()).toEqual(['user: Hi', 'assistant: Hello']);
   });
 
-  it.each(['this process, which remembers the thread', 'another process, which reads it'])(
+  it.each(['this process, which has cached the thread', 'another process, which reads it'])(
     'adds context that later runs of %s give to the model again',
     async (where) => {
       const talk = await Talk.start(service);
@@ -128,7 +128,7 @@ describe('a hook around a tool call', () => {
     expect(anthropicWire.toolResults(lastBody())).toMatchObject([{ output: '{"safe":true}' }]);
   });
 
-  it('adds context to a result that succeeded, and is not asked about one that failed', async () => {
+  it('adds context to a successful result, and is not called for a failed one', async () => {
     const talk = await Talk.start(service);
     const asked: string[] = [];
     during(talk.threadId, {
@@ -159,7 +159,7 @@ describe('a hook around a tool call', () => {
 });
 
 describe('a hook before the end', () => {
-  it('makes the agent go on once, with its guidance, and is not heard a second time', async () => {
+  it('continues the reply once, with its guidance, and is ignored the second time', async () => {
     const talk = await Talk.start(service);
     const seen: [string, boolean][] = [];
     during(talk.threadId, {
@@ -191,7 +191,7 @@ describe('a hook before the end', () => {
 });
 
 describe('a run that resumes another one', () => {
-  it('knows that a hook made the reply go on before it asked, and has the whole exchange', async () => {
+  it('knows that a hook has continued the reply before the request, and has the whole exchange', async () => {
     const talk = await Talk.start(service, { tools: { requireApprovalBeforeToolCalls: true } });
     const seen: [string, boolean][] = [];
     during(talk.threadId, {
@@ -230,7 +230,7 @@ describe('a run that resumes another one', () => {
 describe('a hook that throws', () => {
   const broken = () => Promise.reject(new Error('hook-canary'));
 
-  it('after a call or before the end counts as neutral: the run goes on as if it were not there', async () => {
+  it('after a call or before the end has no effect', async () => {
     const talk = await Talk.start(service);
     during(talk.threadId, { tools: [echo], hooks: { afterToolCall: broken, beforeStop: broken } });
     service.models.next(calls('echo'), says('Done'));
@@ -240,7 +240,7 @@ describe('a hook that throws', () => {
     expect(text + JSON.stringify(lastBody())).not.toContain('hook-canary');
   });
 
-  it('before a call denies it: the tool does not run, and the model is told so', async () => {
+  it('before a call denies it: the tool does not run, and the model reads this', async () => {
     const talk = await Talk.start(service);
     let ran = false;
     const noted = tool('noted', () => {
@@ -266,7 +266,7 @@ describe('a hook that throws', () => {
 });
 
 describe('the prompt', () => {
-  it("is the agent's own, then the parts of the sources in their order", async () => {
+  it("is the agent's prompt, then the parts of the sources in their order", async () => {
     const talk = await Talk.start(service, { systemPrompt: 'You are brief.' });
     during(talk.threadId, { prompt: ['First part.', '', 'Second part.'] });
     service.models.next(says('Hello'));

@@ -32,7 +32,7 @@ beforeAll(async () => {
 });
 afterAll(() => replica.close());
 
-/** Time passes until the run is ended. */
+/** Advances the clock until the run is ended. */
 async function untilEnded(talk: Talk): Promise<void> {
   await until(async () => {
     await clock.advance(RECONCILE_MS);
@@ -40,7 +40,7 @@ async function untilEnded(talk: Talk): Promise<void> {
   }, 'the run is ended');
 }
 
-/** Both processes speak and look for orphans, for so long. */
+/** Advances the clock by so long, while both processes store heartbeats and look for orphans. */
 async function live(seconds: number): Promise<void> {
   for (let passed = 0; passed < seconds * 1_000; passed += HEARTBEAT_MS) {
     await clock.advance(HEARTBEAT_MS);
@@ -51,13 +51,13 @@ async function live(seconds: number): Promise<void> {
   }
 }
 
-/** The process has heard that its ends are stored, which is after others see them. */
+/** Waits until the process knows that its ends are stored, which is after others see them. */
 function untilSettled(): Promise<void> {
   return until(() => service.app.get(RunOwner).unsettled.size === 0, 'no end is left to be stored');
 }
 
 describe('a run whose process is dead', () => {
-  it('is ended by another process: failed with internal, the thread free again', async () => {
+  it('is ended by another process as failed with internal, and the thread is free', async () => {
     const talk = await Talk.start(service);
     const held = new HeldReply(['Never stored']);
     service.models.next(held.script);
@@ -79,7 +79,7 @@ describe('a run whose process is dead', () => {
     expect(await talk.lines()).toEqual(['user: Hi', 'user: Again', 'assistant: Back']);
   });
 
-  it('keeps what it had stored, its calls under way as unknown; they are never made again', async () => {
+  it('keeps its stored message, with calls under way as unknown; they are never repeated', async () => {
     const talk = await Talk.start(service);
     let ran = 0;
     let finish: () => void = () => undefined;
@@ -114,7 +114,7 @@ describe('a run whose process is dead', () => {
     ]);
   });
 
-  it('is ended, too, when its process lives and does not know it: the answer to its start was lost', async () => {
+  it('is also ended when its process lives but does not know it, since the response to its start was lost', async () => {
     const talk = await Talk.start(service);
     const { database } = service;
     const ids = [talk.organization.id, talk.threadId, talk.agentId, ownerOf(service)];
@@ -134,7 +134,7 @@ describe('a run whose process is dead', () => {
     expect(await talk.run('Hi')).toMatchObject({ status: 200 });
   });
 
-  it('is left alone while its process still says that it lives', async () => {
+  it('is not ended while its process stores heartbeats', async () => {
     const talk = await Talk.start(service);
     const held = new HeldReply(['Half']);
     service.models.next(held.script);
@@ -150,8 +150,8 @@ describe('a run whose process is dead', () => {
   });
 });
 
-describe('a database that has not heard of anybody for a while', () => {
-  it('costs no process its runs: each speaks again before anybody is judged', async () => {
+describe('an outage of the database', () => {
+  it('costs no process its runs: each stores a heartbeat before others may end its runs', async () => {
     const [here, there] = [await Talk.start(service), (await Talk.start(service)).on(replica)];
     const held = [new HeldReply(['Half'], [' and half']), new HeldReply(['Half'], [' and half'])] as const;
     service.models.next(held[0].script);
@@ -163,7 +163,7 @@ describe('a database that has not heard of anybody for a while', () => {
     await live(25);
 
     await silenceEverybody(service);
-    // This one comes back first, again and again, before the other one says a word.
+    // This process comes back first, repeatedly, before the other one stores a heartbeat.
     for (let tries = 0; tries < 3; tries += 1) expect(await service.app.get(RunReconciler).reconcile()).toBe(0);
     await live(60);
 
@@ -173,7 +173,7 @@ describe('a database that has not heard of anybody for a while', () => {
     }
   });
 
-  it('has those ended that do not speak again, once there was time to', async () => {
+  it('lets the runs of processes end that do not come back in time', async () => {
     const talk = await Talk.start(service);
     const held = new HeldReply(['Half']);
     service.models.next(held.script);
@@ -186,7 +186,7 @@ describe('a database that has not heard of anybody for a while', () => {
 
     await live(15);
     expect(await talk.storedRun()).toMatchObject({ status: 'running' });
-    // Longer than it takes where the machine stood still: the contact begins anew after that.
+    // Longer than needed on a slow machine: after a pause the contact starts again.
     await until(async () => {
       await live(15);
       return (await talk.storedRun())?.status === 'failed';
@@ -196,7 +196,7 @@ describe('a database that has not heard of anybody for a while', () => {
     await running;
   });
 
-  it('judges nobody by a look that goes on after it: who looks has to have been heard of itself', async () => {
+  it('makes a check that continues after it end nothing: the checking process needs a recent heartbeat', async () => {
     const talk = await Talk.start(service);
     const held = new HeldReply(['Half'], [' and half']);
     service.models.next(held.script);
@@ -209,7 +209,7 @@ describe('a database that has not heard of anybody for a while', () => {
     expect(await running).toMatchObject({ status: 200, body: { message: { content: 'Half and half' } } });
   });
 
-  it('judges nobody by a look that began before it, once this process is heard again', async () => {
+  it('makes a check that began before it end nothing, even after a new heartbeat', async () => {
     const talk = await Talk.start(service);
     const held = new HeldReply(['Half'], [' and half']);
     service.models.next(held.script);
@@ -228,7 +228,7 @@ describe('a database that has not heard of anybody for a while', () => {
   });
 });
 
-/** A look for orphans gets as far as its first transaction, and begins that when it is told to go on. */
+/** Holds a check for orphans before its first transaction until the returned function is called. */
 function holdLook({ app }: TestService): { readonly begun: Promise<void>; readonly goOn: () => void } {
   const database = app.get(Database);
   const transaction = database.transaction.bind(database);
@@ -246,14 +246,14 @@ function holdLook({ app }: TestService): { readonly begun: Promise<void>; readon
 }
 
 describe('a process', () => {
-  /** The database refuses the ends that processes store of their own runs, and takes those of a reconciler. */
+  /** Makes the database refuse the ends that processes store of their own runs, but not those of a reconciler. */
   function refuseOwnEnds(): Promise<() => Promise<unknown>> {
     const isOwn = `new.error ->> 'message' is distinct from 'The service stopped while this run was under way.'`;
     const when = `new.status <> 'running' and ${isOwn}`;
     return refuseRows(service.database, { change: 'update', on: 'runs', when, error: 'disk_full' });
   }
 
-  it('looks for orphans once at a time: who asks meanwhile is told what that look has ended', async () => {
+  it('runs one check for orphans at a time: a concurrent call gets its result', async () => {
     const talk = await Talk.start(service);
     const held = new HeldReply(['Half']);
     service.models.next(held.script);
@@ -271,14 +271,14 @@ describe('a process', () => {
     await running;
   });
 
-  it('never takes a run that it knows, however old its own heartbeat is', async () => {
+  it('never takes a run that it knows, even with an old heartbeat', async () => {
     const talk = await Talk.start(service);
     const held = new HeldReply(['Half'], [' and half']);
     service.models.next(held.script);
     const running = talk.run('Hi');
     await held.asked;
     await clock.advance(UNKNOWN_RUN_MS);
-    // A look that the clock has set off would be joined.
+    // Otherwise the call would join a scheduled check.
     await service.app.get(RunReconciler).reconcile();
     await silenceEverybody(service);
     expect(await service.app.get(RunReconciler).sweep(0)).toBe(0);
@@ -286,18 +286,18 @@ describe('a process', () => {
     expect(await running).toMatchObject({ status: 200 });
   });
 
-  it('keeps a reply that waits to be stored until it is: nobody ends the run meanwhile, and its heartbeats name it', async () => {
+  it('keeps a reply until it is stored: no other process ends the run, and the heartbeats include it', async () => {
     const talk = await Talk.start(service);
     service.models.next(says('A whole reply'));
     const counted = await countingRuns(service, replica);
     const accept = await refuseOwnEnds();
-    let told: number | undefined;
-    void talk.run('Hi').then(({ status }) => (told = status));
+    let answered: number | undefined;
+    void talk.run('Hi').then(({ status }) => (answered = status));
     await until(async () => {
       await clock.advance(STORE_PAUSE_MS);
-      return told !== undefined;
-    }, 'the caller is told');
-    expect(told).toBe(500);
+      return answered !== undefined;
+    }, 'the caller gets the response');
+    expect(answered).toBe(500);
     const run = await talk.storedRun();
     const beat = jest.spyOn(service.app.get(RunRepository), 'beat');
 
@@ -320,8 +320,8 @@ describe('a process', () => {
   });
 });
 
-describe('an end that the database refuses for what is kept beside it', () => {
-  it('is stored without that, and frees the thread', async () => {
+describe('an end that the database refuses because of an observer’s rows', () => {
+  it('is stored without them, and frees the thread', async () => {
     const accept = await refuseRows(service.database, { change: 'insert', on: 'traces', error: 'raise_exception' });
     const talk = await Talk.start(service);
     const counted = await countingRuns(service, replica);
@@ -344,7 +344,7 @@ describe('an end that the database refuses for what is kept beside it', () => {
 });
 
 describe('a process that has lost a run', () => {
-  it('breaks it off at its next heartbeat, and stores nothing over what the other stored', async () => {
+  it('aborts it at its next heartbeat, and does not overwrite the stored end', async () => {
     const talk = await Talk.start(service);
     const counted = await countingRuns(service, replica);
     const held = new HeldReply(['Half an answer']);
@@ -374,7 +374,7 @@ describe('a process that has lost a run', () => {
   });
 
   it.each(['threads', 'agents'])(
-    'cancels it at its next heartbeat when another process has deleted it with its %s',
+    'cancels it at its next heartbeat when another process has deleted its %s',
     async (table) => {
       const talk = await Talk.start(service);
       const held = new HeldReply(['Half an answer']);
@@ -391,7 +391,7 @@ describe('a process that has lost a run', () => {
     },
   );
 
-  it('keeps those that are its own', async () => {
+  it('keeps its other runs', async () => {
     const talk = await Talk.start(service);
     const held = new HeldReply(['Half'], [' and half']);
     service.models.next(held.script);

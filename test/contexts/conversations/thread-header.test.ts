@@ -8,7 +8,7 @@ import { ManualClock } from '../../support/manual-clock.js';
 import { breaksOffAfter, HeldReply, refuses, says } from '../../support/scripted-models.js';
 import { Talk } from '../../support/talk.js';
 
-/** Shorter than a provider may be silent. */
+/** Shorter than the idle limit of a provider. */
 const TIMEOUT = { timeoutMinutes: 1 };
 const TIMEOUT_MS = 60_000;
 
@@ -19,20 +19,20 @@ interface Sent {
   readonly key?: string;
   readonly on?: TestService;
   readonly threadId?: string;
-  /** In place of a good one. */
+  /** Instead of a valid body. */
   readonly body?: object;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 interface Route {
   readonly name: string;
-  /** Answers once the run is over, rather than with a stream that tells how it went. */
+  /** Answers after the end of the run, and not with a stream. */
   readonly waits: boolean;
-  /** What the body calls a thread that is not there is the client's name for a new one. */
+  /** An unknown thread id in the body is the client's id of a new thread. */
   readonly opensThreads?: true;
   readonly path: (talk: Talk, threadId: string) => string;
   readonly body: (talk: Talk, threadId: string, text?: string) => object;
-  /** Refused by its schema, or as it does not fit the thread. */
+  /** Refused by its schema, or because it does not match the thread. */
   readonly wrong: (talk: Talk, threadId: string) => object;
 }
 
@@ -109,7 +109,7 @@ function useUpTheBudget(talk: Talk): Promise<void> {
   return useUpBudget(service.app.get(ThrottlerStorage), `chat:${talk.organization.id}:${talk.agentId}`, 600);
 }
 
-describe.each(ROUTES)('the thread that $name is about is named by x-thread-id', (route) => {
+describe.each(ROUTES)('the header x-thread-id of $name has the thread', (route) => {
   it('on success, on a repeat under the same Idempotency-Key, and on 422 for another request under it', async () => {
     const talk = await Talk.start(service);
     service.models.next(says('Hello'));
@@ -152,7 +152,7 @@ describe.each(ROUTES)('the thread that $name is about is named by x-thread-id', 
     await stopping.close();
   });
 
-  it('on what a provider does to the run: 502, 503 and 504 of those who wait, else a stream', async () => {
+  it('on failures of a provider: 502, 503 and 504 on waiting routes, otherwise a stream', async () => {
     const talk = await Talk.start(service, TIMEOUT);
     service.models.next(breaksOffAfter('Hel'));
     expectNamed(await send(route, talk), route.waits ? 502 : 200, talk.threadId);
@@ -173,10 +173,10 @@ describe.each(ROUTES)('the thread that $name is about is named by x-thread-id', 
     expectNamed(await send(route, talk), 429, talk.threadId);
   });
 
-  it('on no answer about a thread that is another agent’s, another organization’s or nobody’s', async () => {
+  it('not for a thread of another agent or organization, or an unknown one', async () => {
     const talk = await Talk.start(service);
     const elsewhere = await Talk.start(service);
-    // A route that would open a thread under the id is refused before it does.
+    // A route that would open a thread with the id is refused before.
     if (route.opensThreads) await useUpTheBudget(talk);
     for (const threadId of [elsewhere.threadId, newId()]) {
       expectNamed(await send(route, talk, { threadId }), route.opensThreads ? 429 : 404, null);
@@ -184,8 +184,8 @@ describe.each(ROUTES)('the thread that $name is about is named by x-thread-id', 
   });
 });
 
-describe('a client’s own name for a thread', () => {
-  it('is answered with the thread’s id, refusals included', async () => {
+describe('a client’s own id of a thread', () => {
+  it('gets the thread’s id in the header, on refusals too', async () => {
     const talk = await Talk.start(service);
     const path = `/v1/agents/${talk.agentId}/ag-ui`;
     const ask = (): Promise<Answer> => service.http('POST', path, { key: talk.key, body: input('my own name') });
@@ -202,7 +202,7 @@ describe('a client’s own name for a thread', () => {
     expectNamed(await second, 200, threadId);
   });
 
-  it('is told by a refusal of the guard, to those alone who may chat with the agent', async () => {
+  it('gets it on refusals by the guard, but only for callers that may chat with the agent', async () => {
     const talk = await Talk.start(service);
     const { organization, agentId } = talk;
     const ask = (key: string): Promise<Answer> =>

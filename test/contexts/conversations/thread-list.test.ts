@@ -16,7 +16,7 @@ async function page(key: string, query = ''): Promise<Page> {
 }
 
 describe('the list of threads', () => {
-  it('shows the latest activity first, page by page, each thread once, also while threads are added', async () => {
+  it('shows the latest activity first, page by page, each thread once, even while threads are added', async () => {
     const { key } = await service.organization();
     const agentId = await service.agent(key);
     const made: string[] = [];
@@ -36,7 +36,7 @@ describe('the list of threads', () => {
     expect(seen).toEqual([made[0], ...made.slice(1).reverse()]);
   });
 
-  it('refuses a cursor that it has not issued, and one issued to another organization', async () => {
+  it('refuses a cursor that it has not issued, or has issued to another organization', async () => {
     const [one, two] = [await service.organization(), await service.organization()];
     const agentId = await service.agent(one.key);
     await service.thread(one.key, agentId);
@@ -50,7 +50,7 @@ describe('the list of threads', () => {
     expect((await service.http('GET', `/v1/threads?cursor=${nextCursor ?? ''}`, { key: two.key })).status).toBe(400);
   });
 
-  it('shows a key with an allowlist its agents alone, and one agent on demand', async () => {
+  it('shows a key with an allowlist only its agents, and filters by agent', async () => {
     const organization = await service.organization();
     const { key } = organization;
     const [one, two] = [await service.agent(key), await service.agent(key)];
@@ -83,7 +83,7 @@ describe('a thread', () => {
     });
   });
 
-  it('is deleted with its messages and looks like one that never was', async () => {
+  it('is deleted with its messages and then looks like an unknown thread', async () => {
     const { key } = await service.organization();
     const threadId = await service.thread(key, await service.agent(key));
 
@@ -116,7 +116,7 @@ describe('a thread', () => {
 });
 
 describe('a reaction', () => {
-  it('is kept with the reply, replaced by another, and taken back with null', async () => {
+  it('is stored with the reply, replaced by another, and removed with null', async () => {
     const { key } = await service.organization();
     const threadId = await service.thread(key, await service.agent(key));
     service.models.next(says('reply'));
@@ -138,7 +138,7 @@ describe('a reaction', () => {
     expect((await service.http('PUT', path, { key, body: { reaction: null } })).body).toMatchObject({ reactions: {} });
   });
 
-  it('goes to a reply of the thread alone, and is one of two', async () => {
+  it('is only for a reply of the thread, and one of two', async () => {
     const { key } = await service.organization();
     const threadId = await service.thread(key, await service.agent(key));
     service.models.next(says('reply'));

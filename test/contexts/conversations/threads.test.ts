@@ -17,7 +17,7 @@ async function threadsOf(agentId: string): Promise<number> {
 }
 
 describe('a new thread', () => {
-  it('is answered with all its fields, its metadata among them', async () => {
+  it('has all its fields in the response, with its metadata', async () => {
     const { key } = await service.organization();
     const agentId = await service.agent(key);
     const metadata = { ticket: '4711', empty: '', emoji: '😀' };
@@ -60,7 +60,7 @@ describe('a new thread', () => {
       },
       /metadata/,
     ],
-  ])('is refused with 400 for %s, which the message names; nothing is stored', async (_what, body, named) => {
+  ])('is refused with a 400 that names the field for %s; nothing is stored', async (_what, body, named) => {
     const { key } = await service.organization();
     const agentId = await service.agent(key);
     const sent = 'assistant_id' in body && body.assistant_id === 'agent' ? { ...body, assistant_id: agentId } : body;
@@ -119,7 +119,7 @@ describe('the messages of a thread', () => {
     return service.http('GET', `/v1/threads/${threadId}/messages`, { key });
   }
 
-  it('are none at first, and then each with all its fields', async () => {
+  it('are empty at first, then have all their fields', async () => {
     const talk = await Talk.start(service);
     expect((await read(talk.key, talk.threadId)).body).toEqual({ messages: [], truncated: false });
     service.models.next(says('Hello'));
@@ -158,7 +158,7 @@ describe('the messages of a thread', () => {
     expect([...foreign.headers.keys()]).toEqual([...unknown.headers.keys()]);
   });
 
-  it('are refused to a key without chat, and to one whose allowlist lacks the agent', async () => {
+  it('are refused for a key without chat, and for one whose allowlist lacks the agent', async () => {
     const talk = await Talk.start(service);
     const lacking = await talk.organization.keyWith(['manageAgents']);
     const excluded = await talk.organization.keyWith(['chat'], [await service.agent(talk.key)]);
@@ -172,7 +172,7 @@ describe('the messages of a thread', () => {
     });
   });
 
-  it('answer 400 for an id that is no UUID', async () => {
+  it('answer 400 for an id that is not a UUID', async () => {
     const { key } = await service.organization();
     expect(await read(key, 'thread-1')).toMatchObject({
       status: 400,
@@ -180,7 +180,7 @@ describe('the messages of a thread', () => {
     });
   });
 
-  it('are the newest 200, oldest first, and `truncated` tells of older ones', async () => {
+  it('are the newest 200, oldest first, with `truncated` when there are older ones', async () => {
     const talk = await Talk.start(service);
     const add = (from: number, to: number) =>
       service.database.query(
@@ -217,7 +217,7 @@ describe('a message', () => {
 
   describe.each(['runs', 'runs/stream'])('on %s', (route) => {
     it.each(refused)(
-      'is refused with 400 for %s, which the message names; nothing is stored',
+      'is refused with a 400 that names the field for %s; nothing is stored',
       async (_what, body, named) => {
         const talk = await Talk.start(service);
         const answer = await service.http('POST', `${talk.path}/${route}`, { key: talk.key, body });
@@ -257,7 +257,7 @@ describe('a message', () => {
     });
   });
 
-  it('is stored to the character: nothing is trimmed, nothing is lost', async () => {
+  it('is stored unchanged', async () => {
     const talk = await Talk.start(service);
     const content = '  \t😀 "quoted" \\ line\r\nnext\u2028 end  ';
     service.models.next(says(' spaced ', '\n😀\n '));

@@ -11,7 +11,7 @@ import { endOf, Talk } from '../../support/talk.js';
 
 const service = useService({ extensions: scriptedRuns });
 
-// Each stands in nothing but the requests to the model.
+// Occur only in the requests to the model.
 const PNG = 'iVBORw0KGgoCANARYpng';
 const PDF = 'JVBERi0CANARYpdf';
 const CANARY = /CANARY/;
@@ -43,14 +43,14 @@ afterEach(() => {
   expect(service.app.get(AttachmentMemory).bytes).toBe(0);
 });
 
-describe.each(AGENT_WIRES)('what a tool shows on $provider', (wire) => {
+describe.each(AGENT_WIRES)('the media of a result on $provider', (wire) => {
   const agent = { provider: { type: wire.provider, model: wire.model } };
 
-  it('reaches the model with every further call of the run; everybody else, and later runs, have its names alone', async () => {
+  it('reaches the model with every further call of the run; clients and later runs get only its name', async () => {
     const talk = await Talk.start(service, agent);
-    let meanwhile: unknown;
+    let midway: unknown;
     const look = tool('look', async () => {
-      meanwhile = await talk.storedRows();
+      midway = await talk.storedRows();
       return { output: 'seen', isError: false };
     });
     during(talk.threadId, { tools: [show, look] });
@@ -69,14 +69,14 @@ describe.each(AGENT_WIRES)('what a tool shows on $provider', (wire) => {
     expect(message?.toolCalls?.[0]).toMatchObject({ output: 'A chart and a report.', status: 'completed' });
     const trace = await talk.trace();
     expect(JSON.stringify(trace.steps)).toContain('chart.png');
-    expect(JSON.stringify([events, message, trace, meanwhile, await talk.storedRows()])).not.toMatch(CANARY);
+    expect(JSON.stringify([events, message, trace, midway, await talk.storedRows()])).not.toMatch(CANARY);
 
     await talk.run('Thanks');
     expect(JSON.stringify(lastBody())).not.toMatch(CANARY);
     expect(sentResults(lastBody())[0]).toMatchObject({ text: expect.stringMatching(NOT_SHOWN), media: [] });
   });
 
-  it('is left out where the provider refuses it, and the run goes on', async () => {
+  it('is left out when the provider refuses it, and the run continues', async () => {
     const talk = await Talk.start(service, agent);
     during(talk.threadId, { tools: [show] });
     let held: number | undefined;
@@ -96,7 +96,7 @@ describe.each(AGENT_WIRES)('what a tool shows on $provider', (wire) => {
     expect(sentResults(lastBody())).toMatchObject([{ text: expect.stringMatching(NOT_SHOWN), media: [] }]);
   });
 
-  it('is there for the run that goes on with approved calls, and for no later one', async () => {
+  it('is sent in the run that resumes with approved calls, and in no later one', async () => {
     const talk = await Talk.start(service, { ...agent, tools: { requireApprovalForResourceChanges: true } });
     during(talk.threadId, { tools: [show, new NotingTool('pay').offered] });
     const pays = (id: string) => calls('pay', {}, id);
@@ -129,8 +129,8 @@ describe.each(AGENT_WIRES)('what a tool shows on $provider', (wire) => {
   });
 });
 
-describe('what a tool shows', () => {
-  it('is forgotten where a message comes instead of an approval, and no reader has seen it meanwhile', async () => {
+describe('the media of a result', () => {
+  it('are removed when a message comes instead of an approval, and clients never see them', async () => {
     const talk = await Talk.start(service, { tools: { requireApprovalForResourceChanges: true } });
     during(talk.threadId, { tools: [show, new NotingTool('pay').offered] });
     service.models.next(
@@ -153,7 +153,7 @@ describe('what a tool shows', () => {
     expect(sentResults(lastBody())[0]).toMatchObject({ text: expect.stringMatching(NOT_SHOWN) });
   });
 
-  it('is the newest where there is too much of it', async () => {
+  it('are only the newest when there are too many', async () => {
     const talk = await Talk.start(service);
     let page = 0;
     const pages = (): Promise<ToolResult> => {
@@ -174,7 +174,7 @@ describe('what a tool shows', () => {
     expect(older?.text.match(/not shown again/g)).toHaveLength(10);
   });
 
-  it('of earlier rounds stays when the newest is refused', async () => {
+  it('of earlier rounds stay when the newest are refused', async () => {
     const talk = await Talk.start(service);
     during(talk.threadId, { tools: [show] });
     service.models.next(calls('show', {}, 'a'), calls('show', {}, 'b'), refuses(400), says('I see one.'));
@@ -182,7 +182,7 @@ describe('what a tool shows', () => {
     expect(sentResults(lastBody()).map(({ media }) => media.length)).toEqual([2, 0]);
   });
 
-  it('is left out once; a provider that refuses the rest too ends the run', async () => {
+  it('are left out once; a provider that refuses the rest too fails the run', async () => {
     const talk = await Talk.start(service);
     during(talk.threadId, { tools: [show] });
     service.models.next(calls('show'), refuses(400), refuses(400));

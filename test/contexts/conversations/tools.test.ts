@@ -16,7 +16,7 @@ const service = useService({ clock, extensions: scriptedRuns });
 
 const weather = tool('weather', ({ city }) => output(`rain in ${String(city)}`));
 
-/** The last request, as the provider's wire has it. */
+/** The last request in the provider's format. */
 function lastBody(): Readonly<Record<string, unknown>> {
   return service.models.requests.at(-1)?.body ?? {};
 }
@@ -25,7 +25,7 @@ function ofType(events: readonly StreamedEvent[], type: string): StreamedEvent['
   return events.map(({ event }) => event).filter((event) => event.type === type);
 }
 
-/** The places in a request with text of white space only. */
+/** The paths in a request with blank text. */
 function blankTextsIn(value: unknown, path = 'body'): string[] {
   if (typeof value === 'string') return value !== '' && value.trim() === '' ? [path] : [];
   if (typeof value !== 'object' || value === null) return [];
@@ -40,7 +40,7 @@ describe.each(AGENT_WIRES)('a tool on $provider', (wire) => {
     calls: [{ id: 'call-1', name: 'weather', input: { city: 'Oslo' } }],
   });
 
-  it('shows its call and result between the texts of one message, as AG-UI has it', async () => {
+  it('shows its call and result between the texts of one message, as in AG-UI', async () => {
     const talk = await Talk.start(service, agent);
     during(talk.threadId, { tools: [weather] });
     service.models.next(asksWeather, says('It ', 'rains.'));
@@ -78,7 +78,7 @@ describe.each(AGENT_WIRES)('a tool on $provider', (wire) => {
     expect(endOf(events)).toMatchObject({ result: { message: stored } });
   });
 
-  it("gives the model its result, with the provider's sealed state, and in later turns without that state", async () => {
+  it('gives the model its result with the provider state, and in later runs without it', async () => {
     const talk = await Talk.start(service, agent);
     during(talk.threadId, { tools: [weather] });
     service.models.next(asksWeather, says('It rains.'), says('Still.'));
@@ -93,7 +93,7 @@ describe.each(AGENT_WIRES)('a tool on $provider', (wire) => {
     expect(JSON.stringify(lastBody())).toContain('Let me look.');
   });
 
-  it('that fails, throws or does not exist becomes an error that the model reads; the run goes on', async () => {
+  it('that fails, throws or does not exist is an error that the model reads; the run continues', async () => {
     const talk = await Talk.start(service, agent);
     during(talk.threadId, {
       tools: [
@@ -128,7 +128,7 @@ describe.each(AGENT_WIRES)('a tool on $provider', (wire) => {
     expect(JSON.stringify([events, stored, lastBody(), trace])).not.toContain('secret-canary');
   });
 
-  it('that is called twice with one id in one answer gives both results, each to its call', async () => {
+  it('that is called twice with one id in one answer gives each call its result', async () => {
     const talk = await Talk.start(service, agent);
     during(talk.threadId, { tools: [weather] });
     const both = ['Oslo', 'Rome'].map((city) => ({ id: 'same', name: 'weather', input: { city } }));
@@ -155,10 +155,10 @@ describe.each(AGENT_WIRES)('a tool on $provider', (wire) => {
     expect(wire.toolResults(lastBody())).toEqual(results);
   });
 
-  it('and texts that are blank reach no provider as blank text', async () => {
+  it('and texts that are blank are not sent to providers as blank text', async () => {
     const talk = await Talk.start(service, { ...agent, systemPrompt: ' \n ' });
     during(talk.threadId, { tools: [tool('blank', () => output(' \n '))] });
-    // The other providers accept their own answers unchanged; this one refuses blank text that it has written itself.
+    // Only this provider refuses blank text in its own answers.
     const sealed = wire.api === 'anthropic' ? { opaque: 'sealed-state' } : {};
     service.models.next(
       answers({ ...sealed, text: ' \n ', calls: [{ id: 'b', name: 'blank' }] }),
@@ -179,7 +179,7 @@ describe.each(AGENT_WIRES)('a tool on $provider', (wire) => {
     for (const { body } of service.models.requests) expect(blankTextsIn(body)).toEqual([]);
   });
 
-  it('runs side by side with the others of its round', async () => {
+  it('runs in parallel with the others of its round', async () => {
     const talk = await Talk.start(service, agent);
     const started = new Map<string, () => void>();
     const meet = (name: string, other: string) => {
@@ -214,7 +214,7 @@ describe.each(AGENT_WIRES)('a tool on $provider', (wire) => {
     ['was cut off by the token limit', wire.cutOffToolCall, 'RUN_FINISHED'],
   ];
 
-  it.each(unfinished)('is not run by a call that %s', async (_what, frames, end) => {
+  it.each(unfinished)('is not called by a call that %s', async (_what, frames, end) => {
     const talk = await Talk.start(service, agent);
     let ran = false;
     during(talk.threadId, {
@@ -239,7 +239,7 @@ describe.each(AGENT_WIRES)('a tool on $provider', (wire) => {
       if (event.type === 'TOOL_CALL_END') open.delete(event['toolCallId']);
     }
     expect([...open]).toEqual([]);
-    // Where the run ends well, nobody is left to wait for the result of a call that was shown.
+    // When the run completes, every call that was shown has a result.
     const shown = end === 'RUN_ERROR' ? [] : ofType(events, 'TOOL_CALL_START').map(({ toolCallId }) => toolCallId);
     expect(ofType(events, 'TOOL_CALL_RESULT').map(({ toolCallId }) => toolCallId)).toEqual(shown);
     const kept = (await talk.messages())[1]?.toolCalls ?? [];
@@ -249,8 +249,8 @@ describe.each(AGENT_WIRES)('a tool on $provider', (wire) => {
   });
 });
 
-describe('the calls of a turn', () => {
-  it('are hidden from the person chatting where toolProgress is off; the tools run all the same', async () => {
+describe('the calls of a run', () => {
+  it('are hidden from clients when toolProgress is off; the tools run nevertheless', async () => {
     const talk = await Talk.start(service, { toolProgress: { enabled: false } });
     during(talk.threadId, { tools: [weather] });
     service.models.next(calls('weather', { city: 'Oslo' }), says('It rains.'));
@@ -284,7 +284,7 @@ describe('the calls of a turn', () => {
     expect((await talk.messages())[1]).toMatchObject({ content: 'Wait.\n\nDone', status: 'completed' });
   });
 
-  it('end as unknown when the run times out under them, those with a result keep it, and the model reads that in the next turn', async () => {
+  it('are unknown when the run times out during them; those with a result keep it, and the model reads both in the next run', async () => {
     const talk = await Talk.start(service, { timeoutMinutes: 1 });
     const slow = endlessTool();
     during(talk.threadId, { tools: [weather, slow.offered] });
@@ -318,7 +318,7 @@ describe('the calls of a turn', () => {
     ]);
   });
 
-  it('that were under way when the user cancelled have a result for the model that says so', async () => {
+  it('that were under way when the user cancelled have a result that says so to the model', async () => {
     const talk = await Talk.start(service);
     const slow = endlessTool();
     during(talk.threadId, { tools: [slow.offered] });
@@ -332,15 +332,15 @@ describe('the calls of a turn', () => {
 
     await talk.run('Again');
 
-    const [told] = PROVIDER_WIRES[0]?.toolResults(lastBody()) ?? [];
-    expect(told).toMatchObject({
+    const [result] = PROVIDER_WIRES[0]?.toolResults(lastBody()) ?? [];
+    expect(result).toMatchObject({
       id: 'slow',
       output: expect.stringContaining('the user cancelled the reply'),
       isError: true,
     });
   });
 
-  it(`run in at most ${TOOL_ROUNDS} rounds; then they are refused, and a model that goes on is taken at its word`, async () => {
+  it(`run in at most ${TOOL_ROUNDS} rounds; then they are refused, and the run ends with the text so far`, async () => {
     const talk = await Talk.start(service);
     let ran = 0;
     during(talk.threadId, { tools: [tool('again', () => output(String((ran += 1))))] });
@@ -366,7 +366,7 @@ describe('the calls of a turn', () => {
     );
   });
 
-  it('are refused when the same one is asked for over and over, with nothing else in between', async () => {
+  it('are refused when the same one is repeated with no other call in between', async () => {
     const talk = await Talk.start(service);
     let ran = 0;
     during(talk.threadId, { tools: [tool('again', () => output(String((ran += 1))))] });
@@ -380,7 +380,7 @@ describe('the calls of a turn', () => {
     ]);
   });
 
-  it('are made however often the same one is asked for between others, or in one answer', async () => {
+  it('are made when the same one is repeated between other calls, or in one answer', async () => {
     const talk = await Talk.start(service);
     during(talk.threadId, {
       tools: [tool('snapshot', () => output('a page')), tool('click', () => output('clicked'))],

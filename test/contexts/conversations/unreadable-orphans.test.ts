@@ -29,7 +29,7 @@ interface Orphan {
   readonly streaming: Promise<StreamedEvent[]>;
 }
 
-/** A run whose process is dead, as far as the database knows, with a call under way that is stored. */
+/** A run whose process is silent, with a stored call under way. */
 async function orphan(until: Promise<unknown>): Promise<Orphan> {
   const talk = await Talk.start(service);
   const called = Promise.withResolvers<undefined>();
@@ -46,12 +46,12 @@ async function orphan(until: Promise<unknown>): Promise<Orphan> {
   return { talk, runId: (await talk.storedRun())?.id ?? '', streaming };
 }
 
-/** What the log has of the end of the orphan. */
+/** The log entries about the end of the orphan. */
 function logged(runId: string): string[] {
   return lines.filter((line) => line.includes(`"runId":"${runId}"`) && line.includes('orphaned run'));
 }
 
-it('a run whose process is dead is ended without what cannot be read of it, which the log names, and so are the others', async () => {
+it('a run whose process is dead is ended without its unreadable JSON, which the log names; other runs are ended too', async () => {
   const release = Promise.withResolvers<undefined>();
   const orphans = [
     await orphan(release.promise),

@@ -56,7 +56,7 @@ describe.each(AGENT_WIRES)('a waiting run on $provider', ({ provider, model }) =
 });
 
 describe('a user message that is blank', () => {
-  it('is 400 on every route where nothing is attached to it, and nothing is stored', async () => {
+  it('is 400 on every route without an attachment, and nothing is stored', async () => {
     const { key } = await service.organization();
     const agentId = await service.agent(key);
     const threadId = await service.thread(key, agentId);

@@ -53,7 +53,7 @@ function stored(
 }
 
 describe('a web search that the provider makes', () => {
-  it('is shown where it stands in the reply, kept with the message, and a step of the trace', async () => {
+  it('is shown at its place in the reply, stored with the message, and a step of the trace', async () => {
     const talk = await Talk.start(service, SEARCHES);
     service.models.next(answersBlocks(searches));
 
@@ -89,7 +89,7 @@ describe('a web search that the provider makes', () => {
     expect(await stored(talk)).toMatchObject([{ transcript: [] }]);
   });
 
-  it('is not shown where toolProgress is off, and is in the trace all the same', async () => {
+  it('is not shown when toolProgress is off, but is in the trace', async () => {
     const talk = await Talk.start(service, { ...SEARCHES, toolProgress: { enabled: false } });
     service.models.next(answersBlocks(searches));
 
@@ -102,7 +102,7 @@ describe('a web search that the provider makes', () => {
     expect((await talk.trace()).steps).toMatchObject([{ type: 'model' }, { type: 'tool', name: 'web_search' }]);
   });
 
-  it('is in later turns what the reply says of it, and no call', async () => {
+  it('is no call in later runs, which have only the reply', async () => {
     const talk = await Talk.start(service, SEARCHES);
     service.models.next(answersBlocks(searches), says('You are welcome.'));
     await talk.run('Where?');
@@ -114,7 +114,7 @@ describe('a web search that the provider makes', () => {
     ]);
   });
 
-  it('asks nobody: neither hooks nor those who approve calls', async () => {
+  it('needs neither hooks nor approval', async () => {
     const talk = await Talk.start(service, { tools: { ...SEARCHES.tools, ...ASKS_ALWAYS.tools } });
     const asked: string[] = [];
     during(talk.threadId, {
@@ -131,7 +131,7 @@ describe('a web search that the provider makes', () => {
   it.each([
     ['max_uses_exceeded', expect.stringContaining('limit of searches')],
     ['a_code_of_tomorrow', 'The web search failed.'],
-  ])('that fails with %s says so in words, and the reply goes on', async (code, words) => {
+  ])('that fails with %s has an error text, and the reply continues', async (code, words) => {
     const talk = await Talk.start(service, SEARCHES);
     service.models.next(
       answersBlocks([searchBlock('s1', { query: 'x' }), searchErrorBlock('s1', code), textBlock('Sorry.')]),
@@ -147,7 +147,7 @@ describe('a web search that the provider makes', () => {
     expect((await talk.trace()).steps[1]).toMatchObject({ name: 'web_search', output: words, error: words });
   });
 
-  it('that finds nothing says so', async () => {
+  it('without results says so', async () => {
     const talk = await Talk.start(service, SEARCHES);
     service.models.next(
       answersBlocks([searchBlock('s1', { query: 'x' }), foundBlock('s1', []), textBlock('Nothing.')]),
@@ -158,7 +158,7 @@ describe('a web search that the provider makes', () => {
     ]);
   });
 
-  it('is one call where the provider pauses within it', async () => {
+  it('is one call when the provider pauses during it', async () => {
     const talk = await Talk.start(service, SEARCHES);
     const [said, search, ...rest] = searches;
     service.models.next(
@@ -182,7 +182,7 @@ describe('a web search beside the calls of tools', () => {
   const both = [...searches.slice(0, 3), toolBlock('c1', 'weather', { city: 'Oslo' })];
   const weather = tool('weather', ({ city }) => output(`rain in ${String(city)}`));
 
-  it('goes back to the provider as it came while the run lasts, and not in later turns', async () => {
+  it('is sent back to the provider unchanged in the same run, and not in later runs', async () => {
     const talk = await Talk.start(service, SEARCHES);
     during(talk.threadId, { tools: [weather] });
     service.models.next(answersBlocks(both, 'tool_use'), says('It rains there.'), says('Bye.'));
@@ -211,7 +211,7 @@ describe('a web search beside the calls of tools', () => {
     expect(JSON.stringify(lastBody()['messages'])).toContain('rain in Oslo');
   });
 
-  it('goes back in the run that goes on with a call that was approved', async () => {
+  it('is sent back in the run that resumes with an approved call', async () => {
     const talk = await Talk.start(service, { tools: { ...SEARCHES.tools, ...ASKS_ALWAYS.tools } });
     const pay = new NotingTool('pay');
     during(talk.threadId, { tools: [pay.offered] });
@@ -238,7 +238,7 @@ describe('a web search beside the calls of tools', () => {
     ]);
   });
 
-  it('may have its result in the answer after theirs', async () => {
+  it('may have its result in the next answer', async () => {
     const talk = await Talk.start(service, SEARCHES);
     during(talk.threadId, { tools: [weather] });
     service.models.next(
@@ -257,7 +257,7 @@ describe('a web search beside the calls of tools', () => {
 });
 
 describe('a web search without a result', () => {
-  it('is unknown where the answer breaks off, and the next turn is none the worse', async () => {
+  it('is unknown when the answer fails, and the next run works', async () => {
     const talk = await Talk.start(service, SEARCHES);
     const frames = blockFrames([textBlock('I look.'), searchBlock('s1', { query: 'x' }), textBlock('never sent')]);
     const cut = frames.findIndex((frame) => frame.includes('never sent'));
@@ -301,7 +301,7 @@ describe('a web search without a result', () => {
 });
 
 describe('the setting', () => {
-  it('is made with the agent, changed with its provider, and reaches the model', async () => {
+  it('is set when the agent is created, changed with its provider, and reaches the model', async () => {
     const searching = expect.arrayContaining([{ type: 'web_search_20250305', name: 'web_search' }]);
     const talk = await Talk.start(service, SEARCHES);
     const turn = async (webSearch?: boolean): Promise<unknown> => {
@@ -319,7 +319,7 @@ describe('the setting', () => {
     expect(await turn(true)).toEqual(searching);
   });
 
-  it('gives way to a tool of the same name', async () => {
+  it('yields to a tool with the same name', async () => {
     const talk = await Talk.start(service, SEARCHES);
     during(talk.threadId, { tools: [tool('web_search', () => output('ours'))] });
     service.models.next(says('ok'));
