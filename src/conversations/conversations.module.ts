@@ -31,7 +31,6 @@ import { RunSupervisor } from './application/run-supervisor.js';
 import { ShowExpiredCalls } from './application/show-expired-calls.js';
 import { StartRun } from './application/start-run.js';
 import { RecordSuggestions } from './application/record-suggestions.js';
-import { SuggestionUsageRepository } from './persistence/suggestion-usage.repository.js';
 import { SuggestNext } from './application/suggest-next.js';
 import { ThreadDataHolders } from './application/thread-data-holders.js';
 import { ThreadLookup } from './application/thread-lookup.js';
@@ -131,7 +130,6 @@ const controllers = [
     CompleteChat,
     RunAgUi,
     RecordSuggestions,
-    SuggestionUsageRepository,
     SuggestNext,
     ChatCompletionStreams,
     JoinRun,

@@ -10,7 +10,7 @@ import {
   type MemoryReservation,
 } from '../../files/index.js';
 import { type ProviderType, takesMediaType } from '../../models/index.js';
-import { emptyNote, type MessageAttachment } from '../domain/attachment.js';
+import { attachmentNote, type MessageAttachment } from '../domain/attachment.js';
 import { attachmentRefused, attachmentsTooLarge, callerDisconnected } from '../domain/conversations.errors.js';
 import type { NewThreadMessage } from '../domain/new-thread.js';
 import { type AttachedFile, AttachedFiles } from '../engine/attached-files.js';
@@ -164,7 +164,7 @@ function memoryFor(read: readonly Read[], own: readonly Read[]): number {
 }
 
 function contentOf({ reference: { name }, content }: Read): AttachedFile {
-  if (content.data.length === 0) return emptyNote({ name, contentType: content.mediaType });
+  if (content.data.length === 0) return attachmentNote({ name, contentType: content.mediaType }, 'empty');
   return toModelAttachment(name, content);
 }
 

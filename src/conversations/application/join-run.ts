@@ -80,16 +80,9 @@ export class JoinRun {
   }
 
   private async *replay(reference: RunReference, signal: AbortSignal): RunEntries {
-    const { run, message, model, decisions } = await this.waitForEnd(reference, signal);
-    const agent = await this.agents.find(reference.organizationId, run.agentId);
-    const events = replayRun({
-      run,
-      message,
-      decisions,
-      provider: model.provider,
-      model: model.model,
-      toolProgress: agent?.toolProgress ?? false,
-    });
+    const stored = await this.waitForEnd(reference, signal);
+    const agent = await this.agents.find(reference.organizationId, stored.run.agentId);
+    const events = replayRun(stored, agent?.toolProgress ?? false);
     yield [...events].map((event, index) => ({ number: index + 1, tag: PLAIN, data: JSON.stringify(event) }));
   }
 

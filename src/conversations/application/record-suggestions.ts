@@ -2,17 +2,18 @@ import { Injectable } from '@nestjs/common';
 import type { RunnableAgent } from '../../agents/index.js';
 import { addKnownUsage, addUsage, creditsFor, findModel, type ModelUsage, NO_USAGE } from '../../models/index.js';
 import { Clock } from '../../platform/clock/index.js';
+import { Database } from '../../platform/database/index.js';
 import { newId } from '../../platform/ids/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
 import { RunObservers } from '../engine/run-observers.js';
-import { SuggestionUsageRepository } from '../persistence/suggestion-usage.repository.js';
+import { insertSuggestionUsage } from '../persistence/suggestion-usage.sql.js';
 
 /** Stores the usage of suggestions, for credits and analytics. */
 @Injectable()
 export class RecordSuggestions {
   constructor(
     private readonly observers: RunObservers,
-    private readonly repository: SuggestionUsageRepository,
+    private readonly database: Database,
     private readonly clock: Clock,
     private readonly logger: Logger,
   ) {}
@@ -30,7 +31,7 @@ export class RecordSuggestions {
         ...{ id: newId(), organizationId, agentId, provider: provider.type, model: provider.model },
         ...{ at: this.clock.now(), inputTokens, outputTokens, credits },
       });
-      await this.repository.insert(records);
+      await insertSuggestionUsage(this.database, records);
     } catch (error) {
       this.logger.error({ err: error, agentId }, 'The usage of suggestions could not be stored');
     }

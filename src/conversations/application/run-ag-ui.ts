@@ -53,36 +53,18 @@ export class RunAgUi {
    * @throws what `StartRun.execute` and `ResumeRun.execute` throw; nothing is stored then
    */
   async execute(command: RunAgUiCommand): Promise<ActiveRun> {
-    const {
-      organizationId,
-      conversation,
-      answers,
-      userContext,
-      callerSpan,
-      widget,
-      showReasoning,
-      idempotency,
-      disconnected,
-    } = command;
+    const { organizationId, conversation, answers, userContext, callerSpan } = command;
+    const { widget, showReasoning, idempotency, disconnected } = command;
+    const callerPrompt = conversation.instructions;
     const request = {
-      organizationId,
-      disconnected,
-      callerPrompt: conversation.instructions,
-      userContext,
-      callerSpan,
-      widget,
-      showReasoning,
-      idempotency,
+      ...{ organizationId, disconnected, callerPrompt, userContext, callerSpan },
+      ...{ widget, showReasoning, idempotency },
     };
     const thread = await this.find(command);
     if (answers.length > 0) {
       if (!thread) throw noThreadToResume();
-      return this.resumeRun.execute({
-        ...request,
-        thread,
-        answers,
-        userContextField: 'body/forwardedProps/userContext',
-      });
+      const userContextField = 'body/forwardedProps/userContext';
+      return this.resumeRun.execute({ ...request, thread, answers, userContextField });
     }
     const { text, clientId, attachments } = conversation;
     const run = { ...request, text, clientId, attachments };

@@ -19,49 +19,29 @@ export type MessageAttachment = Stored<typeof messageAttachment>;
 
 type Named = Pick<MessageAttachment, 'name' | 'contentType'>;
 
-/** The model reads this instead of a file that is not sent again. */
-export function leftOutNote(file: Named): string {
-  return attachedNote(file, LEFT_OUT);
+/** Why a request lacks a file. */
+export type Omission = keyof typeof OMISSIONS;
+
+/** The model reads this instead of a file of a user's message. */
+export function attachmentNote(file: Named, why: Omission): string {
+  return note(file, 'was attached to this message', why);
 }
 
-/** The model reads this instead of a file for which the process has no memory left. */
-export function noRoomNote(file: Named): string {
-  return attachedNote(file, NO_ROOM);
+/** The model reads this instead of an image or a file of a tool's result. */
+export function mediaNote({ name, mediaType: contentType }: ModelMedia, why: Omission): string {
+  return note({ name, contentType }, 'was part of this result', why);
 }
 
-/** The model reads this instead of a file that can no longer be read. */
-export function unreadableNote(file: Named): string {
-  return attachedNote(file, 'It can no longer be read.');
-}
-
-/** The model reads this instead of an empty file, which providers refuse. */
-export function emptyNote(file: Named): string {
-  return attachedNote(file, EMPTY);
-}
-
-/** Why a request lacks an image or a file of a tool's result. */
-export type MediaOmission = 'left_out' | 'no_room' | 'empty' | 'refused';
-
-/** The model reads this in its place. */
-export function mediaNote({ name, mediaType: contentType }: ModelMedia, why: MediaOmission): string {
-  return note({ name, contentType }, 'was part of this result', MEDIA_OMISSIONS[why]);
-}
-
-const LEFT_OUT = 'It is not shown again, to leave room for what is newer.';
-const NO_ROOM = 'It cannot be shown at the moment.';
-const EMPTY = 'It is empty.';
-
-const MEDIA_OMISSIONS: Readonly<Record<MediaOmission, string>> = {
-  left_out: LEFT_OUT,
-  no_room: NO_ROOM,
-  empty: EMPTY,
+const OMISSIONS = {
+  left_out: 'It is not shown again, to leave room for what is newer.',
+  /** The process has no memory left for it. */
+  no_room: 'It cannot be shown at the moment.',
+  /** Providers refuse empty files. */
+  empty: 'It is empty.',
+  unreadable: 'It can no longer be read.',
   refused: 'It could not be shown: the model provider did not take it.',
-};
+} as const;
 
-function attachedNote(file: Named, what: string): string {
-  return note(file, 'was attached to this message', what);
-}
-
-function note({ name, contentType }: Named, where: string, what: string): string {
-  return `[The file ${JSON.stringify(name)} (${contentType}) ${where}. ${what}]`;
+function note({ name, contentType }: Named, where: string, why: Omission): string {
+  return `[The file ${JSON.stringify(name)} (${contentType}) ${where}. ${OMISSIONS[why]}]`;
 }

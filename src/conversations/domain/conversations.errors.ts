@@ -40,9 +40,7 @@ export function threadBusy(): DomainError {
   return new DomainError(
     'conflict',
     'A run is already under way on this thread. Wait until it has ended, then send the message again.',
-    {
-      code: 'thread_busy',
-    },
+    { code: 'thread_busy' },
   );
 }
 
@@ -56,9 +54,7 @@ function sessionTurnsUsed(): DomainError {
   return new DomainError(
     'rate_limited',
     `The session has used all its ${MAX_SESSION_TURNS} turns. Start a new session.`,
-    {
-      code: 'session_turn_cap_exhausted',
-    },
+    { code: 'session_turn_cap_exhausted' },
   );
 }
 

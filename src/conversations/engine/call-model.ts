@@ -61,13 +61,14 @@ export class CallModel {
       providerCalls.abort();
       this.record(state, request, answer, stopwatch, publicFailure(error).error.message);
       const retry =
-        !hasAnswered(answer) && (replacedSchemas(state, request, error) || shortened(state.conversation, error));
+        !hasAnswered(answer) &&
+        (state.schemaFallbacks.refuse(error, request, state.tools) || shortened(state.conversation, error));
       // A refused request used no tokens; counting it would make the run's usage unknown.
       if (!retry || answer.usage.inputTokens !== null) state.count(answer.usage);
       if (retry) return { kind: 'call_model' };
       throw error;
     }
-    state.schemaFallbacks.accept(request, (name) => state.tools.find(name));
+    state.schemaFallbacks.accept(request, state.tools);
     state.count(answer.usage);
     state.conversation.transcript.push({
       role: 'assistant',
@@ -154,7 +155,7 @@ export class CallModel {
       system: state.system,
       showReasoning: state.context.showReasoning,
       messages: state.conversation.messages,
-      tools: state.schemaFallbacks.apply(state.tools.definitions(), (name) => state.tools.find(name)),
+      tools: state.schemaFallbacks.definitions(state.tools),
     };
   }
 
@@ -201,11 +202,6 @@ function askAgain(state: RunState, written: string): NextStep {
   }
   state.conversation.transcript.push({ role: 'user', text: unreadableCallNote(written), guidance: 'unreadable_call' });
   return { kind: 'call_model' };
-}
-
-/** Otherwise one malformed schema would fail every run of the agent. */
-function replacedSchemas(state: RunState, request: ModelRequest, error: unknown): boolean {
-  return state.schemaFallbacks.refuse(error, request, (name) => state.tools.find(name));
 }
 
 /**

@@ -1,5 +1,5 @@
 import { type HistoryEntry, type UserEntry, withNotes } from '../domain/message.js';
-import { leftOutNote, type MessageAttachment } from '../domain/attachment.js';
+import { attachmentNote, type MessageAttachment } from '../domain/attachment.js';
 import {
   IMAGE_CHARACTERS,
   PDF_BYTES_A_CHARACTER,
@@ -40,7 +40,7 @@ function choose(entry: UserEntry, attached: readonly MessageAttachment[], left: 
   const notes: string[] = [];
   for (const file of attached) {
     if (take(file, left)) kept.push(file);
-    else notes.push(leftOutNote(file));
+    else notes.push(attachmentNote(file, 'left_out'));
   }
   return { role: 'user', text: withNotes(entry.text, notes), attached: kept };
 }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { AttachmentFetcher, memoryOf } from '../../files/index.js';
 import type { ModelMessage } from '../../models/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
-import { emptyNote, unreadableNote, type MessageAttachment, noRoomNote } from '../domain/attachment.js';
+import { attachmentNote, type MessageAttachment } from '../domain/attachment.js';
 import { type HistoryEntry, type UserEntry, withNotes } from '../domain/message.js';
 import type { RunContext } from '../ports/index.js';
 import type { AttachedFile } from './attached-files.js';
@@ -44,15 +44,15 @@ export class LoadAttachments {
   private async read({ organizationId, runId, attached }: RunContext, file: MessageAttachment): Promise<AttachedFile> {
     if (!attached.memory.add(memoryOf(file.size))) {
       this.logger.warn({ runId, fileId: file.fileId }, 'There was no memory for a file of an earlier message');
-      return noRoomNote(file);
+      return attachmentNote(file, 'no_room');
     }
     try {
       const content = await this.files.fetchStored(file.fileId, organizationId);
-      if (content.kind === 'refused') return unreadableNote(file);
-      return content.data.length === 0 ? emptyNote(file) : toModelAttachment(file.name, content);
+      if (content.kind === 'refused') return attachmentNote(file, 'unreadable');
+      return content.data.length === 0 ? attachmentNote(file, 'empty') : toModelAttachment(file.name, content);
     } catch (error) {
       this.logger.warn({ err: error, fileId: file.fileId }, 'A file of an earlier message could not be read');
-      return unreadableNote(file);
+      return attachmentNote(file, 'unreadable');
     }
   }
 }

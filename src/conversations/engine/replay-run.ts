@@ -1,6 +1,6 @@
-import { type ApprovalDecision, declinedOutput } from '../domain/approval.js';
+import { declinedOutput } from '../domain/approval.js';
 import type { Message, ToolCallRecord } from '../domain/message.js';
-import type { Run } from '../domain/run.js';
+import type { StoredRun } from '../persistence/run-reader.repository.js';
 import {
   componentShown,
   runError,
@@ -17,24 +17,14 @@ import {
 } from './agui-events.js';
 import { messageView, outcomeOf, runView } from './presenters.js';
 
-export interface ReplayedRun {
-  readonly run: Run;
-  readonly message: Message | null;
-  /** The answers that the run began with; null when a message began it. */
-  readonly decisions: readonly ApprovalDecision[] | null;
-  readonly provider: string;
-  readonly model: string;
-  readonly toolProgress: boolean;
-}
-
 /**
  * Makes the events of a run from the stored run, for a run whose log has expired: the same content and end, in fewer
  * and larger parts.
  */
-export function* replayRun(replayed: ReplayedRun): Generator<RunEvent> {
-  const { run, message, provider, model, toolProgress } = replayed;
+export function* replayRun(stored: StoredRun, toolProgress: boolean): Generator<RunEvent> {
+  const { run, message, model } = stored;
   yield runStarted(run.threadId, run.id);
-  if (toolProgress) yield* replayCalls(replayed);
+  if (toolProgress) yield* replayCalls(stored);
   if (message) {
     for (const component of message.components) yield componentShown(component);
     yield* replayText(message);
@@ -44,11 +34,11 @@ export function* replayRun(replayed: ReplayedRun): Generator<RunEvent> {
     return;
   }
   const view = message === null ? null : messageView(message, toolProgress);
-  yield runFinished({ run: runView(run), message: view, provider, model }, outcomeOf(run));
+  yield runFinished({ run: runView(run), message: view, ...model }, outcomeOf(run));
 }
 
 /** For calls that an earlier run has shown only results are sent; calls that wait for approval have no result. */
-function* replayCalls({ run, message, decisions }: ReplayedRun): Generator<RunEvent> {
+function* replayCalls({ run, message, decisions }: StoredRun): Generator<RunEvent> {
   for (const { toolCallId: id, tool: name, input, ...decision } of decisions ?? []) {
     if (decision.approved) continue;
     yield replayedResult(run.id, { id, name, input, output: declinedOutput(decision), status: 'denied' });

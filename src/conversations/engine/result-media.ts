@@ -1,6 +1,6 @@
 import { type MemoryReservation, memoryOf } from '../../files/index.js';
 import type { ModelAttachment, ModelMedia, ModelMessage } from '../../models/index.js';
-import { leftOutNote, type MediaOmission, mediaNote } from '../domain/attachment.js';
+import { attachmentNote, type Omission, mediaNote } from '../domain/attachment.js';
 import { type ResultEntry, withNotes } from '../domain/message.js';
 import { type AttachmentRoom, sum } from './choose-attachments.js';
 import { KEPT_MEDIA_BASE64_BYTES, REQUEST_ATTACHMENTS, REQUEST_BASE64_BYTES } from './limits.js';
@@ -14,7 +14,7 @@ export function mediaOf(entries: readonly ModelMessage[]): ModelMedia[] {
 }
 
 /** The entry with notes in place of its media. */
-export function withoutMedia(entry: ModelMessage, why: MediaOmission): ModelMessage {
+export function withoutMedia(entry: ModelMessage, why: Omission): ModelMessage {
   return entry.role === 'tool' ? keepOnly(entry, () => false, why) : entry;
 }
 
@@ -76,11 +76,11 @@ function chooseAttachments(entry: ModelMessage, room: Room): ModelMessage {
   if (kept.length === entry.attachments.length) return entry;
   const notes = entry.attachments
     .filter((file) => !kept.includes(file))
-    .map(({ name, mediaType }) => leftOutNote({ name, contentType: mediaType }));
+    .map(({ name, mediaType }) => attachmentNote({ name, contentType: mediaType }, 'left_out'));
   return { role: 'user', text: withNotes(entry.text, notes), ...(kept.length === 0 ? {} : { attachments: kept }) };
 }
 
-function keepOnly(entry: ResultEntry, choose: (medium: ModelMedia) => boolean, why: MediaOmission): ResultEntry {
+function keepOnly(entry: ResultEntry, choose: (medium: ModelMedia) => boolean, why: Omission): ResultEntry {
   const { media, ...rest } = entry;
   if (!media) return entry;
   const kept = media.filter((medium) => choose(medium));

@@ -1,6 +1,6 @@
 import type { MemoryReservation } from '../../files/index.js';
 import type { ModelMessage } from '../../models/index.js';
-import { leftOutNote } from '../domain/attachment.js';
+import { attachmentNote } from '../domain/attachment.js';
 import { inCallOrder, type ResultEntry, withNotes, withoutState } from '../domain/message.js';
 import { RESULT_SHARE, RESULTS_SHARE, SMALL_RESULTS_SHARE } from './limits.js';
 import {
@@ -161,6 +161,8 @@ export class RunConversation {
 
 function withoutFiles(entry: ModelMessage): ModelMessage {
   if (entry.role !== 'user' || !entry.attachments) return entry;
-  const notes = entry.attachments.map(({ name, mediaType }) => leftOutNote({ name, contentType: mediaType }));
+  const notes = entry.attachments.map(({ name, mediaType }) =>
+    attachmentNote({ name, contentType: mediaType }, 'left_out'),
+  );
   return { role: 'user', text: withNotes(entry.text, notes) };
 }

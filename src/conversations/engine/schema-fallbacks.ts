@@ -1,5 +1,5 @@
 import { ANY_INPUT, ModelFailure, type ModelRequest, type ToolDefinition } from '../../models/index.js';
-import type { OfferedTool } from '../ports/index.js';
+import type { ToolSet } from './tool-set.js';
 
 /** After so many refusals in a row the schemas of all tools are replaced. */
 const MAX_REFUSALS_BY_NAME = 4;
@@ -12,13 +12,11 @@ export class SchemaFallbacks {
   /** How often in a row the provider has refused a request because of a schema. */
   private refusals = 0;
 
-  apply(
-    definitions: readonly ToolDefinition[],
-    find: (name: string) => OfferedTool | undefined,
-  ): readonly ToolDefinition[] {
-    return definitions.map((definition) => {
+  /** The definitions for the next request. */
+  definitions(tools: ToolSet): readonly ToolDefinition[] {
+    return tools.definitions().map((definition) => {
       const { name } = definition;
-      if (!this.names.has(name) && find(name)?.schemaRefused !== true) return definition;
+      if (!this.names.has(name) && tools.find(name)?.schemaRefused !== true) return definition;
       this.names.add(name);
       return { ...definition, inputSchema: ANY_INPUT };
     });
@@ -29,27 +27,27 @@ export class SchemaFallbacks {
    * refusals in a row all schemas are replaced.
    * @returns whether a repeated request would have a different schema
    */
-  refuse(error: unknown, { tools }: ModelRequest, find: (name: string) => OfferedTool | undefined): boolean {
+  refuse(error: unknown, request: ModelRequest, tools: ToolSet): boolean {
     const refusal = error instanceof ModelFailure ? error.facts.refusedSchemas : undefined;
     if (!refusal) return false;
     this.refusals += 1;
     const isNamed = refusal.tools.length > 0 && this.refusals < MAX_REFUSALS_BY_NAME;
-    const refused = isNamed ? refusal.tools : tools.map(({ name }) => name);
+    const refused = isNamed ? refusal.tools : request.tools.map(({ name }) => name);
     const replaced = refused.filter((name) => !this.names.has(name));
     for (const name of replaced) {
       this.names.add(name);
-      find(name)?.schemaJudged?.({ accepted: false, isNamed, reason: refusal.reason });
+      tools.find(name)?.schemaJudged?.({ accepted: false, isNamed, reason: refusal.reason });
     }
     return replaced.length > 0;
   }
 
   /** Call when the provider has answered the request, and so has accepted its schemas. */
-  accept({ tools }: ModelRequest, find: (name: string) => OfferedTool | undefined): void {
+  accept(request: ModelRequest, tools: ToolSet): void {
     this.refusals = 0;
-    for (const { name } of tools) {
+    for (const { name } of request.tools) {
       if (this.names.has(name) || this.accepted.has(name)) continue;
       this.accepted.add(name);
-      find(name)?.schemaJudged?.({ accepted: true });
+      tools.find(name)?.schemaJudged?.({ accepted: true });
     }
   }
 }

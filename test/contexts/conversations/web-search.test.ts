@@ -153,9 +153,7 @@ describe('a web search that the provider makes', () => {
       answersBlocks([searchBlock('s1', { query: 'x' }), foundBlock('s1', []), textBlock('Nothing.')]),
     );
     await talk.run('Where?');
-    expect((await talk.messages())[1]?.toolCalls).toMatchObject([
-      { output: 'Nothing was found.', status: 'completed' },
-    ]);
+    expect((await talk.messages())[1]?.toolCalls).toMatchObject([{ output: 'No pages found.', status: 'completed' }]);
   });
 
   it('is one call when the provider pauses during it', async () => {
