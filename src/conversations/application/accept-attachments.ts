@@ -81,7 +81,7 @@ export class AcceptAttachments {
       memory.shrinkTo(memoryFor(read, own));
       return {
         message: kept.slice(earlier.length),
-        files: new AttachedFiles(own.map(contentOf), memory),
+        files: new AttachedFiles(own.map(toAttachedFile), memory),
         history: withAttachments(history, kept.slice(0, earlier.length)),
         copies,
       };
@@ -163,7 +163,7 @@ function memoryFor(read: readonly Read[], own: readonly Read[]): number {
   return sum(inBody) + sum(own.map(({ content }) => memoryOf(content.data.length)));
 }
 
-function contentOf({ reference: { name }, content }: Read): AttachedFile {
+function toAttachedFile({ reference: { name }, content }: Read): AttachedFile {
   if (content.data.length === 0) return attachmentNote({ name, contentType: content.mediaType }, 'empty');
   return toModelAttachment(name, content);
 }

@@ -80,7 +80,7 @@ export class UserKeys {
   }
 
   private async stored(organizationId: string, transaction?: Transaction): Promise<Buffer | undefined> {
-    const [key] = await this.vault.readMany([placeOf(organizationId)], transaction);
+    const [key] = await this.vault.readMany([secretRef(organizationId)], transaction);
     return key === undefined ? undefined : Buffer.from(key, 'base64');
   }
 
@@ -91,12 +91,12 @@ export class UserKeys {
       const made = await this.stored(organizationId, transaction);
       if (made) return made;
       const key = secureRandomBytes(KEY_BYTES);
-      await this.vault.put(transaction, placeOf(organizationId), key.toString('base64'));
+      await this.vault.put(transaction, secretRef(organizationId), key.toString('base64'));
       return key;
     });
   }
 }
 
-function placeOf(organizationId: string): SecretRef {
+function secretRef(organizationId: string): SecretRef {
   return { organizationId, recordId: organizationId, field: 'users.key' };
 }

@@ -76,7 +76,7 @@ export type FailureFacts = Stored<typeof failureFacts>;
 
 export const storedFailure = runError.extend(failureFacts.shape);
 
-export function errorOf(outcome: RunOutcome): RunError | null {
+export function outcomeError(outcome: RunOutcome): RunError | null {
   switch (outcome.status) {
     case 'failed':
     case 'timed_out':

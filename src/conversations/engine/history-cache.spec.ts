@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { HistoryMessage } from '../domain/message.js';
-import { bytesOf, HistoryCache, type CachedHistory } from './history-cache.js';
+import { estimateBytes, HistoryCache, type CachedHistory } from './history-cache.js';
 import { HISTORY_CACHE_BYTES } from './limits.js';
 
 function said(content: string): HistoryMessage {
@@ -16,15 +16,15 @@ function said(content: string): HistoryMessage {
 }
 
 function historyOf(...messages: HistoryMessage[]): CachedHistory {
-  return { messages, before: 0, bytes: bytesOf(messages) };
+  return { messages, before: 0, bytes: estimateBytes(messages) };
 }
 
 describe('the cached history of a thread', () => {
   it('is found only at the revision at which it was set', () => {
     const cache = new HistoryCache();
-    const tail = historyOf(said('Hello'));
-    cache.set('a', 2, tail);
-    expect(cache.find('a', 2)).toBe(tail);
+    const history = historyOf(said('Hello'));
+    cache.set('a', 2, history);
+    expect(cache.find('a', 2)).toBe(history);
     expect(cache.find('a', 3)).toBeUndefined();
     // A find with another revision drops the entry.
     expect(cache.find('a', 2)).toBeUndefined();

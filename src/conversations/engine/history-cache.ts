@@ -57,7 +57,7 @@ export class HistoryCache {
 /** The approximate size of a message, or of one of its attachments, without text. */
 const MESSAGE_BYTES = 350;
 
-export function bytesOf(messages: readonly HistoryMessage[]): number {
+export function estimateBytes(messages: readonly HistoryMessage[]): number {
   return messages.reduce((sum, { content, toolCalls, transcript, attachments = [], additionalContext = [] }) => {
     const context = additionalContext.reduce((length, text) => length + text.length, 0);
     const tools = toolCalls.length === 0 ? 0 : JSON.stringify([toolCalls, transcript]).length;

@@ -5,13 +5,13 @@ import { Database, DatabaseUnavailable } from '../../platform/database/index.js'
 import { Logger } from '../../platform/telemetry/index.js';
 import { ENDED_BEFORE_APPROVAL } from '../domain/approval.js';
 import type { Message, MessageStatus, HistoryMessage } from '../domain/message.js';
-import { errorOf, type FailureFacts, type Run, type RunError, type RunOutcome } from '../domain/run.js';
+import { outcomeError, type FailureFacts, type Run, type RunError, type RunOutcome } from '../domain/run.js';
 import { titleOf } from '../domain/thread.js';
 import { RunAborted } from '../domain/run-abort.js';
 import { RunReader, type StoredRun } from '../persistence/run-reader.repository.js';
 import { type EndNotes, RunRepository } from '../persistence/run.repository.js';
 import type { FinishedRun } from '../ports/index.js';
-import { bytesOf, HistoryCache, type CachedHistory } from './history-cache.js';
+import { estimateBytes, HistoryCache, type CachedHistory } from './history-cache.js';
 import { RunObservers } from './run-observers.js';
 import { RunOwner } from './run-owner.js';
 import { STORE_AGAIN_MS, STORE_PAUSE_MS, STORE_REFUSALS, STORE_ATTEMPTS } from './limits.js';
@@ -162,7 +162,7 @@ export class PersistRun {
         createdAt: startedAt,
         completedAt: notBefore(startedAt, this.clock.now()),
         usage: usageOf(state),
-        error: errorOf(outcome),
+        error: outcomeError(outcome),
         approvals: outcome.status === 'requires_action' ? outcome.approvals : [],
         stopReason: state.stopReason,
       },
@@ -203,11 +203,14 @@ function extended(
   state: RunState,
   { message }: FinishedRun,
 ): CachedHistory {
-  const added = [...questionOf(state), ...(message === null ? [] : [message])];
-  return { messages: [...messages, ...added], before, bytes: bytes + bytesOf(added) };
+  const added = [...userHistoryMessage(state), ...(message === null ? [] : [message])];
+  return { messages: [...messages, ...added], before, bytes: bytes + estimateBytes(added) };
 }
 
-function questionOf({ context: { runId, userMessage }, promptContext: additionalContext }: RunState): HistoryMessage[] {
+function userHistoryMessage({
+  context: { runId, userMessage },
+  promptContext: additionalContext,
+}: RunState): HistoryMessage[] {
   if (userMessage === null) return [];
   const { id, text: content, attachments = [] } = userMessage;
   const optional = {

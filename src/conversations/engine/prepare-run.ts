@@ -41,7 +41,7 @@ export class PrepareRun {
       const judged = await untilAborted(this.judgeSentHistory.run(state), signal);
       if (judged.decision === 'block') return block(state, judged.reason);
     }
-    const [history, keptResults, prompts, tools, verdict, apiKey, route] = await untilAborted(
+    const [loaded, keptResults, prompts, tools, verdict, apiKey, route] = await untilAborted(
       Promise.all([
         this.loadHistory.run(state),
         context.userMessage === null ? this.runs.takeKeptResults(organizationId, context.runId) : [],
@@ -54,20 +54,20 @@ export class PrepareRun {
       ]),
       signal,
     );
-    state.history = history.tail;
+    state.history = loaded.history;
     if (verdict.decision === 'block') return block(state, verdict.reason);
-    state.conversation.history = history.exchanges;
-    state.conversation.omittedMessages = history.omittedMessages;
+    state.conversation.history = loaded.exchanges;
+    state.conversation.omittedMessages = loaded.omittedMessages;
     const parts = [agent.systemPrompt, ...prompts.flat(), context.callerPrompt ?? ''];
     state.system = parts.filter((part) => part !== '').join('\n\n');
     state.tools = new ToolSet(tools.flat(), contextCharacters(agent));
     state.apiKey = apiKey;
     state.route = route;
     if (context.userMessage === null) {
-      state.conversation.resume(history.currentMessages, keptResults);
-      state.continued = history.currentMessages.some((entry) => entry.role === 'user' && entry.guidance === true);
-      state.tools.useAgain(history.currentMessages);
-      context.earlierCalls.push(...callsOf(history.currentMessages));
+      state.conversation.resume(loaded.currentMessages, keptResults);
+      state.continued = loaded.currentMessages.some((entry) => entry.role === 'user' && entry.guidance === true);
+      state.tools.useAgain(loaded.currentMessages);
+      context.earlierCalls.push(...earlierCallsIn(loaded.currentMessages));
       return { kind: 'resume_tools', decisions: context.decisions ?? [] };
     }
     await this.keepContext(state, context.userMessage.id, verdict.additionalContext);
@@ -87,7 +87,7 @@ export class PrepareRun {
   }
 }
 
-function callsOf(exchange: readonly ModelMessage[]): EarlierCall[] {
+function earlierCallsIn(exchange: readonly ModelMessage[]): EarlierCall[] {
   return exchange.flatMap((entry) => (entry.role === 'tool' ? [{ name: entry.toolName, failed: entry.isError }] : []));
 }
 

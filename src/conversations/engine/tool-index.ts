@@ -72,7 +72,7 @@ export class ToolIndex {
   private matchesOf(asked: string): Weights {
     const matches: Weights = new Map();
     for (const [word, weights] of this.weightsOf) {
-      const likeness = likenessOf(word, asked);
+      const likeness = similarity(word, asked);
       if (likeness === 0) continue;
       for (const [place, weight] of weights) matches.set(place, (matches.get(place) ?? 0) + likeness * weight);
     }
@@ -110,7 +110,7 @@ export function toolIndex(tools: readonly ToolDefinition[]): ToolIndex {
   return index;
 }
 
-function likenessOf(word: string, asked: string): number {
+function similarity(word: string, asked: string): number {
   if (word === asked) return 1;
   if (Math.min(word.length, asked.length) < MIN_PREFIX_LENGTH) return 0;
   return word.startsWith(asked) || asked.startsWith(word) ? PREFIX : 0;

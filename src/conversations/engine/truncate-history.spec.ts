@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { ModelMessage } from '../../models/index.js';
-import { exchangesOf, newestThatFit, sizeOf } from './truncate-history.js';
+import { splitIntoExchanges, newestThatFit, characterCount } from './truncate-history.js';
 
 const user = (text: string): ModelMessage => ({ role: 'user', text });
 const says = (text: string): ModelMessage => ({ role: 'assistant', text, toolCalls: [] });
@@ -30,18 +30,18 @@ describe('the history that a model reads', () => {
   it('has the newest whole exchanges that fit, in order', () => {
     fc.assert(
       fc.property(fc.array(exchange), fc.nat({ max: 500 }), (history, characters) => {
-        const kept = newestThatFit(exchangesOf(history.flat()), characters);
+        const kept = newestThatFit(splitIntoExchanges(history.flat()), characters);
 
         expect(kept.flat()).toEqual(history.slice(history.length - kept.length).flat());
-        expect(sizeOf(kept.flat())).toBeLessThanOrEqual(characters);
+        expect(characterCount(kept.flat())).toBeLessThanOrEqual(characters);
         const next = history[history.length - kept.length - 1];
-        if (next) expect(sizeOf([...next, ...kept.flat()])).toBeGreaterThan(characters);
+        if (next) expect(characterCount([...next, ...kept.flat()])).toBeGreaterThan(characters);
       }),
     );
   });
 
   it('never begins with an answer without its question', () => {
-    expect(exchangesOf([result('c0'), says('cut off'), user('Hi'), says('Hello')])).toEqual([
+    expect(splitIntoExchanges([result('c0'), says('cut off'), user('Hi'), says('Hello')])).toEqual([
       [user('Hi'), says('Hello')],
     ]);
   });

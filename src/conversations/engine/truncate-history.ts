@@ -8,7 +8,7 @@ export type Exchange = readonly HistoryEntry[];
  * Splits a conversation into exchanges. Entries before the first message of the user, such as a cut answer, are left
  * out.
  */
-export function exchangesOf(messages: readonly HistoryEntry[]): Exchange[] {
+export function splitIntoExchanges(messages: readonly HistoryEntry[]): Exchange[] {
   const exchanges: HistoryEntry[][] = [];
   for (const message of messages) {
     if (beginsExchange(message)) exchanges.push([message]);
@@ -21,14 +21,14 @@ export function exchangesOf(messages: readonly HistoryEntry[]): Exchange[] {
 export function newestThatFit(exchanges: readonly Exchange[], characters: number): Exchange[] {
   let left = characters;
   const tooMuch = exchanges.findLastIndex((exchange) => {
-    left -= sizeOf(exchange);
+    left -= characterCount(exchange);
     return left < 0;
   });
   return exchanges.slice(tooMuch + 1);
 }
 
 /** The approximate number of characters that a model reads: names and syntax of the protocol do not count. */
-export function sizeOf(messages: readonly HistoryEntry[]): number {
+export function characterCount(messages: readonly HistoryEntry[]): number {
   let characters = 0;
   for (const message of messages) characters += charactersOf(message);
   return characters;

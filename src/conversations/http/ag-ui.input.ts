@@ -20,7 +20,7 @@ import {
   MAX_MESSAGES,
   MAX_PARTS,
 } from './content-limits.js';
-import { type Content, contentOf, type Part } from './content-parts.js';
+import { type Content, combineParts, type Part } from './content-parts.js';
 import type { UserContext, Widget } from '../ports/index.js';
 import { MAX_REASON, readAnswers, ResumeListBody, RunCallerBody } from './runs.dto.js';
 
@@ -207,7 +207,7 @@ type UserPart = Exclude<UserContent, string>[number];
 
 function userContent(content: UserContent, path: string): Content {
   if (typeof content === 'string') return { text: content, attachments: [] };
-  return contentOf(content, path, readPart);
+  return combineParts(content, path, readPart);
 }
 
 function readPart(part: UserPart, path: string): Part {

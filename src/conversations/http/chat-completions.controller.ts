@@ -66,8 +66,8 @@ export class ChatCompletionsController {
     summary: 'Answer a conversation in the format of the OpenAI chat completions API',
     description:
       'Official OpenAI clients work unchanged: give the id of an agent as `model`, or `assistant_id`. Fields that are ' +
-      'not listed here are ignored. The agent runs its own tools, so `tool_calls` never appear. The run goes on when ' +
-      'the caller leaves; its reply is in the thread. With `stream`, errors known before the first event are answered ' +
+      'not listed here are ignored. The agent runs its own tools, so `tool_calls` never appear. The run continues when ' +
+      'the caller disconnects; its reply is in the thread. With `stream`, errors known before the first event are answered ' +
       'as JSON; one that comes later is an event `{"error": {message, type, code}}`, followed by `[DONE]`.',
   })
   @ApiIdempotencyKey()

@@ -4,7 +4,7 @@ import { isText } from '../../platform/http/index.js';
 import type { Conversation, InputMessage } from '../domain/new-thread.js';
 import { AttachmentCount, readAttachments } from './attachments.dto.js';
 import { checkContent, checkInstructions, checkSaysSomething, MAX_ID } from './content-limits.js';
-import { type Content, contentOf, type Part } from './content-parts.js';
+import { type Content, combineParts, type Part } from './content-parts.js';
 
 /**
  * `assistant`: the request names its agent in `assistant_id`, and messages are plain text. `model`: the request names
@@ -93,7 +93,7 @@ function anyContent(content: unknown, path: string): Content {
   if (typeof content === 'string') return { text: content, attachments: [] };
   if (content === undefined || content === null) return { text: '', attachments: [] };
   if (!Array.isArray(content)) throw new ValidationFailed(`${path} must be a string or an array of content parts`);
-  return contentOf<unknown>(content, path, readPart);
+  return combineParts<unknown>(content, path, readPart);
 }
 
 function readPart(part: unknown, path: string): Part {

@@ -33,7 +33,7 @@ const EXTENSIONS: Readonly<Record<string, string>> = {
 };
 
 /** Combines the parts of a message. @throws ValidationFailed naming the part */
-export function contentOf<Item>(
+export function combineParts<Item>(
   parts: readonly Item[],
   path: string,
   read: (part: Item, path: string) => Part,
