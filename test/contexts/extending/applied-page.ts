@@ -1,6 +1,16 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { blocksOf, type PageBlock } from '../guide/page-blocks.js';
+
+const FOLDER = 'docs/extending';
+/** The examples of these two are compiled with the tests: `test/extending`. */
+const COMPILED = new Set(['README.md', 'context.md', 'tool-source.md']);
+/** The pages of docs/extending whose changes are made in a copy of the source. */
+export const APPLIED_PAGES = readdirSync(FOLDER).filter((name) => !COMPILED.has(name));
+
+export function readPage(name: string): string {
+  return readFileSync(join(FOLDER, name), 'utf8');
+}
 
 const SOURCE = /^(src|test)\//;
 
