@@ -21,7 +21,7 @@ export interface DriveView {
 
 export type DriveSource = 'drive-service-account' | 'drive-oauth';
 
-/** An organization with an agent, and what it does with a drive. */
+/** An organization with an agent that has drive knowledge. */
 export class DriveKnowledge {
   private constructor(
     private readonly service: RunningService,
@@ -34,7 +34,7 @@ export class DriveKnowledge {
     return new DriveKnowledge(service, organization, await service.agent(organization.key));
   }
 
-  /** One that has a service account. */
+  /** With a service account. */
   static async withAccount(service: RunningService): Promise<DriveKnowledge> {
     const knowledge = await DriveKnowledge.start(service);
     const answer = await knowledge.addAccount();

@@ -19,8 +19,8 @@ export interface StoredFile {
   trashed: boolean;
   content: string;
   targetId?: string;
-  /** Of its description, instead of what is true. */
-  told?: Record<string, unknown>;
+  /** Fields of its description that replace the true ones. */
+  described?: Record<string, unknown>;
 }
 
 type Handler = (
@@ -48,24 +48,24 @@ export function keyFile(changes: Readonly<Record<string, unknown>> = {}): string
   });
 }
 
-/** A small cloud drive that speaks the API v3, with its token endpoint. Whoever has a token sees all files. */
+/** A small cloud drive with the API v3 and a token endpoint. Every valid token sees all files. */
 export class DriveServer {
   readonly files = new Map<string, StoredFile>();
   readonly requests: RecordedRequest[] = [];
   readonly tokenRequests: URLSearchParams[] = [];
-  /** Asked before a request is answered as usual; true where it has answered. */
+  /** Called before each request; returns whether it has sent the response. */
   before: Handler | undefined;
-  /** Of listings and changes. */
+  /** Page size of listings and changes. */
   pageSize = 100;
-  /** Asked about each token request; an error code refuses it. */
+  /** Called for each token request; a returned error code refuses it. */
   refusal: ((form: URLSearchParams) => string | undefined) | undefined;
   tokenStatus = 400;
-  /** What a refusal says besides. */
+  /** The description of a refusal. */
   refusalWords: (form: URLSearchParams) => string = () => 'Account not found';
   expiresIn = 3_600;
-  /** How much later than it is here assertions may have been made. */
+  /** How far in the future assertions may be issued. */
   clockToleranceSeconds = 0;
-  /** Asked for a token, it waits for this first. */
+  /** Awaited before each response to a token request. */
   held: Promise<void> | undefined;
   private changes: string[] = [];
   private readonly tokens = new Set<string>();
@@ -113,7 +113,7 @@ export class DriveServer {
     await once(this.server, 'close');
   }
 
-  /** Behaves as usual again, and forgets files and requests. */
+  /** Restores the defaults, and removes files and requests. */
   reset(): void {
     this.files.clear();
     this.requests.length = 0;
@@ -159,7 +159,7 @@ export class DriveServer {
     this.changes.push(id);
   }
 
-  /** Access tokens are worth nothing from now on. */
+  /** Makes all access tokens invalid. */
   revokeTokens(): void {
     this.tokens.clear();
   }
@@ -169,14 +169,14 @@ export class DriveServer {
     this.refreshTokens.clear();
   }
 
-  /** How often files were read: downloads and exports. */
+  /** Ids of the files that were downloaded or exported. */
   get fetched(): string[] {
     return this.requests
       .filter(({ path, query }) => query['alt'] === 'media' || path.endsWith('/export'))
       .map(({ path }) => path.split('/')[4] ?? '');
   }
 
-  /** What a person does who agrees. @returns where the browser is sent */
+  /** Grants access, as a person would. @returns where the browser is redirected */
   consent(authorizationUrl: string): string {
     const { searchParams } = new URL(authorizationUrl);
     const code = `code-${randomUUID()}`;
@@ -212,7 +212,7 @@ export class DriveServer {
     if (!file) return json(response, 404, refusal('notFound'));
     if (action === 'export' || query.get('alt') === 'media')
       response.writeHead(200, { 'content-type': 'application/octet-stream' }).end(file.content);
-    else json(response, 200, told(file));
+    else json(response, 200, describe(file));
   }
 
   private list(query: URLSearchParams, response: ServerResponse): void {
@@ -225,7 +225,7 @@ export class DriveServer {
     const from = Number(query.get('pageToken') ?? 0);
     const to = from + this.pageSize;
     json(response, 200, {
-      files: all.slice(from, to).map(told),
+      files: all.slice(from, to).map(describe),
       ...(to < all.length && { nextPageToken: String(to) }),
     });
   }
@@ -236,7 +236,7 @@ export class DriveServer {
     const to = Math.min(from + this.pageSize, this.changes.length);
     const changes = this.changes.slice(from, to).map((fileId) => {
       const file = this.files.get(fileId);
-      return { fileId, removed: !file, ...(file && { file: told(file) }) };
+      return { fileId, removed: !file, ...(file && { file: describe(file) }) };
     });
     json(response, 200, {
       changes,
@@ -278,7 +278,7 @@ export class DriveServer {
         return known === challenge && isClient(form) ? undefined : 'invalid_grant';
       }
       case 'refresh_token':
-        // One that comes twice ends the grant.
+        // A refresh token is valid once.
         return isClient(form) && this.refreshTokens.delete(form.get('refresh_token') ?? '')
           ? undefined
           : 'invalid_grant';
@@ -302,7 +302,7 @@ export class DriveServer {
   }
 }
 
-function told({ id, name, mimeType, parents, trashed, content, targetId, told: instead }: StoredFile): object {
+function describe({ id, name, mimeType, parents, trashed, content, targetId, described: instead }: StoredFile): object {
   const isOwn = mimeType.startsWith('application/vnd.google-apps.');
   const digest = createHash('md5').update(content).digest('hex');
   return {

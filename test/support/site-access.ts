@@ -3,9 +3,9 @@ import { HostLeases } from '../../src/knowledge/website/persistence/host-leases.
 import type { Clock } from '../../src/platform/clock/index.js';
 import { newId } from '../../src/platform/ids/index.js';
 
-/** Leases of hosts, all of which are free but some. */
+/** Leases of hosts, all of which are free except the given ones. */
 export class FreeLeases extends HostLeases {
-  readonly asked: string[] = [];
+  readonly taken: string[] = [];
 
   constructor(
     private readonly time: Clock,
@@ -17,7 +17,7 @@ export class FreeLeases extends HostLeases {
   override take(origin: string): Promise<HostLease | null> {
     const { hostname, port } = new URL(origin);
     const host = `${hostname}:${port || '80'}`;
-    this.asked.push(host);
+    this.taken.push(host);
     return Promise.resolve(this.busy.includes(host) ? null : leaseOf(this.time, host));
   }
 
@@ -26,7 +26,7 @@ export class FreeLeases extends HostLeases {
   }
 }
 
-/** The lease of a host, without a row of its own. */
+/** The lease of a host, without a row in the database. */
 export function leaseOf(clock: Clock, host = 'a.example:80'): HostLease {
   return new HostLease(host, newId(), clock);
 }

@@ -9,21 +9,21 @@ import {
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll } from '@jest/globals';
 
-/** What a path answers; 200 with HTML unless said otherwise. */
+/** The response of a path; by default 200 with HTML. */
 export interface SitePage {
   readonly status?: number;
   readonly type?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Buffer;
-  /** Answered with 304 to a request that names it. */
+  /** A request with this etag gets 304. */
   readonly etag?: string;
-  /** As an HTTP date; answered with 304 to a request that names it. */
+  /** An HTTP date. A request with it gets 304. */
   readonly lastModified?: string;
-  /** Awaited before the answer begins: a test lets it go on when it wants. */
+  /** Awaited before the response begins, so that a test can hold it. */
   readonly before?: () => Promise<unknown>;
 }
 
-/** For what no `SitePage` can be: an answer that is malformed, endless or cut off. */
+/** For responses that are malformed, endless or cut off. */
 export type SiteListener = (request: IncomingMessage, response: ServerResponse) => unknown;
 
 export interface SiteRequest {
@@ -33,14 +33,14 @@ export interface SiteRequest {
   readonly headers: IncomingHttpHeaders;
 }
 
-/** A site on 127.0.0.1, of the pages that a test gives it. What it has no page for is a 404; robots.txt and sitemap as well. */
+/** A site on 127.0.0.1 with the pages that a test sets. Other paths are 404, also robots.txt and the sitemap. */
 export class SiteServer {
   readonly requests: SiteRequest[] = [];
-  /** Requests whose answer has not ended. */
+  /** Requests in progress. */
   concurrent = 0;
-  /** The most that there were at a time. */
+  /** The highest value of `concurrent`. */
   maxConcurrent = 0;
-  /** For `useService({ egressAllow })`: this server, also before it listens. */
+  /** For `useService({ egressAllow })`: allows this server, even before it listens. */
   readonly egressAllow: ReadonlySet<string>;
   private readonly pages = new Map<string, SitePage | SiteListener>();
   private readonly server: Server;
@@ -81,7 +81,7 @@ export class SiteServer {
     return `${this.origin}${path}`;
   }
 
-  /** From the next request on. A text is the body of an HTML page. */
+  /** @param page as text, the body of an HTML page */
   page(path: string, page: SitePage | SiteListener | string): void {
     this.pages.set(path, typeof page === 'string' ? { body: page } : page);
   }
@@ -114,12 +114,12 @@ export class SiteServer {
     });
   }
 
-  /** How often a path was asked for. */
+  /** How often a path was requested. */
   count(path: string): number {
     return this.requests.filter((request) => request.path === path).length;
   }
 
-  /** Forgets pages and requests. */
+  /** Removes pages and requests. */
   reset(): void {
     this.pages.clear();
     this.requests.length = 0;
@@ -145,12 +145,12 @@ async function send(page: SitePage, asked: IncomingHttpHeaders, response: Server
     ...(etag !== undefined && { etag }),
     ...(lastModified !== undefined && { 'last-modified': lastModified }),
   };
-  if (isAsBefore(page, asked)) response.writeHead(304, validators).end();
+  if (isUnchanged(page, asked)) response.writeHead(304, validators).end();
   else response.writeHead(status, { 'content-type': type, ...validators, ...page.headers }).end(body);
 }
 
-/** `If-None-Match` decides where it is sent. */
-function isAsBefore({ etag, lastModified }: SitePage, asked: IncomingHttpHeaders): boolean {
+/** With `If-None-Match`, `If-Modified-Since` is ignored. */
+function isUnchanged({ etag, lastModified }: SitePage, asked: IncomingHttpHeaders): boolean {
   if (asked['if-none-match'] !== undefined) return asked['if-none-match'] === etag;
   return lastModified !== undefined && asked['if-modified-since'] === lastModified;
 }

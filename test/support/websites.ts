@@ -28,7 +28,7 @@ interface Site {
   readonly excludedUrls?: readonly string[];
 }
 
-/** The websites of one agent, as its customer has them. */
+/** The websites of one agent, through the API. */
 export class AgentWebsite {
   constructor(
     private readonly service: RunningService,
@@ -48,7 +48,7 @@ export class AgentWebsite {
     return this.service.http<WebsiteBody>('GET', this.path, { key: this.key });
   }
 
-  /** As it reads once the crawl has ended. */
+  /** Waits for the end of the crawl. */
   async crawled(withinMs = 30_000): Promise<WebsiteBody> {
     let { body } = await this.read();
     await until(

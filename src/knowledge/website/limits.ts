@@ -10,7 +10,7 @@ export const MAX_URL_CHARACTERS = 2_048;
 
 /** An agent's sites are crawled again every day, at a time that follows from its id. */
 export const RECRAWL_MS = 24 * 3_600_000;
-/** A crawl that ended within this time before the next one skips that one. */
+/** Shortest time between the end of a crawl and the next one. */
 export const MIN_RECRAWL_PAUSE_MS = 3_600_000;
 /** Interval of the job that starts due crawls and resumes stalled ones. */
 export const CHECK_EVERY_MINUTES = 1;
@@ -35,8 +35,8 @@ export const HOSTS_AT_ONCE = 8;
 /** After this time a worker begins no further page of its host, so that other hosts have their turn. It finishes the pages in progress. */
 export const SLICE_MS = 2_000;
 /**
- * Pages of one host that are claimed, fetched and recorded together. As many may be in the process of being stored, so twice as
- * many pages of the largest size fit in memory.
+ * Pages of one host that are claimed, fetched and recorded together. As many of the batch before may still be being stored, so
+ * memory must hold twice as many pages of the largest size.
  */
 export const PAGES_AT_ONCE = 6;
 /** Pages of one crawl that are stored at a time: the text of one is split while the other is written. */

@@ -143,7 +143,7 @@ describe('a sync', () => {
     const at = await DriveKnowledge.withAccount(service);
     const [good, large, empty] = [
       drive.text('good.txt', 'alpha'),
-      drive.add({ name: 'large.txt', told: { size: '52428801' } }),
+      drive.add({ name: 'large.txt', described: { size: '52428801' } }),
       drive.text('empty.txt', ''),
     ];
     const photo = drive.add({ name: 'photo.png', mimeType: 'image/png' });

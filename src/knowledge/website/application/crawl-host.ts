@@ -154,7 +154,7 @@ export class CrawlHost {
   private async handOver({ origin, host, crawls }: HostSlice): Promise<void> {
     const worked = (await Promise.all(crawls.values())).filter((context) => context !== null);
     await this.database.transaction(async (transaction) => {
-      // First, because `nextDue` must see pages that another worker added and left to this slice.
+      // First: a worker that was refused the lease before this commit relies on `nextDue` to see the pages that it added.
       await this.leases.release(host, transaction);
       await this.pages.release(transaction, host.id);
       const due = await this.pages.nextDue(transaction, origin);

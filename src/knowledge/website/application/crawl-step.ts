@@ -127,7 +127,7 @@ export class CrawlStep {
       const { budgetReached } = await this.pages.lock(transaction, crawl);
       const now = this.clock.now();
       const result = sites.length === 0 ? null : crawlResult(sites, budgetReached ? budget : null);
-      // Also for slices that broke off before they could ask.
+      // Also for the chunks of slices that failed before they could enqueue it.
       await this.embeddings.chunksAdded(transaction, crawl.organizationId, crawl.agentId);
       await this.results.end(transaction, crawl, result, now, result && nextCrawlAt(crawl.agentId, now));
     });

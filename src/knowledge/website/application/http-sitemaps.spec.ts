@@ -250,7 +250,7 @@ describe('a sitemap on another host', () => {
     serve({ '/s.xml': urlset('/b'), '/own.xml': urlset('/a') });
     const leases = new FreeLeases(new ManualClock());
     expect(await pagesOf({ sitemaps }, { leases })).toEqual(urls('/b', '/a'));
-    expect(leases.asked).toEqual(['b.example:80']);
+    expect(leases.taken).toEqual(['b.example:80']);
   });
 
   it('waits while another process has that host, does not delay other files, and is left out in the end', async () => {

@@ -1,5 +1,5 @@
 import { AgentNotFound } from '../../../agents/index.js';
-import type { Database, Transaction } from '../../../platform/database/index.js';
+import type { Database } from '../../../platform/database/index.js';
 import { ValidationFailed } from '../../../platform/errors/index.js';
 import { CrawlScope } from '../domain/crawl-scope.js';
 import { WebsiteNotSet } from '../domain/website.errors.js';
@@ -23,7 +23,8 @@ export class SelectPages {
    */
   async execute(agentId: string, rootUrl: string, urls: readonly string[]): Promise<WebsiteRoot> {
     return this.database.transaction(async (transaction) => {
-      const organizationId = await this.organizationOf(transaction, agentId);
+      const organizationId = await this.websites.organizationOf(transaction, agentId);
+      if (organizationId === null) throw new WebsiteNotSet();
       if ((await this.websites.lockAgent(transaction, organizationId, agentId)) === null) throw new AgentNotFound();
       const href = canonicalRoot(rootUrl, MAX_URL_CHARACTERS)?.href;
       await this.startCrawl.execute(transaction, organizationId, agentId, true);
@@ -35,12 +36,6 @@ export class SelectPages {
       await this.websites.setSelection(transaction, organizationId, agentId, root.id, selectedUrls);
       return { ...root, selectedUrls };
     });
-  }
-
-  private async organizationOf(transaction: Transaction, agentId: string): Promise<string> {
-    const organizationId = await this.websites.organizationOf(transaction, agentId);
-    if (organizationId === null) throw new WebsiteNotSet();
-    return organizationId;
   }
 }
 
