@@ -17,6 +17,7 @@ const BACKGROUND = new RegExp(
     /^select distinct "used"\."agent_id"/,
     /^select "id" from "tool_integrations" where id = any/,
     /\bknowledge_uploads\)? (stale|left_behind)\b|\bturn = 'waiting' and changed_at </,
+    /"knowledge_uploads"[^]*\bfor update skip locked\b|^select distinct "organization_id" as "organizationId" from "knowledge_uploads"/,
     /\bfrom "knowledge_documents" where not exists \(select 1 from agents\b|^with recursive holders as\b|^select needed_until from salted_end_users\b/,
     /\bknowledge_website|\bcrawl_hosts\b/,
     /^delete from sessions where id = any\b|"session_signing_keys" as "s0" where "s0"\."created_at" </,
