@@ -81,6 +81,23 @@ describe.each([...PROVIDER_WIRES, ...CLAUDE_AGENT_WIRES])(
       expect(upstream.requests).toHaveLength(2);
     });
 
+    it('closes the socket and throws the reason when the caller aborts while the provider is silent', async () => {
+      const caller = new AbortController();
+      const reason = new Error('the user left');
+      const disconnected = new Promise<void>((resolve) => {
+        upstream.respond(async (exchange) => {
+          const [first = ''] = wire.text(['ok']);
+          await exchange.send(first);
+          caller.abort(reason);
+          await exchange.disconnected;
+          resolve();
+        });
+      });
+      const told = await tell(await gatewayWith({ ...KEYS, ...bases }), requestOf(wire), caller.signal);
+      expect(told.thrown).toBe(reason);
+      await disconnected;
+    });
+
     it('can run with the managed key or an own key, and not without either', async () => {
       const { provider, model } = wire;
       const withKeys = await gatewayWith(KEYS);
