@@ -6,7 +6,7 @@ import { ThreadRepository } from '../persistence/thread.repository.js';
 import { ShowExpiredCalls } from './show-expired-calls.js';
 
 /** Older messages are stored but not listed. */
-export const LISTED_MESSAGES = 200;
+const LISTED_MESSAGES = 200;
 
 /**
  * Bytes of the listed messages, as stored: other requests wait while a response is built. A larger message is listed

@@ -12,7 +12,7 @@ const KEY_BYTES = 32;
 const CACHE_MS = 3_600_000;
 const CACHED_KEYS = 10_000;
 
-export type UserId = string | number | boolean | undefined;
+type UserId = string | number | boolean | undefined;
 
 /**
  * Makes the key under which every table stores a user of an agent: an HMAC of the user's id with a random key of the

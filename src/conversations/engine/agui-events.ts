@@ -103,11 +103,6 @@ export const runError = (error: RunError): RunEvent => ({
   code: error.code,
 });
 
-/** Whether the event is the last one of its run. */
-export function isTerminal(event: RunEvent): boolean {
-  return event.type === EventType.RUN_FINISHED || event.type === EventType.RUN_ERROR;
-}
-
 const REASONING_EVENTS: ReadonlySet<EventType> = new Set([
   EventType.REASONING_START,
   EventType.REASONING_MESSAGE_START,
