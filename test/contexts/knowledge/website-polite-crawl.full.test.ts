@@ -155,7 +155,7 @@ describe('a page whose response is cut off', () => {
     const { sync } = await agent.crawl({ rootUrl: site.url('/') });
     expect(sync).toMatchObject({
       state: 'FAILED',
-      lastError: `${site.url('/')}: The answer of the server broke off or was not valid.`,
+      lastError: `${site.url('/')}: The response was cut off or not valid.`,
     });
     expect(site.count('/')).toBe(2);
   });
