@@ -7,7 +7,7 @@ import {
   ADD_USERS,
   FIND_USAGE,
   MARK_PUBLISHED,
-  PUBLISH_LOCK,
+  LOCK_PUBLISHING,
   SET_USAGE,
   TAKE_USAGE_WITHOUT_TRACE,
   TRACES_TO_PUBLISH,
@@ -60,7 +60,7 @@ export class PublishTracesRepository {
     withheldUntil: Readonly<Record<string, string>>,
     publishedAt: Date,
   ): Promise<PublishedTrace[]> {
-    await transaction.lock(PUBLISH_LOCK);
+    await LOCK_PUBLISHING.run(transaction, {});
     const published = await MARK_PUBLISHED.run<PublishedTrace>(transaction, { ids, withheldUntil, publishedAt });
     if (published.length === 0) return published;
     await ADD_TRACE_COUNTS.run(transaction, { counts: toCounts(published) });
@@ -76,7 +76,7 @@ export class PublishTracesRepository {
    * @returns how many rows of both kinds
    */
   async countWithoutTrace(transaction: Transaction, limit: number): Promise<number> {
-    await transaction.lock(PUBLISH_LOCK);
+    await LOCK_PUBLISHING.run(transaction, {});
     const used = await TAKE_USAGE_WITHOUT_TRACE.run<CountedRun>(transaction, { limit });
     if (used.length > 0) await this.addUsage(transaction, toBuckets(used));
     return used.length;

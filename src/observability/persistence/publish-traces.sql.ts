@@ -36,9 +36,13 @@ export const TRACES_TO_PUBLISH = statement(
 
 /**
  * Held by what publishes or merges: it reads the usage of a bucket before it adds to it. What ends runs or deletes traces does not
- * take this lock.
+ * take this lock. Not `Transaction.lock`, whose number differs from the one that the former release takes: during an upgrade the
+ * publishers of both run, and usage would be lost.
  */
-export const PUBLISH_LOCK = 'traces.publish';
+export const LOCK_PUBLISHING = statement(
+  {},
+  () => `select pg_advisory_xact_lock(hashtext('traces.publish')) is null as locked`,
+);
 
 /**
  * Skips traces that another publisher has published since, and traces that another transaction is deleting. `withheldUntil` is by

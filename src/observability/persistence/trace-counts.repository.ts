@@ -7,7 +7,7 @@ import {
   DELETED_AGENTS_WITH_COUNTS,
   MERGE_COUNTS,
 } from './remove-counts.sql.js';
-import { PUBLISH_LOCK } from './publish-traces.sql.js';
+import { LOCK_PUBLISHING } from './publish-traces.sql.js';
 
 /** What is counted of the traces of all organizations: kept as long as they are, and removed with the agent. */
 @Injectable()
@@ -36,7 +36,7 @@ export class TraceCountsRepository {
 
   async merge(): Promise<void> {
     await this.database.transaction(async (transaction) => {
-      await transaction.lock(PUBLISH_LOCK);
+      await LOCK_PUBLISHING.run(transaction, {});
       await MERGE_COUNTS.run(transaction, {});
     });
   }
