@@ -25,7 +25,7 @@ const DEFINITION = {
 const ANSWER_MS = 5_000;
 const ANSWER_BYTES = 65_536;
 
-/** Tells the agent about the orders of whoever it talks to. */
+/** Tells the agent about the orders of the person it talks to. */
 @Injectable()
 export class OrderStatus extends ToolSource {
   constructor(
@@ -56,7 +56,7 @@ export class OrderStatus extends ToolSource {
       if (status !== 200) return failed('The shop cannot say now. Try later.');
       return { output: text, isError: false };
     } catch (error) {
-      // The run was cancelled: there is nobody to tell.
+      // The run was cancelled, so its answer is not read.
       signal.throwIfAborted();
       this.logger.warn({ err: error }, 'The shop did not answer');
       return failed('The shop cannot be reached. Try later.');
