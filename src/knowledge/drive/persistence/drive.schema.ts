@@ -91,7 +91,12 @@ const drive = migration('2026112350_knowledge_drive', [
   'create index drive_sign_ins_by_expiry on drive_sign_ins (expires_at)',
 ]);
 
+/** A token of a server that names no end is used until the server refuses it. */
+const endlessGrants = migration('2026112733_knowledge_drive_endless_grants', [
+  'alter table drive_grants alter column expires_at drop not null, alter column refresh_at drop not null',
+]);
+
 export const driveSchema: ContextSchema = {
   entities: [StoredServiceAccount, StoredDriveSource, StoredDriveItem, StoredDriveGrant, StoredDriveSignIn],
-  migrations: [drive],
+  migrations: [drive, endlessGrants],
 };

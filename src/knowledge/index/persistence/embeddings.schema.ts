@@ -16,7 +16,7 @@ export const StoredEmbeddingModel = defineEntity({
     dimensions: p.integer().strictNullable(),
     state: p.text().$type<EmbeddingModelState>(),
     /** The cosine that unrelated texts have; null until it is learnt. */
-    unrelated: p.float().strictNullable(),
+    unrelated: p.float().columnType('double precision').strictNullable(),
     createdAt: p.datetime(3),
   },
 });
