@@ -61,9 +61,9 @@ async function insertDocuments(
   documents: readonly FilledDocument[],
 ): Promise<void> {
   const { TermAnalyzer } = await built<typeof ChunkTermsModule>('knowledge/index/domain/chunk-terms.js');
-  const { indexedScopeOf } = await built<typeof IndexedScopeModule>('knowledge/index/persistence/indexed-scope.js');
+  const { indexedScope } = await built<typeof IndexedScopeModule>('knowledge/index/persistence/indexed-scope.js');
   const { statement } = await built<typeof DatabaseModule>('platform/database/index.js');
-  const { insertTerms, lockPartition, TERMS, termParameters } = await built<typeof PostingsModule>(
+  const { insertTerms, reserveNumbers, TERMS, termParameters } = await built<typeof PostingsModule>(
     'knowledge/index/persistence/postings.sql.js',
   );
   await database.query(
@@ -81,10 +81,10 @@ async function insertDocuments(
   const chunks = documents.flatMap(({ id, title, chunks: own }) =>
     own.map((chunk) => ({ chunk: { ...chunk, document: id }, terms: analyzer.termsOf({ title, ...chunk }) })),
   );
-  const partition = await lockPartition(
+  const partition = await reserveNumbers(
     database,
     { organizationId, agentId },
-    { scope: indexedScopeOf(null), chunks: chunks.length, language: 'en' },
+    { scope: indexedScope(null), chunks: chunks.length, language: 'en' },
   );
   const numbered = chunks.map(({ chunk, terms }, index) => ({ number: partition.firstNumber + index, terms, chunk }));
   const rows = numbered.map(({ chunk, number, terms }) => ({ ...chunk, number, length: terms.length }));

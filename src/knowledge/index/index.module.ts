@@ -11,31 +11,37 @@ import { EmbeddingQueue } from './application/indexing/embedding-queue.js';
 import { KnowledgeSearchTool } from './application/knowledge-search.tool-source.js';
 import { Candidates } from './application/search/candidates.js';
 import { KeywordSearch } from './application/search/keyword-search.js';
-import { RemoveLeftBehindDocuments } from './application/remove-left-behind-documents.js';
+import { RemoveDocumentsOfDeletedAgents } from './application/remove-documents-of-deleted-agents.js';
 import { SearchKnowledge } from './application/search/search-knowledge.js';
 import { VectorSearch } from './application/search/vector-search.js';
 import { SearchController } from './http/search.controller.js';
 import { EmbedChunks } from './jobs/embed-chunks.job.js';
 import { EmbedMissing } from './jobs/embed-missing.job.js';
 import { embedChunks, embedMissing } from './jobs/embedding.jobs.js';
-import { KeepPostings, keepPostings } from './jobs/keep-postings.job.js';
+import { MaintainPostings, maintainPostings } from './jobs/maintain-postings.job.js';
 import { DocumentRepository } from './persistence/document.repository.js';
 import { EmbeddingLeaseRepository } from './persistence/embedding-lease.repository.js';
 import { EmbeddingModelRepository } from './persistence/embedding-model.repository.js';
-import { LeftBehindDocuments } from './persistence/left-behind-documents.repository.js';
+import { DeletedAgentsRepository } from './persistence/deleted-agents.repository.js';
 import { VectorTable } from './persistence/vector-table.js';
 import { VectorRepository } from './persistence/vector.repository.js';
 import { Module } from '@nestjs/common';
 
-const documents = [DocumentRepository, DocumentWriter, DocumentIndex, LeftBehindDocuments, RemoveLeftBehindDocuments];
+const documents = [
+  DocumentRepository,
+  DocumentWriter,
+  DocumentIndex,
+  DeletedAgentsRepository,
+  RemoveDocumentsOfDeletedAgents,
+];
 const vectors = [VectorTable, VectorRepository, EmbeddingModelRepository, EmbeddingLeaseRepository];
 const embeddings = [EmbeddingModels, EmbedAgent, SemanticSearchState, EmbeddingQueue];
 const search = [Candidates, KeywordSearch, VectorSearch, SearchKnowledge];
-const processors = [EmbedChunks, EmbedMissing, KeepPostings];
+const processors = [EmbedChunks, EmbedMissing, MaintainPostings];
 
 /** Blocks to chunks, their words and their vectors; and the search over them. */
 @Module({
-  imports: [AccessModule, AgentsModule, ModelsModule, JobsModule.define(embedChunks, embedMissing, keepPostings)],
+  imports: [AccessModule, AgentsModule, ModelsModule, JobsModule.define(embedChunks, embedMissing, maintainPostings)],
   controllers: [SearchController],
   providers: [...documents, ...vectors, ...embeddings, ...search, ...processors, KnowledgeSearchTool],
   exports: [DocumentIndex, EmbeddingQueue, KnowledgeSearchTool],

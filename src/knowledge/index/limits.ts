@@ -13,7 +13,7 @@ export const CHANGED_AT_ONCE = 250;
 export const MAX_WRITE_ATTEMPTS = 6;
 export const WRITE_AGAIN_AFTER_MS = 500;
 /** Chunks of a former version of the service are found by keywords after as many minutes at most. */
-export const KEEP_POSTINGS_EVERY_MINUTES = 1;
+export const MAINTAIN_POSTINGS_EVERY_MINUTES = 1;
 /** Terms of which one transaction removes the postings of chunks that are gone. */
 export const COMPACTED_AT_ONCE = 500;
 

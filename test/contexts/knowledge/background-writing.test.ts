@@ -62,6 +62,6 @@ it('gives way to requests in pieces, of a large document that is stored and of o
 
   pace.pieces = 0;
   await index.remove(organizationId, [stored?.documentId ?? '']);
-  expect(await index.usageOf(organizationId, agentId, 'upload')).toEqual({ chunks: 0, bytes: 0 });
+  expect(await index.measureUsage(organizationId, agentId, 'upload')).toEqual({ chunks: 0, bytes: 0 });
   expect(pace.pieces).toBeGreaterThan(chunks / DELETED_AT_ONCE);
 });

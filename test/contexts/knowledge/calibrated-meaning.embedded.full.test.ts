@@ -75,7 +75,7 @@ describe.each([0, 0.7])('where unrelated texts have the cosine %d', (shared) => 
       async () => {
         // The process keeps what it has read of the models for some seconds: an upkeep in that time has nothing to do.
         await service.database.transaction((transaction) =>
-          service.app.get(EmbeddingQueue, { strict: false }).modelsChanged(transaction),
+          service.app.get(EmbeddingQueue, { strict: false }).enqueueAllAgents(transaction),
         );
         const [model] = await service.database.query<{ unrelated: number | null }>(
           'select unrelated from knowledge_embedding_models',

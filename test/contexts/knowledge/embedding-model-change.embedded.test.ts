@@ -29,7 +29,7 @@ afterAll(async () => {
 /** What a start with another `EMBEDDINGS_MODEL` does. */
 async function choose(model: string): Promise<void> {
   Object.assign(service.app.get(EmbeddingModel, { strict: false }), { model });
-  await service.app.get(EmbeddingModels, { strict: false }).choose();
+  await service.app.get(EmbeddingModels, { strict: false }).applyConfigured();
 }
 
 /** The score of meaning alone, which the query's words have no part in. */

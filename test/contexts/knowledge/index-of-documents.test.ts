@@ -11,10 +11,12 @@ it('keeps the chunks that say the same when the others change', async () => {
   const before = await knowledge.chunks(documentId);
   expect(before).toHaveLength(3);
   const changed = await knowledge.put('page', text(filler('new'), filler('a'), filler('c')));
-  expect(changed).toMatchObject({ documentId, unchanged: false, chunks: 3 });
+  expect(changed).toMatchObject({ documentId, isUnchanged: false, chunks: 3 });
   const after = await knowledge.chunks(documentId);
   expect(after.map(({ id }) => id).slice(1)).toEqual([before[0]?.id, before[2]?.id]);
-  expect(await knowledge.put('page', text(filler('new'), filler('a'), filler('c')))).toMatchObject({ unchanged: true });
+  expect(await knowledge.put('page', text(filler('new'), filler('a'), filler('c')))).toMatchObject({
+    isUnchanged: true,
+  });
 });
 
 it('stores nothing that is not accepted, however large', async () => {

@@ -1,5 +1,5 @@
 import { expect, it } from '@jest/globals';
-import { KeepPostings } from '../../../src/knowledge/index/jobs/keep-postings.job.js';
+import { MaintainPostings } from '../../../src/knowledge/index/jobs/maintain-postings.job.js';
 import { useService } from '../../support/harness.js';
 import { Knowledge, text } from './support.js';
 
@@ -111,7 +111,7 @@ it('keywords find chunks that a former version of the service has stored, once t
   );
   await service.database.query('delete from knowledge_partitions where agent_id = $1::uuid', [knowledge.agentId]);
   expect(await knowledge.search('lighthouse', { plan: 'gold' })).toEqual([]);
-  await service.app.get(KeepPostings).execute(new AbortController().signal);
+  await service.app.get(MaintainPostings).execute(new AbortController().signal);
   expect(await knowledge.search('lighthouse', { plan: 'gold' })).toEqual(['old0']);
   expect(await knowledge.search('lighthouse')).toEqual([]);
   const { stored, expected } = await knowledge.terms();
@@ -145,7 +145,7 @@ it('postings of chunks that are gone are removed, and the others are found as be
     return row?.count ?? 0;
   };
   const [before, found] = [await storedTerms(), await (await knowledge.prepare('harbour part7')).top(300)];
-  await service.app.get(KeepPostings).execute(new AbortController().signal);
+  await service.app.get(MaintainPostings).execute(new AbortController().signal);
   expect(await storedTerms()).toBeLessThan(before);
   expect(await (await knowledge.prepare('harbour part7')).top(300)).toEqual(found);
   const { stored, expected } = await knowledge.terms();

@@ -6,7 +6,7 @@ import { DocumentIndex } from '../../../src/knowledge/index/application/indexing
 import type {
   IndexedDocument,
   IndexedSource,
-  WithDocument,
+  AcceptDocument,
 } from '../../../src/knowledge/index/application/indexing/indexed-document.js';
 import { type KeywordQuery, KeywordSearch } from '../../../src/knowledge/index/application/search/keyword-search.js';
 import type { SearchScope } from '../../../src/knowledge/index/application/search/search-scope.js';
@@ -65,7 +65,7 @@ export class Knowledge {
   async put(
     key: string,
     blocks: readonly Block[],
-    { accept, ...changes }: Partial<IndexedSource> & { accept?: WithDocument } = {},
+    { accept, ...changes }: Partial<IndexedSource> & { accept?: AcceptDocument } = {},
   ): Promise<IndexedDocument> {
     const indexed = await this.index.put(this.source(key, changes), parsed(blocks), accept);
     if (!indexed) throw new Error('The document was not accepted');

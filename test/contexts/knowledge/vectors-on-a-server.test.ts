@@ -85,7 +85,7 @@ async function organization(): Promise<string> {
 
 async function embed(organizationId: string, modelId: number, ids: readonly string[], size: number): Promise<void> {
   const vectors = new VectorRepository(open.database, settings);
-  const chunks = await vectors.textsOf(organizationId, ids);
+  const chunks = await vectors.readTexts(organizationId, ids);
   await vectors.store(
     organizationId,
     modelId,
@@ -96,8 +96,8 @@ async function embed(organizationId: string, modelId: number, ids: readonly stri
 describe('vectors on a database server', () => {
   // One after the other: connections to this server share one session, and with it the names of prepared statements.
   it('get their table once, also when another process has made it', async () => {
-    expect(await new VectorTable(open.database).make()).toBeUndefined();
-    expect(await new VectorTable(open.database).make()).toBeUndefined();
+    expect(await new VectorTable(open.database).create()).toBeUndefined();
+    expect(await new VectorTable(open.database).create()).toBeUndefined();
   });
 
   it.each([1_000, 2_500, 4_200])('of %d numbers are found: all compared, or through the index', async (size) => {
@@ -105,11 +105,11 @@ describe('vectors on a database server', () => {
     await open.database.transaction((transaction) =>
       models.add(transaction, { name: `m-${String(size)}`, dimensions: size, state: 'retired' }),
     );
-    const [model] = await models.all();
+    const [model] = await models.list();
     if (!model) throw new Error('no model');
     const index = new IndexOfFew(open.database, settings);
-    await index.makeIndex(model.id, size);
-    await index.makeIndex(model.id, size);
+    await index.createIndex(model.id, size);
+    await index.createIndex(model.id, size);
     const [organizationId, other] = [await organization(), await organization()];
     const [many, few] = [newId(), newId()];
     const words = ['red car', 'blue doctor', 'green holiday', 'white invoice', 'black canteen'];

@@ -175,7 +175,7 @@ describe('text that a crawl reads', () => {
   });
 
   it('is embedded by one job per step, not one per page', async () => {
-    const asked = jest.spyOn(EmbeddingQueue.prototype, 'chunksAdded');
+    const asked = jest.spyOn(EmbeddingQueue.prototype, 'enqueueAgent');
     const links = Array.from({ length: 12 }, (_none, index) => `/p/${index}`);
     site.article('/', { title: 'Home', text: 'Home.', links });
     for (const link of links) site.article(link, { title: link, text: `This is ${link}.` });

@@ -22,10 +22,10 @@ export function encodePosting(slot: number, { isNamed, positions }: Occurrence):
 }
 
 /** What a posting says of a chunk, without its positions. */
-export type SeePosting = (slot: number, count: number, isNamed: boolean, offset: number) => void;
+export type OnPosting = (slot: number, count: number, isNamed: boolean, offset: number) => void;
 
 /** @param see is given the offset at which `positionsAt` reads the positions */
-export function readPostings(bytes: Uint8Array, see: SeePosting): void {
+export function readPostings(bytes: Uint8Array, see: OnPosting): void {
   for (let at = 0; at < bytes.length;) {
     const slot = byteAt(bytes, at) | (byteAt(bytes, at + 1) << 8);
     const header = byteAt(bytes, at + 2);
@@ -52,7 +52,7 @@ export function positionsAt(bytes: Uint8Array, offset: number): number[] {
 }
 
 /** The postings of the chunks whose slots are kept. */
-export function keepPostings(bytes: Uint8Array, isKept: (slot: number) => boolean): Uint8Array {
+export function filterPostings(bytes: Uint8Array, isKept: (slot: number) => boolean): Uint8Array {
   const starts: number[] = [];
   const kept: boolean[] = [];
   readPostings(bytes, (slot, _count, _isNamed, offset) => {
@@ -85,6 +85,6 @@ export function visibleLength(lengths: Uint8Array, slot: number): number {
   return value >= UNSEEN ? 0 : value;
 }
 
-export function isGone(lengths: Uint8Array, slot: number): boolean {
+export function isDeleted(lengths: Uint8Array, slot: number): boolean {
   return byteAt(lengths, 2 * slot) === 0 && byteAt(lengths, 2 * slot + 1) === 0;
 }

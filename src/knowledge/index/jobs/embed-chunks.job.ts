@@ -23,11 +23,11 @@ export class EmbedChunks extends WorkerHost {
   }: ActiveJob<z.output<typeof embedChunks.payload>>): Promise<void> {
     await this.state.prepare();
     if (!this.state.isReady) return;
-    const again = await this.agents.execute(agent, failures, signal);
-    if (!again) return;
-    const options = { dedupeKey: agent.agentId, delaySeconds: again.inSeconds };
+    const retry = await this.agents.execute(agent, failures, signal);
+    if (!retry) return;
+    const options = { dedupeKey: agent.agentId, delaySeconds: retry.inSeconds };
     await this.database.transaction((transaction) =>
-      this.outbox.enqueue(transaction, embedChunks, { ...agent, failures: again.failures }, options),
+      this.outbox.enqueue(transaction, embedChunks, { ...agent, failures: retry.failures }, options),
     );
   }
 }

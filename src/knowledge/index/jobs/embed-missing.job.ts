@@ -25,20 +25,20 @@ export class EmbedMissing extends WorkerHost {
     await this.state.prepare();
     if (!this.state.isReady) return;
     await this.models.calibrate(signal);
-    for (let agent = await this.vectors.agentAfter(null); agent; agent = await this.vectors.agentAfter(agent.agentId)) {
+    for (let agent = await this.vectors.nextAgent(null); agent; agent = await this.vectors.nextAgent(agent.agentId)) {
       signal.throwIfAborted();
       const { organizationId, agentId } = agent;
       if (!(await this.lacksVectors(organizationId, agentId))) continue;
-      await this.database.transaction((transaction) => this.queue.chunksAdded(transaction, organizationId, agentId));
+      await this.database.transaction((transaction) => this.queue.enqueueAgent(transaction, organizationId, agentId));
     }
-    await this.models.complete();
+    await this.models.serveCompleted();
     await this.models.removeRetired(signal);
-    await this.leases.removeOld();
+    await this.leases.removeExpired();
   }
 
   private async lacksVectors(organizationId: string, agentId: string): Promise<boolean> {
-    for (const { id } of await this.models.current()) {
-      if ((await this.vectors.lacking(organizationId, agentId, id, 1)).length > 0) return true;
+    for (const { id } of await this.models.listActive()) {
+      if ((await this.vectors.findChunksWithoutVector(organizationId, agentId, id, 1)).length > 0) return true;
     }
     return false;
   }

@@ -2,23 +2,23 @@ import { z } from 'zod';
 import { defineJob } from '../../../platform/jobs/index.js';
 import { EMBED_MISSING_EVERY_MINUTES } from '../limits.js';
 
-/** Apart from their processors, which cause these jobs too. */
+/** These definitions are not in the files of their processors, because the processors enqueue the jobs too. */
 
 /**
- * Gives an agent's chunks their vectors. What the endpoint does is no failure of the job, which comes again after a
- * pause: it never dies of an outage.
+ * Makes the vectors of an agent's chunks. If the endpoint fails, the job ends normally and enqueues itself with a delay,
+ * so that no outage uses up its attempts.
  */
 export const embedChunks = defineJob({
   name: 'knowledge.embed-chunks',
   payload: z.object({
     organizationId: z.uuid(),
     agentId: z.uuid(),
-    /** How often the endpoint has failed, one time after the other. */
+    /** Consecutive failures of the endpoint. */
     failures: z.int().min(0),
   }),
 });
 
-/** Takes up every agent whose chunks lack vectors, whatever became of the job that should have made them. */
+/** Finds all agents whose chunks lack vectors, and enqueues their jobs again in case those were lost. */
 export const embedMissing = defineJob({
   name: 'knowledge.embed-missing',
   payload: z.object({}),

@@ -1,4 +1,4 @@
-/** Hot path: every search reads what it may answer with this statement. Written by hand because of the scope and the comparison of vectors. */
+/** Hot path: every search reads its candidates with one of these statements. The ORM has no operators for scopes and vectors. */
 import { statement } from '../../../platform/database/index.js';
 import { VISIBLE_CHUNK } from './knowledge.schema.js';
 

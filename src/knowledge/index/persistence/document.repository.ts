@@ -1,15 +1,7 @@
 import { LockMode } from '@mikro-orm/core';
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../platform/clock/index.js';
-import {
-  type ColumnsOf,
-  Database,
-  queryBuilder,
-  rowsOf,
-  type SqlExecutor,
-  storableText,
-  type Transaction,
-} from '../../../platform/database/index.js';
+import { Database, type SqlExecutor, storableText, type Transaction } from '../../../platform/database/index.js';
 import { newId } from '../../../platform/ids/index.js';
 import type { DocumentKey, IndexedSource } from '../application/indexing/indexed-document.js';
 import type { AnalyzedChunk, PreparedDocument } from '../application/indexing/prepared-document.js';
@@ -19,24 +11,23 @@ import {
   CHANGE_CHUNKS,
   DELETE_CHUNKS,
   INSERT_CHUNKS,
-  PLACES,
+  MEASURE_USAGE,
   READ_DOCUMENT,
+  READ_PLACES,
   SHOW_NEW_DOCUMENT,
   SHOW_NEXT_REVISION,
 } from './documents.sql.js';
-import { indexedScopeOf } from './indexed-scope.js';
+import { indexedScope } from './indexed-scope.js';
 import { keyDigest, StoredChunk, StoredDocument } from './knowledge.schema.js';
-import { lockPartition, placeChunks, type PlacedChunk, termParameters } from './postings.sql.js';
+import { reserveNumbers, updatePlaces, type PlacedChunk, termParameters } from './postings.sql.js';
 
 export interface SeenDocument {
   readonly document: DocumentRow | null;
-  /** Left out where the document has the digest that was asked for. */
+  /** Empty if the document already has the digest that the caller asked with. */
   readonly chunks: readonly ChunkRow[];
 }
 
-const tables = queryBuilder<{ knowledge_documents: ColumnsOf<typeof StoredDocument> }>();
-
-/** Documents with their chunks. What writes one, `claim` aside, must hold the agent's lock (`lockAgent`); `showAtOnce` takes it. */
+/** Documents with their chunks. Each method that writes, except `claim` and `showAtOnce`, needs a transaction that has the agent's lock (`lockAgent`). */
 @Injectable()
 export class DocumentRepository {
   constructor(
@@ -49,21 +40,21 @@ export class DocumentRepository {
     digest: string,
     executor: SqlExecutor = this.database,
   ): Promise<SeenDocument> {
-    const asked = {
+    const parameters = {
       organizationId,
       agentId,
       kind,
       keyDigest: keyDigest(key),
       digest,
-      scopeDigest: indexedScopeOf(scope).digest,
+      scopeDigest: indexedScope(scope).digest,
     };
-    const [row] = await READ_DOCUMENT.run<DocumentRow & { readonly chunks: string | null }>(executor, asked);
+    const [row] = await READ_DOCUMENT.run<DocumentRow & { readonly chunks: string | null }>(executor, parameters);
     if (!row) return { document: null, chunks: [] };
     const { chunks, ...document } = row;
     return { document, chunks: chunks === null ? [] : (JSON.parse(chunks) as ChunkRow[]) };
   }
 
-  /** @param transaction that holds the document until its end; without one it is read as it stands */
+  /** @param transaction locks the document until it ends; without a transaction there is no lock */
   async find(
     { organizationId, agentId, kind, key }: DocumentKey,
     transaction?: Transaction,
@@ -87,7 +78,7 @@ export class DocumentRepository {
     );
   }
 
-  /** Without chunks yet, and unseen. */
+  /** Inserts the document without chunks: no search finds it yet. */
   async insert(
     { em }: Transaction,
     { id = newId(), organizationId, agentId, kind, key, url }: IndexedSource,
@@ -120,7 +111,7 @@ export class DocumentRepository {
     await em.nativeUpdate(StoredDocument, { organizationId, id }, { writer });
   }
 
-  /** Chunks of the next revision of a document; no search finds them before it. */
+  /** Inserts chunks of the next revision. No search finds them before that revision is shown. */
   async insertChunks(
     transaction: Transaction,
     source: IndexedSource,
@@ -128,14 +119,14 @@ export class DocumentRepository {
     document: DocumentRow,
     chunks: readonly AnalyzedChunk[],
   ): Promise<void> {
-    const added = await this.newChunks(transaction, source, prepared, chunks, document.revision + 1, false);
+    const added = await this.chunkParameters(transaction, source, prepared, chunks, document.revision + 1, false);
     await INSERT_CHUNKS.run(transaction, { ...added, id: document.id });
   }
 
   /**
-   * Stores a document that was not there, or its next revision, with its new chunks.
-   * @param seen the document as it was when its new chunks were planned; null where it was not there
-   * @returns its id; null where it is not as it was seen: the transaction must not commit then
+   * Stores a new document, or the next revision of one, with its new chunks.
+   * @param seen the document when the writes were planned; null if it did not exist
+   * @returns its id; null if the document has changed since: then the transaction must not commit
    */
   async showAtOnce(
     transaction: Transaction,
@@ -146,7 +137,7 @@ export class DocumentRepository {
   ): Promise<string | null> {
     const { kind, key, url, scope } = source;
     const { title, bytes } = prepared;
-    const added = await this.newChunks(transaction, source, prepared, chunks, (seen?.revision ?? 0) + 1, true);
+    const added = await this.chunkParameters(transaction, source, prepared, chunks, (seen?.revision ?? 0) + 1, true);
     const id = seen?.id ?? source.id ?? newId();
     const shown = {
       id,
@@ -171,7 +162,7 @@ export class DocumentRepository {
   }
 
   /** Reserves numbers for the chunks, which takes the agent's lock. */
-  private async newChunks(
+  private async chunkParameters(
     transaction: Transaction,
     { organizationId, agentId, scope }: IndexedSource,
     { language }: PreparedDocument,
@@ -179,18 +170,18 @@ export class DocumentRepository {
     validFrom: number,
     isVisible: boolean,
   ) {
-    const partition = await lockPartition(
+    const partition = await reserveNumbers(
       transaction,
       { organizationId, agentId },
-      { scope: indexedScopeOf(scope), chunks: chunks.length, language },
+      { scope: indexedScope(scope), chunks: chunks.length, language },
     );
     const numbered = chunks.map((chunk, index) => ({ ...chunk, number: partition.firstNumber + index }));
     const rows = numbered.map(({ terms, ...chunk }) => ({ ...chunk, id: newId(), length: terms.length }));
     return { organizationId, agentId, validFrom, rows, ...termParameters(partition.id, numbered, isVisible) };
   }
 
-  /** Makes the next revision the one that is seen, and has keywords find its chunks. */
-  async showNext(
+  /** Shows the next revision: from the commit, searches find its chunks and not those of the revision before. */
+  async showNextRevision(
     transaction: Transaction,
     { organizationId, url, scope }: IndexedSource,
     prepared: PreparedDocument,
@@ -211,10 +202,10 @@ export class DocumentRepository {
       { organizationId, id },
       { ...shown, revision: revision + 1, writer: null },
     );
-    await this.placeAll(transaction, organizationId, id);
+    await this.updateAllPlaces(transaction, organizationId, id);
   }
 
-  /** From the commit on no search finds it, and another writer of it finds out. */
+  /** From the commit, no search finds the document, and another writer of it sees that it lost it. */
   async hide(transaction: Transaction, organizationId: string, id: string): Promise<void> {
     const hidden = { revision: REMOVED, writer: null, chunks: 0, bytes: 0 };
     const changed = await transaction.em.nativeUpdate(
@@ -222,16 +213,16 @@ export class DocumentRepository {
       { organizationId, id, revision: { $ne: REMOVED } },
       hidden,
     );
-    if (changed > 0) await this.placeAll(transaction, organizationId, id);
+    if (changed > 0) await this.updateAllPlaces(transaction, organizationId, id);
   }
 
-  /** Does nothing where the document has another revision by now. */
+  /** Does nothing if the document has another revision. */
   async delete({ em }: Transaction, organizationId: string, id: string, revision: number): Promise<void> {
     await em.nativeDelete(StoredDocument, { organizationId, id, revision });
   }
 
-  /** At most `limit` chunks that are not valid in the revision: any of them where that is `REMOVED`. */
-  async outdatedChunks(
+  /** Finds chunks that the revision does not show; if the revision is `REMOVED`, any chunk. */
+  async findOutdatedChunks(
     { em }: Transaction,
     organizationId: string,
     documentId: string,
@@ -255,7 +246,7 @@ export class DocumentRepository {
     await CHANGE_CHUNKS.run(transaction, { organizationId, documentId, chunks, validUntil: VALID_FOR_GOOD });
   }
 
-  /** They are seen until the document's next revision. */
+  /** The document's next revision does not show these chunks. */
   async endChunks(
     { em }: Transaction,
     organizationId: string,
@@ -280,39 +271,37 @@ export class DocumentRepository {
       transaction,
       { organizationId, documentId, ids },
     );
-    await placeChunks(
+    await updatePlaces(
       transaction,
       deleted.flatMap((chunk) => (chunk.partition === null ? [] : [{ ...chunk, length: 0, isVisible: false }])),
     );
   }
 
-  private async placeAll(transaction: Transaction, organizationId: string, documentId: string): Promise<void> {
-    await placeChunks(transaction, await PLACES.run<PlacedChunk>(transaction, { organizationId, documentId }));
+  private async updateAllPlaces(transaction: Transaction, organizationId: string, documentId: string): Promise<void> {
+    await updatePlaces(transaction, await READ_PLACES.run<PlacedChunk>(transaction, { organizationId, documentId }));
   }
 
-  /** @returns null where the organization has no such document */
-  async agentOf(organizationId: string, id: string): Promise<string | null> {
+  /** @returns null if the organization has no such document */
+  async findAgentId(organizationId: string, id: string): Promise<string | null> {
     const found = await this.database.read((em) =>
       em.findOne(StoredDocument, { organizationId, id }, { fields: ['agentId'] }),
     );
     return found?.agentId ?? null;
   }
 
-  /** Ids of documents of any kind, at most `limit`, in no order. */
-  async idsOf(organizationId: string, agentId: string, limit: number): Promise<string[]> {
+  /** Ids of documents of any kind, in no order. */
+  async listIds(organizationId: string, agentId: string, limit: number): Promise<string[]> {
     return (
       await this.database.read((em) => em.find(StoredDocument, { organizationId, agentId }, { fields: ['id'], limit }))
     ).map(({ id }) => id);
   }
 
-  async usageOf(organizationId: string, agentId: string, kind: SourceKind): Promise<StoreUsage> {
-    const sums = tables
-      .selectFrom('knowledge_documents')
-      .select(({ fn }) => [fn.sum<string | null>('chunks').as('chunks'), fn.sum<string | null>('bytes').as('bytes')])
-      .where('organization_id', '=', organizationId)
-      .where('agent_id', '=', agentId)
-      .where('kind', '=', kind);
-    const [row] = await rowsOf(this.database, sums);
+  async measureUsage(organizationId: string, agentId: string, kind: SourceKind): Promise<StoreUsage> {
+    const [row] = await MEASURE_USAGE.run<{ chunks: string; bytes: string }>(this.database, {
+      organizationId,
+      agentId,
+      kind,
+    });
     return { chunks: Number(row?.chunks), bytes: Number(row?.bytes) };
   }
 

@@ -1,12 +1,12 @@
 /**
- * Hot path: every page of a crawl, file and upload passes these statements. The embedded database takes longer to begin a statement than
- * to carry it out, so that a document is read with its chunks in one, and stored with its new chunks and their terms in one.
+ * Hot path: each page of a crawl, drive file and upload is read and stored with these statements. The embedded database takes longer to
+ * start a statement than to execute it, so one statement reads a document with its chunks, and one stores it with its new chunks and terms.
  */
 import { type ParameterReferences, statement } from '../../../platform/database/index.js';
 import { VISIBLE_CHUNK } from './knowledge.schema.js';
 import { insertTerms, TERMS } from './postings.sql.js';
 
-/** `chunks` is the JSON of `ChunkRow[]`; null where there are none, and where the document has the digest already. */
+/** `chunks` is the JSON of `ChunkRow[]`; null if there are none, or if the document already has the digest. */
 export const READ_DOCUMENT = statement(
   { organizationId: 'uuid', agentId: 'uuid', kind: 'text', keyDigest: 'bytea', digest: 'text', scopeDigest: 'text' },
   (p) => `
@@ -20,15 +20,15 @@ export const READ_DOCUMENT = statement(
    where d.organization_id = ${p.organizationId} and d.agent_id = ${p.agentId} and d.kind = ${p.kind} and d.key_digest = ${p.keyDigest}`,
 );
 
-/** Where keywords find the chunks of a document, and whether the document shows them. */
-export const PLACES = statement(
+/** Reads where the postings of a document's chunks are, and whether searches may find them. */
+export const READ_PLACES = statement(
   { organizationId: 'uuid', documentId: 'uuid' },
   (p) => `
   select c.partition, c.number, c.length, ${VISIBLE_CHUNK} as "isVisible" from knowledge_chunks c join knowledge_documents d on d.id = c.document_id
    where c.organization_id = ${p.organizationId} and c.document_id = ${p.documentId} and c.number is not null`,
 );
 
-/** @param chunks JSON of `ChangedChunk[]`, which are seen from the next revision on */
+/** @param chunks JSON of `ChangedChunk[]`, which the next revision shows */
 export const CHANGE_CHUNKS = statement(
   { organizationId: 'uuid', documentId: 'uuid', chunks: 'jsonb', validUntil: 'integer' },
   (p) => `
@@ -44,10 +44,10 @@ export const DELETE_CHUNKS = statement(
   returning partition, number`,
 );
 
-/** `rows` are chunks of the document's revision `validFrom`, of which keywords are to find the terms. */
+/** `rows` are chunks that the document has since its revision `validFrom`. */
 const NEW_CHUNKS = { organizationId: 'uuid', agentId: 'uuid', validFrom: 'integer', rows: 'jsonb', ...TERMS } as const;
 
-/** @param document a statement that yields the document's id: where it yields none, nothing but terms is written, and the transaction must not commit */
+/** @param document a statement that returns the document's id. If it returns none, only terms are written, and the transaction must not commit */
 const withChunks = (p: ParameterReferences<typeof NEW_CHUNKS>, document: string): string => `
   with document as (${document}),
   chunks as (
@@ -61,7 +61,6 @@ const withChunks = (p: ParameterReferences<typeof NEW_CHUNKS>, document: string)
 
 export const INSERT_CHUNKS = statement({ ...NEW_CHUNKS, id: 'uuid' }, (p) => withChunks(p, `select ${p.id} as id`));
 
-/** A document without its chunks. */
 const SHOWN = {
   id: 'uuid',
   title: 'text',
@@ -73,7 +72,7 @@ const SHOWN = {
   now: 'timestamptz',
 } as const;
 
-/** Of a document whose revision is still the one that was seen. */
+/** Changes nothing unless the document still has the revision that the caller has read. */
 export const SHOW_NEXT_REVISION = statement({ ...NEW_CHUNKS, ...SHOWN, seenRevision: 'integer' }, (p) =>
   withChunks(
     p,
@@ -93,4 +92,12 @@ export const SHOW_NEW_DOCUMENT = statement(
              ${p.chunks}, ${p.bytes}, ${p.now}, ${p.now})
      on conflict (agent_id, kind, key_digest) do nothing returning id`,
     ),
+);
+
+/** Adds up columns, which the ORM cannot do without a fragment of SQL. */
+export const MEASURE_USAGE = statement(
+  { organizationId: 'uuid', agentId: 'uuid', kind: 'text' },
+  (p) => `
+  select coalesce(sum(chunks), 0)::text as chunks, coalesce(sum(bytes), 0)::text as bytes from knowledge_documents
+   where organization_id = ${p.organizationId} and agent_id = ${p.agentId} and kind = ${p.kind}`,
 );

@@ -4,7 +4,7 @@ import { Database, isForeignKeyViolation } from '../../../platform/database/inde
 import { LEASE_MS, LEASES_KEPT_MS } from '../limits.js';
 import { StoredEmbeddingLease } from './embeddings.schema.js';
 
-/** Which worker embeds an agent's chunks: two of them would pay for the same vectors. */
+/** Leases on agents: two workers that embed the chunks of one agent would pay for the same vectors twice. */
 @Injectable()
 export class EmbeddingLeaseRepository {
   constructor(
@@ -12,16 +12,16 @@ export class EmbeddingLeaseRepository {
     private readonly clock: Clock,
   ) {}
 
-  /** Takes or renews the hold; false when another worker has it, or the organization is gone. */
+  /** Takes or renews the lease. @returns false if another worker has it, or the organization was deleted */
   async take(organizationId: string, agentId: string, holder: string): Promise<boolean> {
-    const held = { holder, expiresAt: this.at(LEASE_MS) };
-    const mine = { organizationId, agentId, $or: [{ holder }, { expiresAt: { $lte: this.at(0) } }] };
+    const lease = { holder, expiresAt: this.at(LEASE_MS) };
+    const where = { organizationId, agentId, $or: [{ holder }, { expiresAt: { $lte: this.at(0) } }] };
     try {
       return await this.database.transaction(async ({ em }) => {
-        if ((await em.nativeUpdate(StoredEmbeddingLease, mine, held)) > 0) return true;
+        if ((await em.nativeUpdate(StoredEmbeddingLease, where, lease)) > 0) return true;
         const added = em
           .createQueryBuilder(StoredEmbeddingLease)
-          .insert({ organizationId, agentId, ...held })
+          .insert({ organizationId, agentId, ...lease })
           .onConflict('agentId')
           .ignore();
         return (await added.returning('agentId').execute<object[]>('all')).length > 0;
@@ -36,8 +36,8 @@ export class EmbeddingLeaseRepository {
     await this.database.write((em) => em.nativeDelete(StoredEmbeddingLease, { organizationId, agentId, holder }));
   }
 
-  /** Those of workers that died over agents to which no other came back. */
-  async removeOld(): Promise<void> {
+  /** Removes leases of workers that died, where no other worker has taken the agent since. */
+  async removeExpired(): Promise<void> {
     await this.database.write((em) =>
       em.nativeDelete(StoredEmbeddingLease, { expiresAt: { $lt: this.at(-LEASES_KEPT_MS) } }),
     );

@@ -4,12 +4,10 @@ import { Database, type EntityReader, type Transaction } from '../../../platform
 import { type EmbeddingModelState, StoredEmbeddingModel } from './embeddings.schema.js';
 import { REMOVE_MODEL, SERVE_MODEL } from './vectors.sql.js';
 
-const LOCK = 'knowledge:embedding-models';
+/** Facts of a model that the service learns from the endpoint's answers. The first value is kept. */
+export type LearnedFacts = Partial<Record<'dimensions' | 'unrelated', number>>;
 
-/** What is known of a model once it has been asked; each is kept as it was learnt first. */
-export type LearntFacts = Partial<Record<'dimensions' | 'unrelated', number>>;
-
-/** Of the whole installation. */
+/** The models of the whole installation. */
 @Injectable()
 export class EmbeddingModelRepository {
   constructor(
@@ -17,26 +15,21 @@ export class EmbeddingModelRepository {
     private readonly clock: Clock,
   ) {}
 
-  /** The newest first. */
-  all(source: EntityReader = this.database): Promise<StoredEmbeddingModel[]> {
+  /** Newest first. */
+  list(source: EntityReader = this.database): Promise<StoredEmbeddingModel[]> {
     return source.read((em) => em.find(StoredEmbeddingModel, {}, { orderBy: { id: 'desc' } }));
-  }
-
-  /** One change of them at a time. */
-  async lock(transaction: Transaction): Promise<void> {
-    await transaction.lock(LOCK);
   }
 
   async add({ em }: Transaction, model: Pick<StoredEmbeddingModel, 'name' | 'dimensions' | 'state'>): Promise<void> {
     await em.insert(StoredEmbeddingModel, { ...model, unrelated: null, createdAt: this.clock.now() });
   }
 
-  async become({ em }: Transaction, id: number, state: EmbeddingModelState): Promise<void> {
+  async setState({ em }: Transaction, id: number, state: EmbeddingModelState): Promise<void> {
     await em.nativeUpdate(StoredEmbeddingModel, { id }, { state });
   }
 
-  /** @returns the model with what is known of it now; undefined where it is gone */
-  async learn(id: number, { dimensions, unrelated }: LearntFacts): Promise<StoredEmbeddingModel | undefined> {
+  /** @returns the model with its facts; undefined if it was removed */
+  async learn(id: number, { dimensions, unrelated }: LearnedFacts): Promise<StoredEmbeddingModel | undefined> {
     return this.database.read(async (em) => {
       if (dimensions !== undefined)
         await em.nativeUpdate(StoredEmbeddingModel, { id, dimensions: null }, { dimensions });
@@ -46,14 +39,14 @@ export class EmbeddingModelRepository {
   }
 
   /**
-   * The model that was being built serves from now on, in place of the one before, unless a chunk lacks its vector.
-   * @returns whether it does
+   * Lets the model in state `building` serve, and retires the one that served, unless a chunk has no vector of it.
+   * @returns whether it serves now
    */
   async serve(id: number): Promise<boolean> {
     return (await SERVE_MODEL.run(this.database, { id })).length > 0;
   }
 
-  /** Removes a retired model whose vectors are gone. @returns whether it was one */
+  /** Removes a retired model without vectors. @returns whether it was removed */
   async remove(id: number): Promise<boolean> {
     return (await REMOVE_MODEL.run(this.database, { id })).length > 0;
   }

@@ -4,18 +4,18 @@ import { type ContextSchema, migration } from '../../../platform/database/index.
 /** `building`: its vectors are being made while another serves. `retired`: they are being removed. */
 export type EmbeddingModelState = 'building' | 'serving' | 'retired';
 
-/** A model whose vectors there are: of the whole installation. */
+/** A model that the service has vectors of, for the whole installation. */
 export const StoredEmbeddingModel = defineEntity({
   name: 'StoredEmbeddingModel',
   tableName: 'knowledge_embedding_models',
   properties: {
     id: p.integer().primary().autoincrement(),
-    /** As the endpoint knows it. */
+    /** The endpoint's name of the model. */
     name: p.text(),
-    /** Numbers of a vector; null until the first one. */
+    /** Numbers in a vector; null until the first vector. */
     dimensions: p.integer().strictNullable(),
     state: p.text().$type<EmbeddingModelState>(),
-    /** The cosine that unrelated texts have; null until it is learnt. */
+    /** The cosine that unrelated texts have; null until it is measured. */
     unrelated: p.float().columnType('double precision').strictNullable(),
     createdAt: p.datetime(3),
   },
@@ -33,10 +33,7 @@ export const StoredEmbeddingLease = defineEntity({
   },
 });
 
-/**
- * The vectors themselves are in a table that is made at the start, where the extension is to be had (`VectorTable`): a
- * database without it has all of these.
- */
+/** The table of vectors is not here: `VectorTable` creates it at the start, if the database has the extension. */
 const embeddings = migration('2026112320_knowledge_embeddings', [
   `create table knowledge_embedding_models (
     id integer generated always as identity primary key,

@@ -54,7 +54,7 @@ export const StoredChunk = defineEntity({
     validFrom: p.integer(),
     /** The first one that does not. */
     validUntil: p.integer(),
-    /** Where keywords find it (`knowledge_postings`); null of one that a former version of the service wrote, until `KeepPostings` comes by. */
+    /** Where keywords find it (`knowledge_postings`); null of one that a former version of the service wrote, until `MaintainPostings` comes by. */
     partition: p.integer().strictNullable(),
     number: p.integer().strictNullable(),
     /** In words. */

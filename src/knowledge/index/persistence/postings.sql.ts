@@ -1,4 +1,4 @@
-/** Hot path: every document that is put writes its terms by these statements, and every search reads all of its words by them. */
+/** Hot path: each document that is indexed writes its terms with these statements, and each search reads all its postings with them. */
 import {
   type ParameterReferences,
   type ParametersOf,
@@ -8,12 +8,12 @@ import {
 import type { ChunkTerms } from '../domain/chunk-terms.js';
 import type { AgentKey } from '../domain/source-kind.js';
 import type { IndexedScope } from './indexed-scope.js';
-import { BLOCK_SIZE, encodeLength, encodePosting, isGone, keepPostings } from '../domain/postings.js';
+import { BLOCK_SIZE, encodeLength, encodePosting, filterPostings, isDeleted } from '../domain/postings.js';
 
 /** All documents of one agent with the same scope. */
 export interface Partition {
   readonly id: number;
-  /** Of the chunks for which the caller has reserved numbers. */
+  /** The first of the numbers that the caller has reserved for its chunks. */
   readonly firstNumber: number;
 }
 
@@ -24,47 +24,62 @@ export interface Reservation {
   readonly language: string | null;
 }
 
-/** A chunk that is written into its partition. */
+/** A chunk with the number that it has in its partition. */
 export interface NumberedChunk {
   readonly number: number;
   readonly terms: ChunkTerms;
 }
 
-/** Compounds that end with a term, in the dictionary block: the term with its letters in reverse. */
+/** The number of the block that lists compounds by their ends: each compound is a term with its letters reversed. */
 const DICTIONARY = -1;
 const REVERSED = '<';
-/** Completions that one statement reads: each block and beginning has its part of them. */
+/** Completions that one statement reads, shared among all blocks and beginnings. */
 const MAX_COMPLETIONS = 10_000;
-const LEAST_A_BLOCK = 20;
+const MIN_COMPLETIONS_OF_BLOCK = 20;
 
-const LOCK = `insert into knowledge_vocabularies as v (agent_id, organization_id) values ($1::uuid, $2::uuid)
+const AGENT = { organizationId: 'uuid', agentId: 'uuid' } as const;
+
+const lockedAgent = (p: ParameterReferences<typeof AGENT>): string =>
+  `insert into knowledge_vocabularies as v (agent_id, organization_id) values (${p.agentId}, ${p.organizationId})
   on conflict (agent_id) do update set chunks = v.chunks returning agent_id, organization_id`;
 
-/** Before any document or chunk is touched: everything that writes an agent's knowledge takes this lock first, so that no two transactions wait for each other. */
+const LOCK_AGENT = statement(AGENT, lockedAgent);
+
+const RESERVE_NUMBERS = statement(
+  { ...AGENT, scope: 'text', scopeDigest: 'text', chunks: 'integer', language: 'text' },
+  (p) => `
+  with locked as (${lockedAgent(p)})
+  insert into knowledge_partitions as p (organization_id, agent_id, scope, scope_digest, next_number, languages)
+  select organization_id, agent_id, ${p.scope}::jsonb, decode(${p.scopeDigest}, 'hex'), ${p.chunks}, array_remove(array[${p.language}], null) from locked
+  on conflict (agent_id, scope_digest) do update set next_number = p.next_number + excluded.next_number,
+    languages = case when p.languages @> excluded.languages then p.languages else p.languages || excluded.languages end
+  returning id, next_number - ${p.chunks} as "firstNumber"`,
+);
+
+/** Each transaction that writes an agent's knowledge takes this lock before it touches a document or chunk, so that no two transactions deadlock. */
 export async function lockAgent(transaction: SqlExecutor, { organizationId, agentId }: AgentKey): Promise<void> {
-  await transaction.query(LOCK, [agentId, organizationId]);
+  await LOCK_AGENT.run(transaction, { organizationId, agentId });
 }
 
-/** The same, and reserves numbers for chunks. */
-export async function lockPartition(
+/** Takes the same lock as `lockAgent`, and reserves numbers for new chunks. */
+export async function reserveNumbers(
   transaction: SqlExecutor,
   { organizationId, agentId }: AgentKey,
   { scope, chunks, language }: Reservation,
 ): Promise<Partition> {
-  const [row] = await transaction.query<Partition>(
-    `with locked as (${LOCK})
-     insert into knowledge_partitions as p (organization_id, agent_id, scope, scope_digest, next_number, languages)
-     select organization_id, agent_id, $3::text::jsonb, decode($4::text, 'hex'), $5::integer, array_remove(array[$6::text], null) from locked
-     on conflict (agent_id, scope_digest) do update set next_number = p.next_number + excluded.next_number,
-       languages = case when p.languages @> excluded.languages then p.languages else p.languages || excluded.languages end
-     returning id, next_number - $5::integer as "firstNumber"`,
-    [agentId, organizationId, scope.json, scope.digest, chunks, language],
-  );
-  if (!row) throw new Error('The partition was neither there nor made');
+  const [row] = await RESERVE_NUMBERS.run<Partition>(transaction, {
+    organizationId,
+    agentId,
+    scope: scope.json,
+    scopeDigest: scope.digest,
+    chunks,
+    language,
+  });
+  if (!row) throw new Error('The database returned no partition');
   return row;
 }
 
-/** What a statement is given that writes the terms of new chunks: columns of rows as text, since the two drivers encode arrays differently. */
+/** The parameters of a statement that writes the terms of new chunks: each is a column of rows as text, since the two drivers encode arrays differently. */
 export const TERMS = {
   partition: 'integer',
   termBlocks: 'text',
@@ -74,7 +89,7 @@ export const TERMS = {
   lengths: 'text',
 } as const;
 
-/** Parts of such a statement. */
+/** Two common table expressions of such a statement. */
 export function insertTerms(p: ParameterReferences<typeof TERMS>): string {
   return `postings as (
       insert into knowledge_postings as p (partition, block, term, postings)
@@ -90,8 +105,8 @@ export function insertTerms(p: ParameterReferences<typeof TERMS>): string {
 }
 
 /**
- * @param chunks by ascending numbers, which follow those that the partition has
- * @param isVisible whether searches find them from the commit on
+ * @param chunks sorted by number; the numbers follow those that the partition has
+ * @param isVisible whether searches find the chunks once the transaction has committed
  */
 export function termParameters(
   partition: number,
@@ -107,7 +122,7 @@ export function termParameters(
       append(postings, `${block} ${term}`, encodePosting(number % BLOCK_SIZE, occurrence));
     for (const term of terms.compounds) postings.set(`${DICTIONARY} ${REVERSED}${reverse(term)}`, []);
   }
-  // In the order of the index, so that neighbours are written together.
+  // In the order of the primary key, so that neighbouring index entries are written together.
   const rows = [...postings]
     .map(([key, bytes]) => [...key.split(' '), hex(bytes)])
     .sort(
@@ -119,75 +134,108 @@ export function termParameters(
   return { partition, termBlocks: column(0), terms: column(1), postings: column(2), ...added };
 }
 
-/** A chunk's place, with what shall become of it. */
+/** What the block at a chunk's place is to say of the chunk. */
 export interface PlacedChunk {
   readonly partition: number;
   readonly number: number;
-  /** 0 of one that is gone. */
+  /** 0 if the chunk is deleted. */
   readonly length: number;
   readonly isVisible: boolean;
 }
 
+const GIVEN_BLOCKS = { partitions: 'text', blocks: 'text' } as const;
+
+const givenBlocks = (p: ParameterReferences<typeof GIVEN_BLOCKS>): string =>
+  `unnest(string_to_array(${p.partitions}, ' ')::integer[], string_to_array(${p.blocks}, ' ')::integer[]) with ordinality as t(partition, block, at)`;
+
+const READ_LENGTHS = statement(
+  GIVEN_BLOCKS,
+  (p) => `
+  select b.partition, b.block, b.lengths from ${givenBlocks(p)} join knowledge_blocks b on b.partition = t.partition and b.block = t.block`,
+);
+
+const UPDATE_LENGTHS = statement(
+  { ...GIVEN_BLOCKS, lengths: 'text', live: 'text' },
+  (p) => `
+  update knowledge_blocks b set lengths = decode(t.lengths, 'hex'), live = t.live
+    from unnest(string_to_array(${p.partitions}, ' ')::integer[], string_to_array(${p.blocks}, ' ')::integer[], string_to_array(${p.lengths}, ' '), string_to_array(${p.live}, ' ')::integer[])
+      as t(partition, block, lengths, live) where b.partition = t.partition and b.block = t.block`,
+);
+
+type BlockKey = Pick<Block, 'partition' | 'block'>;
+
 /** Changes which chunks searches find. The transaction must have the agent's lock. */
-export async function placeChunks(transaction: SqlExecutor, chunks: readonly PlacedChunk[]): Promise<void> {
+export async function updatePlaces(transaction: SqlExecutor, chunks: readonly PlacedChunk[]): Promise<void> {
   if (chunks.length === 0) return;
   const changes = new Map<string, PlacedChunk[]>();
-  for (const chunk of chunks) append(changes, `${chunk.partition} ${Math.floor(chunk.number / BLOCK_SIZE)}`, [chunk]);
-  const blocks = [...changes.keys()].map((key) => key.split(' '));
-  const keys = [0, 1].map((index) => blocks.map((block) => block[index] ?? '').join(' '));
-  const rows = await transaction.query<{ key: string; lengths: Uint8Array }>(
-    `select b.partition || ' ' || b.block as key, b.lengths from ${BLOCKS_GIVEN} join knowledge_blocks b on b.partition = t.partition and b.block = t.block`,
-    keys,
-  );
-  const changed = rows.flatMap(({ key, lengths: before }) => {
+  const blocks: BlockKey[] = [];
+  for (const chunk of chunks) {
+    const [partition, block] = [chunk.partition, Math.floor(chunk.number / BLOCK_SIZE)];
+    const key = `${partition} ${block}`;
+    if (!changes.has(key)) blocks.push({ partition, block });
+    append(changes, key, [chunk]);
+  }
+  const rows = await READ_LENGTHS.run<BlockKey & { lengths: Uint8Array }>(transaction, blockKeys(blocks));
+  const changed = rows.flatMap(({ partition, block, lengths: before }) => {
     const lengths = Uint8Array.from(before);
-    for (const { number, length, isVisible } of changes.get(key) ?? [])
+    for (const { number, length, isVisible } of changes.get(`${partition} ${block}`) ?? [])
       lengths.set(length === 0 ? [0, 0] : encodeLength(length, isVisible), 2 * (number % BLOCK_SIZE));
-    return Buffer.compare(before, lengths) === 0 ? [] : [{ key, lengths }];
+    return Buffer.compare(before, lengths) === 0 ? [] : [{ partition, block, lengths }];
   });
   if (changed.length === 0) return;
-  const changedKeys = changed.map(({ key }) => key.split(' '));
-  await transaction.query(
-    `update knowledge_blocks b set lengths = decode(t.lengths, 'hex'), live = t.live
-       from unnest(string_to_array($1::text, ' ')::integer[], string_to_array($2::text, ' ')::integer[], string_to_array($3::text, ' '), string_to_array($4::text, ' ')::integer[])
-         as t(partition, block, lengths, live) where b.partition = t.partition and b.block = t.block`,
-    [
-      ...[0, 1].map((index) => changedKeys.map((key) => key[index] ?? '').join(' ')),
-      changed.map(({ lengths }) => hex(lengths)).join(' '),
-      changed.map(({ lengths }) => liveIn(lengths)).join(' '),
-    ],
-  );
+  await UPDATE_LENGTHS.run(transaction, {
+    ...blockKeys(changed),
+    lengths: changed.map(({ lengths }) => hex(lengths)).join(' '),
+    live: changed.map(({ lengths }) => countLive(lengths)).join(' '),
+  });
 }
 
-const BLOCKS_GIVEN = `unnest(string_to_array($1::text, ' ')::integer[], string_to_array($2::text, ' ')::integer[]) with ordinality as t(partition, block, at)`;
-
-function liveIn(lengths: Uint8Array): number {
+function countLive(lengths: Uint8Array): number {
   let live = 0;
   for (let at = 0; at < lengths.length; at += 2) if (lengths[at] !== 0 || lengths[at + 1] !== 0) live += 1;
   return live;
 }
 
-/** A full block most of whose postings are of chunks that are gone. */
-export interface SparseBlock {
-  readonly partition: number;
-  readonly block: number;
+/** A full block most of whose chunks are deleted. */
+export interface SparseBlock extends BlockKey {
   readonly lengths: Uint8Array;
 }
 
-/** Of all organizations. A block that still grows is left out. */
-export async function readSparseBlock(executor: SqlExecutor): Promise<SparseBlock | null> {
-  const [row] = await executor.query<SparseBlock>(
-    `select b.partition, b.block, b.lengths from knowledge_blocks b join knowledge_partitions p on p.id = b.partition
-      where b.live * 2 < b.stored and (b.block + 1) * $1::integer <= p.next_number limit 1`,
-    [BLOCK_SIZE],
-  );
+const FIND_SPARSE_BLOCK = statement(
+  { blockSize: 'integer' },
+  (p) => `
+  select b.partition, b.block, b.lengths from knowledge_blocks b join knowledge_partitions p on p.id = b.partition
+   where b.live * 2 < b.stored and (b.block + 1) * ${p.blockSize} <= p.next_number limit 1`,
+);
+
+/** Finds one in any organization. A block that is not full yet is left out. */
+export async function findSparseBlock(executor: SqlExecutor): Promise<SparseBlock | null> {
+  const [row] = await FIND_SPARSE_BLOCK.run<SparseBlock>(executor, { blockSize: BLOCK_SIZE });
   return row ?? null;
 }
 
+const BLOCK = { partition: 'integer', block: 'integer' } as const;
+
+const READ_TERMS = statement(
+  { ...BLOCK, after: 'text', limit: 'integer' },
+  (p) => `
+  select term, postings from knowledge_postings
+   where partition = ${p.partition} and block = ${p.block} and term > ${p.after} collate "C" order by term limit ${p.limit}`,
+);
+
+const REPLACE_POSTINGS = statement(
+  { ...BLOCK, terms: 'text', postings: 'text' },
+  (p) => `
+  with given as materialized (select term, decode(postings, 'hex') as postings from unnest(string_to_array(${p.terms}, ' '), string_to_array(${p.postings}, ' ')) as t(term, postings)),
+  emptied as (delete from knowledge_postings p using given g where p.partition = ${p.partition} and p.block = ${p.block} and p.term = g.term and g.postings = '')
+  update knowledge_postings p set postings = g.postings from given g
+   where p.partition = ${p.partition} and p.block = ${p.block} and p.term = g.term and g.postings <> '' and g.postings <> p.postings`,
+);
+
 /**
- * Removes the postings of chunks that are gone from some of a block's terms.
- * @param after the term up to which they have been removed
- * @returns the last of these terms; null where there are no more
+ * Removes the postings of deleted chunks from at most `limit` terms of a block.
+ * @param after the last term of the call before; '' in the first call
+ * @returns the last of the terms; null if no more follow
  */
 export async function compactTerms(
   transaction: SqlExecutor,
@@ -195,33 +243,33 @@ export async function compactTerms(
   after: string,
   limit: number,
 ): Promise<string | null> {
-  const rows = await transaction.query<{ term: string; postings: Uint8Array }>(
-    'select term, postings from knowledge_postings where partition = $1::integer and block = $2::integer and term > $3::text collate "C" order by term limit $4::integer',
-    [partition, block, after, limit],
-  );
-  const kept = rows.map(({ term, postings }) => ({
-    term,
-    postings: keepPostings(postings, (slot) => !isGone(lengths, slot)),
-  }));
-  await transaction.query(
-    `with given as materialized (select term, decode(postings, 'hex') as postings from unnest(string_to_array($3::text, ' '), string_to_array($4::text, ' ')) as t(term, postings)),
-     emptied as (delete from knowledge_postings p using given g where p.partition = $1::integer and p.block = $2::integer and p.term = g.term and g.postings = '')
-     update knowledge_postings p set postings = g.postings from given g
-      where p.partition = $1::integer and p.block = $2::integer and p.term = g.term and g.postings <> '' and g.postings <> p.postings`,
-    [partition, block, kept.map(({ term }) => term).join(' '), kept.map(({ postings }) => hex(postings)).join(' ')],
-  );
+  const rows = await READ_TERMS.run<{ term: string; postings: Uint8Array }>(transaction, {
+    partition,
+    block,
+    after,
+    limit,
+  });
+  const postings = rows.map((row) => hex(filterPostings(row.postings, (slot) => !isDeleted(lengths, slot))));
+  await REPLACE_POSTINGS.run(transaction, {
+    partition,
+    block,
+    terms: rows.map(({ term }) => term).join(' '),
+    postings: postings.join(' '),
+  });
   return rows.length < limit ? null : (rows.at(-1)?.term ?? null);
 }
 
-/** Once all terms of the block have been compacted. */
+const SET_STORED = statement(
+  { ...BLOCK, stored: 'integer' },
+  (p) => `update knowledge_blocks set stored = ${p.stored} where partition = ${p.partition} and block = ${p.block}`,
+);
+
+/** Call it once all terms of the block have been compacted. */
 export async function endCompaction(executor: SqlExecutor, { partition, block, lengths }: SparseBlock): Promise<void> {
-  await executor.query(
-    'update knowledge_blocks set stored = $3::integer where partition = $1::integer and block = $2::integer',
-    [partition, block, liveIn(lengths)],
-  );
+  await SET_STORED.run(executor, { partition, block, stored: countLive(lengths) });
 }
 
-/** Some of an agent's terms: a statement for all of them would keep the embedded database from others. */
+/** Removes some of an agent's terms: one statement for all of them would block the embedded database for too long. */
 export const REMOVE_TERMS = statement(
   { organizationId: 'uuid', agentId: 'uuid', limit: 'integer' },
   (p) => `
@@ -231,34 +279,45 @@ export const REMOVE_TERMS = statement(
   returning 1 as one`,
 );
 
-/** A block that a run may see. */
+/** A block of a partition whose documents the run may see. */
 export interface Block {
   readonly partition: number;
   readonly block: number;
   readonly lengths: Uint8Array;
-  /** Of the partition's documents. */
+  /** The languages of the partition's documents. */
   readonly languages: readonly string[];
 }
 
-/** @param userContext decides which partitions are seen */
+const READ_BLOCKS = statement(
+  { ...AGENT, userContext: 'jsonb' },
+  (p) => `
+  select p.id as partition, b.block, b.lengths, p.languages from knowledge_partitions p join knowledge_blocks b on b.partition = p.id
+   where p.organization_id = ${p.organizationId} and p.agent_id = ${p.agentId} and p.scope <@ ${p.userContext} and b.live > 0`,
+);
+
+/** @param userContext decides which partitions the run may see */
 export function readBlocks(
   executor: SqlExecutor,
   { organizationId, agentId }: AgentKey,
   userContext: object | null,
 ): Promise<Block[]> {
-  return executor.query<Block>(
-    `select p.id as partition, b.block, b.lengths, p.languages from knowledge_partitions p join knowledge_blocks b on b.partition = p.id
-      where p.organization_id = $1::uuid and p.agent_id = $2::uuid and p.scope <@ $3::text::jsonb and b.live > 0`,
-    [organizationId, agentId, JSON.stringify(userContext ?? {})],
-  );
+  return READ_BLOCKS.run(executor, { organizationId, agentId, userContext: userContext ?? {} });
 }
 
-/** One term's row of one block, which is the `at`th of those that were asked for, from 0. */
+/** A term's postings in one block. */
 export interface PostingsRow {
+  /** The index of the block among those that were asked for, from 0. */
   readonly at: number;
   readonly term: string;
   readonly postings: Uint8Array;
 }
+
+const READ_POSTINGS = statement(
+  { ...GIVEN_BLOCKS, terms: 'text' },
+  (p) => `
+  select (t.at - 1)::integer as at, p.term, p.postings from ${givenBlocks(p)}
+   cross join lateral (select term, postings from knowledge_postings p where p.partition = t.partition and p.block = t.block and p.term = any(string_to_array(${p.terms}, ' '))) p`,
+);
 
 export function readPostingRows(
   executor: SqlExecutor,
@@ -266,55 +325,52 @@ export function readPostingRows(
   terms: readonly string[],
 ): Promise<PostingsRow[]> {
   if (terms.length === 0) return Promise.resolve([]);
-  return executor.query<PostingsRow>(
-    `select (t.at - 1)::integer as at, p.term, p.postings from ${BLOCKS_GIVEN}
-      cross join lateral (select term, postings from knowledge_postings p where p.partition = t.partition and p.block = t.block and p.term = any(string_to_array($3::text, ' '))) p`,
-    [...keysOf(blocks), terms.join(' ')],
-  );
+  return READ_POSTINGS.run(executor, { ...blockKeys(blocks), terms: terms.join(' ') });
 }
 
-/** Terms that begin with some letters, each with those letters. */
+const READ_COMPLETIONS = statement(
+  { ...GIVEN_BLOCKS, beginnings: 'text', limit: 'integer' },
+  (p) => `
+  select distinct l.beginning, p.term from ${givenBlocks(p)} cross join unnest(string_to_array(${p.beginnings}, ' ')) as l(beginning)
+   cross join lateral (
+     select term from knowledge_postings p where p.partition = t.partition and p.block = t.block
+        and p.term >= l.beginning collate "C" and p.term < (l.beginning || U&'\\+10FFFF') collate "C" order by p.term limit ${p.limit}) p`,
+);
+
+/** Finds the terms that begin with one of `beginnings`. */
 export async function readCompletions(
   executor: SqlExecutor,
-  blocks: readonly Block[],
+  blocks: readonly BlockKey[],
   beginnings: readonly string[],
 ): Promise<{ beginning: string; term: string }[]> {
   if (beginnings.length === 0) return [];
-  return executor.query(
-    `select distinct l.beginning, p.term from ${BLOCKS_GIVEN} cross join unnest(string_to_array($3::text, ' ')) as l(beginning)
-      cross join lateral (
-        select term from knowledge_postings p where p.partition = t.partition and p.block = t.block
-           and p.term >= l.beginning collate "C" and p.term < (l.beginning || U&'\\+10FFFF') collate "C" order by p.term limit $4::integer) p`,
-    [
-      ...keysOf(blocks),
-      beginnings.join(' '),
-      Math.max(LEAST_A_BLOCK, Math.floor(MAX_COMPLETIONS / (blocks.length * beginnings.length))),
-    ],
-  );
+  return READ_COMPLETIONS.run(executor, {
+    ...blockKeys(blocks),
+    beginnings: beginnings.join(' '),
+    limit: Math.max(MIN_COMPLETIONS_OF_BLOCK, Math.floor(MAX_COMPLETIONS / (blocks.length * beginnings.length))),
+  });
 }
 
-/** Compounds that end with some terms, each with its term. */
+/** Finds the compounds that end with one of `heads`. */
 export async function readCompounds(
   executor: SqlExecutor,
-  blocks: readonly Block[],
+  blocks: readonly BlockKey[],
   heads: readonly string[],
 ): Promise<{ head: string; term: string }[]> {
-  const dictionaries = [...new Set(blocks.map(({ partition }) => partition))].map((partition) => ({
-    partition,
-    block: DICTIONARY,
-    lengths: new Uint8Array(),
-    languages: [],
-  }));
+  const partitions = [...new Set(blocks.map(({ partition }) => partition))];
   const found = await readCompletions(
     executor,
-    dictionaries,
+    partitions.map((partition) => ({ partition, block: DICTIONARY })),
     heads.map((head) => REVERSED + reverse(head)),
   );
   return found.map(({ beginning, term }) => ({ head: reverse(beginning.slice(1)), term: reverse(term.slice(1)) }));
 }
 
-function keysOf(blocks: readonly Block[]): [string, string] {
-  return [blocks.map(({ partition }) => partition).join(' '), blocks.map(({ block }) => block).join(' ')];
+function blockKeys(blocks: readonly BlockKey[]): ParametersOf<typeof GIVEN_BLOCKS> {
+  return {
+    partitions: blocks.map(({ partition }) => partition).join(' '),
+    blocks: blocks.map(({ block }) => block).join(' '),
+  };
 }
 
 function reverse(term: string): string {

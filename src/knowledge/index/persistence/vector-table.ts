@@ -1,40 +1,40 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Transaction } from '../../../platform/database/index.js';
-import { BEFORE_TABLE, EXTENSION, IS_TABLE_THERE, VECTOR_TABLE } from './vectors.sql.js';
+import { CHECK_EXTENSION, CHECK_TABLE, CREATE_EXTENSION, CREATE_TABLE, LIMIT_LOCK_WAIT } from './vector-table.sql.js';
 
-/** Processes that start at once make the table one after the other. */
 const LOCK = 'knowledge:vectors';
 
-/** Where vectors are kept: a table that not every database can have. A row without a vector is of a text that cannot have one. */
+/** Creates the table of vectors, which needs an extension that not every database has. A row without a vector means that its text cannot have one. */
 @Injectable()
 export class VectorTable {
   constructor(private readonly database: Database) {}
 
   /**
-   * Makes what is not there yet.
-   * @returns why there can be no vectors; undefined when there can
-   * @throws what went wrong with the database otherwise
+   * Creates the extension and the table unless they exist.
+   * @returns why vectors cannot be stored; undefined if they can
+   * @throws any other error of the database
    */
-  async make(): Promise<string | undefined> {
-    const [table] = await this.database.query<{ there: boolean }>(IS_TABLE_THERE);
-    if (table?.there === true) return undefined;
+  async create(): Promise<string | undefined> {
+    const [table] = await CHECK_TABLE.run<{ exists: boolean }>(this.database, {});
+    if (table?.exists === true) return undefined;
     return this.database.transaction(async (transaction) => {
+      // Processes that start at the same time would both create the table.
       await transaction.lock(LOCK);
-      await transaction.query(BEFORE_TABLE);
-      const missing = await this.makeExtension(transaction);
-      if (missing !== undefined) return missing;
-      for (const statement of VECTOR_TABLE) await transaction.query(statement);
+      await LIMIT_LOCK_WAIT.run(transaction, {});
+      const obstacle = await this.createExtension(transaction);
+      if (obstacle !== undefined) return obstacle;
+      for (const statement of CREATE_TABLE) await statement.run(transaction, {});
       return undefined;
     });
   }
 
-  private async makeExtension(transaction: Transaction): Promise<string | undefined> {
-    const [known] = await transaction.query<{ installed: string | null; creatable: boolean }>(EXTENSION);
-    if (!known) return 'the database server does not have the extension vector (pgvector)';
-    if (known.installed !== null) return undefined;
-    // The privilege is not enough where the extension is not trusted: that is told by the statement alone.
-    if (!known.creatable) return 'the database role may not create the extension vector';
-    await transaction.query('create extension if not exists vector');
+  private async createExtension(transaction: Transaction): Promise<string | undefined> {
+    const [extension] = await CHECK_EXTENSION.run<{ installed: string | null; isCreatable: boolean }>(transaction, {});
+    if (!extension) return 'the database server does not have the extension vector (pgvector)';
+    if (extension.installed !== null) return undefined;
+    // A role with this privilege still may not create an extension that is not trusted: then the statement below fails.
+    if (!extension.isCreatable) return 'the database role may not create the extension vector';
+    await CREATE_EXTENSION.run(transaction, {});
     return undefined;
   }
 }

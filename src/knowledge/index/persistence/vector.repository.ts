@@ -5,21 +5,32 @@ import type { SearchScope } from '../application/search/search-scope.js';
 import type { AgentKey } from '../domain/source-kind.js';
 import { EXACT_CHUNKS, INDEXED_DIMENSIONS, INDEXED_HALF_DIMENSIONS, REMOVED_VECTORS } from '../limits.js';
 import { StoredChunk } from './knowledge.schema.js';
-import * as sql from './vectors.sql.js';
+import { createIndex, dropIndex } from './vector-table.sql.js';
+import {
+  COPY_VECTORS,
+  COUNT_VISIBLE_CHUNKS,
+  FIND_CHUNKS_WITHOUT_VECTOR,
+  INDEX_SETTINGS,
+  nearestChunks,
+  nearestChunksWithTies,
+  READ_TEXTS,
+  REMOVE_VECTORS,
+  STORE_VECTORS,
+} from './vectors.sql.js';
 
 export interface EmbeddableChunk {
   readonly id: string;
   readonly title: string;
   readonly heading: string | null;
   readonly text: string;
-  /** Of what is embedded of it, in hexadecimal. */
+  /** Hexadecimal; of the text that is embedded. */
   readonly digest: string;
 }
 
-/** Null where the text cannot have a vector: it is not tried again. */
 export interface ChunkVector {
   readonly chunkId: string;
   readonly digest: string;
+  /** Null if the text cannot have a vector: the endpoint is not asked for it again. */
   readonly vector: readonly number[] | null;
 }
 
@@ -28,16 +39,16 @@ interface Neighbour {
   readonly distance: number;
 }
 
-/** What is given for the parameters of a search. */
 interface NearestParameters extends SearchScope {
   readonly vector: string;
   readonly limit: number;
 }
 
-/** The vectors of chunks by model. The table is there only where `VectorTable` has made it. */
+/** The vectors of chunks, by model. The table exists once `VectorTable` has created it. */
 @Injectable()
 export class VectorRepository {
   protected readonly exactChunks: number = EXACT_CHUNKS;
+  /** The ids of models for which this process has created an index. */
   private readonly indexed = new Set<number>();
 
   constructor(
@@ -45,14 +56,24 @@ export class VectorRepository {
     private readonly settings: Settings,
   ) {}
 
-  /** Chunks of an agent that have no row for the model, in the order of their ids. */
-  async lacking(organizationId: string, agentId: string, modelId: number, limit: number): Promise<string[]> {
-    const rows = await sql.LACKING.run<{ id: string }>(this.database, { organizationId, agentId, modelId, limit });
+  /** Finds chunks of an agent that have no row for the model, in the order of their ids. */
+  async findChunksWithoutVector(
+    organizationId: string,
+    agentId: string,
+    modelId: number,
+    limit: number,
+  ): Promise<string[]> {
+    const rows = await FIND_CHUNKS_WITHOUT_VECTOR.run<{ id: string }>(this.database, {
+      organizationId,
+      agentId,
+      modelId,
+      limit,
+    });
     return rows.map(({ id }) => id);
   }
 
-  /** The next agent, in the order of their ids, that has any chunk. Of all organizations: for the service's own upkeep. */
-  async agentAfter(agentId: string | null): Promise<AgentKey | undefined> {
+  /** The next agent of any organization, in the order of their ids, that has a chunk. */
+  async nextAgent(agentId: string | null): Promise<AgentKey | undefined> {
     const after = agentId === null ? {} : { agentId: { $gt: agentId } };
     const [next] = await this.database.read((em) =>
       em.find(StoredChunk, after, {
@@ -66,29 +87,29 @@ export class VectorRepository {
   }
 
   /**
-   * Gives chunks the vectors that the organization has of the same text by the same model.
-   * @returns the chunks that have one now
+   * Copies vectors that the organization already has of the same texts by the same model.
+   * @returns the chunks that have a vector now
    */
-  async copyKnown(organizationId: string, modelId: number, chunkIds: readonly string[]): Promise<string[]> {
-    const rows = await sql.COPY_KNOWN.run<{ id: string }>(this.database, { organizationId, modelId, chunkIds });
+  async copyVectors(organizationId: string, modelId: number, chunkIds: readonly string[]): Promise<string[]> {
+    const rows = await COPY_VECTORS.run<{ id: string }>(this.database, { organizationId, modelId, chunkIds });
     return rows.map(({ id }) => id);
   }
 
-  textsOf(organizationId: string, chunkIds: readonly string[]): Promise<EmbeddableChunk[]> {
-    return sql.TEXTS.run(this.database, { organizationId, chunkIds });
+  readTexts(organizationId: string, chunkIds: readonly string[]): Promise<EmbeddableChunk[]> {
+    return READ_TEXTS.run(this.database, { organizationId, chunkIds });
   }
 
-  /** Before the first vector of a model is stored: an index of none is made at once. */
-  async makeIndex(modelId: number, dimensions: number): Promise<void> {
+  /** Call it before the first vector of a model is stored: the index of an empty table is created at once. */
+  async createIndex(modelId: number, dimensions: number): Promise<void> {
     const type = this.indexedType(dimensions);
     if (type === undefined || this.indexed.has(modelId)) return;
-    await this.database.query(sql.makeIndex(modelId, type));
+    await createIndex(modelId, type).run(this.database, {});
     this.indexed.add(modelId);
   }
 
-  /** Stores what still belongs to a chunk: one that is gone, or says something else by now, is left out. */
+  /** Leaves out chunks that were deleted or whose text has changed. */
   async store(organizationId: string, modelId: number, vectors: readonly ChunkVector[]): Promise<void> {
-    await sql.STORE.run(this.database, {
+    await STORE_VECTORS.run(this.database, {
       organizationId,
       modelId,
       chunkIds: vectors.map(({ chunkId }) => chunkId),
@@ -97,21 +118,21 @@ export class VectorRepository {
     });
   }
 
-  /** Removes some vectors of a retired model. @returns whether there may be more */
+  /** Removes some vectors of a retired model. @returns whether more may be left */
   async removeSome(modelId: number): Promise<boolean> {
-    return (await sql.REMOVE_SOME.run(this.database, { modelId, limit: REMOVED_VECTORS })).length === REMOVED_VECTORS;
+    return (await REMOVE_VECTORS.run(this.database, { modelId, limit: REMOVED_VECTORS })).length === REMOVED_VECTORS;
   }
 
   async dropIndex(modelId: number): Promise<void> {
     this.indexed.delete(modelId);
-    await this.database.query(sql.dropIndex(modelId));
+    await dropIndex(modelId).run(this.database, {});
   }
 
   /**
-   * The chunks that are nearest to a query among those that its user may see, the best first; where not all that are equal are among
-   * them, those of the first documents are. All of them are compared, or, where they are many, those that an HNSW index of the model
-   * leads to; it is read on until enough are found, and where it ends too early all are compared after all. The embedded database has
-   * no such index: adding to one keeps this thread for 40 ms a vector.
+   * Finds the chunks nearest to a query among those that the user may see, best first; of chunks at the same distance, those of the
+   * first documents. If there are few chunks, all are compared. If there are many, an HNSW index of the model finds neighbours until
+   * `limit` of them are visible; should it find too few, all chunks are compared after all. The embedded database has no such index:
+   * adding a vector to one blocks this thread for 40 ms.
    */
   async nearest(
     { organizationId, agentId, userContext }: SearchScope,
@@ -122,29 +143,30 @@ export class VectorRepository {
     const parameters = { organizationId, agentId, userContext: userContext ?? {}, vector: vectorText(query), limit };
     const type = this.indexedType(query.length);
     let found: readonly Neighbour[] =
-      type !== undefined && (await this.areMany(parameters)) ? await this.throughIndex(modelId, type, parameters) : [];
-    if (found.length < limit) found = await this.exact(modelId, parameters);
+      type !== undefined && (await this.hasMany(parameters)) ? await this.searchIndex(modelId, type, parameters) : [];
+    if (found.length < limit) found = await this.compareAll(modelId, parameters);
     return found.map(({ chunkId }) => chunkId);
   }
 
-  private async exact(modelId: number, parameters: NearestParameters): Promise<readonly Neighbour[]> {
-    const found = await sql
-      .nearestOf(modelId, 'vector')
-      .run<Neighbour>(this.database, { ...parameters, limit: parameters.limit + 1 });
+  private async compareAll(modelId: number, parameters: NearestParameters): Promise<readonly Neighbour[]> {
+    const found = await nearestChunks(modelId, 'vector').run<Neighbour>(this.database, {
+      ...parameters,
+      limit: parameters.limit + 1,
+    });
     const [last, next] = found.slice(parameters.limit - 1);
     if (next?.distance !== last?.distance) return found.slice(0, parameters.limit);
-    return sql.nearestAmongEquals(modelId, 'vector').run<Neighbour>(this.database, parameters);
+    return nearestChunksWithTies(modelId, 'vector').run<Neighbour>(this.database, parameters);
   }
 
-  private throughIndex(modelId: number, type: string, parameters: NearestParameters): Promise<Neighbour[]> {
+  private searchIndex(modelId: number, type: string, parameters: NearestParameters): Promise<Neighbour[]> {
     return this.database.transaction(async (transaction) => {
-      for (const setting of sql.INDEX_SETTINGS) await transaction.query(setting);
-      return sql.nearestOf(modelId, type).run<Neighbour>(transaction, parameters);
+      for (const setting of INDEX_SETTINGS) await setting.run(transaction, {});
+      return nearestChunks(modelId, type).run<Neighbour>(transaction, parameters);
     });
   }
 
-  private async areMany({ organizationId, agentId, userContext }: SearchScope): Promise<boolean> {
-    const [row] = await sql.VISIBLE_CHUNKS.run<{ chunks: number }>(this.database, {
+  private async hasMany({ organizationId, agentId, userContext }: SearchScope): Promise<boolean> {
+    const [row] = await COUNT_VISIBLE_CHUNKS.run<{ chunks: number }>(this.database, {
       organizationId,
       agentId,
       userContext,
@@ -158,10 +180,10 @@ export class VectorRepository {
   }
 }
 
-/** Numbers that 32 bits cannot tell from 0 are refused by the type rather than rounded. */
+/** The type refuses numbers that 32 bits cannot tell from 0 instead of rounding them. */
 const SMALLEST = 1e-37;
 
-/** As the type `vector` reads it. */
+/** Writes a vector as the type `vector` reads it. */
 export function vectorText(vector: readonly number[]): string {
   return `[${vector.map((number) => (Math.abs(number) < SMALLEST ? 0 : number)).join(',')}]`;
 }

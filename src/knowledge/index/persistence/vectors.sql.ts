@@ -1,56 +1,19 @@
-/**
- * Hot path: vectors are compared, copied and stored by operators and a type of the extension pgvector, over a table that is there only
- * where the extension is (`VectorTable`).
- */
+/** Hot path: operators and a type of the extension pgvector, which the ORM does not know, compare, copy and store vectors. */
 import { statement } from '../../../platform/database/index.js';
 import { EF_SEARCH } from '../limits.js';
 
-export const IS_TABLE_THERE =
-  "select to_regclass('knowledge_vectors') is not null and to_regclass('knowledge_vectors_digest') is not null as there";
-
-export const EXTENSION = `select installed_version as installed, has_database_privilege(current_database(), 'create') as creatable
-  from pg_available_extensions where name = 'vector'`;
-
-/** The foreign key needs the chunks for itself for a moment; a start does not wait for whatever is written there. */
-export const BEFORE_TABLE = "set local lock_timeout = '5s'";
-
-export const VECTOR_TABLE = [
-  `create table if not exists knowledge_vectors (
-    chunk_id uuid not null references knowledge_chunks (id) on delete cascade,
-    model_id integer not null references knowledge_embedding_models (id),
-    organization_id uuid not null,
-    agent_id uuid not null,
-    digest bytea not null,
-    embedding vector,
-    primary key (chunk_id, model_id)
-  )`,
-  // Read in the row rather than from beside it, vectors are compared three times as fast.
-  'alter table knowledge_vectors alter column embedding set storage main',
-  'create index if not exists knowledge_vectors_agent on knowledge_vectors (agent_id, model_id)',
-  'create index if not exists knowledge_vectors_digest on knowledge_vectors (model_id, organization_id, digest)',
-];
-
-const indexOf = (modelId: number): string => `knowledge_vectors_hnsw_${String(modelId)}`;
-
-/** @param type of the model's vectors with their size, as pgvector names it */
-export const makeIndex = (modelId: number, type: string): string => `
-  create index if not exists ${indexOf(modelId)} on knowledge_vectors
-   using hnsw ((embedding::${type}) ${type.startsWith('half') ? 'halfvec' : 'vector'}_cosine_ops) where model_id = ${String(modelId)}`;
-
-export const dropIndex = (modelId: number): string => `drop index if exists ${indexOf(modelId)}`;
-
-/** For the transaction of a search through the index. */
+/** For the transaction of a search through an HNSW index. */
 export const INDEX_SETTINGS = [
   `set local hnsw.ef_search = ${String(EF_SEARCH)}`,
   'set local hnsw.iterative_scan = relaxed_order',
-  // Another plan would compare everything: the planner does not know how dear that is.
+  // The planner underestimates what comparisons cost: with a sort it would choose a plan that compares all vectors.
   'set local enable_sort = off',
-  // What the index leads to is looked up among the chunks that this user must not see: hashed, or once for each.
+  // Lets the planner hash the chunks that the user must not see: otherwise it looks them up once for each neighbour.
   "set local work_mem = '64MB'",
-];
+].map((text) => statement({}, () => text));
 
 /** Chunks of an agent that have no row for the model, in the order of their ids. */
-export const LACKING = statement(
+export const FIND_CHUNKS_WITHOUT_VECTOR = statement(
   { organizationId: 'uuid', agentId: 'uuid', modelId: 'integer', limit: 'integer' },
   (p) => `
   select c.id::text as id from knowledge_chunks c
@@ -59,7 +22,7 @@ export const LACKING = statement(
    order by c.id limit ${p.limit}`,
 );
 
-export const COPY_KNOWN = statement(
+export const COPY_VECTORS = statement(
   { organizationId: 'uuid', modelId: 'integer', chunkIds: 'uuid[]' },
   (p) => `
   insert into knowledge_vectors (chunk_id, model_id, organization_id, agent_id, digest, embedding)
@@ -74,7 +37,7 @@ export const COPY_KNOWN = statement(
   returning chunk_id::text as id`,
 );
 
-export const TEXTS = statement(
+export const READ_TEXTS = statement(
   { organizationId: 'uuid', chunkIds: 'uuid[]' },
   (p) => `
   select c.id::text as id, d.title, c.heading, c.text, encode(c.digest, 'hex') as digest
@@ -82,8 +45,8 @@ export const TEXTS = statement(
    where c.organization_id = ${p.organizationId} and c.id = any(${p.chunkIds}) order by c.id`,
 );
 
-/** A chunk that is gone, or says something else by now, is left out. */
-export const STORE = statement(
+/** Leaves out chunks that were deleted or whose text has changed. */
+export const STORE_VECTORS = statement(
   { organizationId: 'uuid', modelId: 'integer', chunkIds: 'uuid[]', digests: 'text[]', vectors: 'text[]' },
   (p) => `
   insert into knowledge_vectors (chunk_id, model_id, organization_id, agent_id, digest, embedding)
@@ -95,8 +58,7 @@ export const STORE = statement(
   on conflict do nothing`,
 );
 
-/** Some vectors of a retired model. */
-export const REMOVE_SOME = statement(
+export const REMOVE_VECTORS = statement(
   { modelId: 'integer', limit: 'integer' },
   (p) => `
   delete from knowledge_vectors where model_id = ${p.modelId}
@@ -127,12 +89,11 @@ export const REMOVE_MODEL = statement(
 const SCOPE = { organizationId: 'uuid', agentId: 'uuid', userContext: 'jsonb' } as const;
 type ScopeReferences = { readonly [Name in keyof typeof SCOPE]: string };
 
-/** Of a document `d`: the user must not see it. */
+/** The user must not see the document `d`. */
 const hidden = (p: ScopeReferences): string =>
   `d.organization_id = ${p.organizationId} and d.agent_id = ${p.agentId} and d.scope is not null and not d.scope <@ ${p.userContext}`;
 
-/** How many chunks the user may see. */
-export const VISIBLE_CHUNKS = statement(
+export const COUNT_VISIBLE_CHUNKS = statement(
   SCOPE,
   (p) => `
   select coalesce(sum(d.chunks), 0)::integer as chunks from knowledge_documents d
@@ -142,10 +103,7 @@ export const VISIBLE_CHUNKS = statement(
 const NEAREST = { ...SCOPE, vector: 'text', limit: 'integer' } as const;
 type NearestReferences = { readonly [Name in keyof typeof NEAREST]: string };
 
-/**
- * The hidden chunks are hashed, which is quick however few statistics of the tables there are: a join with the chunks takes from as long
- * to ten times as long.
- */
+/** `not in` lets the database hash the hidden chunks. A join with the chunks is up to ten times slower while the tables have few statistics. */
 const nearest = (p: NearestReferences, modelId: number, type: string, ties: 'only' | 'with ties' = 'only'): string => `
   select chunk_id, embedding::${type} <=> ${p.vector}::${type} as distance from knowledge_vectors
    where model_id = ${String(modelId)} and organization_id = ${p.organizationId} and agent_id = ${p.agentId} and embedding is not null
@@ -153,17 +111,17 @@ const nearest = (p: NearestReferences, modelId: number, type: string, ties: 'onl
    order by embedding::${type} <=> ${p.vector}::${type} fetch first (${p.limit}) rows ${ties}`;
 
 /**
- * The model stands in the text: only so does the planner see that the model's own index holds all that is asked for.
+ * The model's id is part of the text rather than a parameter: otherwise the planner cannot know that the model's partial index has all rows.
  * @param type of the vectors, as the index has it
  */
-export const nearestOf = (modelId: number, type: string) =>
+export const nearestChunks = (modelId: number, type: string) =>
   statement(
     NEAREST,
     (p) => `select n.chunk_id::text as "chunkId", n.distance from (${nearest(p, modelId, type)}) n order by n.distance`,
   );
 
-/** The same text may be in many documents: which of them come first is not left to how they are stored. */
-export const nearestAmongEquals = (modelId: number, type: string) =>
+/** Sorts chunks at the same distance by their documents, so that the order of equal texts does not depend on how they are stored. */
+export const nearestChunksWithTies = (modelId: number, type: string) =>
   statement(
     NEAREST,
     (p) => `

@@ -165,7 +165,7 @@ export class CrawlHost {
         await this.outbox.enqueue(transaction, crawlHost, { origin }, { dedupeKey: origin, delaySeconds });
       }
       for (const { crawl } of worked.filter(({ hasNewChunks }) => hasNewChunks))
-        await this.embeddings.chunksAdded(transaction, crawl.organizationId, crawl.agentId);
+        await this.embeddings.enqueueAgent(transaction, crawl.organizationId, crawl.agentId);
       for (const crawl of await this.pages.finished(transaction, [...crawls.keys()])) {
         await this.outbox.enqueue(transaction, crawlStep, crawl, { dedupeKey: crawl.crawlId });
       }

@@ -128,7 +128,7 @@ export class CrawlStep {
       const now = this.clock.now();
       const result = sites.length === 0 ? null : crawlResult(sites, budgetReached ? budget : null);
       // Also for the chunks of slices that failed before they could enqueue it.
-      await this.embeddings.chunksAdded(transaction, crawl.organizationId, crawl.agentId);
+      await this.embeddings.enqueueAgent(transaction, crawl.organizationId, crawl.agentId);
       await this.results.end(transaction, crawl, result, now, result && nextCrawlAt(crawl.agentId, now));
     });
   }

@@ -15,6 +15,6 @@ export class ReadWebsite {
   async execute(organizationId: string, agentId: string): Promise<Website & StoreUsage> {
     const website = await this.websites.find(organizationId, agentId);
     if (!website) throw new WebsiteNotSet();
-    return { ...website, ...(await this.index.usageOf(organizationId, agentId, 'website')) };
+    return { ...website, ...(await this.index.measureUsage(organizationId, agentId, 'website')) };
   }
 }

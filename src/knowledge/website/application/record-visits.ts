@@ -4,7 +4,7 @@ import { Database, DatabaseUnavailable, type SqlExecutor, type Transaction } fro
 import { Outbox } from '../../../platform/jobs/index.js';
 import { Logger } from '../../../platform/telemetry/index.js';
 import { DocumentIndex } from '../../index/application/indexing/document-index.js';
-import type { WithDocument } from '../../index/application/indexing/indexed-document.js';
+import type { AcceptDocument } from '../../index/application/indexing/indexed-document.js';
 import type { PageContent } from '../domain/held-page.js';
 import { CrawlSuperseded } from '../domain/website.errors.js';
 import { charactersOf, textDigest } from '../domain/page-text.js';
@@ -132,7 +132,7 @@ export class RecordVisits {
       canonical === null
         ? null
         : `It names ${canonical} as its canonical address, which has another text or could not be indexed.`;
-    const accept: WithDocument = (transaction, { documentId }) =>
+    const accept: AcceptDocument = (transaction, { documentId }) =>
       this.pages.markIndexed(transaction, context.crawl, context.slice.host.id, {
         id: page.id,
         documentId,
@@ -145,7 +145,7 @@ export class RecordVisits {
       isNew: page.documentId === null,
       withoutVectors: true,
     });
-    context.hasNewChunks ||= stored?.unchanged === false;
+    context.hasNewChunks ||= stored?.isUnchanged === false;
     // Not accepted: this throws where another crawl has replaced this one; otherwise another worker has the page.
     if (!stored) await this.database.transaction((transaction) => this.pages.lock(transaction, context.crawl));
   }

@@ -45,6 +45,6 @@ export class SetWebsite {
       return this.websites.find(organizationId, agentId, transaction);
     });
     if (!website) throw new AgentNotFound();
-    return { ...website, ...(await this.index.usageOf(organizationId, agentId, 'website')) };
+    return { ...website, ...(await this.index.measureUsage(organizationId, agentId, 'website')) };
   }
 }

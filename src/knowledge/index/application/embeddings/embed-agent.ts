@@ -20,28 +20,28 @@ import {
 } from '../../limits.js';
 import { EmbeddingModels } from './embedding-models.js';
 
-/** The agent is to be taken up again. */
-export interface Again {
+/** When the job is to continue with the agent. */
+export interface Retry {
   readonly inSeconds: number;
-  /** Of the endpoint, one after the other. */
+  /** Consecutive failures of the endpoint. */
   readonly failures: number;
 }
 
-/** Work on one agent, of which this worker has the lease. */
-interface Hold extends AgentKey {
+/** This worker's lease on an agent. */
+interface Lease extends AgentKey {
   readonly holder: string;
   readonly signal: AbortSignal;
 }
 
-/** As endpoints write a number of a vector. */
+/** About as many as a number of a vector has in text. */
 const NUMBER_CHARACTERS = 12;
 
 class LeaseLost extends Error {}
 
-/** Gives all chunks of an agent their vectors, batch by batch. Between two requests nothing is held but the lease on the agent. */
+/** Makes the vectors of all chunks of an agent, batch by batch. Between two requests this worker holds only its lease on the agent. */
 @Injectable()
 export class EmbedAgent {
-  /** When the endpoint may be asked again, by every job of this process, whichever it has told. */
+  /** When this process may send requests to the endpoint again: a `Retry-After` that one job received holds for all of them. */
   private pausedUntil = Number.NEGATIVE_INFINITY;
 
   constructor(
@@ -55,38 +55,38 @@ export class EmbedAgent {
   ) {}
 
   /**
-   * @param failures of the endpoint before this
-   * @returns undefined when no chunk lacks a vector
+   * @param failures consecutive failures of the endpoint before this call
+   * @returns undefined if all chunks have their vectors
    */
-  async execute(agent: AgentKey, failures: number, signal: AbortSignal): Promise<Again | undefined> {
+  async execute(agent: AgentKey, failures: number, signal: AbortSignal): Promise<Retry | undefined> {
     const pausedMs = this.pausedUntil - this.clock.monotonic();
     if (pausedMs > 0) return { inSeconds: Math.ceil(pausedMs / 1_000), failures };
     const { organizationId, agentId } = agent;
-    const hold = { ...agent, holder: newId(), signal };
-    if (!(await this.leases.take(organizationId, agentId, hold.holder)))
+    const lease = { ...agent, holder: newId(), signal };
+    if (!(await this.leases.take(organizationId, agentId, lease.holder)))
       return { inSeconds: LEASED_PAUSE_SECONDS, failures };
     try {
       await this.models.calibrate(signal);
-      const failure = await this.allModels(hold);
-      if (failure) return this.again(agent, failure, failures);
-      await this.models.complete();
+      const failure = await this.embedWithAllModels(lease);
+      if (failure) return this.retryAfter(failure, agent, failures);
+      await this.models.serveCompleted();
       return undefined;
     } catch (error) {
       if (error instanceof LeaseLost) return { inSeconds: LEASED_PAUSE_SECONDS, failures };
       throw error;
     } finally {
-      await this.leases.release(organizationId, agentId, hold.holder);
+      await this.leases.release(organizationId, agentId, lease.holder);
     }
   }
 
-  /** A model that the endpoint no longer knows does not keep the next one from being built. */
-  private async allModels(hold: Hold): Promise<EmbeddingFailure | undefined> {
-    const models = await this.models.current();
+  /** The endpoint may refuse the model that serves, because it no longer has it: the next model is built all the same. */
+  private async embedWithAllModels(lease: Lease): Promise<EmbeddingFailure | undefined> {
+    const models = await this.models.listActive();
     let last: EmbeddingFailure | undefined;
     for (const model of models) {
-      // The same name with another size: the endpoint no longer makes what still serves.
+      // The endpoint now makes vectors of another size under this name, so it cannot make those of the model that serves.
       if (models.some(({ id, name }) => id !== model.id && name === model.name && model.state === 'serving')) continue;
-      const failure = await this.fill(hold, model);
+      const failure = await this.embedChunks(lease, model);
       if (failure === 'resized' || !failure) continue;
       if (failure.kind !== 'refused') return failure;
       if (model.state === 'building' || models.length === 1) last = failure;
@@ -94,48 +94,53 @@ export class EmbedAgent {
     return last;
   }
 
-  private async fill(hold: Hold, model: StoredEmbeddingModel): Promise<EmbeddingFailure | 'resized' | undefined> {
-    const { organizationId, agentId } = hold;
+  private async embedChunks(
+    lease: Lease,
+    model: StoredEmbeddingModel,
+  ): Promise<EmbeddingFailure | 'resized' | undefined> {
+    const { organizationId, agentId } = lease;
     for (;;) {
-      const lacking = await this.pace.run(() => this.vectors.lacking(organizationId, agentId, model.id, LOOK_CHUNKS));
-      if (lacking.length === 0) return undefined;
-      for (let at = 0; at < lacking.length; at += MAX_EMBEDDED_TEXTS) {
-        if (!(await this.leases.take(organizationId, agentId, hold.holder))) throw new LeaseLost();
-        const outcome = await this.batch(hold, model, lacking.slice(at, at + MAX_EMBEDDED_TEXTS));
+      const chunkIds = await this.pace.run(() =>
+        this.vectors.findChunksWithoutVector(organizationId, agentId, model.id, LOOK_CHUNKS),
+      );
+      if (chunkIds.length === 0) return undefined;
+      for (let at = 0; at < chunkIds.length; at += MAX_EMBEDDED_TEXTS) {
+        if (!(await this.leases.take(organizationId, agentId, lease.holder))) throw new LeaseLost();
+        const outcome = await this.embedBatch(lease, model, chunkIds.slice(at, at + MAX_EMBEDDED_TEXTS));
         if (outcome) return outcome;
       }
     }
   }
 
-  private async batch(
-    { organizationId, signal }: Hold,
+  private async embedBatch(
+    { organizationId, signal }: Lease,
     model: StoredEmbeddingModel,
     ids: readonly string[],
   ): Promise<EmbeddingFailure | 'resized' | undefined> {
     signal.throwIfAborted();
-    const copied = new Set(await this.vectors.copyKnown(organizationId, model.id, ids));
-    const chunks = await this.vectors.textsOf(
+    const copied = new Set(await this.vectors.copyVectors(organizationId, model.id, ids));
+    const chunks = await this.vectors.readTexts(
       organizationId,
       ids.filter((id) => !copied.has(id)),
     );
-    // The same text may stand in many chunks: a page's footer, two uploads of one file.
-    const unlike = [...new Map(chunks.map((chunk) => [chunk.digest, chunk])).values()];
-    const texts = unlike.map(({ title, heading, text }) => embeddedText(title, heading, text));
+    // Many chunks may have the same text: a page's footer, or two uploads of one file.
+    const distinct = [...new Map(chunks.map((chunk) => [chunk.digest, chunk])).values()];
+    const texts = distinct.map(({ title, heading, text }) => embeddedText(title, heading, text));
     const { embedded, failure } = await this.texts.execute(model.name, texts, signal);
-    const vectors = new Map(embedded.map(({ position, vector }) => [unlike[position]?.digest, vector]));
-    const wrong = await this.wrongSize(model, [...vectors.values()], texts, signal);
-    if (wrong) return wrong;
+    const vectors = new Map(embedded.map(({ position, vector }) => [distinct[position]?.digest, vector]));
+    const mismatch = await this.checkSize(model, [...vectors.values()], texts, signal);
+    if (mismatch) return mismatch;
     const rows = chunks.flatMap(({ id, digest }) => {
       const vector = vectors.get(digest);
       return vector === undefined ? [] : [{ chunkId: id, digest, vector }];
     });
-    for (const some of inBatches(rows, charactersOf, STORED_CHARACTERS))
+    for (const some of inBatches(rows, textLength, STORED_CHARACTERS))
       await this.pace.run(() => this.vectors.store(organizationId, model.id, some));
     return failure;
   }
 
-  /** Vectors of another size than the model's are a mistake of the endpoint, unless it makes it twice: then it has changed. */
-  private async wrongSize(
+  /** Vectors of another size than the model's are an error of the endpoint. If it answers that size twice, the model has changed. */
+  private async checkSize(
     model: StoredEmbeddingModel,
     vectors: readonly (readonly number[] | null)[],
     [text = '']: readonly string[],
@@ -144,31 +149,30 @@ export class EmbedAgent {
     const sizes = new Set(vectors.flatMap((vector) => (vector === null ? [] : [vector.length])));
     const [first] = sizes;
     if (first === undefined) return undefined;
-    const dimensions = await this.models.prepare(model, first);
+    const dimensions = await this.models.prepareToStore(model, first);
     const other = [...sizes].find((size) => size !== dimensions);
     if (other === undefined) return undefined;
     const { embedded } = await this.texts.execute(model.name, [text], signal);
     if (sizes.size === 1 && embedded[0]?.vector?.length === other) {
-      await this.models.sizeChanged(model, other);
+      await this.models.replaceResized(model, other);
       return 'resized';
     }
     return { kind: 'wrong_answer', detail: `vectors of ${other} numbers instead of ${dimensions ?? first}` };
   }
 
-  private again({ agentId }: AgentKey, failure: EmbeddingFailure, failures: number): Again {
+  private retryAfter(failure: EmbeddingFailure, { agentId }: AgentKey, failures: number): Retry {
     const asked = 'retryAfterSeconds' in failure ? failure.retryAfterSeconds : undefined;
     const usual = Math.min(FIRST_PAUSE_SECONDS * 2 ** Math.min(failures, 10), MAX_PAUSE_SECONDS);
     const inSeconds = Math.min(asked ?? usual, MAX_RETRY_AFTER_SECONDS);
     if (asked !== undefined) this.pausedUntil = Math.max(this.pausedUntil, this.clock.monotonic() + inSeconds * 1_000);
     this.logger.warn(
       { agentId, failure: failure.kind, detail: failure.detail, inSeconds },
-      'Chunks wait for their vectors',
+      'The endpoint made no vectors of some chunks; they are tried again',
     );
     return { inSeconds: Math.max(inSeconds, 1), failures: failures + 1 };
   }
 }
 
-/** Of a vector as text. */
-function charactersOf({ vector }: ChunkVector): number {
+function textLength({ vector }: ChunkVector): number {
   return (vector?.length ?? 0) * NUMBER_CHARACTERS;
 }

@@ -5,7 +5,7 @@ import { Logger } from '../../../../platform/telemetry/index.js';
 import { VectorTable } from '../../persistence/vector-table.js';
 import { EmbeddingModels } from './embedding-models.js';
 
-/** Whether this process can search by meaning: an embedding model is set, and the database keeps vectors. */
+/** Whether this process can search by meaning: it needs an embedding model in the settings and a database that can store vectors. */
 @Injectable()
 export class SemanticSearchState extends HealthFact implements OnApplicationBootstrap {
   readonly name = 'knowledgeSearch';
@@ -37,25 +37,25 @@ export class SemanticSearchState extends HealthFact implements OnApplicationBoot
     else await this.prepare();
   }
 
-  /** Tries once more where it could not be before: the extension may have come, or the database be back. Never fails. */
+  /** Tries again if it failed before: the extension may have been installed, or the database may be available again. Never throws. */
   async prepare(): Promise<void> {
     if (this.ready || this.endpoint.model === undefined) return;
     try {
-      const missing = await this.table.make();
-      if (missing !== undefined) {
-        this.explain(missing);
+      const obstacle = await this.table.create();
+      if (obstacle !== undefined) {
+        this.explain(obstacle);
         return;
       }
-      await this.models.choose();
+      await this.models.applyConfigured();
       this.ready = true;
       this.lastReason = undefined;
       this.logger.info({ model: this.endpoint.model }, 'Knowledge is searched by keywords and meaning');
     } catch (error) {
-      this.explain('the table for vectors could not be made', error);
+      this.explain('the table of vectors could not be created', error);
     }
   }
 
-  /** Each reason once: it is tried again and again. */
+  /** Logs each reason once, since `prepare` is called repeatedly. */
   private explain(reason: string, error?: unknown): void {
     if (this.lastReason === reason) return;
     this.lastReason = reason;

@@ -11,13 +11,13 @@ import { DELETED_AT_ONCE, MAX_WRITE_ATTEMPTS, WRITE_AGAIN_AFTER_MS } from '../..
 import { DocumentRepository } from '../../persistence/document.repository.js';
 import { lockAgent } from '../../persistence/postings.sql.js';
 import { DocumentTakenOver, DocumentWriter } from './document-writer.js';
-import type { IndexedDocument, IndexedSource, PutOptions, WithDocument } from './indexed-document.js';
+import type { AcceptDocument, IndexedDocument, IndexedSource, PutOptions } from './indexed-document.js';
 import { prepareDocument } from './prepared-document.js';
 
-/** The chunks of all documents. Their vectors follow in the background; keywords find them with the commit. */
+/** The chunks of all documents. Keyword search finds a document from its commit; a job makes the vectors later. */
 @Injectable()
 export class DocumentIndex {
-  /** Of one document, in this process: two of them would begin anew because of one another. */
+  /** Writes of one document run one after the other in this process: two at a time would each have to repeat the other. */
   private readonly writes = new KeyedQueue();
   private readonly agentsWithChunks: TtlCache<boolean>;
 
@@ -32,15 +32,15 @@ export class DocumentIndex {
   }
 
   /**
-   * Puts a document in place of what was there under its key: chunks that stay the same stay, with their vectors.
-   * @param accept called in the transaction, for the source to check that the document is still wanted and to note what
-   * became of it; where it answers false nothing is stored
-   * @returns null when it was not accepted
+   * Stores a document, or replaces the one with its key. Chunks whose text is the same keep their vectors.
+   * @param accept called in the transaction that stores the document, so that the source can check that it still wants the
+   * document and record the outcome; if it returns false, nothing is stored
+   * @returns null if the document was not accepted
    */
   async put(
     source: IndexedSource,
     parsed: ParsedDocument,
-    accept: WithDocument = () => Promise.resolve(true),
+    accept: AcceptDocument = () => Promise.resolve(true),
     options: PutOptions = {},
   ): Promise<IndexedDocument | null> {
     const prepared = await prepareDocument(source, parsed);
@@ -55,26 +55,26 @@ export class DocumentIndex {
           );
         } catch (error) {
           if (!(error instanceof DocumentTakenOver) || attempt >= MAX_WRITE_ATTEMPTS) throw error;
-          await this.afterTakeOver(source);
+          await this.waitForOther(source);
         }
       }
     });
-    if (indexed && !indexed.unchanged) this.agentsWithChunks.delete(cacheKey(source.organizationId, source.agentId));
+    if (indexed && !indexed.isUnchanged) this.agentsWithChunks.delete(cacheKey(source.organizationId, source.agentId));
     return indexed;
   }
 
-  /** What is being removed is removed first, so that the document can be there anew; a writer in several steps is let finish. */
-  private async afterTakeOver(source: IndexedSource): Promise<void> {
+  /** Completes a removal that was interrupted, so that the document can be inserted again; gives a writer in several steps time to finish. */
+  private async waitForOther(source: IndexedSource): Promise<void> {
     const document = await this.documents.find(source);
     if (document?.revision === REMOVED) await this.remove(source.organizationId, [document.id]);
     else if (document?.writer) await this.clock.sleep(WRITE_AGAIN_AFTER_MS);
   }
 
-  /** Removes documents with chunks and vectors, in short transactions. Unknown ids, and those of other organizations, are left out. */
+  /** Removes documents with their chunks and vectors, in short transactions. Ignores unknown ids and ids of other organizations. */
   async remove(organizationId: string, documentIds: readonly string[], signal?: AbortSignal): Promise<void> {
     for (const id of documentIds) {
       signal?.throwIfAborted();
-      const agentId = await this.documents.agentOf(organizationId, id);
+      const agentId = await this.documents.findAgentId(organizationId, id);
       if (agentId === null) continue;
       const removeSome = (transaction: Transaction): Promise<boolean> =>
         this.removeSome(transaction, organizationId, agentId, id);
@@ -83,7 +83,7 @@ export class DocumentIndex {
     }
   }
 
-  /** @returns whether chunks of it may be left */
+  /** @returns whether the document may have more chunks */
   private async removeSome(
     transaction: Transaction,
     organizationId: string,
@@ -92,19 +92,18 @@ export class DocumentIndex {
   ): Promise<boolean> {
     await lockAgent(transaction, { organizationId, agentId });
     await this.documents.hide(transaction, organizationId, id);
-    const chunkIds = await this.documents.outdatedChunks(transaction, organizationId, id, REMOVED, DELETED_AT_ONCE);
+    const chunkIds = await this.documents.findOutdatedChunks(transaction, organizationId, id, REMOVED, DELETED_AT_ONCE);
     await this.documents.deleteChunks(transaction, organizationId, id, chunkIds);
     if (chunkIds.length === DELETED_AT_ONCE) return true;
     await this.documents.delete(transaction, organizationId, id, REMOVED);
     return false;
   }
 
-  /** What all documents of a kind take up. */
-  usageOf(organizationId: string, agentId: string, kind: SourceKind): Promise<StoreUsage> {
-    return this.documents.usageOf(organizationId, agentId, kind);
+  measureUsage(organizationId: string, agentId: string, kind: SourceKind): Promise<StoreUsage> {
+    return this.documents.measureUsage(organizationId, agentId, kind);
   }
 
-  /** Whether the agent has any chunk. From memory for at most 5 s. */
+  /** Whether the agent has any chunk. The answer is cached for at most 5 s. */
   async hasChunks(organizationId: string, agentId: string): Promise<boolean> {
     return (
       (await this.agentsWithChunks.get(cacheKey(organizationId, agentId), () =>

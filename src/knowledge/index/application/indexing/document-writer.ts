@@ -8,35 +8,34 @@ import { CHANGED_AT_ONCE, DELETED_AT_ONCE, INSERTED_AT_ONCE } from '../../limits
 import { DocumentRepository, type SeenDocument } from '../../persistence/document.repository.js';
 import { lockAgent } from '../../persistence/postings.sql.js';
 import { EmbeddingQueue } from './embedding-queue.js';
-import type { IndexedDocument, IndexedSource, PutOptions, WithDocument } from './indexed-document.js';
-import { analyzed, type PreparedDocument } from './prepared-document.js';
+import type { AcceptDocument, IndexedDocument, IndexedSource, PutOptions } from './indexed-document.js';
+import { analyzeChunks, type PreparedDocument } from './prepared-document.js';
 
-/** Another writer has begun with the document since, or it is being removed. */
+/** Another writer has taken the document over, or a removal has. */
 export class DocumentTakenOver extends Error {}
 class NotAccepted extends Error {}
 
-const NOTHING_SEEN: SeenDocument = { document: null, chunks: [] };
+const NO_DOCUMENT: SeenDocument = { document: null, chunks: [] };
 
-/** One document that is being put. */
 interface Write {
   readonly source: IndexedSource;
   readonly prepared: PreparedDocument;
   readonly analyzer: TermAnalyzer;
-  readonly accept: WithDocument;
+  readonly accept: AcceptDocument;
   readonly options: PutOptions;
 }
 
-/** A write in several steps, as long as the document says that it is this writer's. */
-interface Begun {
+/** A write in several transactions. It continues as long as the document's row names this writer. */
+interface SteppedWrite {
   readonly document: DocumentRow;
   readonly plan: WritePlan;
   readonly writer: string;
 }
 
 /**
- * Writes a document in one transaction where its changes are small. Where they are not, chunks are inserted in many transactions, unseen
- * by readers, and one short transaction shows them all in place of the old ones, which are deleted after it. What is left by
- * a process that dies meanwhile is never seen, and goes with the document's next write or its removal.
+ * Writes small changes of a document in one transaction. For large ones, many transactions insert chunks that no search finds yet, one
+ * short transaction shows them in place of the old ones, and the old ones are deleted after it. If the process dies in between, no search
+ * finds the chunks it left, and the document's next write or removal deletes them.
  */
 @Injectable()
 export class DocumentWriter {
@@ -48,23 +47,23 @@ export class DocumentWriter {
   ) {}
 
   /**
-   * @returns null when it was not accepted
+   * @returns null if the document was not accepted
    * @throws DocumentTakenOver
    */
   async write(
     source: IndexedSource,
     prepared: PreparedDocument,
-    accept: WithDocument,
+    accept: AcceptDocument,
     options: PutOptions = {},
   ): Promise<IndexedDocument | null> {
     const write: Write = { source, prepared, analyzer: new TermAnalyzer(prepared.language), accept, options };
     try {
       const { document, chunks } =
-        options.isNew === true ? NOTHING_SEEN : await this.documents.read(source, prepared.digest);
+        options.isNew === true ? NO_DOCUMENT : await this.documents.read(source, prepared.digest);
       if (document?.revision === REMOVED) throw new DocumentTakenOver();
       if (document?.digest === prepared.digest) return await this.acceptUnchanged(write, document);
       const plan = planWrites(chunks, prepared.chunks, document?.revision ?? 0);
-      // Whoever is writing the document may have stored chunks since that the plan knows nothing of.
+      // The other writer may have stored chunks after the plan was made.
       if (isLarge(plan) || document?.writer) return await this.writeInSteps(write);
       return await this.writeAtOnce(write, document, plan);
     } catch (error) {
@@ -78,65 +77,65 @@ export class DocumentWriter {
     return this.database.transaction(async (transaction) => {
       const document = await this.documents.find(source, transaction);
       if (document?.digest !== seen.digest || document.revision === REMOVED) throw new DocumentTakenOver();
-      // A writer of another text would show it after this one was told to be there.
+      // Takes the document from a writer of another text, which would otherwise replace the text that is accepted here.
       if (document.writer !== null)
         await this.documents.claim(transaction, source.organizationId, document.id, newId());
-      return accepted(transaction, write, document.id, true);
+      return accept(transaction, write, document.id, true);
     });
   }
 
-  /** Planned without a lock: nothing is stored where the document is not as it was seen. */
+  /** The writes were planned without a lock: nothing is stored if the document has changed since. */
   private async writeAtOnce(write: Write, seen: DocumentRow | null, plan: WritePlan): Promise<IndexedDocument> {
     const { source, prepared } = write;
     const { organizationId } = source;
-    const chunks = await analyzed(write.analyzer, prepared.title, plan.inserted);
+    const chunks = await analyzeChunks(write.analyzer, prepared.title, plan.inserted);
     return this.paced(async (transaction) => {
       const documentId = await this.documents.showAtOnce(transaction, source, prepared, seen, chunks);
       if (documentId === null) throw new DocumentTakenOver();
       await this.documents.deleteChunks(transaction, organizationId, documentId, [...plan.dropped, ...plan.abandoned]);
       if (plan.changed.length > 0)
         await this.documents.changeChunks(transaction, organizationId, documentId, plan.changed);
-      return this.shown(transaction, write, documentId);
+      return this.enqueueAndAccept(transaction, write, documentId);
     });
   }
 
   private async writeInSteps(write: Write): Promise<IndexedDocument> {
     const { source, prepared } = write;
-    const begun = await this.database.transaction((transaction) => this.begin(transaction, write));
-    const { document, plan } = begun;
+    const stepped = await this.database.transaction((transaction) => this.begin(transaction, write));
+    const { document, plan } = stepped;
     const { organizationId } = source;
-    for (const ids of parts(plan.abandoned, DELETED_AT_ONCE)) {
-      await this.step(write, begun, (transaction) =>
+    for (const ids of batches(plan.abandoned, DELETED_AT_ONCE)) {
+      await this.step(write, stepped, (transaction) =>
         this.documents.deleteChunks(transaction, organizationId, document.id, ids),
       );
     }
-    for (const part of parts(plan.inserted, INSERTED_AT_ONCE)) {
-      const chunks = await analyzed(write.analyzer, prepared.title, part);
-      await this.step(write, begun, (transaction) =>
+    for (const part of batches(plan.inserted, INSERTED_AT_ONCE)) {
+      const chunks = await analyzeChunks(write.analyzer, prepared.title, part);
+      await this.step(write, stepped, (transaction) =>
         this.documents.insertChunks(transaction, source, prepared, document, chunks),
       );
     }
-    for (const chunks of parts(plan.changed, CHANGED_AT_ONCE)) {
-      await this.step(write, begun, (transaction) =>
+    for (const chunks of batches(plan.changed, CHANGED_AT_ONCE)) {
+      await this.step(write, stepped, (transaction) =>
         this.documents.changeChunks(transaction, organizationId, document.id, chunks),
       );
     }
-    for (const ids of parts(plan.dropped, CHANGED_AT_ONCE)) {
-      await this.step(write, begun, (transaction) =>
+    for (const ids of batches(plan.dropped, CHANGED_AT_ONCE)) {
+      await this.step(write, stepped, (transaction) =>
         this.documents.endChunks(transaction, organizationId, document, ids),
       );
     }
     try {
-      return await this.step(write, begun, async (transaction) => {
-        await this.documents.showNext(transaction, source, prepared, document);
-        return this.shown(transaction, write, document.id);
+      return await this.step(write, stepped, async (transaction) => {
+        await this.documents.showNextRevision(transaction, source, prepared, document);
+        return this.enqueueAndAccept(transaction, write, document.id);
       });
     } finally {
-      await this.clean(source, begun);
+      await this.deleteOutdated(source, stepped);
     }
   }
 
-  private async begin(transaction: Transaction, { source, prepared }: Write): Promise<Begun> {
+  private async begin(transaction: Transaction, { source, prepared }: Write): Promise<SteppedWrite> {
     await lockAgent(transaction, source);
     const { document: found, chunks } = await this.documents.read(source, prepared.digest, transaction);
     if (found?.revision === REMOVED || found?.digest === prepared.digest) throw new DocumentTakenOver();
@@ -146,22 +145,22 @@ export class DocumentWriter {
     return { document, plan: planWrites(chunks, prepared.chunks, document.revision), writer };
   }
 
-  private async shown(transaction: Transaction, write: Write, documentId: string): Promise<IndexedDocument> {
+  private async enqueueAndAccept(transaction: Transaction, write: Write, documentId: string): Promise<IndexedDocument> {
     const { source, options } = write;
     if (options.withoutVectors !== true)
-      await this.embeddings.chunksAdded(transaction, source.organizationId, source.agentId);
-    return accepted(transaction, write, documentId, false);
+      await this.embeddings.enqueueAgent(transaction, source.organizationId, source.agentId);
+    return accept(transaction, write, documentId, false);
   }
 
-  /** The embedded database works in this thread. */
+  /** Paced, because the embedded database computes in this thread. */
   private paced<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
     return this.pace.run(() => this.database.transaction(work));
   }
 
-  /** A transaction of a write that has several of them. */
+  /** Runs one of the transactions of a write. @throws DocumentTakenOver */
   private step<Result>(
     { source }: Write,
-    { document, writer }: Begun,
+    { document, writer }: SteppedWrite,
     work: (transaction: Transaction) => Promise<Result>,
   ): Promise<Result> {
     return this.paced(async (transaction) => {
@@ -172,16 +171,16 @@ export class DocumentWriter {
     });
   }
 
-  /** Deletes what the document's revision does not show, unless another writer is at it. */
-  private async clean(source: IndexedSource, { document: { id }, writer }: Begun): Promise<void> {
+  /** Deletes the chunks that the document's revision does not show, unless another writer has the document. */
+  private async deleteOutdated(source: IndexedSource, { document: { id }, writer }: SteppedWrite): Promise<void> {
     const { organizationId } = source;
-    for (let left = true; left;) {
-      left = await this.paced(async (transaction) => {
+    for (let hasMore = true; hasMore;) {
+      hasMore = await this.paced(async (transaction) => {
         await lockAgent(transaction, source);
         const document = await this.documents.find(source, transaction);
-        const isOthers = document?.id !== id || (document.writer !== null && document.writer !== writer);
-        if (isOthers || document.revision === REMOVED) return false;
-        const ids = await this.documents.outdatedChunks(
+        const isTakenOver = document?.id !== id || (document.writer !== null && document.writer !== writer);
+        if (isTakenOver || document.revision === REMOVED) return false;
+        const ids = await this.documents.findOutdatedChunks(
           transaction,
           organizationId,
           id,
@@ -198,14 +197,15 @@ export class DocumentWriter {
 }
 
 /** @throws NotAccepted */
-async function accepted(
+async function accept(
   transaction: Transaction,
-  { prepared, accept }: Write,
+  write: Write,
   documentId: string,
-  unchanged: boolean,
+  isUnchanged: boolean,
 ): Promise<IndexedDocument> {
-  const indexed = { documentId, unchanged, chunks: prepared.chunks.length, bytes: prepared.bytes };
-  if (!(await accept(transaction, indexed))) throw new NotAccepted();
+  const { chunks, bytes } = write.prepared;
+  const indexed = { documentId, isUnchanged, chunks: chunks.length, bytes };
+  if (!(await write.accept(transaction, indexed))) throw new NotAccepted();
   return indexed;
 }
 
@@ -217,6 +217,6 @@ function isLarge({ inserted, changed, dropped, abandoned }: WritePlan): boolean 
   );
 }
 
-function* parts<Item>(items: readonly Item[], size: number): Generator<readonly Item[]> {
+function* batches<Item>(items: readonly Item[], size: number): Generator<readonly Item[]> {
   for (let at = 0; at < items.length; at += size) yield items.slice(at, at + size);
 }

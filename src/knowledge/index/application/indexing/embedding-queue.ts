@@ -4,7 +4,7 @@ import type { Transaction } from '../../../../platform/database/index.js';
 import { Outbox } from '../../../../platform/jobs/index.js';
 import { embedChunks, embedMissing } from '../../jobs/embedding.jobs.js';
 
-/** Has vectors made in the background: one job an agent waits, however many documents come meanwhile. */
+/** Enqueues the jobs that make vectors. An agent has at most one job in the queue, however many documents are added. */
 @Injectable()
 export class EmbeddingQueue {
   constructor(
@@ -12,8 +12,8 @@ export class EmbeddingQueue {
     private readonly endpoint: EmbeddingModel,
   ) {}
 
-  /** Some chunks of the agent lack a vector; in the transaction that makes them visible. */
-  async chunksAdded(transaction: Transaction, organizationId: string, agentId: string): Promise<void> {
+  /** Call it in the transaction that makes chunks of the agent visible. */
+  async enqueueAgent(transaction: Transaction, organizationId: string, agentId: string): Promise<void> {
     if (this.endpoint.model === undefined) return;
     await this.outbox.enqueue(
       transaction,
@@ -23,8 +23,8 @@ export class EmbeddingQueue {
     );
   }
 
-  /** The chunks of all agents may lack vectors of a model. */
-  modelsChanged(transaction: Transaction): Promise<void> {
+  /** Call it when a model was added or retired: chunks of any agent may lack a vector. */
+  enqueueAllAgents(transaction: Transaction): Promise<void> {
     return this.outbox.enqueue(transaction, embedMissing, {}, { dedupeKey: 'changed' });
   }
 }

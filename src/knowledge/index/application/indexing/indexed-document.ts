@@ -4,33 +4,33 @@ import type { AgentKey, SourceKind, StoreUsage } from '../../domain/source-kind.
 /** One page, drive file or upload of one agent's knowledge. */
 export interface DocumentKey extends AgentKey {
   readonly kind: SourceKind;
-  /** Unique in the agent's documents of the kind: a page's URL, a drive file's id in its source, an upload's id. */
+  /** Unique among the agent's documents of this kind: a page's URL, a drive file's id in its source, an upload's id. */
   readonly key: string;
 }
 
 export interface IndexedSource extends DocumentKey {
-  /** The document's id where it is new and has to have this one (an upload's); chosen otherwise. */
+  /** The id that the document gets if it is new (an upload's id); a new one if undefined. */
   readonly id?: string;
   /** Shown in results and citations. */
   readonly title: string;
-  /** Where a person can look at it; null for uploads. */
+  /** The address at which a person can read it; null for uploads. */
   readonly url: string | null;
-  /** Only runs whose `userContext` holds all of these find the document; null for all runs. */
+  /** Only runs whose `userContext` has all these entries find the document; null: all runs find it. */
   readonly scope: Readonly<Record<string, string | number | boolean>> | null;
 }
 
 export interface IndexedDocument extends StoreUsage {
   readonly documentId: string;
-  /** The text was the same as before, and nothing was written for it. */
-  readonly unchanged: boolean;
+  /** The text was the same as before, so nothing was written. */
+  readonly isUnchanged: boolean;
 }
 
-/** What is put with a document, in the transaction that stores it. */
-export type WithDocument = (transaction: Transaction, document: IndexedDocument) => Promise<boolean>;
+/** Runs in the transaction that stores a document. @returns false to refuse the document */
+export type AcceptDocument = (transaction: Transaction, document: IndexedDocument) => Promise<boolean>;
 
 export interface PutOptions {
-  /** Nothing of the document is in the index, as far as the source knows: it is looked for only where that proves wrong. */
+  /** The source believes that the index does not have the document, so it is not read first. If it does exist, the write is repeated. */
   readonly isNew?: boolean;
-  /** The source asks for vectors itself (`EmbeddingQueue`), once for many documents. */
+  /** The source enqueues the job for vectors itself, once for many documents (`EmbeddingQueue`). */
   readonly withoutVectors?: boolean;
 }

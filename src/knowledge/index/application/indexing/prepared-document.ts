@@ -11,22 +11,22 @@ import { COMPUTE_SLICE_MS } from '../../limits.js';
 
 export interface PreparedChunk extends Chunk {
   readonly position: number;
-  /** Of the title, the heading and the text: what is searched, and what a vector is made of. In hex. */
+  /** Hexadecimal; of the title, the heading and the text, which are searched and embedded. */
   readonly digest: string;
 }
 
 export interface PreparedDocument {
   readonly chunks: readonly PreparedChunk[];
-  /** Of everything that is stored, in hex. */
+  /** Hexadecimal; of everything that is stored. */
   readonly digest: string;
-  /** Of the chunks' text. */
+  /** The size of the chunks' text. */
   readonly bytes: number;
   readonly title: string;
-  /** What it says that it is written in, or seems to be. */
+  /** The language that its function words suggest, or else the one that it declares. */
   readonly language: string | null;
 }
 
-/** Computed before any transaction, and in slices: a document may have 20 million characters. */
+/** Computes in slices, and before any transaction begins: a document may have 20 million characters. */
 export async function prepareDocument(source: IndexedSource, parsed: ParsedDocument): Promise<PreparedDocument> {
   const slice = new TimeSlice(COMPUTE_SLICE_MS);
   const title = storableText(source.title);
@@ -36,11 +36,9 @@ export async function prepareDocument(source: IndexedSource, parsed: ParsedDocum
   const chunks: PreparedChunk[] = [];
   let bytes = 0;
   for (const { heading: given, anchor: name, page, text: raw } of chunksOf(parsed)) {
-    const [heading, anchor, text] = [
-      given === null ? null : storableText(given),
-      name === null ? null : storableText(name),
-      storableText(raw),
-    ];
+    const heading = given === null ? null : storableText(given);
+    const anchor = name === null ? null : storableText(name);
+    const text = storableText(raw);
     const digest = createHash('sha256')
       .update(embeddedText(title, heading, text))
       .digest('hex');
@@ -49,22 +47,21 @@ export async function prepareDocument(source: IndexedSource, parsed: ParsedDocum
     chunks.push({ heading, anchor, page, text, digest, position: chunks.length });
     await slice.rest();
   }
-  return { chunks, digest: whole.digest('hex'), bytes, title, language: await languageOf(parsed, chunks, slice) };
+  return { chunks, digest: whole.digest('hex'), bytes, title, language: await findLanguage(parsed, chunks, slice) };
 }
 
-async function languageOf(
+async function findLanguage(
   { language }: ParsedDocument,
   chunks: readonly PreparedChunk[],
   slice: TimeSlice,
 ): Promise<string | null> {
-  const told = language?.toLowerCase().split(/[-_]/)[0];
-  // Templates say `en` of pages in any language: what function words tell comes first.
-  return (
-    detectLanguage(await firstWords(chunks, slice)) ?? (told !== undefined && /^[a-z]{2}$/.test(told) ? told : null)
-  );
+  const declared = language?.toLowerCase().split(/[-_]/)[0];
+  // Templates declare `en` for pages in any language, so the function words take precedence.
+  const detected = detectLanguage(await firstWords(chunks, slice));
+  return detected ?? (declared !== undefined && /^[a-z]{2}$/.test(declared) ? declared : null);
 }
 
-/** A document may be without any for millions of characters. */
+/** In slices: a document may have millions of characters without a word. */
 async function firstWords(chunks: readonly PreparedChunk[], slice: TimeSlice): Promise<string[]> {
   const words: string[] = [];
   for (const { text } of chunks) {
@@ -77,20 +74,20 @@ async function firstWords(chunks: readonly PreparedChunk[], slice: TimeSlice): P
   return words;
 }
 
-/** A chunk with what keywords find it by. */
+/** A chunk with the terms by which keyword search finds it. */
 export type AnalyzedChunk = PreparedChunk & { readonly terms: ChunkTerms };
 
-/** Ahead of the transaction that stores them, and in slices. @param chunks of one document */
-export async function analyzed<Given extends Pick<Chunk, 'heading' | 'text'>>(
+/** Computes in slices, before the transaction that stores the chunks begins. @param chunks of one document */
+export async function analyzeChunks<Given extends Pick<Chunk, 'heading' | 'text'>>(
   analyzer: TermAnalyzer,
   title: string,
   chunks: readonly Given[],
 ): Promise<(Given & { readonly terms: ChunkTerms })[]> {
   const slice = new TimeSlice(COMPUTE_SLICE_MS);
-  const found: (Given & { readonly terms: ChunkTerms })[] = [];
+  const analyzed: (Given & { readonly terms: ChunkTerms })[] = [];
   for (const chunk of chunks) {
-    found.push({ ...chunk, terms: analyzer.termsOf({ title, heading: chunk.heading, text: chunk.text }) });
+    analyzed.push({ ...chunk, terms: analyzer.termsOf({ title, heading: chunk.heading, text: chunk.text }) });
     await slice.rest();
   }
-  return found;
+  return analyzed;
 }

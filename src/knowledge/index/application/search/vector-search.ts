@@ -24,7 +24,7 @@ export class VectorSearch {
   /** @returns undefined where meaning cannot be compared, now or at all */
   async comparisonOf(query: string, signal: AbortSignal): Promise<Comparison | undefined> {
     if (!this.state.isReady) return undefined;
-    const model = await this.models.serving();
+    const model = await this.models.findServing();
     if (typeof model?.dimensions !== 'number') return undefined;
     const vector = await this.queries.vectorFor(model.name, query, signal);
     return vector?.length === model.dimensions && hasDirection(vector)

@@ -1,15 +1,15 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { type AgentDataHolder, AgentDataHolders, type DeletedAgent } from '../../../agents/index.js';
 import { REMOVE_BATCH, TERMS_BATCH } from '../limits.js';
+import { DeletedAgentsRepository } from '../persistence/deleted-agents.repository.js';
 import { DocumentRepository } from '../persistence/document.repository.js';
-import { LeftBehindDocuments } from '../persistence/left-behind-documents.repository.js';
 import { DocumentIndex } from './indexing/document-index.js';
 
-/** Removes the documents of every source, and their terms, of deleted agents. */
+/** Removes the documents and terms of deleted agents, whichever source they come from. */
 @Injectable()
-export class RemoveLeftBehindDocuments implements AgentDataHolder, OnModuleInit {
+export class RemoveDocumentsOfDeletedAgents implements AgentDataHolder, OnModuleInit {
   constructor(
-    private readonly leftovers: LeftBehindDocuments,
+    private readonly deletedAgents: DeletedAgentsRepository,
     private readonly documents: DocumentRepository,
     private readonly index: DocumentIndex,
     private readonly agentData: AgentDataHolders,
@@ -20,20 +20,20 @@ export class RemoveLeftBehindDocuments implements AgentDataHolder, OnModuleInit 
   }
 
   leftBehind(): Promise<readonly DeletedAgent[]> {
-    return this.leftovers.agents();
+    return this.deletedAgents.withDocuments();
   }
 
   async remove(agent: DeletedAgent, signal: AbortSignal): Promise<void> {
-    if (!(await this.leftovers.isGone(agent))) return;
-    for (let left = true; left;) {
+    if (!(await this.deletedAgents.isDeleted(agent))) return;
+    let batch: string[];
+    do {
       signal.throwIfAborted();
-      const batch = await this.documents.idsOf(agent.organizationId, agent.agentId, REMOVE_BATCH);
+      batch = await this.documents.listIds(agent.organizationId, agent.agentId, REMOVE_BATCH);
       await this.index.remove(agent.organizationId, batch, signal);
-      left = batch.length === REMOVE_BATCH;
-    }
-    // Of texts that were removed long before, too.
+    } while (batch.length === REMOVE_BATCH);
+    // Terms of documents that were deleted before may be left too, so they are removed even where no document was found.
     do signal.throwIfAborted();
-    while (await this.leftovers.removeTerms(agent, TERMS_BATCH));
-    await this.leftovers.removePartitions(agent);
+    while (await this.deletedAgents.removeTerms(agent, TERMS_BATCH));
+    await this.deletedAgents.removePartitions(agent);
   }
 }
