@@ -17,7 +17,7 @@ const BACKGROUND = new RegExp(
     /^\s*select distinct "used"\."agent_id"/,
     /^\s*select "id" from "tool_integrations" where id = any/,
     /\bknowledge_uploads\)? (stale|left_behind)\b|\bturn = 'waiting' and changed_at </,
-    /"knowledge_uploads"[^]*\bfor update skip locked\b|^\s*select distinct "organization_id" as "organizationId" from "knowledge_uploads"/,
+    /"knowledge_uploads"[^]*\bfor update skip locked\b/,
     /\bfrom knowledge_(?:documents|uploads)\s+where not exists \(select 1 from agents\b|^\s*with recursive holders as\b|^\s*select needed_until from salted_end_users\b/,
     /\bknowledge_website|\bcrawl_hosts\b/,
     /^\s*delete from sessions where id = any\b|"session_signing_keys" as "s0" where "s0"\."created_at" </,

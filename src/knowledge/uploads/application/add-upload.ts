@@ -64,7 +64,7 @@ export class AddUpload {
 
   private begin(upload: NewUpload): Promise<void> {
     return this.database.transaction(async (transaction) => {
-      const count = await this.uploads.countHolding(transaction, upload.organizationId, upload.agentId);
+      const count = await this.uploads.lockAgentAndCount(transaction, upload.organizationId, upload.agentId);
       if (count === null) throw new AgentNotFound();
       if (count >= MAX_UPLOADS_OF_AGENT) throw new TooManyUploads();
       await this.uploads.begin(transaction, upload);

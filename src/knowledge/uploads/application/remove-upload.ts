@@ -49,7 +49,7 @@ export class RemoveUpload implements AgentDataHolder, OnModuleInit {
   }
 
   leftBehind(): Promise<readonly DeletedAgent[]> {
-    return this.uploads.ofDeletedAgents();
+    return this.uploads.findDeletedAgents();
   }
 
   async remove(agent: DeletedAgent, signal: AbortSignal): Promise<void> {
@@ -57,7 +57,7 @@ export class RemoveUpload implements AgentDataHolder, OnModuleInit {
     if (!(await this.uploads.softDeleteAll(agent, new Date(now.getTime() - UNFINISHED_MS), now))) return;
     let batch;
     do {
-      batch = await this.uploads.removedOf(agent, REMOVE_BATCH);
+      batch = await this.uploads.listRemoving(agent, REMOVE_BATCH);
       for (const upload of batch) {
         signal.throwIfAborted();
         await this.finish(upload.organizationId, upload.id, signal);

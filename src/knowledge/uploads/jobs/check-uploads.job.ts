@@ -43,7 +43,9 @@ export class CheckUploadsProcessor extends WorkerHost {
       } while (taken === CHECK_BATCH);
     }
     // A turn was not passed on where the job that held it was lost.
-    for (const organizationId of await this.uploads.waitingSince(new Date(now.getTime() - UNPARSED_MS))) {
+    for (const organizationId of await this.uploads.findOrganizationsWaitingSince(
+      new Date(now.getTime() - UNPARSED_MS),
+    )) {
       await this.database.transaction((transaction) => this.turns.give(transaction, organizationId));
     }
   }

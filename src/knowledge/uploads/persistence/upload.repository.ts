@@ -1,18 +1,16 @@
 import { LockMode } from '@mikro-orm/core';
 import { Injectable } from '@nestjs/common';
-import { sql } from 'kysely';
 import type { DeletedAgent } from '../../../agents/index.js';
-import {
-  type ColumnsOf,
-  Database,
-  queryBuilder,
-  rowsOf,
-  toDate,
-  type Transaction,
-} from '../../../platform/database/index.js';
+import { Database, toDate, type Transaction } from '../../../platform/database/index.js';
 import type { StoreUsage } from '../../index/domain/source-kind.js';
 import type { DocumentScope, Upload } from '../domain/upload.js';
-import { listUploads, takeTurns } from './uploads.sql.js';
+import { FIND_AGENT_FOR_KEY_SHARE, FIND_AGENT_FOR_UPDATE } from '../../index/persistence/agents.sql.js';
+import {
+  FIND_DELETED_AGENTS_WITH_UPLOADS,
+  FIND_ORGANIZATIONS_WITH_WAITING_UPLOADS,
+  LIST_UPLOADS,
+  TAKE_TURNS,
+} from './uploads.sql.js';
 import { StoredUpload } from './uploads.schema.js';
 
 /** An upload that a job is about to parse. */
@@ -26,9 +24,9 @@ export interface ClaimedUpload extends Pick<
 
 export type NewUpload = Omit<Upload, 'status' | 'error' | 'chunks' | 'bytes'>;
 
-/** What every customer's read leaves out: `pending` was not acknowledged yet, `removing` is gone. */
+/** The states that customers see: a `pending` upload is not acknowledged yet, and a `removing` one is deleted. */
 const SHOWN = ['processing', 'ready', 'failed'] as const;
-/** Comes after every id. */
+/** Sorts after all ids. */
 const LAST = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 type ListedRow = Omit<Upload, 'size' | 'scope' | 'createdAt'> & {
@@ -37,29 +35,27 @@ type ListedRow = Omit<Upload, 'size' | 'scope' | 'createdAt'> & {
   readonly createdAt: string;
 };
 
-const tables = queryBuilder<{ knowledge_uploads: ColumnsOf<typeof StoredUpload> }>();
-/** A lock of the database is a number; this keeps those of other contexts apart. */
 const TURNS_LOCK = 'knowledge.upload-turns:';
 
-/** Uploads that have been in the state `from` since before `since`; they are then in `to`. */
+/** A change of uploads that have been in the state `from` since before `since` to the state `to`. */
 export interface StaleStates {
   readonly from: 'pending' | 'processing' | 'removing';
   readonly to: 'processing' | 'removing';
   readonly since: Date;
 }
 
-/** Each write names the states that it begins from, so that it does not bring back an upload that was removed meanwhile. */
+/** Each write names the states that it may start from, so that it does not restore an upload that another request removes at the same time. */
 @Injectable()
 export class UploadRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Holds the agent until the transaction ends, so that the number of its uploads is exact, and that it is not deleted
-   * in between.
-   * @returns how many it has; null where it is gone
+   * Locks the agent until the transaction ends, so that it is not deleted and no other request adds an upload to it.
+   * @returns how many uploads the agent has; null if it does not exist
    */
-  async countHolding(transaction: Transaction, organizationId: string, agentId: string): Promise<number | null> {
-    if (!(await agentExists(transaction, { organizationId, agentId }, 'for no key update'))) return null;
+  async lockAgentAndCount(transaction: Transaction, organizationId: string, agentId: string): Promise<number | null> {
+    const agents = await FIND_AGENT_FOR_UPDATE.run(transaction, { organizationId, agentId });
+    if (agents.length === 0) return null;
     return transaction.em.count(StoredUpload, { organizationId, agentId, status: { $ne: 'removing' } });
   }
 
@@ -79,25 +75,25 @@ export class UploadRepository {
     return em.insert(StoredUpload, row);
   }
 
-  /** @returns false when the agent, or the upload, is gone */
+  /** @returns false if the agent or the upload was deleted */
   async finish(transaction: Transaction, { organizationId, agentId, id }: NewUpload, now: Date): Promise<boolean> {
-    if (!(await agentExists(transaction, { organizationId, agentId }, 'for key share'))) return false;
+    if (!(await lockAgent(transaction, { organizationId, agentId }))) return false;
     const changed = { status: 'processing' as const, changedAt: now };
     return (await transaction.em.nativeUpdate(StoredUpload, { organizationId, id, status: 'pending' }, changed)) > 0;
   }
 
-  /** Newest first, in pages. Without entities, which take several times as long to make as the rows to read. */
+  /** Newest first, in pages. */
   async list(organizationId: string, agentId: string, limit: number, before = LAST): Promise<Upload[]> {
-    const rows = await listUploads.run<ListedRow>(this.database, { organizationId, agentId, before, limit });
+    const rows = await LIST_UPLOADS.run<ListedRow>(this.database, { organizationId, agentId, before, limit });
     return rows.map((row) => ({
       ...row,
       size: Number(row.size),
-      scope: scopeIn(row.scope),
+      scope: parseScope(row.scope),
       createdAt: toDate(row.createdAt),
     }));
   }
 
-  /** Takes an upload away from every reader. @returns false when there was none */
+  /** Hides an upload from all reads. @returns false if it did not exist */
   async softDelete(
     { em }: Transaction,
     organizationId: string,
@@ -109,7 +105,7 @@ export class UploadRepository {
     return (await em.nativeUpdate(StoredUpload, where, { status: 'removing' as const, changedAt: now })) > 0;
   }
 
-  /** Once nothing is left that leads from it. */
+  /** Call it once the upload's file and document are deleted. */
   async delete(organizationId: string, id: string): Promise<void> {
     await this.database.write((em) =>
       em.nativeDelete(StoredUpload, { organizationId, id, status: { $in: ['pending', 'removing'] } }),
@@ -117,9 +113,9 @@ export class UploadRepository {
   }
 
   /**
-   * Counts an attempt before it is made, so that a file that ends its process every time comes to an end as well. One that
-   * has failed is tried anew.
-   * @returns null where there is nothing to parse
+   * Counts an attempt before it is made, so that a file that crashes its process each time uses up its attempts too. An
+   * upload that has failed starts again with the first attempt.
+   * @returns null if the upload needs no parsing
    */
   async claim(organizationId: string, agentId: string, id: string, now: Date): Promise<ClaimedUpload | null> {
     return this.database.transaction(async ({ em }) => {
@@ -132,20 +128,20 @@ export class UploadRepository {
     });
   }
 
-  /** The attempt was cut short by the end of its process: it counts as none. */
+  /** Does not count an attempt that the process interrupted because it stops. */
   async giveBack({ organizationId, id, attempt }: ClaimedUpload): Promise<void> {
     const where = { organizationId, id, status: 'processing', attempts: attempt } as const;
     await this.database.write((em) => em.nativeUpdate(StoredUpload, where, { attempts: attempt - 1 }));
   }
 
-  /** In the transaction that stores the document. @returns false when agent or upload are gone, or it is ready already */
+  /** Call it in the transaction that stores the document. @returns false if the agent or upload was deleted, or if the upload is already ready */
   async ready(
     transaction: Transaction,
     { organizationId, agentId, id }: ClaimedUpload,
     { chunks, bytes }: StoreUsage,
     now: Date,
   ): Promise<boolean> {
-    if (!(await agentExists(transaction, { organizationId, agentId }, 'for key share'))) return false;
+    if (!(await lockAgent(transaction, { organizationId, agentId }))) return false;
     const changed = { status: 'ready' as const, chunks, bytes, changedAt: now };
     return (await transaction.em.nativeUpdate(StoredUpload, { organizationId, id, status: 'processing' }, changed)) > 0;
   }
@@ -158,8 +154,8 @@ export class UploadRepository {
   }
 
   /**
-   * Gives their turn to the smallest files, of equal ones to those that have waited longest, as far as turns are free. The
-   * lock lasts until the transaction ends: a concurrent caller sees what was given here.
+   * Gives the free turns to the smallest files; of equal sizes, to those that have waited longest. The lock lasts until
+   * the transaction ends, so that two callers do not give the same turns.
    */
   async takeTurns(
     transaction: Transaction,
@@ -168,27 +164,23 @@ export class UploadRepository {
     now: Date,
   ): Promise<{ readonly agentId: string; readonly fileId: string }[]> {
     await transaction.lock(TURNS_LOCK + organizationId);
-    return takeTurns.run(transaction, { organizationId, turns, now });
+    return TAKE_TURNS.run(transaction, { organizationId, turns, now });
   }
 
-  /** The file delays no other one any more, whatever becomes of it. */
+  /** Frees the turn for another file. */
   async endTurn({ em }: Transaction, organizationId: string, id: string): Promise<void> {
     await em.nativeUpdate(StoredUpload, { organizationId, id }, { turn: 'over' });
   }
 
-  /** Of all organizations, those with files that have waited for a turn since before `since`. */
-  async waitingSince(since: Date): Promise<string[]> {
-    const waiting = tables
-      .selectFrom('knowledge_uploads')
-      .select('organization_id as organizationId')
-      .distinct()
-      .where('status', '=', 'processing')
-      .where('turn', '=', 'waiting')
-      .where('changed_at', '<', since.toISOString());
-    return (await rowsOf(this.database, waiting)).map(({ organizationId }) => organizationId);
+  /** The organizations whose files have waited for a turn since before `since`. */
+  async findOrganizationsWaitingSince(since: Date): Promise<string[]> {
+    const found = await FIND_ORGANIZATIONS_WITH_WAITING_UPLOADS.run<{ organizationId: string }>(this.database, {
+      since,
+    });
+    return found.map(({ organizationId }) => organizationId);
   }
 
-  /** Of all organizations, the longest first. Those that wait for their turn are none. */
+  /** Changes stale uploads of all organizations, oldest first. An upload that waits for its turn is not stale. */
   async takeStale(
     { em }: Transaction,
     { from, to, since }: StaleStates,
@@ -209,21 +201,19 @@ export class UploadRepository {
     return stale;
   }
 
-  /** Deleted agents of all organizations that have left uploads behind. */
-  ofDeletedAgents(): Promise<DeletedAgent[]> {
-    const isDeleted = sql<boolean>`not exists (select 1 from agents where agents.id = knowledge_uploads.agent_id)`;
-    const columns = ['organization_id as organizationId', 'agent_id as agentId'] as const;
-    return rowsOf(this.database, tables.selectFrom('knowledge_uploads').select(columns).distinct().where(isDeleted));
+  /** Deleted agents of all organizations that still have uploads. */
+  findDeletedAgents(): Promise<DeletedAgent[]> {
+    return FIND_DELETED_AGENTS_WITH_UPLOADS.run(this.database, {});
   }
 
   /**
-   * Takes the uploads of a deleted agent away from every reader. One whose content is being stored is left to its request,
-   * unless it has been so since before `unfinishedSince`.
-   * @returns false where the agent exists
+   * Hides the uploads of a deleted agent from all reads. It leaves `pending` uploads to the requests that store their
+   * content, unless they are pending since before `unfinishedSince`.
+   * @returns false if the agent exists
    */
   softDeleteAll(agent: DeletedAgent, unfinishedSince: Date, now: Date): Promise<boolean> {
     return this.database.transaction(async (transaction) => {
-      if (await agentExists(transaction, agent, 'for key share')) return false;
+      if (await lockAgent(transaction, agent)) return false;
       const { organizationId, agentId } = agent;
       const unfinished = { status: 'pending' as const, changedAt: { $lt: unfinishedSince } };
       const where = { organizationId, agentId, $or: [{ status: { $in: SHOWN } }, unfinished] };
@@ -232,7 +222,7 @@ export class UploadRepository {
     });
   }
 
-  removedOf(
+  listRemoving(
     { organizationId, agentId }: DeletedAgent,
     limit: number,
   ): Promise<Pick<Upload, 'id' | 'organizationId'>[]> {
@@ -243,19 +233,14 @@ export class UploadRepository {
   }
 }
 
-/** With the lock, the deletion of the agent waits for the end of the transaction. The table is another context's, so it has no entity here. */
-async function agentExists(
+/** The agent's deletion waits until the transaction ends. @returns false if the agent does not exist */
+async function lockAgent(
   transaction: Transaction,
-  { organizationId, agentId }: DeletedAgent,
-  lock: 'for no key update' | 'for key share',
+  { organizationId, agentId }: Pick<DeletedAgent, 'organizationId' | 'agentId'>,
 ): Promise<boolean> {
-  const agents = await transaction.query(
-    `select 1 from agents where organization_id = $1::uuid and id = $2::uuid ${lock}`,
-    [organizationId, agentId],
-  );
-  return agents.length > 0;
+  return (await FIND_AGENT_FOR_KEY_SHARE.run(transaction, { organizationId, agentId })).length > 0;
 }
 
-function scopeIn(json: string | null): DocumentScope | null {
+function parseScope(json: string | null): DocumentScope | null {
   return json === null ? null : (JSON.parse(json) as DocumentScope);
 }

@@ -1,7 +1,10 @@
+/**
+ * SQL because clients page through lists of uploads (a hot path: entities take several times as long to create as the rows to
+ * read), and because the ORM has no locked batches that are chosen by a count, and no entity of another context's table `agents`.
+ */
 import { statement } from '../../../platform/database/index.js';
 
-/** Rows of a list: entities take several times as long to make as the rows to read. */
-export const listUploads = statement(
+export const LIST_UPLOADS = statement(
   { organizationId: 'uuid', agentId: 'uuid', before: 'uuid', limit: 'integer' },
   (
     p,
@@ -12,8 +15,8 @@ export const listUploads = statement(
     order by id desc limit ${p.limit}`,
 );
 
-/** The array is computed once; a subquery after `in` may be computed anew for each row, and would then find other rows than before. */
-export const takeTurns = statement(
+/** The array is computed once. The database may compute a subquery after `in` again for each row, which would then find other rows. */
+export const TAKE_TURNS = statement(
   { organizationId: 'uuid', turns: 'integer', now: 'timestamptz' },
   (p) => `update knowledge_uploads set turn = 'taken', changed_at = ${p.now}
     where organization_id = ${p.organizationId} and id = any(array(
@@ -23,4 +26,16 @@ export const takeTurns = statement(
          where organization_id = ${p.organizationId} and status = 'processing' and turn = 'taken'))
        for update skip locked))
     returning agent_id::text as "agentId", id::text as "fileId"`,
+);
+
+export const FIND_ORGANIZATIONS_WITH_WAITING_UPLOADS = statement(
+  { since: 'timestamptz' },
+  (p) => `select distinct organization_id::text as "organizationId" from knowledge_uploads
+    where status = 'processing' and turn = 'waiting' and changed_at < ${p.since}`,
+);
+
+export const FIND_DELETED_AGENTS_WITH_UPLOADS = statement(
+  {},
+  () => `select distinct organization_id::text as "organizationId", agent_id::text as "agentId" from knowledge_uploads
+    where not exists (select 1 from agents where agents.id = knowledge_uploads.agent_id)`,
 );
