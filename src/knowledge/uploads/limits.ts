@@ -1,37 +1,37 @@
-/** Files of one agent: they are listed in one answer, with their scopes. */
+/** One response lists all files of an agent, with their scopes. */
 export const MAX_UPLOADS_OF_AGENT = 2_000;
-/** Rows that one statement answers of that list. */
+/** Rows of that list that one statement reads. */
 export const LISTED_AT_ONCE = 100;
 
 /** Contract, section 5. */
 export const MAX_SCOPE_ENTRIES = 16;
-/** In code points, as `userContext` has them. */
+/** In code points, like the limits of `userContext`. */
 export const MAX_SCOPE_KEY_LENGTH = 255;
 export const MAX_SCOPE_VALUE_LENGTH = 1_000;
-/** Of a scope as JSON, in bytes. */
+/** The size of a scope as JSON. */
 export const MAX_SCOPE_BYTES = 2_048;
 
-/** Uploads for which a process asks the database, and the file store, at a time: thousands may arrive at once. */
+/** Uploads for which a process uses the database, or the file store, at a time: thousands may arrive at once. */
 export const UPLOADS_WRITTEN_AT_ONCE = 3;
 export const UPLOADS_STORED_AT_ONCE = 8;
 
-/** Files that one worker process has parsed at a time. More than two times `TURNS_OF_ORGANIZATION`, so that two organizations with slow files do not take all. */
+/** Files that one worker process parses at a time. More than two times `TURNS_OF_ORGANIZATION`, so that two organizations with slow files do not use all of it. */
 export const PARSED_AT_ONCE = 5;
-/** Files of one organization that wait in the queue, or are parsed, at a time; its others have no job yet. */
+/** Files of one organization that are in the queue or being parsed at a time. Its other files have no job yet. */
 export const TURNS_OF_ORGANIZATION = 2;
-/** The pauses between them add up to ten minutes: a file store may be away for that long. */
+/** The pauses between attempts add up to ten minutes: an outage of the file store may last that long. */
 export const PARSE_ATTEMPTS = 8;
 export const PARSE_BACKOFF_SECONDS = 5;
 
 export const CHECK_EVERY_MINUTES = 5;
-/** Rows that one statement of the check takes. */
+/** Rows that one transaction of the check changes. */
 export const CHECK_BATCH = 100;
-/** A content that was not stored after this time was given up by a process that died. */
+/** If an upload is `pending` for longer, the process that stored its content has died. */
 export const UNFINISHED_MS = 3_600_000;
-/** A file whose turn it is, and whose parsing has not begun for this time, may have lost its job. Longer than the longest pause between attempts. */
+/** If a file is `processing` for longer without a new attempt, its job may be lost. Longer than the longest pause between attempts. */
 export const UNPARSED_MS = 30 * 60_000;
-/** A removal that did not end within this time may have lost its job. */
+/** If an upload is `removing` for longer, its job may be lost. */
 export const UNREMOVED_MS = 10 * 60_000;
 
-/** Files of a deleted agent that are removed before the next ones are looked for. */
+/** Uploads of a deleted agent that one query reads. */
 export const REMOVE_BATCH = 100;

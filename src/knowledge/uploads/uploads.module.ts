@@ -19,7 +19,7 @@ import { UploadRepository } from './persistence/upload.repository.js';
 const useCases = [AddUpload, ReadUploads, RemoveUpload, ParseUpload, UploadTurns];
 const processors = [ParseUploadProcessor, RemoveUploadProcessor, CheckUploadsProcessor];
 
-/** Files that were uploaded for agents to know. */
+/** Files that customers upload as knowledge of agents. */
 @Module({
   imports: [
     AccessModule,

@@ -13,7 +13,6 @@ import { MAX_UPLOAD_BYTES } from '../../limits.js';
 import { type NewUpload, UploadRepository } from '../persistence/upload.repository.js';
 import { UploadTurns } from './upload-turns.js';
 
-/** What a client sent. */
 export interface SentFile {
   readonly name: string;
   readonly contentType: string;
@@ -21,12 +20,12 @@ export interface SentFile {
   open(): Readable;
 }
 
-/** Keeps a file of any type for an agent to know; what can be read of it is a job's to find out. */
+/** Stores a file of any type for an agent. A job parses it later, and finds out whether it is readable. */
 @Injectable()
 export class AddUpload {
-  /** However many arrive at once, most of the database's connections stay for others, and uploads wait for none of them in vain. */
+  /** Uploads use few of the database's connections, so that they neither starve other requests nor time out waiting for one. */
   private readonly writing = new Semaphore(UPLOADS_WRITTEN_AT_ONCE);
-  /** A bucket takes a file in parts of some megabytes, of which each upload holds two in memory. */
+  /** The client of a bucket sends a file in parts of some megabytes, and holds two of them in memory for each upload. */
   private readonly storing = new Semaphore(UPLOADS_STORED_AT_ONCE);
 
   constructor(
@@ -37,7 +36,7 @@ export class AddUpload {
     private readonly clock: Clock,
   ) {}
 
-  /** @throws AgentNotFound, TooManyUploads, FileStoreUnavailable; then nothing is kept */
+  /** @throws AgentNotFound, TooManyUploads, FileStoreUnavailable; then nothing is stored */
   async execute(
     agent: { readonly organizationId: string; readonly agentId: string },
     file: SentFile,
@@ -83,7 +82,7 @@ export class AddUpload {
     }
   }
 
-  /** From here on the file is the agent's, and will be parsed: both, or neither. */
+  /** Shows the upload and enqueues its job in one transaction, so that no upload is left without a job. */
   private finish(upload: NewUpload): Promise<boolean> {
     return this.database.transaction(async (transaction) => {
       if (!(await this.uploads.finish(transaction, upload, this.clock.now()))) return false;
@@ -92,7 +91,7 @@ export class AddUpload {
     });
   }
 
-  /** What cannot be removed now has a row that leads to it, which the scheduled check finds. */
+  /** If the file store fails, the row stays, and the scheduled check removes both later. */
   private async discard(upload: NewUpload): Promise<void> {
     const removed = this.store
       .remove(uploadKey(upload))

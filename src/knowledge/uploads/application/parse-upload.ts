@@ -11,7 +11,7 @@ import { DocumentIndex } from '../../index/application/indexing/document-index.j
 import { DocumentParser } from '../../parsing/application/document-parser.js';
 import { type ClaimedUpload, UploadRepository } from '../persistence/upload.repository.js';
 
-/** For whatever is no fault of the file. */
+/** The error of an upload that failed for a reason other than its content. */
 const GAVE_UP =
   'The file could not be processed, though nothing is known to be wrong with it. Delete it and upload it again.';
 
@@ -19,11 +19,11 @@ export interface ParseUploadCommand {
   readonly organizationId: string;
   readonly agentId: string;
   readonly fileId: string;
-  /** No further attempt follows. */
+  /** Whether this is the last attempt. */
   readonly isLast: boolean;
 }
 
-/** Makes a document of an upload: it ends as `ready`, or as `failed` with a reason. */
+/** Parses an upload and indexes it as a document. The upload is then `ready`, or `failed` with a reason. */
 @Injectable()
 export class ParseUpload {
   constructor(
@@ -34,7 +34,7 @@ export class ParseUpload {
     private readonly clock: Clock,
   ) {}
 
-  /** @throws what may be over when it is tried again; the reason of `signal` when it aborts */
+  /** @throws errors that another attempt may not meet; the reason of `signal` if it aborts */
   async execute({ organizationId, agentId, fileId, isLast }: ParseUploadCommand, signal: AbortSignal): Promise<void> {
     const upload = await this.uploads.claim(organizationId, agentId, fileId, this.clock.now());
     if (!upload) return;
@@ -65,11 +65,11 @@ export class ParseUpload {
     );
   }
 
-  /** It passes through in parts, none of it before the parser wants it. */
+  /** Streams the file: nothing is read before the parser asks for it. */
   private async *contentOf(upload: ClaimedUpload, stop: AbortSignal): AsyncGenerator<Buffer> {
     const stored = await this.store.get(uploadKey(upload));
     if (!stored) throw new Error('The file store has lost the content of an upload, or shows it elsewhere');
-    // Otherwise a store that says nothing more would keep its connection.
+    // Without the signal, a store that stops sending would keep the connection open.
     yield* addAbortSignal(stop, stored.content) as AsyncIterable<Buffer>;
   }
 
@@ -86,7 +86,7 @@ export class ParseUpload {
       url: null,
       scope,
     } as const;
-    // Not accepted, it was removed meanwhile, or another process was faster.
+    // `ready` refuses the document if the upload was removed, or another process has indexed it.
     await this.index.put(source, parsed, (transaction, document) =>
       this.uploads.ready(transaction, upload, document, this.clock.now()),
     );

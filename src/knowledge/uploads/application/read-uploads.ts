@@ -8,10 +8,10 @@ import { UploadRepository } from '../persistence/upload.repository.js';
 export class ReadUploads {
   constructor(private readonly uploads: UploadRepository) {}
 
-  /** All of an agent, newest first: several short statements, between which others have their turn, since one that answers thousands of rows holds them up. */
+  /** Lists all uploads of an agent, newest first. Reads pages, because one statement for thousands of rows would block the embedded database. */
   async ofAgent(organizationId: string, agentId: string): Promise<Upload[]> {
     const all: Upload[] = [];
-    // The embedded database answers without giving other requests their turn.
+    // The embedded database runs in this thread: without a pause no other request is served between two pages.
     const slice = new TimeSlice(0);
     let page: Upload[];
     do {

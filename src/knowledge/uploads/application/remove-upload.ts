@@ -11,7 +11,7 @@ import { removeUpload } from '../jobs/upload.jobs.js';
 import { REMOVE_BATCH, UNFINISHED_MS } from '../limits.js';
 import { UploadRepository } from '../persistence/upload.repository.js';
 
-/** Takes files from an agent, whatever state they are in, and those of deleted agents: the row that leads to the content goes last. */
+/** Removes uploads in any state, and those of deleted agents. The row is deleted last, because the content is found through it. */
 @Injectable()
 export class RemoveUpload implements AgentDataHolder, OnModuleInit {
   constructor(
@@ -29,7 +29,7 @@ export class RemoveUpload implements AgentDataHolder, OnModuleInit {
   }
 
   /**
-   * Once this resolves no search finds the file, and no job that is parsing it brings it back; its bytes go soon after.
+   * Once this resolves, no search finds the file, and a job that is parsing it cannot restore it. A job deletes its content.
    * @throws UploadNotFound
    */
   async execute(organizationId: string, agentId: string, id: string): Promise<void> {
@@ -41,7 +41,7 @@ export class RemoveUpload implements AgentDataHolder, OnModuleInit {
     await this.index.remove(organizationId, [id]);
   }
 
-  /** Removes what is left of a file that no reader sees any more. @throws FileStoreUnavailable; the reason of `signal` when it aborts */
+  /** Removes the document, content and row of a hidden upload. @throws FileStoreUnavailable; the reason of `signal` if it aborts */
   async finish(organizationId: string, id: string, signal: AbortSignal): Promise<void> {
     await this.index.remove(organizationId, [id], signal);
     await this.store.remove(uploadKey({ organizationId, id }));

@@ -7,8 +7,8 @@ import { TURNS_OF_ORGANIZATION } from '../limits.js';
 import { UploadRepository } from '../persistence/upload.repository.js';
 
 /**
- * Gives files their jobs, few of each organization at a time. The queue is first come first served, so that a file waits
- * for a few of every other organization, however many those have uploaded.
+ * Enqueues the jobs of files, for few files of an organization at a time. The queue is first in, first out: so a file waits
+ * for a few files of each other organization, however many those have uploaded.
  */
 @Injectable()
 export class UploadTurns {
@@ -19,7 +19,7 @@ export class UploadTurns {
     private readonly clock: Clock,
   ) {}
 
-  /** Does nothing where no turn is free, or no file waits. */
+  /** Enqueues the jobs of the next files, if turns are free. */
   async give(transaction: Transaction, organizationId: string): Promise<void> {
     for (const { agentId, fileId } of await this.uploads.takeTurns(
       transaction,
@@ -31,7 +31,7 @@ export class UploadTurns {
     }
   }
 
-  /** The file was parsed, or is tried again later, which delays no other one. */
+  /** Call it after each attempt: a file that is tried again later keeps no turn, so that it does not delay other files. */
   passOn(organizationId: string, fileId: string): Promise<void> {
     return this.database.transaction(async (transaction) => {
       await this.uploads.endTurn(transaction, organizationId, fileId);

@@ -3,7 +3,8 @@ import { MAX_SCOPE_BYTES, MAX_SCOPE_ENTRIES, MAX_SCOPE_KEY_LENGTH, MAX_SCOPE_VAL
 import type { DocumentScope } from './upload.js';
 
 /**
- * The scope that a form field spells as JSON; null for an object without entries, which every run would hold.
+ * Parses the JSON of the form field `scope`.
+ * @returns null for an object without entries, since all runs match it
  * @throws ValidationFailed
  */
 export function scopeOf(text: string): DocumentScope | null {
@@ -31,12 +32,12 @@ function objectIn(text: string): object {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value;
   } catch {
-    // As anything else that is no object.
+    // Refused below, like other values that are not objects.
   }
   throw refused('must be a JSON object of strings, numbers and booleans');
 }
 
-/** `1e999` is a number of JSON that is none here; beyond 2^53 numbers are rounded, so that one would be taken for its neighbours. */
+/** `JSON.parse` makes `Infinity` of `1e999`, and rounds numbers beyond 2^53, so that different ones would match. */
 function isScalar(value: unknown): boolean {
   return (
     typeof value === 'boolean' ||
@@ -49,7 +50,7 @@ function isShort(text: string, max: number): boolean {
   return text.length <= 2 * max && [...text].length <= max && text.isWellFormed() && !text.includes('\u0000');
 }
 
-/** `text` reads on from the field's path. */
+/** @param text the rest of the sentence that starts with the field's path */
 function refused(text: string): ValidationFailed {
   return new ValidationFailed(`body/scope${text.startsWith('/') ? '' : ' '}${text}`);
 }

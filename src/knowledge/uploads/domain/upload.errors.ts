@@ -1,7 +1,7 @@
 import { DomainError } from '../../../platform/errors/index.js';
 import { MAX_UPLOADS_OF_AGENT } from '../limits.js';
 
-/** Removed, of another agent, or never there. */
+/** The upload was removed, belongs to another agent, or never existed. */
 export class UploadNotFound extends DomainError {
   constructor() {
     super('not_found', 'The agent has no such uploaded file.');

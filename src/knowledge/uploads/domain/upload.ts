@@ -1,4 +1,4 @@
-/** Entries of which every one has to be in a run's `userContext` for it to see a document: `1` is not `"1"`. */
+/** A run sees the document only if its `userContext` has all these entries. `1` does not match `"1"`. */
 export type DocumentScope = Readonly<Record<string, string | number | boolean>>;
 
 export type UploadStatus = 'processing' | 'ready' | 'failed';
@@ -11,14 +11,14 @@ export interface Upload {
   readonly name: string;
   /** Without parameters. */
   readonly contentType: string;
-  /** Of the file, in bytes. */
+  /** The size of the file in bytes. */
   readonly size: number;
   readonly scope: DocumentScope | null;
   readonly status: UploadStatus;
-  /** Why it failed, in words for its owner. */
+  /** Why it failed, in words for the customer. */
   readonly error: string | null;
   readonly chunks: number;
-  /** Of the chunks' text, in UTF-8. */
+  /** The size of the chunks' text in UTF-8. */
   readonly bytes: number;
   readonly createdAt: Date;
 }

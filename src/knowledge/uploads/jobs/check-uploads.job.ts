@@ -7,7 +7,7 @@ import { CHECK_BATCH, CHECK_EVERY_MINUTES, UNFINISHED_MS, UNPARSED_MS, UNREMOVED
 import { type StaleStates, UploadRepository } from '../persistence/upload.repository.js';
 import { parseUpload, removeUpload } from './upload.jobs.js';
 
-/** Gives a new job to uploads that have lost theirs, so that none stays half stored, `processing` or half removed. */
+/** Enqueues jobs again for uploads whose jobs were lost, so that no upload stays `pending`, `processing` or `removing`. */
 export const checkUploads = defineJob({
   name: 'knowledge.check-uploads',
   payload: z.object({}),
@@ -42,7 +42,7 @@ export class CheckUploadsProcessor extends WorkerHost {
         taken = await this.database.transaction((transaction) => this.take(transaction, states, now));
       } while (taken === CHECK_BATCH);
     }
-    // A turn was not passed on where the job that held it was lost.
+    // A job that was lost has not passed its turn on.
     for (const organizationId of await this.uploads.findOrganizationsWaitingSince(
       new Date(now.getTime() - UNPARSED_MS),
     )) {
@@ -53,7 +53,7 @@ export class CheckUploadsProcessor extends WorkerHost {
   private async take(transaction: Transaction, states: StaleStates, now: Date): Promise<number> {
     const stale = await this.uploads.takeStale(transaction, states, now, CHECK_BATCH);
     for (const { organizationId, agentId, id: fileId } of stale) {
-      // A job that is still waiting stays the only one.
+      // The key avoids a second job if the first is still in the queue.
       const options = { dedupeKey: fileId };
       if (states.to === 'removing')
         await this.outbox.enqueue(transaction, removeUpload, { organizationId, fileId }, options);

@@ -18,7 +18,7 @@ export class ParseUploadProcessor extends WorkerHost {
     try {
       await this.parse.execute({ ...data, isLast: attemptsMade + 1 >= PARSE_ATTEMPTS }, signal);
     } finally {
-      // A process that stops has not parsed it: it is still the file's turn.
+      // A process that stops has interrupted the parsing: the file keeps its turn.
       if (!signal.aborted) await this.turns.passOn(data.organizationId, data.fileId);
     }
   }

@@ -2,16 +2,16 @@ import { z } from 'zod';
 import { defineJob } from '../../../platform/jobs/index.js';
 import { PARSE_ATTEMPTS, PARSE_BACKOFF_SECONDS } from '../limits.js';
 
-/** Apart from their processors, which call the use cases that enqueue these jobs. */
+/** These definitions are not in the files of their processors, because those import the use cases that enqueue the jobs. */
 
-/** Of a file whose turn it is; its end gives the turn to the next one. */
+/** Parses a file that has a turn, and then passes the turn on. */
 export const parseUpload = defineJob({
   name: 'knowledge.parse-upload',
   payload: z.object({ organizationId: z.uuid(), agentId: z.uuid(), fileId: z.uuid() }),
   retry: { attempts: PARSE_ATTEMPTS, backoffSeconds: PARSE_BACKOFF_SECONDS },
 });
 
-/** Removes the bytes of a deleted file, and what its deletion could not remove. */
+/** Removes the content of a deleted upload, and the parts of its document that are left. */
 export const removeUpload = defineJob({
   name: 'knowledge.remove-upload',
   payload: z.object({ organizationId: z.uuid(), fileId: z.uuid() }),

@@ -2,7 +2,7 @@ import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { type ContextSchema, CustomerJson, migration } from '../../../platform/database/index.js';
 import type { DocumentScope } from '../domain/upload.js';
 
-/** A file that a customer gave an agent to know, and what becomes of it. */
+/** A file that a customer uploaded as knowledge of an agent, with the state of its parsing. */
 export const StoredUpload = defineEntity({
   name: 'StoredKnowledgeUpload',
   tableName: 'knowledge_uploads',
@@ -17,11 +17,11 @@ export const StoredUpload = defineEntity({
     status: p.text().$type<'pending' | 'processing' | 'ready' | 'failed' | 'removing'>(),
     error: p.text().strictNullable(),
     chunks: p.integer(),
-    /** Of the chunks' text. */
+    /** The size of the chunks' text in UTF-8. */
     bytes: p.integer(),
-    /** To parse it, since it was uploaded or last failed. */
+    /** Attempts to parse it since it was uploaded or last failed. */
     attempts: p.integer(),
-    /** `waiting`: it has no job yet. `taken`: it has one. `over`: it has one, which makes no other file wait. */
+    /** `waiting`: it has no job yet. `taken`: its job uses a turn. `over`: its job, if any, uses no turn. */
     turn: p.text().$type<'waiting' | 'taken' | 'over'>(),
     createdAt: p.datetime(3),
     /** When its status, or its attempts, last changed. */
@@ -31,8 +31,8 @@ export const StoredUpload = defineEntity({
 export type StoredUpload = InferEntity<typeof StoredUpload>;
 
 /**
- * The row comes before the content and goes after it: `pending` while it is put into the file store, `removing` while
- * document and content are taken out. No foreign key leads to the agent, which no cascade could take content from.
+ * The row is inserted before the content is stored and deleted after it is removed: its status is `pending` or `removing` in
+ * that time. There is no foreign key to the agent, because a cascade would delete rows whose content is still in the file store.
  */
 const init = migration('2026112360_knowledge_uploads', [
   `create table knowledge_uploads (
@@ -56,7 +56,7 @@ const init = migration('2026112360_knowledge_uploads', [
     where status in ('pending', 'processing', 'removing')`,
 ]);
 
-/** What was uploaded before has its job already. */
+/** Uploads that exist at the migration already have their jobs, so their turn is `over`. */
 const turns = migration('2026112390_knowledge_upload_turns', [
   `alter table knowledge_uploads add column turn text not null default 'over' check (turn in ('waiting', 'taken', 'over'))`,
   `alter table knowledge_uploads alter column turn set default 'waiting'`,
