@@ -59,4 +59,5 @@ export {
 } from './providers/lookup.js';
 export type { KeyChoice } from './providers/shared/own-key.js';
 export type { ModelChoice } from './providers/shared/provider.js';
+export { PROVIDER_BODIES } from './providers/service-parts.js';
 export { ProviderResponse } from './providers/shared/provider.dto.js';

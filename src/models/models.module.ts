@@ -11,9 +11,10 @@ import { EmbeddingModel } from './domain/embedding-model.js';
 import type { ModelRuntime } from './domain/model-runtime.js';
 import { ProviderModelsController } from './http/provider-models.controller.js';
 import { OpenAiEmbeddings } from './providers/embeddings/openai-embeddings.runtime.js';
-import { LOOPS, MODEL_PROVIDERS, type ModelProvider } from './providers/index.js';
+import { MODEL_PROVIDERS, type ModelProvider } from './providers/index.js';
 import { SandboxRuntime } from './providers/sandbox/sandbox.runtime.js';
 import { OnDemandRuntime } from './providers/shared/on-demand.runtime.js';
+import { LOOPS } from './providers/service-parts.js';
 import { RetryingRuntime } from './providers/shared/retrying.runtime.js';
 import { ModelTransport } from './providers/shared/transport.js';
 

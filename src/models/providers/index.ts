@@ -40,7 +40,4 @@ export const storedOptions = z.discriminatedUnion(
   PROVIDERS.map(({ settings }) => settings.stored) as unknown as [z.ZodObject],
 ) as z.ZodType as z.ZodType<ModelOptions>;
 
-/** The loops that run the agents of some providers in place of the engine's. */
-export const LOOPS = PROVIDERS.flatMap(({ loop }) => loop ?? []);
-
 export const PROVIDER_TYPES: readonly ProviderType[] = PROVIDERS.map(({ type }) => type);

@@ -3,6 +3,7 @@ import { FEATURES } from '../../access/index.js';
 import { ValidationFailed } from '../../platform/errors/index.js';
 import { type DtoClass, validated } from '../../platform/http/index.js';
 import { type AgentProvider, MODEL_PROVIDERS, PROVIDERS } from './index.js';
+import { PROVIDER_BODIES } from './service-parts.js';
 import { providerOf } from './lookup.js';
 
 /** The validation error of a body, or undefined. */
@@ -39,7 +40,8 @@ describe('the list of providers', () => {
 });
 
 describe.each(PROVIDERS)('$type', (provider) => {
-  const { type, feature, bodies } = provider;
+  const { type, feature } = provider;
+  const bodies = PROVIDER_BODIES[type];
 
   it.each(['create', 'change'] as const)('has a body to %s that accepts only its type', (body) => {
     expect(complaintOf(bodies[body], { type })).toBeUndefined();
@@ -56,7 +58,8 @@ describe.each(PROVIDERS)('$type', (provider) => {
 });
 
 describe.each(PROVIDERS as readonly AgentProvider[])('$type', (provider) => {
-  const { type, settings, bodies } = provider;
+  const { type, settings } = provider;
+  const bodies = PROVIDER_BODIES[type];
 
   it.each(['initial', 'quick'] as const)('has %s settings that a change of the agent could contain', (which) => {
     const options = settings[which];

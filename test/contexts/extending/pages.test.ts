@@ -9,7 +9,7 @@ const MOST_FILES: Readonly<Record<string, number>> = {
   'agent-setting.md': 5,
   'route.md': 3,
   'hook-event.md': 4,
-  'provider.md': 2,
+  'provider.md': 3,
   'knowledge-source.md': 3,
 };
 const NEW_FOLDER = /(.*\/(?:acme|notes))\/.*/;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { PROVIDER_TYPES, PROVIDERS } from '../../../src/models/index.js';
+import { PROVIDER_BODIES, PROVIDER_TYPES } from '../../../src/models/index.js';
 import { useService } from '../../support/harness.js';
 
 interface ProviderModel {
@@ -87,7 +87,8 @@ describe('the OpenAPI document', () => {
   it('has the models of each provider as an enum in the bodies', async () => {
     const all = await schemas();
     const models = await listed();
-    for (const { type, bodies } of PROVIDERS) {
+    for (const type of PROVIDER_TYPES) {
+      const bodies = PROVIDER_BODIES[type];
       const own = models.filter(({ provider }) => provider === type).map(({ id }) => id);
       for (const body of [bodies.create.name, bodies.change.name]) {
         expect([body, all[body]?.properties['model']?.enum ?? []]).toEqual([body, own]);

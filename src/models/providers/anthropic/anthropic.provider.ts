@@ -1,7 +1,6 @@
 import { OPTIONAL_OWN_KEY } from '../shared/own-key.js';
 import { defineApiProvider } from '../shared/provider.js';
 import { ANTHROPIC_MODELS } from './anthropic.catalogue.js';
-import { AnthropicProviderBody, AnthropicProviderChangeBody, AnthropicProviderResponse } from './anthropic.dto.js';
 import { anthropicSettings } from './anthropic.settings.js';
 
 export const anthropic = defineApiProvider({
@@ -9,7 +8,6 @@ export const anthropic = defineApiProvider({
   runtime: async () => (await import('./anthropic.runtime.js')).AnthropicRuntime,
   models: ANTHROPIC_MODELS,
   settings: anthropicSettings,
-  bodies: { create: AnthropicProviderBody, change: AnthropicProviderChangeBody, response: AnthropicProviderResponse },
   environment: 'ANTHROPIC',
   telemetryName: 'anthropic',
   ownKey: OPTIONAL_OWN_KEY,

@@ -1,13 +1,7 @@
 import { OWN_KEY_FOR_GOOD } from '../shared/own-key.js';
 import { defineProvider } from '../shared/provider.js';
 import { CLAUDE_AGENT_MODELS } from './claude-agent-sdk.catalogue.js';
-import {
-  ClaudeAgentProviderBody,
-  ClaudeAgentProviderChangeBody,
-  ClaudeAgentProviderResponse,
-} from './claude-agent-sdk.dto.js';
 import { claudeAgentSettings } from './claude-agent-sdk.settings.js';
-import { ClaudeAgentLoop } from './loop/claude-agent.loop.js';
 
 /** Runs agents in the loop of the Claude Agent SDK (`loop/`). */
 export const claudeAgentSdk = defineProvider({
@@ -15,13 +9,7 @@ export const claudeAgentSdk = defineProvider({
   feature: 'claude_agent_sdk',
   models: CLAUDE_AGENT_MODELS,
   settings: claudeAgentSettings,
-  bodies: {
-    create: ClaudeAgentProviderBody,
-    change: ClaudeAgentProviderChangeBody,
-    response: ClaudeAgentProviderResponse,
-  },
   ownKey: OWN_KEY_FOR_GOOD,
   responseComponents: ['choiceButtons'],
   maxTimeoutMinutes: 10,
-  loop: ClaudeAgentLoop,
 });

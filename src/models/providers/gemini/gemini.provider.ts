@@ -1,7 +1,6 @@
 import { OPTIONAL_OWN_KEY } from '../shared/own-key.js';
 import { defineApiProvider } from '../shared/provider.js';
 import { GEMINI_MODELS } from './gemini.catalogue.js';
-import { GeminiProviderBody, GeminiProviderChangeBody, GeminiProviderResponse } from './gemini.dto.js';
 import { geminiSettings } from './gemini.settings.js';
 
 export const gemini = defineApiProvider({
@@ -9,7 +8,6 @@ export const gemini = defineApiProvider({
   runtime: async () => (await import('./gemini.runtime.js')).GeminiRuntime,
   models: GEMINI_MODELS,
   settings: geminiSettings,
-  bodies: { create: GeminiProviderBody, change: GeminiProviderChangeBody, response: GeminiProviderResponse },
   environment: 'GEMINI',
   telemetryName: 'gcp.gemini',
   ownKey: OPTIONAL_OWN_KEY,

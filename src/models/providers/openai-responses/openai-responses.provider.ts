@@ -1,7 +1,6 @@
 import { OPTIONAL_OWN_KEY } from '../shared/own-key.js';
 import { defineApiProvider } from '../shared/provider.js';
 import { OPENAI_MODELS } from './openai-responses.catalogue.js';
-import { OpenAiProviderBody, OpenAiProviderChangeBody, OpenAiProviderResponse } from './openai-responses.dto.js';
 import { openAiSettings } from './openai-responses.settings.js';
 
 export const openAiResponses = defineApiProvider({
@@ -9,7 +8,6 @@ export const openAiResponses = defineApiProvider({
   runtime: async () => (await import('./openai-responses.runtime.js')).OpenAiResponsesRuntime,
   models: OPENAI_MODELS,
   settings: openAiSettings,
-  bodies: { create: OpenAiProviderBody, change: OpenAiProviderChangeBody, response: OpenAiProviderResponse },
   environment: 'OPENAI',
   telemetryName: 'openai',
   ownKey: OPTIONAL_OWN_KEY,

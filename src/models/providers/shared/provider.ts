@@ -1,12 +1,9 @@
-import type { Type as NestClass } from '@nestjs/common';
 import type { z } from 'zod';
 import type { Feature } from '../../../access/index.js';
 import type { Clock } from '../../../platform/clock/index.js';
-import type { DtoClass } from '../../../platform/http/index.js';
-import type { AgentLoop } from '../../domain/agent-loop.js';
 import type { CatalogueModel } from '../../domain/catalogue-model.js';
 import type { ModelRuntime, ProviderOptions } from '../../domain/model-runtime.js';
-import type { KeyChoice, OwnKeyRules } from './own-key.js';
+import type { OwnKeyRules } from './own-key.js';
 import type { ProviderAccess } from './provider-call.js';
 import type { ModelTransport } from './transport.js';
 
@@ -34,13 +31,10 @@ export interface Provider<
   /** Strongest first, the order in error messages. Exactly one is the default. */
   readonly models: readonly CatalogueModel[];
   readonly settings: ProviderSettings<Options, Request>;
-  readonly bodies: ProviderBodies<NoInfer<Request>>;
   /** The largest `timeoutMinutes` of its agents, if it is smaller than that of other agents. */
   readonly maxTimeoutMinutes?: number;
   /** Knowledge searches of its agents always use the default `semanticWeight`. */
   readonly fixedSemanticWeight?: true;
-  /** A Nest provider that runs its agents; absent if the engine's loop does. */
-  readonly loop?: NestClass<AgentLoop>;
 }
 
 /** The settings that a provider adds to its agents. */
@@ -57,16 +51,6 @@ export interface ProviderSettings<Options, Request> {
   describe(options: Options): Readonly<Record<string, unknown>>;
   /** Switches on the provider's own web search; absent if it has none. */
   withWebSearch?(options: Options): Options;
-}
-
-/** The classes of `provider` in requests and responses. */
-export interface ProviderBodies<Request> {
-  /** In the body that creates an agent. */
-  readonly create: new () => KeyChoice & ModelChoice & Request;
-  /** In the body that changes an agent. */
-  readonly change: new () => ModelChoice & Request;
-  /** Of an agent in responses. */
-  readonly response: DtoClass;
 }
 
 export type RuntimeClass<Options extends ProviderOptions> = new (
