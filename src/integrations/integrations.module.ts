@@ -9,7 +9,7 @@ import { AuthorizableIntegrations } from './application/authorizable-integration
 import { CallTool } from './application/call-tool.js';
 import { ChangeIntegration } from './application/change-integration.js';
 import { CheckAfterWrite } from './application/check-after-write.js';
-import { CheckApp } from './application/check-app.js';
+import { ValidateApp } from './application/validate-app.js';
 import { CheckIntegration } from './application/check-integration.js';
 import { CheckWhenGrantChanges } from './application/check-when-grant-changes.js';
 import { CheckWhenServerChanges } from './application/check-when-server-changes.js';
@@ -17,7 +17,7 @@ import { CreateIntegration } from './application/create-integration.js';
 import { EndServerWhenIntegrationRemoved } from './application/end-server-when-integration-removed.js';
 import { HiddenTools } from './application/hidden-tools.js';
 import { IntegrationSecrets } from './application/integration-secrets.js';
-import { KeepToolLists } from './application/keep-tool-lists.js';
+import { RefreshToolLists } from './application/refresh-tool-lists.js';
 import { NameAgentTools } from './application/name-agent-tools.js';
 import { OfferIntegrationTools } from './application/offer-integration-tools.tool-source.js';
 import { ProtectedServers } from './application/protected-servers.js';
@@ -50,7 +50,7 @@ import { LeftBehindIntegrations } from './persistence/left-behind-integrations.r
 const records = [
   ...[IntegrationRepository, IntegrationStateRepository, LeftBehindIntegrations, IntegrationSecrets],
   ...[CreateIntegration, ChangeIntegration, RemoveIntegration, ReadIntegrations, TestIntegration],
-  ...[CheckApp, CheckAfterWrite, RequireChangeable, RemoveLeftBehindIntegrations],
+  ...[ValidateApp, CheckAfterWrite, RequireChangeable, RemoveLeftBehindIntegrations],
 ];
 
 const servers = [
@@ -60,7 +60,7 @@ const servers = [
 ];
 
 const tools = [
-  ...[CheckIntegration, KeepToolLists, CheckWhenServerChanges, CheckWhenGrantChanges, RefusedSchemas],
+  ...[CheckIntegration, RefreshToolLists, CheckWhenServerChanges, CheckWhenGrantChanges, RefusedSchemas],
   ...[AgentTools, NameAgentTools, AppTools, CallTool, HiddenTools, OfferIntegrationTools],
 ];
 

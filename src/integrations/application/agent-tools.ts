@@ -17,7 +17,7 @@ import {
   TOOL_LISTS_CACHE_BYTES,
 } from '../limits.js';
 import {
-  type IntegrationOfAgent,
+  type AgentIntegration,
   IntegrationStateRepository,
   type StoredList,
 } from '../persistence/integration-state.repository.js';
@@ -30,27 +30,27 @@ export interface AgentTool {
   readonly definition: ToolDefinition;
 }
 
-/** What an agent has of integrations. */
+/** The integrations of an agent and their tools. */
 export interface AgentToolSet {
-  readonly integrations: readonly IntegrationOfAgent[];
-  /** Those of the last successful listings without the excluded ones, each name once. */
+  readonly integrations: readonly AgentIntegration[];
+  /** From the last successful listings, without excluded tools. Names are unique. */
   readonly tools: readonly AgentTool[];
 }
 
 interface NamedTools {
-  /** Of all that names and tools come from. */
+  /** Identifies the attachments, revisions and lists that the tools come from. */
   readonly version: string;
   readonly tools: readonly AgentTool[];
 }
 
 /**
- * The tools of agents, kept for seconds: every run asks. What this process changes shows at once, what another one
- * changes within the seconds. Lists are kept by their content, so that asking again costs one statement and no list;
- * and as long as nothing has changed the definitions are the same objects, by which runs know what they have computed of them.
+ * The tools of agents, cached for seconds because every run needs them. A change by this process applies at once, one by another
+ * process within those seconds. Tool lists are cached by their digest, so a reload costs one statement and reads no list. Unchanged
+ * definitions stay the same objects: runs cache by identity what they compute from them.
  */
 @Injectable()
 export class AgentTools {
-  private readonly byAgent: TtlCache<readonly IntegrationOfAgent[]>;
+  private readonly byAgent: TtlCache<readonly AgentIntegration[]>;
   private readonly named = new LRUCache<string, NamedTools>({ maxSize: TOOL_LISTS_CACHE_BYTES });
   private readonly lists = new LRUCache<string, StoredList>({ maxSize: TOOL_LISTS_CACHE_BYTES });
 
@@ -64,7 +64,7 @@ export class AgentTools {
     this.byAgent = new TtlCache({ clock, ttlMs: AGENT_TOOLS_CACHE_MS, maxEntries: AGENT_TOOLS_CACHE_ENTRIES });
     for (const event of [IntegrationChanged, IntegrationChecked]) {
       events.subscribe<IntegrationChanged | IntegrationChecked>(event, ({ organizationId, agentIds }) => {
-        for (const agentId of agentIds) this.byAgent.delete(keyOf(organizationId, agentId));
+        for (const agentId of agentIds) this.byAgent.delete(cacheKey(organizationId, agentId));
       });
     }
   }
@@ -74,31 +74,31 @@ export class AgentTools {
     return { integrations, tools: await this.toolsOf(organizationId, agentId, withinLimits(integrations)) };
   }
 
-  /** What the agent uses now, in the order in which it was attached. */
-  async integrationsOf(organizationId: string, agentId: string): Promise<readonly IntegrationOfAgent[]> {
-    const load = (): Promise<readonly IntegrationOfAgent[]> => this.load(organizationId, agentId);
-    return (await this.byAgent.get(keyOf(organizationId, agentId), load)) ?? load();
+  /** The integrations of the agent in the order of attachment. */
+  async integrationsOf(organizationId: string, agentId: string): Promise<readonly AgentIntegration[]> {
+    const load = (): Promise<readonly AgentIntegration[]> => this.load(organizationId, agentId);
+    return (await this.byAgent.get(cacheKey(organizationId, agentId), load)) ?? load();
   }
 
-  /** The last successful listing of the integration's server, excluded tools included; null where there was none. */
-  async listOf(checked: IntegrationOfAgent): Promise<StoredList | null> {
+  /** The last successful listing of the integration's server, with excluded tools; null if there was none. */
+  async listOf(checked: AgentIntegration): Promise<StoredList | null> {
     const { integration, state } = checked;
     if (!state) return null;
     const { id, organizationId } = integration;
     const known = this.lists.get(`${id}/${state.toolsDigest}`);
     if (known) return known;
-    const list = await this.states.list(organizationId, id);
+    const list = await this.states.findList(organizationId, id);
     if (list) this.lists.set(`${id}/${list.toolsDigest}`, list, { size: 1 + bytesOf(checked) });
     return list;
   }
 
-  private async load(organizationId: string, agentId: string): Promise<readonly IntegrationOfAgent[]> {
-    const integrations = await this.states.ofAgent(organizationId, agentId);
+  private async load(organizationId: string, agentId: string): Promise<readonly AgentIntegration[]> {
+    const integrations = await this.states.listForAgent(organizationId, agentId);
     const offered = withinLimits(integrations).length;
     if (offered < integrations.length) {
       this.logger.warn(
         { agentId, integrations: integrations.length, offered },
-        'An agent has more tools than it can be offered',
+        'An agent has more tools than the limit: some integrations are left out',
       );
     }
     return integrations;
@@ -107,7 +107,7 @@ export class AgentTools {
   private async toolsOf(
     organizationId: string,
     agentId: string,
-    integrations: readonly IntegrationOfAgent[],
+    integrations: readonly AgentIntegration[],
   ): Promise<readonly AgentTool[]> {
     const version = versionOf(integrations.map((checked) => [checked, checked.state?.toolsDigest]));
     const known = this.named.get(agentId);
@@ -117,7 +117,7 @@ export class AgentTools {
       integrations.map(({ integration }, index) => ({ integration, tools: lists[index]?.tools ?? [] })),
     );
     const tools = withNames(offered, await this.nameTools.execute(organizationId, agentId, offered.map(toServerTool)));
-    // A list may have changed while it was read, and is another version then.
+    // If a list has changed since the headers were read, the tools are of another version and are not cached.
     const read = versionOf(integrations.map((checked, index) => [checked, lists[index]?.toolsDigest]));
     if (read === version) this.named.set(agentId, { version, tools }, { size: 1 + sum(integrations.map(bytesOf)) });
     return tools;
@@ -125,7 +125,7 @@ export class AgentTools {
 }
 
 /** Includes the time of the attachment: after an integration was detached and attached again, its tools may have other names. */
-function versionOf(parts: readonly (readonly [IntegrationOfAgent, string | undefined])[]): string {
+function versionOf(parts: readonly (readonly [AgentIntegration, string | undefined])[]): string {
   return JSON.stringify(
     parts.map(
       ([
@@ -139,7 +139,7 @@ function versionOf(parts: readonly (readonly [IntegrationOfAgent, string | undef
   );
 }
 
-function bytesOf({ state }: IntegrationOfAgent): number {
+function bytesOf({ state }: AgentIntegration): number {
   return state?.toolsBytes ?? 0;
 }
 
@@ -147,8 +147,8 @@ function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
 }
 
-/** From the first on, as long as there is room. */
-function withinLimits(integrations: readonly IntegrationOfAgent[]): IntegrationOfAgent[] {
+/** Takes integrations in order and leaves out those that exceed the limits. */
+function withinLimits(integrations: readonly AgentIntegration[]): AgentIntegration[] {
   let bytes = 0;
   let count = 0;
   return integrations.filter(({ state }) => {
@@ -184,6 +184,6 @@ function withNames(tools: readonly Offered[], names: readonly string[]): AgentTo
   });
 }
 
-function keyOf(organizationId: string, agentId: string): string {
+function cacheKey(organizationId: string, agentId: string): string {
   return `${organizationId}/${agentId}`;
 }

@@ -4,50 +4,50 @@ import type { JsonObject } from '../../models/index.js';
 import type { SqlExecutor } from '../../platform/database/index.js';
 import { AppToolMissing } from '../domain/integrations.errors.js';
 import { NOTHING_RETURNED } from '../mcp/tool-result.js';
-import type { IntegrationOfAgent } from '../persistence/integration-state.repository.js';
+import type { AgentIntegration } from '../persistence/integration-state.repository.js';
 import { IntegrationRepository } from '../persistence/integration.repository.js';
 import { AgentTools } from './agent-tools.js';
 import { CallTool } from './call-tool.js';
 import type { AppToolName } from './hidden-tools.js';
-import { KeepToolLists } from './keep-tool-lists.js';
+import { RefreshToolLists } from './refresh-tool-lists.js';
 
-/** What a tool answered, as text. */
+/** The result of a tool, as text. */
 export interface AppToolAnswer {
-  /** Empty where the tool returned nothing. Of an error what the model would read of it. */
+  /** Empty if the tool returned nothing. For an error, the text that a model would read. */
   readonly text: string;
   readonly isError: boolean;
-  /** Parts of the answer were not valid MCP: what they said is lost. */
+  /** Parts of the answer were not valid MCP and are missing. */
   readonly isRepaired: boolean;
 }
 
-/** A tool that is called for an agent by something else than its model. */
+/** A tool that the service itself calls for an agent, such as a hook. */
 export interface AppTool {
   /** A JSON Schema of type `object`. */
   readonly inputSchema: JsonObject;
-  /** A server that does not do its part is an answer that is an error. @throws the reason of `signal` when it aborts */
+  /** A failure of the server is an answer with `isError`. @throws the reason of `signal` when it aborts */
   call(input: JsonObject, userContext: UserContext | null, signal: AbortSignal): Promise<AppToolAnswer>;
 }
 
 /**
- * The tools of an agent's custom-mcp integrations by the integrations' `app`, for callers other than its model. What the
- * model is not offered (`excludedTools`) can be called all the same: a guard of the agent is hidden in that way.
+ * The tools of an agent's custom-mcp integrations, by the integration's `app`, for callers other than its model. They include
+ * `excludedTools`, because customers exclude a guard's tool to hide it from the model.
  */
 @Injectable()
 export class AppTools {
   constructor(
     private readonly agentTools: AgentTools,
-    private readonly lists: KeepToolLists,
+    private readonly lists: RefreshToolLists,
     private readonly callTool: CallTool,
     private readonly integrations: IntegrationRepository,
   ) {}
 
-  /** @param source the caller's transaction, where it has one */
+  /** @param source the caller's transaction or the database */
   appsOf(source: SqlExecutor, organizationId: string, agentId: string): Promise<ReadonlySet<string>> {
     return this.integrations.customApps(source, organizationId, agentId);
   }
 
   /**
-   * Waits where nothing is known yet of the integration's server.
+   * Waits for the integration's server if it was never checked.
    * @throws AppToolMissing; the reason of `signal` when it aborts
    */
   async find(
@@ -78,7 +78,7 @@ export class AppTools {
     };
   }
 
-  private async integrationOf(organizationId: string, agentId: string, app: string): Promise<IntegrationOfAgent> {
+  private async integrationOf(organizationId: string, agentId: string, app: string): Promise<AgentIntegration> {
     const all = await this.agentTools.integrationsOf(organizationId, agentId);
     const found = all.find(({ integration: { settings } }) => settings.type === 'custom-mcp' && settings.app === app);
     if (!found) throw new AppToolMissing(`The agent has no custom-mcp integration '${app}'.`);
@@ -86,7 +86,7 @@ export class AppTools {
   }
 }
 
-/** Null for a connected integration, whose `error` is about a schema that a model provider refuses and not about the server. */
-function serverErrorOf({ state }: IntegrationOfAgent): string | null {
+/** Null for a connected integration: its `error` is about a schema that a model provider refused, not about the server. */
+function serverErrorOf({ state }: AgentIntegration): string | null {
   return state === null || state.status === 'connected' ? null : state.error;
 }

@@ -5,12 +5,12 @@ import { IntegrationNotFound } from '../domain/integrations.errors.js';
 import { SIGNED_IN_WAIT_MS } from '../limits.js';
 import { OAuthIntegrations, type ProtectedServer } from '../oauth/protected-server.js';
 import { IntegrationRepository } from '../persistence/integration.repository.js';
-import { atMost } from './at-most.js';
+import { waitAtMost } from './wait-at-most.js';
 import { CheckWhenGrantChanges } from './check-when-grant-changes.js';
 import { ProtectedServers } from './protected-servers.js';
 import { RequireChangeable } from './require-changeable.js';
 
-/** The integrations that people sign in to, for the sign-in. */
+/** Gives the OAuth sign-in the servers of integrations. */
 @Injectable()
 export class AuthorizableIntegrations extends OAuthIntegrations {
   constructor(
@@ -36,6 +36,6 @@ export class AuthorizableIntegrations extends OAuthIntegrations {
   }
 
   signedIn(integrationId: string): Promise<void> {
-    return atMost(this.clock, SIGNED_IN_WAIT_MS, this.checks.settled(integrationId));
+    return waitAtMost(this.clock, SIGNED_IN_WAIT_MS, this.checks.settled(integrationId));
   }
 }

@@ -7,7 +7,7 @@ import type { Integration } from '../domain/integration.js';
 import { CallFailed } from '../domain/integrations.events.js';
 import type { McpToolResult } from '../mcp/mcp-connection.js';
 import { McpFailure, type McpFailureReason } from '../mcp/mcp-failure.js';
-import { KeepToolLists } from './keep-tool-lists.js';
+import { RefreshToolLists } from './refresh-tool-lists.js';
 import { ServerConnections } from './server-connections.js';
 
 export interface ToolCallCommand {
@@ -18,7 +18,7 @@ export interface ToolCallCommand {
   readonly userContext: UserContext | null;
 }
 
-/** How the usual servers say, in the result of a call, that they have no such tool. */
+/** How common servers report an unknown tool in the result of a call. */
 const NO_SUCH_TOOL = /\b(unknown tool|tool .{1,200} not found|tool .{1,200} disabled|no such tool)\b/is;
 
 const MAY_HAVE_CHANGED: readonly McpFailureReason[] = ['protocol', 'unreachable', 'timeout', 'too_large'];
@@ -28,13 +28,13 @@ const MAY_HAVE_CHANGED: readonly McpFailureReason[] = ['protocol', 'unreachable'
 export class CallTool {
   constructor(
     private readonly connections: ServerConnections,
-    private readonly lists: KeepToolLists,
+    private readonly lists: RefreshToolLists,
     private readonly events: EventBus,
     private readonly logger: Logger,
   ) {}
 
   /**
-   * @returns what the tool answered; a server that does not do its part is an error that the model reads
+   * @returns the tool's result; a failure of the server is a result with `isError` that the model reads
    * @throws the reason of `signal` when it aborts
    */
   async execute(
@@ -52,9 +52,9 @@ export class CallTool {
       if (!(error instanceof McpFailure)) throw error;
       const { reason, detail, message } = error;
       this.logger.warn({ integrationId: integration.id, tool: name, reason, detail }, 'A tool server failed');
-      // What is known of the server may be over: it is away, or says in any words that it has no such tool any more.
+      // The stored list may be outdated: the server is down, or reports an unknown tool.
       if (MAY_HAVE_CHANGED.includes(reason)) this.events.publish(new CallFailed(integration));
-      // Only the server knows when a sign-in is over; whoever reads the integration has to learn it.
+      // The check stores that the sign-in is no longer valid, which only the server knows.
       if (reason === 'needs_authorization') void this.lists.check(integration);
       return { output: message, isError: true };
     }

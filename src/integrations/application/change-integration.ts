@@ -11,7 +11,7 @@ import { IntegrationChanged } from '../domain/integrations.events.js';
 import { IntegrationRepository } from '../persistence/integration.repository.js';
 import { IntegrationStateRepository } from '../persistence/integration-state.repository.js';
 import { CheckAfterWrite } from './check-after-write.js';
-import { CheckApp } from './check-app.js';
+import { ValidateApp } from './validate-app.js';
 import { IntegrationSecrets } from './integration-secrets.js';
 import type { IntegrationWithState } from './integration-with-state.js';
 import { RequireChangeable } from './require-changeable.js';
@@ -30,15 +30,15 @@ export class ChangeIntegration {
     private readonly states: IntegrationStateRepository,
     private readonly requireChangeable: RequireChangeable,
     private readonly secrets: IntegrationSecrets,
-    private readonly checkApp: CheckApp,
+    private readonly validateApp: ValidateApp,
     private readonly checkAfterWrite: CheckAfterWrite,
     private readonly clock: Clock,
     private readonly events: EventBus,
   ) {}
 
   /**
-   * Puts the request in place of what the integration was, for every agent that uses it, and asks its server anew. One
-   * that is so already stays as it is, and nobody is asked.
+   * Replaces the integration for every agent that uses it, and checks its server. If the request changes nothing, nothing is stored or
+   * checked.
    * @throws IntegrationNotFound, ForbiddenByAgentAllowlist, IntegrationIdentityMismatch, ValidationFailed
    */
   async execute(
@@ -53,8 +53,8 @@ export class ChangeIntegration {
       if (!current) throw new IntegrationNotFound();
       const agentIds = await this.requireChangeable.execute(caller, agentId, id, transaction);
       requireSameIdentity(current.settings, request.settings);
-      // What another app would take is of no use to whoever cannot have it.
-      this.checkApp.execute(request);
+      // After the identity check: the rules of another app would not help the caller.
+      this.validateApp.execute(request);
       return { ...(await this.change(transaction, current, request)), agentIds };
     });
     if (!isChanged) return { integration, state: await this.states.find(organizationId, id) };

@@ -14,12 +14,12 @@ import { IntegrationStateRepository } from '../persistence/integration-state.rep
 import { RefusedSchemas } from './refused-schemas.js';
 import { ServerConnections } from './server-connections.js';
 
-/** Over `new_connection` whatever became of earlier attempts; one that is open is left to the calls that have it. */
+/** `new_connection` ignores the backoff after earlier failures. The former connection stays open for the calls that use it. */
 export type CheckedOver = 'new_connection' | 'open_connection';
 
 type Finding = Pick<ServerFinding, 'status' | 'error' | 'tools'>;
 
-/** Asks an integration's server for its tools. */
+/** Lists the tools of an integration's server and stores the result. */
 @Injectable()
 export class CheckIntegration {
   constructor(
@@ -34,17 +34,16 @@ export class CheckIntegration {
   ) {}
 
   /**
-   * Lists the server's tools and stores what came of it; a list that cannot be had again stays. Takes at most
-   * `CONNECT_MS`. What the server does wrong is the state's `error`.
+   * Takes at most `CONNECT_MS`. If the server fails, the stored list stays and the state has an `error`.
    */
   async execute(integration: Integration, over: CheckedOver = 'new_connection'): Promise<IntegrationOverview> {
     const { organizationId, id, revision } = integration;
     const finding = await this.ask(integration, over);
-    const shown = await this.states.save(integration, { revision, ...finding, checkedAt: this.clock.now() });
+    const overview = await this.states.save(integration, { revision, ...finding, checkedAt: this.clock.now() });
     if (finding.status === 'connected') this.refusedSchemas.forget(integration);
-    const agentIds = await this.integrations.agentsOf(this.database, organizationId, id);
+    const agentIds = await this.integrations.agentIdsOf(this.database, organizationId, id);
     this.events.publish(new IntegrationChecked(organizationId, id, agentIds));
-    return shown;
+    return overview;
   }
 
   private async ask(integration: Integration, over: CheckedOver): Promise<Finding> {
@@ -52,7 +51,7 @@ export class CheckIntegration {
     try {
       const tools = await withinTime(bound, (signal) =>
         over === 'new_connection'
-          ? this.connections.anew(integration, (connection) => connection.listTools(signal), signal)
+          ? this.connections.useNew(integration, (connection) => connection.listTools(signal), signal)
           : this.connections.look(integration, (connection) => connection.listTools(signal), signal),
       );
       const missing = await this.connections.missingPermissions(integration);

@@ -3,39 +3,42 @@ import { EventBus } from '../../platform/events/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
 import { OAuthGrantChanged } from '../oauth/oauth.events.js';
 import { IntegrationRepository } from '../persistence/integration.repository.js';
-import { KeepToolLists } from './keep-tool-lists.js';
+import { RefreshToolLists } from './refresh-tool-lists.js';
 
-/** Whoever reads an integration after a sign-in, or after a grant is gone, finds it as it is then. */
+/** Checks an integration's server after a sign-in and after the loss of a grant, so that its stored state is current. */
 @Injectable()
 export class CheckWhenGrantChanges {
-  /** The last check of each integration, while it is under way. */
-  private readonly underWay = new Map<string, Promise<void>>();
+  /** The latest check of each integration that is still running. */
+  private readonly running = new Map<string, Promise<void>>();
 
   constructor(
     private readonly integrations: IntegrationRepository,
-    private readonly lists: KeepToolLists,
+    private readonly lists: RefreshToolLists,
     private readonly logger: Logger,
     events: EventBus,
   ) {
     events.subscribe(OAuthGrantChanged, ({ organizationId, integrationId }) =>
-      this.begin(organizationId, integrationId),
+      this.start(organizationId, integrationId),
     );
   }
 
-  /** Resolves when the change that was told of last has been checked. Never rejects. */
+  /** Resolves when the check after the latest change is done. Never rejects. */
   async settled(integrationId: string): Promise<void> {
-    await this.underWay.get(integrationId);
+    await this.running.get(integrationId);
   }
 
-  private begin(organizationId: string, integrationId: string): void {
+  private start(organizationId: string, integrationId: string): void {
     const check = this.check(organizationId, integrationId)
       .catch((error: unknown) => {
-        this.logger.warn({ err: error, integrationId }, 'Asking a tool server after a change of its grant failed');
+        this.logger.warn(
+          { err: error, integrationId },
+          'The check of a tool server after a change of its grant failed',
+        );
       })
       .finally(() => {
-        if (this.underWay.get(integrationId) === check) this.underWay.delete(integrationId);
+        if (this.running.get(integrationId) === check) this.running.delete(integrationId);
       });
-    this.underWay.set(integrationId, check);
+    this.running.set(integrationId, check);
   }
 
   private async check(organizationId: string, integrationId: string): Promise<void> {

@@ -4,19 +4,19 @@ import { EventBus } from '../../platform/events/index.js';
 import { CallFailed, ToolsChanged } from '../domain/integrations.events.js';
 import type { Integration } from '../domain/integration.js';
 import { CHANGED_LIST_MS } from '../limits.js';
-import { KeepToolLists } from './keep-tool-lists.js';
+import { RefreshToolLists } from './refresh-tool-lists.js';
 import { ServerConnections } from './server-connections.js';
 
 type Cause = 'said_by_server' | 'call_failed';
 
-/** Asks a server for its tools when they seem to have changed, and no more often than that may be worth. */
+/** Checks a server when its tools may have changed, at most once per `CHANGED_LIST_MS`. */
 @Injectable()
 export class CheckWhenServerChanges implements OnApplicationShutdown {
-  /** By id: servers that were asked just now, and why they are to be asked again. */
+  /** By id: integrations that were checked recently, and the cause for another check after the wait. */
   private readonly asked = new Map<string, { again: Cause | null; readonly forget: () => void }>();
 
   constructor(
-    private readonly lists: KeepToolLists,
+    private readonly lists: RefreshToolLists,
     private readonly connections: ServerConnections,
     private readonly clock: Clock,
     events: EventBus,
@@ -37,7 +37,7 @@ export class CheckWhenServerChanges implements OnApplicationShutdown {
   }
 
   private ask(integration: Integration, cause: Cause): void {
-    // One that nobody uses must not be connected to because of what it said; the next run asks it.
+    // A server's notification must not open a connection that no call uses. The next run checks the server.
     if (cause === 'said_by_server' && !this.connections.areOpenFor(integration)) return;
     void this.lists.check(integration);
     const forget = this.clock.after(CHANGED_LIST_MS, () => {

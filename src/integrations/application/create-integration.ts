@@ -14,17 +14,17 @@ import { MAX_INTEGRATIONS_PER_AGENT } from '../limits.js';
 import { IntegrationRepository } from '../persistence/integration.repository.js';
 import { IntegrationStateRepository } from '../persistence/integration-state.repository.js';
 import { CheckAfterWrite } from './check-after-write.js';
-import { CheckApp } from './check-app.js';
+import { ValidateApp } from './validate-app.js';
 import { IntegrationSecrets } from './integration-secrets.js';
 import type { IntegrationWithState } from './integration-with-state.js';
 
 const SIGNED_IN_FOR_OTHERS =
-  'The integration is signed in to for agents that this key may not use; only a key for all of them can attach it.';
+  "The integration has a sign-in that agents outside of this key's allowlist use; only a key for all of them can attach it.";
 
 interface Attached {
   readonly integration: Integration;
   readonly isNew: boolean;
-  /** All that use it now. */
+  /** All agents that use it, including the new one. */
   readonly agentIds: readonly string[];
 }
 
@@ -35,20 +35,19 @@ export class CreateIntegration {
     private readonly integrations: IntegrationRepository,
     private readonly states: IntegrationStateRepository,
     private readonly secrets: IntegrationSecrets,
-    private readonly checkApp: CheckApp,
+    private readonly validateApp: ValidateApp,
     private readonly checkAfterWrite: CheckAfterWrite,
     private readonly clock: Clock,
     private readonly events: EventBus,
   ) {}
 
   /**
-   * Makes the integration and asks its server for its tools, or attaches the one that the organization has, where that
-   * is as the request describes it.
+   * Creates the integration and checks its server, or attaches the organization's existing one if it agrees with the request.
    * @throws ValidationFailed, AgentNotFound, IntegrationExists, ForbiddenByAgentAllowlist, TooManyIntegrations
    */
   async execute(caller: ApiKeyPrincipal, agentId: string, request: IntegrationRequest): Promise<IntegrationWithState> {
     const { organizationId } = caller;
-    this.checkApp.execute(request);
+    this.validateApp.execute(request);
     const { integration, isNew, agentIds } = await this.database.transaction(async (transaction) => {
       if (!(await this.integrations.lockAgent(transaction, organizationId, agentId))) throw new AgentNotFound();
       const attached = await this.attach(transaction, caller, agentId, request);
@@ -79,7 +78,7 @@ export class CreateIntegration {
       updatedAt: now,
     };
     let integration = await this.integrations.insertOrLock(transaction, wanted, agentId);
-    const agentIds = await this.integrations.agentsOf(transaction, organizationId, integration.id);
+    const agentIds = await this.integrations.agentIdsOf(transaction, organizationId, integration.id);
     if (integration.id !== wanted.id && agentIds.length === 0) {
       integration = await this.replaceUnused(transaction, integration, wanted, agentId);
     }
@@ -87,13 +86,13 @@ export class CreateIntegration {
     if (isNew) await this.secrets.store(transaction, integration, request.newSecrets);
     else {
       await this.requireSame(transaction, integration, agentIds.includes(agentId), request);
-      requireSignInOfOwn(caller, integration, agentIds);
+      requireAccessToSignIn(caller, integration, agentIds);
     }
     await this.integrations.attach(transaction, integration, agentId, now);
     return { integration, isNew, agentIds: [...agentIds, agentId] };
   }
 
-  /** Only agents that are gone have used it; what they left behind is not for whoever comes next. */
+  /** Only deleted agents used it. The new agent must not get its secrets. */
   private async replaceUnused(
     transaction: Transaction,
     unused: Integration,
@@ -117,17 +116,17 @@ export class CreateIntegration {
       agree(integration.settings, request.settings) &&
       isDeepStrictEqual(integration.excludedTools, request.excludedTools) &&
       (await this.secrets.agree(transaction, integration, request.newSecrets));
-    if (!isSame) throw IntegrationExists.otherwise(identity);
+    if (!isSame) throw IntegrationExists.withOtherSettings(identity);
   }
 
   private async requireRoom(transaction: Transaction, organizationId: string, agentId: string): Promise<void> {
-    const count = await this.integrations.countOfAgent(transaction, organizationId, agentId);
+    const count = await this.integrations.countForAgent(transaction, organizationId, agentId);
     if (count > MAX_INTEGRATIONS_PER_AGENT) throw new TooManyIntegrations();
   }
 }
 
-/** Whoever attaches an integration uses its sign-in, which no request can name as it names other secrets. */
-function requireSignInOfOwn(caller: ApiKeyPrincipal, { settings }: Integration, agentIds: readonly string[]): void {
+/** An agent that attaches an integration uses its sign-in. Unlike other secrets, a request cannot prove that it knows a sign-in. */
+function requireAccessToSignIn(caller: ApiKeyPrincipal, { settings }: Integration, agentIds: readonly string[]): void {
   if (settings.type !== 'custom-mcp' || settings.auth.type !== 'oauth') return;
   if (!agentIds.every((id) => mayUseAgent(caller, id))) throw new ForbiddenByAgentAllowlist(SIGNED_IN_FOR_OTHERS);
 }

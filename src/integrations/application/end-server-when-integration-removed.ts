@@ -8,7 +8,7 @@ import { LocalServers } from '../local/local-servers.js';
 import { ConnectionPool } from '../mcp/connection-pool.js';
 import { LeftBehindIntegrations } from '../persistence/left-behind-integrations.repository.js';
 
-/** Ends the connection of an integration that is gone, and removes what its server kept in this process's folder. */
+/** Closes the connection of a removed integration, stops its local server and removes the server's folder. */
 @Injectable()
 export class EndServerWhenIntegrationRemoved implements OnApplicationBootstrap, OnApplicationShutdown {
   private stopLooking: () => void = () => undefined;
@@ -21,27 +21,27 @@ export class EndServerWhenIntegrationRemoved implements OnApplicationBootstrap, 
     private readonly logger: Logger,
     events: EventBus,
   ) {
-    events.subscribe(IntegrationChanged, ({ integrationId }) => this.endRemoved([integrationId]));
+    events.subscribe(IntegrationChanged, ({ integrationId }) => this.stopRemoved([integrationId]));
   }
 
-  /** What another process removes is told to nobody here. */
+  /** Events reach only the process that removed the integration, so each process also looks for removed ones. */
   onApplicationBootstrap(): void {
-    this.stopLooking = this.clock.every(REMOVED_EVERY_MS, () => this.endRemoved(this.pool.integrationIds));
+    this.stopLooking = this.clock.every(REMOVED_EVERY_MS, () => this.stopRemoved(this.pool.integrationIds));
   }
 
   onApplicationShutdown(): void {
     this.stopLooking();
   }
 
-  private endRemoved(integrationIds: readonly string[]): void {
+  private stopRemoved(integrationIds: readonly string[]): void {
     if (integrationIds.length === 0) return;
-    this.end(integrationIds).catch((error: unknown) => {
-      this.logger.warn({ err: error }, 'The servers of removed integrations could not be ended');
+    this.stop(integrationIds).catch((error: unknown) => {
+      this.logger.warn({ err: error }, 'The servers of removed integrations could not be stopped');
     });
   }
 
-  private async end(integrationIds: readonly string[]): Promise<void> {
-    for (const id of await this.removed.absentOf(integrationIds)) {
+  private async stop(integrationIds: readonly string[]): Promise<void> {
+    for (const id of await this.removed.findRemoved(integrationIds)) {
       this.pool.drop(id);
       await this.servers.forget(id);
     }

@@ -4,13 +4,13 @@ import type { RunContext } from '../../conversations/index.js';
 /** A tool of one of an agent's custom-mcp integrations. */
 export interface AppToolName {
   readonly app: string;
-  /** The server's own name. */
+  /** As the server names it. */
   readonly tool: string;
 }
 
 export type HiddenToolSource = (run: RunContext) => Promise<readonly AppToolName[]>;
 
-/** Tools that models are not offered though the agent's integrations have them; other contexts register theirs in `onModuleInit`. */
+/** Tools of integrations that models are not offered. Other contexts register sources of them in `onModuleInit`. */
 @Injectable()
 export class HiddenTools {
   private readonly sources: HiddenToolSource[] = [];

@@ -14,15 +14,15 @@ export class IntegrationSecrets {
   constructor(private readonly vault: Vault) {}
 
   async store(transaction: Transaction, integration: Integration, secrets: Secrets): Promise<void> {
-    for (const [field, value] of secrets) await this.vault.put(transaction, refOf(integration, field), value);
+    for (const [field, value] of secrets) await this.vault.put(transaction, secretRef(integration, field), value);
   }
 
-  /** Every one of them, tokens included. */
+  /** Includes OAuth tokens. */
   async removeAll(transaction: Transaction, { organizationId, id }: Integration): Promise<void> {
     await this.vault.removeRecord(transaction, organizationId, id);
   }
 
-  /** Whether these are the values of all that the integration keeps; how long it takes tells nothing of them. */
+  /** Whether the sent values equal all stored ones. Compares in constant time. */
   async agree(transaction: Transaction, integration: Integration, sent: Secrets): Promise<boolean> {
     const fields = secretFieldsOf(integration.settings);
     const stored = await this.stored(transaction, integration);
@@ -31,11 +31,11 @@ export class IntegrationSecrets {
   }
 
   /**
-   * Makes the stored secrets those of the request.
-   * @param current as it was before
-   * @param settings as they are from now on
-   * @returns whether any is another one now, or gone
-   * @throws ValidationFailed when a header is to keep a value that is not there, or must not go to another origin
+   * Stores the secrets of the request and removes those that it drops.
+   * @param current the integration before the change
+   * @param settings the settings after the change
+   * @returns whether a secret was changed or removed
+   * @throws ValidationFailed if a header keeps a value that is not stored, or that must not be sent to another origin
    */
   async replace(
     transaction: Transaction,
@@ -47,7 +47,7 @@ export class IntegrationSecrets {
     requireKept(request, current.settings, settings, stored);
     const fields = secretFieldsOf(settings);
     if (leavesOrigin(current.settings, settings) || leavesOAuth(current.settings, settings)) {
-      // Tokens of a grant are there too, under names that only those know who put them there.
+      // This removes OAuth tokens too, whose field names are unknown here.
       await this.removeAll(transaction, current);
       const kept = fields.flatMap((field): [string, string][] => entryOf(field, stored));
       await this.store(transaction, current, new Map([...kept, ...request.newSecrets]));
@@ -57,16 +57,16 @@ export class IntegrationSecrets {
     const changed = [...request.newSecrets].filter(([field, value]) => !sameSecret(stored.get(field), value));
     await this.vault.remove(
       transaction,
-      dropped.map((field) => refOf(current, field)),
+      dropped.map((field) => secretRef(current, field)),
     );
     await this.store(transaction, current, new Map(changed));
     return dropped.length + changed.length > 0;
   }
 
-  /** By field. One that does not open counts as none: storing another is the way out of that. */
+  /** By field, without secrets that cannot be decrypted: the customer can replace those by storing new ones. */
   private async stored(transaction: Transaction, integration: Integration): Promise<Secrets> {
     const fields = secretFieldsOf(integration.settings);
-    const refs = fields.map((field) => refOf(integration, field));
+    const refs = fields.map((field) => secretRef(integration, field));
     const values = await this.readable(transaction, refs);
     return new Map(
       fields.flatMap((field, index) => (values[index] === undefined ? [] : [[field, values[index]] as const])),
@@ -80,7 +80,7 @@ export class IntegrationSecrets {
       if (!(error instanceof SecretUnreadable)) throw error;
       const [only, ...others] = refs;
       if (others.length === 0 || !only) return [undefined];
-      // One of them is to blame: each by itself.
+      // At least one is unreadable: read each alone.
       const values: (string | undefined)[] = [];
       for (const ref of refs) values.push(...(await this.readable(transaction, [ref])));
       return values;
@@ -88,7 +88,7 @@ export class IntegrationSecrets {
   }
 }
 
-function refOf({ organizationId, id }: Integration, field: string): SecretRef {
+function secretRef({ organizationId, id }: Integration, field: string): SecretRef {
   return { organizationId, recordId: id, field };
 }
 
@@ -97,7 +97,7 @@ function entryOf(field: string, stored: Secrets): [string, string][] {
   return value === undefined ? [] : [[field, value]];
 }
 
-/** Digests have one length, whatever that of the secrets is. */
+/** Compares digests, because `timingSafeEqual` needs equal lengths. */
 function sameSecret(one: string | undefined, other: string | undefined): boolean {
   if (one === undefined || other === undefined) return false;
   return timingSafeEqual(digestOf(one), digestOf(other));

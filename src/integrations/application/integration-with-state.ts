@@ -1,9 +1,8 @@
 import type { Integration } from '../domain/integration.js';
 import type { IntegrationOverview } from '../domain/tool-list.js';
 
-/** As it is shown. */
 export interface IntegrationWithState {
   readonly integration: Integration;
-  /** Null until its server has been asked. */
+  /** Null until its server has been checked. */
   readonly state: IntegrationOverview | null;
 }

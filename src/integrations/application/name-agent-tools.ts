@@ -3,7 +3,7 @@ import { Database } from '../../platform/database/index.js';
 import { nameTools, type ServerTool } from '../domain/tool-name.js';
 import { IntegrationRepository } from '../persistence/integration.repository.js';
 
-/** Gives the tools of an agent the names under which its model sees them. A name lasts as long as the integration is attached. */
+/** Gives the tools of an agent the names under which its model sees them. A tool keeps its name while the integration is attached. */
 @Injectable()
 export class NameAgentTools {
   constructor(
@@ -29,7 +29,7 @@ export class NameAgentTools {
         await this.integrations.toolNames(transaction, organizationId, agentId),
         tools,
       );
-      await this.integrations.keepToolNames(transaction, organizationId, agentId, changed);
+      await this.integrations.saveToolNames(transaction, organizationId, agentId, changed);
       return names;
     });
   }

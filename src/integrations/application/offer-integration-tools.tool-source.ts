@@ -4,21 +4,21 @@ import { type Integration, targetOf } from '../domain/integration.js';
 import { AgentTools, type AgentTool } from './agent-tools.js';
 import { CallTool } from './call-tool.js';
 import { type AppToolName, HiddenTools } from './hidden-tools.js';
-import { KeepToolLists } from './keep-tool-lists.js';
+import { RefreshToolLists } from './refresh-tool-lists.js';
 import { RefusedSchemas } from './refused-schemas.js';
-import type { IntegrationOfAgent } from '../persistence/integration-state.repository.js';
+import type { AgentIntegration } from '../persistence/integration-state.repository.js';
 
-const GONE: ToolResult = {
-  output: 'This tool is not available any more: its integration was changed or removed.',
+const NOT_AVAILABLE: ToolResult = {
+  output: 'This tool is no longer available: its integration was changed or removed.',
   isError: true,
 };
 
-/** The tools of the agent's integrations, as runs take them. */
+/** Offers runs the tools of their agent's integrations. */
 @Injectable()
 export class OfferIntegrationTools extends ToolSource {
   constructor(
     private readonly agentTools: AgentTools,
-    private readonly lists: KeepToolLists,
+    private readonly lists: RefreshToolLists,
     private readonly callTool: CallTool,
     private readonly hiddenTools: HiddenTools,
     private readonly refusedSchemas: RefusedSchemas,
@@ -41,13 +41,13 @@ export class OfferIntegrationTools extends ToolSource {
 
   private offered(
     { integration, tool, definition }: AgentTool,
-    checked: IntegrationOfAgent | undefined,
+    checked: AgentIntegration | undefined,
     run: RunContext,
   ): OfferedTool {
     const call: OfferedTool['call'] = async (input, signal) => {
       const current = await this.current(integration.id, tool.name, run);
-      // What was approved, or needed no approval because it only reads, goes where it was to go then, or nowhere.
-      if (!current || targetOf(current) !== targetOf(integration)) return GONE;
+      // A call goes only to the target that it was approved for, or that made it read-only.
+      if (!current || targetOf(current) !== targetOf(integration)) return NOT_AVAILABLE;
       return this.callTool.execute(
         { integration: current, tool: tool.name, input, userContext: run.userContext },
         signal,
@@ -67,7 +67,7 @@ export class OfferIntegrationTools extends ToolSource {
     };
   }
 
-  /** As it is now: a run may take longer than an integration stays what it is, or the agent's. */
+  /** The current integration: it may have been changed, or detached from the agent, during the run. */
   private async current(
     id: string,
     tool: string,

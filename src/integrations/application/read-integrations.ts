@@ -4,7 +4,7 @@ import { IntegrationRepository } from '../persistence/integration.repository.js'
 import { IntegrationStateRepository } from '../persistence/integration-state.repository.js';
 import type { IntegrationWithState } from './integration-with-state.js';
 
-/** Integrations whose tools are read by one statement: what the database answers is parsed in one go, and others wait. */
+/** Integrations whose overviews one statement reads: parsing a larger result would block the event loop. */
 const READ_AT_ONCE = 10;
 
 @Injectable()
@@ -14,8 +14,8 @@ export class ReadIntegrations {
     private readonly states: IntegrationStateRepository,
   ) {}
 
-  /** In the order in which they were attached. */
-  async ofAgent(organizationId: string, agentId: string): Promise<IntegrationWithState[]> {
+  /** In the order of attachment. */
+  async list(organizationId: string, agentId: string): Promise<IntegrationWithState[]> {
     const integrations = await this.integrations.listForAgent(organizationId, agentId);
     const read: IntegrationWithState[] = [];
     for (let from = 0; from < integrations.length; from += READ_AT_ONCE) {
@@ -30,7 +30,7 @@ export class ReadIntegrations {
   }
 
   /** @throws IntegrationNotFound */
-  async one(organizationId: string, agentId: string, id: string): Promise<IntegrationWithState> {
+  async find(organizationId: string, agentId: string, id: string): Promise<IntegrationWithState> {
     const integration = await this.integrations.findForAgent(organizationId, agentId, id);
     if (!integration) throw new IntegrationNotFound();
     const states = await this.states.overviews(organizationId, [id]);

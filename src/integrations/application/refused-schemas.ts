@@ -7,27 +7,27 @@ import { EventBus } from '../../platform/events/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
 import type { Integration } from '../domain/integration.js';
 import { IntegrationChecked } from '../domain/integrations.events.js';
-import { isSaidOf, refusalError } from '../domain/schema-refusal.js';
+import { isRefusalOf, refusalError } from '../domain/schema-refusal.js';
 import { MAX_REFUSED_SCHEMAS, REFUSED_SCHEMA_MS } from '../limits.js';
 import { IntegrationRepository } from '../persistence/integration.repository.js';
-import { type IntegrationOfAgent, IntegrationStateRepository } from '../persistence/integration-state.repository.js';
+import { type AgentIntegration, IntegrationStateRepository } from '../persistence/integration-state.repository.js';
 
 /** A tool of a server, and the provider whose models are offered it. */
 export interface JudgedTool {
-  readonly checked: Pick<IntegrationOfAgent, 'integration' | 'state'>;
-  /** The server's own name. */
+  readonly checked: Pick<AgentIntegration, 'integration' | 'state'>;
+  /** As the server names it. */
   readonly tool: string;
   readonly provider: string;
 }
 
 /**
- * Remembers for `REFUSED_SCHEMA_MS` which schemas a provider has refused, so that not every run begins with a refused request,
- * and stores the refusal in the integration's `error` for people. A successful check of the server clears both. Each process
+ * Remembers for `REFUSED_SCHEMA_MS` which schemas a provider has refused, so that not every run starts with a refused request,
+ * and stores the refusal in the integration's `error`. A successful check of the server clears both. Each process
  * learns of a refusal separately, at the cost of one refused request.
  */
 @Injectable()
 export class RefusedSchemas {
-  /** By integration; then, by provider and tool, and by provider alone where it named no tool, until when (monotonic clock, in milliseconds). */
+  /** By integration; then by provider and tool, or by provider alone if it named no tool: the end (monotonic clock, in milliseconds). */
   private readonly refused = new LRUCache<string, Map<string, number>>({ max: MAX_REFUSED_SCHEMAS });
 
   constructor(
@@ -40,18 +40,18 @@ export class RefusedSchemas {
   ) {}
 
   isRefused({ checked: { integration }, tool, provider }: JudgedTool): boolean {
-    // Fast path: every run asks for each of its tools, and mostly no schema is refused.
+    // Fast path: runs call this for each of their tools, and mostly no schema is refused.
     return this.refused.size > 0 && this.isKnown(integration, toolKey(provider, tool));
   }
 
   /** Does not throw and does not block: a run calls it and does not wait. */
   judged({ checked: { integration, state }, tool, provider }: JudgedTool, verdict: SchemaVerdict): void {
     if (verdict.accepted) {
-      if (state?.status !== 'connected' || state.error === null || !isSaidOf(state.error, provider, tool)) return;
+      if (state?.status !== 'connected' || state.error === null || !isRefusalOf(state.error, provider, tool)) return;
       this.store(integration, state.error, null);
       return;
     }
-    // For a refusal that names no tool the run calls this for all tools: one error tells it.
+    // For a refusal that names no tool, the run calls this for every tool: store one error only.
     const noted = verdict.isNamed ? toolKey(provider, tool) : provider;
     const isNoted = this.isKnown(integration, noted);
     for (const what of [noted, toolKey(provider, tool)]) this.remember(integration, what);
@@ -65,18 +65,18 @@ export class RefusedSchemas {
 
   /** Call when the server has listed its tools again. */
   forget(integration: Integration): void {
-    this.refused.delete(keyOf(integration));
+    this.refused.delete(revisionKey(integration));
   }
 
   private isKnown(integration: Integration, what: string): boolean {
-    const until = this.refused.get(keyOf(integration))?.get(what) ?? 0;
+    const until = this.refused.get(revisionKey(integration))?.get(what) ?? 0;
     return until > this.clock.monotonic();
   }
 
   private remember(integration: Integration, what: string): void {
-    const known = this.refused.get(keyOf(integration)) ?? new Map<string, number>();
+    const known = this.refused.get(revisionKey(integration)) ?? new Map<string, number>();
     known.set(what, this.clock.monotonic() + REFUSED_SCHEMA_MS);
-    this.refused.set(keyOf(integration), known);
+    this.refused.set(revisionKey(integration), known);
   }
 
   /** @param known the error that must still be stored; undefined replaces any */
@@ -84,15 +84,15 @@ export class RefusedSchemas {
     this.note(integration, known, error).catch((failure: unknown) => {
       this.logger.warn(
         { err: failure, integrationId: integration.id },
-        "What a provider says of a tool's schema could not be stored",
+        "A model provider's verdict on a tool's schema could not be stored",
       );
     });
   }
 
   private async note(integration: Integration, known: string | undefined, error: string | null): Promise<void> {
     const { organizationId, id } = integration;
-    if (!(await this.states.noteError(integration, known, error))) return;
-    const agentIds = await this.integrations.agentsOf(this.database, organizationId, id);
+    if (!(await this.states.saveError(integration, known, error))) return;
+    const agentIds = await this.integrations.agentIdsOf(this.database, organizationId, id);
     this.events.publish(new IntegrationChecked(organizationId, id, agentIds));
   }
 }
@@ -101,6 +101,6 @@ function toolKey(provider: string, tool: string): string {
   return `${provider}/${tool}`;
 }
 
-function keyOf({ id, revision }: Integration): string {
+function revisionKey({ id, revision }: Integration): string {
   return `${id}/${revision}`;
 }

@@ -16,7 +16,7 @@ export class RemoveIntegration {
   ) {}
 
   /**
-   * Takes the integration from the agent; with the last agent go the integration itself and its secrets.
+   * Detaches the integration from the agent, and removes it with its secrets if no other agent uses it.
    * @throws IntegrationNotFound
    */
   async execute(organizationId: string, agentId: string, id: string): Promise<void> {
@@ -28,8 +28,8 @@ export class RemoveIntegration {
     this.events.publish(new IntegrationChanged(organizationId, id, agentIds));
   }
 
-  /** The same for an agent that is gone. Does nothing where that used no such integration, or others have seen to it. */
-  async leftBehind(organizationId: string, agentId: string, id: string): Promise<void> {
+  /** As `execute`, for a deleted agent. Does nothing if another process has already detached it. */
+  async executeForDeletedAgent(organizationId: string, agentId: string, id: string): Promise<void> {
     await this.database.transaction((transaction) => this.detach(transaction, organizationId, agentId, id));
     this.events.publish(new IntegrationChanged(organizationId, id, [agentId]));
   }
@@ -43,7 +43,7 @@ export class RemoveIntegration {
   ): Promise<string[]> {
     const integration = await this.integrations.lock(transaction, organizationId, id);
     if (!integration) return [];
-    const before = await this.integrations.agentsOf(transaction, organizationId, id);
+    const before = await this.integrations.agentIdsOf(transaction, organizationId, id);
     await this.integrations.detach(transaction, organizationId, id, agentId);
     if (before.every((other) => other === agentId)) {
       await this.secrets.removeAll(transaction, integration);

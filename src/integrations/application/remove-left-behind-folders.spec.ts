@@ -16,7 +16,7 @@ class KnownIntegrations extends LeftBehindIntegrations {
   readonly asked: number[] = [];
   isDown = false;
 
-  override absentOf(ids: readonly string[]): Promise<string[]> {
+  override findRemoved(ids: readonly string[]): Promise<string[]> {
     this.asked.push(ids.length);
     return this.isDown
       ? Promise.reject(new Error('The database is down'))

@@ -6,8 +6,7 @@ import { LocalServers } from '../local/local-servers.js';
 import { LeftBehindIntegrations } from '../persistence/left-behind-integrations.repository.js';
 
 /**
- * Removes the folders of integrations that are gone and whose end this process was not told of: another one removed
- * them, or this one died before it had.
+ * Removes the folders of local servers whose integration another process removed, or this process removed before it was killed.
  */
 @Injectable()
 export class RemoveLeftBehindFolders implements OnApplicationBootstrap, BeforeApplicationShutdown {
@@ -27,7 +26,7 @@ export class RemoveLeftBehindFolders implements OnApplicationBootstrap, BeforeAp
     this.look();
   }
 
-  /** While the database is still there. */
+  /** Before the database is closed. */
   async beforeApplicationShutdown(): Promise<void> {
     this.isStopping = true;
     this.stopLooking();
@@ -58,7 +57,7 @@ export class RemoveLeftBehindFolders implements OnApplicationBootstrap, BeforeAp
 
   private async removeAbsent(ids: readonly string[]): Promise<void> {
     if (ids.length === 0) return;
-    for (const id of await this.removed.absentOf(ids)) {
+    for (const id of await this.removed.findRemoved(ids)) {
       if (this.isStopping) return;
       await this.servers.forget(id);
     }

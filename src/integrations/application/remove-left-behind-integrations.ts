@@ -3,7 +3,7 @@ import { type AgentDataHolder, AgentDataHolders, type DeletedAgent } from '../..
 import { LeftBehindIntegrations } from '../persistence/left-behind-integrations.repository.js';
 import { RemoveIntegration } from './remove-integration.js';
 
-/** Takes integrations from agents that are gone, each in a transaction of its own. */
+/** Detaches integrations from deleted agents, one transaction each. */
 @Injectable()
 export class RemoveLeftBehindIntegrations implements AgentDataHolder, OnModuleInit {
   constructor(
@@ -17,13 +17,13 @@ export class RemoveLeftBehindIntegrations implements AgentDataHolder, OnModuleIn
   }
 
   leftBehind(): Promise<readonly DeletedAgent[]> {
-    return this.integrations.agents();
+    return this.integrations.deletedAgents();
   }
 
   async remove(agent: DeletedAgent, signal: AbortSignal): Promise<void> {
     for (const id of await this.integrations.integrationsOf(agent)) {
       signal.throwIfAborted();
-      await this.removeIntegration.leftBehind(agent.organizationId, agent.agentId, id);
+      await this.removeIntegration.executeForDeletedAgent(agent.organizationId, agent.agentId, id);
     }
   }
 }

@@ -4,11 +4,11 @@ import { Database, type SqlExecutor } from '../../platform/database/index.js';
 import { IntegrationNotFound } from '../domain/integrations.errors.js';
 import { IntegrationRepository } from '../persistence/integration.repository.js';
 
-const NOT_FOR_OTHERS =
+const USED_BY_OTHERS =
   "Other agents use this integration too, and not all of them are on this API key's allowlist; it can be removed from " +
   'this agent, but not changed.';
 
-/** What one agent changes about an integration, a sign-in included, counts for all that use it. */
+/** A change of an integration, or a sign-in, affects all agents that use it, so the caller needs access to all of them. */
 @Injectable()
 export class RequireChangeable {
   constructor(
@@ -17,7 +17,7 @@ export class RequireChangeable {
   ) {}
 
   /**
-   * @returns all agents that use it
+   * @returns the ids of all agents that use it
    * @throws IntegrationNotFound, ForbiddenByAgentAllowlist
    */
   async execute(
@@ -26,9 +26,9 @@ export class RequireChangeable {
     id: string,
     source: SqlExecutor = this.database,
   ): Promise<readonly string[]> {
-    const agentIds = await this.integrations.agentsOf(source, caller.organizationId, id);
+    const agentIds = await this.integrations.agentIdsOf(source, caller.organizationId, id);
     if (!agentIds.includes(agentId)) throw new IntegrationNotFound();
-    if (!agentIds.every((each) => mayUseAgent(caller, each))) throw new ForbiddenByAgentAllowlist(NOT_FOR_OTHERS);
+    if (!agentIds.every((each) => mayUseAgent(caller, each))) throw new ForbiddenByAgentAllowlist(USED_BY_OTHERS);
     return agentIds;
   }
 }

@@ -20,10 +20,9 @@ import { OAuthGrants } from '../oauth/oauth-grants.js';
 import { IntegrationRepository } from '../persistence/integration.repository.js';
 import { ProtectedServers } from './protected-servers.js';
 
-const UNREADABLE =
-  'The secrets of the integration cannot be read any more. Store them again by a change of the integration.';
+const UNREADABLE = 'The secrets of the integration cannot be decrypted. Store them again by changing the integration.';
 
-/** Where an integration's server is and what it is sent, secrets in clear: for opening a connection and nothing else. */
+/** Resolves the address, headers and secrets with which a connection to an integration's server is opened. */
 @Injectable()
 export class ResolveEndpoint {
   constructor(
@@ -38,7 +37,7 @@ export class ResolveEndpoint {
     private readonly events: EventBus,
   ) {}
 
-  /** @throws McpFailure where something that it needs is missing, or the integration is not what it was any more */
+  /** @throws McpFailure if something is missing or the integration has changed */
   async execute(integration: Integration): Promise<McpEndpoint> {
     const endpoint = await this.endpointOf(integration);
     await this.requireUnchanged(integration);
@@ -47,15 +46,15 @@ export class ResolveEndpoint {
   }
 
   /**
-   * Asked after the secrets were read: those of a newer revision must not go to the address of an older one. Whoever still
-   * has the older one in this process, since another one changed it, reads it anew.
+   * Runs after the secrets were read: secrets of a newer revision must not be sent to the address of an older one. The event makes
+   * this process drop the older revision from its caches.
    */
   private async requireUnchanged({ organizationId, id, revision }: Integration): Promise<void> {
     const current = await this.integrations.find(organizationId, id);
     if (current?.revision === revision) return;
-    const agentIds = await this.integrations.agentsOf(this.database, organizationId, id);
+    const agentIds = await this.integrations.agentIdsOf(this.database, organizationId, id);
     this.events.publish(new IntegrationChanged(organizationId, id, agentIds));
-    throw new McpFailure('refused', 'The integration was changed just now. Try again.');
+    throw new McpFailure('refused', 'The integration has just been changed. Try again.');
   }
 
   private endpointOf(integration: Integration): Promise<McpEndpoint> {
@@ -95,8 +94,7 @@ export class ResolveEndpoint {
 
   private workflowPlatform({ organizationId }: Integration, { nameSlug }: WorkflowPlatformSettings): HttpEndpoint {
     const platform = this.settings.workflowPlatform;
-    if (!platform)
-      throw new McpFailure('refused', 'This service has no workflow platform: its operator has not set one.');
+    if (!platform) throw new McpFailure('refused', 'The operator has configured no workflow platform.');
     return {
       kind: 'http',
       transport: 'streamableHttp',
@@ -109,12 +107,12 @@ export class ResolveEndpoint {
 
   private async managed(integration: Integration, { app: slug, envNames }: ManagedMcpSettings): Promise<McpEndpoint> {
     const app = this.catalogue.find(slug);
-    if (!app) throw new McpFailure('refused', `The app ${slug} is not in the catalogue any more.`);
+    if (!app) throw new McpFailure('refused', `The app ${slug} is no longer in the catalogue.`);
     const secrets = await this.secrets(integration, envNames, environmentField);
     return this.catalogueEndpoints.endpointOf(app, integration, Object.fromEntries(secrets));
   }
 
-  /** By name; those that are not there are left out. */
+  /** By name; missing ones are left out. */
   private async secrets(
     { organizationId, id: recordId }: Integration,
     names: readonly string[],

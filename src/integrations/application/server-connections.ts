@@ -12,7 +12,7 @@ import { OAuthGrants } from '../oauth/oauth-grants.js';
 import { ProtectedServers } from './protected-servers.js';
 import { ResolveEndpoint } from './resolve-endpoint.js';
 
-/** Connections to the servers of integrations, kept for the next call; see `ConnectionPool`. */
+/** Pooled connections to the servers of integrations (`ConnectionPool`). */
 @Injectable()
 export class ServerConnections {
   constructor(
@@ -34,31 +34,41 @@ export class ServerConnections {
     work: (connection: McpConnection) => Promise<Result>,
     signal: AbortSignal,
   ): Promise<Result> {
-    return this.pool.use(await this.keyOf(integration), (pooled) => this.open(integration, pooled), work, signal);
+    return this.pool.use(
+      await this.connectionKey(integration),
+      (pooled) => this.open(integration, pooled),
+      work,
+      signal,
+    );
   }
 
-  /** As `use`, for what no call needs; see `ConnectionPool`. */
+  /** As `use`, for background work (`ConnectionPool.look`). */
   async look<Result>(
     integration: Integration,
     work: (connection: McpConnection) => Promise<Result>,
     signal: AbortSignal,
   ): Promise<Result> {
-    return this.pool.look(await this.keyOf(integration), (pooled) => this.open(integration, pooled), work, signal);
+    return this.pool.look(
+      await this.connectionKey(integration),
+      (pooled) => this.open(integration, pooled),
+      work,
+      signal,
+    );
   }
 
-  /** As `use`, over a connection that is made now, whatever became of earlier attempts. */
-  async anew<Result>(
+  /** As `use`, over a new connection, regardless of the backoff after earlier failures. */
+  async useNew<Result>(
     integration: Integration,
     work: (connection: McpConnection) => Promise<Result>,
     signal: AbortSignal,
   ): Promise<Result> {
-    const key = await this.keyOf(integration);
-    // In one go: another one who came in between would open a connection that is not made for this.
+    const key = await this.connectionKey(integration);
+    // No await between these: another call could open the new connection first.
     this.pool.renew(integration.id);
     return this.pool.use(key, (pooled) => this.open(integration, pooled, true), work, signal);
   }
 
-  /** What calls were refused with since the sign-in, where that gave too few permissions; listing may work without them. */
+  /** The failure for missing permissions, if calls were refused since the sign-in; listing may work without them. */
   async missingPermissions(integration: Integration): Promise<McpFailure | null> {
     const server = this.servers.of(integration);
     return server && (await this.grants.lacksPermissions(server)) ? needsAuthorization('scope') : null;
@@ -75,15 +85,15 @@ export class ServerConnections {
     const onListenFailed = ({ message, detail }: McpFailure): void => {
       this.logger.info(
         { organizationId, integrationId, reason: message, detail },
-        'A tool server will not tell of changes of its tools',
+        'A tool server refused to send notifications of changed tools',
       );
     };
     const onToolsChanged = (): void => this.events.publish(new ToolsChanged(integration));
     return this.connector.connect(endpoint, { signal, onToolsChanged, onListenFailed, anew });
   }
 
-  /** Of the grant too: a session belongs to whoever signed in. */
-  private async keyOf(integration: Integration): Promise<ConnectionKey> {
+  /** Includes the grant's version, because a session belongs to the person who signed in. */
+  private async connectionKey(integration: Integration): Promise<ConnectionKey> {
     const { organizationId, id: integrationId, revision } = integration;
     const server = this.servers.of(integration);
     const grant = server && (await this.grants.versionOf(server));

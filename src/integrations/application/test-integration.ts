@@ -7,7 +7,7 @@ import { CheckIntegration } from './check-integration.js';
 export interface TestResult {
   readonly ok: boolean;
   readonly latencyMs: number;
-  /** How many the server has listed; 0 when it did not. */
+  /** How many tools the server has listed; 0 if it failed. */
   readonly tools: number;
   readonly error: string | null;
 }
@@ -21,7 +21,7 @@ export class TestIntegration {
   ) {}
 
   /**
-   * Connects anew and lists the tools; what comes of it is the integration's state from then on.
+   * Opens a new connection, lists the tools and stores the result as the integration's state.
    * @throws IntegrationNotFound
    */
   async execute(organizationId: string, agentId: string, id: string): Promise<TestResult> {

@@ -5,13 +5,13 @@ export const MAX_HEADERS = 50;
 export const HEADER_NAME_LENGTH = { min: 1, max: 255 } as const;
 export const HEADER_VALUE_LENGTH = { min: 1, max: 8_192 } as const;
 
-/** What MCP says in them is not the customer's to say. */
-const OF_THE_PROTOCOL = new Set([
+/** The MCP client sets these headers itself. */
+const PROTOCOL_HEADERS = new Set([
   ...['content-type', 'accept', 'last-event-id'],
   ...['mcp-session-id', 'mcp-protocol-version', 'mcp-method', 'mcp-name'],
 ]);
 
-/** What is wrong with the name of a header, to be read after it; undefined when nothing is. */
+/** The error message for a header's name, which continues after the name; undefined if the name is valid. */
 export function headerNameFault(name: string): string | undefined {
   if (name.length > HEADER_NAME_LENGTH.max || !isHeaderName(name)) {
     return `must be an HTTP header name of 1 to ${HEADER_NAME_LENGTH.max} characters`;
@@ -21,7 +21,7 @@ export function headerNameFault(name: string): string | undefined {
 }
 
 function isProtocolHeader(lower: string): boolean {
-  return OF_THE_PROTOCOL.has(lower) || lower.startsWith('mcp-param-');
+  return PROTOCOL_HEADERS.has(lower) || lower.startsWith('mcp-param-');
 }
 
 /** Whether a header can carry the value. */
@@ -31,8 +31,7 @@ export function isHeaderValue(value: unknown): value is string {
 }
 
 /**
- * What is wrong with the authentication beside these headers, as the field of the body and what to say of it;
- * undefined when nothing is.
+ * The error message for an authentication that contradicts the headers, starting with the field of the body; undefined if it is valid.
  */
 export function authFault(auth: IntegrationAuth, names: readonly string[]): string | undefined {
   if (auth.type === 'static' && headerNamed(auth.headerKey, names) === undefined) {
@@ -43,7 +42,7 @@ export function authFault(auth: IntegrationAuth, names: readonly string[]): stri
   return authorization && `httpHeaders/${authorization} cannot be set with auth of the type oauth`;
 }
 
-/** The spelling that the headers have for a name. */
+/** The name as the headers spell it. */
 export function headerNamed(name: string, names: readonly string[]): string | undefined {
   return names.find((candidate) => candidate.toLowerCase() === name.toLowerCase());
 }

@@ -1,14 +1,14 @@
 import type { IntegrationSettings } from './integration.js';
 
-/** A header whose stored value stays. */
+/** A header that keeps its stored value. */
 export interface KeptHeader {
   /** As it was sent. */
   readonly name: string;
-  /** Where the caller believes the value to be; undefined where that was not said. */
+  /** The `keyName` that the caller sent, if any. */
   readonly keyName: string | undefined;
 }
 
-/** What a caller wants an integration to be, checked as far as that goes without what is stored. */
+/** The integration that a caller describes, validated as far as possible without the stored one. */
 export interface IntegrationRequest {
   readonly settings: IntegrationSettings;
   /** Sorted, each once. */
@@ -16,24 +16,24 @@ export interface IntegrationRequest {
   /** The secrets that were sent, by the vault's field. */
   readonly newSecrets: ReadonlyMap<string, string>;
   readonly keptHeaders: readonly KeptHeader[];
-  /** Of a `managed-mcp` without `secrets`: the stored environment stays, and `settings` names none. */
+  /** True for a `managed-mcp` without `secrets`: the stored environment stays, and `settings` names none. */
   readonly keepsEnvironment: boolean;
 }
 
-/** The settings that the request makes of those that are stored. */
+/** The settings after the request is applied to the stored ones. */
 export function settingsAfter(request: IntegrationRequest, stored: IntegrationSettings): IntegrationSettings {
   const { settings, keepsEnvironment } = request;
   if (!keepsEnvironment || settings.type !== 'managed-mcp' || stored.type !== 'managed-mcp') return settings;
   return { ...settings, envNames: stored.envNames };
 }
 
-/** Whether secrets that are stored for `before` would be sent to somebody else after the change. */
+/** Whether stored secrets would be sent to another origin after the change. */
 export function leavesOrigin(before: IntegrationSettings, after: IntegrationSettings): boolean {
   if (before.type !== 'custom-mcp' || after.type !== 'custom-mcp') return false;
   return new URL(before.url).origin !== new URL(after.url).origin;
 }
 
-/** Whether tokens of a grant are of no use after the change. */
+/** Whether the change makes OAuth tokens useless. */
 export function leavesOAuth(before: IntegrationSettings, after: IntegrationSettings): boolean {
   if (before.type !== 'custom-mcp' || after.type !== 'custom-mcp') return false;
   return before.auth.type === 'oauth' && after.auth.type !== 'oauth';

@@ -42,7 +42,7 @@ export type WorkflowPlatformSettings = Stored<typeof workflowPlatformSettings>;
 
 const customMcpSettings = storedObject({
   type: z.literal('custom-mcp'),
-  /** The label that the integration is known by. */
+  /** The label that identifies the integration. */
   app: z.string(),
   url: z.string(),
   transportType,
@@ -52,7 +52,7 @@ const customMcpSettings = storedObject({
 });
 export type CustomMcpSettings = Stored<typeof customMcpSettings>;
 
-/** What a customer decides about an integration besides `excludedTools`; secrets are in the vault. */
+/** The settings that a customer sends, without `excludedTools`. Secrets are in the vault. */
 export const integrationSettings = z.discriminatedUnion('type', [
   managedMcpSettings,
   workflowPlatformSettings,
@@ -68,18 +68,18 @@ export interface Integration {
   readonly settings: IntegrationSettings;
   /** The server's own names of tools that are not offered, sorted. */
   readonly excludedTools: readonly string[];
-  /** Raised by every change, of secrets too: connections made under an older one are not used again. */
+  /** Every change, of secrets too, raises it. Connections of older revisions are not used again. */
   readonly revision: number;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
 
-/** `app` or `nameSlug`: with the type, what an integration is for as long as it lives. */
+/** `app` or `nameSlug`, which together with the type never changes. */
 export function identityOf(settings: IntegrationSettings): string {
   return settings.type === 'workflow-platform' ? settings.nameSlug : settings.app;
 }
 
-/** Whether both have the same server: what is known of another one's tools, and whether they only read, says nothing of it. */
+/** Whether both have the same server, so that its stored tool list, with their read-only hints, still applies. */
 export function haveSameServer(one: IntegrationSettings, other: IntegrationSettings): boolean {
   return one.type !== 'custom-mcp' || other.type !== 'custom-mcp' || one.url === other.url;
 }
@@ -99,7 +99,7 @@ export function environmentField(name: string): string {
   return `env.${name}`;
 }
 
-/** The vault's fields of everything that the settings keep there. */
+/** The vault's fields of all secrets of the settings. */
 export function secretFieldsOf(settings: IntegrationSettings): string[] {
   switch (settings.type) {
     case 'managed-mcp':
@@ -115,7 +115,7 @@ export function secretFieldsOf(settings: IntegrationSettings): string[] {
   }
 }
 
-/** Whether both describe the same server, reached in the same way; names of headers do not differ by case. */
+/** Whether both describe the same server and connection. Header names are compared without case. */
 export function agree(one: IntegrationSettings, other: IntegrationSettings): boolean {
   return isDeepStrictEqual(withLowerCaseHeaders(one), withLowerCaseHeaders(other));
 }
@@ -130,7 +130,7 @@ function withLowerCaseHeaders(settings: IntegrationSettings): IntegrationSetting
   };
 }
 
-/** Where calls of the integration go, for as long as nobody leads them elsewhere; a rotated secret changes nothing of it. */
+/** Identifies where calls of the integration go. It changes with the server's address but not with its secrets. */
 export function targetOf({ id, settings }: Integration): string {
   return settings.type === 'custom-mcp' ? `${id} ${settings.url}` : id;
 }

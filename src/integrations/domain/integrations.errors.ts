@@ -1,14 +1,14 @@
 import { DomainError } from '../../platform/errors/index.js';
 import { MAX_INTEGRATIONS_PER_AGENT } from '../limits.js';
 
-/** Also one of another agent, or of another organization. */
+/** The same answer for integrations of other agents and other organizations. */
 export class IntegrationNotFound extends DomainError {
   constructor() {
     super('not_found', 'The agent has no such tool integration.');
   }
 }
 
-/** The agent has one of this identity, or the organization has one that is not as the request describes it. */
+/** The agent already has an integration of this identity, or the organization has one that differs from the request. */
 export class IntegrationExists extends DomainError {
   private constructor(message: string) {
     super('conflict', message, { code: 'integration_exists' });
@@ -18,7 +18,7 @@ export class IntegrationExists extends DomainError {
     return new IntegrationExists(`The agent has the tool integration '${identity}' already; change that one instead.`);
   }
 
-  static otherwise(identity: string): IntegrationExists {
+  static withOtherSettings(identity: string): IntegrationExists {
     return new IntegrationExists(
       `The organization has a tool integration '${identity}' with other settings, secrets or excluded tools. Send the ` +
         'same to use it with this agent too, or choose another name.',
@@ -34,7 +34,7 @@ export class IntegrationIdentityMismatch extends DomainError {
   }
 }
 
-/** Something other than the model wants a tool that there is not. */
+/** A caller other than the model needs a tool that does not exist. */
 export class AppToolMissing extends DomainError {
   constructor(message: string) {
     super('unprocessable', message);

@@ -1,38 +1,38 @@
 import { DomainEvent } from '../../platform/events/index.js';
 import type { Integration } from './integration.js';
 
-/** An integration was made, changed or removed, or agents use it from now on, or no more. */
+/** An integration was created, changed or removed, or attached to or detached from agents. */
 export class IntegrationChanged extends DomainEvent {
   constructor(
     readonly organizationId: string,
     readonly integrationId: string,
-    /** Those that use it, and those that did until now. */
+    /** The agents that use it or used it before the change. */
     readonly agentIds: readonly string[],
   ) {
     super();
   }
 }
 
-/** A server says that its tools are others now. */
+/** A server has notified that its tool list has changed. */
 export class ToolsChanged extends DomainEvent {
   constructor(readonly integration: Integration) {
     super();
   }
 }
 
-/** A call came to nothing in a way that what is known of the server may be over. */
+/** A call failed in a way that suggests an outdated tool list. */
 export class CallFailed extends DomainEvent {
   constructor(readonly integration: Integration) {
     super();
   }
 }
 
-/** What is known of an integration's server is newer now. */
+/** A new state of an integration's server has been stored. */
 export class IntegrationChecked extends DomainEvent {
   constructor(
     readonly organizationId: string,
     readonly integrationId: string,
-    /** Those that use it. */
+    /** The agents that use it. */
     readonly agentIds: readonly string[],
   ) {
     super();

@@ -10,15 +10,15 @@ const UNNAMED = 'a tool, without saying which';
 /** The `error` of a connected integration with a tool whose schema a provider refuses. */
 export function refusalError(provider: string, tool: string, { isNamed, reason }: Refusal): string {
   const offered = isNamed ? 'The tool is' : 'Tools are';
-  const said = reason === '' ? '' : ` It said: ${reason}.`;
+  const detail = reason === '' ? '' : ` It said: ${reason}.`;
   return (
-    `${refused(provider, isNamed ? `the tool ${JSON.stringify(tool)}` : UNNAMED)}.${said} ${offered} offered with any object as ` +
-    'input until the server has been checked again or a request with the schema goes well.'
+    `${refused(provider, isNamed ? `the tool ${JSON.stringify(tool)}` : UNNAMED)}.${detail} ${offered} offered with any object as ` +
+    'input until the server has been checked again or a request with the schema succeeds.'
   );
 }
 
-/** Whether the error is one of `refusalError` for this provider, and about this tool or about an unnamed one. */
-export function isSaidOf(error: string, provider: string, tool: string): boolean {
+/** Whether `refusalError` made the error for this provider, for this tool or an unnamed one. */
+export function isRefusalOf(error: string, provider: string, tool: string): boolean {
   return [`the tool ${JSON.stringify(tool)}`, UNNAMED].some((what) => error.startsWith(`${refused(provider, what)}.`));
 }
 

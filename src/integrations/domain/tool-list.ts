@@ -4,7 +4,7 @@ import { sent, type Stored } from '../../platform/stored-json/index.js';
 
 /** A tool as its server describes it, checked and bounded (`mcp/`). */
 export const listedTool = z.object({
-  /** The server's own name. */
+  /** As the server names it. */
   name: z.string(),
   description: z.string().default(''),
   /** A JSON Schema of type `object`. */
@@ -16,43 +16,43 @@ export type ListedTool = Stored<typeof listedTool>;
 
 export type IntegrationStatus = 'connected' | 'needs_authorization' | 'error';
 
-/** What is known of an integration's server since it was last asked. */
+/** The result of the last check of an integration's server. */
 export interface IntegrationState {
-  /** Of the integration when the server was asked. */
+  /** The integration's revision at the check. */
   readonly revision: number;
   readonly status: IntegrationStatus;
   /** In plain words, without secrets. Null while connected, unless a model provider refuses the schema of a tool. */
   readonly error: string | null;
-  /** Those of the last successful listing: they are offered also while the server is away. */
+  /** From the last successful listing. They are offered while the server is down, too. */
   readonly tools: readonly ListedTool[];
   readonly checkedAt: Date;
 }
 
-/** What came of asking a server. */
+/** The result of one check. */
 export interface ServerFinding extends Omit<IntegrationState, 'tools'> {
-  /** Null where the server did not list them: those that are known stay. */
+  /** Null if the server did not list them: the stored ones stay. */
   readonly tools: readonly ListedTool[] | null;
 }
 
-/** A state without its tools, for the path of a run. */
+/** A state without its tools, for runs. */
 export interface StateHeader extends Omit<IntegrationState, 'tools'> {
-  /** Another one for each list of tools. */
+  /** Identifies the list of tools. */
   readonly toolsDigest: string;
-  /** As JSON. */
+  /** The length of the tools as JSON. */
   readonly toolsBytes: number;
   readonly toolsCount: number;
 }
 
-/** What is shown of a state. */
+/** The part of a state that responses show. */
 export interface IntegrationOverview extends Pick<IntegrationState, 'revision' | 'status' | 'error'> {
-  /** Long descriptions are cut. */
+  /** With shortened descriptions. */
   readonly tools: readonly Pick<ListedTool, 'name' | 'description'>[];
 }
 
-/** Shown of an integration whose server has not been asked since it was made or changed. */
+/** The `error` of an integration whose server has not been checked since it was created or changed. */
 export const NOT_CONNECTED_YET = 'Not connected yet.';
 
-/** Characters of a description that are shown; the model reads all of it. */
+/** Characters of a description in responses; the model reads all of it. */
 export const MAX_SHOWN_DESCRIPTION = 500;
 
 export function shownDescription(description: string): string {

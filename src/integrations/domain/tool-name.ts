@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Stored } from '../../platform/stored-json/index.js';
 
-/** What providers take. */
+/** The longest name that all providers accept. */
 const MAX_NAME = 64;
 const HASH_DIGITS = 8;
 
 /**
  * How many names an attachment keeps, including those of tools that are not offered: twice as many as a server may list. Beyond
- * that the oldest of the tools that are not offered lose theirs, so that a server with ever new tools does not fill the database.
+ * that the oldest of the tools that are not offered lose theirs, so that a server that keeps adding tools does not fill the database.
  */
 const MAX_KEPT_NAMES = 1_000;
 
@@ -17,11 +17,11 @@ export interface ServerTool {
   readonly integrationId: string;
   /** The integration's `app` or `nameSlug`. */
   readonly identity: string;
-  /** The server's own name. */
+  /** As the server names it. */
   readonly tool: string;
 }
 
-/** The names that an agent's attachment of an integration keeps, by the server's own names, oldest first. */
+/** The names that an agent's attachment of an integration keeps, by the server's names, oldest first. */
 export const keptNames = z.array(z.tuple([z.string(), z.string()]));
 export type KeptNames = Stored<typeof keptNames>;
 
@@ -98,7 +98,7 @@ function keyOf({ integrationId, tool }: Pick<ServerTool, 'integrationId' | 'tool
   return `${integrationId}/${tool}`;
 }
 
-/** Lower-case letters, digits, `_` and `-`; a label without any of them is told apart by its hash. */
+/** Lower-case letters, digits, `_` and `-`; a label without any of them becomes a hash. */
 export function slugOf(identity: string): string {
   const slug = identity
     .normalize('NFKD')

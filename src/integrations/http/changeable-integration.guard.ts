@@ -10,8 +10,8 @@ interface Parameters {
 }
 
 /**
- * Whether the caller may change the integration that the path names, before its body is looked at: whoever may not is
- * told nothing about what would be accepted. The use case decides again when it holds the integration.
+ * Checks whether the caller may change the integration before the body is validated, so that a caller without access learns nothing
+ * from validation errors. The use case checks again when it has locked the integration.
  */
 @Injectable()
 export class ChangeableIntegrationGuard implements CanActivate {
@@ -21,7 +21,7 @@ export class ChangeableIntegrationGuard implements CanActivate {
     const request = context.switchToHttp().getRequest<FastifyRequest>();
     const caller = principalOf(request);
     const { agentId, integrationId } = request.params as Parameters;
-    // What is no id is the parameter's own to refuse.
+    // The parameter validation refuses an invalid id.
     if (caller?.kind === 'api_key' && isUuid(integrationId)) {
       await this.requireChangeable.execute(caller, agentId.toLowerCase(), integrationId.toLowerCase());
     }

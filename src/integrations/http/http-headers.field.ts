@@ -23,7 +23,7 @@ export interface VaultHeaderBody {
   readonly keyName?: string;
 }
 
-/** What a header may be; `vault` keeps the value that is stored. */
+/** How a header's value is given; `vault` keeps the stored value. */
 export type HeaderKind = 'plain_text' | 'secret' | 'vault';
 
 const KEY_NAME_LENGTH = { min: 1, max: 300 } as const;
@@ -50,13 +50,13 @@ const VALUE = {
   type: 'string',
   minLength: HEADER_VALUE_LENGTH.min,
   maxLength: HEADER_VALUE_LENGTH.max,
-  description: 'What is sent, in characters that an HTTP header can carry.',
+  description: 'The value that is sent, in characters that an HTTP header can carry.',
 };
 
 const KINDS = {
-  plain_text: 'Stored as it is, and returned.',
+  plain_text: 'Stored in clear, and returned.',
   secret: 'Kept in the vault, and never returned.',
-  vault: 'The secret that is stored.',
+  vault: 'The stored secret.',
 } satisfies Record<HeaderKind, string>;
 
 const SCHEMAS = {
@@ -70,12 +70,12 @@ const SCHEMAS = {
           type: 'string',
           minLength: KEY_NAME_LENGTH.min,
           maxLength: KEY_NAME_LENGTH.max,
-          description: 'As it was read; it may be left out.',
+          description: 'As it was returned; optional.',
         },
       },
       [],
     ),
-    description: 'Keeps the secret that is stored.',
+    description: 'Keeps the stored secret.',
   },
 } satisfies Record<HeaderKind, object>;
 
@@ -98,7 +98,7 @@ function headersFault(value: unknown, kinds: readonly HeaderKind[]): string | un
   }
   const repeated = repeatedHeader(names);
   if (repeated !== undefined)
-    return `/${repeated.slice(0, MAX_SHOWN)} must not be there twice: names of headers do not differ by case`;
+    return `/${repeated.slice(0, MAX_SHOWN)} must not appear twice: header names are not case-sensitive`;
   for (const name of names) {
     const fault = headerFault(value[name], kinds);
     if (fault !== undefined) return `/${name.slice(0, MAX_SHOWN)}${fault}`;
@@ -106,7 +106,7 @@ function headersFault(value: unknown, kinds: readonly HeaderKind[]): string | un
   return undefined;
 }
 
-/** Reads on from the header's name. */
+/** The error message, which continues after the header's name. */
 function headerFault(header: unknown, kinds: readonly HeaderKind[]): string | undefined {
   if (!isObject(header)) return ' must be an object';
   const { type, ...rest } = header;

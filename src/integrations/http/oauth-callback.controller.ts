@@ -13,7 +13,7 @@ import { Logger } from '../../platform/telemetry/index.js';
 import { ClientIdentity } from '../oauth/client-identity.js';
 import { CompleteSignIn } from '../oauth/complete-sign-in.js';
 
-/** Where authorization servers send browsers, and what they read about this service. */
+/** The routes that authorization servers use: the redirect of a browser, and the client metadata of this service. */
 @ApiTags('Tool integrations')
 @Controller('v1/oauth/mcp')
 export class OAuthCallbackController {
@@ -30,9 +30,9 @@ export class OAuthCallbackController {
     {
       operationId: 'completeToolIntegrationSignIn',
       summary: "Complete a sign-in to a tool integration's server",
-      description: 'Browsers come here from the authorization server. A state is good for one visit.',
+      description: 'Browsers come here from the authorization server. A state is valid once.',
     },
-    { iss: 'The authorization server, where it says so.' },
+    { iss: 'The authorization server, if it sends this parameter.' },
   )
   async callback(@Req() request: FastifyRequest, @Res() reply: FastifyReply): Promise<void> {
     await answerSignInCallback(request, reply, {
@@ -48,13 +48,15 @@ export class OAuthCallbackController {
   @ApiOperation({
     operationId: 'getOAuthClientMetadata',
     summary: 'This service as an OAuth client',
-    description: 'The client id metadata document, for authorization servers. Only where PUBLIC_URL is an https URL.',
+    description:
+      'The client id metadata document, for authorization servers. Exists only if PUBLIC_URL is an https URL.',
   })
   @ApiOkResponse({ schema: { type: 'object', additionalProperties: true } })
   @ApiErrors(404)
   clientMetadata(): Readonly<Record<string, unknown>> {
     const { document } = this.identity;
-    if (!document) throw new DomainError('not_found', 'The service has no public https URL, and so no such document.');
+    if (!document)
+      throw new DomainError('not_found', 'This document exists only if the service has a public https URL.');
     return document;
   }
 }

@@ -22,10 +22,10 @@ export class OAuthSignInsController {
   })
   @ApiOperation({
     operationId: 'authorizeToolIntegration',
-    summary: "Begin a sign-in to a tool integration's server",
+    summary: "Start a sign-in to a tool integration's server",
     description:
       'For integrations that authenticate with OAuth. Send a person to authorizationUrl; once the sign-in is completed the ' +
-      'browser goes on to redirectUrl. The last completed sign-in counts, for every agent that uses the integration.',
+      'browser is redirected to redirectUrl. The last completed sign-in counts, for every agent that uses the integration.',
   })
   @ApiOkResponse({ type: AuthorizeResponse })
   @ApiErrors(400, 401, 403, 404, 422, 502)

@@ -19,13 +19,13 @@ type Parts = Omit<IntegrationRequest, 'excludedTools'>;
 
 const NO_SECRETS = { newSecrets: new Map<string, string>(), keptHeaders: [], keepsEnvironment: false };
 
-/** @throws ValidationFailed where two fields do not go together */
-export function requestOf(body: UpdateToolIntegrationBody): IntegrationRequest {
+/** @throws ValidationFailed if two fields contradict each other */
+export function toIntegrationRequest(body: UpdateToolIntegrationBody): IntegrationRequest {
   const excludedTools = [...new Set(body.excludedTools ?? [])].sort();
-  return { ...partsOf(body), excludedTools };
+  return { ...partsByType(body), excludedTools };
 }
 
-function partsOf(body: UpdateToolIntegrationBody): Parts {
+function partsByType(body: UpdateToolIntegrationBody): Parts {
   switch (body.type) {
     case 'managed-mcp':
       return managed(body);
@@ -73,7 +73,7 @@ function custom({ app, url, transportType, auth, httpHeaders = {} }: UpdateCusto
   return { settings, newSecrets, keptHeaders, keepsEnvironment: false };
 }
 
-/** As plain data, with the name that the header itself has. */
+/** Plain data, with the header's name spelled as in httpHeaders. */
 function authOf(auth: IntegrationAuth, names: readonly string[]): IntegrationAuth {
   if (auth.type !== 'static') return { type: auth.type };
   return { type: 'static', headerKey: headerNamed(auth.headerKey, names) ?? auth.headerKey };

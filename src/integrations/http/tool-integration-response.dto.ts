@@ -21,22 +21,22 @@ import { MAX_DESCRIPTION, MAX_LIST_BYTES, MAX_TOOLS } from '../mcp/mcp-limits.js
 import { AUTH_VARIANTS } from './tool-integration-request.dto.js';
 import type { ToolIntegrationView, VaultReference } from './tool-integration-view.js';
 
-/* The answers of `tool-integration-view.ts` as the OpenAPI document describes them. */
+/* The OpenAPI schemas of `tool-integration-view.ts`. */
 
 const MIB = 1_048_576;
 
-/** What an integration's own answer cannot tell, since it depends on the others of each agent. */
+/** A rule that no single integration's response can show, since it depends on the agent's other integrations. */
 export const OFFERED_TOOLS =
   `An agent is offered at most ${MAX_AGENT_TOOLS} tools and ${MAX_AGENT_TOOL_BYTES / MIB} MiB of their definitions, of all its ` +
   'integrations together, excluded tools included. They are taken in the order in which they were added to the agent; one ' +
-  'that does not fit any more is left out as a whole, though it reads connected and its tools as not excluded.';
+  'that does not fit is left out as a whole, although its status is connected and its tools are not excluded.';
 
 const VAULT_REFERENCE = {
   type: 'object',
   required: ['type', 'keyName'],
   properties: {
     type: { type: 'string', enum: ['vault'], description: 'The value is in the vault.' },
-    keyName: { type: 'string', description: 'Under which name it is there.' },
+    keyName: { type: 'string', description: 'The name under which it is stored.' },
   },
 };
 const PLAIN_HEADER = {
@@ -44,7 +44,7 @@ const PLAIN_HEADER = {
   required: ['type', 'value'],
   properties: {
     type: { type: 'string', enum: ['plain_text'], description: 'The value is no secret.' },
-    value: { type: 'string', description: 'What is sent.' },
+    value: { type: 'string', description: 'The value that is sent.' },
   },
 };
 
@@ -76,11 +76,11 @@ class ToolIntegrationResponse {
   @StringField({
     nullable: true,
     description:
-      'What is wrong, for people. While connected it is null, or says that a model provider refused the schema of a tool.',
+      'The problem, for people. While connected it is null, or says that a model provider refused the schema of a tool.',
   })
   readonly error!: string | null;
   @ObjectListField(() => IntegrationToolResponse, {
-    description: `Of the last successful listing, without those whose name or schema no model could be given. ${OFFERED_TOOLS}`,
+    description: `From the last successful listing, without tools whose name or schema no model accepts. ${OFFERED_TOOLS}`,
   })
   readonly tools!: readonly IntegrationToolResponse[];
   @TimestampField({ description: 'When it was created.' })
@@ -152,7 +152,7 @@ export class ToolIntegrationTestResponse {
     description: `Whether the server answered with its tools: at most ${MAX_TOOLS}, in ${MAX_LIST_BYTES / MIB} MiB.`,
   })
   readonly ok!: boolean;
-  @IntegerField({ min: 0, description: 'How long it took, in milliseconds.' })
+  @IntegerField({ min: 0, description: 'The duration in milliseconds.' })
   readonly latencyMs!: number;
   @IntegerField({ min: 0, description: 'How many tools the server has that models can be given; 0 when not ok.' })
   readonly tools!: number;

@@ -18,7 +18,7 @@ import {
   shownDescription,
 } from '../domain/tool-list.js';
 
-/** A secret as it is read: where it is, and never what it is. */
+/** A reference to a stored secret, without its value. */
 export interface VaultReference {
   readonly type: 'vault';
   readonly keyName: string;
@@ -85,7 +85,7 @@ function settingsView(settings: IntegrationSettings): SettingsView {
   }
 }
 
-/** What was seen before a change says nothing of what is there now. */
+/** A state of an older revision says nothing about the current server. */
 function stateView(
   { revision, excludedTools }: Integration,
   state: IntegrationOverview | null,

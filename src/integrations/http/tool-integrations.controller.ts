@@ -22,7 +22,7 @@ import {
   UPDATE_VARIANTS,
   type UpdateToolIntegrationBody,
 } from './tool-integration-request.dto.js';
-import { requestOf } from './tool-integration-request.js';
+import { toIntegrationRequest } from './tool-integration-request.js';
 import {
   OFFERED_TOOLS,
   RESPONSE_VARIANTS,
@@ -34,7 +34,7 @@ import { IntegrationExists, IntegrationIdentityMismatch } from '../domain/integr
 
 const AGENT = pathResource('agent', 'agentId');
 
-/** In examples, without its headers. */
+/** For examples, without headers. */
 const OWN_SERVER = {
   type: 'custom-mcp',
   app: 'shop',
@@ -67,7 +67,7 @@ export class ToolIntegrationsController {
     operationId: 'createToolIntegration',
     summary: 'Add a tool integration to an agent',
     description:
-      'Connects to the server and answers what came of it; a server that cannot be reached is no error of the request. ' +
+      'Connects to the server and returns the result; an unreachable server does not fail the request. ' +
       'custom-mcp and workflow-platform integrations are those of the organization, one of each app or nameSlug: where ' +
       'there is one, it is added to this agent too, provided that the body agrees with it, secrets included; else, and ' +
       `where the agent has it already, the answer is 409 integration_exists. An agent has at most ${MAX_INTEGRATIONS_PER_AGENT} (422). ` +
@@ -80,7 +80,7 @@ export class ToolIntegrationsController {
     @UuidParam('agentId') agentId: string,
     @UnionBody('type', CREATE_VARIANTS) body: CreateToolIntegrationBody,
   ): Promise<ToolIntegrationView> {
-    return toolIntegrationView(await this.createIntegration.execute(caller, agentId, requestOf(body)));
+    return toolIntegrationView(await this.createIntegration.execute(caller, agentId, toIntegrationRequest(body)));
   }
 
   @Get()
@@ -96,7 +96,7 @@ export class ToolIntegrationsController {
     @Caller() { organizationId }: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,
   ): Promise<{ integrations: ToolIntegrationView[] }> {
-    const all = await this.readIntegrations.ofAgent(organizationId, agentId);
+    const all = await this.readIntegrations.list(organizationId, agentId);
     return { integrations: all.map(toolIntegrationView) };
   }
 
@@ -114,7 +114,7 @@ export class ToolIntegrationsController {
     @UuidParam('agentId') agentId: string,
     @UuidParam('integrationId') integrationId: string,
   ): Promise<ToolIntegrationView> {
-    return toolIntegrationView(await this.readIntegrations.one(organizationId, agentId, integrationId));
+    return toolIntegrationView(await this.readIntegrations.find(organizationId, agentId, integrationId));
   }
 
   @Put(':integrationId')
@@ -130,8 +130,8 @@ export class ToolIntegrationsController {
     operationId: 'updateToolIntegration',
     summary: 'Replace a tool integration, for every agent that uses it',
     description:
-      'The body takes the place of what was there, and the server is asked anew. Stored secrets stay where the body says ' +
-      'so, never for another origin. One that changes nothing leaves updatedAt as it is. The type and the app or nameSlug ' +
+      'The body replaces the integration, and the server is checked again. Stored secrets stay where the body says ' +
+      'so, never for another origin. A body that changes nothing leaves updatedAt unchanged. The type and the app or nameSlug ' +
       'cannot be changed (400 integration_identity_mismatch). A key whose allowlist does not hold every agent that uses ' +
       'the integration cannot change it (403 forbidden_by_agent_allowlist).',
   })
@@ -143,7 +143,9 @@ export class ToolIntegrationsController {
     @UuidParam('integrationId') integrationId: string,
     @UnionBody('type', UPDATE_VARIANTS) body: UpdateToolIntegrationBody,
   ): Promise<ToolIntegrationView> {
-    return toolIntegrationView(await this.changeIntegration.execute(caller, agentId, integrationId, requestOf(body)));
+    return toolIntegrationView(
+      await this.changeIntegration.execute(caller, agentId, integrationId, toIntegrationRequest(body)),
+    );
   }
 
   @Delete(':integrationId')
@@ -153,7 +155,7 @@ export class ToolIntegrationsController {
   @ApiOperation({
     operationId: 'deleteToolIntegration',
     summary: 'Remove a tool integration from an agent',
-    description: 'With the last agent that uses it go the integration itself and its secrets.',
+    description: 'If no other agent uses it, the integration and its secrets are deleted.',
   })
   @ApiNoContentResponse()
   @ApiErrors(400, 401, 403, 404)
@@ -170,7 +172,7 @@ export class ToolIntegrationsController {
   @Access({ scope: 'manageAgents', resource: AGENT })
   @ApiOperation({
     operationId: 'testToolIntegration',
-    summary: 'Connect to the server of a tool integration anew, and list its tools',
+    summary: 'Connect to the server of a tool integration again, and list its tools',
     description: 'Takes at most 10 seconds. A server that cannot be reached answers 200 with ok false.',
   })
   @ApiOkResponse({ type: ToolIntegrationTestResponse })

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { sql } from 'kysely';
-import { Database, rowsOf, storableJson, toDate, type Transaction } from '../../platform/database/index.js';
+import { Database, storableJson, toDate, type Transaction } from '../../platform/database/index.js';
 import type { Integration } from '../domain/integration.js';
 import {
   type IntegrationOverview,
@@ -13,18 +12,21 @@ import {
   type StateHeader,
 } from '../domain/tool-list.js';
 import { type IntegrationRow, toIntegration } from './integration.repository.js';
-import { INTEGRATIONS_OF_AGENT, SAVE_STATE } from './integration-state.sql.js';
-import { OVERVIEW, StoredState, tables } from './integrations.schema.js';
+import { OVERVIEW, StoredState } from './integrations.schema.js';
+import { AGENT_INTEGRATIONS_WITH_STATES, SAVE_STATE } from './integrations.sql.js';
 
-/** What an agent uses, with what is known of its server. */
-export interface IntegrationOfAgent {
+/** An integration that an agent uses, with the state of its server. */
+export interface AgentIntegration {
   readonly integration: Integration;
-  /** Null until the server has been asked for the first time. */
+  /** Null until the server has been checked for the first time. */
   readonly state: StateHeader | null;
   readonly attachedAt: string;
 }
 
 export type StoredList = Pick<IntegrationState, 'tools'> & Pick<StateHeader, 'toolsDigest'>;
+
+/** `tools` is lazy, since most statements do not need it. */
+const WITH_TOOLS = { populate: ['tools'], disableIdentityMap: true } as const;
 
 type OfAgentRow = IntegrationRow & {
   readonly attached_at: string;
@@ -37,19 +39,19 @@ type OfAgentRow = IntegrationRow & {
   readonly checked_at: string;
 };
 
-/** What is shown of the tools that a finding without a list has left as they were; null with a list. */
+/** The overview of the stored tools if the finding has no list; null if it has one. */
 interface KeptRow {
   readonly kept: unknown;
 }
 
-/** What is known of the servers. Nobody needs a transaction for it: each state is whole, and only the newest counts. */
+/** The states of servers. Writes need no transaction: each state is complete, and only the newest counts. */
 @Injectable()
 export class IntegrationStateRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * Does nothing where the integration is gone or has changed since, and where a newer state is stored.
-   * @returns what is shown of it, with the tools that are kept where the finding has none
+   * Does nothing if the integration was removed or changed, or if a newer state is stored.
+   * @returns its overview, with the stored tools if the finding has no list
    */
   async save({ organizationId, id }: Integration, finding: ServerFinding): Promise<IntegrationOverview> {
     const { revision, status, error, tools, checkedAt } = finding;
@@ -71,22 +73,17 @@ export class IntegrationStateRepository {
    * @param known the error that must still be stored; undefined replaces any
    * @returns whether the error changed
    */
-  async noteError(
+  async saveError(
     { organizationId, id, revision }: Integration,
     known: string | undefined,
     error: string | null,
   ): Promise<boolean> {
-    const query = tables
-      .updateTable('tool_integration_states')
-      .set({ error })
-      .where('integration_id', '=', id)
-      .where('organization_id', '=', organizationId)
-      .where('revision', '=', revision)
-      .where('status', '=', 'connected')
-      .where('error', 'is distinct from', error)
-      .$if(known !== undefined, (update) => update.where('error', '=', known ?? null))
-      .returning('revision');
-    return (await rowsOf(this.database, query)).length > 0;
+    const connected = { integrationId: id, organizationId, revision, status: 'connected' } as const;
+    const isDifferent =
+      error === null ? { error: { $ne: null } } : { $or: [{ error: null }, { error: { $ne: error } }] };
+    const where = { ...connected, $and: [isDifferent, ...(known === undefined ? [] : [{ error: known }])] };
+    const changed = await this.database.write((em) => em.nativeUpdate(StoredState, where, { error }));
+    return changed > 0;
   }
 
   async remove({ em }: Transaction, { organizationId, id }: Integration): Promise<void> {
@@ -94,41 +91,49 @@ export class IntegrationStateRepository {
   }
 
   async find(organizationId: string, integrationId: string): Promise<IntegrationState | null> {
-    const row = await this.database.read((em) => em.findOne(StoredState, { organizationId, integrationId }));
+    const row = await this.database.read((em) =>
+      em.findOne(StoredState, { organizationId, integrationId }, WITH_TOOLS),
+    );
     if (!row) return null;
     const { revision, status, error, tools, checkedAt } = row;
     return { revision, status, error, tools, checkedAt };
   }
 
-  /** What the agent uses, in the order in which it was attached: one statement, however many. */
-  async ofAgent(organizationId: string, agentId: string): Promise<IntegrationOfAgent[]> {
-    const rows = await INTEGRATIONS_OF_AGENT.run<OfAgentRow>(this.database, { organizationId, agentId });
+  /** The integrations of the agent in the order of attachment, in one statement. */
+  async listForAgent(organizationId: string, agentId: string): Promise<AgentIntegration[]> {
+    const rows = await AGENT_INTEGRATIONS_WITH_STATES.run<OfAgentRow>(this.database, { organizationId, agentId });
     return rows.map((row) => ({ integration: toIntegration(row), state: headerOf(row), attachedAt: row.attached_at }));
   }
 
   /**
-   * Of the last successful listing, with what tells this list from others: it may be a newer one than a header that was
-   * read before. Null where the server was never asked, or the integration is gone.
+   * The last successful listing with its digest, since it may be newer than a header that was read before. Null if the server was never
+   * checked or the integration was removed.
    */
-  async list(organizationId: string, integrationId: string): Promise<StoredList | null> {
-    const row = await this.database.read((em) => em.findOne(StoredState, { organizationId, integrationId }));
+  async findList(organizationId: string, integrationId: string): Promise<StoredList | null> {
+    const row = await this.database.read((em) =>
+      em.findOne(StoredState, { organizationId, integrationId }, WITH_TOOLS),
+    );
     return row && { tools: row.tools, toolsDigest: row.toolsDigest };
   }
 
-  /** By the id of the integration: what is shown of the states, without the schemas, which may be megabytes. */
+  /** Overviews by the id of the integration. They leave out the schemas, which may be megabytes. */
   async overviews(
     organizationId: string,
     integrationIds: readonly string[],
   ): Promise<Map<string, IntegrationOverview>> {
     if (integrationIds.length === 0) return new Map();
-    const query = tables
-      .selectFrom('tool_integration_states')
-      .select(['integration_id', 'revision', 'status', 'error', 'overview as tools'])
-      .where('organization_id', '=', organizationId)
-      .where(sql<boolean>`integration_id = any(${integrationIds}::uuid[])`);
-    const rows = await rowsOf(this.database, query);
+    const states = await this.database.read((em) =>
+      em.find(
+        StoredState,
+        { organizationId, integrationId: { $in: [...integrationIds] } },
+        { disableIdentityMap: true },
+      ),
+    );
     return new Map(
-      rows.map(({ integration_id: id, tools, ...overview }) => [id, { ...overview, tools: OVERVIEW.read(tools, id) }]),
+      states.map(({ integrationId, revision, status, error, overview }) => [
+        integrationId,
+        { revision, status, error, tools: overview },
+      ]),
     );
   }
 }
@@ -147,7 +152,7 @@ function headerOf(row: OfAgentRow): StateHeader | null {
   };
 }
 
-/** Tells two lists of tools apart. */
+/** Identifies a list of tools. */
 export function digestOf(tools: readonly ListedTool[]): string {
   return createHash('sha256').update(storableJson(tools)).digest('hex');
 }

@@ -1,22 +1,16 @@
 import { LockMode } from '@mikro-orm/core';
 import { Injectable } from '@nestjs/common';
-import { Database, jsonb, rowsOf, type SqlExecutor, toDate, type Transaction } from '../../platform/database/index.js';
-import { identityOf, type Integration, isOrganizationWide } from '../domain/integration.js';
-import type { KeptNames, NamesOfAgent } from '../domain/tool-name.js';
 import {
-  EXCLUDED_TOOLS,
-  SETTINGS,
-  StoredAttachment,
-  StoredIntegration,
-  tables,
-  TOOL_NAMES,
-} from './integrations.schema.js';
-
-const COLUMNS = [
-  ...(['tool_integrations.id', 'tool_integrations.organization_id', 'tool_integrations.settings'] as const),
-  ...(['tool_integrations.excluded_tools', 'tool_integrations.revision'] as const),
-  ...(['tool_integrations.created_at', 'tool_integrations.updated_at'] as const),
-] as const;
+  Database,
+  type EntityReader,
+  type SqlExecutor,
+  toDate,
+  type Transaction,
+} from '../../platform/database/index.js';
+import { identityOf, type Integration, type IntegrationType, isOrganizationWide } from '../domain/integration.js';
+import type { KeptNames, NamesOfAgent } from '../domain/tool-name.js';
+import { EXCLUDED_TOOLS, SETTINGS, StoredAttachment, StoredIntegration } from './integrations.schema.js';
+import { AGENT_INTEGRATIONS, AGENTS_OF_INTEGRATION, INSERT_OR_LOCK, LOCK_AGENT } from './integrations.sql.js';
 
 export interface IntegrationRow {
   readonly id: string;
@@ -28,33 +22,37 @@ export interface IntegrationRow {
   readonly updated_at: string;
 }
 
+/** Limits the integrations of an agent; all if it is empty. */
+interface Selection {
+  readonly id?: string;
+  readonly type?: IntegrationType;
+}
+
 /**
- * Integrations and the agents that use them; an agent that is gone uses none.
+ * Integrations and the agents that use them. A deleted agent uses none.
  *
- * Writers lock in this order: the agent (`lockAgent`), the integration (`insertOrLock`, `lock`), then what belongs to
- * it. Whoever changes an integration, or which agents use it, holds the integration.
+ * Writers lock in this order: the agent (`lockAgent`), the integration (`insertOrLock`, `lock`), then what belongs to it. A change of
+ * an integration, or of the agents that use it, needs the lock on the integration.
  */
 @Injectable()
 export class IntegrationRepository {
   constructor(private readonly database: Database) {}
 
-  /** In the order in which they were attached. */
-  async listForAgent(organizationId: string, agentId: string): Promise<Integration[]> {
-    const query = ofAgent(organizationId, agentId).orderBy('used.attached_at').orderBy('tool_integrations.id');
-    return (await rowsOf<IntegrationRow>(this.database, query)).map(toIntegration);
+  /** In the order of attachment. */
+  listForAgent(organizationId: string, agentId: string): Promise<Integration[]> {
+    return this.selectForAgent(this.database, organizationId, agentId, {});
   }
 
-  /** Of the agent's custom-mcp integrations. */
+  /** The `app` of each custom-mcp integration of the agent. */
   async customApps(source: SqlExecutor, organizationId: string, agentId: string): Promise<ReadonlySet<string>> {
-    const query = ofAgent(organizationId, agentId).where('tool_integrations.type', '=', 'custom-mcp');
-    return new Set((await rowsOf<IntegrationRow>(source, query)).map((row) => identityOf(toIntegration(row).settings)));
+    const integrations = await this.selectForAgent(source, organizationId, agentId, { type: 'custom-mcp' });
+    return new Set(integrations.map(({ settings }) => identityOf(settings)));
   }
 
-  /** @returns null when the agent does not use it, whoever else does */
+  /** @returns null if this agent does not use it */
   async findForAgent(organizationId: string, agentId: string, id: string): Promise<Integration | null> {
-    const query = ofAgent(organizationId, agentId).where('tool_integrations.id', '=', id);
-    const [row] = await rowsOf<IntegrationRow>(this.database, query);
-    return row ? toIntegration(row) : null;
+    const [integration] = await this.selectForAgent(this.database, organizationId, agentId, { id });
+    return integration ?? null;
   }
 
   async find(organizationId: string, id: string): Promise<Integration | null> {
@@ -63,15 +61,14 @@ export class IntegrationRepository {
   }
 
   /**
-   * Keeps the agent there, and other attachments to it out, until the transaction ends.
-   * @returns whether there is such an agent
+   * Prevents the agent's deletion and other attachments to it until the transaction ends.
+   * @returns whether the agent exists
    */
   async lockAgent(transaction: Transaction, organizationId: string, agentId: string): Promise<boolean> {
-    const agent = tables.selectFrom('agents').select('id').where('organization_id', '=', organizationId);
-    return (await rowsOf(transaction, agent.where('id', '=', agentId).forNoKeyUpdate())).length > 0;
+    return (await LOCK_AGENT.run(transaction, { organizationId, agentId })).length > 0;
   }
 
-  /** Keeps other writers of the integration out until the transaction ends. */
+  /** Locks out other writers of the integration until the transaction ends. */
   async lock({ em }: Transaction, organizationId: string, id: string): Promise<Integration | null> {
     const lock = { lockMode: LockMode.PESSIMISTIC_WRITE } as const;
     const row = await em.findOne(StoredIntegration, { organizationId, id }, lock);
@@ -79,34 +76,17 @@ export class IntegrationRepository {
   }
 
   /**
-   * Stores the integration, or, where there is one of its identity, locks that. Of two at once the later waits for the
-   * earlier and finds what that has stored.
-   * @param agentId whose it is, where it is not the organization's
-   * @returns the one that is stored; its id tells whether it is the new one
+   * Stores the integration or, if one of its identity exists, locks that one. Of two concurrent calls the second waits for the first and
+   * returns what that has stored.
+   * @param agentId its agent, unless it is the organization's
+   * @returns the stored integration; its id tells whether it is the new one
    */
   async insertOrLock(transaction: Transaction, integration: Integration, agentId: string): Promise<Integration> {
-    const { settings, excludedTools } = integration;
-    const query = tables
-      .insertInto('tool_integrations')
-      .values({
-        id: integration.id,
-        organization_id: integration.organizationId,
-        type: settings.type,
-        identity: identityOf(settings),
-        agent_id: isOrganizationWide(settings) ? null : agentId,
-        settings: jsonb(settings),
-        excluded_tools: jsonb(excludedTools),
-        revision: integration.revision,
-        created_at: integration.createdAt.toISOString(),
-        updated_at: integration.updatedAt.toISOString(),
-      })
-      .onConflict((conflict) =>
-        conflict
-          .columns(['organization_id', 'type', 'identity', 'agent_id'])
-          .doUpdateSet({ revision: (eb) => eb.ref('tool_integrations.revision') }),
-      )
-      .returning(COLUMNS);
-    const [row] = await rowsOf<IntegrationRow>(transaction, query);
+    const { settings, id, organizationId, excludedTools, revision, createdAt, updatedAt } = integration;
+    const [row] = await INSERT_OR_LOCK.run<IntegrationRow>(transaction, {
+      ...{ id, organizationId, type: settings.type, identity: identityOf(settings), settings, excludedTools, revision },
+      ...{ createdAt, updatedAt, agentId: isOrganizationWide(settings) ? null : agentId },
+    });
     if (!row) throw new Error('An integration was neither stored nor found');
     return toIntegration(row);
   }
@@ -117,24 +97,18 @@ export class IntegrationRepository {
     await em.nativeUpdate(StoredIntegration, { organizationId, id }, change);
   }
 
-  /** With its state and whatever says who uses it; its secrets are the vault's. */
+  /** Removes its state and attachments too. Its secrets are in the vault. */
   async remove({ em }: Transaction, organizationId: string, id: string): Promise<void> {
     await em.nativeDelete(StoredIntegration, { organizationId, id });
   }
 
-  /** The agents that use it. */
-  async agentsOf(source: SqlExecutor, organizationId: string, integrationId: string): Promise<string[]> {
-    const query = tables
-      .selectFrom('tool_integration_agents as used')
-      .innerJoin('agents', 'agents.id', 'used.agent_id')
-      .select('used.agent_id')
-      .where('used.organization_id', '=', organizationId)
-      .where('used.integration_id', '=', integrationId)
-      .orderBy('used.agent_id');
-    return (await rowsOf(source, query)).map(({ agent_id: agentId }) => agentId);
+  /** The ids of the agents that use it. */
+  async agentIdsOf(source: SqlExecutor, organizationId: string, integrationId: string): Promise<string[]> {
+    const rows = await AGENTS_OF_INTEGRATION.run<{ agent_id: string }>(source, { organizationId, integrationId });
+    return rows.map(({ agent_id: agentId }) => agentId);
   }
 
-  countOfAgent({ em }: Transaction, organizationId: string, agentId: string): Promise<number> {
+  countForAgent({ em }: Transaction, organizationId: string, agentId: string): Promise<number> {
     return em.count(StoredAttachment, { organizationId, agentId });
   }
 
@@ -147,23 +121,16 @@ export class IntegrationRepository {
     await em.insert(StoredAttachment, { organizationId, integrationId, agentId, attachedAt, toolNames: [] });
   }
 
-  /** The names of tools that the agent's attachments keep. */
-  async toolNames(source: SqlExecutor, organizationId: string, agentId: string): Promise<NamesOfAgent> {
-    const query = tables
-      .selectFrom('tool_integration_agents')
-      .select(['integration_id', 'tool_names'])
-      .where('organization_id', '=', organizationId)
-      .where('agent_id', '=', agentId);
-    return new Map(
-      (await rowsOf(source, query)).map((row) => [
-        row.integration_id,
-        TOOL_NAMES.readNullable(row.tool_names, row.integration_id),
-      ]),
+  /** The stored names of the agent's tools. */
+  async toolNames(source: EntityReader, organizationId: string, agentId: string): Promise<NamesOfAgent> {
+    const attachments = await source.read((em) =>
+      em.find(StoredAttachment, { organizationId, agentId }, { disableIdentityMap: true }),
     );
+    return new Map(attachments.map(({ integrationId, toolNames }) => [integrationId, toolNames]));
   }
 
   /** Call with the agent locked, or names that another process stores at the same time are lost. */
-  async keepToolNames(
+  async saveToolNames(
     { em }: Transaction,
     organizationId: string,
     agentId: string,
@@ -177,17 +144,21 @@ export class IntegrationRepository {
   async detach({ em }: Transaction, organizationId: string, integrationId: string, agentId: string): Promise<void> {
     await em.nativeDelete(StoredAttachment, { organizationId, integrationId, agentId });
   }
-}
 
-/** What an agent uses; one that is gone uses nothing. */
-function ofAgent(organizationId: string, agentId: string) {
-  return tables
-    .selectFrom('tool_integration_agents as used')
-    .innerJoin('tool_integrations', 'tool_integrations.id', 'used.integration_id')
-    .innerJoin('agents', 'agents.id', 'used.agent_id')
-    .select(COLUMNS)
-    .where('used.organization_id', '=', organizationId)
-    .where('used.agent_id', '=', agentId);
+  private async selectForAgent(
+    source: SqlExecutor,
+    organizationId: string,
+    agentId: string,
+    { id, type }: Selection,
+  ): Promise<Integration[]> {
+    const rows = await AGENT_INTEGRATIONS.run<IntegrationRow>(source, {
+      organizationId,
+      agentId,
+      id: id ?? null,
+      type: type ?? null,
+    });
+    return rows.map(toIntegration);
+  }
 }
 
 export function toIntegration(row: IntegrationRow): Integration {

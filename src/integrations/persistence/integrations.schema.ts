@@ -1,12 +1,6 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { z } from 'zod';
-import {
-  type ColumnsOf,
-  type ContextSchema,
-  JsonDocument,
-  migration,
-  queryBuilder,
-} from '../../platform/database/index.js';
+import { type ContextSchema, JsonDocument, migration } from '../../platform/database/index.js';
 import { integrationSettings, type IntegrationType } from '../domain/integration.js';
 import { keptNames } from '../domain/tool-name.js';
 import { type IntegrationStatus, listedTool } from '../domain/tool-list.js';
@@ -27,7 +21,7 @@ export const StoredIntegration = defineEntity({
     organizationId: p.uuid(),
     type: p.text().$type<IntegrationType>(),
     identity: p.text(),
-    /** The one agent that it belongs to; null where it is the organization's. */
+    /** The agent that it belongs to; null if it belongs to the organization. */
     agentId: p.uuid().strictNullable(),
     settings: SETTINGS.property(),
     excludedTools: EXCLUDED_TOOLS.property(),
@@ -47,7 +41,7 @@ export const StoredAttachment = defineEntity({
     integrationId: p.uuid().primary(),
     organizationId: p.uuid(),
     attachedAt: p.datetime(3),
-    /** Null when an earlier release made the attachment. */
+    /** Null if an earlier release made the attachment. */
     toolNames: TOOL_NAMES.property().strictNullable(),
   },
 });
@@ -61,30 +55,21 @@ export const StoredState = defineEntity({
     revision: p.integer(),
     status: p.text().$type<IntegrationStatus>(),
     error: p.text().strictNullable(),
-    tools: new JsonDocument('tool_integration_states.tools', z.array(listedTool)).property(),
+    tools: new JsonDocument('tool_integration_states.tools', z.array(listedTool)).property().lazy(),
     toolsDigest: p.text(),
-    /** Of `tools` as JSON. */
+    /** The length of `tools` as JSON. */
     toolsBytes: p.integer(),
-    /** What is shown of `tools`, so that reading it costs nothing of the schemas. */
+    /** The names and shortened descriptions of `tools`, which responses show without reading the schemas. */
     overview: OVERVIEW.property(),
     checkedAt: p.datetime(3),
   },
 });
 
-/** With what an attachment depends on of an agent: that it is there. */
-interface IntegrationTables {
-  tool_integrations: ColumnsOf<typeof StoredIntegration>;
-  tool_integration_agents: ColumnsOf<typeof StoredAttachment>;
-  tool_integration_states: ColumnsOf<typeof StoredState>;
-  agents: { id: string; organization_id: string };
-}
-
-export const tables = queryBuilder<IntegrationTables>();
-
 /**
- * One record of an organization and identity, or, where it belongs to an agent, of that agent: nulls are not distinct.
+ * An organization has one record per type and identity, or one per agent for integrations that belong to an agent (nulls are not
+ * distinct).
  *
- * No foreign key leads to the agent: what it leaves behind takes secrets along, which no cascade removes.
+ * No foreign key leads to the agent, because a cascade would not remove the secrets of its integrations.
  */
 const init = migration('2026112210_integrations_init', [
   `create table tool_integrations (
@@ -122,7 +107,7 @@ const init = migration('2026112210_integrations_init', [
   )`,
 ]);
 
-/** The names under which models see the tools, stored so that a name never means another tool of the agent later. */
+/** The names under which models see the tools. They are stored so that a name never refers to another tool of the agent later. */
 const toolNames = migration('2026112711_integrations_tool_names', [
   'alter table tool_integration_agents add column tool_names jsonb',
 ]);

@@ -1,45 +1,33 @@
 import { Injectable } from '@nestjs/common';
-import { sql } from 'kysely';
 import type { DeletedAgent } from '../../agents/index.js';
-import { Database, rowsOf } from '../../platform/database/index.js';
-import { tables } from './integrations.schema.js';
+import { Database } from '../../platform/database/index.js';
+import { StoredIntegration } from './integrations.schema.js';
+import { DELETED_AGENTS, INTEGRATIONS_OF_DELETED_AGENT } from './integrations.sql.js';
 
-/** What agents that are gone used, and which integrations are gone. */
+/** The integrations of deleted agents, and which integrations have been removed. */
 @Injectable()
 export class LeftBehindIntegrations {
   constructor(private readonly database: Database) {}
 
-  /** Agents that are gone and of which it is still said that they use something. */
-  async agents(): Promise<DeletedAgent[]> {
-    const query = ofDeletedAgents().select(['used.agent_id', 'used.organization_id']).distinct();
-    const rows = await rowsOf(this.database, query);
-    return rows.map((row) => ({ agentId: row.agent_id, organizationId: row.organization_id }));
+  /** Deleted agents that still have attachments. */
+  deletedAgents(): Promise<DeletedAgent[]> {
+    return DELETED_AGENTS.run<DeletedAgent>(this.database, {});
   }
 
-  /** The integrations of one of them; none while the agent is there. */
+  /** The ids of a deleted agent's integrations; empty while the agent exists. */
   async integrationsOf({ organizationId, agentId }: DeletedAgent): Promise<string[]> {
-    const query = ofDeletedAgents()
-      .select('used.integration_id')
-      .where('used.organization_id', '=', organizationId)
-      .where('used.agent_id', '=', agentId);
-    return (await rowsOf(this.database, query)).map((row) => row.integration_id);
+    const rows = await INTEGRATIONS_OF_DELETED_AGENT.run<{ integration_id: string }>(this.database, {
+      ...{ organizationId, agentId },
+    });
+    return rows.map((row) => row.integration_id);
   }
 
-  /** Those of the ids, of any organization, under which there is no integration any more. */
-  async absentOf(ids: readonly string[]): Promise<string[]> {
-    const query = tables
-      .selectFrom('tool_integrations')
-      .select('id')
-      .where(sql<boolean>`id = any(${ids}::uuid[])`);
-    const present = new Set((await rowsOf(this.database, query)).map(({ id }) => id));
-    return ids.filter((id) => !present.has(id));
-  }
-}
-
-function ofDeletedAgents() {
-  return tables
-    .selectFrom('tool_integration_agents as used')
-    .where((eb) =>
-      eb.not(eb.exists(eb.selectFrom('agents').select('agents.id').whereRef('agents.id', '=', 'used.agent_id'))),
+  /** Those of the ids, of any organization, for which no integration exists. */
+  async findRemoved(ids: readonly string[]): Promise<string[]> {
+    const existing = await this.database.read((em) =>
+      em.find(StoredIntegration, { id: { $in: [...ids] } }, { fields: ['id'], disableIdentityMap: true }),
     );
+    const existingIds = new Set(existing.map(({ id }) => id));
+    return ids.filter((id) => !existingIds.has(id));
+  }
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { KeepToolLists } from '../../../src/integrations/application/keep-tool-lists.js';
+import { RefreshToolLists } from '../../../src/integrations/application/refresh-tool-lists.js';
 import { ConnectionPool } from '../../../src/integrations/mcp/connection-pool.js';
 import { IDLE_MS } from '../../../src/integrations/mcp/mcp-limits.js';
 import { until, useService } from '../../support/harness.js';
@@ -20,10 +20,10 @@ const service = useService({ clock, egressAllow: new LoopbackPorts() });
 let server: ToolServer;
 /** Each time that the service begins to take note of a change. */
 const armed = jest.spyOn(clock, 'after');
-let checks: jest.SpiedFunction<KeepToolLists['check']>;
+let checks: jest.SpiedFunction<RefreshToolLists['check']>;
 
 beforeEach(async () => {
-  checks = jest.spyOn(service.app.get(KeepToolLists, { strict: false }), 'check');
+  checks = jest.spyOn(service.app.get(RefreshToolLists, { strict: false }), 'check');
   server = await ToolServer.start('modern', { name: 'look' });
 });
 afterEach(() => server.close());

@@ -68,7 +68,7 @@ describe('a server that does not let anybody listen for changes', () => {
     try {
       const { id } = await connect(service, talk, customServer('app', server));
       const told = (): (readonly unknown[])[] =>
-        log.mock.calls.filter(([, message]) => message.includes('will not tell of changes'));
+        log.mock.calls.filter(([, message]) => message.includes('refused to send notifications'));
       await until(() => told().length > 0, 'it is logged');
       expect(told()).toEqual([
         [
@@ -110,7 +110,7 @@ describe('an integration that leads to another server', () => {
     };
     service.models.next(move, says('Done.'));
     await talk.run('Go');
-    expect(toolResults()).toMatchObject([{ output: expect.stringContaining('not available any more'), isError: true }]);
+    expect(toolResults()).toMatchObject([{ output: expect.stringContaining('no longer available'), isError: true }]);
     expect([former.calls, other.calls].flat()).toEqual([]);
   });
 });

@@ -106,8 +106,7 @@ describe('a secret header', () => {
       { message: expect.stringContaining('body/httpHeaders/X-Key') },
     ]);
     expect((await integrations.create(customMcp(), { agentId: integrations.otherAgentId })).status).toBe(409);
-    const error =
-      'The secrets of the integration cannot be read any more. Store them again by a change of the integration.';
+    const error = 'The secrets of the integration cannot be decrypted. Store them again by changing the integration.';
     const tested = await integrations.test(made.id);
     expect([tested.status, tested.body]).toMatchObject([200, { ok: false, tools: 0, error }]);
     expect((await integrations.read(made.id)).body).toMatchObject({ status: 'error', error });

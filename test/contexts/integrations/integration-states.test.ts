@@ -39,7 +39,7 @@ async function stored(id: string): Promise<Integration> {
 }
 
 async function toolsOf({ id }: Integration): Promise<readonly ListedTool[]> {
-  return (await states().list(organizationId, id))?.tools ?? [];
+  return (await states().findList(organizationId, id))?.tools ?? [];
 }
 
 async function made(): Promise<Integration> {
@@ -93,7 +93,7 @@ describe('what is known of a server', () => {
   it('is whole for whoever runs the tools, and known by one digest as long as the list is the same', async () => {
     const integration = await made();
     const digest = async (): Promise<string | undefined> =>
-      (await states().ofAgent(organizationId, integrations.agentId))[0]?.state?.toolsDigest;
+      (await states().listForAgent(organizationId, integrations.agentId))[0]?.state?.toolsDigest;
     await states().save(integration, connected(1, 'a'));
     const first = await digest();
     expect(await states().find(organizationId, integration.id)).toEqual(connected(1, 'a'));
@@ -122,7 +122,7 @@ describe('a check to which the server does not list its tools', () => {
   it('leaves the list that is there, also one that came while it was under way, and shows it', async () => {
     const integration = await made();
     await states().save(integration, connected(1, 'a', 'b'));
-    const before = (await states().ofAgent(organizationId, integrations.agentId))[0]?.state;
+    const before = (await states().listForAgent(organizationId, integrations.agentId))[0]?.state;
     const shown = await states().save(integration, failed(1));
     const tools = ['a', 'b'].map((name) => ({ name, description: `Does ${name}` }));
     expect(shown).toEqual({ revision: 1, status: 'error', error: 'Away.', tools });
@@ -130,7 +130,7 @@ describe('a check to which the server does not list its tools', () => {
       ...failed(1),
       tools: [tool('a'), tool('b')],
     });
-    expect((await states().ofAgent(organizationId, integrations.agentId))[0]?.state).toEqual({
+    expect((await states().listForAgent(organizationId, integrations.agentId))[0]?.state).toEqual({
       ...before,
       status: 'error',
       error: 'Away.',
@@ -147,7 +147,7 @@ describe('a check to which the server does not list its tools', () => {
   it('asks the database for no list and brings it none', async () => {
     const integration = await made();
     await states().save(integration, connected(1, 'a'));
-    const [reading, saving] = [jest.spyOn(states(), 'list'), jest.spyOn(states(), 'save')];
+    const [reading, saving] = [jest.spyOn(states(), 'findList'), jest.spyOn(states(), 'save')];
     await service.app.get(CheckIntegration, { strict: false }).execute(integration);
     expect(reading).not.toHaveBeenCalled();
     expect(saving).toHaveBeenCalledWith(integration, expect.objectContaining({ status: 'error', tools: null }));
@@ -184,9 +184,9 @@ describe('the tools that runs are offered', () => {
   it('are those of the present list also where it changed while it was read, and changed back', async () => {
     const integration = await made();
     await states().save(integration, connected(1, 'old'));
-    const before = await states().ofAgent(organizationId, integrations.agentId);
+    const before = await states().listForAgent(organizationId, integrations.agentId);
     await states().save(integration, connected(1, 'new'));
-    jest.spyOn(states(), 'ofAgent').mockResolvedValueOnce(before);
+    jest.spyOn(states(), 'listForAgent').mockResolvedValueOnce(before);
     forget(integration);
     await offered();
     await states().save(integration, connected(1, 'old'));
@@ -230,7 +230,7 @@ describe('what an agent uses', () => {
     const first = await made();
     const { id } = await integrations.created(workflow());
     await states().save(first, connected(1, 'a'));
-    const ofAgent = () => states().ofAgent(organizationId, integrations.agentId);
+    const ofAgent = () => states().listForAgent(organizationId, integrations.agentId);
     expect(await statementsOf(service.database, ofAgent)).toHaveLength(1);
     const used = await ofAgent();
     expect(used.map(({ integration }) => integration)).toEqual([first, await stored(id)]);
@@ -245,7 +245,7 @@ describe('what an agent uses', () => {
       },
       checkedAt: connected(1).checkedAt,
     });
-    expect(await states().ofAgent(organizationId, integrations.otherAgentId)).toEqual([]);
-    expect(await states().ofAgent((await service.organization()).id, integrations.agentId)).toEqual([]);
+    expect(await states().listForAgent(organizationId, integrations.otherAgentId)).toEqual([]);
+    expect(await states().listForAgent((await service.organization()).id, integrations.agentId)).toEqual([]);
   });
 });

@@ -163,7 +163,7 @@ describe('while a call is under way', () => {
     service.models.next(...usesTools(ECHO));
     release();
     expect(await run).toMatchObject({ body: { run: { status: 'completed' } } });
-    const refused = { output: expect.stringContaining('not available any more'), isError: true };
+    const refused = { output: expect.stringContaining('no longer available'), isError: true };
     expect(modelRead(service.models)).toMatchObject([{ output: 'done', isError: false }, refused]);
     expect([server.count('tools/call'), other.count('tools/call')]).toEqual([1, 0]);
     await nextRun();
@@ -191,7 +191,7 @@ describe('while a call is under way', () => {
     expect(await run).toMatchObject({ body: { run: { status: 'completed' } } });
     expect(modelRead(service.models).at(-1)).toMatchObject({
       isError: true,
-      output: expect.stringContaining('not available any more'),
+      output: expect.stringContaining('no longer available'),
     });
     expect(server.count('tools/call')).toBe(1);
   });
@@ -203,7 +203,7 @@ describe('while a call is under way', () => {
     expect(await run).toMatchObject({ body: { run: { status: 'completed' } } });
     expect(modelRead(service.models)).toMatchObject([
       { isError: true, output: 'The connection to the server was lost.' },
-      { isError: true, output: expect.stringContaining('not available any more') },
+      { isError: true, output: expect.stringContaining('no longer available') },
     ]);
     expect([server.count('tools/call'), server.count('initialize')]).toEqual([1, 1]);
   });
@@ -219,7 +219,7 @@ describe('while a call is under way', () => {
     await run;
     expect(modelRead(service.models).at(-1)).toMatchObject({
       isError: true,
-      output: expect.stringContaining('not available any more'),
+      output: expect.stringContaining('no longer available'),
     });
     service.models.next(...usesTools(ECHO));
     await service.http('POST', `/v1/threads/${threadId}/runs`, {

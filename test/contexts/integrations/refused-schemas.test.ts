@@ -219,7 +219,7 @@ describe('a refusal because of a schema', () => {
     expect(await stated()).toMatchObject({ status: 'connected', error: null });
   });
 
-  it('is over once a request with the schema goes well', async () => {
+  it('ends once a request with the schema succeeds', async () => {
     const { talk, id, stated } = await withServer(openaiWire);
     const refused = (what: string): string =>
       `The model provider (openai-responses) refused the schema of ${what}. It said: no.`;

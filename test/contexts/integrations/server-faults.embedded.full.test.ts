@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { KeepToolLists } from '../../../src/integrations/application/keep-tool-lists.js';
+import { RefreshToolLists } from '../../../src/integrations/application/refresh-tool-lists.js';
 import { CALL_MS, CONNECT_MS, OFFER_WAIT_MS } from '../../../src/integrations/limits.js';
 import { Canary } from '../../support/canary.js';
 import { useService } from '../../support/harness.js';
@@ -151,7 +151,7 @@ describe('a tool server that', () => {
 
   it('hangs holds up no run, and one for which nothing is known of it no longer than that may take', async () => {
     const hanging = await LyingToolServer.start('hangs_at_connect');
-    const checks = jest.spyOn(service.app.get(KeepToolLists, { strict: false }), 'check');
+    const checks = jest.spyOn(service.app.get(RefreshToolLists, { strict: false }), 'check');
     try {
       const created = attach(service, talk, { url: hanging.url, app: 'hanging' });
       await until(() => hanging.count('initialize') === 1, 'it was asked');

@@ -1,10 +1,15 @@
 import type { Clock } from '../../platform/clock/index.js';
 
 /**
- * Resolves when the work is done or the time is up; what the work comes to is its own affair.
+ * Resolves when the work is done or the time is over.
  * @throws the reason of `signal` when it aborts
  */
-export async function atMost(clock: Clock, ms: number, work: Promise<unknown>, signal?: AbortSignal): Promise<void> {
+export async function waitAtMost(
+  clock: Clock,
+  ms: number,
+  work: Promise<unknown>,
+  signal?: AbortSignal,
+): Promise<void> {
   const done = new AbortController();
   const signals = signal ? [signal, done.signal] : [done.signal];
   const waited = clock.sleep(ms, AbortSignal.any(signals)).catch(() => undefined);

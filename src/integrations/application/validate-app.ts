@@ -3,9 +3,9 @@ import { ValidationFailed } from '../../platform/errors/index.js';
 import { AppCatalogue, type CatalogueApp } from '../catalogue/app-catalogue.js';
 import type { IntegrationRequest } from '../domain/integration-request.js';
 
-/** Holds a request for a managed app to what the catalogue says of that. */
+/** Validates a request for a managed app against the catalogue. */
 @Injectable()
-export class CheckApp {
+export class ValidateApp {
   constructor(private readonly catalogue: AppCatalogue) {}
 
   /** @throws ValidationFailed */
