@@ -41,7 +41,7 @@ beforeAll(async () => {
   open = await openTestDatabase(schemasOf(contexts));
   columns = await open.database.query<Column>(COLUMNS);
   entities = [...open.database.orm.getMetadata().getAll().values()].filter(
-    ({ abstract, embeddable }) => abstract !== true && embeddable !== true,
+    ({ abstract, embeddable }) => !abstract && !embeddable,
   );
 });
 afterAll(() => open.close());
