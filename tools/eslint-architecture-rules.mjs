@@ -100,6 +100,28 @@ const RULES = {
     files: [CONTEXTS],
     ignores: [SPECS],
   },
+  'sql-in-sql-files': {
+    base: 'no-restricted-syntax',
+    options: restrictSyntax(
+      'Use the entity manager; what it cannot say, or a measured hot path, is a statement() in persistence/<noun>.sql.ts.',
+      "ImportDeclaration[source.value='kysely']",
+      "CallExpression[callee.type='MemberExpression'][callee.property.name=/^(query|getConnection|getKysely)$/]",
+      'CallExpression[callee.name=/^(statement|raw)$/]',
+      "CallExpression[callee.property.name='execute'] > Literal[value=/\\s/]:first-child",
+      "CallExpression[callee.property.name='execute'] > TemplateLiteral",
+      "TaggedTemplateExpression[tag.name='sql']",
+    ),
+    files: [SOURCE],
+    ignores: [
+      ...['src/**/persistence/*.sql.ts', 'src/platform/*/*.sql.ts', 'src/platform/database/**', SPECS],
+      // BullMQ's own statements, and VACUUM, which the embedded database takes outside of any transaction.
+      ...['src/platform/jobs/pglite-pool.ts', 'src/platform/maintenance/**'],
+      // Every job passes these, on connections of their own.
+      ...['src/platform/jobs/outbox-store.ts', 'src/platform/jobs/job-writer.ts', 'src/platform/http/health.ts'],
+      // `query` is a call of other packages here.
+      'src/models/providers/*/**',
+    ],
+  },
   'http-exceptions-in-http': {
     base: 'no-restricted-imports',
     options: [
