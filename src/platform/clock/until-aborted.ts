@@ -1,6 +1,6 @@
 /**
  * What `work` resolves to, unless the signal is aborted first: then its reason, at once, even when the work does not
- * listen to the signal. It goes on for whoever else waits for it.
+ * listen to the signal. It continues for other callers that wait for it.
  */
 export function untilAborted<Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> {
   return new Promise((resolve, reject) => {
@@ -8,7 +8,7 @@ export function untilAborted<Value>(work: Promise<Value>, signal: AbortSignal): 
       reject(signal.reason as Error);
     };
     if (signal.aborted) {
-      // The work may still fail; nobody is left to hear of it.
+      // The work may still fail after its last caller has left.
       work.catch(() => undefined);
       abort();
       return;

@@ -170,7 +170,7 @@ export interface DriveEndpoints {
   readonly apiBaseUrl: string;
   readonly tokenUrl: string;
   readonly authorizeUrl: string;
-  /** This service as the drive's OAuth client; undefined means that nobody can sign in. */
+  /** This service as the drive's OAuth client; undefined disables sign-in. */
   readonly client: { readonly id: string; readonly secret: string } | undefined;
 }
 

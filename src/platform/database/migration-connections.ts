@@ -15,7 +15,7 @@ const MIGRATION_LOCK = 7_216_943_001;
 const SILENCE_MS = 10_000;
 const CONNECT_TIMEOUT_MS = 2_000;
 
-/** Whoever set up the role or the database may have limited statements there, for the service and not for this. */
+/** The operator may have set a statement timeout on the role or the database; it is meant for the service, not for migrations. */
 const NO_LIMITS = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'];
 
 /**

@@ -5,7 +5,7 @@ export type EgressFailure = 'connect' | 'timeout' | 'too_large' | 'protocol' | '
 
 const REFUSALS: Readonly<Record<EgressRefusal, string>> = {
   url: 'The URL cannot be requested.',
-  // Absent and internal names are told in the same words: the difference is a map of the internal network.
+  // The same words for absent and internal names: a difference would map the internal network.
   address: 'The host of the URL does not resolve to public addresses.',
 };
 

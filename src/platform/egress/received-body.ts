@@ -13,7 +13,7 @@ export class ReceivedBody implements EgressBody {
     private readonly maxBytes: number,
     private readonly limit: TimeLimit,
   ) {
-    // Aborted while nobody reads, the stream would otherwise bring down the process.
+    // An abort of a stream without a reader would otherwise end the process.
     source.on('error', () => undefined);
   }
 

@@ -1,4 +1,4 @@
-/** Nobody waits for longer. */
+/** The service never waits longer. */
 const MAX_MS = 366 * 86_400_000;
 const HTTP_DATE =
   /^[a-z]{3,9},? \d{1,2}[ -][a-z]{3}[ -]\d{2,4} \d{2}:\d{2}:\d{2} GMT$|^[a-z]{3} [a-z]{3} [ \d]\d \d{2}:\d{2}:\d{2} \d{4}$/i;

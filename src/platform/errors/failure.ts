@@ -1,5 +1,5 @@
 /*
- * Errors are told by their shape: those that Node itself throws may be of another realm, whose classes
+ * Errors are recognised by their shape: those that Node itself throws may be of another realm, whose classes
  * `instanceof` does not know.
  */
 

@@ -24,7 +24,7 @@ export interface TempUpload {
  * must not be in the store before it is known whether the request is accepted.
  */
 export class TempUploads {
-  /** @param durable what is taken is on the disk when it is told so, whatever becomes of the machine */
+  /** @param durable an accepted upload is synced to the disk, so that it survives a crash of the machine */
   constructor(
     readonly folder: string,
     private readonly durable = false,

@@ -18,7 +18,7 @@ export class BackgroundPace {
 
   constructor(private readonly requests: OpenRequests) {}
 
-  /** Nobody waits for an answer. */
+  /** No client waits for a response. */
   get isIdle(): boolean {
     return this.requests.count === 0;
   }

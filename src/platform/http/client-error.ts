@@ -19,7 +19,7 @@ const MALFORMED = { status: 400, reason: 'Bad Request', message: 'The request is
 
 /**
  * Answers what never became a request: no route, hook or filter sees it.
- * @param answered is told the request id and the status of each answer
+ * @param answered receives the request id and the status of each response
  */
 export function clientErrorHandler(
   answered: (requestId: string, status: number) => void,

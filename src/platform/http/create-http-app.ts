@@ -94,7 +94,7 @@ export async function createHttpApp({
   return app;
 }
 
-/** @param served what is told of requests that no hook sees, once there is an application */
+/** @param served counts requests that no hook sees, once there is an application */
 function createAdapter(served: () => ServedRequests | undefined): FastifyAdapter {
   return new FastifyAdapter({
     bodyLimit: BODY_LIMIT,

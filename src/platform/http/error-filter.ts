@@ -50,7 +50,7 @@ export function sendError(reply: FastifyReply, wire: WireError): void {
   }
 }
 
-/** The request broke off on its way in, so whatever failed is nobody's fault and nobody reads the answer. */
+/** The client left before its request was complete, so the failure is no error of the service, and no client reads the response. */
 function clientLeft(request: FastifyRequest): boolean {
   return request.raw.destroyed && !request.raw.complete;
 }

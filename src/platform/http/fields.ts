@@ -304,7 +304,7 @@ function IsSet(): PropertyDecorator {
   return rule('isSet', isSet, says('must not contain a value twice'));
 }
 
-/** Of a list itself; they come before the rules of its elements, so that nobody looks at too many. */
+/** Rules of the list itself. They come before the rules of its elements, so that a list that is too long is not read. */
 function listRules(bounds: ListBounds, kind = 'an array'): PropertyDecorator[] {
   const { min = 0, max = Infinity } = bounds;
   const wanted = says(`must be ${kind}${range(bounds, 'item')}`);

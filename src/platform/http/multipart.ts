@@ -149,7 +149,7 @@ class FormReader {
     else if (this.fields.has(fieldname)) this.complain(`body/${fieldname} must be given once`);
     else {
       try {
-        // The parser goes no further behind a stream that was destroyed; one that nobody wants is read to its end.
+        // The parser goes no further behind a stream that was destroyed; one that no handler reads is read to its end.
         const content = file.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
         const taken = await this.temp.take(content, this.options.maxFileBytes);
         const upload = new UploadedFile(filename ?? '', mimetype, taken);

@@ -33,7 +33,7 @@ export class OpenRequests implements ShutdownParticipant {
     });
   }
 
-  /** Whoever does a request's work ends it; the answer then follows by itself. */
+  /** The code that does a request's work ends it; the response then follows. */
   abort(): Promise<void> {
     return Promise.resolve();
   }

@@ -56,7 +56,7 @@ export async function answerSignInCallback(
   { complete, failed }: SignInCallback,
 ): Promise<void> {
   void reply.headers({ 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' });
-  // Whoever only looks where a link leads must not use up the sign-in.
+  // A program that only previews the link must not use up the sign-in.
   if (request.method !== 'GET') {
     await reply.status(200).send();
     return;

@@ -30,7 +30,7 @@ const STREAM_HEADERS = {
 
 /**
  * One open `text/event-stream` answer. Events sent in one turn of the event loop leave in one write;
- * nothing here waits, so a slow reader never slows whoever sends.
+ * nothing here waits, so a slow reader never slows the sender.
  */
 export class EventStream {
   private readonly abort = new AbortController();

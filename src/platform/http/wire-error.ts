@@ -8,7 +8,7 @@ export interface WireError {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** Longest wait that a client is told, in seconds. */
+/** The largest `Retry-After`, in seconds. */
 const MAX_RETRY_AFTER = 3_600;
 
 /** The framework's messages, where they say less than we can or repeat what the client sent. */

@@ -34,7 +34,7 @@ export function isUuid(value: unknown): value is string {
   return typeof value === 'string' && validate(value);
 }
 
-/** Bytes that nobody can guess, for keys and tokens. */
+/** Unguessable bytes, for keys and tokens. */
 export function secureRandomBytes(count: number): Buffer {
   return randomBytes(count);
 }

@@ -17,7 +17,7 @@ export interface Schedule<Payload> {
 export interface JobOptions<Payload> {
   /** `<context>.<verb or noun>`, unique in the service: the name of its queue, and rows in the database carry it. */
   readonly name: string;
-  /** What the job is told: ids and plain JSON values, never a secret. */
+  /** The payload: ids and plain JSON values, never a secret. */
   readonly payload: z.ZodType<Payload>;
   readonly retry?: RetryPolicy;
   readonly schedule?: Schedule<NoInfer<Payload>>;

@@ -1,8 +1,8 @@
-/** How often a process looks for due rows that nobody told it of: those of dead processes, and delayed ones. */
+/** How often a process looks for due rows without a notification: those of dead processes, and delayed ones. */
 export const RELAY_POLL_MS = 2_000;
 /** Rows claimed by one statement. */
 export const RELAY_BATCH = 100;
-/** A claimed row that was not dispatched within this time belongs to whoever claims it next. */
+/** Another process may claim a claimed row that was not dispatched within this time. */
 export const CLAIM_LEASE_MS = 10_000;
 /**
  * A dispatched row is dispatched again after this time unless its job is done. The queue ignores a job that it

@@ -108,7 +108,7 @@ export class QueueConnection {
     if (this.client instanceof Redis) this.client.on('ready', listener);
   }
 
-  /** Has a queue or worker report its errors; a lost connection is told once, by itself, and not by all who wait for it. */
+  /** Has a queue or worker report its errors; a lost connection is logged once, by the connection, and not by everything that waits for it. */
   report(user: QueueBase): void {
     user.on('error', (error: Error) => {
       if (this.isReachable()) this.logger.warn({ err: error }, 'The job queue reported an error');

@@ -25,7 +25,7 @@ export interface WindowStorage extends ThrottlerStorage {
 const MAX_RETRY_AFTER = 3_600;
 
 /**
- * In seconds, rounded up. `timeToBlockExpire` is what a refused client is told to wait, at most an hour; 0 when it is not refused.
+ * In seconds, rounded up. `timeToBlockExpire` is the wait that a refused client reads in Retry-After, at most an hour; 0 when it is not refused.
  * @param hits requests in the window, the present one among them; more than `limit` when it is refused
  * @param restMs until the window ends
  */

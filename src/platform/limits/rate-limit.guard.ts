@@ -67,7 +67,7 @@ export function tellWindow(reply: FastifyReply, { limit, ...window }: WindowReco
   });
 }
 
-/** Of several full ones that which stays full longest: whoever waits for it has waited for all. */
+/** The full bucket that stays full longest: a client that waits for it has waited for all. */
 function tightestOf(windows: readonly CountedWindow[]): CountedWindow {
   return windows.reduce((tightest, window) => {
     if (window.isBlocked !== tightest.isBlocked) return window.isBlocked ? window : tightest;

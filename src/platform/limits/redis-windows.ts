@@ -11,7 +11,7 @@ import {
 /**
  * One step inside Redis, so that no two processes read the same count, and one round trip however many windows a
  * request counts in. A refused request is counted in none of them.
- * A key without an expiry (-1) would lock its bucket out for ever, whoever made it; it gets one.
+ * A key without an expiry (-1) would keep its bucket full for ever, so it gets one.
  * Answers the hits of each window, one more than its limit where it is full, and the milliseconds that it has left.
  */
 const HIT = `

@@ -6,7 +6,7 @@ export interface DueTable {
   readonly name: string;
   /** Its dead rows and index entries are to go; otherwise only its statistics are to be taken anew. */
   readonly vacuum: boolean;
-  /** It can wait until nobody is answered. */
+  /** It can wait until no request is open. */
   readonly canWait: boolean;
 }
 

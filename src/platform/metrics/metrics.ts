@@ -67,7 +67,7 @@ export class Metrics {
   /**
    * Each combination of declared values is there from the start, with 0: `rate` sees no increase in a series that
    * begins with its first failure.
-   * @returns the same counter to whoever declares it alike
+   * @returns the same counter for the same declaration
    * @throws Error when the name is taken by another metric, or the labels allow too many combinations
    */
   counter<Label extends string>(declaration: CounterDeclaration<Label>): Counter<Label> {
@@ -86,7 +86,7 @@ export class Metrics {
   }
 
   /**
-   * @returns the same histogram to whoever declares it alike
+   * @returns the same histogram for the same declaration
    * @throws Error when the name is taken by another metric, the labels allow too many combinations, or the buckets do not ascend
    */
   histogram<Label extends string>(declaration: HistogramDeclaration<Label>): Histogram<Label> {
@@ -178,7 +178,7 @@ async function readingsOf<Label extends string>(
   }
 }
 
-/** Whoever counts must go on whatever it counts; the client would throw. */
+/** Counting must not fail the caller; prom-client would throw. */
 function isAmount(value: number): boolean {
   return Number.isFinite(value) && value >= 0;
 }

@@ -3,7 +3,7 @@ import { DataFolderInUse } from '../database/data-folder.js';
 import { askService } from './operator-client.js';
 import { answerOf, type OperatorAnswer, refusal } from './operator-answer.js';
 
-/** How long a folder may be taken with nobody listening: a service that is starting, or another command. */
+/** How long a folder may be in use without a listening service: one that is starting, or another command. */
 const STARTING_MS = 15_000;
 const ASK_AGAIN_MS = 100;
 

@@ -31,7 +31,7 @@ export class OperatorServer {
     const address = operatorAddress(this.dataDir);
     prepareAddress(address);
     checkAddress(address);
-    // Whoever holds the data folder is the only service on it, so a socket that is there is a dead one's.
+    // The service that holds the data folder is the only one on it, so an existing socket is of a dead service.
     rmSync(address.path, { force: true });
     const server = createServer({ allowHalfOpen: true }, (socket) => {
       this.accept(socket);

@@ -39,7 +39,7 @@ export class ChildProcess {
     this.pid = pid;
     this.input = child.stdin;
     this.output = child.stdout;
-    // A child that has ended does not read any more; that it has ended is told by `ended`.
+    // A child that has ended does not read; `ended` reports its end.
     for (const emitter of [child, ...child.stdio]) emitter?.on('error', () => undefined);
     this.group = new ProcessGroup(pid);
     watch.add(this.group, (excess) => {
@@ -93,7 +93,7 @@ export class ChildProcess {
     // As long as they have their parents, descendants are found that have left the session.
     this.group.update(await readProcessTable());
     this.input.end();
-    // What it still says is read by nobody, and must not keep it from ending.
+    // No code reads its remaining output, which must not keep it from ending.
     this.output.resume();
     if (await this.endsWithin(CLOSE_STEP_MS)) return;
     this.group.terminate();

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { isUuid } from '../ids/index.js';
 
-/** A folder for each id, that nobody else on this machine may enter. */
+/** A folder for each id, closed to other users of this machine. */
 export class PrivateFolders {
   private readonly root: string;
 

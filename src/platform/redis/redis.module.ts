@@ -7,7 +7,7 @@ import { Logger } from '../telemetry/index.js';
 /** Injection token of the connection to Redis, null where `REDIS_URL` is not set. */
 export const REDIS = Symbol('REDIS');
 
-/** Longer than Redis ever takes in the same network; whoever asks has an answer of its own for when it is down. */
+/** Longer than Redis ever takes in the same network. Every caller has a fallback for a Redis that is down. */
 const COMMAND_MS = 500;
 const MAX_RETRY_MS = 2_000;
 

@@ -14,7 +14,7 @@ export class MemoryRunLog extends RunLog {
     super();
   }
 
-  /** @param copy is told of everything that the log takes */
+  /** @param copy receives every entry of the log */
   open(runId: string, copy?: LogListener): MemoryLog {
     this.forgetOld();
     const log = new MemoryLog({

@@ -66,7 +66,7 @@ export class RedisReplication {
     redis.on('ready', () => this.pausing.abort());
   }
 
-  /** What the listener is told neither waits nor fails. */
+  /** The listener must neither block nor throw. */
   start(key: string): LogListener {
     const replica: Replica = { key, mode: 'open', confirmed: 0, last: 0, pending: [], size: 0, expiresAt: Infinity };
     this.open.add(replica);

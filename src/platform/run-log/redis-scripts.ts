@@ -6,7 +6,7 @@ import type { Result } from 'ioredis';
  * the log goes on:
  *   n-1  it ended after entry n
  *   n-2  its entries were lost, n being the last number that was given
- * The key is also the channel on which readers are told of news.
+ * The key is also the channel that announces new entries to readers.
  */
 export const ENDED_MARK = '1';
 export const LOST_MARK = '2';

@@ -13,7 +13,7 @@ export class RemoteLogs {
   private readonly followed = new Map<string, RemoteLog>();
   private readonly stopLooking: () => void;
 
-  /** @param subscriber a connection that nobody else uses, and that does not subscribe again by itself */
+  /** @param subscriber a connection for this class alone, which does not resubscribe by itself */
   constructor(
     private readonly redis: Redis,
     private readonly subscriber: Redis,
@@ -133,7 +133,7 @@ class RemoteLog {
     }
   }
 
-  /** Before the first fetch: whatever is not in that one is told of. */
+  /** Before the first fetch, so that every entry is either in the fetch or announced. */
   private async subscribe(): Promise<void> {
     try {
       // The client would let this one through before the connection is ready, and then never get it ready.

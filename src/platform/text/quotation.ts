@@ -1,14 +1,14 @@
 /** Only marks have these brackets: in what is quoted they become square ones. */
 const [OPEN, CLOSE] = ['⟦', '⟧'];
 
-/** Controls but tab and line break, direction overrides, and characters that nobody sees but models read (tags, joiners of words, variants that no emoji has). */
+/** Controls but tab and line break, direction overrides, and characters that people do not see but models read (tags, joiners of words, variants that no emoji has). */
 const UNSEEN =
   // eslint-disable-next-line no-control-regex -- a mistake elsewhere, the purpose here: these characters are removed
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u200b\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e0fff}]|\p{Variation_Selector}(?<!\ufe0f)/gu;
 
 /**
  * A mark around something that is quoted for a model.
- * @param boundary letters and digits that whoever wrote what is quoted cannot have put there
+ * @param boundary letters and digits that the author of the quoted text cannot guess
  */
 export function mark(what: string, boundary: string): string {
   return `${OPEN}${what} ${boundary}${CLOSE}`;

@@ -8,7 +8,7 @@ export interface Token {
   readonly at: number;
 }
 
-/** Longer ones are encoded data, which nobody searches for. */
+/** Longer words are encoded data, for which users do not search. */
 export const MAX_FORM_LENGTH = 64;
 
 const UNSPACED_SCRIPTS = ['Han', 'Hiragana', 'Katakana', 'Hangul', 'Thai', 'Lao', 'Khmer', 'Myanmar'];

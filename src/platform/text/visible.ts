@@ -1,4 +1,4 @@
-/** What nobody sees: spaces, controls, joiners and fillers, and the empty Braille pattern. */
+/** Invisible characters: spaces, controls, joiners and fillers, and the empty Braille pattern. */
 const UNSEEN = /[\p{Default_Ignorable_Code_Point}\p{C}\p{Z}\u2800]+/gu;
 
 /** Whether there is nothing in a text that anybody could see. */
@@ -6,7 +6,7 @@ export function isBlank(text: string): boolean {
   return text.replace(UNSEEN, '') === '';
 }
 
-/** A text as it looks: two that differ only in what nobody sees are the same. */
+/** A text as it looks: two texts that differ only in invisible characters are the same. */
 export function visibleText(text: string): string {
   return text.normalize().replace(UNSEEN, ' ').trim();
 }

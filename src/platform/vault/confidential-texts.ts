@@ -2,7 +2,7 @@
 const MIN_LENGTH = 8;
 const SCHEME = /^[\w-]+ +/;
 
-/** What a server was sent and may repeat, such as to whoever asks for the headers of the request. */
+/** Secrets that were sent to a server, which may repeat them, for instance when it echoes the headers of the request. */
 export class ConfidentialTexts {
   protected readonly values: readonly string[];
 

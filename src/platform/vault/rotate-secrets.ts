@@ -29,7 +29,7 @@ interface Progress {
   readonly unreadable: string[];
 }
 
-/** Rows read and written by one statement each: short enough that nobody waits for one. */
+/** Rows read and written by one statement each: short enough not to delay other statements. */
 export const ROTATION_BATCH = 100;
 /** Where other processes go on writing under an old key, each pass finds some more; the operator runs it again. */
 const MAX_PASSES = 20;

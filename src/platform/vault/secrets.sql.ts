@@ -51,7 +51,7 @@ export async function selectSecrets(
 }
 
 /**
- * Replaces those that nobody has written since. The wrapped key is as good as a version: every write makes another one.
+ * Replaces secrets that were not written in between. The wrapped key serves as a version, because every write makes another one.
  * @returns how many were replaced
  */
 export async function reseal(source: SqlExecutor, changes: readonly Resealed[]): Promise<number> {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isBlank, visibleText } from '../../platform/text/index.js';
 
-/** The fields of components' props, each with its rule as the model is told it: by the tool's schema, and by errors. */
+/** The fields of components' props, each with its rule as the model reads it: in the tool's schema, and in errors. */
 
 const MAX_URL = 2_048;
 const MAX_LISTED_KEYS = 3;

@@ -22,7 +22,7 @@ const OTHERS: readonly [ComponentName, string][] = [
   ['list', `Lists: use ${toolNameOf('list')} for several things of a kind.`],
 ];
 
-/** What the model is told of the components that it may show; null where there are none. */
+/** The instructions on the components that the model may show; null if there are none. */
 export function instructionsFor(offered: readonly ComponentName[], frequency: Frequency): string | null {
   if (offered.length === 0) return null;
   return [

@@ -10,7 +10,7 @@ export interface OfferConditions {
   };
   /** The run's caller is a widget. */
   readonly inWidget: boolean;
-  /** Nobody waits for the reply. */
+  /** No user waits for the reply. */
   readonly nonInteractive: boolean;
 }
 

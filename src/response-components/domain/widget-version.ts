@@ -3,7 +3,7 @@ export type Release = readonly [major: number, minor: number, patch: number];
 
 const NUMBER = '(0|[1-9]\\d{0,14})';
 const IDENTIFIER = '(?:0|[1-9]\\d*|\\d*[a-zA-Z-][\\da-zA-Z-]*)';
-/** Semantic versioning 2.0; numbers that are no safe integers are nobody's. */
+/** Semantic versioning 2.0; numbers beyond the safe integers are invalid. */
 const VERSION = new RegExp(
   `^${NUMBER}\\.${NUMBER}\\.${NUMBER}(-${IDENTIFIER}(?:\\.${IDENTIFIER})*)?(?:\\+[\\da-zA-Z-]+(?:\\.[\\da-zA-Z-]+)*)?$`,
 );

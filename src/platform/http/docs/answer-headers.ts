@@ -13,7 +13,7 @@ export interface AnswerHeader {
   readonly onEveryAnswer?: true;
 }
 
-/** What a client is told of the budget that a request counted against: of the one with the least left. */
+/** The headers on the budget that a request counted against; with several, the one with the least left. */
 export const RATE_LIMIT_HEADERS: readonly AnswerHeader[] = [
   budgetHeader('RateLimit-Limit', 'How many requests the budget allows in a window.'),
   budgetHeader('RateLimit-Remaining', 'How many of them are left.'),
