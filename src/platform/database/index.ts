@@ -4,7 +4,6 @@ export { DataFolderInUse } from './data-folder.js';
 export { DatabaseModule, OPEN_DATABASE } from './database.module.js';
 export { CustomerJson, JsonDocument } from './json-document.js';
 export { inBatches } from './in-batches.js';
-export { type ColumnsOf, jsonb, queryBuilder, rowsOf } from './query-builder.js';
 export { migrate, pendingMigrations } from './migrate.js';
 export {
   openDatabase,
