@@ -1,15 +1,12 @@
 /** Measures how much the Claude Agent SDK delays the first token of a run, and the memory of its processes. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { median, percentile, round } from './figures.ts';
-import type { Say } from './passes.ts';
+import type { ClaudeAgentPlan } from './plan.ts';
+import type { WriteLine } from './passes.ts';
 import { createKey, post } from './provision.ts';
 import { INSTANT, userText } from './script.ts';
 import type { Stage } from './stage.ts';
 import { table } from './table.ts';
-
-export interface ClaudeAgentPlan {
-  readonly rounds: number;
-}
 
 const KINDS = {
   own: "the service's own loop",
@@ -74,7 +71,11 @@ function megabytes(pid: number): number {
   return round((Number(pages) * 4096) / 1024 / 1024, 0);
 }
 
-export async function runClaudeAgent(stage: Stage, { rounds }: ClaudeAgentPlan, say: Say): Promise<ClaudeAgentFigures> {
+export async function runClaudeAgent(
+  stage: Stage,
+  { rounds }: ClaudeAgentPlan,
+  writeLine: WriteLine,
+): Promise<ClaudeAgentFigures> {
   const env = stage.embeddedEnvironment();
   const dataDir = env['DATA_DIR'] ?? '';
   const running = await stage.startEmbedded(env);
@@ -93,7 +94,7 @@ export async function runClaudeAgent(stage: Stage, { rounds }: ClaudeAgentPlan, 
   };
   const times: Record<Kind, number[]> = { own: [], warm: [], cold: [] };
   await measure(own);
-  say(`claude-agent: ${rounds} rounds of a run on each loop`);
+  writeLine(`claude-agent: ${rounds} rounds of a run on each loop`);
   await measure(sdk);
   const [pid] = sdkProcesses(dataDir);
   const first = pid === undefined ? 0 : megabytes(pid);

@@ -58,13 +58,13 @@ export interface GrowthPlaces {
 export async function measureGrowth(
   places: GrowthPlaces,
   { sizes, concurrencies, rounds, warmUpSeconds, ...limits }: Growth,
-  say: (line: string) => void,
+  writeLine: (line: string) => void,
 ): Promise<GrowthFigures[]> {
   const figures: GrowthFigures[] = [];
-  say('warming up');
+  writeLine('warming up');
   const [{ messages: few, threads: many } = { messages: 0, threads: 0 }] = sizes;
   await measureOnce(places, few, { concurrency: 16, seconds: warmUpSeconds, maxRuns: many / 2 });
-  say('first runs');
+  writeLine('first runs');
   const firsts = new Map<number, Round>();
   for (const { messages, threads } of sizes) {
     const limits = { concurrency: 16, seconds: FIRST_RUNS_SECONDS, maxRuns: messages === few ? threads / 2 : threads };
@@ -72,7 +72,7 @@ export async function measureGrowth(
   }
   for (const concurrency of concurrencies) {
     const measured = new Map<number, GrowthRound[]>(sizes.map(({ messages }) => [messages, []]));
-    say(`${concurrency} at a time`);
+    writeLine(`${concurrency} at a time`);
     for (let number = 0; number < rounds; number += 1) {
       for (const [messages, of] of measured) of.push(await measureOnce(places, messages, { ...limits, concurrency }));
     }

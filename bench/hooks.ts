@@ -1,6 +1,6 @@
 import { type ComparedFigures, compareLanes } from './lanes.ts';
 import type { LoadClient } from './load-client.ts';
-import type { Floor, Say } from './passes.ts';
+import type { Floor, WriteLine } from './passes.ts';
 import type { HookRuns } from './plan.ts';
 import type { Environment } from './processes.ts';
 import { inParallel, put } from './provision.ts';
@@ -44,14 +44,14 @@ export async function runHooks(
   floor: Floor,
   clustered: ClusteredEnvironment,
   plan: HookRuns,
-  say: Say,
+  writeLine: WriteLine,
 ): Promise<HooksResult[]> {
   const [endpoint, tools] = [await stage.startHookServer(), await stage.startToolServer()];
   const [hookOrigin, toolOrigin] = [endpoint, tools].map(({ port }) => `http://127.0.0.1:${port}`);
   const origins = { hookOrigin: hookOrigin ?? '', toolOrigin: toolOrigin ?? '' };
   const further = { EGRESS_ALLOW: `127.0.0.1:${endpoint.port},127.0.0.1:${tools.port}` };
   const environment = { ...clustered, env: { ...clustered.env, ...further } };
-  const on = { floor, origins, plan, say };
+  const on = { floor, origins, plan, writeLine };
   const results = [await runMode('postgres', () => stage.startClustered(environment), environment.env, on)];
   if (plan.embedded) {
     const env = { ...stage.embeddedEnvironment(), ...further };
@@ -64,7 +64,7 @@ interface Grounds {
   readonly floor: Floor;
   readonly origins: { readonly hookOrigin: string; readonly toolOrigin: string };
   readonly plan: HookRuns;
-  readonly say: Say;
+  readonly writeLine: WriteLine;
 }
 
 async function runMode(
@@ -73,8 +73,8 @@ async function runMode(
   env: Environment,
   on: Grounds,
 ): Promise<HooksResult> {
-  const { floor, origins, plan, say } = on;
-  const tell = (line: string): void => say(`hooks, ${mode}: ${line}`);
+  const { floor, origins, plan, writeLine } = on;
+  const tell = (line: string): void => writeLine(`hooks, ${mode}: ${line}`);
   tell('making agents with hooks');
   const filling = await start();
   const service = { origin: filling.service.origin, env, toolOrigin: origins.toolOrigin };
@@ -130,11 +130,11 @@ async function measure(
   lanes: readonly Lane[],
   hookOrigin: string,
   plan: HookRuns,
-  say: Say,
+  writeLine: WriteLine,
 ): Promise<Pick<HooksResult, 'lanes' | 'endpoint'>> {
-  say('warming up');
+  writeLine('warming up');
   await load.alternate({ lanes, rounds: plan.warmUpRounds });
-  say(`${lanes.length} kinds of runs in turn, one at a time`);
+  writeLine(`${lanes.length} kinds of runs in turn, one at a time`);
   const before = await received(hookOrigin);
   const latencies = await load.alternate({ lanes, rounds: plan.rounds });
   const after = await received(hookOrigin);

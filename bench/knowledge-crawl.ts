@@ -58,14 +58,14 @@ export async function measureCrawls(
   load: LoadClient,
   service: CrawledService,
   plan: CrawlPlan,
-  say: (line: string) => void,
+  writeLine: (line: string) => void,
 ): Promise<CrawlFigures> {
   const key = await createKey(service.env);
   const agent = (name: string): Promise<string> =>
     post(service.origin, key, '/v1/agents', { name, provider: { type: 'anthropic' } });
   const crawler = new Crawler(service, key);
 
-  say('crawls, one after the other');
+  writeLine('crawls, one after the other');
   await crawler.crawl(await agent('Warm-up'));
   const crawls: { seconds: number; chunks: number }[] = [];
   const embeds = await searchesByMeaning(service.origin);
@@ -103,7 +103,7 @@ export async function measureCrawls(
   const alone: SliceResult[] = [];
   const beside: SliceResult[] = [];
   for (let slice = 1; slice <= plan.slices; slice += 1) {
-    say(`first tokens alone and beside crawls, ${slice} of ${plan.slices}`);
+    writeLine(`first tokens alone and beside crawls, ${slice} of ${plan.slices}`);
     const [first, second] = [await talking(`Alone ${slice}`), await talking(`Beside a crawl ${slice}`)];
     alone.push(await first());
     const crawling = crawler.keepCrawling(others);

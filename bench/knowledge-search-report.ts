@@ -1,5 +1,5 @@
 import { searchEmbedded, type SearchFigures, searchOnPostgres } from './knowledge-search.ts';
-import type { Say } from './passes.ts';
+import type { WriteLine } from './passes.ts';
 import type { SearchPlan } from './plan.ts';
 import type { Stage } from './stage.ts';
 import { table } from './table.ts';
@@ -12,8 +12,8 @@ export interface SearchResult {
 const DIMENSIONS = '1536';
 
 /** One search at a time. */
-export async function runSearch(stage: Stage, plan: SearchPlan, say: Say): Promise<SearchResult> {
-  const tell = (line: string): void => say(`search: ${line}`);
+export async function runSearch(stage: Stage, plan: SearchPlan, writeLine: WriteLine): Promise<SearchResult> {
+  const tell = (line: string): void => writeLine(`search: ${line}`);
   const postgres = await searchOnPostgres(stage, plan, tell);
   if (plan.embeddedChunks === 0) return { postgres, embedded: [] };
   const { port } = await stage.startSite(1, DIMENSIONS);

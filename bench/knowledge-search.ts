@@ -45,14 +45,14 @@ const WARM_UP = 30;
 export async function searchOnPostgres(
   stage: Stage,
   plan: SearchPlan,
-  say: (line: string) => void,
+  writeLine: (line: string) => void,
 ): Promise<SearchFigures[]> {
   const environment: ClusteredEnvironment = await stage.clusteredEnvironment();
   const service = await stage.startApi(environment);
   try {
     const { key, agents, organizationId, open } = await agentsOf(service, environment.env, 2);
     try {
-      say(`2 x ${plan.postgresChunks} chunks are stored`);
+      writeLine(`2 x ${plan.postgresChunks} chunks are stored`);
       await fillKnowledge(open.database, organizationId, agents, plan.postgresChunks);
     } finally {
       await open.close();
@@ -76,7 +76,7 @@ export async function searchEmbedded(
   stage: Stage,
   further: Environment,
   plan: SearchPlan,
-  say: (line: string) => void,
+  writeLine: (line: string) => void,
 ): Promise<SearchFigures[]> {
   const env = { ...stage.embeddedEnvironment(), ...further };
   let running = await stage.startEmbedded(env);
@@ -88,7 +88,7 @@ export async function searchEmbedded(
   await running.stop();
   const open = await openDatabaseOf(env);
   try {
-    say(`${plan.embeddedChunks} chunks are stored with their vectors`);
+    writeLine(`${plan.embeddedChunks} chunks are stored with their vectors`);
     const organizationId = await organizationOf(open.database, agentId);
     await fillKnowledge(open.database, organizationId, [agentId], plan.embeddedChunks);
     await fillVectors(open.database, DIMENSIONS);

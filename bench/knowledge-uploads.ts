@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { round, sum } from './figures.ts';
-import type { Say } from './passes.ts';
+import type { WriteLine } from './passes.ts';
 import type { UploadPlan } from './plan.ts';
 import type { Environment, Service } from './processes.ts';
 import { createKey, post } from './provision.ts';
@@ -130,9 +130,9 @@ async function startOne(
 }
 
 /** Measures both modes, each in one process that receives, stores and parses the files. */
-export async function runUploads(stage: Stage, plan: UploadPlan, say: Say): Promise<UploadFigures[]> {
-  const figures = [await measureUploads(stage, 'postgres', plan.uploads, say)];
-  return plan.embedded ? [...figures, await measureUploads(stage, 'embedded', plan.uploads, say)] : figures;
+export async function runUploads(stage: Stage, plan: UploadPlan, writeLine: WriteLine): Promise<UploadFigures[]> {
+  const figures = [await measureUploads(stage, 'postgres', plan.uploads, writeLine)];
+  return plan.embedded ? [...figures, await measureUploads(stage, 'embedded', plan.uploads, writeLine)] : figures;
 }
 
 /** @throws Error if an upload is refused, or a file cannot be parsed */
@@ -140,7 +140,7 @@ async function measureUploads(
   stage: Stage,
   mode: UploadFigures['mode'],
   uploads: number,
-  say: Say,
+  writeLine: WriteLine,
 ): Promise<UploadFigures> {
   const { service, env } = await startOne(stage, mode === 'embedded');
   const { origin, pid } = service;
@@ -153,7 +153,7 @@ async function measureUploads(
   let peakOfChildren = 0;
   const watching = setInterval(() => (peakOfChildren = Math.max(peakOfChildren, memoryOfChildren(pid))), POLL_MS / 5);
   try {
-    say(`uploads, ${mode}: ${uploads} at once`);
+    writeLine(`uploads, ${mode}: ${uploads} at once`);
     const began = performance.now();
     const bytes = await uploadAll(url, headers, uploads);
     const acceptedSeconds = (performance.now() - began) / 1000;

@@ -1,4 +1,4 @@
-import type { Floor, Say } from './passes.ts';
+import type { Floor, WriteLine } from './passes.ts';
 import type { CrawlPlan } from './plan.ts';
 import { type CrawlFigures, measureCrawls } from './knowledge-crawl.ts';
 import type { Environment } from './processes.ts';
@@ -15,7 +15,7 @@ export async function runKnowledge(
   floor: Floor,
   clustered: ClusteredEnvironment,
   plan: CrawlPlan,
-  say: Say,
+  writeLine: WriteLine,
 ): Promise<KnowledgeResult[]> {
   const { port } = await stage.startSite(plan.pages);
   const address = `127.0.0.1:${port}`;
@@ -28,7 +28,7 @@ export async function runKnowledge(
     const running = await start();
     const { origin, pid } = running.service;
     const service = { origin, pid, env, siteOrigin: `http://${address}` };
-    const crawl = await measureCrawls(floor.load, service, plan, (line) => say(`knowledge, ${mode}: ${line}`));
+    const crawl = await measureCrawls(floor.load, service, plan, (line) => writeLine(`knowledge, ${mode}: ${line}`));
     await running.stop();
     return { mode, crawl };
   };

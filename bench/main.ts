@@ -38,7 +38,7 @@ const { values: options } = parseArgs({
   },
 });
 
-function say(line: string): void {
+function writeLine(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
@@ -63,25 +63,25 @@ async function run(stage: Stage): Promise<Report> {
   const environment = await stage.clusteredEnvironment();
   const passes: PassResult[] = [];
   if (measuresAnything(plan.postgres)) {
-    passes.push(await runPass(floor, clustered(stage, environment), plan.postgres, say));
+    passes.push(await runPass(floor, clustered(stage, environment), plan.postgres, writeLine));
   }
-  const growth = plan.growth && (await runGrowth(stage, floor, environment, plan.growth, say));
-  const rejoin = plan.rejoin && (await runRejoin(stage, floor, environment, plan.rejoin, say));
+  const growth = plan.growth && (await runGrowth(stage, floor, environment, plan.growth, writeLine));
+  const rejoin = plan.rejoin && (await runRejoin(stage, floor, environment, plan.rejoin, writeLine));
   if (plan.embedded && measuresAnything(plan.embedded)) {
-    passes.push(await runPass(floor, embedded(stage), plan.embedded, say));
+    passes.push(await runPass(floor, embedded(stage), plan.embedded, writeLine));
   }
-  const tools = plan.tools && (await runTools(stage, floor, environment, plan.tools, say));
-  const hooks = plan.hooks && (await runHooks(stage, floor, environment, plan.hooks, say));
-  const memory = plan.memory && (await runMemory(stage, floor, environment, plan.memory, say));
-  const sessions = plan.sessions && (await runSessions(stage, floor, environment, plan.sessions, say));
-  const knowledge = plan.knowledge && (await runKnowledge(stage, floor, environment, plan.knowledge, say));
-  const search = plan.search && (await runSearch(stage, plan.search, say));
-  const quality = plan.quality ? await runQuality(stage, options.corpus, say) : null;
-  const uploads = plan.uploads && (await runUploads(stage, plan.uploads, say));
-  const traces = plan.traces && (await runTraces(stage, plan.traces, say));
-  const starts = plan.starts && (await runStarts(stage, plan.starts, say));
+  const tools = plan.tools && (await runTools(stage, floor, environment, plan.tools, writeLine));
+  const hooks = plan.hooks && (await runHooks(stage, floor, environment, plan.hooks, writeLine));
+  const memory = plan.memory && (await runMemory(stage, floor, environment, plan.memory, writeLine));
+  const sessions = plan.sessions && (await runSessions(stage, floor, environment, plan.sessions, writeLine));
+  const knowledge = plan.knowledge && (await runKnowledge(stage, floor, environment, plan.knowledge, writeLine));
+  const search = plan.search && (await runSearch(stage, plan.search, writeLine));
+  const quality = plan.quality ? await runQuality(stage, options.corpus, writeLine) : null;
+  const uploads = plan.uploads && (await runUploads(stage, plan.uploads, writeLine));
+  const traces = plan.traces && (await runTraces(stage, plan.traces, writeLine));
+  const starts = plan.starts && (await runStarts(stage, plan.starts, writeLine));
   const claudeAgent =
-    plan.claudeAgent && hasClaudeAgentSdk() ? await runClaudeAgent(stage, plan.claudeAgent, say) : null;
+    plan.claudeAgent && hasClaudeAgentSdk() ? await runClaudeAgent(stage, plan.claudeAgent, writeLine) : null;
   return {
     startedAt: new Date(began).toISOString(),
     seconds: round((Date.now() - began) / 1000, 0),
@@ -138,11 +138,11 @@ try {
     .flatMap(({ holds }) => holds)
     .filter(({ lost, peakOpen, streams }) => lost > 0 || peakOpen < streams);
   if (lost.length > 0) {
-    say('Streams were lost, or never all open at once: the figures above are invalid');
+    writeLine('Streams were lost, or never all open at once: the figures above are invalid');
     process.exitCode = 1;
   }
 } catch (error) {
-  say(
+  writeLine(
     clearing
       ? 'Stopped'
       : `The bench failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,

@@ -7,7 +7,7 @@ import type { LoadClient } from './load-client.ts';
 import { openDatabaseOf } from './knowledge-stage.ts';
 import { fillMemories } from './memory-fill.ts';
 import { lastSentMemory, type SentMemory } from './memory-requests.ts';
-import type { Floor, Say } from './passes.ts';
+import type { Floor, WriteLine } from './passes.ts';
 import type { MemoryRuns } from './plan.ts';
 import type { Environment } from './processes.ts';
 import { createKey, inParallel, post } from './provision.ts';
@@ -66,14 +66,14 @@ export async function runMemory(
   floor: Floor,
   clustered: ClusteredEnvironment,
   plan: MemoryRuns,
-  say: Say,
+  writeLine: WriteLine,
 ): Promise<MemoryResult[]> {
   const results = [
-    await runMode('postgres', () => stage.startClustered(clustered), clustered.env, { floor, plan, say }),
+    await runMode('postgres', () => stage.startClustered(clustered), clustered.env, { floor, plan, writeLine }),
   ];
   if (plan.embedded) {
     const env = stage.embeddedEnvironment();
-    results.push(await runMode('embedded', () => stage.startEmbedded(env), env, { floor, plan, say }));
+    results.push(await runMode('embedded', () => stage.startEmbedded(env), env, { floor, plan, writeLine }));
   }
   return results;
 }
@@ -81,7 +81,7 @@ export async function runMemory(
 interface Grounds {
   readonly floor: Floor;
   readonly plan: MemoryRuns;
-  readonly say: Say;
+  readonly writeLine: WriteLine;
 }
 
 async function runMode(
@@ -90,8 +90,8 @@ async function runMode(
   env: Environment,
   on: Grounds,
 ): Promise<MemoryResult> {
-  const { floor, plan, say } = on;
-  const tell = (line: string): void => say(`memory, ${mode}: ${line}`);
+  const { floor, plan, writeLine } = on;
+  const tell = (line: string): void => writeLine(`memory, ${mode}: ${line}`);
   tell('making agents and threads');
   const filling = await start();
   const made = await makeLanes(filling.service.origin, await createKey(env), plan);
@@ -154,12 +154,12 @@ async function measure(
   { load, direct }: Floor,
   lanes: readonly Lane[],
   plan: MemoryRuns,
-  say: Say,
+  writeLine: WriteLine,
 ): Promise<Pick<MemoryResult, 'lanes' | 'prompt'>> {
   await checkLanes(load, direct.origin, lanes, plan.memories);
-  say('warming up');
+  writeLine('warming up');
   await load.alternate({ lanes, rounds: plan.warmUpRounds });
-  say(`${lanes.length} kinds of runs in turn, one at a time`);
+  writeLine(`${lanes.length} kinds of runs in turn, one at a time`);
   const latencies = await load.alternate({ lanes, rounds: plan.rounds });
   const sent = await checkLanes(load, direct.origin, lanes, plan.memories);
   const { shown = 0, characters = 0 } = sent.get('full') ?? {};

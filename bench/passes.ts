@@ -35,7 +35,7 @@ export interface Floor {
   readonly postgres: PostgresProcesses | undefined;
 }
 
-export type Say = (line: string) => void;
+export type WriteLine = (line: string) => void;
 
 /** Starts the service twice on the same data: for the runs, and for the streams. */
 interface Mode {
@@ -52,18 +52,18 @@ export function embedded(stage: Stage): Mode {
   return { name: 'embedded', start: () => stage.startEmbedded(env) };
 }
 
-export async function runPass(floor: Floor, mode: Mode, pass: Pass, say: Say): Promise<PassResult> {
-  say(`${mode.name}: starting the service`);
+export async function runPass(floor: Floor, mode: Mode, pass: Pass, writeLine: WriteLine): Promise<PassResult> {
+  writeLine(`${mode.name}: starting the service`);
   const first = await mode.start();
   const began = Date.now();
   const service = await provision(
     { origin: first.service.origin, pid: first.service.pid, env: first.env },
     { threads: pass.threads, maxRuns: maxRuns(pass) },
   );
-  say(`${mode.name}: ${pass.threads} threads made in ${round((Date.now() - began) / 1000, 1)} s`);
-  const runs = pass.throughput.length > 0 ? await measureAllRuns(floor, service, mode, pass, say) : NO_RUNS;
+  writeLine(`${mode.name}: ${pass.threads} threads made in ${round((Date.now() - began) / 1000, 1)} s`);
+  const runs = pass.throughput.length > 0 ? await measureAllRuns(floor, service, mode, pass, writeLine) : NO_RUNS;
   await first.stop();
-  const holds = pass.holds.length > 0 ? await measureHolds(floor.load, mode, pass, service, say) : [];
+  const holds = pass.holds.length > 0 ? await measureHolds(floor.load, mode, pass, service, writeLine) : [];
   return { mode: mode.name, ...runs, holds };
 }
 
@@ -74,11 +74,11 @@ async function measureAllRuns(
   service: Target,
   mode: Mode,
   pass: Pass,
-  say: Say,
+  writeLine: WriteLine,
 ): Promise<Omit<PassResult, 'mode' | 'holds'>> {
   const places = await openAll(floor, service, mode, pass.targets);
   const watching = watch(service.pid);
-  const runs = await measureRuns(floor.load, places, pass, (line) => say(`${mode.name}: ${line}`));
+  const runs = await measureRuns(floor.load, places, pass, (line) => writeLine(`${mode.name}: ${line}`));
   const resident = (await watching.stop()).map(({ residentMiB }) => residentMiB);
   return { ...runs, residentMiB: { median: round(median(resident), 0), peak: round(percentile(resident, 1), 0) } };
 }
@@ -104,18 +104,18 @@ async function measureRuns(
   load: LoadClient,
   places: Places,
   pass: Pass,
-  say: Say,
+  writeLine: WriteLine,
 ): Promise<Pick<PassResult, 'throughput' | 'firstToken'>> {
-  say('warming up');
+  writeLine('warming up');
   await warmUp(load, places, pass.warmUpSeconds);
   const throughput: CellResult[] = [];
   for (const cell of pass.throughput) {
-    say(`${cell.form}, ${cell.concurrency} at a time`);
+    writeLine(`${cell.form}, ${cell.concurrency} at a time`);
     throughput.push(await measureCell(load, places, cell));
   }
   const firstToken: CellResult[] = [];
   for (const cell of pass.firstToken) {
-    say(`first token, ${cell.concurrency} at a time`);
+    writeLine(`first token, ${cell.concurrency} at a time`);
     firstToken.push(await measureCell(load, places, cell));
   }
   return { throughput, firstToken };
@@ -126,7 +126,7 @@ async function measureHolds(
   mode: Mode,
   pass: Pass,
   before: Target,
-  say: Say,
+  writeLine: WriteLine,
 ): Promise<HoldFigures[]> {
   const running = await mode.start();
   const { service, connections } = running;
@@ -134,7 +134,7 @@ async function measureHolds(
   await load.open(name, { ...before, origin: service.origin, pid: service.pid });
   const holds: HoldFigures[] = [];
   for (const hold of pass.holds) {
-    say(`${mode.name}: ${hold.streams} streams open`);
+    writeLine(`${mode.name}: ${hold.streams} streams open`);
     holds.push(await measureHold(load, { target: name, pid: service.pid, connections }, hold));
   }
   await running.stop();

@@ -1,6 +1,4 @@
 import { INSTANT, type ReplyScript } from './script.ts';
-import type { ClaudeAgentPlan } from './claude-agent.ts';
-import type { StartPlan } from './starts.ts';
 import type { TargetKind, RunForm } from './targets.ts';
 
 /** One line of the throughput table: the same load on several targets. */
@@ -157,6 +155,14 @@ export const PARTS = [
   'claude-agent',
 ] as const;
 export type BenchPart = (typeof PARTS)[number];
+
+export interface StartPlan {
+  readonly rounds: number;
+}
+
+export interface ClaudeAgentPlan {
+  readonly rounds: number;
+}
 
 export interface Plan {
   readonly postgres: Pass;

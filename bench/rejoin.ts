@@ -58,23 +58,23 @@ export async function measureRejoin(
   load: LoadClient,
   replicas: Replicas,
   plan: Rejoin,
-  say: (line: string) => void,
+  writeLine: (line: string) => void,
 ): Promise<RejoinResult> {
   const target = replicas['its own'].name;
   const recording = { target, other: replicas.another.name, script: plan.script };
-  say('warming up');
+  writeLine('warming up');
   await load.record({ ...recording, runs: plan.warmUpRuns });
   for (const concurrency of [1, 16]) await readAll(load, replicas, { concurrency, seconds: plan.seconds, rounds: 1 });
-  say(`${plan.runs} runs to be read again`);
+  writeLine(`${plan.runs} runs to be read again`);
   const recorded = await load.record({ ...recording, runs: plan.runs });
   const reads: RejoinFigures[] = [];
   for (const concurrency of plan.concurrencies) {
-    say(`ended runs, ${concurrency} at a time`);
+    writeLine(`ended runs, ${concurrency} at a time`);
     reads.push(...(await readAll(load, replicas, { ...plan, concurrency })));
   }
   const followed: FollowFigures[] = [];
   for (const replica of REPLICAS) {
-    say(`runs under way, joined on ${replica} replica`);
+    writeLine(`runs under way, joined on ${replica} replica`);
     const result = await load.follow({ target, joinedOn: replicas[replica].name, ...plan.follow });
     followed.push({ replica, ...followFigures(result), runs: plan.follow.runs, concurrency: plan.follow.concurrency });
   }

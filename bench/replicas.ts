@@ -1,4 +1,4 @@
-import type { Floor, Say } from './passes.ts';
+import type { Floor, WriteLine } from './passes.ts';
 import { maxRejoinRuns, type Rejoin } from './plan.ts';
 import { provision } from './provision.ts';
 import { measureRejoin, type RejoinResult } from './rejoin.ts';
@@ -10,9 +10,9 @@ export async function runRejoin(
   { load, postgres }: Floor,
   environment: ClusteredEnvironment,
   rejoin: Rejoin,
-  say: Say,
+  writeLine: WriteLine,
 ): Promise<RejoinResult> {
-  say('rejoin: starting two replicas');
+  writeLine('rejoin: starting two replicas');
   const running = await stage.startClustered(environment);
   const other = await stage.startApi(environment);
   const { service, env } = running;
@@ -27,7 +27,7 @@ export async function runRejoin(
       another: { name: 'rejoin/another', pid: other.pid, database: postgres },
     },
     rejoin,
-    (line) => say(`rejoin: ${line}`),
+    (line) => writeLine(`rejoin: ${line}`),
   );
   await Promise.all([running.stop(), other.stop()]);
   return result;

@@ -4,7 +4,7 @@
  */
 import { round, median, percentile } from './figures.ts';
 import { type ComparedFigures, type ComparedLane, compareLanes } from './lanes.ts';
-import type { Floor, Say } from './passes.ts';
+import type { Floor, WriteLine } from './passes.ts';
 import type { SessionRuns } from './plan.ts';
 import { createKey, inParallel, post, send } from './provision.ts';
 import { INSTANT } from './script.ts';
@@ -35,14 +35,14 @@ export async function runSessions(
   floor: Floor,
   clustered: ClusteredEnvironment,
   plan: SessionRuns,
-  say: Say,
+  writeLine: WriteLine,
 ): Promise<SessionResult[]> {
   const results = [
-    await runMode('postgres', await stage.startClustered(clustered), clustered.env, { floor, plan, say }),
+    await runMode('postgres', await stage.startClustered(clustered), clustered.env, { floor, plan, writeLine }),
   ];
   if (plan.embedded) {
     const env = stage.embeddedEnvironment();
-    results.push(await runMode('embedded', await stage.startEmbedded(env), env, { floor, plan, say }));
+    results.push(await runMode('embedded', await stage.startEmbedded(env), env, { floor, plan, writeLine }));
   }
   return results;
 }
@@ -50,7 +50,7 @@ export async function runSessions(
 interface Grounds {
   readonly floor: Floor;
   readonly plan: SessionRuns;
-  readonly say: Say;
+  readonly writeLine: WriteLine;
 }
 
 interface Minted {
@@ -63,9 +63,9 @@ async function runMode(
   mode: SessionResult['mode'],
   running: RunningService,
   env: Environment,
-  { floor, plan, say }: Grounds,
+  { floor, plan, writeLine }: Grounds,
 ): Promise<SessionResult> {
-  const tell = (line: string): void => say(`sessions, ${mode}: ${line}`);
+  const tell = (line: string): void => writeLine(`sessions, ${mode}: ${line}`);
   const { origin, pid } = running.service;
   const key = await createKey(env);
   tell('making agents, threads and sessions');

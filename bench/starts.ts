@@ -2,15 +2,12 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { median, round } from './figures.ts';
-import type { Say } from './passes.ts';
+import type { StartPlan } from './plan.ts';
+import type { WriteLine } from './passes.ts';
 import type { Environment } from './processes.ts';
 import { processorMs } from './samples.ts';
 import type { Stage } from './stage.ts';
 import { table } from './table.ts';
-
-export interface StartPlan {
-  readonly rounds: number;
-}
 
 const KINDS = {
   nothing: 'a Node process that does nothing',
@@ -64,10 +61,10 @@ async function measureRound(stage: Stage): Promise<Record<Kind, Cost>> {
   return { nothing, first, commandToService, again, command: await program(command, env) };
 }
 
-export async function runStarts(stage: Stage, { rounds }: StartPlan, say: Say): Promise<StartFigures[]> {
+export async function runStarts(stage: Stage, { rounds }: StartPlan, writeLine: WriteLine): Promise<StartFigures[]> {
   const measured: Record<Kind, Cost>[] = [];
   for (let nth = 1; nth <= rounds; nth += 1) {
-    say(`starts: round ${nth} of ${rounds}`);
+    writeLine(`starts: round ${nth} of ${rounds}`);
     measured.push(await measureRound(stage));
   }
   return (Object.keys(KINDS) as Kind[]).map((kind) => ({

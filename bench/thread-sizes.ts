@@ -1,7 +1,7 @@
 import { round } from './figures.ts';
 import { type GrowthFigures, measureGrowth } from './growth.ts';
 import type { Place } from './measure.ts';
-import type { Floor, Say } from './passes.ts';
+import type { Floor, WriteLine } from './passes.ts';
 import { type Growth, maxGrowthRuns } from './plan.ts';
 import { provision } from './provision.ts';
 import { seed, type Seeding } from './seed.ts';
@@ -13,9 +13,9 @@ export async function runGrowth(
   { load, direct, postgres }: Floor,
   environment: ClusteredEnvironment,
   growth: Growth,
-  say: Say,
+  writeLine: WriteLine,
 ): Promise<GrowthFigures[]> {
-  say('growth: starting the service');
+  writeLine('growth: starting the service');
   const running = await stage.startClustered(environment);
   const { service, env } = running;
   const began = Date.now();
@@ -23,7 +23,7 @@ export async function runGrowth(
   const target = await provision({ ...service, env }, { threads, maxRuns: maxGrowthRuns(growth) });
   const seedings = shareOut(target.threads, growth);
   await seed(environment.database, seedings);
-  say(`growth: ${threads} threads filled in ${round((Date.now() - began) / 1000, 1)} s`);
+  writeLine(`growth: ${threads} threads filled in ${round((Date.now() - began) / 1000, 1)} s`);
   const places = new Map<number, Place>();
   for (const { messages, threads } of seedings) {
     const name = `growth/${messages}`;
@@ -33,7 +33,7 @@ export async function runGrowth(
   const figures = await measureGrowth(
     { load, sdk: stage.startSdk(), upstreamOrigin: direct.origin, service: places },
     growth,
-    (line) => say(`growth: ${line}`),
+    (line) => writeLine(`growth: ${line}`),
   );
   await running.stop();
   return figures;

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Floor, Say } from './passes.ts';
+import type { Floor, WriteLine } from './passes.ts';
 import type { ToolRuns } from './plan.ts';
 import type { Environment } from './processes.ts';
 import type { ClusteredEnvironment, RunningService, Stage } from './stage.ts';
@@ -21,7 +21,7 @@ export async function runTools(
   floor: Floor,
   clustered: ClusteredEnvironment,
   plan: ToolRuns,
-  say: Say,
+  writeLine: WriteLine,
 ): Promise<ToolsResult[]> {
   const { port } = await stage.startToolServer();
   const address = `127.0.0.1:${port}`;
@@ -30,11 +30,11 @@ export async function runTools(
   const on = { floor, toolOrigin: `http://${address}`, probeFile, plan };
   const environment = { ...clustered, env: { ...clustered.env, ...further } };
   const results = [
-    await runMode('postgres', (args) => stage.startClustered(environment, args), environment.env, on, say),
+    await runMode('postgres', (args) => stage.startClustered(environment, args), environment.env, on, writeLine),
   ];
   if (plan.embedded) {
     const env = { ...stage.embeddedEnvironment(), ...further };
-    results.push(await runMode('embedded', (args) => stage.startEmbedded(env, args), env, on, say));
+    results.push(await runMode('embedded', (args) => stage.startEmbedded(env, args), env, on, writeLine));
   }
   return results;
 }
@@ -44,10 +44,10 @@ async function runMode(
   start: Start,
   env: Environment,
   on: { readonly floor: Floor; readonly toolOrigin: string; readonly probeFile: string; readonly plan: ToolRuns },
-  say: Say,
+  writeLine: WriteLine,
 ): Promise<ToolsResult> {
   const { floor, toolOrigin, plan } = on;
-  const tell = (line: string): void => say(`tools, ${mode}: ${line}`);
+  const tell = (line: string): void => writeLine(`tools, ${mode}: ${line}`);
   tell('making agents and integrations');
   const filling = await start([]);
   const grounds = await provisionTools({ origin: filling.service.origin, env, toolOrigin }, plan);

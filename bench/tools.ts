@@ -49,7 +49,7 @@ export async function measureToolRuns(
   { cold, hot, integrations, pooled }: ToolGrounds,
   on: { readonly origin: string; readonly place: Place; readonly toolOrigin: string },
   plan: ToolRuns,
-  say: (line: string) => void,
+  writeLine: (line: string) => void,
 ): Promise<ToolRunFigures> {
   const prefix = on.place.name;
   const open = async (lane: Lane, kind: string): Promise<Opened> => {
@@ -60,20 +60,20 @@ export async function measureToolRuns(
   const opened = { cold: [] as Opened[], hot: [] as Opened[] };
   for (const lane of cold) opened.cold.push(await open(lane, 'cold'));
   for (const lane of hot) opened.hot.push(await open(lane, 'hot'));
-  say('warming up');
+  writeLine('warming up');
   // On agents of no other kind of run: the first runs need agents that the process has not used.
   const warmUp = opened.hot.filter(({ lane }) => lane === 'sse');
   await load.alternate({ lanes: warmUp, rounds: 2 * plan.warmUpRounds });
-  say('agents that the process has not used');
+  writeLine('agents that the process has not used');
   const coldFigures = figuresOf(opened.cold, await load.alternate({ lanes: opened.cold, rounds: plan.coldRuns }));
   await load.alternate({ lanes: opened.hot, rounds: plan.warmUpRounds });
-  say(`${opened.hot.length} kinds of runs in turn, one at a time`);
+  writeLine(`${opened.hot.length} kinds of runs in turn, one at a time`);
   const before = await received(on.toolOrigin);
   const hotFigures = figuresOf(opened.hot, await load.alternate({ lanes: opened.hot, rounds: plan.rounds }));
   const after = await received(on.toolOrigin);
   if (after.calls - before.calls !== 2 * plan.rounds)
     throw new Error('The tool server was not called once in each run that calls it');
-  say('16 at a time');
+  writeLine('16 at a time');
   return {
     integrations,
     pooled,

@@ -7,7 +7,7 @@ import type { SqlExecutor } from '../src/platform/database/index.ts';
 import type * as TraceRepositories from '../src/observability/persistence/trace.repository.ts';
 import { percentile, round } from './figures.ts';
 import { openDatabaseOf } from './knowledge-stage.ts';
-import type { Say } from './passes.ts';
+import type { WriteLine } from './passes.ts';
 import type { TracesPlan } from './plan.ts';
 import type { PostgresProcesses } from './postgres-processes.ts';
 import type { Environment, Service } from './processes.ts';
@@ -64,8 +64,8 @@ const EXPORTS_A_MINUTE = 20;
 const MINUTE_MS = 61_000;
 
 /** Uses separate databases, so that other parts of the bench have no influence. */
-export async function runTraces(stage: Stage, plan: TracesPlan, say: Say): Promise<TracesResult> {
-  const tell = (line: string): void => say(`traces: ${line}`);
+export async function runTraces(stage: Stage, plan: TracesPlan, writeLine: WriteLine): Promise<TracesResult> {
+  const tell = (line: string): void => writeLine(`traces: ${line}`);
   const environment = await stage.clusteredEnvironment();
   const service = await stage.startApi(environment);
   const open = await openDatabaseOf(environment.env);
@@ -189,7 +189,7 @@ async function measurePurge(database: SqlExecutor, agent: FilledAgent, count: nu
   return { traces: purged, perSecond: round(purged / ((performance.now() - began) / 1_000), 0) };
 }
 
-async function publishOnPostgres(stage: Stage, plan: TracesPlan, say: Say): Promise<PublishFigures> {
+async function publishOnPostgres(stage: Stage, plan: TracesPlan, writeLine: WriteLine): Promise<PublishFigures> {
   const environment = await stage.clusteredEnvironment();
   const service = await stage.startApi(environment);
   const open = await openDatabaseOf(environment.env);
@@ -197,7 +197,7 @@ async function publishOnPostgres(stage: Stage, plan: TracesPlan, say: Say): Prom
   const postgres = await stage.databaseProcesses();
   try {
     await fillTraces(open.database, await readerOf(service, environment.env, open.database), plan.published, 0);
-    say(`a worker publishes ${plan.published} traces`);
+    writeLine(`a worker publishes ${plan.published} traces`);
     const worker = await stage.startWorker({
       ...environment.env,
       OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
@@ -214,7 +214,7 @@ async function publishOnPostgres(stage: Stage, plan: TracesPlan, say: Say): Prom
 }
 
 /** The embedded database is in the publishing process, so its metrics show the progress. */
-async function publishEmbedded(stage: Stage, plan: TracesPlan, say: Say): Promise<PublishFigures> {
+async function publishEmbedded(stage: Stage, plan: TracesPlan, writeLine: WriteLine): Promise<PublishFigures> {
   const { port } = await stage.startOtlpServer();
   const env = { ...stage.embeddedEnvironment(), OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` };
   let running = await stage.startEmbedded(env);
@@ -233,7 +233,7 @@ async function publishEmbedded(stage: Stage, plan: TracesPlan, say: Say): Promis
   await fillTraces(open.database, { organizationId: row?.id ?? '', agentId, threadId }, plan.embedded, 0);
   await open.close();
   running = await stage.startEmbedded(env);
-  say(`the embedded default publishes ${plan.embedded} traces`);
+  writeLine(`the embedded default publishes ${plan.embedded} traces`);
   try {
     const { service } = running;
     const exported = async (): Promise<number> =>

@@ -19,11 +19,11 @@ export interface CorpusFile {
  * Downloads the missing packages with apt.
  * @throws Error with the names of packages that cannot be downloaded
  */
-export function fetchCorpus(folder: string, say: (line: string) => void): void {
+export function fetchCorpus(folder: string, writeLine: (line: string) => void): void {
   const missing: string[] = [];
   for (const { name, folder: inside } of PACKAGES) {
     if (existsSync(join(folder, name, inside))) continue;
-    say(`fetching ${name}`);
+    writeLine(`fetching ${name}`);
     const fetched = join(folder, 'fetched');
     rmSync(fetched, { recursive: true, force: true });
     mkdirSync(fetched, { recursive: true });
@@ -37,7 +37,7 @@ export function fetchCorpus(folder: string, say: (line: string) => void): void {
         stdio: ['pipe', 'ignore', 'pipe'],
       });
     } catch (error) {
-      say(error instanceof Error ? error.message : String(error));
+      writeLine(error instanceof Error ? error.message : String(error));
       missing.push(name);
     }
     rmSync(fetched, { recursive: true, force: true });

@@ -1,7 +1,7 @@
 /** Measures answers to questions about real documents, and the coverage of their pages, with one agent in embedded mode. */
 import { round } from '../figures.ts';
 import { openDatabaseOf } from '../knowledge-stage.ts';
-import type { Say } from '../passes.ts';
+import type { WriteLine } from '../passes.ts';
 import type { Environment } from '../processes.ts';
 import { createKey, post } from '../provision.ts';
 import type { Stage } from '../stage.ts';
@@ -41,9 +41,13 @@ interface Site {
 }
 
 /** @throws Error with the names of packages that cannot be downloaded */
-export async function runQuality(stage: Stage, corpus: string | undefined, say: Say): Promise<QualityResult> {
+export async function runQuality(
+  stage: Stage,
+  corpus: string | undefined,
+  writeLine: WriteLine,
+): Promise<QualityResult> {
   const folder = corpus ?? CORPUS_FOLDER;
-  const tell = (line: string): void => say(`quality: ${line}`);
+  const tell = (line: string): void => writeLine(`quality: ${line}`);
   fetchCorpus(folder, tell);
   const [html, others] = [
     PACKAGES.filter(({ covered }) => covered > 0),
