@@ -35,6 +35,7 @@ export {
   type Frequency,
   type ResponseComponents,
 } from './domain/response-components.js';
+export { lockAgent } from './persistence/lock-agent.sql.js';
 export { etagOf } from './http/if-match.js';
 export { ApiVersionHeader } from './http/version-header.js';
 export { ApiIfMatchHeader, writeTargetOf } from './http/write-target.js';

@@ -1,17 +1,11 @@
 import { Injectable } from '@nestjs/common';
+import { lockAgent } from '../../agents/index.js';
 import { Database, toDate, type Transaction } from '../../platform/database/index.js';
 import type { IdempotentRequest } from '../domain/idempotency.js';
 import type { Channel, Thread } from '../domain/thread.js';
 import { messages, METADATA, threads } from './conversations.entities.js';
 import { IdempotencyRepository } from './idempotency.repository.js';
-import {
-  FIND_AGENT_OF_THREAD,
-  FIND_THREAD,
-  LIST_THREADS,
-  LIST_THREADS_OF_AGENTS,
-  LOCK_AGENT,
-  LOCK_THREAD,
-} from './thread.sql.js';
+import { FIND_AGENT_OF_THREAD, FIND_THREAD, LIST_THREADS, LIST_THREADS_OF_AGENTS, LOCK_THREAD } from './thread.sql.js';
 
 /** A thread's place in the list of threads. */
 export interface ThreadPosition {
@@ -55,8 +49,7 @@ export class ThreadRepository {
   ): Promise<'inserted' | 'agent_absent' | 'repeated'> {
     return this.database.transaction(async (transaction) => {
       const { id, agentId, createdAt } = thread;
-      const agents = await LOCK_AGENT.run(transaction, { organizationId, agentId });
-      if (agents.length === 0) return 'agent_absent';
+      if ((await lockAgent(transaction, organizationId, agentId, 'shared')) === null) return 'agent_absent';
       if (idempotency && !(await this.keys.claim(transaction, organizationId, idempotency, { id, createdAt })))
         return 'repeated';
       transaction.em.persist(transaction.em.create(threads, { ...thread, externalId: null, deletedAt: null }));

@@ -48,12 +48,6 @@ export const LIST_THREADS_OF_AGENTS = statement({ ...PAGE_PARAMETERS, agentIds: 
   listThreads(p, `agent_id = any(${p.agentIds})`),
 );
 
-/** The lock waits for a deletion of the agent that is under way: its job would not see a thread inserted now. */
-export const LOCK_AGENT = statement(
-  { organizationId: 'uuid', agentId: 'uuid' },
-  (p) => `select id from agents where organization_id = ${p.organizationId} and id = ${p.agentId} for key share`,
-);
-
 export const LOCK_THREAD = statement(
   { organizationId: 'uuid', id: 'uuid' },
   (p) => `

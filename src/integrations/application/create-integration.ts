@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import { ForbiddenByAgentAllowlist, mayUseAgent, type ApiKeyPrincipal } from '../../access/index.js';
-import { AgentNotFound } from '../../agents/index.js';
+import { AgentNotFound, lockAgent } from '../../agents/index.js';
 import { Clock } from '../../platform/clock/index.js';
 import { Database, type Transaction } from '../../platform/database/index.js';
 import { EventBus } from '../../platform/events/index.js';
@@ -49,7 +49,7 @@ export class CreateIntegration {
     const { organizationId } = caller;
     this.validateApp.execute(request);
     const { integration, isNew, agentIds } = await this.database.transaction(async (transaction) => {
-      if (!(await this.integrations.lockAgent(transaction, organizationId, agentId))) throw new AgentNotFound();
+      if ((await lockAgent(transaction, organizationId, agentId, 'exclusive')) === null) throw new AgentNotFound();
       const attached = await this.attach(transaction, caller, agentId, request);
       await this.requireRoom(transaction, organizationId, agentId);
       return attached;

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { lockAgent } from '../../agents/index.js';
 import { Database } from '../../platform/database/index.js';
 import { nameTools, type ServerTool } from '../domain/tool-name.js';
 import { IntegrationRepository } from '../persistence/integration.repository.js';
@@ -24,7 +25,7 @@ export class NameAgentTools {
   /** The lock on the agent serializes all processes, so that two that offer a new tool at the same time give it one name. */
   private store(organizationId: string, agentId: string, tools: readonly ServerTool[]): Promise<readonly string[]> {
     return this.database.transaction(async (transaction) => {
-      await this.integrations.lockAgent(transaction, organizationId, agentId);
+      await lockAgent(transaction, organizationId, agentId, 'exclusive');
       const { names, changed } = nameTools(
         await this.integrations.toolNames(transaction, organizationId, agentId),
         tools,

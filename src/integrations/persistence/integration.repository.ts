@@ -10,7 +10,7 @@ import {
 import { identityOf, type Integration, type IntegrationType, isOrganizationWide } from '../domain/integration.js';
 import type { KeptNames, NamesOfAgent } from '../domain/tool-name.js';
 import { EXCLUDED_TOOLS, SETTINGS, StoredAttachment, StoredIntegration } from './integrations.schema.js';
-import { AGENT_INTEGRATIONS, AGENTS_OF_INTEGRATION, INSERT_OR_LOCK, LOCK_AGENT } from './integrations.sql.js';
+import { AGENT_INTEGRATIONS, AGENTS_OF_INTEGRATION, INSERT_OR_LOCK } from './integrations.sql.js';
 
 export interface IntegrationRow {
   readonly id: string;
@@ -58,14 +58,6 @@ export class IntegrationRepository {
   async find(organizationId: string, id: string): Promise<Integration | null> {
     const row = await this.database.read((em) => em.findOne(StoredIntegration, { organizationId, id }));
     return row && entityToIntegration(row);
-  }
-
-  /**
-   * Prevents the agent's deletion and other attachments to it until the transaction ends.
-   * @returns whether the agent exists
-   */
-  async lockAgent(transaction: Transaction, organizationId: string, agentId: string): Promise<boolean> {
-    return (await LOCK_AGENT.run(transaction, { organizationId, agentId })).length > 0;
   }
 
   /** Locks out other writers of the integration until the transaction ends. */

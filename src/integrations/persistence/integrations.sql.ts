@@ -39,11 +39,6 @@ export const AGENTS_OF_INTEGRATION = statement(
   order by used.agent_id`,
 );
 
-export const LOCK_AGENT = statement(
-  { organizationId: 'uuid', agentId: 'uuid' },
-  (p) => `select id from agents where organization_id = ${p.organizationId} and id = ${p.agentId} for no key update`,
-);
-
 /** The update changes nothing: it locks the row of the same identity and returns it. */
 export const INSERT_OR_LOCK = statement(
   {

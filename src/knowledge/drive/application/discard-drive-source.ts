@@ -1,5 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { AgentDataHolders, type DeletedAgent } from '../../../agents/index.js';
+import { AgentDataHolders, type DeletedAgent, lockAgent } from '../../../agents/index.js';
 import { Clock } from '../../../platform/clock/index.js';
 import { Database } from '../../../platform/database/index.js';
 import { DocumentIndex } from '../../index/application/indexing/document-index.js';
@@ -46,7 +46,7 @@ export class DiscardDriveSource implements OnModuleInit {
 
   private async removeOf({ organizationId, agentId }: DeletedAgent, signal: AbortSignal): Promise<void> {
     const isDeleted = await this.database.transaction(async (transaction) => {
-      if (await this.sources.lockAgent(transaction, organizationId, agentId)) return false;
+      if ((await lockAgent(transaction, organizationId, agentId, 'exclusive')) !== null) return false;
       await this.sources.markRemoved(transaction, { organizationId, agentId }, this.clock.now());
       return true;
     });

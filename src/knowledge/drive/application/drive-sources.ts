@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { AgentNotFound } from '../../../agents/index.js';
+import { AgentNotFound, lockAgent } from '../../../agents/index.js';
 import { Clock } from '../../../platform/clock/index.js';
 import { Database, type Transaction } from '../../../platform/database/index.js';
 import { Outbox } from '../../../platform/jobs/index.js';
@@ -36,7 +36,7 @@ export class DriveSources {
   /** Stores a selection and starts its sync, which replaces one in progress. @returns the source's id. @throws AgentNotFound */
   async select(transaction: Transaction, selection: Selection): Promise<string> {
     const { organizationId, agentId } = selection;
-    if (!(await this.sources.lockAgent(transaction, organizationId, agentId))) throw new AgentNotFound();
+    if ((await lockAgent(transaction, organizationId, agentId, 'exclusive')) === null) throw new AgentNotFound();
     const id = await this.sources.put(transaction, selection, this.clock.now());
     await this.outbox.enqueue(transaction, syncDrive, { organizationId, sourceId: id }, { dedupeKey: id });
     return id;

@@ -28,14 +28,6 @@ export class DriveSourceRepository {
     );
   }
 
-  /**
-   * Locks the agent until the transaction ends: it cannot be deleted, and no other selection for it can be stored.
-   * @returns whether it exists
-   */
-  async lockAgent(transaction: Transaction, organizationId: string, agentId: string): Promise<boolean> {
-    return (await sql.LOCK_AGENT.run(transaction, { organizationId, agentId })).length > 0;
-  }
-
   /** Stores the selection and starts its sync, which replaces one in progress. The caller has locked the agent. @returns the source's id */
   async put({ em }: Transaction, selection: Selection, now: Date): Promise<string> {
     const { organizationId, agentId, kind } = selection;

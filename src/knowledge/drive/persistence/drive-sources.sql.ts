@@ -11,12 +11,6 @@ export const AGENT_EXISTS = statement(
   (p) => `select 1 as one from agents where organization_id = ${p.organizationId} and id = ${p.agentId}`,
 );
 
-export const LOCK_AGENT = statement(
-  AGENT,
-  (p) =>
-    `select 1 as one from agents where organization_id = ${p.organizationId} and id = ${p.agentId} for no key update`,
-);
-
 /** Deleted agents that still have sources. */
 export const LEFT_BEHIND = statement(
   { limit: 'integer' },

@@ -1,10 +1,9 @@
 import { LockMode } from '@mikro-orm/core';
 import { Injectable } from '@nestjs/common';
-import type { DeletedAgent } from '../../../agents/index.js';
+import { type DeletedAgent, lockAgent } from '../../../agents/index.js';
 import { Database, toDate, type Transaction } from '../../../platform/database/index.js';
 import type { StoreUsage } from '../../index/domain/source-kind.js';
 import type { DocumentScope, Upload } from '../domain/upload.js';
-import { FIND_AGENT_FOR_KEY_SHARE, FIND_AGENT_FOR_UPDATE } from '../../index/persistence/agents.sql.js';
 import {
   FIND_DELETED_AGENTS_WITH_UPLOADS,
   FIND_ORGANIZATIONS_WITH_WAITING_UPLOADS,
@@ -54,8 +53,7 @@ export class UploadRepository {
    * @returns how many uploads the agent has; null if it does not exist
    */
   async lockAgentAndCount(transaction: Transaction, organizationId: string, agentId: string): Promise<number | null> {
-    const agents = await FIND_AGENT_FOR_UPDATE.run(transaction, { organizationId, agentId });
-    if (agents.length === 0) return null;
+    if ((await lockAgent(transaction, organizationId, agentId, 'exclusive')) === null) return null;
     return transaction.em.count(StoredUpload, { organizationId, agentId, status: { $ne: 'removing' } });
   }
 
@@ -77,7 +75,7 @@ export class UploadRepository {
 
   /** @returns false if the agent or the upload was deleted */
   async finish(transaction: Transaction, { organizationId, agentId, id }: NewUpload, now: Date): Promise<boolean> {
-    if (!(await lockAgent(transaction, { organizationId, agentId }))) return false;
+    if ((await lockAgent(transaction, organizationId, agentId, 'shared')) === null) return false;
     const changed = { status: 'processing' as const, changedAt: now };
     return (await transaction.em.nativeUpdate(StoredUpload, { organizationId, id, status: 'pending' }, changed)) > 0;
   }
@@ -141,7 +139,7 @@ export class UploadRepository {
     { chunks, bytes }: StoreUsage,
     now: Date,
   ): Promise<boolean> {
-    if (!(await lockAgent(transaction, { organizationId, agentId }))) return false;
+    if ((await lockAgent(transaction, organizationId, agentId, 'shared')) === null) return false;
     const changed = { status: 'ready' as const, chunks, bytes, changedAt: now };
     return (await transaction.em.nativeUpdate(StoredUpload, { organizationId, id, status: 'processing' }, changed)) > 0;
   }
@@ -213,7 +211,7 @@ export class UploadRepository {
    */
   softDeleteAll(agent: DeletedAgent, unfinishedSince: Date, now: Date): Promise<boolean> {
     return this.database.transaction(async (transaction) => {
-      if (await lockAgent(transaction, agent)) return false;
+      if ((await lockAgent(transaction, agent.organizationId, agent.agentId, 'shared')) !== null) return false;
       const { organizationId, agentId } = agent;
       const unfinished = { status: 'pending' as const, changedAt: { $lt: unfinishedSince } };
       const where = { organizationId, agentId, $or: [{ status: { $in: SHOWN } }, unfinished] };
@@ -231,14 +229,6 @@ export class UploadRepository {
       em.find(StoredUpload, where, { fields: ['id', 'organizationId'], orderBy: { id: 'asc' }, limit }),
     );
   }
-}
-
-/** The agent's deletion waits until the transaction ends. @returns false if the agent does not exist */
-async function lockAgent(
-  transaction: Transaction,
-  { organizationId, agentId }: Pick<DeletedAgent, 'organizationId' | 'agentId'>,
-): Promise<boolean> {
-  return (await FIND_AGENT_FOR_KEY_SHARE.run(transaction, { organizationId, agentId })).length > 0;
 }
 
 function parseScope(json: string | null): DocumentScope | null {

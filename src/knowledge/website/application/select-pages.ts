@@ -1,4 +1,4 @@
-import { AgentNotFound } from '../../../agents/index.js';
+import { AgentNotFound, lockAgent } from '../../../agents/index.js';
 import type { Database } from '../../../platform/database/index.js';
 import { ValidationFailed } from '../../../platform/errors/index.js';
 import { CrawlScope } from '../domain/crawl-scope.js';
@@ -25,7 +25,7 @@ export class SelectPages {
     return this.database.transaction(async (transaction) => {
       const organizationId = await this.websites.organizationOf(transaction, agentId);
       if (organizationId === null) throw new WebsiteNotSet();
-      if ((await this.websites.lockAgent(transaction, organizationId, agentId)) === null) throw new AgentNotFound();
+      if ((await lockAgent(transaction, organizationId, agentId, 'shared')) === null) throw new AgentNotFound();
       const href = canonicalRoot(rootUrl, MAX_URL_CHARACTERS)?.href;
       await this.startCrawl.execute(transaction, organizationId, agentId, true);
       const root = (await this.websites.roots(transaction, organizationId, agentId)).find(

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { AgentNotFound } from '../../../agents/index.js';
+import { AgentNotFound, lockAgent } from '../../../agents/index.js';
 import type { StoreUsage } from '../../index/domain/source-kind.js';
 import { DocumentIndex } from '../../index/application/indexing/document-index.js';
 import { Database } from '../../../platform/database/index.js';
@@ -30,7 +30,7 @@ export class SetWebsite {
     configs: readonly SiteConfig[],
   ): Promise<Website & StoreUsage> {
     const website = await this.database.transaction(async (transaction) => {
-      const type = await this.websites.lockAgent(transaction, organizationId, agentId);
+      const type = await lockAgent(transaction, organizationId, agentId, 'shared');
       if (type === null) throw new AgentNotFound();
       if (type === 'classic') throw new WebsiteUnsupported();
       // Locks the website's row: concurrent requests wait here, and each reads the sites that the one before has stored.

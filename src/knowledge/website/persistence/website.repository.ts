@@ -3,7 +3,6 @@ import { Database, type EntityReader, inBatches, type Transaction } from '../../
 import type { SyncStatus } from '../../index/domain/sync-status.js';
 import type { WebsiteRoot } from '../domain/website-root.js';
 import { StoredOrigin, StoredPage, StoredRoot, StoredWebsite } from './website.entities.js';
-import { LOCK_AGENT } from './websites.sql.js';
 
 export interface PageCounts {
   readonly found: number;
@@ -86,12 +85,6 @@ export class WebsiteRepository {
       budgetReached,
       startedAt,
     };
-  }
-
-  /** The agent cannot be deleted until the transaction ends. @returns the agent's type; null where it does not exist */
-  async lockAgent(transaction: Transaction, organizationId: string, agentId: string): Promise<string | null> {
-    const [row] = await LOCK_AGENT.run<{ type: string }>(transaction, { organizationId, agentId });
-    return row?.type ?? null;
   }
 
   /** For operator commands, which name no organization. @returns null where the agent never had a website */

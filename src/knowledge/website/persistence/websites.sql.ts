@@ -8,11 +8,6 @@ import { statement } from '../../../platform/database/index.js';
 const agentExists = (table: string): string =>
   `exists (select 1 from agents where agents.organization_id = ${table}.organization_id and agents.id = ${table}.agent_id)`;
 
-export const LOCK_AGENT = statement(
-  { organizationId: 'uuid', agentId: 'uuid' },
-  (p) => `select type from agents where organization_id = ${p.organizationId} and id = ${p.agentId} for key share`,
-);
-
 export const DUE = statement(
   { now: 'timestamptz', limit: 'integer' },
   (p) => `

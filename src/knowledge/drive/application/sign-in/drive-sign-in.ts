@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { AgentNotFound } from '../../../../agents/index.js';
+import { AgentNotFound, lockAgent } from '../../../../agents/index.js';
 import { Settings } from '../../../../platform/config/index.js';
 import { Database } from '../../../../platform/database/index.js';
 import { newId } from '../../../../platform/ids/index.js';
@@ -20,7 +20,6 @@ import {
 } from '../../domain/drive-errors.js';
 import { DriveFailure } from '../../domain/drive-failure.js';
 import type { StoredDriveSignIn } from '../../persistence/drive.entities.js';
-import { DriveSourceRepository } from '../../persistence/drive-source.repository.js';
 import { isFileId } from '../drive-responses.js';
 import { DriveLookUp } from '../drive-look-up.js';
 import { DriveSources } from '../drive-sources.js';
@@ -49,7 +48,6 @@ export class DriveSignIn {
     private readonly lookUp: DriveLookUp,
     private readonly signIns: DriveSignIns,
     private readonly grants: DriveGrants,
-    private readonly records: DriveSourceRepository,
     private readonly sources: DriveSources,
     private readonly database: Database,
   ) {}
@@ -67,7 +65,7 @@ export class DriveSignIn {
     const redirectUri = `${this.settings.publicUrl ?? origin}${CALLBACK_PATH}`;
     const signIn = { organizationId, ownerId: agentId, fileIds: [...new Set(fileIds)], redirectUrl, redirectUri };
     await this.database.transaction(async (transaction) => {
-      if (!(await this.records.lockAgent(transaction, organizationId, agentId))) throw new AgentNotFound();
+      if ((await lockAgent(transaction, organizationId, agentId, 'exclusive')) === null) throw new AgentNotFound();
       await this.signIns.add(transaction, state, signIn, codeVerifier);
     });
     const url = new URL(authorizeUrl);
