@@ -33,6 +33,6 @@ export class LimitRefusals {
   }
 
   count(limit: Limit): void {
-    this.refusals.increment({ limit: NAMES[limit] });
+    this.refusals.inc({ limit: NAMES[limit] });
   }
 }

@@ -37,7 +37,7 @@ export class RunSupervisor {
   ) {
     metrics.gauge(
       { name: 'agent_service_active_runs', help: 'Runs that are under way in this process.', labels: {} },
-      () => [{ labels: {}, value: this.active.size }],
+      () => this.active.size,
     );
   }
 

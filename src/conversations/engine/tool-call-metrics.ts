@@ -32,7 +32,7 @@ export class ToolCallMetrics {
 
   /** @param latencyMs absent for a call that was not made, or whose outcome is unknown */
   count(kind: ToolStepType, status: Settled, latencyMs?: number): void {
-    this.calls.increment({ kind, outcome: outcomeOf(status) });
+    this.calls.inc({ kind, outcome: outcomeOf(status) });
     if (latencyMs !== undefined) this.seconds.observe({ kind }, latencyMs / 1_000);
   }
 }

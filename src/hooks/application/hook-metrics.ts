@@ -30,13 +30,13 @@ export class HookMetrics {
 
   count(call: HookCall): void {
     const { event, handler } = call.placed;
-    this.calls.increment({ event, type: handler.type, outcome: outcomeOf(call) });
+    this.calls.inc({ event, type: handler.type, outcome: outcomeOf(call) });
     this.seconds.observe({ event, type: handler.type }, call.latencyMs / 1_000);
   }
 
   countSessionStart(isOk: boolean, latencyMs: number): void {
     const labels = { event: 'SessionStart', type: 'session_start_hook' } as const;
-    this.calls.increment({ ...labels, outcome: isOk ? 'ok' : 'failed' });
+    this.calls.inc({ ...labels, outcome: isOk ? 'ok' : 'failed' });
     this.seconds.observe(labels, latencyMs / 1_000);
   }
 }

@@ -58,11 +58,11 @@ export class RunMetrics extends RunObserver {
 
   override ended({ run, agent: { provider }, latencyMs, timeToFirstTokenMs }: FinishedRun): void {
     const { status, usage, error } = run;
-    this.runs.increment({ status, provider });
-    if (error) this.failures.increment({ code: error.code, provider });
+    this.runs.inc({ status, provider });
+    if (error) this.failures.inc({ code: error.code, provider });
     this.seconds.observe({ provider }, latencyMs / 1_000);
     if (timeToFirstTokenMs !== null) this.firstToken.observe({ provider }, timeToFirstTokenMs / 1_000);
-    if (usage.inputTokens !== null) this.tokens.increment({ provider, direction: 'input' }, usage.inputTokens);
-    if (usage.outputTokens !== null) this.tokens.increment({ provider, direction: 'output' }, usage.outputTokens);
+    if (usage.inputTokens !== null) this.tokens.inc({ provider, direction: 'input' }, usage.inputTokens);
+    if (usage.outputTokens !== null) this.tokens.inc({ provider, direction: 'output' }, usage.outputTokens);
   }
 }

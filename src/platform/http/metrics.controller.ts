@@ -17,7 +17,7 @@ export class MetricsController {
   @ApiOperation({ operationId: 'getMetrics', summary: 'What the process has counted and measured' })
   @ApiOkResponse({ description: "In Prometheus's text format, version 0.0.4.", content: TEXT })
   read(@Res({ passthrough: true }) reply: FastifyReply): Promise<string> {
-    void reply.type(this.metrics.contentType);
-    return this.metrics.text();
+    void reply.type(this.metrics.registry.contentType);
+    return this.metrics.registry.metrics();
   }
 }

@@ -43,7 +43,7 @@ export class ServedRequests {
     });
     metrics.gauge(
       { name: 'agent_service_open_streams', help: 'Event streams that this process is sending.', labels: {} },
-      () => [{ labels: {}, value: streams.count }],
+      () => streams.count,
     );
   }
 
@@ -55,7 +55,7 @@ export class ServedRequests {
 
   /** What could not be read as a request and was refused by the HTTP parser. */
   unreadable(requestId: string, status: number): void {
-    this.requests.increment({ method: 'other', status: classOf(status) });
+    this.requests.inc({ method: 'other', status: classOf(status) });
     this.logger.info({ requestId, method: null, route: null, status }, SERVED);
   }
 
@@ -63,7 +63,7 @@ export class ServedRequests {
     const { method } = request;
     const { raw } = reply;
     const status = raw.headersSent ? raw.statusCode : null;
-    this.requests.increment({ method, status: classOf(status) });
+    this.requests.inc({ method, status: classOf(status) });
     if (!isStream(reply)) this.seconds.observe({ method }, ms / 1_000);
     const route = request.routeOptions.url ?? null;
     const thread = reply.getHeader(THREAD_ID_HEADER);

@@ -1,24 +1,23 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, withinTime } from '../clock/index.js';
-import { type LabelValues, Metrics, type Reading } from '../metrics/index.js';
+import { Metrics } from '../metrics/index.js';
 import { JobRegistry } from './job-registry.js';
 import { COUNT_KEPT_MS, COUNT_TIMEOUT_MS } from './limits.js';
 import { type JobDepth, OutboxStore } from './outbox-store.js';
 
-const STATES = ['waiting', 'running', 'dead'] as const;
 const NEVER = new AbortController().signal;
 
-/** What is known of the jobs; null where the database could not be asked. */
-type Count = ReadonlyMap<string, JobDepth> | null;
+/** The counts by job; null if the database did not return them. */
+type Depths = ReadonlyMap<string, JobDepth> | null;
 
 /**
- * How many jobs there are, and for how long they wait. All processes tell the same, since they share the outbox. A count
- * is kept for a while, also one that failed, and several who ask at once wait for the same one.
+ * How many jobs there are, and how long they have waited. All processes report the same numbers, because they share the outbox.
+ * A count is cached for a while, a failed one too, and concurrent requests share one query.
  */
 @Injectable()
 export class JobMetrics {
-  private counted: { readonly at: number; readonly count: Count } | undefined;
-  private counting: Promise<Count> | undefined;
+  private cached: { readonly at: number; readonly depths: Depths } | undefined;
+  private counting: Promise<Depths> | undefined;
 
   constructor(
     private readonly registry: JobRegistry,
@@ -27,57 +26,52 @@ export class JobMetrics {
     private readonly metrics: Metrics,
   ) {}
 
-  /** Once the jobs are known, whose names are the labels. */
-  declare(): void {
-    const jobs = this.registry.all().map(({ definition }) => definition.name);
-    this.gauge(
-      'agent_service_jobs',
-      'Jobs by state; one that waits for another attempt counts as running.',
-      { job_name: jobs, state: STATES },
-      (count) =>
-        jobs.flatMap((job) =>
-          STATES.map((state) => ({ labels: { job_name: job, state }, value: count.get(job)?.[state] ?? 0 })),
-        ),
-    );
-    this.gauge(
-      'agent_service_job_oldest_due_seconds',
-      'Time since the oldest job became due that has not begun; 0 for none.',
-      { job_name: jobs },
-      (count) => jobs.map((job) => ({ labels: { job_name: job }, value: count.get(job)?.oldestDue ?? 0 })),
-    );
-    this.gauge(
-      'agent_service_outbox_lag_seconds',
-      'Time since the oldest job became due that no queue has yet; 0 for none.',
-      {},
-      (count) => [
-        { labels: {}, value: Math.max(0, ...[...count.values()].map(({ oldestUndispatched }) => oldestUndispatched)) },
-      ],
-    );
-    this.metrics.gauge(
+  /** Called once the registry has all jobs, whose names are label values. */
+  register(): void {
+    const { metrics } = this;
+    const names = this.registry.all().map(({ definition }) => definition.name);
+    metrics.gauge(
       {
-        name: 'agent_service_jobs_up',
-        help: 'Whether the jobs could be counted: 0 where the database is away.',
+        name: 'agent_service_jobs',
+        help: 'Jobs by state; one that waits for another attempt counts as running.',
+        labels: { job_name: names, state: ['waiting', 'running', 'dead'] },
+      },
+      ({ job_name: name, state }) => this.read((depths) => depths.get(name)?.[state] ?? 0),
+    );
+    metrics.gauge(
+      {
+        name: 'agent_service_job_oldest_due_seconds',
+        help: 'Time since the oldest job became due that has not begun; 0 for none.',
+        labels: { job_name: names },
+      },
+      ({ job_name: name }) => this.read((depths) => depths.get(name)?.oldestDue ?? 0),
+    );
+    metrics.gauge(
+      {
+        name: 'agent_service_outbox_lag_seconds',
+        help: 'Time since the oldest job became due that no queue has yet; 0 for none.',
         labels: {},
       },
-      async () => [{ labels: {}, value: (await this.read()) === null ? 0 : 1 }],
+      () => this.read((depths) => Math.max(0, ...[...depths.values()].map((depth) => depth.oldestUndispatched))),
+    );
+    metrics.gauge(
+      {
+        name: 'agent_service_jobs_up',
+        help: 'Whether the jobs could be counted: 0 if the database does not respond.',
+        labels: {},
+      },
+      async () => (await this.read(() => 1)) ?? 0,
     );
   }
 
-  private gauge<Label extends string>(
-    name: `agent_service_${string}`,
-    help: string,
-    labels: LabelValues<Label>,
-    of: (count: ReadonlyMap<string, JobDepth>) => readonly Reading<Label>[],
-  ): void {
-    this.metrics.gauge({ name, help, labels }, async () => {
-      const count = await this.read();
-      return count === null ? [] : of(count);
-    });
+  private async read(value: (depths: NonNullable<Depths>) => number): Promise<number | undefined> {
+    const depths = await this.depths();
+    return depths === null ? undefined : value(depths);
   }
 
-  private read(): Promise<Count> {
-    const { counted } = this;
-    if (counted && this.clock.monotonic() - counted.at < COUNT_KEPT_MS) return Promise.resolve(counted.count);
+  private depths(): Promise<Depths> {
+    const { cached } = this;
+    if (cached && this.clock.monotonic() - cached.at < COUNT_KEPT_MS) return Promise.resolve(cached.depths);
     this.counting ??= this.count().finally(() => (this.counting = undefined));
     const bound = {
       clock: this.clock,
@@ -89,13 +83,12 @@ export class JobMetrics {
     return withinTime(bound, () => counting).catch(() => null);
   }
 
-  private async count(): Promise<Count> {
-    const count = await this.store.depths().then(byName, () => null);
-    this.counted = { at: this.clock.monotonic(), count };
-    return count;
+  private async count(): Promise<Depths> {
+    const depths = await this.store.depths().then(
+      (rows) => new Map(rows.map((row) => [row.name, row])),
+      () => null,
+    );
+    this.cached = { at: this.clock.monotonic(), depths };
+    return depths;
   }
-}
-
-function byName(depths: readonly JobDepth[]): ReadonlyMap<string, JobDepth> {
-  return new Map(depths.map((depth) => [depth.name, depth]));
 }

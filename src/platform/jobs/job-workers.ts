@@ -49,7 +49,7 @@ export class JobWorkers implements ShutdownParticipant, OnApplicationBootstrap, 
   /** @throws Error for a job without its processor: before the process serves. */
   onApplicationBootstrap(): void {
     this.registry.discover();
-    this.metrics.declare();
+    this.metrics.register();
   }
 
   /**

@@ -1,11 +1,11 @@
 import { type ELDHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Clock } from '../clock/index.js';
 
-/** Time between two looks at the loop; what a look comes later than that is delay. */
+/** Interval of the timer that measures; its lateness is the delay. */
 const RESOLUTION_MS = 20;
 const WINDOW_MS = 60_000;
 
-/** How late the event loop came to what was due, in seconds. */
+/** How late the event loop ran what was due, in seconds. */
 export interface Delays {
   readonly p99: number;
   readonly max: number;
@@ -14,8 +14,8 @@ export interface Delays {
 const NONE: Delays = { p99: 0, max: 0 };
 
 /**
- * The worse of two windows: the one under way, and the one before it, of a minute at least. A window ends by time and not
- * by being read: anybody may ask, and whoever asks must not take a peak from whoever asks next.
+ * The worse of two windows: the current one, and the one before it, of at least a minute. A window ends by time and not
+ * when it is read: one reader must not hide a peak from the next.
  */
 export class EventLoopDelay {
   private readonly histogram: ELDHistogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });

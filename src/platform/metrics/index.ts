@@ -1,11 +1,3 @@
-export type { Labels, LabelValues } from './label-set.js';
-export {
-  type Counter,
-  type CounterDeclaration,
-  type GaugeDeclaration,
-  type Histogram,
-  type HistogramDeclaration,
-  Metrics,
-  type Reading,
-} from './metrics.js';
+export type { Counter, Histogram } from 'prom-client';
+export { Metrics } from './metrics.js';
 export { MetricsModule } from './metrics.module.js';

@@ -3,7 +3,7 @@ import { Registry } from 'prom-client';
 import { Metrics } from './metrics.js';
 import { ProcessMetrics } from './process-metrics.js';
 
-/** Provides `Metrics`, over a registry of its own: the client's global one would be shared by all services in the process. */
+/** Has a registry of its own: all services in the process would share prom-client's global one. */
 @Global()
 @Module({
   providers: [{ provide: Registry, useFactory: () => new Registry() }, Metrics, ProcessMetrics],

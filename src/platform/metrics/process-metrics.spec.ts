@@ -22,7 +22,7 @@ afterEach(() => {
   for (const metrics of started.splice(0)) metrics.onApplicationShutdown();
 });
 
-/** Those of one service, and how to read them. */
+/** The metrics of one service, and a function that reads them. */
 function begin(): {
   metrics: ProcessMetrics;
   clock: ManualClock;
@@ -47,13 +47,13 @@ function majorCollections(read: ReturnType<typeof begin>['read']): Promise<numbe
 }
 
 describe('the delay of the event loop', () => {
-  it('shows whoever asks what held the loop up within the last minute, however often anybody asks', async () => {
+  it('shows what delayed the loop within the last minute, however often it is read', async () => {
     const { clock, read } = begin();
-    // Delay is what comes between two looks at the loop.
+    // The first measurement needs two timer events.
     await until(async () => (await read(MAX_LAG)) > 0, 'the loop is watched');
     block(BLOCKED_MS);
     await until(async () => (await read(MAX_LAG)) > MOST_OF_IT, 'the delay is seen');
-    for (let asked = 0; asked < 20; asked += 1) expect(await read(MAX_LAG)).toBeGreaterThan(MOST_OF_IT);
+    for (let reads = 0; reads < 20; reads += 1) expect(await read(MAX_LAG)).toBeGreaterThan(MOST_OF_IT);
     await clock.advance(60_000);
     expect(await read(MAX_LAG)).toBeGreaterThan(MOST_OF_IT);
     await clock.advance(59_999);
@@ -71,7 +71,7 @@ describe('garbage collections', () => {
     expect(await read('nodejs_gc_duration_seconds_sum', { kind: 'major' })).toBeGreaterThan(0);
   });
 
-  it('are no longer watched for a service that was closed', async () => {
+  it('are no longer observed for a closed service', async () => {
     const [closed, open] = [begin(), begin()];
     closed.metrics.onApplicationShutdown();
     const before = await majorCollections(closed.read);
@@ -81,7 +81,7 @@ describe('garbage collections', () => {
   });
 });
 
-it('keeps no process alive, even where the service was never closed', () => {
+it('does not keep the process alive, even if the service was never closed', () => {
   const program = `
     const { Registry } = await import('prom-client');
     const { ProcessMetrics } = await import(${JSON.stringify(resolve('dist/platform/metrics/process-metrics.js'))});

@@ -3,7 +3,7 @@ import { Injectable, type OnApplicationBootstrap, type OnApplicationShutdown } f
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { Clock } from '../clock/index.js';
 import { EventLoopDelay } from './event-loop-delay.js';
-import { OTHER } from './label-set.js';
+import { OTHER } from './metrics.js';
 
 const GC_KINDS: ReadonlyMap<number | undefined, string> = new Map([
   [constants.NODE_PERFORMANCE_GC_MAJOR, 'major'],
@@ -14,8 +14,8 @@ const GC_KINDS: ReadonlyMap<number | undefined, string> = new Map([
 const GC_BUCKETS = [0.001, 0.01, 0.1, 1, 2, 5];
 
 /**
- * Memory, processor, garbage collection and event loop of the process, under the names that dashboards for Node know.
- * The client's own collectors cannot be stopped: what they observe with would outlive every service in the process.
+ * Memory, processor, garbage collection and event loop of the process, under the names that dashboards for Node use.
+ * prom-client's own collectors cannot be stopped: their observers would outlive every service in the process.
  */
 @Injectable()
 export class ProcessMetrics implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -29,35 +29,9 @@ export class ProcessMetrics implements OnApplicationBootstrap, OnApplicationShut
     this.delay = new EventLoopDelay(clock);
     this.collections = this.observeCollections();
     this.countProcessor();
-    this.gauge(
-      'process_start_time_seconds',
-      'When the process started, in seconds since 1970.',
-      () => performance.timeOrigin / 1e3,
-    );
-    this.gauge('process_resident_memory_bytes', 'Memory of the process that is in RAM.', () =>
-      process.memoryUsage.rss(),
-    );
-    this.gauge('nodejs_heap_size_total_bytes', 'Size of the JavaScript heap.', () => process.memoryUsage().heapTotal);
-    this.gauge(
-      'nodejs_heap_size_used_bytes',
-      'What of the JavaScript heap is in use.',
-      () => process.memoryUsage().heapUsed,
-    );
-    this.gauge(
-      'nodejs_external_memory_bytes',
-      'Memory outside the heap that objects hold.',
-      () => process.memoryUsage().external,
-    );
-    this.gauge(
-      'nodejs_eventloop_lag_p99_seconds',
-      'Delay of the event loop, 99th percentile of at least the last minute.',
-      () => this.delay.read().p99,
-    );
-    this.gauge(
-      'nodejs_eventloop_lag_max_seconds',
-      'Longest delay of the event loop in at least the last minute.',
-      () => this.delay.read().max,
-    );
+    for (const [name, help, read] of this.gauges()) {
+      const gauge: Gauge = new Gauge({ name, help, registers: [registry], collect: () => gauge.set(read()) });
+    }
   }
 
   onApplicationBootstrap(): void {
@@ -70,14 +44,35 @@ export class ProcessMetrics implements OnApplicationBootstrap, OnApplicationShut
     this.collections.disconnect();
   }
 
-  private gauge(name: `${'process' | 'nodejs'}_${string}`, help: string, read: () => number): void {
-    const gauge: Gauge = new Gauge({ name, help, registers: [this.registry], collect: () => gauge.set(read()) });
+  private gauges(): readonly (readonly [name: string, help: string, read: () => number])[] {
+    const memory = process.memoryUsage;
+    return [
+      [
+        'process_start_time_seconds',
+        'When the process started, in seconds since 1970.',
+        () => performance.timeOrigin / 1e3,
+      ],
+      ['process_resident_memory_bytes', 'Memory of the process that is in RAM.', () => memory.rss()],
+      ['nodejs_heap_size_total_bytes', 'Size of the JavaScript heap.', () => memory().heapTotal],
+      ['nodejs_heap_size_used_bytes', 'The part of the JavaScript heap that is in use.', () => memory().heapUsed],
+      ['nodejs_external_memory_bytes', 'Memory outside the heap that objects hold.', () => memory().external],
+      [
+        'nodejs_eventloop_lag_p99_seconds',
+        'Delay of the event loop, 99th percentile of at least the last minute.',
+        () => this.delay.read().p99,
+      ],
+      [
+        'nodejs_eventloop_lag_max_seconds',
+        'Longest delay of the event loop in at least the last minute.',
+        () => this.delay.read().max,
+      ],
+    ];
   }
 
   private countProcessor(): void {
     const counter: Counter = new Counter({
       name: 'process_cpu_seconds_total',
-      help: 'Processor time of the process, its own and what the system spent for it.',
+      help: 'Processor time of the process, in its own code and in the system.',
       registers: [this.registry],
       collect: () => {
         const { user, system } = process.cpuUsage();

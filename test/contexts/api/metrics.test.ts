@@ -9,17 +9,21 @@ const LETTERS = 'agent_service_test_letters_total';
 const JOURNEY = 'agent_service_test_journey_seconds';
 
 let service: TestService;
+let letters: Counter<'outcome' | 'way'>;
+let journeys: Histogram<'way'>;
 beforeAll(async () => {
   service = await startService();
+  letters = lettersOf(service);
+  journeys = journeysOf(service);
 });
 afterAll(() => service.close());
 
-function letters({ app }: TestService): Counter<'outcome' | 'way'> {
+function lettersOf({ app }: TestService): Counter<'outcome' | 'way'> {
   const labels = { outcome: ['delivered', 'lost'], way: ['air', 'sea'] } as const;
-  return app.get(Metrics).counter({ name: LETTERS, help: 'Letters, by what became of them.', labels });
+  return app.get(Metrics).counter({ name: LETTERS, help: 'Letters by outcome.', labels });
 }
 
-function journey({ app }: TestService): Histogram<'way'> {
+function journeysOf({ app }: TestService): Histogram<'way'> {
   const labels = { way: ['air', 'sea'] } as const;
   return app.get(Metrics).histogram({ name: JOURNEY, help: 'Journeys of letters.', labels, buckets: [0.5, 1, 5] });
 }
@@ -31,7 +35,7 @@ async function metricsOf(asked: TestService): Promise<ReadonlyMap<string, Metric
 }
 
 describe('GET /metrics', () => {
-  it('answers in the format of Prometheus without a credential, and whatever credential comes with it', async () => {
+  it('responds in the format of Prometheus with any credential and without one', async () => {
     const { key } = await service.organization();
     for (const options of [{}, { key }, { key: 'sk-nobody' }]) {
       const { status, headers, text } = await service.http('GET', '/metrics', options);
@@ -41,7 +45,7 @@ describe('GET /metrics', () => {
     }
   });
 
-  it('tells how the process is', async () => {
+  it('includes the metrics of the process', async () => {
     const metrics = await metricsOf(service);
     const [started = 0, memory = 0, total = 0, used = 0] = [
       'process_start_time_seconds',
@@ -59,7 +63,7 @@ describe('GET /metrics', () => {
     expect(metrics.get('nodejs_gc_duration_seconds')?.type).toBe('histogram');
   });
 
-  it('answers other methods as every route does', async () => {
+  it('responds to other methods like every route', async () => {
     const head = await service.http('HEAD', '/metrics');
     expect([head.status, head.text, head.headers.get('content-type')]).toEqual([
       200,
@@ -76,29 +80,29 @@ describe('GET /metrics', () => {
   });
 });
 
-describe('what the service counts', () => {
-  it('shows, and what has not happened yet with 0', async () => {
-    letters(service).increment({ outcome: 'lost', way: 'sea' });
-    letters(service).increment({ outcome: 'lost', way: 'sea' }, 2);
+describe('a metric of the service', () => {
+  it('includes combinations of labels that have not occurred, with 0', async () => {
+    letters.inc({ outcome: 'lost', way: 'sea' });
+    letters.inc({ outcome: 'lost', way: 'sea' }, 2);
     const metrics = await metricsOf(service);
-    expect(metrics.get(LETTERS)).toMatchObject({ type: 'counter', help: 'Letters, by what became of them.' });
+    expect(metrics.get(LETTERS)).toMatchObject({ type: 'counter', help: 'Letters by outcome.' });
     expect(sampleOf(metrics, LETTERS, { outcome: 'lost', way: 'sea' })).toBe(3);
     expect(sampleOf(metrics, LETTERS, { outcome: 'delivered', way: 'air' })).toBe(0);
   });
 
-  it('shows what it measures, in seconds', async () => {
-    for (const seconds of [0.4, 0.5, 3, 60]) journey(service).observe({ way: 'air' }, seconds);
+  it('has durations in seconds', async () => {
+    for (const seconds of [0.4, 0.5, 3, 60]) journeys.observe({ way: 'air' }, seconds);
     const metrics = await metricsOf(service);
     const buckets = ['0.5', '1', '5', '+Inf'].map((le) => sampleOf(metrics, `${JOURNEY}_bucket`, { le, way: 'air' }));
     expect(buckets).toEqual([2, 2, 3, 4]);
     expect(sampleOf(metrics, `${JOURNEY}_sum`, { way: 'air' })).toBeCloseTo(63.9);
   });
 
-  it('has no label that somebody else chose: it counts as other', async () => {
+  it('counts an undeclared label value as other', async () => {
     const { id } = await service.organization();
     const invented = [id, '', 'LOST', '__proto__', 'constructor', 'lost"} 1\nagent_service_false_total{outcome="x'];
-    for (const outcome of invented) letters(service).increment({ outcome, way: 'air' });
-    for (const way of invented) journey(service).observe({ way }, 1);
+    for (const outcome of invented) letters.inc({ outcome, way: 'air' });
+    for (const way of invented) journeys.observe({ way }, 1);
     const metrics = await metricsOf(service);
     expect(sampleOf(metrics, LETTERS, { outcome: 'other', way: 'air' })).toBe(invented.length);
     expect(sampleOf(metrics, `${JOURNEY}_count`, { way: 'other' })).toBe(invented.length);
@@ -106,16 +110,16 @@ describe('what the service counts', () => {
     expect(new Set(values)).toEqual(new Set(['delivered', 'lost', 'other', 'air', 'sea']));
   });
 
-  it('is its own: another service in the process has other numbers', async () => {
+  it('is not shared with another service in the process', async () => {
     const other = await startService();
-    letters(other).increment({ outcome: 'delivered', way: 'sea' }, 7);
+    lettersOf(other).inc({ outcome: 'delivered', way: 'sea' }, 7);
     expect(sampleOf(await metricsOf(other), LETTERS, { outcome: 'delivered', way: 'sea' })).toBe(7);
     expect(sampleOf(await metricsOf(service), LETTERS, { outcome: 'delivered', way: 'sea' }) ?? 0).toBe(0);
     await other.close();
     expect((await metricsOf(service)).size).toBeGreaterThan(5);
   });
 
-  it('says nothing of organizations, agents, conversations and credentials', async () => {
+  it('contains nothing of organizations, agents, conversations and credentials', async () => {
     const talk = await Talk.start(service);
     service.models.next(says('A canary sings.'));
     await talk.run('Does the canary sing?');

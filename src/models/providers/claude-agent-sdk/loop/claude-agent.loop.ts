@@ -42,10 +42,11 @@ export class ClaudeAgentLoop extends HealthFact implements AgentLoop, OnApplicat
     this.endpoint = new MessagesEndpoint(clock);
     this.folders = new PrivateFolders(join(dataDir, 'claude-agent'));
     this.pool = new ProcessPool((organizationId) => this.start(organizationId), claudeAgent.processes, clock);
-    const states = ['busy', 'idle', 'waiting'] as const;
     const help = 'Processes of the Claude Agent SDK that serve a run or are idle, and runs that wait for a process.';
-    metrics.gauge({ name: 'agent_service_claude_agent_processes', help, labels: { state: states } }, () =>
-      states.map((state) => ({ labels: { state }, value: this.pool.counts[state] })),
+    const labels = { state: ['busy', 'idle', 'waiting'] } as const;
+    metrics.gauge(
+      { name: 'agent_service_claude_agent_processes', help, labels },
+      ({ state }) => this.pool.counts[state],
     );
   }
 

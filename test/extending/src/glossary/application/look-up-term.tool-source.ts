@@ -30,7 +30,7 @@ export class LookUpTerm extends ToolSource {
     if (terms.length === 0) return [];
     const call: OfferedTool['call'] = ({ name }) => {
       const term = terms.find((known) => known.name === name);
-      this.lookUps.increment({ outcome: term ? 'found' : 'missing' });
+      this.lookUps.inc({ outcome: term ? 'found' : 'missing' });
       const output = term ? (term.summary ?? term.definition) : `The glossary lacks the word ${String(name)}.`;
       return Promise.resolve({ output, isError: !term });
     };
