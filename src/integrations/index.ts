@@ -15,4 +15,4 @@ export { IntegrationsModule, integrationsTables };
 export { type AppTool, type AppToolAnswer, AppTools } from './application/app-tools.js';
 export { type AppToolName, HiddenTools } from './application/hidden-tools.js';
 export { AppToolMissing } from './domain/integrations.errors.js';
-export { checkCatalogueSetting } from './catalogue/configured-app-catalogue.js';
+export { checkCatalogueSetting } from './catalogue/app-catalogue.js';

@@ -1,6 +1,6 @@
 import { needsAuthorization } from '../../src/integrations/oauth/needs-authorization.js';
 import { OAuthGrants } from '../../src/integrations/oauth/oauth-grants.js';
-import type { ProtectedServer } from '../../src/integrations/oauth/protected-server.js';
+import type { ProtectedServer } from '../../src/integrations/oauth/protected-servers.js';
 import type { Answer, RunningService, TestService } from './harness.js';
 
 /** An integration of an agent, and a key that may change it. */

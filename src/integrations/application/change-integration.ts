@@ -8,12 +8,12 @@ import { haveSameServer, identityOf, type Integration, type IntegrationSettings 
 import { type IntegrationRequest, settingsAfter } from '../domain/integration-request.js';
 import { IntegrationIdentityMismatch, IntegrationNotFound } from '../domain/integrations.errors.js';
 import { IntegrationChanged } from '../domain/integrations.events.js';
+import type { IntegrationWithState } from '../domain/tool-list.js';
 import { IntegrationRepository } from '../persistence/integration.repository.js';
 import { IntegrationStateRepository } from '../persistence/integration-state.repository.js';
-import { CheckAfterWrite } from './check-after-write.js';
+import { CheckIntegration } from './check-integration.js';
 import { ValidateApp } from './validate-app.js';
 import { IntegrationSecrets } from './integration-secrets.js';
-import type { IntegrationWithState } from './integration-with-state.js';
 import { RequireChangeable } from './require-changeable.js';
 
 interface Changed {
@@ -31,7 +31,7 @@ export class ChangeIntegration {
     private readonly requireChangeable: RequireChangeable,
     private readonly secrets: IntegrationSecrets,
     private readonly validateApp: ValidateApp,
-    private readonly checkAfterWrite: CheckAfterWrite,
+    private readonly checkIntegration: CheckIntegration,
     private readonly clock: Clock,
     private readonly events: EventBus,
   ) {}
@@ -59,7 +59,7 @@ export class ChangeIntegration {
     });
     if (!isChanged) return { integration, state: await this.states.find(organizationId, id) };
     this.events.publish(new IntegrationChanged(organizationId, id, agentIds));
-    return { integration, state: await this.checkAfterWrite.execute(integration) };
+    return { integration, state: await this.checkIntegration.executeAfterWrite(integration) };
   }
 
   private async change(

@@ -33,12 +33,10 @@ export class CheckIntegration {
     private readonly logger: Logger,
   ) {}
 
-  /**
-   * Takes at most `CONNECT_MS`. If the server fails, the stored list stays and the state has an `error`.
-   */
+  /** Takes at most `CONNECT_MS`. If the server fails, the stored list stays and the state has an `error`. */
   async execute(integration: Integration, over: CheckedOver = 'new_connection'): Promise<IntegrationOverview> {
     const { organizationId, id, revision } = integration;
-    const finding = await this.ask(integration, over);
+    const finding = await this.listTools(integration, over);
     const overview = await this.states.save(integration, { revision, ...finding, checkedAt: this.clock.now() });
     if (finding.status === 'connected') this.refusedSchemas.forget(integration);
     const agentIds = await this.integrations.agentIdsOf(this.database, organizationId, id);
@@ -46,7 +44,17 @@ export class CheckIntegration {
     return overview;
   }
 
-  private async ask(integration: Integration, over: CheckedOver): Promise<Finding> {
+  /** As `execute`, but never throws: the integration is stored, and an error response would suggest that it is not. @returns null on failure */
+  async executeAfterWrite(integration: Integration): Promise<IntegrationOverview | null> {
+    try {
+      return await this.execute(integration);
+    } catch (error) {
+      this.logger.error({ integrationId: integration.id, err: error }, 'The check of a tool integration failed');
+      return null;
+    }
+  }
+
+  private async listTools(integration: Integration, over: CheckedOver): Promise<Finding> {
     const bound = { clock: this.clock, ms: CONNECT_MS, signal: new AbortController().signal };
     try {
       const tools = await withinTime(bound, (signal) =>

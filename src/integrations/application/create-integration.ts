@@ -10,13 +10,13 @@ import { agree, identityOf, type Integration } from '../domain/integration.js';
 import type { IntegrationRequest } from '../domain/integration-request.js';
 import { IntegrationExists, TooManyIntegrations } from '../domain/integrations.errors.js';
 import { IntegrationChanged } from '../domain/integrations.events.js';
+import type { IntegrationWithState } from '../domain/tool-list.js';
 import { MAX_INTEGRATIONS_PER_AGENT } from '../limits.js';
 import { IntegrationRepository } from '../persistence/integration.repository.js';
 import { IntegrationStateRepository } from '../persistence/integration-state.repository.js';
-import { CheckAfterWrite } from './check-after-write.js';
+import { CheckIntegration } from './check-integration.js';
 import { ValidateApp } from './validate-app.js';
 import { IntegrationSecrets } from './integration-secrets.js';
-import type { IntegrationWithState } from './integration-with-state.js';
 
 const SIGNED_IN_FOR_OTHERS =
   "The integration has a sign-in that agents outside of this key's allowlist use; only a key for all of them can attach it.";
@@ -36,7 +36,7 @@ export class CreateIntegration {
     private readonly states: IntegrationStateRepository,
     private readonly secrets: IntegrationSecrets,
     private readonly validateApp: ValidateApp,
-    private readonly checkAfterWrite: CheckAfterWrite,
+    private readonly checkIntegration: CheckIntegration,
     private readonly clock: Clock,
     private readonly events: EventBus,
   ) {}
@@ -55,7 +55,7 @@ export class CreateIntegration {
       return attached;
     });
     this.events.publish(new IntegrationChanged(organizationId, integration.id, agentIds));
-    if (isNew) return { integration, state: await this.checkAfterWrite.execute(integration) };
+    if (isNew) return { integration, state: await this.checkIntegration.executeAfterWrite(integration) };
     return { integration, state: await this.states.find(organizationId, integration.id) };
   }
 

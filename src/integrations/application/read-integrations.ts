@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { IntegrationNotFound } from '../domain/integrations.errors.js';
+import type { IntegrationWithState } from '../domain/tool-list.js';
 import { IntegrationRepository } from '../persistence/integration.repository.js';
 import { IntegrationStateRepository } from '../persistence/integration-state.repository.js';
-import type { IntegrationWithState } from './integration-with-state.js';
 
 /** Integrations whose overviews one statement reads: parsing a larger result would block the event loop. */
 const READ_AT_ONCE = 10;

@@ -1,13 +1,13 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { type AgentDataHolder, AgentDataHolders, type DeletedAgent } from '../../agents/index.js';
-import { LeftBehindIntegrations } from '../persistence/left-behind-integrations.repository.js';
+import { IntegrationRepository } from '../persistence/integration.repository.js';
 import { RemoveIntegration } from './remove-integration.js';
 
 /** Detaches integrations from deleted agents, one transaction each. */
 @Injectable()
 export class RemoveLeftBehindIntegrations implements AgentDataHolder, OnModuleInit {
   constructor(
-    private readonly integrations: LeftBehindIntegrations,
+    private readonly integrations: IntegrationRepository,
     private readonly removeIntegration: RemoveIntegration,
     private readonly agentData: AgentDataHolders,
   ) {}
@@ -21,7 +21,7 @@ export class RemoveLeftBehindIntegrations implements AgentDataHolder, OnModuleIn
   }
 
   async remove(agent: DeletedAgent, signal: AbortSignal): Promise<void> {
-    for (const id of await this.integrations.integrationsOf(agent)) {
+    for (const id of await this.integrations.idsOfDeletedAgent(agent)) {
       signal.throwIfAborted();
       await this.removeIntegration.executeForDeletedAgent(agent.organizationId, agent.agentId, id);
     }

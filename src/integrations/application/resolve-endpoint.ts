@@ -3,8 +3,8 @@ import { Settings } from '../../platform/config/index.js';
 import { Database } from '../../platform/database/index.js';
 import { EventBus } from '../../platform/events/index.js';
 import { type SecretRef, SecretUnreadable, Vault } from '../../platform/vault/index.js';
-import { CatalogueEndpoints } from '../catalogue/catalogue-endpoints.js';
-import { ConfiguredAppCatalogue } from '../catalogue/configured-app-catalogue.js';
+import { AppCatalogue } from '../catalogue/app-catalogue.js';
+import { catalogueEndpoint } from '../catalogue/catalogue-endpoint.js';
 import {
   type CustomMcpSettings,
   environmentField,
@@ -17,8 +17,8 @@ import { IntegrationChanged } from '../domain/integrations.events.js';
 import type { HttpEndpoint, McpEndpoint } from '../mcp/mcp-endpoint.js';
 import { McpFailure } from '../mcp/mcp-failure.js';
 import { OAuthGrants } from '../oauth/oauth-grants.js';
+import { ProtectedServers } from '../oauth/protected-servers.js';
 import { IntegrationRepository } from '../persistence/integration.repository.js';
-import { ProtectedServers } from './protected-servers.js';
 
 const UNREADABLE = 'The secrets of the integration cannot be decrypted. Store them again by changing the integration.';
 
@@ -27,8 +27,7 @@ const UNREADABLE = 'The secrets of the integration cannot be decrypted. Store th
 export class ResolveEndpoint {
   constructor(
     private readonly vault: Vault,
-    private readonly catalogue: ConfiguredAppCatalogue,
-    private readonly catalogueEndpoints: CatalogueEndpoints,
+    private readonly catalogue: AppCatalogue,
     private readonly servers: ProtectedServers,
     private readonly grants: OAuthGrants,
     private readonly settings: Settings,
@@ -109,7 +108,7 @@ export class ResolveEndpoint {
     const app = this.catalogue.find(slug);
     if (!app) throw new McpFailure('refused', `The app ${slug} is no longer in the catalogue.`);
     const secrets = await this.secrets(integration, envNames, environmentField);
-    return this.catalogueEndpoints.endpointOf(app, integration, Object.fromEntries(secrets));
+    return catalogueEndpoint(app, integration, Object.fromEntries(secrets), this.settings);
   }
 
   /** By name; missing ones are left out. */

@@ -9,7 +9,7 @@ import type { McpFailure } from '../mcp/mcp-failure.js';
 import { needsAuthorization } from '../oauth/needs-authorization.js';
 import { OAuthGrantChanged } from '../oauth/oauth.events.js';
 import { OAuthGrants } from '../oauth/oauth-grants.js';
-import { ProtectedServers } from './protected-servers.js';
+import { ProtectedServers } from '../oauth/protected-servers.js';
 import { ResolveEndpoint } from './resolve-endpoint.js';
 
 /** Pooled connections to the servers of integrations (`ConnectionPool`). */

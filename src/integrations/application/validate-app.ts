@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { ValidationFailed } from '../../platform/errors/index.js';
-import { AppCatalogue, type CatalogueApp } from '../catalogue/app-catalogue.js';
+import { AppCatalogue } from '../catalogue/app-catalogue.js';
 import type { IntegrationRequest } from '../domain/integration-request.js';
 
 /** Validates a request for a managed app against the catalogue. */
@@ -17,7 +17,7 @@ export class ValidateApp {
         'body/app must be the slug of an app of the catalogue; GET /v1/integrations/apps lists them',
       );
     }
-    if (isRemoteOAuth(app) && !keepsEnvironment) {
+    if (app.oauth && !keepsEnvironment) {
       throw new ValidationFailed(`body/secrets is not allowed: ${app.name} is signed in to with OAuth`);
     }
     const unknown = settings.envNames.find((name) => !app.envNames.includes(name));
@@ -26,8 +26,4 @@ export class ValidateApp {
       throw new ValidationFailed(`body/secrets/envMap/${unknown} is no environment variable of ${app.name}; ${known}`);
     }
   }
-}
-
-function isRemoteOAuth({ transport, oauth }: CatalogueApp): boolean {
-  return transport === 'remote' && oauth;
 }

@@ -2,13 +2,10 @@ import { sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { CatalogueEntry, LocalApp, RemoteApp } from './catalogue-entry.js';
 
-/** Installed servers start no other program, and one shows its environment: where this machine keeps programs is no customer's business. */
+/** Installed servers start no other program, and one shows its environment, which must not reveal this machine's search path. */
 const PLAIN_ENVIRONMENT = { PATH: '/usr/bin:/bin' } as const;
 
-/**
- * The project's catalogue. Of remote servers it has those whose makers publish the address, and that take any client:
- * not those that ask for a client registered beforehand.
- */
+/** The project's catalogue. Its remote servers have published addresses and need no client that was registered beforehand. */
 export const builtInApps: readonly CatalogueEntry[] = [
   authorized('airtable', 'Airtable', 'https://mcp.airtable.com/mcp'),
   authorized('atlassian', 'Atlassian (Jira, Confluence)', 'https://mcp.atlassian.com/v1/mcp/authv2'),
@@ -41,7 +38,7 @@ export const builtInApps: readonly CatalogueEntry[] = [
 
   {
     ...installed('everything', 'Everything (demonstration)', '@modelcontextprotocol/server-everything/dist/index.js'),
-    // One of its tools fetches any address that a model names. Nothing is ever found under this one.
+    // One of its tools fetches any address that a model names. This domain never resolves.
     env: { ...PLAIN_ENVIRONMENT, GZIP_ALLOWED_DOMAINS: 'nowhere.invalid' },
   },
   {
@@ -50,7 +47,7 @@ export const builtInApps: readonly CatalogueEntry[] = [
   },
 ];
 
-/** Anybody may use it. */
+/** Needs no credentials. */
 function open(slug: string, name: string, url: string): RemoteApp {
   return {
     slug,
@@ -72,7 +69,7 @@ function withKey(slug: string, name: string, url: string, envName: string): Remo
   return { ...open(slug, name, url), headers: { authorization: `Bearer \${${envName}}` }, envNames: [envName] };
 }
 
-/** A server that is installed with the service; of the machine's files it sees its program and its private folder. */
+/** A server that is installed with the service. Of the machine's files it can read its program and its private folder. */
 function installed(slug: string, name: string, module: string): LocalApp {
   const program = fileURLToPath(import.meta.resolve(module));
   const marker = `${sep}node_modules${sep}`;

@@ -1,7 +1,17 @@
 import { z } from 'zod';
 import type { TransportType } from '../domain/integration.js';
-import type { CatalogueApp } from './app-catalogue.js';
 
+interface CatalogueApp {
+  /** The `app` of an integration of type `managed-mcp`. */
+  readonly slug: string;
+  readonly name: string;
+  /** A person has to authorize the connection. Such an app has no `envNames`. */
+  readonly oauth: boolean;
+  /** The values that a customer has to provide. */
+  readonly envNames: readonly string[];
+}
+
+/** A server at another address. */
 export interface RemoteApp extends CatalogueApp {
   readonly transport: 'remote';
   readonly url: string;
@@ -10,6 +20,7 @@ export interface RemoteApp extends CatalogueApp {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+/** A process of this service. */
 export interface LocalApp extends CatalogueApp {
   readonly transport: 'local';
   readonly oauth: false;
@@ -26,7 +37,7 @@ export type CatalogueEntry = RemoteApp | LocalApp;
 
 const TEMPLATE = /\$\{([^}]*)\}/g;
 
-/** With these a customer's value would decide which program runs, or what it does before it begins. */
+/** With these variables a customer could choose the program that runs, or make it load other code. */
 const UNSAFE_NAME =
   /^(PATH|HOME|TMPDIR|ENV|BASH_ENV|IFS|LD_.*|DYLD_.*|NODE_OPTIONS|NODE_PATH|PYTHONPATH|PYTHONHOME|PYTHONSTARTUP)$/;
 
@@ -41,7 +52,7 @@ const variable = z
 const envNames = z
   .array(
     variable.refine((given) => !UNSAFE_NAME.test(given), {
-      message: 'must not be a variable that programs or shells obey',
+      message: 'must not be a variable that changes how programs or shells run',
     }),
   )
   .max(50)
@@ -63,7 +74,7 @@ const remoteApp = z
   })
   .refine(({ oauth, envNames }) => !oauth || envNames.length === 0, {
     path: ['envNames'],
-    message: 'must be empty where people authorize the connection (oauth)',
+    message: 'must be empty for an app with oauth',
   })
   .refine(({ headers, envNames }) => namesIn(headers).every((used) => envNames.includes(used)), {
     path: ['headers'],
@@ -87,14 +98,13 @@ const localApp = z
   })
   .transform((entry): LocalApp => ({ ...entry, oauth: false }));
 
-/** One app, as this project and an operator write it. */
+/** One app, as the project's and an operator's catalogue contain it. */
 export const catalogueEntry: z.ZodType<CatalogueEntry> = z.discriminatedUnion('transport', [remoteApp, localApp]);
 
 function namesIn(headers: Readonly<Record<string, string>>): readonly string[] {
   return Object.values(headers).flatMap((template) => [...template.matchAll(TEMPLATE)].map(([, used = '']) => used));
 }
 
-/** @param valueOf is asked for declared names alone */
 export function fillTemplate(template: string, valueOf: (name: string) => string): string {
   return template.replace(TEMPLATE, (_whole, used: string) => valueOf(used));
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { JsonObject } from '../../models/index.js';
 import { sent, type Stored } from '../../platform/stored-json/index.js';
+import type { Integration } from './integration.js';
 
 /** A tool as its server describes it, checked and bounded (`mcp/`). */
 export const listedTool = z.object({
@@ -47,6 +48,12 @@ export interface StateHeader extends Omit<IntegrationState, 'tools'> {
 export interface IntegrationOverview extends Pick<IntegrationState, 'revision' | 'status' | 'error'> {
   /** With shortened descriptions. */
   readonly tools: readonly Pick<ListedTool, 'name' | 'description'>[];
+}
+
+export interface IntegrationWithState {
+  readonly integration: Integration;
+  /** Null until its server has been checked. */
+  readonly state: IntegrationOverview | null;
 }
 
 /** The `error` of an integration whose server has not been checked since it was created or changed. */

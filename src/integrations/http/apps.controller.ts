@@ -1,10 +1,37 @@
 import { Controller, Get } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Access } from '../../access/index.js';
-import { ApiErrors, OpenApiDocument } from '../../platform/http/index.js';
+import {
+  ApiErrors,
+  BooleanField,
+  EnumField,
+  ObjectListField,
+  OpenApiDocument,
+  StringField,
+  StringListField,
+} from '../../platform/http/index.js';
 import { AppCatalogue } from '../catalogue/app-catalogue.js';
-import { AppListResponse } from './apps.dto.js';
 import { ManagedMcpBody } from './tool-integration-request.dto.js';
+
+export class AppResponse {
+  @StringField({ description: 'The `app` of an integration of type `managed-mcp`.', example: 'linear' })
+  readonly slug!: string;
+  @StringField({ example: 'Linear', description: 'For people.' })
+  readonly name!: string;
+  @EnumField(['remote', 'local'], {
+    description: '`local`: a process that the service runs for this integration alone.',
+  })
+  readonly transport!: 'remote' | 'local';
+  @BooleanField({ description: 'A person has to authorize the connection. Such an app takes no `secrets.envMap`.' })
+  readonly oauth!: boolean;
+  @StringListField({ description: 'The names that `secrets.envMap` has to have values for, and may have.' })
+  readonly envNames!: readonly string[];
+}
+
+export class AppListResponse {
+  @ObjectListField(() => AppResponse, { description: 'By slug.' })
+  readonly apps!: readonly AppResponse[];
+}
 
 @ApiTags('Tool integrations')
 @Controller('v1/integrations/apps')

@@ -2,10 +2,23 @@ import { Body, Controller, HttpCode, Post, Req, UseGuards } from '@nestjs/common
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { Access, Caller, pathResource, type ApiKeyPrincipal } from '../../access/index.js';
-import { ApiErrors, ApiExample, UuidParam } from '../../platform/http/index.js';
+import { ApiErrors, ApiExample, StringField, UrlField, UuidParam } from '../../platform/http/index.js';
 import { StartSignIn } from '../oauth/start-sign-in.js';
 import { ChangeableIntegrationGuard } from './changeable-integration.guard.js';
-import { AuthorizeBody, AuthorizeResponse } from './oauth.dto.js';
+
+export class AuthorizeBody {
+  @UrlField({
+    plain: true,
+    description:
+      'Where the browser goes once the sign-in is completed; without user information, spaces and control characters.',
+  })
+  readonly redirectUrl!: string;
+}
+
+export class AuthorizeResponse {
+  @StringField({ description: 'Where a person signs in, within 10 minutes.' })
+  readonly authorizationUrl!: string;
+}
 
 @ApiTags('Tool integrations')
 @Controller('v1/agents/:agentId/tool-integrations/:integrationId')

@@ -14,22 +14,41 @@ import {
   UuidField,
   type Variants,
 } from '../../platform/http/index.js';
-import type { IntegrationAuth, TransportType, WorkflowAuthType } from '../domain/integration.js';
-import { MAX_SHOWN_DESCRIPTION } from '../domain/tool-list.js';
+import {
+  environmentField,
+  headerField,
+  type Integration,
+  type IntegrationAuth,
+  isOrganizationWide,
+  type StoredHeader,
+  type TransportType,
+  type WorkflowAuthType,
+} from '../domain/integration.js';
+import {
+  type IntegrationOverview,
+  type IntegrationStatus,
+  type IntegrationWithState,
+  MAX_SHOWN_DESCRIPTION,
+  NOT_CONNECTED_YET,
+  shownDescription,
+} from '../domain/tool-list.js';
 import { MAX_AGENT_TOOL_BYTES, MAX_AGENT_TOOLS } from '../limits.js';
 import { MAX_DESCRIPTION, MAX_LIST_BYTES, MAX_TOOLS } from '../mcp/mcp-limits.js';
 import { AUTH_VARIANTS } from './tool-integration-request.dto.js';
-import type { ToolIntegrationView, VaultReference } from './tool-integration-view.js';
-
-/* The OpenAPI schemas of `tool-integration-view.ts`. */
 
 const MIB = 1_048_576;
 
-/** A rule that no single integration's response can show, since it depends on the agent's other integrations. */
+/** Documented as text, because it depends on the agent's other integrations, which a single response does not show. */
 export const OFFERED_TOOLS =
   `An agent is offered at most ${MAX_AGENT_TOOLS} tools and ${MAX_AGENT_TOOL_BYTES / MIB} MiB of their definitions, of all its ` +
   'integrations together, excluded tools included. They are taken in the order in which they were added to the agent; one ' +
   'that does not fit is left out as a whole, although its status is connected and its tools are not excluded.';
+
+/** A reference to a stored secret, without its value. */
+interface VaultReference {
+  readonly type: 'vault';
+  readonly keyName: string;
+}
 
 const VAULT_REFERENCE = {
   type: 'object',
@@ -62,7 +81,7 @@ export class IntegrationToolResponse {
   readonly excluded!: boolean;
 }
 
-class ToolIntegrationResponse {
+class SharedResponse {
   @UuidField({ description: '`{integrationId}` in paths.' })
   readonly id!: string;
   @EnumField(['agent', 'organization'], { description: 'organization: shared by all agents that it was added to.' })
@@ -72,7 +91,7 @@ class ToolIntegrationResponse {
   @EnumField(['connected', 'needs_authorization', 'error'], {
     description: `When its server was last asked. It is error too where the server's list has more than ${MAX_TOOLS} tools or ${MAX_LIST_BYTES / MIB} MiB.`,
   })
-  readonly status!: ToolIntegrationView['status'];
+  readonly status!: IntegrationStatus;
   @StringField({
     nullable: true,
     description:
@@ -97,7 +116,7 @@ export class IntegrationSecretsResponse {
   readonly envMap!: Readonly<Record<string, VaultReference>>;
 }
 
-export class ManagedMcpResponse extends ToolIntegrationResponse {
+export class ManagedMcpResponse extends SharedResponse {
   @LiteralField('managed-mcp', { description: "An app of the operator's catalogue." })
   readonly type!: 'managed-mcp';
   @StringField({ description: 'The slug of an app of the catalogue.' })
@@ -106,7 +125,7 @@ export class ManagedMcpResponse extends ToolIntegrationResponse {
   readonly secrets!: IntegrationSecretsResponse;
 }
 
-export class WorkflowPlatformResponse extends ToolIntegrationResponse {
+export class WorkflowPlatformResponse extends SharedResponse {
   @LiteralField('workflow-platform', { description: 'An app of the workflow platform.' })
   readonly type!: 'workflow-platform';
   @StringField({ description: "The platform's name of the app." })
@@ -118,7 +137,7 @@ export class WorkflowPlatformResponse extends ToolIntegrationResponse {
   readonly authType!: WorkflowAuthType | null;
 }
 
-export class CustomMcpResponse extends ToolIntegrationResponse {
+export class CustomMcpResponse extends SharedResponse {
   @LiteralField('custom-mcp', { description: 'An MCP server of your own.' })
   readonly type!: 'custom-mcp';
   @StringField({ description: 'The label that it is known by.' })
@@ -133,8 +152,10 @@ export class CustomMcpResponse extends ToolIntegrationResponse {
     { description: 'Headers by their names; of a secret one, where its value is, which is never returned.' },
     { type: 'object', additionalProperties: { oneOf: [PLAIN_HEADER, VAULT_REFERENCE] } },
   )
-  readonly httpHeaders!: Readonly<Record<string, object>>;
+  readonly httpHeaders!: Readonly<Record<string, VaultReference | Exclude<StoredHeader, { readonly type: 'secret' }>>>;
 }
+
+export type ToolIntegrationResponse = ManagedMcpResponse | WorkflowPlatformResponse | CustomMcpResponse;
 
 export const RESPONSE_VARIANTS: Variants = {
   'managed-mcp': () => ManagedMcpResponse,
@@ -144,7 +165,7 @@ export const RESPONSE_VARIANTS: Variants = {
 
 export class ToolIntegrationListResponse {
   @UnionListField('type', RESPONSE_VARIANTS, { description: 'In the order in which they were added to the agent.' })
-  readonly integrations!: readonly ToolIntegrationView[];
+  readonly integrations!: readonly ToolIntegrationResponse[];
 }
 
 export class ToolIntegrationTestResponse {
@@ -158,4 +179,59 @@ export class ToolIntegrationTestResponse {
   readonly tools!: number;
   @StringField({ nullable: true, description: 'What went wrong, for people; null when ok.' })
   readonly error!: string | null;
+}
+
+export function toolIntegrationResponse({ integration, state }: IntegrationWithState): ToolIntegrationResponse {
+  const { settings } = integration;
+  const shared = sharedFields(integration, state);
+  switch (settings.type) {
+    case 'managed-mcp': {
+      const { type, app, envNames } = settings;
+      const entries = envNames.map((name) => [name, inVault(environmentField(name))] as const);
+      return { ...shared, type, app, secrets: { envMap: Object.fromEntries(entries) } };
+    }
+    case 'workflow-platform':
+      return { ...shared, type: settings.type, nameSlug: settings.nameSlug, authType: settings.authType };
+    case 'custom-mcp': {
+      const { type, app, url, transportType, auth, headers } = settings;
+      const entries = Object.entries(headers).map(
+        ([name, header]) => [name, header.type === 'secret' ? inVault(headerField(name)) : header] as const,
+      );
+      return { ...shared, type, app, url, transportType, auth, httpHeaders: Object.fromEntries(entries) };
+    }
+    default:
+      return settings satisfies never;
+  }
+}
+
+type SharedFields = Pick<SharedResponse, keyof SharedResponse>;
+
+function sharedFields(integration: Integration, state: IntegrationOverview | null): SharedFields {
+  const { id, settings, excludedTools, createdAt, updatedAt } = integration;
+  return {
+    id,
+    scope: isOrganizationWide(settings) ? 'organization' : 'agent',
+    excludedTools,
+    ...stateFields(integration, state),
+    createdAt: createdAt.toISOString(),
+    updatedAt: updatedAt.toISOString(),
+  };
+}
+
+/** A state of an older revision says nothing about the current server. */
+function stateFields(
+  { revision, excludedTools }: Integration,
+  state: IntegrationOverview | null,
+): Pick<SharedFields, 'status' | 'error' | 'tools'> {
+  if (state?.revision !== revision) return { status: 'error', error: NOT_CONNECTED_YET, tools: [] };
+  const excluded = new Set(excludedTools);
+  const tools = state.tools.map(({ name, description }) => ({
+    ...{ name, description: shownDescription(description) },
+    excluded: excluded.has(name),
+  }));
+  return { status: state.status, error: state.error, tools };
+}
+
+function inVault(keyName: string): VaultReference {
+  return { type: 'vault', keyName };
 }

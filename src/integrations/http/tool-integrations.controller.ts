@@ -19,17 +19,18 @@ import { ChangeableIntegrationGuard } from './changeable-integration.guard.js';
 import {
   CREATE_VARIANTS,
   type CreateToolIntegrationBody,
+  toIntegrationRequest,
   UPDATE_VARIANTS,
   type UpdateToolIntegrationBody,
 } from './tool-integration-request.dto.js';
-import { toIntegrationRequest } from './tool-integration-request.js';
 import {
   OFFERED_TOOLS,
   RESPONSE_VARIANTS,
   ToolIntegrationListResponse,
   ToolIntegrationTestResponse,
+  toolIntegrationResponse,
+  type ToolIntegrationResponse,
 } from './tool-integration-response.dto.js';
-import { toolIntegrationView, type ToolIntegrationView } from './tool-integration-view.js';
 import { IntegrationExists, IntegrationIdentityMismatch } from '../domain/integrations.errors.js';
 
 const AGENT = pathResource('agent', 'agentId');
@@ -79,8 +80,8 @@ export class ToolIntegrationsController {
     @Caller() caller: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,
     @UnionBody('type', CREATE_VARIANTS) body: CreateToolIntegrationBody,
-  ): Promise<ToolIntegrationView> {
-    return toolIntegrationView(await this.createIntegration.execute(caller, agentId, toIntegrationRequest(body)));
+  ): Promise<ToolIntegrationResponse> {
+    return toolIntegrationResponse(await this.createIntegration.execute(caller, agentId, toIntegrationRequest(body)));
   }
 
   @Get()
@@ -95,9 +96,9 @@ export class ToolIntegrationsController {
   async list(
     @Caller() { organizationId }: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,
-  ): Promise<{ integrations: ToolIntegrationView[] }> {
+  ): Promise<ToolIntegrationListResponse> {
     const all = await this.readIntegrations.list(organizationId, agentId);
-    return { integrations: all.map(toolIntegrationView) };
+    return { integrations: all.map(toolIntegrationResponse) };
   }
 
   @Get(':integrationId')
@@ -113,8 +114,8 @@ export class ToolIntegrationsController {
     @Caller() { organizationId }: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,
     @UuidParam('integrationId') integrationId: string,
-  ): Promise<ToolIntegrationView> {
-    return toolIntegrationView(await this.readIntegrations.find(organizationId, agentId, integrationId));
+  ): Promise<ToolIntegrationResponse> {
+    return toolIntegrationResponse(await this.readIntegrations.find(organizationId, agentId, integrationId));
   }
 
   @Put(':integrationId')
@@ -142,8 +143,8 @@ export class ToolIntegrationsController {
     @UuidParam('agentId') agentId: string,
     @UuidParam('integrationId') integrationId: string,
     @UnionBody('type', UPDATE_VARIANTS) body: UpdateToolIntegrationBody,
-  ): Promise<ToolIntegrationView> {
-    return toolIntegrationView(
+  ): Promise<ToolIntegrationResponse> {
+    return toolIntegrationResponse(
       await this.changeIntegration.execute(caller, agentId, integrationId, toIntegrationRequest(body)),
     );
   }

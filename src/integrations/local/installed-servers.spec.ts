@@ -4,24 +4,20 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { callTool, signal, type TestLocalServers, useLocalServers } from '../../../test/support/local-servers.js';
 import { readSettings } from '../../platform/config/index.js';
 import { newId } from '../../platform/ids/index.js';
-import { CatalogueEndpoints } from '../catalogue/catalogue-endpoints.js';
-import { ConfiguredAppCatalogue } from '../catalogue/configured-app-catalogue.js';
+import { AppCatalogue } from '../catalogue/app-catalogue.js';
+import { catalogueEndpoint } from '../catalogue/catalogue-endpoint.js';
 import type { Integration } from '../domain/integration.js';
 import type { ProcessEndpoint } from '../mcp/mcp-endpoint.js';
 
 const settings = readSettings({}, { role: 'all', demo: false });
-const catalogue = new ConfiguredAppCatalogue(settings);
+const catalogue = new AppCatalogue(settings);
 
 function endpointOf(app: string, id: string): ProcessEndpoint {
   const integration: Integration = {
     ...{ id, organizationId: newId(), settings: { type: 'managed-mcp', app, envNames: [] } },
     ...{ excludedTools: [], revision: 1, createdAt: new Date(0), updatedAt: new Date(0) },
   };
-  return new CatalogueEndpoints(catalogue, settings).endpointOf(
-    catalogue.find(app)!,
-    integration,
-    {},
-  ) as ProcessEndpoint;
+  return catalogueEndpoint(catalogue.find(app)!, integration, {}, settings) as ProcessEndpoint;
 }
 
 const processes = useLocalServers();
@@ -31,7 +27,7 @@ beforeEach(() => {
 });
 
 describe('the app everything', () => {
-  it('runs, sees nothing of the environment, and fetches nothing that a model names', async () => {
+  it('runs without the environment of the service, and fetches no address that a model names', async () => {
     process.env['SECRETS_KEY'] = 'canary';
     const connection = await local.connect(endpointOf('everything', newId()));
     expect((await connection.listTools(signal)).length).toBeGreaterThan(5);
@@ -55,7 +51,7 @@ describe('the app everything', () => {
 describe('the app memory', () => {
   const entity = { name: 'Ada', entityType: 'person', observations: ['likes tea'] };
 
-  it('remembers over restarts, each integration for itself, until it is forgotten', async () => {
+  it('keeps the data of each integration over restarts, until the integration is removed', async () => {
     const [one, other] = [newId(), newId()];
     const first = await local.connect(endpointOf('memory', one));
     await callTool(first, 'create_entities', { entities: [entity] });
@@ -72,10 +68,10 @@ describe('the app memory', () => {
     expect(await callTool(await local.connect(endpointOf('memory', one)), 'read_graph')).not.toContain('likes tea');
   });
 
-  it('reads and writes nothing but its own folder', async () => {
+  it('reads and writes only in its own folder', async () => {
     const path = join(local.dataDir, 'secrets.key');
     writeFileSync(path, JSON.stringify({ type: 'entity', ...entity }));
-    // What its author, or somebody who has taken it over, could try.
+    // What a compromised server could try.
     const outside = { ...endpointOf('memory', newId()), env: { MEMORY_FILE_PATH: path }, stateFile: undefined };
     const connection = await local.connect(outside);
     const read = await connection.callTool({ name: 'read_graph', input: {}, meta: {} }, signal);

@@ -82,8 +82,8 @@ export class LocalServers implements OnApplicationShutdown {
     }
   }
 
-  /** Integrations of which a folder is on this machine's disk that was not touched for this time. */
-  keptFor(ms: number): AsyncIterable<string> {
+  /** The ids of integrations with a folder on this machine's disk that was not changed for this time. */
+  foldersUnchangedFor(ms: number): AsyncIterable<string> {
     return this.folders.unchangedSince(new Date(this.clock.now().getTime() - ms));
   }
 

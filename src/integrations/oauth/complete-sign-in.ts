@@ -17,6 +17,9 @@ import {
   SignInFailed,
   UnusableTokens,
 } from '../../platform/oauth/index.js';
+import { CheckWhenGrantChanges } from '../application/check-when-grant-changes.js';
+import { waitAtMost } from '../application/wait-at-most.js';
+import { SIGNED_IN_WAIT_MS } from '../limits.js';
 import { IntegrationRepository } from '../persistence/integration.repository.js';
 import type { StoredOAuthSignIn } from '../persistence/oauth.schema.js';
 import { REQUEST_MS } from './limits.js';
@@ -26,7 +29,7 @@ import { issuerOf, requestOptions, type SignInSecrets, signInSecretsSchema } fro
 import { OAuthHttp } from './oauth-http.js';
 import { OAuthGrants } from './oauth-grants.js';
 import { OpenSignIns } from './open-sign-ins.js';
-import { OAuthIntegrations } from './protected-server.js';
+import { ProtectedServers } from './protected-servers.js';
 
 interface TakenSignIn {
   readonly signIn: StoredOAuthSignIn;
@@ -37,8 +40,9 @@ interface TakenSignIn {
 @Injectable()
 export class CompleteSignIn {
   constructor(
-    private readonly integrations: OAuthIntegrations,
-    private readonly records: IntegrationRepository,
+    private readonly integrations: IntegrationRepository,
+    private readonly servers: ProtectedServers,
+    private readonly checks: CheckWhenGrantChanges,
     private readonly http: OAuthHttp,
     private readonly grants: OAuthGrants,
     private readonly signIns: OpenSignIns,
@@ -59,7 +63,7 @@ export class CompleteSignIn {
     await this.store(taken, received);
     const { organizationId, ownerId: integrationId, redirectUrl } = taken.signIn;
     this.events.publish(new OAuthGrantChanged(organizationId, integrationId));
-    await this.integrations.signedIn(integrationId);
+    await waitAtMost(this.clock, SIGNED_IN_WAIT_MS, this.checks.settled(integrationId));
     return redirectUrl;
   }
 
@@ -71,8 +75,8 @@ export class CompleteSignIn {
 
   /** A code that was made for another address cannot be exchanged, and a stale grant would replace one that works. */
   private async checkServer({ organizationId, ownerId, serverUrl }: StoredOAuthSignIn): Promise<void> {
-    const server = await this.integrations.serverOf(organizationId, ownerId);
-    if (server?.url !== serverUrl) throw integrationChanged();
+    const integration = await this.integrations.find(organizationId, ownerId);
+    if (!integration || this.servers.of(integration)?.url !== serverUrl) throw integrationChanged();
   }
 
   private async exchange(
@@ -115,7 +119,7 @@ export class CompleteSignIn {
     };
     await this.database.transaction(async (transaction) => {
       // Removing the integration takes its secrets first: those of a grant that is stored meanwhile would stay behind.
-      if (!(await this.records.lock(transaction, organizationId, ownerId))) throw integrationChanged();
+      if (!(await this.integrations.lock(transaction, organizationId, ownerId))) throw integrationChanged();
       await this.grants.put(transaction, grant, {
         tokens: { accessToken, refreshToken, serverUrl },
         client: JSON.stringify(client),

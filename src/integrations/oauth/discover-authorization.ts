@@ -15,7 +15,7 @@ import { DomainError } from '../../platform/errors/index.js';
 import { DISCOVERY_MS, MAX_URL_LENGTH } from './limits.js';
 import { AuthorizationServerFailed } from './oauth.errors.js';
 import { OAuthHttp } from './oauth-http.js';
-import type { ProtectedServer } from './protected-server.js';
+import type { ProtectedServer } from './protected-servers.js';
 
 /** How a tool server wants to be authorized. */
 export interface DiscoveredAuthorization {

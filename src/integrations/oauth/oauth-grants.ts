@@ -32,7 +32,7 @@ import { needsAuthorization } from './needs-authorization.js';
 import { OAuthGrantChanged } from './oauth.events.js';
 import { clientIn, requestOptions } from './oauth-client.js';
 import { OAuthHttp } from './oauth-http.js';
-import type { ProtectedServer } from './protected-server.js';
+import type { ProtectedServer } from './protected-servers.js';
 
 interface LoadedGrant {
   readonly grant: StoredOAuthGrant | null;

@@ -4,7 +4,9 @@ import type { ApiKeyPrincipal } from '../../access/index.js';
 import { Clock } from '../../platform/clock/index.js';
 import { Database, isForeignKeyViolation } from '../../platform/database/index.js';
 import { isScope, randomText, SIGN_IN_LIFETIME_MS } from '../../platform/oauth/index.js';
+import { RequireChangeable } from '../application/require-changeable.js';
 import { IntegrationNotFound } from '../domain/integrations.errors.js';
+import { IntegrationRepository } from '../persistence/integration.repository.js';
 import type { StoredOAuthGrant } from '../persistence/oauth.schema.js';
 import { ClientIdentity } from './client-identity.js';
 import { DiscoverAuthorization, type DiscoveredAuthorization } from './discover-authorization.js';
@@ -21,7 +23,7 @@ import {
 } from './oauth-client.js';
 import { OAuthGrants, ownerOf } from './oauth-grants.js';
 import { OpenSignIns } from './open-sign-ins.js';
-import { OAuthIntegrations, type ProtectedServer } from './protected-server.js';
+import { type ProtectedServer, ProtectedServers } from './protected-servers.js';
 import { RegisterClient } from './register-client.js';
 
 /** Servers that know it give a refresh token only where it is asked for. */
@@ -41,7 +43,9 @@ export interface SignInRequest {
 @Injectable()
 export class StartSignIn {
   constructor(
-    private readonly integrations: OAuthIntegrations,
+    private readonly requireChangeable: RequireChangeable,
+    private readonly integrations: IntegrationRepository,
+    private readonly servers: ProtectedServers,
     private readonly discovery: DiscoverAuthorization,
     private readonly registration: RegisterClient,
     private readonly identity: ClientIdentity,
@@ -56,7 +60,11 @@ export class StartSignIn {
    * @throws IntegrationNotFound, OAuthNotUsed, ForbiddenByAgentAllowlist, AuthorizationServerFailed
    */
   async execute(request: SignInRequest): Promise<string> {
-    const server = await this.integrations.changeableBy(request.caller, request.agentId, request.integrationId);
+    const { caller, agentId, integrationId } = request;
+    await this.requireChangeable.execute(caller, agentId, integrationId);
+    const integration = await this.integrations.findForAgent(caller.organizationId, agentId, integrationId);
+    if (!integration) throw new IntegrationNotFound();
+    const server = this.servers.of(integration);
     if (!server) throw new OAuthNotUsed();
     const discovered = await this.discovery.execute(server);
     const granted = await this.grants.find(ownerOf(server));

@@ -1,5 +1,6 @@
 import { LockMode } from '@mikro-orm/core';
 import { Injectable } from '@nestjs/common';
+import type { DeletedAgent } from '../../agents/index.js';
 import {
   Database,
   type EntityReader,
@@ -10,7 +11,13 @@ import {
 import { identityOf, type Integration, type IntegrationType, isOrganizationWide } from '../domain/integration.js';
 import type { KeptNames, NamesOfAgent } from '../domain/tool-name.js';
 import { EXCLUDED_TOOLS, SETTINGS, StoredAttachment, StoredIntegration } from './integrations.schema.js';
-import { AGENT_INTEGRATIONS, AGENTS_OF_INTEGRATION, INSERT_OR_LOCK } from './integrations.sql.js';
+import {
+  AGENT_INTEGRATIONS,
+  AGENTS_OF_INTEGRATION,
+  DELETED_AGENTS,
+  INSERT_OR_LOCK,
+  INTEGRATIONS_OF_DELETED_AGENT,
+} from './integrations.sql.js';
 
 export interface IntegrationRow {
   readonly id: string;
@@ -20,12 +27,6 @@ export interface IntegrationRow {
   readonly revision: number;
   readonly created_at: string;
   readonly updated_at: string;
-}
-
-/** Limits the integrations of an agent; all if it is empty. */
-interface Selection {
-  readonly id?: string;
-  readonly type?: IntegrationType;
 }
 
 /**
@@ -40,18 +41,19 @@ export class IntegrationRepository {
 
   /** In the order of attachment. */
   listForAgent(organizationId: string, agentId: string): Promise<Integration[]> {
-    return this.selectForAgent(this.database, organizationId, agentId, {});
+    return this.selectForAgent(this.database, { organizationId, agentId, id: null, type: null });
   }
 
   /** The `app` of each custom-mcp integration of the agent. */
   async customApps(source: SqlExecutor, organizationId: string, agentId: string): Promise<ReadonlySet<string>> {
-    const integrations = await this.selectForAgent(source, organizationId, agentId, { type: 'custom-mcp' });
+    const selection = { organizationId, agentId, id: null, type: 'custom-mcp' } as const;
+    const integrations = await this.selectForAgent(source, selection);
     return new Set(integrations.map(({ settings }) => identityOf(settings)));
   }
 
   /** @returns null if this agent does not use it */
   async findForAgent(organizationId: string, agentId: string, id: string): Promise<Integration | null> {
-    const [integration] = await this.selectForAgent(this.database, organizationId, agentId, { id });
+    const [integration] = await this.selectForAgent(this.database, { organizationId, agentId, id, type: null });
     return integration ?? null;
   }
 
@@ -137,19 +139,33 @@ export class IntegrationRepository {
     await em.nativeDelete(StoredAttachment, { organizationId, integrationId, agentId });
   }
 
+  /** Deleted agents that still have attachments. */
+  deletedAgents(): Promise<DeletedAgent[]> {
+    return DELETED_AGENTS.run<DeletedAgent>(this.database, {});
+  }
+
+  /** The ids of a deleted agent's integrations; empty while the agent exists. */
+  async idsOfDeletedAgent({ organizationId, agentId }: DeletedAgent): Promise<string[]> {
+    const parameters = { organizationId, agentId };
+    const rows = await INTEGRATIONS_OF_DELETED_AGENT.run<{ integration_id: string }>(this.database, parameters);
+    return rows.map((row) => row.integration_id);
+  }
+
+  /** Those of the ids, of any organization, for which no integration exists. */
+  async findRemoved(ids: readonly string[]): Promise<string[]> {
+    const existing = await this.database.read((em) =>
+      em.find(StoredIntegration, { id: { $in: [...ids] } }, { fields: ['id'], disableIdentityMap: true }),
+    );
+    const existingIds = new Set(existing.map(({ id }) => id));
+    return ids.filter((id) => !existingIds.has(id));
+  }
+
+  /** @param selection an `id` or `type` that is not null limits the result */
   private async selectForAgent(
     source: SqlExecutor,
-    organizationId: string,
-    agentId: string,
-    { id, type }: Selection,
+    selection: { organizationId: string; agentId: string; id: string | null; type: IntegrationType | null },
   ): Promise<Integration[]> {
-    const rows = await AGENT_INTEGRATIONS.run<IntegrationRow>(source, {
-      organizationId,
-      agentId,
-      id: id ?? null,
-      type: type ?? null,
-    });
-    return rows.map(toIntegration);
+    return (await AGENT_INTEGRATIONS.run<IntegrationRow>(source, selection)).map(toIntegration);
   }
 }
 

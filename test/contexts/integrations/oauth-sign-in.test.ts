@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { RemoveExpiredSignIns } from '../../../src/integrations/jobs/remove-expired-sign-ins.job.js';
 import { OAuthGrants } from '../../../src/integrations/oauth/oauth-grants.js';
-import type { ProtectedServer } from '../../../src/integrations/oauth/protected-server.js';
+import type { ProtectedServer } from '../../../src/integrations/oauth/protected-servers.js';
 import { Canary } from '../../support/canary.js';
 import { until, useService } from '../../support/harness.js';
 import { ManualClock } from '../../support/manual-clock.js';

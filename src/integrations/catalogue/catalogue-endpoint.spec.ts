@@ -2,13 +2,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { readSettings } from '../../platform/config/index.js';
+import { readSettings, type Settings } from '../../platform/config/index.js';
 import { newId } from '../../platform/ids/index.js';
 import type { Integration } from '../domain/integration.js';
 import type { McpEndpoint } from '../mcp/mcp-endpoint.js';
 import { McpFailure } from '../mcp/mcp-failure.js';
-import { CatalogueEndpoints } from './catalogue-endpoints.js';
-import { ConfiguredAppCatalogue } from './configured-app-catalogue.js';
+import { AppCatalogue } from './app-catalogue.js';
+import { catalogueEndpoint } from './catalogue-endpoint.js';
 
 const APPS = [
   {
@@ -22,15 +22,14 @@ const APPS = [
 ];
 
 let folder: string;
-let endpoints: CatalogueEndpoints;
-let catalogue: ConfiguredAppCatalogue;
+let settings: Settings;
+let catalogue: AppCatalogue;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'endpoints-'));
   const path = join(folder, 'apps.json');
   writeFileSync(path, JSON.stringify({ apps: APPS }));
-  const settings = readSettings({ MCP_CATALOGUE: path }, { role: 'all', demo: false });
-  catalogue = new ConfiguredAppCatalogue(settings);
-  endpoints = new CatalogueEndpoints(catalogue, settings);
+  settings = readSettings({ MCP_CATALOGUE: path }, { role: 'all', demo: false });
+  catalogue = new AppCatalogue(settings);
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -40,11 +39,11 @@ const integration: Integration = {
 };
 
 function endpointOf(slug: string, secrets: Readonly<Record<string, string>>): McpEndpoint {
-  return endpoints.endpointOf(catalogue.find(slug)!, integration, secrets);
+  return catalogueEndpoint(catalogue.find(slug)!, integration, secrets, settings);
 }
 
 describe('the endpoint of an app', () => {
-  it('that is local is its command, with the values that it declares and no others', () => {
+  it('of a local app is its command, with only the values that the app declares', () => {
     expect(endpointOf('notes', { NOTES_KEY: 'key', NOTES_USER: '', OTHER: 'other', MODE: 'other' })).toEqual({
       ...{ kind: 'process', organizationId: integration.organizationId, integrationId: integration.id },
       ...{ command: 'notes-server', args: ['--stdio'], stateFile: 'NOTES_FILE' },
@@ -53,7 +52,7 @@ describe('the endpoint of an app', () => {
     });
   });
 
-  it('that is remote is its address, with the headers filled in as the values are', () => {
+  it('of a remote app is its address, with the values inserted into the headers unchanged', () => {
     expect(endpointOf('crm', { CRM_KEY: '$& ${CRM_KEY} $1' })).toEqual({
       ...{ kind: 'http', transport: 'sse', url: 'https://crm.example/mcp', chosenBy: 'customer' },
       headers: { authorization: 'Bearer $& ${CRM_KEY} $1', 'x-plain': 'as it is' },
@@ -61,7 +60,7 @@ describe('the endpoint of an app', () => {
     });
   });
 
-  it('says which values are missing, or cannot be passed on, without them', () => {
+  it('is refused with the names of the missing or unusable values, without the values', () => {
     const failure = (reason: string, message: string) => expect.objectContaining({ reason, message });
     const thrown = (slug: string, secrets: Readonly<Record<string, string>>): unknown => {
       try {
@@ -85,12 +84,7 @@ describe('the endpoint of an app', () => {
     }
   });
 
-  it('is none where the app has left the catalogue', () => {
-    const gone = { slug: 'gone', name: 'Gone', transport: 'local', oauth: false, envNames: [] } as const;
-    expect(() => endpoints.endpointOf(gone, integration, {})).toThrow('The app gone is not in the catalogue any more');
-  });
-
-  it('is none where several processes would each have a server that keeps something', () => {
+  it('is refused for an app that stores a file while the service runs as several processes', () => {
     const several = readSettings(
       {
         DATABASE_URL: 'postgresql://host/db',
@@ -99,8 +93,8 @@ describe('the endpoint of an app', () => {
       },
       { role: 'all', demo: false },
     );
-    const clustered = new CatalogueEndpoints(catalogue, several);
     const notes = catalogue.find('notes')!;
-    expect(() => clustered.endpointOf(notes, integration, { NOTES_KEY: 'k', NOTES_USER: 'u' })).toThrow(/in one place/);
+    const secrets = { NOTES_KEY: 'k', NOTES_USER: 'u' };
+    expect(() => catalogueEndpoint(notes, integration, secrets, several)).toThrow(/several processes/);
   });
 });

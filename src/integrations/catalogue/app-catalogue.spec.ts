@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { InvalidSetting, readSettings } from '../../platform/config/index.js';
 import { builtInApps } from './built-in-apps.js';
 import { catalogueEntry } from './catalogue-entry.js';
-import { ConfiguredAppCatalogue } from './configured-app-catalogue.js';
+import { AppCatalogue } from './app-catalogue.js';
 
 let folder: string;
 beforeAll(() => {
@@ -13,12 +13,12 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-function catalogueOf(environment: Readonly<Record<string, string>>): ConfiguredAppCatalogue {
-  return new ConfiguredAppCatalogue(readSettings(environment, { role: 'all', demo: false }));
+function catalogueOf(environment: Readonly<Record<string, string>>): AppCatalogue {
+  return new AppCatalogue(readSettings(environment, { role: 'all', demo: false }));
 }
 
 /** With a file of an operator. */
-function catalogueWith(content: unknown): ConfiguredAppCatalogue {
+function catalogueWith(content: unknown): AppCatalogue {
   const path = join(folder, 'apps.json');
   writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
   return catalogueOf({ MCP_CATALOGUE: path });

@@ -4,20 +4,22 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type TestLocalServers, useLocalServers } from '../../../test/support/local-servers.js';
 import { ManualClock } from '../../../test/support/manual-clock.js';
 import { until } from '../../../test/support/until.js';
+import { EventBus } from '../../platform/events/index.js';
 import { newId } from '../../platform/ids/index.js';
 import { FOLDER_LEFT_MS, FOLDERS_BATCH, FOLDERS_EVERY_MS } from '../limits.js';
-import { LeftBehindIntegrations } from '../persistence/left-behind-integrations.repository.js';
-import { RemoveLeftBehindFolders } from './remove-left-behind-folders.js';
+import { ConnectionPool } from '../mcp/connection-pool.js';
+import { IntegrationRepository } from '../persistence/integration.repository.js';
+import { EndServersOfRemovedIntegrations } from './end-servers-of-removed-integrations.js';
 
-/** Knows the integrations without a database. */
-class KnownIntegrations extends LeftBehindIntegrations {
+/** Integrations without a database. */
+class KnownIntegrations extends IntegrationRepository {
   readonly present = new Set<string>();
-  /** How many it was asked for at once. */
-  readonly asked: number[] = [];
+  /** How many ids each call looked up. */
+  readonly batches: number[] = [];
   isDown = false;
 
   override findRemoved(ids: readonly string[]): Promise<string[]> {
-    this.asked.push(ids.length);
+    this.batches.push(ids.length);
     return this.isDown
       ? Promise.reject(new Error('The database is down'))
       : Promise.resolve(ids.filter((id) => !this.present.has(id)));
@@ -28,17 +30,25 @@ const processes = useLocalServers();
 let clock: ManualClock;
 let local: TestLocalServers;
 let known: KnownIntegrations;
-let removing: RemoveLeftBehindFolders;
+let removing: EndServersOfRemovedIntegrations;
 
 beforeEach(() => {
   clock = new ManualClock();
   local = processes.begin(clock);
   known = new KnownIntegrations(Object.create(null) as never);
-  removing = new RemoveLeftBehindFolders(known, local.servers, clock, local.logger);
+  const { servers, logger } = local;
+  removing = new EndServersOfRemovedIntegrations(
+    known,
+    new ConnectionPool(clock),
+    servers,
+    clock,
+    logger,
+    new EventBus(),
+  );
 });
 afterEach(() => removing.beforeApplicationShutdown());
 
-/** One that was last changed that long ago. */
+/** A folder that was last changed `ageMs` ago. */
 function folder(ageMs: number): string {
   const path = join(local.folders, newId());
   mkdirSync(path, { recursive: true });
@@ -48,17 +58,17 @@ function folder(ageMs: number): string {
 }
 
 const areGone = (paths: readonly string[]): boolean => !paths.some((path) => existsSync(path));
-const gone = (...paths: readonly string[]): Promise<void> => until(() => areGone(paths), 'they are removed');
+const gone = (...paths: readonly string[]): Promise<void> => until(() => areGone(paths), 'the folders to be removed');
 
-/** One hour after the other passes: a look that comes due while the last one is under way is left out. */
+/** Advances the clock until then: a timer that fires while folders are being removed does nothing. */
 const goneInTime = (...paths: readonly string[]): Promise<void> =>
   until(async () => {
     await clock.advance(FOLDERS_EVERY_MS);
     return areGone(paths);
-  }, 'they are removed later');
+  }, 'the folders to be removed later');
 
-describe('folders of integrations that are gone', () => {
-  it('are removed at the start and every hour, the young ones later', async () => {
+describe('the folders of removed integrations', () => {
+  it('are removed at the start and every hour, once they are old enough', async () => {
     const [old, young] = [folder(FOLDER_LEFT_MS + 1), folder(FOLDER_LEFT_MS - 1)];
     removing.onApplicationBootstrap();
     await gone(old);
@@ -67,25 +77,25 @@ describe('folders of integrations that are gone', () => {
     await goneInTime(young, next);
   });
 
-  it('are asked for a batch at a time, and the others stay', async () => {
+  it('are looked up in batches, and those of existing integrations stay', async () => {
     const [kept = '', ...left] = Array.from({ length: FOLDERS_BATCH + 2 }, () => folder(FOLDER_LEFT_MS + 1));
     known.present.add(kept.slice(-36));
     removing.onApplicationBootstrap();
     await gone(...left);
-    expect([known.asked, existsSync(kept)]).toEqual([[FOLDERS_BATCH, 2], true]);
+    expect([known.batches, existsSync(kept)]).toEqual([[FOLDERS_BATCH, 2], true]);
   });
 
-  it('stay while it cannot be known whether they are, and for the next time', async () => {
+  it('stay while the database is down, and are removed later', async () => {
     const old = folder(FOLDER_LEFT_MS + 1);
     known.isDown = true;
     removing.onApplicationBootstrap();
-    await until(() => local.logger.lines.length > 0, 'it is logged');
+    await until(() => local.logger.lines.length > 0, 'the log line');
     expect(existsSync(old)).toBe(true);
     known.isDown = false;
     await goneInTime(old);
   });
 
-  it('are left alone once the service stops', async () => {
+  it('stay once the service stops', async () => {
     removing.onApplicationBootstrap();
     await removing.beforeApplicationShutdown();
     const old = folder(FOLDER_LEFT_MS + 1);
