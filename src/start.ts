@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import { constants, setPriority } from 'node:os';
 import type { INestApplicationContext } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { accessHooks, BootstrapOrganization } from './access/index.js';
+import { accessHooks, FirstOrganization } from './access/index.js';
 import { AppModule, type Kernel } from './app.module.js';
 import { commands } from './commands.js';
 import { DemoExamples } from './demo/index.js';
@@ -71,7 +71,7 @@ async function startHttp(kernel: Kernel): Promise<void> {
     throw listenFailure(error, settings);
   }
   // Last, since the key is shown once: a start that fails must not have made it.
-  const firstKey = settings.role === 'all' ? await app.get(BootstrapOrganization).execute() : null;
+  const firstKey = settings.role === 'all' ? await app.get(FirstOrganization).create() : null;
   process.stdout.write(welcome(await app.getUrl(), settings, firstKey));
   app.get(JobWorkers).start();
   if (settings.demo) {

@@ -5,12 +5,9 @@ import { MemoryWindows, RedisWindows } from '../platform/limits/index.js';
 import { AddMember } from './application/add-member.js';
 import { AuthenticateApiKey } from './application/authenticate-api-key.js';
 import { BatchedKeyLookup } from './application/batched-key-lookup.js';
-import { BootstrapOrganization } from './application/bootstrap-organization.js';
 import { CreateOrganization } from './application/create-organization.js';
-import { CreditAllowances } from './application/credit-allowances.js';
 import { FirstOrganization } from './application/first-organization.js';
 import { IssueApiKey } from './application/issue-api-key.js';
-import { MemberDirectory } from './application/member-directory.js';
 import { OrganizationDirectory } from './application/organization-directory.js';
 import { RecordKeyUse } from './application/record-key-use.js';
 import { ResourceLookups } from './application/resource-lookup.js';
@@ -18,15 +15,13 @@ import { RevokeApiKey } from './application/revoke-api-key.js';
 import { SessionPasses } from './application/session-passes.js';
 import { UpdateOrganization } from './application/update-organization.js';
 import { UsableApiKeys } from './application/usable-api-keys.js';
+import { AccessHooks } from './http/access-hooks.js';
 import { AccessGuard } from './http/access.guard.js';
 import { ApiKeysController } from './http/api-keys.controller.js';
-import { AuthenticateRequest } from './http/authenticate-request.js';
 import { BudgetGuard, budgets } from './http/budget.guard.js';
 import { FailedCredentials } from './http/failed-credentials.js';
 import { LimitRefusals } from './http/limit-refusals.js';
-import { RefuseSessionPass } from './http/refuse-session-pass.js';
 import { RouteDeclarations } from './http/route-declarations.js';
-import { RateLimitHeaders } from './http/rate-limit-headers.js';
 import { ApiKeyRepository } from './persistence/api-key.repository.js';
 import { MemberRepository } from './persistence/member.repository.js';
 import { OrganizationRepository } from './persistence/organization.repository.js';
@@ -43,45 +38,35 @@ import { OrganizationRepository } from './persistence/organization.repository.js
     // Their order is part of the interface.
     { provide: APP_GUARD, useExisting: BudgetGuard },
     { provide: APP_GUARD, useClass: AccessGuard },
+    AccessHooks,
     AddMember,
     ApiKeyRepository,
     AuthenticateApiKey,
-    AuthenticateRequest,
     BatchedKeyLookup,
-    BootstrapOrganization,
     BudgetGuard,
     CreateOrganization,
-    CreditAllowances,
     FailedCredentials,
     FirstOrganization,
     IssueApiKey,
     LimitRefusals,
-    MemberDirectory,
     MemberRepository,
     OrganizationDirectory,
     OrganizationRepository,
     RecordKeyUse,
     ResourceLookups,
-    RefuseSessionPass,
     RevokeApiKey,
     RouteDeclarations,
     SessionPasses,
-    RateLimitHeaders,
     UpdateOrganization,
     UsableApiKeys,
   ],
   exports: [
-    AuthenticateRequest,
-    BootstrapOrganization,
-    CreditAllowances,
+    AccessHooks,
     FirstOrganization,
-    MemberDirectory,
     OrganizationDirectory,
-    RefuseSessionPass,
     ResourceLookups,
     RouteDeclarations,
     SessionPasses,
-    RateLimitHeaders,
     UsableApiKeys,
   ],
 })

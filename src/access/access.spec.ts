@@ -6,8 +6,8 @@ import { newId } from '../platform/ids/index.js';
 import { AddMember } from './application/add-member.js';
 import { AuthenticateApiKey } from './application/authenticate-api-key.js';
 import { BatchedKeyLookup } from './application/batched-key-lookup.js';
-import { BootstrapOrganization } from './application/bootstrap-organization.js';
 import { CreateOrganization } from './application/create-organization.js';
+import { FirstOrganization } from './application/first-organization.js';
 import { IssueApiKey } from './application/issue-api-key.js';
 import { OrganizationDirectory } from './application/organization-directory.js';
 import { RecordKeyUse } from './application/record-key-use.js';
@@ -53,18 +53,28 @@ function startProcess({ database } = open) {
   const uses = new RecordKeyUse(clock, keys);
   const createOrganization = new CreateOrganization(database, clock, organizations, members);
   const issueApiKey = new IssueApiKey(database, clock, members, keys, lookups);
+  const updateOrganization = new UpdateOrganization(database, clock, events, organizations);
+  const revokeApiKey = new RevokeApiKey(database, clock, events, keys);
   return {
     clock,
     agent,
     uses,
     createOrganization,
     issueApiKey,
-    updateOrganization: new UpdateOrganization(database, clock, events, organizations),
+    updateOrganization,
     addMember: new AddMember(database, clock, members),
-    revokeApiKey: new RevokeApiKey(database, clock, events, keys),
+    revokeApiKey,
     authenticate: new AuthenticateApiKey(clock, events, keys, new BatchedKeyLookup(clock, keys), uses),
-    bootstrap: new BootstrapOrganization(database, organizations, createOrganization, issueApiKey),
-    directory: new OrganizationDirectory(clock, events, organizations),
+    firstOrganization: new FirstOrganization(
+      database,
+      organizations,
+      createOrganization,
+      updateOrganization,
+      keys,
+      issueApiKey,
+      revokeApiKey,
+    ),
+    directory: new OrganizationDirectory(clock, events, organizations, members),
     storedKey: (organizationId: string) => keys.list(organizationId),
   };
 }
@@ -94,7 +104,7 @@ describe('the first start', () => {
   it('creates the organization Default and one working key with every capability, also when several processes start at once', async () => {
     const empty = await openTestDatabase([accessSchema]);
     const processes = [startProcess(empty), startProcess(empty), startProcess(empty)];
-    const keys = (await Promise.all(processes.map(({ bootstrap }) => bootstrap.execute()))).filter(
+    const keys = (await Promise.all(processes.map(({ firstOrganization }) => firstOrganization.create()))).filter(
       (key) => key !== null,
     );
     expect(keys).toHaveLength(1);
@@ -109,7 +119,7 @@ describe('the first start', () => {
   it('does nothing when an organization exists', async () => {
     const process = startProcess();
     await process.createOrganization.execute({ name: 'Acme' });
-    expect(await process.bootstrap.execute()).toBeNull();
+    expect(await process.firstOrganization.create()).toBeNull();
   });
 });
 

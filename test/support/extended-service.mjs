@@ -12,7 +12,7 @@ export const built = (path) => import(pathToFileURL(resolve('dist', path)).href)
  * @returns the started application
  */
 export async function startExtended(participants) {
-  const { accessHooks, BootstrapOrganization } = await built('access/index.js');
+  const { accessHooks, FirstOrganization } = await built('access/index.js');
   const { AppModule } = await built('app.module.js');
   const { schemas } = await built('schemas.js');
   const { SystemClock } = await built('platform/clock/index.js');
@@ -40,7 +40,7 @@ export async function startExtended(participants) {
     hooks: accessHooks,
   });
   await app.init();
-  const first = await app.get(BootstrapOrganization).execute();
+  const first = await app.get(FirstOrganization).create();
   await app.listen(settings.port, settings.host);
   app.get(JobWorkers).start();
   // Kept at a process's end otherwise, and tests kill this one.

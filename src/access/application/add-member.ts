@@ -3,7 +3,8 @@ import { Clock } from '../../platform/clock/index.js';
 import { Database, isForeignKeyViolation, isUniqueViolation } from '../../platform/database/index.js';
 import { newId } from '../../platform/ids/index.js';
 import { MemberExists, OrganizationNotFound } from '../domain/access.errors.js';
-import { Member, parseMemberRole } from '../domain/member.js';
+import { Member, MEMBER_ROLES } from '../domain/member.js';
+import { checkOneOf } from '../domain/text.js';
 import { MemberRepository } from '../persistence/member.repository.js';
 
 export interface NewMember {
@@ -21,7 +22,7 @@ export class AddMember {
 
   /** @throws OrganizationNotFound, MemberExists, ValidationFailed */
   async execute(organizationId: string, request: NewMember): Promise<Member> {
-    const role = parseMemberRole(request.role);
+    const role = checkOneOf('role', MEMBER_ROLES, request.role);
     const member = new Member(newId(), organizationId, request.email, role, this.clock.now());
     try {
       await this.database.transaction((transaction) => this.members.add(transaction, member));

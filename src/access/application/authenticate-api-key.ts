@@ -9,11 +9,12 @@ import type { ApiKeyPrincipal } from '../domain/principal.js';
 import { ApiKeyRepository } from '../persistence/api-key.repository.js';
 import type { StoredCredential } from '../persistence/credentials.sql.js';
 import { BatchedKeyLookup } from './batched-key-lookup.js';
-import { RecentKeys } from './recent-keys.js';
 import { RecordKeyUse } from './record-key-use.js';
 
 /** A revoked key must be refused in every process within five seconds; the difference leaves time for the lookup. */
 const TTL_MS = 4_000;
+/** How long a key counts as recently used after its last successful check. */
+const RECENT_MS = 3_600_000;
 const MAX_ENTRIES = 10_000;
 
 interface Credential {
@@ -27,7 +28,8 @@ export class AuthenticateApiKey {
   private readonly known: TtlCache<Credential>;
   /** A separate cache, so that invented keys do not evict known ones. */
   private readonly unknown: TtlCache<true>;
-  private readonly recent: RecentKeys;
+  /** Digests of keys that this process has recently found valid, so never of invented keys. */
+  private readonly recent: TtlCache<true>;
 
   constructor(
     private readonly clock: Clock,
@@ -38,10 +40,10 @@ export class AuthenticateApiKey {
   ) {
     this.known = new TtlCache({ clock, ttlMs: TTL_MS, maxEntries: MAX_ENTRIES });
     this.unknown = new TtlCache({ clock, ttlMs: TTL_MS, maxEntries: MAX_ENTRIES });
-    this.recent = new RecentKeys(clock);
+    this.recent = new TtlCache({ clock, ttlMs: RECENT_MS, maxEntries: MAX_ENTRIES });
     events.subscribe(ApiKeyRevoked, ({ digest }) => {
       this.known.delete(digest);
-      this.recent.forget(digest);
+      this.recent.delete(digest);
     });
   }
 
@@ -55,10 +57,10 @@ export class AuthenticateApiKey {
     const name = digest.toString('hex');
     const credential = await this.known.get(name, () => this.find(name, digest));
     if (!credential || this.isExpired(credential)) {
-      this.recent.forget(name);
+      this.recent.delete(name);
       throw new ApiKeyInvalid();
     }
-    this.recent.remember(name);
+    this.recent.set(name, true);
     this.uses.record(credential.principal.keyId);
     return credential.principal;
   }
@@ -80,8 +82,9 @@ export class AuthenticateApiKey {
   }
 
   /** A recently used key is looked up by itself, so that it does not wait behind a flood of invented keys. */
-  private lookUp(name: string, digest: Buffer): Promise<StoredCredential | undefined> {
-    return this.recent.has(name) ? this.keys.findCredential(digest) : this.batchedLookup.find(digest);
+  private async lookUp(name: string, digest: Buffer): Promise<StoredCredential | undefined> {
+    if (!this.recent.has(name)) return this.batchedLookup.find(digest);
+    return (await this.keys.findCredentials([digest])).get(name);
   }
 }
 

@@ -50,7 +50,9 @@ export class IssueApiKey {
     if (!member?.mayIssueApiKeys) {
       throw new ForbiddenByKeyRole('API keys are issued by an owner or an admin of the organization.');
     }
-    return this.issue(member, request, (agentIds) => this.checkAgents(caller.organizationId, agentIds));
+    const issued = this.generate(member, request);
+    await this.checkAgents(caller.organizationId, issued.record.agentIds ?? []);
+    return this.store(issued);
   }
 
   /**
@@ -67,7 +69,7 @@ export class IssueApiKey {
     if (!owner) throw new OrganizationNotFound(organizationId);
     const member = memberId === undefined ? owner : await this.members.find(organizationId, memberId);
     if (!member) throw new MemberNotFound(String(memberId));
-    return this.issue(member, request, () => Promise.resolve());
+    return this.store(this.generate(member, request));
   }
 
   /** In an open transaction, without checking the agents of the allowlist. */
@@ -77,13 +79,7 @@ export class IssueApiKey {
     return issued;
   }
 
-  private async issue(
-    member: Member,
-    request: ApiKeyRequest,
-    checkAgents: (agentIds: readonly string[]) => Promise<void>,
-  ): Promise<IssuedApiKey> {
-    const issued = this.generate(member, request);
-    await checkAgents(issued.record.agentIds ?? []);
+  private async store(issued: IssuedApiKey): Promise<IssuedApiKey> {
     await this.database.transaction((transaction) => this.keys.add(transaction, issued.record));
     return issued;
   }

@@ -3,9 +3,11 @@ import { TtlCache } from '../../platform/cache/index.js';
 import { Clock } from '../../platform/clock/index.js';
 import { EventBus } from '../../platform/events/index.js';
 import { OrganizationChanged } from '../domain/access.events.js';
-import type { CreditsExhausted } from '../domain/credit-allowance.js';
+import type { CreditAllowance, CreditsExhausted } from '../domain/credit-allowance.js';
 import type { Feature } from '../domain/feature.js';
+import type { MemberRole } from '../domain/member.js';
 import type { Plan } from '../domain/plan.js';
+import { MemberRepository } from '../persistence/member.repository.js';
 import { OrganizationRepository } from '../persistence/organization.repository.js';
 
 const TTL_MS = 4_000;
@@ -31,7 +33,7 @@ export interface OrganizationView {
   readonly createdAt: Date;
 }
 
-/** Organizations, from a cache: a change is visible at once in the process that made it, in others within seconds. */
+/** What other contexts read of an organization. */
 @Injectable()
 export class OrganizationDirectory {
   private readonly cache: TtlCache<OrganizationView>;
@@ -40,6 +42,7 @@ export class OrganizationDirectory {
     clock: Clock,
     events: EventBus,
     private readonly organizations: OrganizationRepository,
+    private readonly members: MemberRepository,
   ) {
     this.cache = new TtlCache({ clock, ttlMs: TTL_MS, maxEntries: MAX_ENTRIES });
     events.subscribe(OrganizationChanged, ({ organizationId }) => {
@@ -47,8 +50,19 @@ export class OrganizationDirectory {
     });
   }
 
+  /** From a cache: a change is visible at once in the process that made it, in others within seconds. */
   async find(organizationId: string): Promise<OrganizationView | null> {
     return (await this.cache.get(organizationId, () => this.load(organizationId))) ?? null;
+  }
+
+  /** The history of the credits that each month includes: oldest first, one for each change. */
+  creditAllowances(organizationId: string): Promise<readonly CreditAllowance[]> {
+    return this.organizations.allowances(organizationId);
+  }
+
+  /** @returns null when the organization has no such member */
+  async memberRole(organizationId: string, memberId: string): Promise<MemberRole | null> {
+    return (await this.members.find(organizationId, memberId))?.role ?? null;
   }
 
   private async load(organizationId: string): Promise<OrganizationView | undefined> {

@@ -3,8 +3,8 @@ import { TtlCache } from '../../platform/cache/index.js';
 import { Clock } from '../../platform/clock/index.js';
 import { EventBus } from '../../platform/events/index.js';
 import { ApiKeyRevoked } from '../domain/access.events.js';
+import type { ApiKey } from '../domain/api-key.js';
 import { ApiKeyRepository } from '../persistence/api-key.repository.js';
-import type { StoredKeyState } from '../persistence/credentials.sql.js';
 
 /** As in `AuthenticateApiKey`: a revocation must take effect in every process within five seconds. */
 const TTL_MS = 4_000;
@@ -13,7 +13,7 @@ const MAX_ENTRIES = 10_000;
 /** Checks whether the key that created a session or a similar credential is still valid. */
 @Injectable()
 export class UsableApiKeys {
-  private readonly cache: TtlCache<StoredKeyState>;
+  private readonly cache: TtlCache<ApiKey>;
 
   constructor(
     private readonly clock: Clock,
@@ -28,7 +28,7 @@ export class UsableApiKeys {
 
   /** Whether the key belongs to the organization and is neither revoked nor expired. */
   async isUsable(organizationId: string, keyId: string): Promise<boolean> {
-    const state = await this.cache.get(keyId, () => this.keys.findState(organizationId, keyId));
-    return state !== undefined && (state.expiresAt === null || state.expiresAt > this.clock.now());
+    const key = await this.cache.get(keyId, () => this.keys.find(organizationId, keyId));
+    return key !== undefined && (key.expiresAt === null || key.expiresAt > this.clock.now());
   }
 }

@@ -1,5 +1,3 @@
-import { ValidationFailed } from '../../platform/errors/index.js';
-
 /** What happens to runs on the managed key when a month's credits are used up. */
 export const CREDITS_EXHAUSTED = ['allow', 'block'] as const;
 
@@ -19,12 +17,4 @@ export class CreditAllowance {
 /** @param allowances of one organization, oldest first. @returns the included credits in effect just before the moment */
 export function includedBefore(allowances: readonly CreditAllowance[], moment: Date): number | null {
   return allowances.findLast(({ since }) => since < moment)?.included ?? null;
-}
-
-/** @throws ValidationFailed */
-export function parseCreditsExhausted(name: string): CreditsExhausted {
-  const found = CREDITS_EXHAUSTED.find((known) => known === name);
-  if (found === undefined)
-    throw new ValidationFailed(`creditsExhausted: must be one of ${CREDITS_EXHAUSTED.join(', ')}`);
-  return found;
 }

@@ -1,16 +1,8 @@
-import { ValidationFailed } from '../../platform/errors/index.js';
 import { checkEmail } from './text.js';
 
 export const MEMBER_ROLES = ['owner', 'admin', 'member'] as const;
 
 export type MemberRole = (typeof MEMBER_ROLES)[number];
-
-/** @throws ValidationFailed */
-export function parseMemberRole(name: string): MemberRole {
-  const role = MEMBER_ROLES.find((known) => known === name);
-  if (role === undefined) throw new ValidationFailed(`role: must be one of ${MEMBER_ROLES.join(', ')}`);
-  return role;
-}
 
 /** A person in one organization. */
 export class Member {

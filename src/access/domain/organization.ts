@@ -1,8 +1,8 @@
 import { ValidationFailed } from '../../platform/errors/index.js';
-import { type CreditsExhausted, parseCreditsExhausted } from './credit-allowance.js';
+import { CREDITS_EXHAUSTED, type CreditsExhausted } from './credit-allowance.js';
 import { effectiveFeatures, type Feature, type FeatureChoice, parseFeatureChoices } from './feature.js';
-import { parsePlan, type Plan } from './plan.js';
-import { checkName } from './text.js';
+import { type Plan, PLANS } from './plan.js';
+import { checkName, checkOneOf } from './text.js';
 
 /** Settings as the operator wrote them. Undefined keeps the present value, or the default of a new organization. */
 export interface OrganizationSettings {
@@ -59,17 +59,15 @@ export class Organization {
   /** Changes nothing when it throws. @throws ValidationFailed naming the setting */
   configure(settings: OrganizationSettings, now: Date): void {
     const hadHipaa = this.effectiveFeatures().has('hipaa');
-    const plan = settings.plan === undefined ? this.plan : parsePlan(settings.plan);
     const features = settings.features === undefined ? this.features : parseFeatureChoices(settings.features);
     const {
       agentLimit = this.agentLimit,
       crawlPages = this.crawlPages,
       creditsIncluded = this.creditsIncluded,
     } = settings;
-    const creditsExhausted =
-      settings.creditsExhausted === undefined
-        ? this.creditsExhausted
-        : parseCreditsExhausted(settings.creditsExhausted);
+    const plan = checkOneOf('plan', PLANS, settings.plan ?? this.plan);
+    const exhausted = settings.creditsExhausted ?? this.creditsExhausted;
+    const creditsExhausted = checkOneOf('creditsExhausted', CREDITS_EXHAUSTED, exhausted);
     checkLimit('agentLimit', agentLimit);
     checkLimit('creditsIncluded', creditsIncluded);
     if (!Number.isInteger(crawlPages) || crawlPages < 1 || crawlPages > MAX_CRAWL_PAGES) {

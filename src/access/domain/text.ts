@@ -16,3 +16,10 @@ export function checkEmail(email: string): string {
   if (email.length > MAX_EMAIL || !EMAIL.test(email)) throw new ValidationFailed('email: must be an e-mail address');
   return email.toLowerCase();
 }
+
+/** @throws ValidationFailed unless the value is one of the names */
+export function checkOneOf<Name extends string>(field: string, names: readonly Name[], value: string): Name {
+  const found = names.find((name) => name === value);
+  if (found === undefined) throw new ValidationFailed(`${field}: must be one of ${names.join(', ')}`);
+  return found;
+}

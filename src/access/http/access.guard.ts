@@ -1,6 +1,6 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { isPublicRoute, noteOn } from '../../platform/http/index.js';
+import { isPublicRoute, addRequestFacts } from '../../platform/http/index.js';
 import { isUuid } from '../../platform/ids/index.js';
 import { ResourceLookups, type ResourceOfAgent } from '../application/resource-lookup.js';
 import {
@@ -44,7 +44,7 @@ export class AccessGuard implements CanActivate {
     checkRoute(declaration, principal);
     for (const { kind, found, headers } of await RequestedResources.of(request, this.lookups).findAll()) {
       access.resources.set(kind, found);
-      if (found) noteOn(request, { agentId: found.agentId });
+      if (found) addRequestFacts(request, { agentId: found.agentId });
       void reply.headers(headers);
     }
     checkAgents(principal, access.resources.values());

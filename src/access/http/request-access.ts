@@ -1,6 +1,6 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
-import { noteOn } from '../../platform/http/index.js';
+import { addRequestFacts } from '../../platform/http/index.js';
 import type { ResourceOfAgent } from '../application/resource-lookup.js';
 import type { ApiKeyPrincipal, Principal } from '../domain/principal.js';
 
@@ -15,7 +15,7 @@ const accessByRequest = new WeakMap<object, RequestAccess>();
 
 export function setPrincipal(request: FastifyRequest, principal: Principal): void {
   accessByRequest.set(request, { principal, resources: new Map() });
-  noteOn(request, { organizationId: principal.organizationId });
+  addRequestFacts(request, { organizationId: principal.organizationId });
 }
 
 /** Undefined on public routes and before authentication. */
@@ -23,9 +23,9 @@ export function requestAccess(request: object): RequestAccess | undefined {
   return accessByRequest.get(request);
 }
 
-/** The caller, for the log; undefined on public routes. */
+/** Undefined on public routes and before authentication. */
 export function principalOf(request: object): Principal | undefined {
-  return accessByRequest.get(request)?.principal;
+  return requestAccess(request)?.principal;
 }
 
 function accessOf(context: ExecutionContext): RequestAccess {

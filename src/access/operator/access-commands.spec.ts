@@ -11,6 +11,7 @@ import { OrganizationDirectory } from '../application/organization-directory.js'
 import { RecordKeyUse } from '../application/record-key-use.js';
 import { accessSchema } from '../persistence/access.schema.js';
 import { ApiKeyRepository } from '../persistence/api-key.repository.js';
+import { MemberRepository } from '../persistence/member.repository.js';
 import { OrganizationRepository } from '../persistence/organization.repository.js';
 import { accessCommands } from './access-commands.js';
 
@@ -26,7 +27,12 @@ beforeAll(async () => {
   const keys = new ApiKeyRepository(open.database);
   uses = new RecordKeyUse(clock, keys);
   authenticate = new AuthenticateApiKey(clock, events, keys, new BatchedKeyLookup(clock, keys), uses);
-  directory = new OrganizationDirectory(clock, events, new OrganizationRepository(open.database));
+  directory = new OrganizationDirectory(
+    clock,
+    events,
+    new OrganizationRepository(open.database),
+    new MemberRepository(open.database),
+  );
 });
 afterAll(async () => {
   await uses.beforeApplicationShutdown();

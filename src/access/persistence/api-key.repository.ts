@@ -2,14 +2,7 @@ import { LockMode } from '@mikro-orm/core';
 import { Injectable } from '@nestjs/common';
 import { Database, type Transaction } from '../../platform/database/index.js';
 import { ApiKey } from '../domain/api-key.js';
-import {
-  selectCredential,
-  selectCredentials,
-  selectKeyState,
-  type StoredCredential,
-  type StoredKeyState,
-  updateLastUses,
-} from './credentials.sql.js';
+import { selectCredentials, type StoredCredential, updateLastUses } from './credentials.sql.js';
 
 @Injectable()
 export class ApiKeyRepository {
@@ -30,19 +23,15 @@ export class ApiKeyRepository {
     return em.findOne(ApiKey, where, { lockMode: LockMode.PESSIMISTIC_WRITE });
   }
 
-  /** The key with this digest, unless it is revoked; it may have expired. */
-  findCredential(digest: Buffer): Promise<StoredCredential | undefined> {
-    return selectCredential(this.database, digest);
+  /** Undefined when the key does not exist or is revoked; it may have expired. */
+  async find(organizationId: string, id: string): Promise<ApiKey | undefined> {
+    const key = await this.database.read((em) => em.findOne(ApiKey, { organizationId, id, revokedAt: null }));
+    return key ?? undefined;
   }
 
-  /** As `findCredential`, for many keys in one statement. @returns the keys that exist, by digest in hex */
+  /** Keys that are not revoked, in one statement; they may have expired. @returns those that exist, by digest in hex */
   findCredentials(digests: readonly Buffer[]): Promise<Map<string, StoredCredential>> {
     return selectCredentials(this.database, digests);
-  }
-
-  /** Undefined when the key does not exist or is revoked; it may have expired. */
-  findState(organizationId: string, id: string): Promise<StoredKeyState | undefined> {
-    return selectKeyState(this.database, organizationId, id);
   }
 
   /**

@@ -16,6 +16,7 @@ export interface StoredCredential {
 }
 
 interface CredentialRow {
+  readonly digest: Uint8Array;
   readonly id: string;
   readonly organization_id: string;
   readonly member_id: string;
@@ -24,24 +25,11 @@ interface CredentialRow {
   readonly expires_at: string | null;
 }
 
-const CREDENTIAL = statement(
-  { digest: 'bytea' },
-  (p) => `
-  select id, organization_id, member_id, capabilities, agent_ids, expires_at
-  from api_keys where digest = ${p.digest} and revoked_at is null`,
-);
-
 const CREDENTIALS = statement(
   { digests: 'bytea[]' },
   (p) => `
   select digest, id, organization_id, member_id, capabilities, agent_ids, expires_at
   from api_keys where digest = any(${p.digests}) and revoked_at is null`,
-);
-
-const KEY_STATE = statement(
-  { organizationId: 'uuid', id: 'uuid' },
-  (p) => `
-  select expires_at from api_keys where organization_id = ${p.organizationId} and id = ${p.id} and revoked_at is null`,
 );
 
 const UPDATE_LAST_USES = statement(
@@ -59,40 +47,15 @@ const UPDATE_LAST_USES = statement(
   where api_keys.id = used.id`,
 );
 
-/** The key with this digest, unless it is revoked; it may have expired. */
-export async function selectCredential(source: SqlExecutor, digest: Buffer): Promise<StoredCredential | undefined> {
-  const [row] = await CREDENTIAL.run<CredentialRow>(source, { digest });
-  return row && toCredential(row);
-}
-
-/** As `selectCredential`, for many keys. @returns the keys that exist, by digest in hex */
+/** Keys that are not revoked; they may have expired. @returns those that exist, by digest in hex */
 export async function selectCredentials(
   source: SqlExecutor,
   digests: readonly Buffer[],
 ): Promise<Map<string, StoredCredential>> {
-  const rows = await CREDENTIALS.run<CredentialRow & { readonly digest: Uint8Array }>(source, { digests });
+  const rows = await CREDENTIALS.run<CredentialRow>(source, { digests });
   return new Map(rows.map((row) => [Buffer.from(row.digest).toString('hex'), toCredential(row)]));
 }
 
-/** The state of a key that is not revoked. */
-export interface StoredKeyState {
-  readonly expiresAt: Date | null;
-}
-
-/** Undefined when the key does not exist or is revoked. */
-export async function selectKeyState(
-  source: SqlExecutor,
-  organizationId: string,
-  id: string,
-): Promise<StoredKeyState | undefined> {
-  const [row] = await KEY_STATE.run<Pick<CredentialRow, 'expires_at'>>(source, { organizationId, id });
-  return row && { expiresAt: row.expires_at === null ? null : toDate(row.expires_at) };
-}
-
-/**
- * Stores when keys were last used, if the stored time is at least `graceMs` older.
- * @param uses time of the last use by key id
- */
 export async function updateLastUses(
   source: SqlExecutor,
   uses: ReadonlyMap<string, Date>,

@@ -2,6 +2,7 @@ import { LockMode } from '@mikro-orm/core';
 import { Injectable } from '@nestjs/common';
 import { Database, type Transaction } from '../../platform/database/index.js';
 import { newId } from '../../platform/ids/index.js';
+import { OrganizationNotFound } from '../domain/access.errors.js';
 import { CreditAllowance } from '../domain/credit-allowance.js';
 import { Organization } from '../domain/organization.js';
 
@@ -29,6 +30,13 @@ export class OrganizationRepository {
 
   find(id: string): Promise<Organization | null> {
     return this.database.read((em) => em.findOne(Organization, { id }));
+  }
+
+  /** @throws OrganizationNotFound */
+  async get(id: string): Promise<Organization> {
+    const organization = await this.find(id);
+    if (!organization) throw new OrganizationNotFound(id);
+    return organization;
   }
 
   /** Oldest first. */

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { CreditAllowances, includedBefore, OrganizationDirectory } from '../../access/index.js';
+import { includedBefore, OrganizationDirectory } from '../../access/index.js';
 import { Clock } from '../../platform/clock/index.js';
 import { Cursors } from '../../platform/cursors/index.js';
 import { monthAfter, type Period, periodId } from '../domain/period.js';
@@ -16,7 +16,6 @@ export interface PeriodPage {
 export class ListPeriods {
   constructor(
     private readonly organizations: OrganizationDirectory,
-    private readonly allowances: CreditAllowances,
     private readonly months: CreditPeriodRepository,
     private readonly cursors: Cursors,
     private readonly clock: Clock,
@@ -28,7 +27,7 @@ export class ListPeriods {
     const [before] = cursor === undefined ? [] : this.cursors.read(scope, cursor);
     const now = this.clock.now();
     const organization = await this.organizations.find(organizationId);
-    const allowances = await this.allowances.of(organizationId);
+    const allowances = await this.organizations.creditAllowances(organizationId);
     const found = await this.months.list(organizationId, {
       since: organization?.createdAt ?? now,
       now,

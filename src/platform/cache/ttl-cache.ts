@@ -3,16 +3,15 @@ import type { Clock } from '../clock/index.js';
 
 export interface TtlCacheOptions {
   readonly clock: Clock;
-  /** How long an answer holds, counted from the moment its load began: what it shows is never older. */
+  /** How long a value is served, counted from the start of its load, so that it is never older than this. */
   readonly ttlMs: number;
-  /** The least recently used entry makes room for one more than this. */
+  /** Beyond this, the least recently used entry is evicted. */
   readonly maxEntries: number;
 }
 
 /**
- * Answers of seconds, kept in this process. Callers who ask for one key at once share one load.
- * Absence (`undefined`) and failures are not kept: neither invented keys nor an outage push out
- * what is hot.
+ * Keeps values for a while in this process. Concurrent calls for one key share one load. `undefined` and failures are not kept,
+ * so that neither invented keys nor an outage evict what is in use.
  */
 export class TtlCache<Value> {
   private readonly entries: LRUCache<string, Promise<Value | undefined>>;
@@ -23,7 +22,7 @@ export class TtlCache<Value> {
       // The last whole millisecond in which an entry is served.
       ttl: ttlMs - 1,
       ttlResolution: 0,
-      // The library takes a beginning at 0 for none.
+      // The library takes a start at 0 for none.
       perf: { now: () => clock.monotonic() + 1 },
     });
   }
@@ -33,7 +32,7 @@ export class TtlCache<Value> {
     if (known) return known;
     const loading = load();
     this.entries.set(key, loading);
-    // The key may hold a later load by then, which stays.
+    // A later load of the key stays.
     const forget = (): void => {
       if (this.entries.peek(key) === loading) this.entries.delete(key);
     };
@@ -41,6 +40,14 @@ export class TtlCache<Value> {
       if (value === undefined) forget();
     }, forget);
     return loading;
+  }
+
+  has(key: string): boolean {
+    return this.entries.has(key);
+  }
+
+  set(key: string, value: Value): void {
+    this.entries.set(key, Promise.resolve(value));
   }
 
   /** Later calls of `get` load again; a load that began before this call is not kept. */

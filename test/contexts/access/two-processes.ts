@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
-import { accessHooks, BootstrapOrganization } from '../../../src/access/index.js';
+import { accessHooks, FirstOrganization } from '../../../src/access/index.js';
 import { AppModule } from '../../../src/app.module.js';
 import { schemas } from '../../../src/schemas.js';
 import type { Clock } from '../../../src/platform/clock/index.js';
@@ -34,7 +34,7 @@ export async function startTwoProcesses(clock: Clock): Promise<TwoProcesses> {
   const second =
     open.url === undefined ? { ...open, close: () => Promise.resolve() } : await openDatabase(settings, schemas);
   const there = await start(settings, second, clock);
-  const first = await here.get(BootstrapOrganization).execute();
+  const first = await here.get(FirstOrganization).create();
   if (!first) throw new Error('The database was not empty');
   return {
     here,

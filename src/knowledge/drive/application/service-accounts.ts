@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type ApiKeyPrincipal, MemberDirectory } from '../../../access/index.js';
+import { type ApiKeyPrincipal, OrganizationDirectory } from '../../../access/index.js';
 import { Clock } from '../../../platform/clock/index.js';
 import { Database } from '../../../platform/database/index.js';
 import { ValidationFailed } from '../../../platform/errors/index.js';
@@ -23,7 +23,7 @@ import { DriveSources } from './drive-sources.js';
 @Injectable()
 export class ServiceAccounts {
   constructor(
-    private readonly members: MemberDirectory,
+    private readonly organizations: OrganizationDirectory,
     private readonly accounts: ServiceAccountRepository,
     private readonly driveAccounts: DriveAccounts,
     private readonly api: DriveApi,
@@ -93,7 +93,7 @@ export class ServiceAccounts {
     organizationId,
     memberId,
   }: ApiKeyPrincipal): Promise<(account: { readonly addedBy: string }) => boolean> {
-    const role = await this.members.roleOf(organizationId, memberId);
+    const role = await this.organizations.memberRole(organizationId, memberId);
     return ({ addedBy }) => role === 'owner' || role === 'admin' || addedBy === memberId;
   }
 }
