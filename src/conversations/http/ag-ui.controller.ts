@@ -3,7 +3,14 @@ import { ApiBody, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Access, Caller, pathResource, type ApiKeyPrincipal, Resource } from '../../access/index.js';
 import type { RunnableAgent } from '../../agents/index.js';
-import { ApiCauses, ApiErrors, ApiExample, disconnectSignal, LargeBody, noteOn } from '../../platform/http/index.js';
+import {
+  ApiCauses,
+  ApiErrors,
+  ApiExample,
+  disconnectSignal,
+  LargeBody,
+  addRequestFacts,
+} from '../../platform/http/index.js';
 import { JoinRun, type RunEntries } from '../application/join-run.js';
 import { RunAgUi } from '../application/run-ag-ui.js';
 import type { ActiveRun } from '../application/run-supervisor.js';
@@ -80,7 +87,7 @@ export class AgUiController {
       ...{ showReasoning, idempotency, disconnected: () => disconnectSignal(reply), onThread },
     });
     onThread(run.threadId);
-    noteOn(reply.request, { runId: run.runId });
+    addRequestFacts(reply.request, { runId: run.runId });
     await this.streams.send(reply, showReasoning, async (closed) =>
       withClientIds(await this.joinRun.wholeRun(run, closed), run, input),
     );

@@ -5,7 +5,7 @@ import {
   type FieldOptions,
   ObjectListField,
   rule,
-  says,
+  withMessage,
   StringField,
   validated,
 } from '../../platform/http/index.js';
@@ -22,7 +22,7 @@ export const MAX_ATTACHMENTS = REQUEST_ATTACHMENTS;
 export const MAX_ATTACHMENTS_OF_REQUEST = 50;
 
 function AttachmentUrlField(options: FieldOptions): PropertyDecorator {
-  const wanted = says(`must be an absolute URL of at most ${MAX_URL_LENGTH} characters, or a data URL`);
+  const wanted = withMessage(`must be an absolute URL of at most ${MAX_URL_LENGTH} characters, or a data URL`);
   return field(
     options,
     { type: 'string', format: 'uri' },

@@ -11,7 +11,7 @@ import {
   disconnectSignal,
   EXAMPLE_IDS,
   LargeBody,
-  noteOn,
+  addRequestFacts,
 } from '../../platform/http/index.js';
 import { CompleteChat } from '../application/complete-chat.js';
 import type { ActiveRun } from '../application/run-supervisor.js';
@@ -99,7 +99,7 @@ export class ChatCompletionsController {
       disconnected: () => disconnectSignal(reply),
     });
     void reply.header(THREAD_HEADER, run.threadId);
-    noteOn(reply.request, { runId: run.runId, agentId: run.agentId });
+    addRequestFacts(reply.request, { runId: run.runId, agentId: run.agentId });
     if (body.stream === true) {
       await this.streams.send(reply, run, body.stream_options?.include_usage === true);
       return;

@@ -1,13 +1,13 @@
 import { type ApiPropertyOptions, getSchemaPath } from '@nestjs/swagger';
 import { Allow, ArrayMaxSize, ArrayMinSize, IsArray, isObject, IsObject } from 'class-validator';
 import {
-  eachSays,
+  withItemMessage,
   EnumField,
   field,
   type FieldOptions,
   IgnoreUnknownFields,
   IntegerField,
-  says,
+  withMessage,
 } from '../../platform/http/index.js';
 import { BooleanField, ObjectField, ObjectListField, StringField, UuidField } from '../../platform/http/index.js';
 import {
@@ -108,10 +108,10 @@ function ChatMessagesField(options: FieldOptions): PropertyDecorator {
   return field(
     options,
     schema,
-    IsArray(says('must be an array')),
-    ArrayMinSize(1, says('must have at least 1 element')),
-    ArrayMaxSize(MAX_MESSAGES, says(`must have at most ${MAX_MESSAGES} elements`)),
-    IsObject(eachSays('must be an object', isObject)),
+    IsArray(withMessage('must be an array')),
+    ArrayMinSize(1, withMessage('must have at least 1 element')),
+    ArrayMaxSize(MAX_MESSAGES, withMessage(`must have at most ${MAX_MESSAGES} elements`)),
+    IsObject(withItemMessage('must be an object', isObject)),
   );
 }
 

@@ -20,7 +20,7 @@ import {
   disconnectSignal,
   EXAMPLE_IDS,
   LargeBody,
-  noteOn,
+  addRequestFacts,
   UuidParam,
 } from '../../platform/http/index.js';
 import { CancelRun } from '../application/cancel-run.js';
@@ -104,7 +104,7 @@ export class RunsController {
       idempotency,
       disconnected,
     });
-    noteOn(reply.request, { runId: active.runId });
+    addRequestFacts(reply.request, { runId: active.runId });
     if (body.onDisconnect === 'cancel') cancelOnDisconnect(active, reply);
     const { run, message, failure } = await active.ended;
     if (failure) throw runFailed(failure.error, failure.facts);
@@ -155,7 +155,7 @@ export class RunsController {
       ...{ showReasoning, callerSpan, idempotency },
       disconnected: () => disconnectSignal(reply),
     });
-    noteOn(reply.request, { runId: active.runId });
+    addRequestFacts(reply.request, { runId: active.runId });
     if (body.onDisconnect === 'cancel') cancelOnDisconnect(active, reply);
     await this.streams.send(reply, showReasoning, (closed) => this.joinRun.wholeRun(active, closed));
   }
@@ -179,7 +179,7 @@ export class RunsController {
     @Req() request: FastifyRequest,
   ): Promise<RunResultResponse> {
     const { run, message } = await this.readRun.execute(referenceOf(caller, thread, runId));
-    noteOn(request, { runId });
+    addRequestFacts(request, { runId });
     return this.result(caller, thread, run, message);
   }
 
@@ -203,7 +203,7 @@ export class RunsController {
   ): Promise<RunResultResponse> {
     const reference = referenceOf(caller, thread, runId);
     const { run, message } = await this.cancelRun.execute(reference, () => disconnectSignal(reply));
-    noteOn(reply.request, { runId });
+    addRequestFacts(reply.request, { runId });
     return this.result(caller, thread, run, message);
   }
 
@@ -272,7 +272,7 @@ export class RunsController {
       closed.abort();
     });
     const entries = await this.joinRun.events(reference, after, closed.signal);
-    noteOn(reply.request, { runId: reference.runId });
+    addRequestFacts(reply.request, { runId: reference.runId });
     await this.streams.send(reply, showReasoning, () => Promise.resolve(entries));
   }
 

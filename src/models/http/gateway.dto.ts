@@ -1,5 +1,5 @@
 import { Equals } from 'class-validator';
-import { BooleanField, field, says, StringField, TimestampField } from '../../platform/http/index.js';
+import { BooleanField, field, withMessage, StringField, TimestampField } from '../../platform/http/index.js';
 import {
   HEADER_TOKEN,
   MAX_GATEWAY_NAME,
@@ -13,7 +13,7 @@ export class SetGatewayBody {
   @field(
     { description: 'To stop routing, delete the gateway.' },
     { type: 'boolean', enum: [true] },
-    Equals(true, says('must be true; to stop routing, delete the gateway')),
+    Equals(true, withMessage('must be true; to stop routing, delete the gateway')),
   )
   readonly enabled!: true;
   @StringField({

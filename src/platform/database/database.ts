@@ -55,6 +55,11 @@ export class Database implements SqlExecutor, EntityReader {
     return this.retrying(() => this.run<Row>(this.client(), sql, parameters));
   }
 
+  /** Rejects when the database does not answer. */
+  async ping(): Promise<void> {
+    await this.query('select 1');
+  }
+
   /** Runs `work` in a unit of work of its own, without a transaction; a deadlock is tried again. */
   async read<Result>(work: (em: EntityManager) => Promise<Result>): Promise<Result> {
     if (this.taskIsLong()) await nextTask();

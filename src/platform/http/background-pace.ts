@@ -2,15 +2,15 @@ import { setTimeout as realTime } from 'node:timers/promises';
 import { Injectable } from '@nestjs/common';
 import { OpenRequests } from './open-requests.js';
 
-/** For each millisecond of work so many are left to requests. */
+/** Milliseconds of pause after each millisecond of work. */
 const REST_RATIO = 3;
-/** Work that mostly waited must not make the next one wait for minutes. */
+/** Bounds the pause after work that mostly waited. */
 const MAX_REST_MS = 100;
 
 /**
- * Lets background work that computes much, in this thread or in the embedded database, give way to requests: while any is
- * open, one piece of work goes on at a time in the process, and a pause follows it. A process that answers nobody, such as a
- * worker, is never slowed.
+ * Slows down background work that uses much processor time, in this thread or in the embedded database, while requests are open:
+ * the process then runs one piece of work at a time, with a pause after each. A process without requests, such as a worker, is
+ * never slowed down.
  */
 @Injectable()
 export class BackgroundPace {
@@ -36,7 +36,7 @@ export class BackgroundPace {
     return result;
   }
 
-  /** Real time, whatever the clock says: it is this machine that is left to others. */
+  /** Real time instead of the injected clock, because the pause frees the processor. */
   private async rest(workedMs: number): Promise<void> {
     if (!this.isIdle) await realTime(Math.min(REST_RATIO * workedMs, MAX_REST_MS), undefined, { ref: false });
   }

@@ -3,7 +3,7 @@ import { AddRouteConfig } from './public-route.js';
 
 const LARGE_BODY = 'http:large-body';
 
-/** Of a JSON body in bytes, where the route says nothing else; and of conversations and instructions. */
+/** Bytes of a JSON body by default, and on routes with `@LargeBody`, which take conversations and instructions. */
 export const BODY_LIMIT = 4 * 1024 * 1024;
 export const LARGE_BODY_LIMIT = 10 * 1024 * 1024;
 
@@ -12,7 +12,7 @@ export function LargeBody(): MethodDecorator {
   return AddRouteConfig({ [LARGE_BODY]: true });
 }
 
-/** Call before the first route is registered. What is announced as longer is refused before it is read. */
+/** Call before the first route is registered. A body with a larger `Content-Length` is refused before it is read. */
 export function limitBodies(fastify: FastifyInstance): void {
   fastify.addHook('onRoute', (route: RouteOptions) => {
     const config = route.config as unknown as Readonly<Record<string, unknown>> | undefined;

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** An address with a port, which some proxies add, or with brackets. */
+/** An address with a port, which some proxies add, or in brackets. */
 const WITH_PORT = /^(?:\[(.+)\]|([\d.]+))(?::\d+)?$/;
 
 type RequestParts = Pick<IncomingMessage, 'headers'> & {
@@ -10,10 +10,10 @@ type RequestParts = Pick<IncomingMessage, 'headers'> & {
 };
 
 /**
- * Makes the function that gives the client address of a request: the peer's, or, where that is a trusted proxy, the last
- * address in `X-Forwarded-For` that is not a trusted proxy. It reads no further to the left, since the client may have
- * written that itself, and stops at an entry that is not an address.
- * @param networks of the trusted proxies, as CIDR
+ * Returns a function that finds the client address of a request: the peer's address or, if that is a trusted proxy, the last address
+ * in `X-Forwarded-For` that is not a trusted proxy. It ignores entries further to the left, which the client may have written, and
+ * stops at an entry that is not an address.
+ * @param networks the trusted proxies, as CIDR
  */
 export function clientAddresses(networks: readonly string[]): (request: RequestParts) => string {
   const proxies = new BlockList();
@@ -39,7 +39,7 @@ function familyOf(address: string): 'ipv4' | 'ipv6' {
   return isIP(address) === 4 ? 'ipv4' : 'ipv6';
 }
 
-/** Drops the zone of a link-local address, and turns an IPv4 address that is mapped into IPv6 into the IPv4 address. */
+/** Removes the zone of a link-local address, and converts an IPv4-mapped IPv6 address to IPv4. */
 function plain(address: string): string {
   const [unscoped = ''] = address.split('%');
   return isIP(unscoped) === 6 ? ipaddr.process(unscoped).toString() : unscoped;

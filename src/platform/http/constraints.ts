@@ -5,7 +5,7 @@ export interface Bounds {
   readonly max?: number;
 }
 
-/** Lengths in Unicode code points, the way the interface counts characters. */
+/** Lengths in Unicode code points, as the interface counts characters. */
 export interface TextBounds extends Bounds {
   readonly pattern?: RegExp;
 }
@@ -16,7 +16,7 @@ export interface MapBounds {
   readonly maxValueLength?: number;
 }
 
-/** A rule that class-validator has no decorator for. */
+/** A rule for which class-validator has no decorator. */
 export function rule(
   name: string,
   validate: (value: unknown) => boolean,
@@ -29,13 +29,10 @@ export function isJsonObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/**
- * Unlike class-validator's `length`, which leaves variation selectors out of the count.
- * @returns whether it is a string of so many code points; the pattern is not looked at
- */
+/** Counts every code point, unlike class-validator's `length`, which skips variation selectors. Ignores the pattern. */
 export function isText(value: unknown, { min = 0, max = Infinity }: TextBounds): value is string {
   if (typeof value !== 'string' || value.length < min) return false;
-  // A string has at most as many code points as code units, and at least half as many: most need no counting.
+  // The number of code points is between half the number of code units and all of it, so most strings need no counting.
   if (value.length <= max && value.length >= 2 * min) return true;
   if (value.length > 2 * max) return false;
   let count = 0;
@@ -45,12 +42,12 @@ export function isText(value: unknown, { min = 0, max = Infinity }: TextBounds):
 
 const TIMESTAMP = /^(\d{4})-(\d{2})-(\d{2})T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})$/;
 
-/** Unlike class-validator's `isISO8601`, which knows no year 0. @returns whether it is a time with an offset */
+/** A date and time with an offset. Accepts the year 0, unlike class-validator's `isISO8601`. */
 export function isTimestamp(value: unknown): boolean {
   if (typeof value !== 'string') return false;
   const [, year, month, day] = TIMESTAMP.exec(value) ?? [];
   if (year === undefined || Number.isNaN(Date.parse(value))) return false;
-  // `Date` takes 30 February for 2 March.
+  // `Date` turns 30 February into 2 March.
   return new Date(Date.UTC(Number(year), Number(month) - 1, Number(day))).getUTCMonth() === Number(month) - 1;
 }
 
@@ -61,7 +58,7 @@ export function isDate(value: unknown): boolean {
 /** Of `2025-01-31`. */
 const DATE_LENGTH = 10;
 
-/** An object of entries whose keys the caller chooses; `faultOf` says what is wrong with a value. */
+/** An object whose keys the caller chooses; `faultOf` returns what is wrong with a value. */
 export function IsMap(
   wanted: string,
   bounds: MapBounds,
@@ -82,7 +79,7 @@ export function IsMap(
   return rule('isMap', (value) => fault(value) === undefined, { message: ({ value }) => fault(value) ?? '' });
 }
 
-/** Such as ` from 1 to 20`, or of `noun`s, ` of 1 to 20 items`. */
+/** Such as ` from 1 to 20` or, with a noun, ` of 1 to 20 items`. */
 export function range({ min, max }: Bounds, noun?: string): string {
   const units = (count: number): string =>
     noun === undefined ? `${count}` : `${count} ${noun}${count === 1 ? '' : 's'}`;

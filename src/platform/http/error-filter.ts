@@ -5,7 +5,7 @@ import { Logger } from '../telemetry/index.js';
 import { headersSetOn } from './response-headers.js';
 import { toWireError, unknownRoute, type WireError } from './wire-error.js';
 
-/** The one place where an error becomes an answer; see `toWireError` for the bodies. */
+/** Turns every error into a response; see `toWireError` for the bodies. */
 @Catch()
 export class ErrorFilter implements ExceptionFilter {
   constructor(private readonly logger: Logger) {}
@@ -21,7 +21,7 @@ export class ErrorFilter implements ExceptionFilter {
 
   private report(error: unknown, { status }: WireError, request: FastifyRequest): void {
     const fields = { requestId: request.id, method: request.method, route: request.routeOptions.url, status };
-    if (clientLeft(request)) this.logger.debug(fields, 'The client left before its request was read');
+    if (hasDisconnected(request)) this.logger.debug(fields, 'The client disconnected before its request was read');
     else if (status >= 500) this.logger.error({ ...fields, err: error }, 'A request failed');
     else if (error instanceof DomainError && (error.detail ?? error.cause) !== undefined) {
       this.logger.debug({ ...fields, err: error }, 'A request was refused');
@@ -29,19 +29,19 @@ export class ErrorFilter implements ExceptionFilter {
   }
 }
 
-/** What Nest throws where no handler takes the request. */
+/** Nest throws this when no route matches. */
 function isUnmatched(error: unknown): boolean {
   return error instanceof NotFoundException && error.message.startsWith('Cannot ');
 }
 
-/** Answers with `wire`, however far the response has come. */
+/** Sends the error in any state of the response. */
 export function sendError(reply: FastifyReply, wire: WireError): void {
   const { raw } = reply;
   if (raw.headersSent) {
-    // Part of another answer is out: only a broken connection tells the client that it is not whole.
+    // Part of another response is sent, and only a broken connection shows the client that it is incomplete.
     raw.destroy();
   } else if (reply.sent) {
-    // Hijacked before anything was written: Fastify no longer sends for it.
+    // The handler hijacked the response before writing, so Fastify does not send it.
     const type = 'application/json; charset=utf-8';
     raw.writeHead(wire.status, { ...headersSetOn(reply), ...wire.headers, 'content-type': type });
     raw.end(JSON.stringify(wire.body));
@@ -50,7 +50,7 @@ export function sendError(reply: FastifyReply, wire: WireError): void {
   }
 }
 
-/** The client left before its request was complete, so the failure is no error of the service, and no client reads the response. */
-function clientLeft(request: FastifyRequest): boolean {
+/** The client disconnected before its request was complete, so the failure is no error of the service. */
+function hasDisconnected(request: FastifyRequest): boolean {
   return request.raw.destroyed && !request.raw.complete;
 }

@@ -1,6 +1,5 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiExtraModels, ApiProperty, getSchemaPath } from '@nestjs/swagger';
-import { Transform, Type } from 'class-transformer';
 import {
   Allow,
   ArrayMaxSize,
@@ -11,8 +10,6 @@ import {
   IsInt,
   IsNumber,
   IsObject,
-} from 'class-validator';
-import {
   isString,
   IsString,
   IsUUID,
@@ -36,14 +33,13 @@ import {
   rule,
   type TextBounds,
 } from './constraints.js';
-import type { DtoClass } from './plain-to-instance.js';
+import { type DtoClass, ReadField } from './plain-to-instance.js';
 
 /*
- * One decorator declares a field of a request or response: class-validator's rules, class-transformer's type, and what is
- * documented. A field is required unless `optional`, and `null` is refused unless `nullable`. No value is coerced.
+ * One decorator declares a field of a request or response: class-validator's rules, the class of nested objects, and the property
+ * of the OpenAPI document. A field is required unless `optional`, and `null` is refused unless `nullable`. No value is coerced.
  */
 
-/** What every field may say, whatever its type. */
 export interface FieldOptions {
   /** The field may be absent. */
   readonly optional?: boolean;
@@ -54,110 +50,116 @@ export interface FieldOptions {
 }
 
 export interface ListBounds extends Bounds {
-  /** Refuses a value that is there twice. */
+  /** Refuses a value that the list contains twice. */
   readonly unique?: boolean;
 }
 
-/** The classes of a union by the value of its discriminator; each declares that with `@LiteralField`. */
+/** The classes of a union by the value of its discriminator, which each class declares with `@LiteralField`. */
 export type Variants = Readonly<Record<string, () => DtoClass>>;
 
-/** A field of these rules, which need not hold where it may be absent, or null, and is. @param schema of OpenAPI */
+/** A field with these rules, which do not apply to an allowed absence or null. @param schema of OpenAPI */
 export function field(options: FieldOptions, schema: object, ...rules: PropertyDecorator[]): PropertyDecorator {
   const { optional = false, nullable = false, description, example } = options;
   const documented = { ...schema, required: !optional, nullable: nullable || undefined, description, example };
-  // Not `IsOptional`, to which null is as good as absent.
-  const isJudged = (_dto: object, value: unknown): boolean =>
+  // Not `IsOptional`, which accepts null like an absent field.
+  const isValidated = (_dto: object, value: unknown): boolean =>
     !(optional && value === undefined) && !(nullable && value === null);
-  const condition = optional || nullable ? [ValidateIf(isJudged)] : [];
+  const condition = optional || nullable ? [ValidateIf(isValidated)] : [];
   return applyDecorators(ApiProperty(documented), ...condition, ...rules);
 }
 
-/** The message of a rule: `text` reads on from the field's path. */
-export function says(text: string): ValidationOptions {
+/** The message of a rule; `text` follows the field's path. */
+export function withMessage(text: string): ValidationOptions {
   return { message: ({ value }) => (value === undefined ? 'is required' : text) };
 }
 
-/** The message of a rule for the elements of a list; it names the first that is not right. */
-export function eachSays(text: string, isRight: (item: unknown) => boolean): ValidationOptions {
-  const wrongOf = (list: readonly unknown[]): number => list.findIndex((item) => !isRight(item));
+/** The message of a rule for the items of a list; it names the first invalid item. */
+export function withItemMessage(text: string, isValid: (item: unknown) => boolean): ValidationOptions {
+  const firstInvalid = (list: readonly unknown[]): number => list.findIndex((item) => !isValid(item));
   return {
     each: true,
-    message: ({ value }) => `/${wrongOf(value as unknown[])}${text.startsWith('/') ? '' : ' '}${text}`,
+    message: ({ value }) => `/${firstInvalid(value as unknown[])}${text.startsWith('/') ? '' : ' '}${text}`,
   };
 }
 
-type Says = typeof eachSays;
+type Message = typeof withItemMessage;
 
 const UUID = { type: 'string', format: 'uuid' };
 
 export function StringField(options: FieldOptions & TextBounds = {}): PropertyDecorator {
-  return field(options, textSchema(options), ...textRules(options, says));
+  return field(options, textSchema(options), ...textRules(options, withMessage));
 }
 
-/** Reads a UUID of any spelling in lower case, as ids are stored and compared. */
+/** The DTO has the UUID in lower case, as ids are stored and compared. */
 export function UuidField(options: FieldOptions = {}): PropertyDecorator {
-  return field(options, UUID, LowerCase(), IsUUID('all', says('must be a UUID')));
+  return field(options, UUID, LowerCase(), IsUUID('all', withMessage('must be a UUID')));
 }
 
 export function UuidListField(options: FieldOptions & ListBounds = {}): PropertyDecorator {
-  return listField(options, UUID, LowerCase(), IsUUID('all', eachSays('must be a UUID', isUuid)));
+  return listField(options, UUID, LowerCase(), IsUUID('all', withItemMessage('must be a UUID', isUuid)));
 }
 
 export function StringListField(
   options: FieldOptions & ListBounds & { readonly each?: TextBounds } = {},
 ): PropertyDecorator {
   const each = options.each ?? {};
-  return listField(options, textSchema(each), ...textRules(each, eachSays));
+  return listField(options, textSchema(each), ...textRules(each, withItemMessage));
 }
 
 export function BooleanField(options: FieldOptions = {}): PropertyDecorator {
-  return field(options, { type: 'boolean' }, IsBoolean(says('must be a boolean')));
+  return field(options, { type: 'boolean' }, IsBoolean(withMessage('must be a boolean')));
 }
 
 export function IntegerField(options: FieldOptions & Bounds = {}): PropertyDecorator {
-  // Beyond these class-validator takes any number for an integer, 1e300 too.
+  // Beyond these, class-validator accepts any number as an integer, such as 1e300.
   const { min = Number.MIN_SAFE_INTEGER, max = Number.MAX_SAFE_INTEGER } = options;
-  const wanted = says(`must be an integer${range(options)}`);
+  const wanted = withMessage(`must be an integer${range(options)}`);
   const schema = { type: 'integer', minimum: options.min, maximum: options.max };
   return field(options, schema, IsInt(wanted), Min(min, wanted), Max(max, wanted));
 }
 
 export function NumberField(options: FieldOptions & Bounds = {}): PropertyDecorator {
   const { min = -Infinity, max = Infinity } = options;
-  const wanted = says(`must be a number${range(options)}`);
+  const wanted = withMessage(`must be a number${range(options)}`);
   const schema = { type: 'number', minimum: options.min, maximum: options.max };
   return field(options, schema, IsNumber({}, wanted), Min(min, wanted), Max(max, wanted));
 }
 
 export function EnumField(values: readonly string[], options: FieldOptions = {}): PropertyDecorator {
-  return field(options, { type: 'string', enum: [...values] }, IsIn(values, says(oneOf(values))));
+  return field(options, { type: 'string', enum: [...values] }, IsIn(values, withMessage(oneOf(values))));
 }
 
-/** A list of the values: without duplicates and not empty, unless the options say otherwise. */
+/** A list of the values; by default neither empty nor with duplicates. */
 export function EnumListField(values: readonly string[], options: FieldOptions & ListBounds = {}): PropertyDecorator {
   const isValue = (item: unknown): boolean => values.includes(item as string);
   const schema = { type: 'string', enum: [...values] };
-  return listField({ min: 1, unique: true, ...options }, schema, IsIn(values, eachSays(oneOf(values), isValue)));
+  return listField({ min: 1, unique: true, ...options }, schema, IsIn(values, withItemMessage(oneOf(values), isValue)));
 }
 
-/** The one value that tells a variant of a union from the others. */
+/** The value that identifies a variant of a union. */
 export function LiteralField(value: string, options: FieldOptions = {}): PropertyDecorator {
   return EnumField([value], options);
 }
 
 export function ObjectField(type: () => DtoClass, options: FieldOptions = {}): PropertyDecorator {
-  return field(options, { type: lazily(type) }, Type(type), IsObject(says('must be an object')), ValidateNested());
+  return field(
+    options,
+    { type: lazily(type) },
+    ReadField({ classOf: type }),
+    IsObject(withMessage('must be an object')),
+    ValidateNested(),
+  );
 }
 
 export function ObjectListField(type: () => DtoClass, options: FieldOptions & ListBounds = {}): PropertyDecorator {
   const schema = { type: lazily(type), isArray: true, ...itemBounds(options) };
-  const each = IsObject(eachSays('must be an object', isJsonObject));
-  return field(options, schema, Type(type), ...listRules(options), each, ValidateNested());
+  const each = IsObject(withItemMessage('must be an object', isJsonObject));
+  return field(options, schema, ReadField({ classOf: type }), ...listRules(options), each, ValidateNested());
 }
 
-/** An object whose `discriminator` decides its class. The variants are declared before the class that has the field. */
+/** An object whose `discriminator` decides its class. Declare the variants before the class that has the field. */
 export function UnionField(discriminator: string, variants: Variants, options: FieldOptions = {}): PropertyDecorator {
-  return field(options, unionSchema(discriminator, variants), ...unionRules(discriminator, variants, says));
+  return field(options, unionSchema(discriminator, variants), ...unionRules(discriminator, variants, withMessage));
 }
 
 export function UnionListField(
@@ -165,7 +167,11 @@ export function UnionListField(
   variants: Variants,
   options: FieldOptions & ListBounds = {},
 ): PropertyDecorator {
-  return listField(options, unionSchema(discriminator, variants), ...unionRules(discriminator, variants, eachSays));
+  return listField(
+    options,
+    unionSchema(discriminator, variants),
+    ...unionRules(discriminator, variants, withItemMessage),
+  );
 }
 
 /** An object of strings whose keys the caller chooses. */
@@ -189,39 +195,41 @@ export function ScalarMapField(options: FieldOptions & MapBounds = {}): Property
   return field(options, schema, IsMap('must be an object of strings, numbers and booleans', options, faultOf));
 }
 
-/** An object of any JSON, handed on as it is. */
+/** An object of any JSON, passed on unchanged. */
 export function JsonObjectField(options: FieldOptions = {}): PropertyDecorator {
-  return field(options, { type: 'object', additionalProperties: true }, IsObject(says('must be an object')));
+  return field(options, { type: 'object', additionalProperties: true }, IsObject(withMessage('must be an object')));
 }
 
-/** Any JSON value, or an array of any, handed on as it is. */
+/** Any JSON value, or an array of any values, passed on unchanged. */
 export function JsonField(options: FieldOptions & { readonly array?: boolean } = {}): PropertyDecorator {
   if (options.array) return listField(options, {});
-  // The generator of the document makes an object of a schema that says nothing; of this it makes what it is.
+  // @nestjs/swagger turns an empty schema into that of an object.
   return field(
     options,
     { anyOf: [{}] },
-    rule('isPresent', (value) => value !== undefined, says('')),
+    rule('isPresent', (value) => value !== undefined, withMessage('')),
   );
 }
 
-/** ISO 8601 with an offset, kept as it was written. */
+/** ISO 8601 with an offset, kept as the caller wrote it. */
 export function TimestampField(options: FieldOptions = {}): PropertyDecorator {
-  const wanted = says('must be an ISO 8601 date and time with an offset, such as 2025-01-31T09:30:00Z');
+  const wanted = withMessage('must be an ISO 8601 date and time with an offset, such as 2025-01-31T09:30:00Z');
   return field(options, { type: 'string', format: 'date-time' }, rule('isTimestamp', isTimestamp, wanted));
 }
 
 export interface UrlBounds {
   readonly protocols?: readonly string[];
   readonly max?: number;
-  /** Written as it is used: without user information, and without the spaces and line ends that parsers drop. */
+  /** Refuses user information, and the spaces and line ends that URL parsers drop. */
   readonly plain?: boolean;
 }
 
 export function UrlField(options: FieldOptions & UrlBounds = {}): PropertyDecorator {
   const { protocols = ['https', 'http'], max = 2_048, plain = false } = options;
   const without = plain ? ', without user information, spaces and control characters' : '';
-  const wanted = says(`must be an absolute ${protocols.join(' or ')} URL of at most ${max} characters${without}`);
+  const wanted = withMessage(
+    `must be an absolute ${protocols.join(' or ')} URL of at most ${max} characters${without}`,
+  );
   const isUrl = (value: unknown): boolean => {
     const url = typeof value === 'string' && value.length <= max ? URL.parse(value) : null;
     if (url === null || !protocols.includes(url.protocol.slice(0, -1))) return false;
@@ -230,57 +238,54 @@ export function UrlField(options: FieldOptions & UrlBounds = {}): PropertyDecora
   return field(options, { type: 'string', format: 'uri', maxLength: max }, rule('isUrl', isUrl, wanted));
 }
 
-/** A day, or a moment. */
+/** An ISO 8601 date, or a date and time with an offset. */
 export function DateOrTimestampField(options: FieldOptions = {}): PropertyDecorator {
-  const wanted = says('must be an ISO 8601 date, such as 2025-01-31, or a date and time with an offset');
+  const wanted = withMessage('must be an ISO 8601 date, such as 2025-01-31, or a date and time with an offset');
   const isEither = (value: unknown): boolean => isTimestamp(value) || isDate(value);
   return field(options, { type: 'string' }, rule('isDateOrTimestamp', isEither, wanted));
 }
 
-/** The field is accepted whatever it holds, and forgotten. */
+/** The request may contain the field with any value; the DTO never has it. */
 export function IgnoredField(): PropertyDecorator {
-  return applyDecorators(
-    Allow(),
-    Transform(() => undefined),
-  );
+  return applyDecorators(Allow(), ReadField({ transform: () => undefined }));
 }
 
 /*
- * Fields of a query: everything there is text, so each says itself what it makes of it. A default is the
- * class's initializer: `@QueryIntegerField({ optional: true }) limit = 50`. A parameter given twice is refused.
+ * Fields of a query, whose values are all text: each converts its own. A default is the class's initializer:
+ * `@QueryIntegerField({ optional: true }) limit = 50`. A parameter given twice is refused.
  */
 
 export function QueryStringField(options: FieldOptions & TextBounds = {}): PropertyDecorator {
-  return queried(StringField(options), (text) => text);
+  return queryField(StringField(options), (text) => text);
 }
 
 export function QueryIntegerField(options: FieldOptions & Bounds = {}): PropertyDecorator {
-  return queried(IntegerField(options), (text) => (/^-?\d{1,16}$/.test(text) ? Number(text) : text));
+  return queryField(IntegerField(options), (text) => (/^-?\d{1,16}$/.test(text) ? Number(text) : text));
 }
 
 export function QueryBooleanField(options: FieldOptions = {}): PropertyDecorator {
-  const isBoolean = field(options, { type: 'boolean' }, IsBoolean(says('must be true or false')));
-  return queried(isBoolean, (text) => (text === 'true' || text === 'false' ? text === 'true' : text));
+  const isBoolean = field(options, { type: 'boolean' }, IsBoolean(withMessage('must be true or false')));
+  return queryField(isBoolean, (text) => (text === 'true' || text === 'false' ? text === 'true' : text));
 }
 
 export function QueryUuidField(options: FieldOptions = {}): PropertyDecorator {
-  return queried(UuidField(options), (text) => text);
+  return queryField(UuidField(options), (text) => text);
 }
 
 /** Ids separated by commas. */
 export function QueryUuidListField(options: FieldOptions & { readonly max?: number } = {}): PropertyDecorator {
   const rules = listRules({ ...options, min: 1 }, 'a comma-separated list');
-  const each = IsUUID('all', eachSays('must be a UUID', isUuid));
+  const each = IsUUID('all', withItemMessage('must be a UUID', isUuid));
   const isList = field({ description: 'UUIDs separated by commas.', ...options }, { type: 'string' }, ...rules, each);
-  return queried(isList, (text) => (text === '' ? [] : text.toLowerCase().split(',')));
+  return queryField(isList, (text) => (text === '' ? [] : text.toLowerCase().split(',')));
 }
 
-/** Stands for a parameter that was given more than once. */
+/** The value of a parameter that was given more than once. */
 const REPEATED = Symbol('repeated');
 
-function queried(declared: PropertyDecorator, read: (text: string) => unknown): PropertyDecorator {
+function queryField(declared: PropertyDecorator, read: (text: string) => unknown): PropertyDecorator {
   return applyDecorators(
-    Transform(({ value }) => (typeof value === 'string' ? read(value) : REPEATED)),
+    ReadField({ transform: (value) => (typeof value === 'string' ? read(value) : REPEATED) }),
     rule('isGivenOnce', (value) => value !== REPEATED, { message: 'must be given once' }),
     declared,
   );
@@ -290,7 +295,7 @@ const MAX_MAP_VALUE = 10_000;
 
 function LowerCase(): PropertyDecorator {
   const lowerCase = (value: unknown): unknown => (typeof value === 'string' ? value.toLowerCase() : value);
-  return Transform(({ value }: { value: unknown }) => (Array.isArray(value) ? value.map(lowerCase) : lowerCase(value)));
+  return ReadField({ transform: (value) => (Array.isArray(value) ? value.map(lowerCase) : lowerCase(value)) });
 }
 
 function listField(options: FieldOptions & ListBounds, items: object, ...each: PropertyDecorator[]): PropertyDecorator {
@@ -298,66 +303,65 @@ function listField(options: FieldOptions & ListBounds, items: object, ...each: P
   return field(options, { type: 'array', items, ...itemBounds(options) }, ...rules);
 }
 
-/** Unlike class-validator's `ArrayUnique`, which compares each element with each. */
+/** Unlike class-validator's `ArrayUnique`, which compares every pair. */
 function IsSet(): PropertyDecorator {
   const isSet = (value: unknown): boolean => Array.isArray(value) && new Set(value).size === value.length;
-  return rule('isSet', isSet, says('must not contain a value twice'));
+  return rule('isSet', isSet, withMessage('must not contain a value twice'));
 }
 
-/** Rules of the list itself. They come before the rules of its elements, so that a list that is too long is not read. */
+/** Rules of the list itself. They precede the rules of its items, so that the items of a list that is too long are not checked. */
 function listRules(bounds: ListBounds, kind = 'an array'): PropertyDecorator[] {
   const { min = 0, max = Infinity } = bounds;
-  const wanted = says(`must be ${kind}${range(bounds, 'item')}`);
+  const wanted = withMessage(`must be ${kind}${range(bounds, 'item')}`);
   return [IsArray(wanted), ArrayMinSize(min, wanted), ArrayMaxSize(max, wanted)];
 }
 
-function textRules(bounds: TextBounds, says: Says): PropertyDecorator[] {
+function textRules(bounds: TextBounds, message: Message): PropertyDecorator[] {
   const { pattern } = bounds;
   const wanted = `must be a string${range(bounds, 'character')}`;
   const fits = (item: unknown): boolean => isText(item, bounds);
   const isBounded = bounds.min !== undefined || bounds.max !== undefined;
   return [
-    IsString(says(wanted, isString)),
-    ...(isBounded ? [rule('hasCodePoints', fits, says(wanted, fits))] : []),
+    IsString(message(wanted, isString)),
+    ...(isBounded ? [rule('hasCodePoints', fits, message(wanted, fits))] : []),
     ...(pattern
       ? [
           Matches(
             pattern,
-            says(`must match ${String(pattern)}`, (item) => pattern.test(item as string)),
+            message(`must match ${String(pattern)}`, (item) => pattern.test(item as string)),
           ),
         ]
       : []),
   ];
 }
 
-function unionRules(discriminator: string, variants: Variants, says: Says): PropertyDecorator[] {
-  const names = Object.keys(variants);
-  const subTypes = Object.entries(variants).map(([name, type]) => ({ name, value: type() }));
-  const isKnown = (item: unknown): boolean => isJsonObject(item) && names.includes(item[discriminator] as string);
+function unionRules(discriminator: string, variants: Variants, message: Message): PropertyDecorator[] {
+  const classes = new Map(Object.entries(variants).map(([name, type]) => [name, type()]));
+  const isKnown = (item: unknown): boolean => isJsonObject(item) && classes.has(item[discriminator] as string);
   return [
-    Type(() => Object, { keepDiscriminatorProperty: true, discriminator: { property: discriminator, subTypes } }),
-    // The document refers to the variants by name, and finds them here.
+    ReadField({ classOf: (sent) => classes.get(sent[discriminator] as string) }),
+    // The document refers to the variants by name.
     (target) => {
-      ApiExtraModels(...subTypes.map(({ value }) => value))(target.constructor);
+      ApiExtraModels(...classes.values())(target.constructor);
     },
-    IsObject(says('must be an object', isJsonObject)),
-    rule('isVariant', isKnown, says(`/${discriminator} ${oneOf(names)}`, isKnown)),
+    IsObject(message('must be an object', isJsonObject)),
+    rule('isVariant', isKnown, message(`/${discriminator} ${oneOf([...classes.keys()])}`, isKnown)),
     ValidateNested(),
   ];
 }
 
-/** The document's generator takes a function for a late-bound class only where its name is `type`. */
+/** @nestjs/swagger takes a function for a late-bound class only if its name is `type`. */
 function lazily(classOf: () => DtoClass): () => DtoClass {
   const type = (): DtoClass => classOf();
   return type;
 }
 
-/** Reads on from the name of a field. */
+/** The text of a message, after the name of a field. */
 export function oneOf(values: readonly string[]): string {
   return values.length === 1 ? `must be '${values[0] ?? ''}'` : `must be one of ${values.join(', ')}`;
 }
 
-/** A union as the document has it; its variants are declared as further models where it stands. */
+/** The schema of a union; declare its variants as extra models. */
 export function unionSchema(discriminator: string, variants: Variants): object {
   const mapping = Object.fromEntries(
     Object.entries(variants).map(([name, variant]) => [name, getSchemaPath(variant())]),

@@ -6,11 +6,11 @@ import { Health } from './health.js';
 import { PublicRoute } from './public-route.js';
 
 class LivenessResponse {
-  @EnumField(['ok'], { description: 'Always `ok`: a process that does not run answers nothing.' })
+  @EnumField(['ok'], { description: 'Always `ok`: a process that does not run does not answer.' })
   status!: 'ok';
 }
 
-/** With a field for each `HealthFact`, which the OpenAPI document adds. */
+/** Has also a field for each `HealthFact`, which `OpenApiDocument` documents. */
 export class ReadinessResponse {
   @EnumField(['ok', 'unavailable'], {
     description: '`unavailable` comes with the status 503; `checks` says which part does not work.',

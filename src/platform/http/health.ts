@@ -6,26 +6,26 @@ import { FileStore } from '../files/index.js';
 import { ShutdownState } from '../lifecycle/index.js';
 import { Logger } from '../telemetry/index.js';
 
-/** One part that the process cannot serve without. Any provider that extends this is found and asked. */
+/** A part without which the process cannot serve. Every provider that extends this class is checked. */
 export abstract class HealthCheck {
-  /** The part's name in the answer of `/health/ready`; no two parts have the same. */
+  /** The part's name in the response of `/health/ready`, unique among the parts. */
   abstract readonly name: string;
-  /** Rejects when the part does not work; a `NotReady` says why in public words. */
+  /** Rejects when the part does not work; a `NotReady` states the reason in public words. */
   abstract check(): Promise<void>;
 }
 
-/** Something about how the process serves that is neither good nor bad. Any provider that extends this is found and asked. */
+/** A neutral fact about how the process serves. The response contains the fact of every provider that extends this class. */
 export abstract class HealthFact {
-  /** A field of the answer of `/health/ready`, beside `status` and `checks`; no two facts have the same. */
+  /** A field of the response of `/health/ready` beside `status` and `checks`, unique among the facts. */
   abstract readonly name: string;
-  /** All that `value` may answer, for the OpenAPI document. */
+  /** All results of `value`, for the OpenAPI document. */
   abstract readonly values: readonly string[];
   abstract readonly description: string;
-  /** As things stand, from memory. */
+  /** The present value, from memory. */
   abstract value(): string;
 }
 
-/** Why a part is not ready, in words that may be shown. */
+/** The reason why a part is not ready, in public words. */
 export class NotReady extends Error {}
 
 export interface Readiness {
@@ -36,16 +36,15 @@ export interface Readiness {
 }
 
 const CHECK_MS = 2_000;
-/** Named in the answer while the process stops. */
+/** The part that the response adds while the process stops. */
 const OWN_PART = 'process';
-/** What the answer has without any fact. */
+/** The fields that the response always has. */
 const OWN_FIELDS = ['status', 'checks'];
 
-/** Asks every part at once, each for two seconds at most. */
+/** Checks all parts at once, each for two seconds at most. */
 @Injectable()
 export class Health implements OnApplicationBootstrap {
   private checks: readonly HealthCheck[] = [];
-  private told: readonly HealthFact[] = [];
 
   constructor(
     private readonly discovery: DiscoveryService,
@@ -54,33 +53,32 @@ export class Health implements OnApplicationBootstrap {
     private readonly logger: Logger,
   ) {}
 
-  /** @throws Error when two parts, or two facts, share a name: the answer would hide the one behind the other */
+  /** @throws Error when two parts, or two facts, have the same name, because the response would contain only one of them */
   onApplicationBootstrap(): void {
     this.checks = this.instances().filter((instance) => instance instanceof HealthCheck);
-    this.told = this.facts();
-    requireUnlike('part', [OWN_PART, ...this.checks.map(({ name }) => name)]);
-    requireUnlike('fact', [...OWN_FIELDS, ...this.told.map(({ name }) => name)]);
+    requireUnique('part', [OWN_PART, ...this.checks.map(({ name }) => name)]);
+    requireUnique('fact', [...OWN_FIELDS, ...this.facts().map(({ name }) => name)]);
   }
 
-  /** Those that there are, also before the application has started. */
+  /** Works also before the application has started. */
   facts(): readonly HealthFact[] {
     return this.instances().filter((instance) => instance instanceof HealthFact);
+  }
+
+  async readiness(): Promise<Readiness> {
+    const results = await Promise.all(this.checks.map(async (check) => [check.name, await this.run(check)] as const));
+    const checks = Object.fromEntries(results);
+    if (this.shutdown.isStopping) checks[OWN_PART] = 'stopping';
+    const ready = Object.values(checks).every((result) => result === 'ok');
+    const facts = Object.fromEntries(this.facts().map((fact) => [fact.name, fact.value()]));
+    return { status: ready ? 'ok' : 'unavailable', checks, facts };
   }
 
   private instances(): unknown[] {
     return this.discovery.getProviders().map(({ instance }) => instance as unknown);
   }
 
-  async readiness(): Promise<Readiness> {
-    const results = await Promise.all(this.checks.map(async (check) => [check.name, await this.ask(check)] as const));
-    const checks = Object.fromEntries(results);
-    if (this.shutdown.isStopping) checks[OWN_PART] = 'stopping';
-    const ready = Object.values(checks).every((result) => result === 'ok');
-    const facts = Object.fromEntries(this.told.map((fact) => [fact.name, fact.value()]));
-    return { status: ready ? 'ok' : 'unavailable', checks, facts };
-  }
-
-  private async ask(check: HealthCheck): Promise<string> {
+  private async run(check: HealthCheck): Promise<string> {
     let cancel: (() => void) | undefined;
     const late = new Promise<never>((_resolve, reject) => {
       cancel = this.clock.after(CHECK_MS, () => reject(new NotReady('does not answer')));
@@ -97,12 +95,12 @@ export class Health implements OnApplicationBootstrap {
   }
 }
 
-function requireUnlike(what: string, names: readonly string[]): void {
+function requireUnique(what: string, names: readonly string[]): void {
   const repeated = names.find((name, index) => names.indexOf(name) !== index);
   if (repeated !== undefined) throw new Error(`More than one ${what} of /health/ready is called '${repeated}'`);
 }
 
-/** The database answers and has the tables that this build expects. Always well where there is no database. */
+/** The database answers and has the tables that this build expects. Succeeds in an application without a database. */
 @Injectable()
 export class DatabaseHealth extends HealthCheck {
   readonly name = 'database';
@@ -115,11 +113,11 @@ export class DatabaseHealth extends HealthCheck {
   async check(): Promise<void> {
     if (!this.open) return;
     try {
-      await this.open.database.query('select 1');
+      await this.open.database.ping();
     } catch (cause) {
       throw new NotReady('does not answer', { cause });
     }
-    // A build's migrations run once; after that only `select 1` is asked, several times a minute.
+    // Probes call several times a minute, and migrations that have run stay.
     if (this.migrated) return;
     const [first] = await pendingMigrations(this.open);
     if (first !== undefined) throw new NotReady(`lacks the migration ${first}`);
@@ -127,7 +125,7 @@ export class DatabaseHealth extends HealthCheck {
   }
 }
 
-/** Files can be stored. Always well where there is no store. */
+/** Files can be stored. Succeeds in an application without a store. */
 @Injectable()
 export class FileStoreHealth extends HealthCheck {
   readonly name = 'files';

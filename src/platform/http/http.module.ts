@@ -13,8 +13,8 @@ import { ServedRequests } from './served-requests.js';
 import { EventStreams } from './sse.js';
 
 /**
- * What every HTTP application of the service has: health, metrics, the OpenAPI document and its page, event streams.
- * Needs `Settings`, `Clock` and `Logger` from global modules, and `DatabaseModule` where there is a database.
+ * The parts of every HTTP application of the service: health, metrics, the OpenAPI document and its page, event streams. Needs
+ * `Settings`, `Clock` and `Logger` from global modules, and `DatabaseModule` if there is a database.
  */
 @Global()
 @Module({

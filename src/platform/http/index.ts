@@ -15,13 +15,12 @@ export { Health, HealthCheck, HealthFact, NotReady, type Readiness } from './hea
 export { HttpModule } from './http.module.js';
 export { checkListenAddress, listenFailure } from './listen-address.js';
 export { FileField, MultipartBody, UploadedFile } from './multipart.js';
-export { UuidParam } from './params.js';
+export { ApiUnionResponse, UnionBody, UuidParam } from './params.js';
 export { AddRouteConfig, isPublicRequest, isPublicRoute, PublicRoute } from './public-route.js';
-export { noteOn, type RequestFacts } from './request-facts.js';
+export { addRequestFacts } from './served-requests.js';
 export { THREAD_ID_HEADER } from './response-headers.js';
 export { answerSignInCallback, ApiSignInCallback } from './sign-in-callback.js';
 export { EventStream, EventStreams, UNREAD_LIMIT } from './sse.js';
-export { ApiUnionResponse, UnionBody } from './union-body.js';
 export { RequestValidation, validated } from './validation.js';
 export { type DtoClass, IgnoreUnknownFields } from './plain-to-instance.js';
 export { toWireError, type WireError } from './wire-error.js';

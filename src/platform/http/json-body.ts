@@ -1,32 +1,59 @@
 import { isUtf8 } from 'node:buffer';
 import { setImmediate } from 'node:timers/promises';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { isStorable } from '../database/index.js';
-import { ValidationFailed } from '../errors/index.js';
+import { DomainError, ValidationFailed } from '../errors/index.js';
 import { checkJsonLimits, checkLargeJsonLimits, shown } from '../json/index.js';
 
-/** Reading a larger body takes long enough to let others have their turn in between. */
+/** Larger bodies are read in steps, between which other requests are served. */
 const LARGE_BODY_BYTES = 256 * 1024;
 
-/** Some clients begin with it; it is no part of the JSON. */
+/** Some clients send it first; it is no part of the JSON. */
 const BYTE_ORDER_MARK = Buffer.from('\ufeff');
 
-/**
- * Parses a JSON body. Nothing that PostgreSQL cannot store and no property that could poison a
- * prototype gets past it, so that no later layer has to think of either.
- * @returns undefined for an empty body: whether one is required is the route's schema's matter
- * @throws ValidationFailed naming the field
- */
-export function parseJsonBody(bytes: Buffer): unknown {
-  if (bytes.length === 0) return undefined;
-  const text = decode(bytes);
-  checkJsonLimits(text);
-  return parse(text);
+/** A body of another content type or encoding than the route reads. */
+export class UnsupportedBody extends DomainError {
+  private constructor(message: string) {
+    super('unsupported_media_type', message, { code: 'FST_ERR_CTP_INVALID_MEDIA_TYPE' });
+  }
+
+  static ofType(accepted: string): UnsupportedBody {
+    return new UnsupportedBody(`The content type of the body is not supported here; send ${accepted}.`);
+  }
+
+  static ofEncoding(encoding: string): UnsupportedBody {
+    return new UnsupportedBody(
+      `The content encoding ${JSON.stringify(encoding)} is not supported; send the body uncompressed, without Content-Encoding.`,
+    );
+  }
 }
 
-/** As `parseJsonBody`; other requests are served between the steps of reading a large body, and before what comes after it. */
-export async function readJsonBody(bytes: Buffer): Promise<unknown> {
-  if (bytes.length < LARGE_BODY_BYTES) return parseJsonBody(bytes);
+/** Makes JSON the only content type that routes read. */
+export function acceptOnlyJson(fastify: FastifyInstance): void {
+  fastify.removeAllContentTypeParsers();
+  const read = async ({ headers }: FastifyRequest, body: Buffer): Promise<unknown> => {
+    const encoding = headers['content-encoding'];
+    // A small compressed body can be large after decompression.
+    if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
+      throw UnsupportedBody.ofEncoding(shown(encoding));
+    return readJsonBody(body);
+  };
+  fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, read);
+}
+
+/**
+ * Parses a JSON body. Refuses what PostgreSQL cannot store and properties that could poison a prototype, so that no later layer
+ * has to. Other requests are served between the steps of reading a large body.
+ * @returns undefined for an empty body; the schema of the route decides whether a body is required
+ * @throws ValidationFailed naming the field
+ */
+async function readJsonBody(bytes: Buffer): Promise<unknown> {
+  if (bytes.length === 0) return undefined;
   const text = decode(bytes);
+  if (bytes.length < LARGE_BODY_BYTES) {
+    checkJsonLimits(text);
+    return parse(text);
+  }
   await nextTask();
   await checkLargeJsonLimits(text, nextTask);
   await nextTask();
@@ -35,13 +62,13 @@ export async function readJsonBody(bytes: Buffer): Promise<unknown> {
   return body;
 }
 
-/** Twice, as the first is still in the round of the event loop in which the body arrived. */
+/** Waits twice, because the first wait ends in the round of the event loop in which the body arrived. */
 async function nextTask(): Promise<void> {
   await setImmediate();
   await setImmediate();
 }
 
-/** The bytes are looked at and then decoded, which is several times as fast as to do both at once. */
+/** Checks the bytes before decoding them, which is several times as fast as a decoder that does both. */
 function decode(bytes: Buffer): string {
   if (!isUtf8(bytes)) throw new ValidationFailed('body is not valid UTF-8');
   return bytes.toString('utf8', bytes.subarray(0, 3).equals(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK.length : 0);
@@ -51,7 +78,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    // The parser's message quotes the text, which may hold a secret; its position is what helps.
+    // The parser's message quotes the text, which may contain a secret, so only its position is passed on.
     const position = /at position \d+( \(line \d+ column \d+\))?/.exec(
       error instanceof Error ? error.message : '',
     )?.[0];
@@ -60,8 +87,8 @@ function parse(text: string): unknown {
 }
 
 /**
- * Refuses text that cannot be stored and `__proto__` among the fields of a query, a path or a form.
- * @param path how the message names them, such as `querystring`
+ * Refuses text that PostgreSQL cannot store, and `__proto__`, among the fields of a query, a path or a form.
+ * @param path the name of the fields in messages, such as `querystring`
  */
 export function checkFields(fields: unknown, path: string): void {
   if (typeof fields !== 'object' || fields === null) return;

@@ -2,14 +2,14 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { InvalidSetting, type Settings } from '../config/index.js';
 
-/** Another machine's address, one of a kind that this machine has none of, or one that names no interface. */
-const NOT_HERE = new Set<string | undefined>(['EADDRNOTAVAIL', 'EAFNOSUPPORT', 'EINVAL']);
+/** The address is another machine's, of a family that this machine lacks, or of no interface. */
+const NOT_LOCAL = new Set<string | undefined>(['EADDRNOTAVAIL', 'EAFNOSUPPORT', 'EINVAL']);
 
 type Address = Pick<Settings, 'host' | 'port'>;
 
 /**
- * Looks whether the service can listen where its settings say, before it touches anything else.
- * @throws InvalidSetting naming the setting that is wrong
+ * Checks that the service can listen on the address of its settings, before the start changes anything.
+ * @throws InvalidSetting naming the wrong setting
  */
 export async function checkListenAddress({ host, port }: Address): Promise<void> {
   const server = createServer();
@@ -23,7 +23,7 @@ export async function checkListenAddress({ host, port }: Address): Promise<void>
   await once(server, 'close');
 }
 
-/** The error to throw when listening failed: in the operator's words where a setting is the reason. */
+/** The error to throw when listening has failed: `InvalidSetting` if a setting is the reason. */
 export function listenFailure(error: unknown, { host, port }: Address): unknown {
   const message = explain(error, host, port);
   return message === undefined ? error : new InvalidSetting(message, { cause: error });
@@ -36,6 +36,6 @@ function explain(error: unknown, host: string, port: number): string | undefined
   if (code === 'EADDRINUSE')
     return `PORT: ${port} is in use on ${host}; stop what listens there, or choose another port`;
   if (code === 'EACCES') return `PORT: this process may not listen on ${port}; choose a port from 1024 on`;
-  if (NOT_HERE.has(code)) return `HOST: ${host} is not an address of this machine`;
+  if (NOT_LOCAL.has(code)) return `HOST: ${host} is not an address of this machine`;
   return undefined;
 }

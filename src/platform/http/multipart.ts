@@ -6,18 +6,17 @@ import { IsInstance } from 'class-validator';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { codeOf, DomainError, ValidationFailed } from '../errors/index.js';
 import { FileTooLarge, type TempUpload, type TempUploads } from '../files/index.js';
-import { field, type FieldOptions, says } from './fields.js';
-import { checkFields } from './json-body.js';
+import { field, type FieldOptions, withMessage } from './fields.js';
+import { checkFields, UnsupportedBody } from './json-body.js';
 import { AddRouteConfig } from './public-route.js';
-import { UnsupportedBody } from './unsupported-body.js';
 
 const MULTIPART_BODY = 'http:multipart-body';
 const CONTENT_TYPE = 'multipart/form-data';
 /** More than any form of the interface needs. */
 const LIMITS = { parts: 20, fieldSize: 10_000, fieldNameSize: 200 };
 /**
- * How much of a file that is too large is still taken in, and thrown away: a client that is in the middle of
- * sending reads no answer before it is through, and a connection that is closed on it looks like a fault.
+ * How much of a file that is too large the service receives and discards, because a client that is still sending reads no
+ * response, and reports a closed connection as a fault.
  */
 const DRAINED_BYTES = 50 * 1024 * 1024;
 
@@ -27,14 +26,14 @@ export interface MultipartOptions {
   readonly maxFileBytes: number;
 }
 
-/** A file of a multipart body, on the disk until its request is answered. */
+/** A file of a multipart body, on the disk until the response is sent. */
 export class UploadedFile implements Omit<TempUpload, 'path'> {
   readonly size: number;
   readonly head: Buffer;
   readonly open: TempUpload['open'];
   readonly discard: TempUpload['discard'];
 
-  /** `name` and `contentType` are as the client says. */
+  /** `name` and `contentType` are as the client sent them. */
   constructor(
     readonly name: string,
     readonly contentType: string,
@@ -47,20 +46,20 @@ export class UploadedFile implements Omit<TempUpload, 'path'> {
   }
 }
 
-/** The route takes `multipart/form-data` in place of JSON. Its body is a DTO of text fields and one `FileField`. */
+/** The route accepts `multipart/form-data` instead of JSON. Its body is a DTO of text fields and one `FileField`. */
 export function MultipartBody(options: MultipartOptions): MethodDecorator {
   return applyDecorators(AddRouteConfig({ [MULTIPART_BODY]: options }), ApiConsumes(CONTENT_TYPE));
 }
 
-/** A field that holds an `UploadedFile`. */
+/** A field with an `UploadedFile`. */
 export function FileField(options: FieldOptions = {}): PropertyDecorator {
-  return field(options, { type: 'string', format: 'binary' }, IsInstance(UploadedFile, says('must be a file')));
+  return field(options, { type: 'string', format: 'binary' }, IsInstance(UploadedFile, withMessage('must be a file')));
 }
 
 /**
- * Reads multipart bodies on the routes that declare them; elsewhere they are not supported, and JSON is not there.
- * The guards need the body, so it is read before them. A file is on the disk until the handler has answered, whoever
- * left meanwhile: a handler that stores a file stores the whole of it.
+ * Reads multipart bodies on the routes that declare them. These routes refuse JSON, and all others refuse multipart. The body is
+ * read before the guards, which need it. A file stays on the disk until the response is sent, also when the client has
+ * disconnected, so that a handler always stores a whole file.
  */
 export function acceptMultipart(fastify: FastifyInstance, temp: TempUploads): void {
   const ofRequest = new WeakMap<FastifyRequest, UploadedFile[]>();
@@ -78,20 +77,20 @@ export function acceptMultipart(fastify: FastifyInstance, temp: TempUploads): vo
     const files: UploadedFile[] = [];
     ofRequest.set(request, files);
     request.body = await new FormReader(request, options, temp, files).read();
-    // The client left meanwhile: there is nothing to handle then.
-    if (request.raw.socket.destroyed) throw new ValidationFailed('body was not waited for: the connection is closed');
+    if (request.raw.socket.destroyed)
+      throw new ValidationFailed('body is of no use: the client has closed the connection');
   });
   // Called for every request whose body was read, also when its client has disconnected.
   fastify.addHook('onSend', async (request) => {
-    // What cannot be removed now is removed as what a dead process leaves is.
+    // A file that cannot be removed now is removed later, as the files of a dead process are.
     for (const file of ofRequest.get(request) ?? []) await file.discard().catch(() => undefined);
   });
 }
 
-/** As the plugin gives it, whatever its own type says: a part of bytes may come without a name. */
+/** Unlike in the plugin's own type, a part of bytes may have no file name. */
 type FilePart = Omit<MultipartFile, 'filename'> & { readonly filename: string | undefined };
 
-/** Reads one body to its end, whatever is wrong with it, and then says what was wrong first. */
+/** Reads one body to its end, also after an error, and then throws the first error. */
 class FormReader {
   private readonly fields = new Map<string, string | UploadedFile>();
   private newestFile: Readable | undefined;
@@ -114,7 +113,7 @@ class FormReader {
     raw.on('data', (chunk: Buffer) => {
       received += chunk.length;
       if (received <= mostBytes) return;
-      // Ends a file and with it the form, which is then answered; behind the last file nothing is left but to hang up.
+      // Destroying an open file ends the form, so that the error is answered. After the last file only the connection is left.
       const open = this.newestFile?.closed === false ? this.newestFile : raw;
       open.destroy(new FileTooLarge(maxFileBytes));
     });
@@ -124,9 +123,9 @@ class FormReader {
         else this.takeField(part);
       }
     } catch (error) {
-      this.failure ??= explained(error);
+      this.failure ??= toDomainError(error);
     } finally {
-      // The parser would go on: a hundred thousand parts take seconds to tell from one another.
+      // Otherwise the parser would continue: it needs seconds for a hundred thousand parts.
       raw.unpipe();
       raw.resume();
     }
@@ -136,20 +135,20 @@ class FormReader {
   }
 
   private takeField({ fieldname, value, fieldnameTruncated, valueTruncated }: MultipartValue): void {
-    if (fieldnameTruncated || valueTruncated) this.complain('body has a field that is too long');
-    else if (this.fields.has(fieldname)) this.complain(`body/${fieldname.slice(0, 100)} must be given once`);
-    // The plugin has parsed a part that says it is JSON.
-    else if (typeof value !== 'string') this.complain(`body/${fieldname.slice(0, 100)} must be text`);
+    if (fieldnameTruncated || valueTruncated) this.fail('body has a field that is too long');
+    else if (this.fields.has(fieldname)) this.fail(`body/${fieldname.slice(0, 100)} must be given once`);
+    // The plugin has parsed a part with the content type JSON.
+    else if (typeof value !== 'string') this.fail(`body/${fieldname.slice(0, 100)} must be text`);
     else this.fields.set(fieldname, value);
   }
 
   private async takeFile({ fieldname, filename, mimetype, file }: FilePart): Promise<void> {
     this.newestFile = file;
-    if (fieldname !== this.options.fileField) this.complain(`body/${fieldname.slice(0, 100)} must not be a file`);
-    else if (this.fields.has(fieldname)) this.complain(`body/${fieldname} must be given once`);
+    if (fieldname !== this.options.fileField) this.fail(`body/${fieldname.slice(0, 100)} must not be a file`);
+    else if (this.fields.has(fieldname)) this.fail(`body/${fieldname} must be given once`);
     else {
       try {
-        // The parser goes no further behind a stream that was destroyed; one that no handler reads is read to its end.
+        // The parser stops at a destroyed stream. `resume` below reads the rest of an open one.
         const content = file.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
         const taken = await this.temp.take(content, this.options.maxFileBytes);
         const upload = new UploadedFile(filename ?? '', mimetype, taken);
@@ -157,19 +156,19 @@ class FormReader {
         this.fields.set(fieldname, upload);
         if (file.truncated) this.failure ??= new FileTooLarge(this.options.maxFileBytes);
       } catch (error) {
-        this.failure ??= explained(error);
+        this.failure ??= toDomainError(error);
       }
     }
     file.resume();
   }
 
-  private complain(message: string): void {
+  private fail(message: string): void {
     this.failure ??= new ValidationFailed(message);
   }
 }
 
-/** In words of the interface, what the parser says of a body that it cannot read. */
-function explained(error: unknown): DomainError {
+/** The parser's error in words of the interface. */
+function toDomainError(error: unknown): DomainError {
   if (error instanceof DomainError) return error;
   const code = codeOf(error);
   if (code === 'FST_PARTS_LIMIT') return new ValidationFailed('body has too many fields');

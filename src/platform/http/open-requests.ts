@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { FastifyInstance } from 'fastify';
 import { ShutdownState, type ShutdownParticipant } from '../lifecycle/index.js';
 
-/** Counts the requests whose answer is not finished, streams among them: a stopping process waits for them. */
+/** Counts the requests whose response has not ended, streams included. A stopping process waits for them. */
 @Injectable()
 export class OpenRequests implements ShutdownParticipant {
   readonly name = 'requests';
@@ -20,7 +20,7 @@ export class OpenRequests implements ShutdownParticipant {
   watch(fastify: FastifyInstance): void {
     fastify.addHook('onRequest', (_request, reply, done) => {
       this.open += 1;
-      // Comes once, whether the answer was finished, hijacked or broken off.
+      // Emitted once for every response: finished, hijacked or aborted.
       reply.raw.once('close', () => this.closed());
       done();
     });
@@ -33,7 +33,7 @@ export class OpenRequests implements ShutdownParticipant {
     });
   }
 
-  /** The code that does a request's work ends it; the response then follows. */
+  /** Nothing to do: a response ends when the work of its request is aborted. */
   abort(): Promise<void> {
     return Promise.resolve();
   }

@@ -4,10 +4,10 @@ import { ApiExtension } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 
 const PUBLIC_ROUTE = 'http:public-route';
-/** Marks the operation in the raw OpenAPI document; taken out again when the document is finished. */
+/** Marks the operation in the raw OpenAPI document; `OpenApiDocument` removes the mark. */
 export const PUBLIC_OPERATION = 'x-public-route';
 
-/** Needs no credential. The mark is seen by guards, by `onRequest` hooks and by the OpenAPI document. */
+/** The route needs no credential. Guards, `onRequest` hooks and the OpenAPI document use the mark. */
 export function PublicRoute(): MethodDecorator {
   return applyDecorators(
     SetMetadata(PUBLIC_ROUTE, true),
@@ -17,7 +17,7 @@ export function PublicRoute(): MethodDecorator {
   );
 }
 
-/** Adds to what `request.routeOptions.config` holds; Nest's own `RouteConfig` replaces it. */
+/** Adds to `request.routeOptions.config`, which Nest's own `RouteConfig` replaces. */
 export function AddRouteConfig(config: Readonly<Record<string, unknown>>): MethodDecorator {
   return (_target, _method, descriptor) => {
     const handler = descriptor.value as object;
@@ -27,11 +27,11 @@ export function AddRouteConfig(config: Readonly<Record<string, unknown>>): Metho
 }
 
 /** For guards and reflection: whether the handler is declared public. */
-export function isPublicRoute(handler: object, _controller?: object): boolean {
+export function isPublicRoute(handler: object): boolean {
   return Reflect.getMetadata(PUBLIC_ROUTE, handler) === true;
 }
 
-/** For hooks: whether the matched route is declared public. False where no route matched. */
+/** For hooks: whether the matched route is declared public. False when no route matches. */
 export function isPublicRequest(request: FastifyRequest): boolean {
   return (request.routeOptions.config as unknown as Record<string, unknown>)[PUBLIC_ROUTE] === true;
 }

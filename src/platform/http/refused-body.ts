@@ -20,7 +20,7 @@ export function drainRefusedBodies(fastify: FastifyInstance, clock: Clock): void
   });
 }
 
-/** The answer has a length, so the client has all of it before this stream ends. */
+/** The response has a Content-Length, so the client has all of it before this stream ends. */
 async function* heldOpen(answer: string, request: IncomingMessage, clock: Clock): AsyncGenerator<Buffer> {
   const drained = drain(request, clock);
   yield Buffer.from(answer);
@@ -29,7 +29,7 @@ async function* heldOpen(answer: string, request: IncomingMessage, clock: Clock)
 
 /** Resolves at the end of the body, or when the connection closes. */
 function drain(request: IncomingMessage, clock: Clock): Promise<void> {
-  // It may have ended since the answer was made; its events do not come again.
+  // The body may have ended since the response was made, and its events are not emitted again.
   if (request.readableEnded || request.closed) return Promise.resolve();
   const cut = (): void => {
     request.socket.destroy();

@@ -3,21 +3,34 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Clock } from '../clock/index.js';
 import { type Counter, type Histogram, Metrics } from '../metrics/index.js';
 import { Logger } from '../telemetry/index.js';
-import { factsOf } from './request-facts.js';
 import { THREAD_ID_HEADER } from './response-headers.js';
 import { EventStreams } from './sse.js';
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 const STATUSES = ['2xx', '3xx', '4xx', '5xx', 'none'] as const;
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
-/** What machines ask every few seconds. */
+/** Monitoring calls these every few seconds. */
 const PROBED = new Set(['/health/live', '/health/ready', '/metrics']);
 const SERVED = 'Request served';
 
+/** What the log line of a request contains. Ids that the service has found, never as the caller wrote them. */
+interface RequestFacts {
+  readonly organizationId?: string;
+  readonly agentId?: string;
+  readonly runId?: string;
+}
+
+const factsByRequest = new WeakMap<object, RequestFacts>();
+
+/** Adds to the log line of the request. */
+export function addRequestFacts(request: object, facts: RequestFacts): void {
+  factsByRequest.set(request, { ...factsByRequest.get(request), ...facts });
+}
+
 /**
- * Counts every request and writes one line for it once its answer is over, streams included: whether it was sent, broke
- * off, or its client left. The line has the route's pattern and never the URL, whose path and query hold what callers
- * write; of what they send it has the request id alone, which is short and visible ASCII by then.
+ * Counts every request, and writes one line to the log when its response or stream has ended, also when the client disconnected.
+ * The line contains the pattern of the route instead of the URL, whose path and query contain text of the caller. The only text of
+ * the caller in it is the request id, which is short and visible ASCII.
  */
 @Injectable()
 export class ServedRequests {
@@ -32,12 +45,12 @@ export class ServedRequests {
   ) {
     this.requests = metrics.counter({
       name: 'agent_service_http_requests_total',
-      help: 'Requests by method and class of the status; none where the client left before it was answered.',
+      help: 'Requests by method and class of the status; none means that the client disconnected before the response.',
       labels: { method: METHODS, status: STATUSES },
     });
     this.seconds = metrics.histogram({
       name: 'agent_service_http_request_seconds',
-      help: 'Time from the headers of a request to the end of its answer; event streams are not in it.',
+      help: 'Time from the headers of a request to the end of its response, without event streams.',
       labels: { method: METHODS },
       buckets: BUCKETS,
     });
@@ -49,11 +62,11 @@ export class ServedRequests {
 
   watch(request: FastifyRequest, reply: FastifyReply): void {
     const { elapsedMs } = this.clock.stopwatch();
-    // Comes once, whether the answer was finished, hijacked or broken off.
+    // Emitted once for every response: finished, hijacked or aborted.
     reply.raw.once('close', () => this.served(request, reply, elapsedMs()));
   }
 
-  /** What could not be read as a request and was refused by the HTTP parser. */
+  /** A request that the HTTP parser refused. */
   unreadable(requestId: string, status: number): void {
     this.requests.inc({ method: 'other', status: classOf(status) });
     this.logger.info({ requestId, method: null, route: null, status }, SERVED);
@@ -69,7 +82,7 @@ export class ServedRequests {
     const thread = reply.getHeader(THREAD_ID_HEADER);
     const fields = {
       ...{ requestId: request.id, method, route, status, ms },
-      ...factsOf(request),
+      ...factsByRequest.get(request),
       ...(typeof thread === 'string' ? { threadId: thread } : {}),
       ...(raw.writableFinished ? {} : { brokenOff: true }),
     };

@@ -11,7 +11,7 @@ export interface WireError {
 /** The largest `Retry-After`, in seconds. */
 const MAX_RETRY_AFTER = 3_600;
 
-/** The framework's messages, where they say less than we can or repeat what the client sent. */
+/** Replace messages of the framework that are too vague or quote the request. */
 const FRAMEWORK_MESSAGES: Readonly<Record<string, string>> = {
   FST_ERR_BAD_URL: 'The path is not valid: its percent-encoding does not decode to UTF-8.',
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'The content type of the body is not supported here; send application/json.',
@@ -21,7 +21,7 @@ const FRAMEWORK_MESSAGES: Readonly<Record<string, string>> = {
 
 const VALIDATION_CODE = 'FST_ERR_VALIDATION';
 
-/** What is answered to any error that a handler, guard, hook, pipe or the framework throws. */
+/** The response to any error that a handler, guard, hook, pipe or the framework throws. */
 export function toWireError(error: unknown): WireError {
   if (error instanceof DomainError) return fromDomain(error);
   const fault = frameworkFault(error) ?? (error instanceof HttpException ? frameworkFault(error.cause) : undefined);
@@ -33,7 +33,7 @@ export function toWireError(error: unknown): WireError {
 /** The wire field `error` of a status, such as `payload_too_large`. */
 export function statusClass(status: number): string {
   if (status === 500) return 'Internal Server Error';
-  // The framework has no name for this one.
+  // `HttpStatus` lacks this one.
   if (status === 431) return 'request_header_fields_too_large';
   return HttpStatus[status]?.toLowerCase() ?? (status > 500 ? 'server_error' : 'bad_request');
 }
@@ -51,7 +51,7 @@ export function unknownRoute(method: string, url: string): WireError {
   return generalError(404, `There is no route ${method} ${pathOf(url)}.`);
 }
 
-/** The path alone: a query may hold a credential. Cut, because clients can make it as long as they like. */
+/** The path without the query, which may contain a credential; at most 200 characters. */
 export function pathOf(url: string): string {
   const path = url.split('?', 1)[0] ?? '';
   return path.length > 200 ? `${path.slice(0, 200)}...` : path;
@@ -79,7 +79,7 @@ interface FrameworkFault extends Error {
   readonly statusCode: number;
 }
 
-/** A Fastify error that blames the request; anything else with a `statusCode` may be an upstream's answer. */
+/** A Fastify error about the request. Other errors with a `statusCode` may be responses of an upstream. */
 function frameworkFault(error: unknown): FrameworkFault | undefined {
   if (!(error instanceof Error) || error.name !== 'FastifyError') return undefined;
   const { code, statusCode } = error as Partial<FrameworkFault>;

@@ -1,4 +1,4 @@
-import { BooleanField, field, isText, rule, says, StringField } from '../../../platform/http/index.js';
+import { BooleanField, field, isText, rule, withMessage, StringField } from '../../../platform/http/index.js';
 import type { CatalogueModel } from '../../domain/catalogue-model.js';
 
 /** Characters of a model id. */
@@ -25,7 +25,11 @@ function modelField(models: Models, description: string): PropertyDecorator {
   const options = { optional: true, description: `${description}${keys} GET /v1/provider-models describes each.` };
   const isModel = (value: unknown): boolean => isText(value, { max: MAX_MODEL });
   const schema = { type: 'string', enum: models.map(({ id }) => id) };
-  return field(options, schema, rule('isModel', isModel, says(`must be a string of at most ${MAX_MODEL} characters`)));
+  return field(
+    options,
+    schema,
+    rule('isModel', isModel, withMessage(`must be a string of at most ${MAX_MODEL} characters`)),
+  );
 }
 
 /** The ids of the models that match, as a list for a sentence. */
