@@ -7,9 +7,9 @@ export const filesContext = { name: 'files', modules: [FilesModule], schema: fil
 export { FilesModule, filesSchema };
 export { AttachmentFetcher } from './application/attachment-fetcher.js';
 export { AttachmentMemory, memoryOf, type MemoryReservation } from './application/attachment-memory.js';
-export { FileDirectory, type DirectoryFile, type NewFile } from './application/file-directory.js';
+export { FileDirectory, type DirectoryFile } from './application/file-directory.js';
 export { type FileHolder, FileHolders } from './application/file-holders.js';
-export { fileNameOf } from './domain/file-name.js';
+export { fileNameOf } from './domain/file.js';
 export { isImageType, mediaTypeOf, recognized } from './domain/media-type.js';
 export { isDataUrl, readDataUrl } from './domain/data-url.js';
-export type { AttachmentReference, AttachmentRefusal, FetchedAttachment } from './domain/attachment.js';
+export type { AttachmentReference, FetchedAttachment } from './domain/attachment.js';

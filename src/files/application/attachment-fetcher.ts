@@ -1,7 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { type EgressBody, EgressFailed, EgressRefused, SafeHttp } from '../../platform/egress/index.js';
-import { type AttachmentReference, type FetchedAttachment, refusedAttachment } from '../domain/attachment.js';
-import { classifyAttachment } from '../domain/attachment-kind.js';
+import {
+  type AttachmentReference,
+  classifyAttachment,
+  type FetchedAttachment,
+  refusedAttachment,
+} from '../domain/attachment.js';
 import { isDataUrl, readDataUrl } from '../domain/data-url.js';
 import { ATTACHMENT_REDIRECTS, ATTACHMENT_TIMEOUT_MS, MAX_ATTACHMENT_BYTES } from '../limits.js';
 import { memoryOf, memoryOfDataUrl, type MemoryReservation } from './attachment-memory.js';

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../platform/clock/index.js';
 import { FileStore } from '../../platform/files/index.js';
@@ -20,13 +21,6 @@ export interface DirectoryFile {
   readonly size: number;
   /** Reads the whole content; null when the file has been removed since. */
   read(): Promise<Buffer | null>;
-}
-
-/** A file that another context stores like an upload. */
-export interface NewFile {
-  readonly name: string;
-  readonly contentType: string;
-  readonly data: Buffer;
 }
 
 /** The uploads, for other contexts. */
@@ -80,18 +74,19 @@ export class FileDirectory {
    * @returns its id
    * @throws FileStoreUnavailable
    */
-  async store(organizationId: string, { name, contentType, data }: NewFile): Promise<string> {
-    const head = data.subarray(0, HEAD_BYTES);
-    const open = (): Readable => Readable.from([data]);
-    const { id } = await this.uploads.execute(organizationId, { name, contentType, size: data.length, head, open });
-    return id;
+  async store(
+    organizationId: string,
+    file: { readonly name: string; readonly contentType: string; readonly data: Buffer },
+  ): Promise<string> {
+    const { data, ...declared } = file;
+    const content = { size: data.length, head: data.subarray(0, HEAD_BYTES), open: () => Readable.from([data]) };
+    return (await this.uploads.execute(organizationId, { ...declared, ...content })).id;
   }
 
   /** Removes a file that `store` stored and that no context holds. */
   async discard(organizationId: string, id: string): Promise<void> {
-    const file = await this.files.softDelete(organizationId, id);
-    if (!file) return;
-    await this.fileStore.remove(storageKey(file));
+    if (!(await this.files.softDelete(organizationId, id))) return;
+    await this.fileStore.remove(storageKey({ organizationId, id }));
     await this.files.delete(id);
   }
 
@@ -102,17 +97,10 @@ export class FileDirectory {
 
   private toFile(file: StoredUpload): DirectoryFile {
     const { id, name, contentType, size } = file;
-    return { id, name, contentType, size, read: () => this.read(storageKey(file)) };
+    const read = async (): Promise<Buffer | null> => {
+      const stored = await this.fileStore.get(storageKey(file));
+      return stored && buffer(stored.content);
+    };
+    return { id, name, contentType, size, read };
   }
-
-  private async read(key: string): Promise<Buffer | null> {
-    const stored = await this.fileStore.get(key);
-    return stored && collected(stored.content);
-  }
-}
-
-async function collected(content: Readable): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of content as AsyncIterable<Buffer>) chunks.push(chunk);
-  return Buffer.concat(chunks);
 }

@@ -15,9 +15,6 @@ export interface UrlSignature {
   readonly signature: string;
 }
 
-/** A file URL of this service in a message. */
-export type OwnUrl = { readonly fileId: string } | 'forged';
-
 /** Signed URLs of uploaded files. A client with such a URL may read the file until the URL expires. */
 @Injectable()
 export class FileUrls {
@@ -46,9 +43,9 @@ export class FileUrls {
   /**
    * Recognizes a URL that this service signed, whatever its host was and however long ago: the lifetime does not apply to the
    * organization that owns the file.
-   * @returns undefined for URLs of other services
+   * @returns `forged` for a file URL of this service whose signature is not valid, undefined for URLs of other services
    */
-  recognize(url: string): OwnUrl | undefined {
+  recognize(url: string): { readonly fileId: string } | 'forged' | undefined {
     const parsed = URL.parse(url);
     const fileId = OWN_PATH.exec(parsed?.pathname ?? '')?.[1]?.toLowerCase();
     if (!parsed || fileId === undefined) return undefined;

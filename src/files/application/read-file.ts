@@ -6,7 +6,7 @@ import { FileNotFound } from '../domain/files.errors.js';
 import { FileRepository } from '../persistence/file.repository.js';
 import { FileUrls, type UrlSignature } from './file-urls.js';
 
-export interface FileContent {
+interface FileContent {
   readonly file: StoredUpload;
   readonly content: Readable;
   /** Until the URL expires. */

@@ -1,5 +1,5 @@
 /** The content of a data URL (RFC 2397). */
-export interface DataUrlContent {
+interface DataUrlContent {
   /** Empty when the URL declares none. */
   readonly mediaType: string;
   readonly data: Buffer;

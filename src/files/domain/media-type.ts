@@ -1,6 +1,6 @@
 import { ContentTypeMismatch } from './files.errors.js';
 
-export const IMAGE_TYPES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'] as const;
+const IMAGE_TYPES = ['image/png', 'image/jpeg', 'image/gif', 'image/webp'] as const;
 export type ImageType = (typeof IMAGE_TYPES)[number];
 export const PDF_TYPE = 'application/pdf';
 export const UNKNOWN_TYPE = 'application/octet-stream';

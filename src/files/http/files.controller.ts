@@ -6,7 +6,7 @@ import { ApiErrors, ApiExample, MultipartBody, PublicRoute, UuidParam } from '..
 import { FileUrls } from '../application/file-urls.js';
 import { ReadFile } from '../application/read-file.js';
 import { UploadFile } from '../application/upload-file.js';
-import { contentDisposition } from '../domain/file-name.js';
+import { contentDisposition } from '../domain/file.js';
 import { MAX_UPLOAD_BYTES } from '../limits.js';
 import { ContentQuery, FileResponse, UploadBody } from './files.dto.js';
 import { FileUrlExpired, FileUrlInvalid } from '../domain/files.errors.js';

@@ -5,7 +5,7 @@ import { type ActiveJob, defineJob, Processor, WorkerHost } from '../../platform
 import { Logger } from '../../platform/telemetry/index.js';
 import { FileHolders } from '../application/file-holders.js';
 import { storageKey } from '../domain/file.js';
-import { FileRepository } from '../persistence/file.repository.js';
+import { FileRepository, type StoredContent } from '../persistence/file.repository.js';
 import { REMOVE_BATCH, REMOVE_EVERY_MINUTES, UNFINISHED_MS, UNUSED_MS } from '../limits.js';
 
 const payload = z.object({});
@@ -42,20 +42,20 @@ export class RemoveUnusedFiles extends WorkerHost {
     while (after !== undefined) {
       signal.throwIfAborted();
       const batch = await this.files.removable(unusedSince, unfinishedSince, after, REMOVE_BATCH);
-      for (const id of await this.holders.unreferenced(batch)) {
-        if (await this.remove(id, unusedSince, unfinishedSince)) removed += 1;
+      const unreferenced = await this.holders.unreferenced(batch.map(({ id }) => id));
+      for (const file of batch) {
+        if (unreferenced.includes(file.id) && (await this.remove(file, unusedSince, unfinishedSince))) removed += 1;
       }
-      after = batch.at(-1);
+      after = batch.at(-1)?.id;
     }
     if (removed > 0) this.logger.info({ files: removed }, 'Removed unused uploads');
   }
 
   /** The claim makes the file invisible. The content is removed before the row, which is the only record of it. */
-  private async remove(id: string, unusedSince: Date, unfinishedSince: Date): Promise<boolean> {
-    const file = await this.files.claim(id, unusedSince, unfinishedSince);
-    if (!file) return false;
+  private async remove(file: StoredContent, unusedSince: Date, unfinishedSince: Date): Promise<boolean> {
+    if (!(await this.files.claim(file.id, unusedSince, unfinishedSince))) return false;
     await this.store.remove(storageKey(file));
-    await this.files.delete(id);
+    await this.files.delete(file.id);
     return true;
   }
 }

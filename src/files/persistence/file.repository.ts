@@ -1,5 +1,4 @@
 import type { EntityData, FilterQuery, InferEntity } from '@mikro-orm/core';
-import type { QBFilterQuery } from '@mikro-orm/sql';
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database/index.js';
 import type { StoredUpload } from '../domain/file.js';
@@ -8,7 +7,7 @@ import { StoredFile } from './files.schema.js';
 type FileRow = InferEntity<typeof StoredFile>;
 
 /** The fields that `storageKey` needs. */
-type ContentPlace = Pick<StoredUpload, 'id' | 'organizationId'>;
+export type StoredContent = Pick<StoredUpload, 'id' | 'organizationId'>;
 
 /**
  * Each write is one statement whose condition names the expected status, because no transaction can include the content, which is
@@ -32,7 +31,7 @@ export class FileRepository {
 
   /** Of any organization, for a signed URL. */
   async find(id: string): Promise<StoredUpload | null> {
-    return uploadOf(await this.database.read((em) => em.findOne(StoredFile, { id, status: 'stored' })));
+    return this.database.read((em) => em.findOne(StoredFile, { id, status: 'stored' }));
   }
 
   /**
@@ -42,28 +41,31 @@ export class FileRepository {
   async use(organizationId: string, id: string, now: Date, recordedSince: Date): Promise<StoredUpload | null> {
     const stored = { id, organizationId, status: 'stored' } as const;
     const file = await this.database.read((em) => em.findOne(StoredFile, stored));
-    if (!file || file.usedAt >= recordedSince) return uploadOf(file);
-    const isRecorded = await this.update(stored, { usedAt: now });
-    return isRecorded ? uploadOf(file) : null;
+    if (!file || file.usedAt >= recordedSince) return file;
+    return (await this.update(stored, { usedAt: now })) ? file : null;
   }
 
-  /** Ids after `after` of removable files, in order: unused since `unusedSince`, or never finished. */
-  async removable(unusedSince: Date, unfinishedSince: Date, after: string, limit: number): Promise<readonly string[]> {
+  /** Removable files with ids after `after`, in order: unused since `unusedSince`, or never finished. */
+  async removable(
+    unusedSince: Date,
+    unfinishedSince: Date,
+    after: string,
+    limit: number,
+  ): Promise<readonly StoredContent[]> {
     const where = { id: { $gt: after }, ...isRemovable(unusedSince, unfinishedSince) };
-    const rows = await this.database.read((em) =>
-      em.find(StoredFile, where, { fields: ['id'], orderBy: { id: 'asc' }, limit }),
+    return this.database.read((em) =>
+      em.find(StoredFile, where, { fields: ['id', 'organizationId'], orderBy: { id: 'asc' }, limit }),
     );
-    return rows.map(({ id }) => id);
   }
 
-  /** Makes a file invisible before its content is removed. @returns null when it has been used since */
-  claim(id: string, unusedSince: Date, unfinishedSince: Date): Promise<ContentPlace | null> {
-    return this.markRemoved({ id, ...isRemovable(unusedSince, unfinishedSince) });
+  /** Makes a file invisible before its content is removed. @returns false when it has been used since */
+  claim(id: string, unusedSince: Date, unfinishedSince: Date): Promise<boolean> {
+    return this.update({ id, ...isRemovable(unusedSince, unfinishedSince) }, { status: 'removing' });
   }
 
   /** As `claim`, for a file that may have been used. */
-  softDelete(organizationId: string, id: string): Promise<ContentPlace | null> {
-    return this.markRemoved({ id, organizationId });
+  softDelete(organizationId: string, id: string): Promise<boolean> {
+    return this.update({ id, organizationId }, { status: 'removing' });
   }
 
   async delete(id: string): Promise<void> {
@@ -73,18 +75,6 @@ export class FileRepository {
   /** @returns whether a file matched */
   private async update(where: FilterQuery<FileRow>, data: EntityData<FileRow>): Promise<boolean> {
     return (await this.database.write((em) => em.nativeUpdate(StoredFile, where, data))) > 0;
-  }
-
-  private async markRemoved(where: QBFilterQuery<FileRow>): Promise<ContentPlace | null> {
-    const rows = await this.database.write((em) =>
-      em
-        .createQueryBuilder(StoredFile)
-        .update({ status: 'removing' })
-        .where(where)
-        .returning(['id', 'organizationId'])
-        .execute<ContentPlace[]>('all'),
-    );
-    return rows[0] ?? null;
   }
 }
 
@@ -96,10 +86,4 @@ function isRemovable(unusedSince: Date, unfinishedSince: Date) {
       { status: 'pending' as const, usedAt: { $lt: unfinishedSince } },
     ],
   };
-}
-
-function uploadOf(row: StoredUpload | null | undefined): StoredUpload | null {
-  if (!row) return null;
-  const { id, organizationId, name, contentType, size } = row;
-  return { id, organizationId, name, contentType, size };
 }
