@@ -22,7 +22,7 @@ function run(frequency: 'off' | 'low'): RunContext {
   } as unknown as RunContext;
 }
 
-it('asks for the organization once a run, and not at all where nothing is to be shown', async () => {
+it('reads the organization once a run, and not at all if there is nothing to show', async () => {
   const find = jest
     .fn<Find>()
     .mockResolvedValue({ features: new Set(['response_components']) } as unknown as Awaited<ReturnType<Find>>);
@@ -37,7 +37,7 @@ it('asks for the organization once a run, and not at all where nothing is to be 
   expect(find).toHaveBeenCalledTimes(1);
 });
 
-it('lets the run go on without components where nothing is known of the organization', async () => {
+it('offers no components if the organization cannot be read', async () => {
   expect(await componentsOfRuns(() => Promise.reject(new Error('no database'))).of(run('low'))).toEqual([]);
   expect(await componentsOfRuns(() => Promise.resolve(null)).of(run('low'))).toEqual([]);
 });

@@ -3,7 +3,7 @@ import { PromptSource, type RunContext } from '../../conversations/index.js';
 import { instructionsFor } from '../domain/instructions.js';
 import { ComponentsOfRuns } from './components-of-runs.js';
 
-/** Tells the model when to show which component. */
+/** Instructs the model when to show which component. */
 @Injectable()
 export class ComponentsPromptSource extends PromptSource {
   constructor(private readonly components: ComponentsOfRuns) {

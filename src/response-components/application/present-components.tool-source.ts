@@ -9,7 +9,7 @@ import { isAtLeast } from '../domain/widget-version.js';
 import { ComponentsOfRuns } from './components-of-runs.js';
 
 const CHOICE_SHOWN =
-  'It was shown to the user. Their answer comes as their next message, with the label that they have chosen, or in words of their own. End your reply now, and do not repeat the question or the options as text.';
+  'It was shown to the user. Their answer arrives as their next message: the label that they choose, or their own words. End your reply now, and do not repeat the question or the options as text.';
 const SHOWN = 'It was shown to the user. Do not repeat it as text.';
 
 /** The components that a run may show, each as a tool of the model. */
@@ -24,7 +24,7 @@ export class PresentComponents extends ToolSource {
     const limits = new TurnLimits(run.agent.responseComponents.frequency, run.earlierCalls);
     return offered.map((name) => {
       const kind = COMPONENTS[name];
-      // All at once, so that calls made side by side are counted one after the other.
+      // Without awaiting anything, so that parallel calls are counted one after the other.
       const call: OfferedTool['call'] = (input) =>
         Promise.resolve(present(kind, input, limits, run.widget?.version ?? ''));
       return { definition: kind.tool, step: 'tool', effect: 'exempt', call };

@@ -4,10 +4,10 @@ import type { JsonObject } from '../../models/index.js';
 import { type ComponentName, toolNameOf } from './component-names.js';
 import type { Release } from './widget-version.js';
 
-/** A component with all that it shows. */
+/** A component that is ready to be shown. */
 export interface Presented {
   readonly props: JsonObject;
-  /** The same as Markdown. */
+  /** The content as Markdown. */
   readonly fallback: string;
   /** The first release of the widget that draws it. */
   readonly since: Release;
@@ -15,10 +15,9 @@ export interface Presented {
 
 export type ReadProps =
   | { readonly ok: true; readonly presented: Presented }
-  /** Each names a field, what is wrong there and what is allowed. */
+  /** Each names a field, what is wrong with it and what is allowed. */
   | { readonly ok: false; readonly problems: readonly string[] };
 
-/** What a component is, and what its tool takes. */
 export interface ComponentKind {
   readonly name: ComponentName;
   readonly tool: OfferedTool['definition'];
@@ -28,7 +27,7 @@ export interface ComponentKind {
 interface KindDefinition<Schema extends z.ZodType<JsonObject>> {
   readonly name: ComponentName;
   readonly description: string;
-  /** Of the props, and so of the tool's input. */
+  /** Of the props, which are the tool's input. */
   readonly schema: Schema;
   readonly fallback: (props: z.output<Schema>) => string;
   readonly since: (props: z.output<Schema>) => Release;

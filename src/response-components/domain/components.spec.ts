@@ -21,7 +21,7 @@ const image = (url: string): Input => ({ title: 'T', image: { url, alt: 'A' } })
 const chars = (count: number, char = 'x'): string => char.repeat(count);
 
 describe('the props of', () => {
-  it('confirm get the labels that are left out', () => {
+  it('confirm get default labels', () => {
     expect(read('confirm', { question: 'Sure?' })).toEqual({
       props: { question: 'Sure?', confirmLabel: 'Yes', cancelLabel: 'No' },
       fallback: 'Sure?\n\n- Yes\n- No',
@@ -133,7 +133,7 @@ describe('the props of', () => {
     [
       'confirm',
       { question: 'Q', confirmLabel: '\u202eoN' },
-      'confirmLabel holds characters that cannot be shown; it must be a text of 1 to 60 characters.',
+      'confirmLabel has characters that cannot be shown; it must be a text of 1 to 60 characters.',
     ],
     [
       'select',
@@ -176,14 +176,14 @@ describe('the props of', () => {
   });
 
   it.each(['a\u0000b', 'a\u001bb', 'a\u0085b', '\ud83d', 'x\udeb2'])(
-    'hold nothing that cannot be shown or stored: %j',
+    'may not contain characters that cannot be shown or stored: %j',
     (question) => {
       expect(problems('confirm', { question })).toEqual([expect.stringContaining('cannot be shown')]);
       expect(read('confirm', { question: 'a\nb\tc' }).props).toMatchObject({ question: 'a\nb\tc' });
     },
   );
 
-  it('tell of few mistakes at a time, and repeat little of what was sent', () => {
+  it('get errors for a few mistakes at a time, which quote little of the input', () => {
     const unknown = Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`${index}${chars(10_000)}`, 1]));
     const [some, ...others] = problems('list', {
       items: [{ title: '', ...unknown }, ...Array<unknown>(19).fill(chars(10_000))],
@@ -193,7 +193,7 @@ describe('the props of', () => {
     expect([some, ...others].join('').length).toBeLessThan(1_000);
   });
 
-  it.each(['__proto__', 'constructor', 'toString'])('are no others, whatever their name: %s', (name) => {
+  it.each(['__proto__', 'constructor', 'toString'])('may not have other fields, such as %s', (name) => {
     const input = JSON.parse(`{"question": "Q", "${name}": {"confirmLabel": "Hi"}}`) as Input;
     expect(problems('confirm', input)).toEqual([expect.stringContaining(`"${name}"`)]);
   });
@@ -252,7 +252,7 @@ describe('the first widget that draws', () => {
   });
 });
 
-it.each(COMPONENT_NAMES)('the schema of %s is one that providers take, strict down to its leaves', (name) => {
+it.each(COMPONENT_NAMES)('the schema of %s is accepted by providers: strict at every level', (name) => {
   const { inputSchema } = COMPONENTS[name].tool;
   expect(new Ajv({ strict: true, formats: { uri: true } }).validateSchema(inputSchema)).toBe(true);
   const text = JSON.stringify(inputSchema);

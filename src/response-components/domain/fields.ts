@@ -1,13 +1,13 @@
 import { z } from 'zod';
 import { isBlank, visibleText } from '../../platform/text/index.js';
 
-/** The fields of components' props, each with its rule as the model reads it: in the tool's schema, and in errors. */
+/** The fields of components' props. The model reads their rules in the tool's schema and in errors. */
 
 const MAX_URL = 2_048;
 const MAX_LISTED_KEYS = 3;
 const MAX_SHOWN_KEY = 40;
 
-/** Plain text, as it is shown: not blank, at most so many Unicode code points, nothing unprintable but line breaks and tabs. */
+/** Plain text that is not blank. @param max in Unicode code points */
 export function text(max: number, description: string) {
   const rule = `must be a text of 1 to ${max} characters`;
   return z
@@ -20,16 +20,16 @@ export function text(max: number, description: string) {
 }
 
 function problemOf(value: string, max: number): string | null {
-  // A string has at most as many code points as code units, and at least half as many.
+  // A string has at least half as many code points as code units, so a very long one need not be split.
   if (value.length > 2 * max || [...value].length > max) return 'is too long';
-  // Of the formatting ones: those that turn the direction, so that a text reads as what it is not, and tags.
+  // Unprintable characters except line breaks and tabs, and those that change the direction, which can disguise a text.
   if (!value.isWellFormed() || /[^\P{Cc}\n\r\t]|[\u202a-\u202e\u2066-\u2069\u{e0001}]/u.test(value))
-    return 'holds characters that cannot be shown';
+    return 'has characters that cannot be shown';
   if (isBlank(value)) return 'is blank';
   return null;
 }
 
-/** An address that a browser may be sent to, as the URL standard writes it. */
+/** A URL that a browser may open, in the form of the URL standard. */
 export function httpsUrl(description: string) {
   const rule = `must be an absolute https URL of at most ${MAX_URL} characters, without user name and password`;
   return z
@@ -37,7 +37,7 @@ export function httpsUrl(description: string) {
     .meta({ description, format: 'uri', pattern: '^https://', maxLength: MAX_URL })
     .transform((value, context) => {
       const url = value.length <= MAX_URL ? URL.parse(value) : null;
-      // What is written out in full may be longer than what was sent.
+      // The normalized URL may be longer than the given one.
       if (url?.protocol === 'https:' && url.username === '' && url.password === '' && url.href.length <= MAX_URL)
         return url.href;
       context.addIssue(`is not allowed; it ${rule}`);
@@ -58,7 +58,7 @@ export function listOf<Entry extends z.ZodType>(
     .meta({ description });
 }
 
-/** An object that has these fields and no others. */
+/** An object without other fields. */
 export function fields<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
   const allowed = `allowed are ${Object.keys(shape).join(', ')}`;
   return z.strictObject(shape, {
@@ -76,17 +76,17 @@ function shownKeys(keys: readonly string[]): string {
 
 export function image(description: string) {
   return fields({
-    url: httpsUrl('Where the image is.'),
-    alt: text(300, 'What the image shows, for those who do not see it.'),
+    url: httpsUrl('The URL of the image.'),
+    alt: text(300, 'A description for users who cannot see the image.'),
   }).meta({ description });
 }
 
 export function links(max: number) {
-  const link = fields({ label: text(80, 'What the link says.'), url: httpsUrl('Where it leads.') });
+  const link = fields({ label: text(80, 'The text of the link.'), url: httpsUrl('The target of the link.') });
   return listOf(link, { min: 0, max }, 'Links that the user can open.');
 }
 
-/** The first label that is there twice, compared as the user sees it; undefined where all differ. */
+/** The first label that occurs twice, compared by its visible characters. */
 export function repeatedLabel(labels: readonly string[]): string | undefined {
   const seen = new Set<string>();
   return labels.find((label) => seen.size === seen.add(visibleText(label)).size);

@@ -6,8 +6,8 @@ const INTRODUCTION =
   'in text what it shows, and do not mention the tools.';
 
 const CHOICES =
-  'Buttons: present_confirm asks something that is answered by yes or no, present_select has the user choose one of several options. What the user chooses comes as ' +
-  'their next message, so end your reply with it.';
+  'Buttons: present_confirm asks a question that is answered by yes or no, present_select lets the user choose one of several options. Their choice arrives as ' +
+  'their next message, so end your reply with the buttons.';
 
 const WHEN: Readonly<Record<Frequency, string>> = {
   off: 'Do not offer buttons.',
@@ -27,7 +27,7 @@ export function instructionsFor(offered: readonly ComponentName[], frequency: Fr
   if (offered.length === 0) return null;
   return [
     INTRODUCTION,
-    // How often applies to buttons alone: without them all levels are the same.
+    // The frequency applies only to buttons.
     ...(offered.some(isChoice) ? [`${CHOICES} ${WHEN[frequency]}`] : []),
     ...OTHERS.flatMap(([name, text]) => (offered.includes(name) ? [text] : [])),
   ].join('\n\n');

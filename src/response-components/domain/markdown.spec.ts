@@ -11,7 +11,7 @@ function fallback(name: keyof typeof COMPONENTS, input: Input): string {
   return result.presented.fallback;
 }
 
-/** All that Markdown reads there, the inner after the outer. */
+/** All tokens of the Markdown, inner ones after outer ones. */
 function tokensOf(markdown: string): Token[] {
   const inner = (token: Token): Token[] => {
     const { tokens = [], items = [] } = token as { readonly tokens?: Token[]; readonly items?: Token[] };
@@ -20,7 +20,7 @@ function tokensOf(markdown: string): Token[] {
   return marked.lexer(markdown).flatMap(inner);
 }
 
-/** What is left once Markdown is read: its texts, and nothing of its marks. */
+/** The text without markup. */
 function plainText(markdown: string): string {
   const leaves = tokensOf(markdown).filter(
     (token) => token.type === 'escape' || (token.type === 'text' && !('tokens' in token && token.tokens)),
@@ -40,7 +40,7 @@ function linksIn(markdown: string): Tokens.Link[] {
 }
 
 describe('as prose', () => {
-  it('a card has its title, its text, its details, its image and its links', () => {
+  it('a card has its title, text, details, image and links', () => {
     const props = {
       title: 'Climber',
       subtitle: 'For hills',
@@ -65,7 +65,7 @@ describe('as prose', () => {
     expect(fallback('card', { title: 'Climber' })).toBe('**Climber**');
   });
 
-  it('a list has its entries, and what belongs to one below it', () => {
+  it('a list has its entries, with their content below each', () => {
     const items = [
       { title: 'Climber', text: 'Light.\n\nRed.', links: [{ label: 'Buy', url: 'https://shop.example/' }] },
       { title: 'City' },
@@ -75,7 +75,7 @@ describe('as prose', () => {
     );
   });
 
-  it('a select has its options, and what they mean', () => {
+  it('a select has its options with their descriptions', () => {
     const options = [{ label: 'Climber', description: 'For hills' }, { label: 'City' }];
     expect(fallback('select', { question: 'Which?', options })).toBe('Which?\n\n- **Climber**: For hills\n- City');
   });
@@ -98,13 +98,13 @@ const WITHOUT_MARKUP = [
   'link',
 ];
 
-/** Brackets may be written out; in a URL that means the same. */
+/** Brackets in a URL may be percent-encoded. */
 function decoded(url = ''): string {
   return url.replaceAll('&amp;', '&').replace(/%(28|29|5C|60)/g, (code) => decodeURIComponent(code));
 }
 
-describe('nothing that a component says is markup:', () => {
-  it('texts read as they were written', () => {
+describe('texts of components are not markup:', () => {
+  it('they read as they were written', () => {
     fc.assert(
       fc.property(HOSTILE, HOSTILE, HOSTILE, (question, a, b) => {
         const prose = fallback('select', {
@@ -118,7 +118,7 @@ describe('nothing that a component says is markup:', () => {
     );
   });
 
-  it('links lead where the props say, and say what the props say', () => {
+  it('links have the target and the text of the props', () => {
     fc.assert(
       fc.property(HOSTILE, HOSTILE, (label, path) => {
         const { href } = new URL(`https://shop.example/${path}?${path}#${path}`);

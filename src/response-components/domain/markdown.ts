@@ -1,14 +1,14 @@
-/** What a component shows, as Markdown. All of its texts are plain: nothing in them is markup. */
+/** Components as Markdown. Their texts are plain text, so Markdown in them is escaped. */
 
 /** One line of plain text. */
 export function inline(text: string): string {
   return escaped(text.replace(/\s+/gu, ' ').trim());
 }
 
-/** Plain text of several lines, as they are. */
+/** Plain text with its line breaks. */
 export function multiline(text: string): string {
   const lines = text.split(/\r\n?|\n/u).map((line) => escaped(line.trim()));
-  // Two blanks keep the line break; an empty line begins a new paragraph.
+  // In Markdown two trailing spaces keep a line break, and an empty line begins a paragraph.
   return lines
     .join('\n')
     .replace(/\n{2,}/gu, '\n\n')
@@ -28,7 +28,7 @@ export function picture({ alt, url }: { readonly alt: string; readonly url: stri
   return `!${link({ label: alt, url })}`;
 }
 
-/** Parts of one text, apart from each other; those that are absent are left out. */
+/** The parts that are present, as paragraphs. */
 export function blocks(...parts: readonly (string | undefined)[]): string {
   return parts.filter((part) => part !== undefined && part !== '').join('\n\n');
 }
@@ -46,7 +46,7 @@ function escaped(line: string): string {
     .replace(/^(\d+)([.)])/u, '$1\\$2');
 }
 
-/** A URL may hold brackets, which would end it here, and backslashes and backticks, which would mean something else. */
+/** Escapes the characters of a URL that have a meaning in Markdown. */
 function destination(url: string): string {
   const encoded = url.replace(/[()\\`]/gu, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
   return encoded.replace(/&(?=#?\w+;)/gu, '&amp;');

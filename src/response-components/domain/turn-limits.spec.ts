@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { MAX_COMPONENTS, TurnLimits } from './turn-limits.js';
 
 describe('a turn', () => {
-  it('shows buttons once at low, of either kind, and anything else besides', () => {
+  it('at low shows buttons of either kind once; other components are not limited', () => {
     const limits = new TurnLimits('low', []);
     expect(limits.refusal('select')).toBeNull();
     limits.noteShown('select');
@@ -16,7 +16,7 @@ describe('a turn', () => {
     expect(limits.refusal('confirm')).toBeNull();
   });
 
-  it('counts the buttons of the runs that it goes on with, known only later; those that failed were not shown', () => {
+  it('counts the buttons of its earlier runs, whose list is filled later, except failed calls', () => {
     const earlier = [{ name: 'present_select', failed: true }];
     const limits = new TurnLimits('low', earlier);
     expect(limits.refusal('confirm')).toBeNull();
@@ -26,7 +26,7 @@ describe('a turn', () => {
     expect(limits.refusal('confirm')).toContain('only once');
   });
 
-  it('shows nothing any more after two wrong calls, also of earlier runs', () => {
+  it('shows nothing after two wrong calls, including those of earlier runs', () => {
     const limits = new TurnLimits('high', []);
     expect(limits.noteWrong()).toContain('once more');
     expect(limits.refusal('card')).toBeNull();
@@ -42,13 +42,13 @@ describe('a turn', () => {
     expect(resumed.refusal('list')).toContain('plain text');
   });
 
-  it('counts the components of the runs that it goes on with', () => {
+  it('counts the components of its earlier runs', () => {
     const earlier = Array.from({ length: MAX_COMPONENTS }, () => ({ name: 'present_card', failed: false }));
     expect(new TurnLimits('high', earlier).refusal('list')).toContain(String(MAX_COMPONENTS));
     expect(new TurnLimits('high', earlier.slice(1)).refusal('list')).toBeNull();
   });
 
-  it('shows so many components in one run and no more', () => {
+  it('limits the components of one run', () => {
     const limits = new TurnLimits('high', []);
     for (let shown = 0; shown < MAX_COMPONENTS; shown += 1) {
       expect(limits.refusal('card')).toBeNull();

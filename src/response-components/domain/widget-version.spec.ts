@@ -5,7 +5,7 @@ const RELEASE: Release = [0, 5, 0];
 
 describe('a widget', () => {
   it.each(['0.5.0', '0.5.1', '0.10.0', '1.0.0', '0.5.0+build.7', '0.5.1-beta.1', '1.0.0-alpha', '999999999999999.0.0'])(
-    'of %s has what came with 0.5.0',
+    'of %s is at least 0.5.0',
     (version) => {
       expect(isAtLeast(version, RELEASE)).toBe(true);
     },
@@ -36,7 +36,7 @@ describe('a widget', () => {
     '1e3.0.0',
     '١.0.0',
     '9'.repeat(40) + '.0.0',
-  ])('of %j, which is no version, is older than any', (version) => {
+  ])('of %j, which is no version, is older than every release', (version) => {
     expect(isAtLeast(version, [0, 0, 0])).toBe(false);
   });
 

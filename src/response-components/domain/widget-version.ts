@@ -9,8 +9,8 @@ const VERSION = new RegExp(
 );
 
 /**
- * Whether a version is this release or a later one, by the precedence of semantic versioning: a pre-release comes before
- * its release, and build metadata says nothing. A text that is no version is older than every release.
+ * Whether a version is at least this release by the precedence of semantic versioning: a pre-release is lower than its release, and
+ * build metadata does not count. False for an invalid version.
  */
 export function isAtLeast(version: string, release: Release): boolean {
   const match = VERSION.exec(version);

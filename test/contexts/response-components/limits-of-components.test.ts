@@ -13,7 +13,7 @@ const SELECT = { question: 'Which?', options: [{ label: 'A' }, { label: 'B' }] }
 const CARD = { title: 'Climber' };
 const INPUTS = { confirm: CONFIRM, select: SELECT, card: CARD };
 
-/** One answer that shows all of these. */
+/** A response that shows these components. */
 function shows(...names: readonly (keyof typeof INPUTS)[]): ModelScript {
   return answers({
     calls: names.map((name, index) => ({ id: `${name}-${index}`, name: `present_${name}`, input: INPUTS[name] })),
@@ -37,7 +37,7 @@ const refusals = (): string[] =>
     .map(({ output }) => output);
 
 describe('at the frequency low', () => {
-  it('buttons are shown once a turn, of either kind, side by side or one after the other; anything else is not limited', async () => {
+  it('buttons of either kind are shown once a turn; other components are not limited', async () => {
     const talk = await talkWithComponents(service, { frequency: 'low' });
     expect(await shownBy(talk, shows('confirm', 'select', 'card', 'card'))).toEqual(['confirm', 'card', 'card']);
     expect(refusals()).toEqual([expect.stringContaining('only once in a reply')]);
@@ -47,13 +47,13 @@ describe('at the frequency low', () => {
     expect(refusals()).toEqual([expect.stringContaining('only once in a reply')]);
   });
 
-  it('the next message of the user begins another turn', async () => {
+  it('the next message of the user begins a new turn', async () => {
     const talk = await talkWithComponents(service, { frequency: 'low' });
     for (const turn of ['one', 'two'])
       expect([turn, await shownBy(talk, shows('confirm'))]).toEqual([turn, ['confirm']]);
   });
 
-  it('a run that goes on after an approval is the same turn; buttons that were refused do not count', async () => {
+  it('a run that resumes after an approval is the same turn; refused buttons do not count', async () => {
     const talk = await talkWithComponents(service, { frequency: 'low' }, { agent: ASKS_FOR_CHANGES });
     during(talk.threadId, { tools: [new NotingTool('pay').offered] });
     const asksWith = (name: keyof typeof INPUTS, input: object): ModelScript =>
@@ -102,7 +102,7 @@ it('a reply shows at most ten components', async () => {
 });
 
 describe('a wrong call', () => {
-  it('shows nothing, and the model is told which field is wrong and what is allowed; corrected it shows the component', async () => {
+  it('shows nothing, and its result names the wrong field and what is allowed; a corrected call shows the component', async () => {
     const talk = await talkWithComponents(service);
     service.models.next(
       calls('present_confirm', { question: 'Sure?', danger: true }, 'one'),
@@ -123,7 +123,7 @@ describe('a wrong call', () => {
     expect(stored?.toolCalls?.map(({ status }) => status)).toEqual(['failed', 'completed']);
   });
 
-  it('is answered twice a turn; from then on nothing is shown, and the model is told to say it as text', async () => {
+  it('is explained twice a turn; after that nothing is shown, and the model is instructed to write text', async () => {
     const talk = await talkWithComponents(service);
     const wrong = (id: string): ModelScript => calls('present_card', { title: id, price: 1 }, id);
     expect(await shownBy(talk, shows('confirm'), wrong('one'), wrong('two'), shows('confirm'), shows('card'))).toEqual([
@@ -137,7 +137,7 @@ describe('a wrong call', () => {
     expect(await shownBy(talk, shows('confirm'))).toEqual(['confirm']);
   });
 
-  it('side by side with another counts as one of the two', async () => {
+  it('in parallel with another counts as one of the two', async () => {
     const talk = await talkWithComponents(service);
     const wrong = ['one', 'two'].map((id) => ({ id, name: 'present_card', input: {} }));
     expect(
@@ -178,9 +178,9 @@ describe('a wrong call', () => {
       { question: 'Q', confirmLabel: '🚲'.repeat(61) },
       /confirmLabel is too long.*60/,
     ],
-    ['a NUL', 'confirm', { question: 'Sure\u0000?' }, /question holds characters that cannot be shown/],
+    ['a NUL', 'confirm', { question: 'Sure\u0000?' }, /question has characters that cannot be shown/],
     ['no fields at all', 'select', {}, /question is missing[^]*options is missing/],
-  ])('is one with %s', async (_what, name, input, problem) => {
+  ])('is a call with %s', async (_what, name, input, problem) => {
     const talk = await talkWithComponents(service);
     service.models.next(calls(`present_${name}`, input), says('Well?'));
     const events = await talk.streamed('Go', WIDGET);
@@ -191,7 +191,7 @@ describe('a wrong call', () => {
   });
 });
 
-it('emoji count as one character each, and what is shown is stored as it was sent', async () => {
+it('emoji count as one character each, and the component is stored as it was sent', async () => {
   const talk = await talkWithComponents(service);
   const props = { question: '🚲'.repeat(500), confirmLabel: '👍🏽', cancelLabel: '"><script>alert(1)</script>' };
   service.models.next(calls('present_confirm', props), says());

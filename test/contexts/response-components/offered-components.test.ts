@@ -22,8 +22,8 @@ beforeEach(() => {
 });
 
 const BUTTONS = ['present_confirm', 'present_select'];
-/** What stands in the prompt wherever components are offered. */
-const TOLD = 'present_';
+/** A text in the system prompt of every run that may show components. */
+const INSTRUCTIONS = 'present_';
 
 describe.each([anthropicWire, openaiWire])('an agent of $provider', (wire) => {
   const start = (dial?: Dial): Promise<Talk> => talkWithComponents(service, dial, { wire });
@@ -32,19 +32,18 @@ describe.each([anthropicWire, openaiWire])('an agent of $provider', (wire) => {
     const { status, text } = await talk.run('Hi', more);
     if (status !== 200) throw new Error(`run: ${status} ${text}`);
     const offered = offeredTools(service);
-    // Who is offered nothing is told of nothing.
-    expect(systemPrompt(service).includes(TOLD)).toBe(offered.length > 0);
+    expect(systemPrompt(service).includes(INSTRUCTIONS)).toBe(offered.length > 0);
     return offered;
   }
 
   it.each(['low', 'medium', 'high'] as const)(
-    'is offered all components that are switched on, at the frequency %s',
+    'is offered all components that are switched on at the frequency %s',
     async (frequency) => {
       expect(await offeredIn(await start({ frequency }))).toEqual(ALL_TOOLS);
     },
   );
 
-  it('is offered none at the frequency off, and from a change of it on all', async () => {
+  it('is offered none at the frequency off, and all after a change of the frequency', async () => {
     const talk = await start({ frequency: 'off' });
     expect(await offeredIn(talk)).toEqual([]);
     await setDial(service, talk, { frequency: 'low' });
@@ -53,7 +52,7 @@ describe.each([anthropicWire, openaiWire])('an agent of $provider', (wire) => {
     expect(await offeredIn(talk)).toEqual([]);
   });
 
-  it('is offered none where the organization lacks the feature', async () => {
+  it('is offered none if the organization lacks the feature', async () => {
     const talk = await Talk.start(service, { provider: { type: wire.provider, model: wire.model } });
     await setDial(service, talk, { frequency: 'high' });
     expect(await offeredIn(talk)).toEqual([]);
@@ -71,15 +70,15 @@ describe.each([anthropicWire, openaiWire])('an agent of $provider', (wire) => {
     expect(await offeredIn(talk)).toEqual(ALL_TOOLS);
   });
 
-  it('is offered none where no widget waits: not over the API, not in completions', async () => {
+  it('is offered none without a widget, over the API or in completions', async () => {
     const talk = await start();
     expect(await offeredIn(talk, {})).toEqual([]);
     const body = { model: talk.agentId, messages: [{ role: 'user', content: 'Hi' }] };
     expect(await service.http('POST', '/v1/chat/completions', { key: talk.key, body })).toMatchObject({ status: 200 });
-    expect([offeredTools(service), systemPrompt(service)]).toEqual([[], expect.not.stringContaining(TOLD)]);
+    expect([offeredTools(service), systemPrompt(service)]).toEqual([[], expect.not.stringContaining(INSTRUCTIONS)]);
   });
 
-  it('is offered them on the AG-UI route where the front end says that it is a widget', async () => {
+  it('is offered them on the AG-UI route if the front end is a widget', async () => {
     const talk = await start();
     const run = async (forwardedProps: object): Promise<string[]> => {
       const body = {
@@ -95,7 +94,7 @@ describe.each([anthropicWire, openaiWire])('an agent of $provider', (wire) => {
     expect(await run({})).toEqual([]);
   });
 
-  it('is offered what its switches say; list is off by default, table and chart are nothing yet', async () => {
+  it('is offered the components of its switches; list is off by default, table and chart have no components', async () => {
     const talk = await Talk.start(service, { provider: { type: wire.provider, model: wire.model } }, ...PERMITTED);
     const switched = async (components: Readonly<Record<string, boolean>>): Promise<string[]> => {
       await setDial(service, talk, { frequency: 'high', components });
@@ -108,36 +107,36 @@ describe.each([anthropicWire, openaiWire])('an agent of $provider', (wire) => {
     expect(await switched({ list: true })).toEqual(['present_list']);
   });
 
-  it('is told how often to offer buttons, for each frequency another way', async () => {
+  it('gets different instructions on buttons at each frequency', async () => {
     const talk = await start({ frequency: 'low' });
-    const told = new Map<string, string>();
+    const prompts = new Map<string, string>();
     for (const frequency of ['low', 'medium', 'high'] as const) {
       await setDial(service, talk, { frequency });
       await talk.run('Hi', WIDGET);
-      told.set(frequency, systemPrompt(service));
+      prompts.set(frequency, systemPrompt(service));
     }
-    expect(told.get('low')).toMatch(/only when .* clearly one of a few concrete options, and at most once/);
-    expect(told.get('medium')).toMatch(/whenever .* plausibly one of a few options; ask open questions in prose/);
-    expect(told.get('high')).toMatch(
+    expect(prompts.get('low')).toMatch(/only when .* clearly one of a few concrete options, and at most once/);
+    expect(prompts.get('medium')).toMatch(/whenever .* plausibly one of a few options; ask open questions in prose/);
+    expect(prompts.get('high')).toMatch(
       /at every reasonable opportunity: .* ends in a question, in suggestions or in a choice/,
     );
-    expect(new Set(told.values()).size).toBe(3);
+    expect(new Set(prompts.values()).size).toBe(3);
   });
 
-  it('is told the same at each frequency where it has no buttons, and nothing of buttons', async () => {
+  it('without buttons gets the same instructions at each frequency, without any on buttons', async () => {
     const talk = await start({ components: { choiceButtons: false } });
-    const told = new Set<string>();
+    const prompts = new Set<string>();
     for (const frequency of ['low', 'medium', 'high'] as const) {
       await setDial(service, talk, { frequency });
       expect(await offeredIn(talk)).toEqual(['present_card', 'present_list']);
-      told.add(systemPrompt(service));
+      prompts.add(systemPrompt(service));
     }
-    expect(told.size).toBe(1);
-    for (const text of told) expect(text).not.toMatch(/button|present_confirm|present_select/i);
+    expect(prompts.size).toBe(1);
+    for (const text of prompts) expect(text).not.toMatch(/button|present_confirm|present_select/i);
   });
 });
 
-it('an agent of a provider that emits none is offered none, whatever is stored', async () => {
+it('an agent whose provider emits no components is offered none, whatever is stored', async () => {
   const talk = await Talk.start(
     service,
     { provider: { type: geminiWire.provider, model: geminiWire.model } },
@@ -153,9 +152,9 @@ it('an agent of a provider that emits none is offered none, whatever is stored',
     talk.agentId,
     stored,
   ]);
-  // Has the service read it again.
+  // A change makes the service read the agent again.
   const renamed = await service.http('PATCH', `/v1/agents/${talk.agentId}`, { key: talk.key, body: { name: 'Other' } });
   expect(renamed).toMatchObject({ status: 200, body: { responseComponents: { frequency: 'high' } } });
   await talk.run('Hi', WIDGET);
-  expect([offeredTools(service), systemPrompt(service)]).toEqual([[], expect.not.stringContaining(TOLD)]);
+  expect([offeredTools(service), systemPrompt(service)]).toEqual([[], expect.not.stringContaining(INSTRUCTIONS)]);
 });

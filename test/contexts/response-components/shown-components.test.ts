@@ -23,7 +23,7 @@ const LIST = {
 const asks = calls('present_confirm', QUESTION);
 
 describe.each([anthropicWire, openaiWire])('a component on $provider', (wire) => {
-  it('comes as an event between call and end, and is the same in the answer, the message and what is read later', async () => {
+  it('is sent as an event before the end of the run, and is the same in the response, the message and later reads', async () => {
     const talk = await talkWithComponents(service, {}, { wire });
     service.models.next(
       answers({ text: 'It is ready.', calls: [{ id: 'c1', name: 'present_confirm', input: QUESTION }] }),
@@ -48,7 +48,7 @@ describe.each([anthropicWire, openaiWire])('a component on $provider', (wire) =>
     expect(body.message?.components).toEqual([CONFIRM]);
   });
 
-  it('is answered by the next message, which the model reads after the result that tells it to wait', async () => {
+  it('is answered by the next message, which the model reads after the result of the call', async () => {
     const talk = await talkWithComponents(service, {}, { wire });
     service.models.next(asks, says(), says('Sent.'));
     await talk.run('Mail her', WIDGET);
@@ -93,7 +93,7 @@ describe.each([anthropicWire, openaiWire])('a component on $provider', (wire) =>
 });
 
 describe('a component', () => {
-  it('is shown also where the tool activity of the agent is not', async () => {
+  it("is shown even if the agent's tool activity is hidden", async () => {
     const talk = await talkWithComponents(service, {}, { agent: { toolProgress: { enabled: false } } });
     service.models.next(asks, says('Well?'));
     const events = await talk.streamed('Mail her', WIDGET);
@@ -110,7 +110,7 @@ describe('a component', () => {
     expect(stored).not.toHaveProperty('toolCalls');
   });
 
-  it('is sent again to a reader that joins under way, and to one that comes when the log is gone', async () => {
+  it('is sent to a reader that joins during the run, and to one that reads after the log has expired', async () => {
     const talk = await talkWithComponents(service);
     const held = new HeldReply(['One', ' moment'], ['.']);
     service.models.next(asks, held.script);
@@ -133,7 +133,7 @@ describe('a component', () => {
     expect(endOf(replayed)).toEqual(endOf(events));
   });
 
-  it('is a call of a tool like any other in the trace', async () => {
+  it('is a tool call in the trace', async () => {
     const talk = await talkWithComponents(service);
     service.models.next(asks, says());
     await talk.run('Mail her', WIDGET);
@@ -142,7 +142,7 @@ describe('a component', () => {
     );
   });
 
-  it('asks nobody for approval', async () => {
+  it('needs no approval', async () => {
     const talk = await talkWithComponents(service, {}, { agent: { tools: { requireApprovalBeforeToolCalls: true } } });
     service.models.next(asks, says());
     expect((await talk.run('Mail her', WIDGET)).body).toMatchObject({
@@ -157,7 +157,7 @@ describe('a widget that is too old for a component', () => {
   const WITH_IMAGE = { ...CARD, image: IMAGE };
   const WITH_LINKS = { ...CARD, links: [{ label: 'Buy', url: 'https://shop.example/buy' }] };
 
-  /** The run's events, and whether the prose came as text as well. */
+  /** The run's events, and whether its text contains the prose too. */
   async function shown(
     name: string,
     props: object,
@@ -186,7 +186,7 @@ describe('a widget that is too old for a component', () => {
     ['card', WITH_IMAGE, ['0.4.0', '0.4.9', '0.5.0-beta.1'], ['0.5.0']],
     ['card', WITH_LINKS, ['0.4.0'], ['0.5.0']],
     ['list', LIST, ['0.4.0', '0.5.0-beta.1', '0.5', 'v0.5.0'], ['0.5.0', '1.0.0-alpha']],
-  ])('gets the event and the prose too: %s %j', async (name, props, older, recent) => {
+  ])('gets both the event and the prose: %s %j', async (name, props, older, recent) => {
     for (const version of older) expect([version, (await shown(name, props, version)).asText]).toEqual([version, true]);
     for (const version of recent)
       expect([version, (await shown(name, props, version)).asText]).toEqual([version, false]);

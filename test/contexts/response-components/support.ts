@@ -3,7 +3,7 @@ import { anthropicWire, type ProviderWire, type SentResult } from '../../support
 import { sentToolNames } from '../../support/sent-tools.js';
 import { Talk } from '../../support/talk.js';
 
-/** What a run says of the widget that waits for it. */
+/** The widget of a run. */
 export const WIDGET = { widget: { version: '1.0.0' } };
 export const ALL_TOOLS = ['present_confirm', 'present_select', 'present_card', 'present_list'];
 /** Options of an organization that has the feature. */
@@ -26,7 +26,7 @@ export async function setDial(
   if (status !== 200) throw new Error(`responseComponents: ${status} ${text}`);
 }
 
-/** A thread with an agent that may show everything, at the frequency medium unless it says another. */
+/** A thread with an agent that may show every component, by default at the frequency medium. */
 export async function talkWithComponents(
   service: TestService,
   dial: Dial = {},
@@ -68,7 +68,7 @@ function textOf(value: unknown): string {
   return textOf(parts ?? text);
 }
 
-/** What the model has read of its calls, in its newest request. */
+/** The tool results in the model's newest request. */
 export function readByModel(service: TestService, wire: ProviderWire = anthropicWire): SentResult[] {
   return wire.toolResults(newestBody(service));
 }
