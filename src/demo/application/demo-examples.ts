@@ -23,6 +23,7 @@ const SHOP = {
   transportType: 'streamableHttp',
   auth: { type: 'none' },
 };
+const GATEWAY = { enabled: true, edgeAccountId: 'account-1', gatewayName: 'agents', edgeApiToken: 'the-token' };
 const SESSION_START = { app: 'shop', toolName: 'customer', timeoutMs: 1_000 };
 const MANUAL = 'Frames have a warranty of ten years, everything else one of two years.';
 
@@ -56,19 +57,15 @@ export class DemoExamples {
     const { agent, section, deletedSection, integration } = EXAMPLE_IDS;
     const path = agentPath(agent);
     await this.ensureAgent(agent, { name: 'Example agent', provider: { type: 'anthropic' } });
-    await this.ensure(`${path}/sections`, [section], { name: 'Tone', content: 'Be friendly and brief.' }, section);
-    await this.ensure(
-      `${path}/sections`,
-      [deletedSection],
-      { name: 'Opening hours', content: 'Monday to Friday, 9 to 18.' },
-      deletedSection,
-    );
-    await this.ensure(`${path}/tool-integrations`, [integration], EVERYTHING, integration);
+    await this.ensure(`${path}/sections`, section, { name: 'Tone', content: 'Be friendly and brief.' });
+    const hours = { name: 'Opening hours', content: 'Monday to Friday, 9 to 18.' };
+    await this.ensure(`${path}/sections`, deletedSection, hours);
+    await this.ensure(`${path}/tool-integrations`, integration, EVERYTHING);
   }
 
   private async createConversation(): Promise<void> {
     const { agent, thread, deletedThread, run, message } = EXAMPLE_IDS;
-    for (const id of [thread, deletedThread]) await this.ensure('/v1/threads', [id], { assistant_id: agent }, id);
+    for (const id of [thread, deletedThread]) await this.ensure('/v1/threads', id, { assistant_id: agent });
     const request = { message: { role: 'user', content: 'Hello!' }, config: { userContext: { userId: 'user-42' } } };
     // Null: the service makes the id of the user's message before that of the run.
     await this.attempt(async () => {
@@ -80,25 +77,18 @@ export class DemoExamples {
 
   private async createRest(): Promise<void> {
     const { agent, apiKey, knowledgeFile } = EXAMPLE_IDS;
-    await this.ensure('/v1/api-keys', [apiKey], { name: 'Example key', capabilities: ['chat'] }, apiKey);
-    await this.attempt(() =>
-      this.ask('PUT', '/v1/ai-gateway', {
-        enabled: true,
-        edgeAccountId: 'account-1',
-        gatewayName: 'agents',
-        edgeApiToken: 'the-token',
-      }),
-    );
+    await this.ensure('/v1/api-keys', apiKey, { name: 'Example key', capabilities: ['chat'] });
+    await this.attempt(() => this.ask('PUT', '/v1/ai-gateway', GATEWAY));
     const knowledge = `${agentPath(agent)}/knowledge-bases`;
     // Without a site: the demo sends no request to the network.
     await this.attempt(() => this.ask('PUT', `${knowledge}/website`, { configs: [] }));
     await this.attempt(async () => {
       const files = `${knowledge}/uploaded-files`;
       if ((await this.ask('GET', files)).includes(knowledgeFile)) return;
+      const form = new FormData();
+      form.append('file', new File([MANUAL], 'warranty.txt', { type: 'text/plain' }));
       // Null: the service makes the id of the temporary file before that of the knowledge file.
-      await withIds([null, knowledgeFile], () =>
-        this.service.upload(this.key, files, { name: 'warranty.txt', text: MANUAL }),
-      );
+      await withIds([null, knowledgeFile], () => this.ask('POST', files, form));
     });
   }
 
@@ -108,33 +98,30 @@ export class DemoExamples {
     await this.ensureAgent(deletedAgent, { name: 'Example agent to delete', provider: { type: 'anthropic' } });
     await this.ensureAgent(hookedAgent, { name: 'Example agent with a hook', provider: ownKey });
     await this.ensureAgent(spareAgent, { name: 'Example agent to change', provider: { type: 'anthropic' } });
-    await this.ensure(
-      `${agentPath(spareAgent)}/tool-integrations`,
-      [deletedIntegration],
-      EVERYTHING,
-      deletedIntegration,
-    );
+    await this.ensure(`${agentPath(spareAgent)}/tool-integrations`, deletedIntegration, EVERYTHING);
     for (const id of [hookedAgent, spareAgent]) {
-      await this.ensure(`${agentPath(id)}/tool-integrations`, [], SHOP, '"shop"');
+      await this.ensure(`${agentPath(id)}/tool-integrations`, null, SHOP, { marker: '"shop"' });
       await this.attempt(() => this.ask('PUT', `${agentPath(id)}/session-start-hook`, SESSION_START));
     }
   }
 
   private ensureAgent(id: string, body: object): Promise<void> {
-    return this.attempt(async () => {
-      if ((await this.ask('GET', `/v1/agents?ids=${id}`)).includes(id)) return;
-      await withIds([id], () => this.ask('POST', '/v1/agents', body));
-    });
+    return this.ensure('/v1/agents', id, body, { list: `/v1/agents?ids=${id}` });
   }
 
   /**
-   * @param ids for the resources that the request creates, in the order in which the service makes their ids
-   * @param marker text that the list contains if the resource exists
+   * @param id of the resource that the request creates; null for any
+   * @param options `list`: the path of the list, by default `path`; `marker`: text that the list contains if the resource exists
    */
-  private ensure(path: string, ids: readonly (string | null)[], body: object, marker: string): Promise<void> {
+  private ensure(
+    path: string,
+    id: string | null,
+    body: object,
+    { list = path, marker = id ?? '' }: { readonly list?: string; readonly marker?: string } = {},
+  ): Promise<void> {
     return this.attempt(async () => {
-      if ((await this.ask('GET', path)).includes(marker)) return;
-      await withIds(ids, () => this.ask('POST', path, body));
+      if ((await this.ask('GET', list)).includes(marker)) return;
+      await withIds([id], () => this.ask('POST', path, body));
     });
   }
 

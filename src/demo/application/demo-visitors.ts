@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { newId } from '../../platform/ids/index.js';
 import { type DemoAgent, DemoAgents } from './demo-agent.js';
 import { ServiceClient, ServiceRefusal } from './service-client.js';
 
@@ -18,14 +17,9 @@ interface MintedSession {
   readonly resumeToken?: { readonly token: string };
 }
 
-export interface SessionRequest {
-  readonly resumeToken?: string;
-  readonly threadId?: string;
-}
-
 const MAX_VISITORS = 10_000;
 
-/** Acts as a customer's server: it knows the conversations of each visitor and mints sessions for them. */
+/** Acts as a customer's server: keeps the conversations of each visitor and mints sessions for them. */
 @Injectable()
 export class DemoVisitors {
   /** Conversations by visitor, the visitor of the earliest last visit first. */
@@ -36,24 +30,18 @@ export class DemoVisitors {
     private readonly service: ServiceClient,
   ) {}
 
-  newVisitor(): string {
-    return newId();
-  }
-
   /** A browser may send any thread id; only those of its own conversations are used. */
-  async session(visitor: string, { resumeToken, threadId }: SessionRequest): Promise<FlatCredentials> {
+  async session(
+    visitor: string,
+    { resumeToken, threadId }: { readonly resumeToken?: string; readonly threadId?: string },
+  ): Promise<FlatCredentials> {
     const endUser = `demo-${visitor}`;
     const minted =
       resumeToken === undefined ? await this.mint(visitor, endUser, threadId) : await this.renew(resumeToken, endUser);
-    const { session, pass } = minted;
-    this.remember(visitor, session.thread_id);
-    return {
-      pass: pass.token,
-      threadId: session.thread_id,
-      sessionId: session.id,
-      expiresIn: pass.expiresInSeconds,
-      ...(minted.resumeToken ? { resumeToken: minted.resumeToken.token } : {}),
-    };
+    const { id: sessionId, thread_id } = minted.session;
+    this.remember(visitor, thread_id);
+    const { token: pass, expiresInSeconds: expiresIn } = minted.pass;
+    return { pass, threadId: thread_id, sessionId, expiresIn, resumeToken: minted.resumeToken?.token };
   }
 
   owns(visitor: string, threadId: string): boolean {

@@ -4,6 +4,7 @@ import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '../../platform/errors/index.js';
 import { PublicRoute } from '../../platform/http/index.js';
+import { newId } from '../../platform/ids/index.js';
 import { DemoVisitors, type FlatCredentials } from '../application/demo-visitors.js';
 import { DemoReactionBody, DemoSessionBody } from './demo.dto.js';
 import { DEMO_PAGE, DEMO_SCRIPT, DEMO_STYLE } from './demo-page.js';
@@ -50,7 +51,7 @@ export class DemoController {
   ): Promise<FlatCredentials> {
     let visitor = visitorOf(request);
     if (visitor === undefined) {
-      visitor = this.visitors.newVisitor();
+      visitor = newId();
       void reply.header('set-cookie', `demo_visitor=${visitor}; Path=/demo; HttpOnly; SameSite=Strict`);
     }
     return this.visitors.session(visitor, body);
