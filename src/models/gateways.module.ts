@@ -1,7 +1,6 @@
 import { Module } from '@nestjs/common';
 import { AccessModule } from '../access/index.js';
 import { OrganizationGateways } from './application/organization-gateways.js';
-import { ReadOrganizationGateway } from './application/read-organization-gateway.js';
 import { RemoveOrganizationGateway } from './application/remove-organization-gateway.js';
 import { SetOrganizationGateway } from './application/set-organization-gateway.js';
 import { GatewayController } from './http/gateway.controller.js';
@@ -11,13 +10,7 @@ import { GatewayRepository } from './persistence/gateway.repository.js';
 @Module({
   imports: [AccessModule],
   controllers: [GatewayController],
-  providers: [
-    GatewayRepository,
-    OrganizationGateways,
-    ReadOrganizationGateway,
-    RemoveOrganizationGateway,
-    SetOrganizationGateway,
-  ],
+  providers: [GatewayRepository, OrganizationGateways, RemoveOrganizationGateway, SetOrganizationGateway],
   exports: [OrganizationGateways],
 })
 export class GatewaysModule {}

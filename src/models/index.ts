@@ -15,12 +15,10 @@ export { type EmbeddingFailure, EmbedTexts } from './application/embed-texts.js'
 export { ModelGateway } from './application/model-gateway.js';
 export { OrganizationGateways } from './application/organization-gateways.js';
 export { QueryEmbeddings } from './application/query-embeddings.js';
-export { checkProviderSettings } from './application/check-provider-settings.js';
 export { type CatalogueModel, creditsFor } from './domain/catalogue-model.js';
 export type { LoopedRun } from './domain/agent-loop.js';
 export { GatewayNotPermitted } from './domain/gateway.errors.js';
 export {
-  type GatewayAddress,
   HEADER_TOKEN,
   MAX_GATEWAY_NAME,
   MAX_GATEWAY_TOKEN,
@@ -28,7 +26,7 @@ export {
   type OrganizationGateway,
   PATH_PART,
 } from './domain/gateway.js';
-export type { ModelAttachment, ModelMedia, ModelImageType } from './domain/model-attachment.js';
+export type { ModelAttachment, ModelMedia } from './domain/model-attachment.js';
 export { EmbeddingModel, type EmbeddingResult, MAX_EMBEDDED_TEXTS } from './domain/embedding-model.js';
 export { ModelFailure, type ModelFailureCode, type SchemaRefusal } from './domain/model-failure.js';
 export { modelMessage, toolResult } from './domain/model-runtime.js';
@@ -48,14 +46,12 @@ export {
 } from './providers/index.js';
 export {
   apiOf,
+  checkProviderSettings,
   defaultModel,
   findModel,
   keyOwner,
-  modelsOf,
   providerOf,
-  quickOptions,
   takesMediaType,
-  takesSemanticWeight,
 } from './providers/lookup.js';
 export type { KeyChoice } from './providers/shared/own-key.js';
 export type { ModelChoice } from './providers/shared/provider.js';

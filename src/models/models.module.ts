@@ -13,7 +13,6 @@ import { ProviderModelsController } from './http/provider-models.controller.js';
 import { OpenAiEmbeddings } from './providers/embeddings/openai-embeddings.runtime.js';
 import { MODEL_PROVIDERS, type ModelProvider } from './providers/index.js';
 import { SandboxRuntime } from './providers/sandbox/sandbox.runtime.js';
-import { OnDemandRuntime } from './providers/shared/on-demand.runtime.js';
 import { LOOPS } from './providers/service-parts.js';
 import { RetryingRuntime } from './providers/shared/retrying.runtime.js';
 import { ModelTransport } from './providers/shared/transport.js';
@@ -23,11 +22,11 @@ export function modelRuntimes(settings: Settings, transport: ModelTransport, clo
   const sandbox = settings.demo ? new SandboxRuntime(clock) : undefined;
   const overSdk = (provider: ModelProvider): ModelRuntime => {
     const { apiKey, baseUrl } = settings.managedProvider(provider.environment);
-    const runtime = new OnDemandRuntime(async () => {
+    const load = async (): Promise<ModelRuntime> => {
       const Runtime = await provider.runtime();
       return new Runtime({ managedKey: apiKey, baseUrl }, transport, clock);
-    });
-    return new RetryingRuntime(runtime, clock, randomFraction);
+    };
+    return new RetryingRuntime(load, clock, randomFraction);
   };
   return new Map(MODEL_PROVIDERS.map((provider) => [provider.type, sandbox ?? overSdk(provider)]));
 }

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { AgentDirectory, AgentRouting, type RunnableAgent } from '../../agents/index.js';
-import { ModelFailure, ModelGateway, type ModelRequest, type ModelUsage, quickOptions } from '../../models/index.js';
+import { ModelFailure, ModelGateway, type ModelRequest, type ModelUsage, providerOf } from '../../models/index.js';
 import { Clock } from '../../platform/clock/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
 import { agentDeleted, runFailed } from '../domain/conversations.errors.js';
@@ -128,7 +128,7 @@ export class SuggestNext {
     const { system, text } = suggestionPrompt(systemPrompt, messages);
     return {
       model: provider.model,
-      options: quickOptions(provider.type),
+      options: providerOf(provider.type).settings.quick,
       ...(apiKey === undefined ? {} : { apiKey }),
       ...(route === undefined ? {} : { route }),
       system,

@@ -6,7 +6,6 @@ import {
   MAX_EMBEDDED_TEXTS,
 } from '../domain/embedding-model.js';
 import { Logger } from '../../platform/telemetry/index.js';
-import { SHORTENED_CHARACTERS } from './limits.js';
 
 /** A response without vectors. */
 export type EmbeddingFailure = Exclude<EmbeddingResult, { readonly kind: 'vectors' }>;
@@ -23,11 +22,19 @@ export interface EmbeddedTexts {
   readonly failure: EmbeddingFailure | undefined;
 }
 
+interface Work {
+  readonly model: string;
+  readonly embedded: EmbeddedText[];
+  readonly signal: AbortSignal;
+}
+
 interface Text {
   readonly position: number;
   readonly text: string;
 }
 
+/** A refused text is sent once more, cut to this length: fewer than the 512 tokens of small models, in any script. */
+const SHORTENED_CHARACTERS = 400;
 /** An endpoint that refuses this text refuses all: its settings are wrong. */
 const PROBE = 'The quick brown fox jumps over the lazy dog.';
 
@@ -43,85 +50,63 @@ export class EmbedTexts {
 
   /** Stops at the first failure of the endpoint. A text that the endpoint refuses gets no vector; the others do. */
   async execute(model: string, texts: readonly string[], signal: AbortSignal): Promise<EmbeddedTexts> {
-    const embedded: EmbeddedText[] = [];
+    const work: Work = { model, embedded: [], signal };
     const all = texts.map((text, position) => ({
       position,
       text: text.slice(0, MAX_EMBEDDED_CHARACTERS).toWellFormed(),
     }));
     for (const batch of batches(all)) {
-      const failure = await this.embedBatch(model, batch, embedded, signal);
-      if (failure) return { embedded, failure };
+      const failure = await this.embedBatch(work, batch);
+      if (failure) return { embedded: work.embedded, failure };
     }
-    return { embedded, failure: undefined };
+    return { embedded: work.embedded, failure: undefined };
   }
 
-  private async embedBatch(
-    model: string,
-    texts: readonly Text[],
-    into: EmbeddedText[],
-    signal: AbortSignal,
-  ): Promise<EmbeddingFailure | undefined> {
-    const failure = await this.request(model, texts, into, signal);
+  private async embedBatch(work: Work, texts: readonly Text[]): Promise<EmbeddingFailure | undefined> {
+    const failure = await this.request(work, texts);
     if (failure?.kind !== 'refused') {
       if (!failure) this.logRecovery();
       return failure;
     }
     // Tells a refused text from wrong settings.
-    const probe = await this.endpoint.embed(model, [PROBE], signal);
-    if (probe.kind !== 'vectors') {
-      if (probe.kind === 'refused') this.logRefusal(model, probe);
-      return probe;
-    }
-    return this.embedHalves(model, texts, into, signal);
+    const probe = await this.endpoint.embed(work.model, [PROBE], work.signal);
+    if (probe.kind === 'vectors') return this.embedHalves(work, texts);
+    if (probe.kind === 'refused') this.logRefusal(work.model, probe);
+    return probe;
   }
 
-  private async embedHalves(
-    model: string,
-    texts: readonly Text[],
-    into: EmbeddedText[],
-    signal: AbortSignal,
-  ): Promise<EmbeddingFailure | undefined> {
+  private async embedHalves(work: Work, texts: readonly Text[]): Promise<EmbeddingFailure | undefined> {
     const [only] = texts;
-    if (texts.length <= 1) return only && this.embedShortened(model, only, into, signal);
+    if (texts.length <= 1) return only && this.embedShortened(work, only);
     const middle = Math.ceil(texts.length / 2);
     for (const half of [texts.slice(0, middle), texts.slice(middle)]) {
-      let failure = await this.request(model, half, into, signal);
-      if (failure?.kind === 'refused') failure = await this.embedHalves(model, half, into, signal);
+      let failure = await this.request(work, half);
+      if (failure?.kind === 'refused') failure = await this.embedHalves(work, half);
       if (failure) return failure;
     }
     return undefined;
   }
 
-  private async embedShortened(
-    model: string,
-    { position, text }: Text,
-    into: EmbeddedText[],
-    signal: AbortSignal,
-  ): Promise<EmbeddingFailure | undefined> {
+  private async embedShortened(work: Work, { position, text }: Text): Promise<EmbeddingFailure | undefined> {
     const short = text.slice(0, SHORTENED_CHARACTERS).toWellFormed();
-    const failure = await this.request(model, [{ position, text: short }], into, signal);
+    const failure = await this.request(work, [{ position, text: short }]);
     if (failure?.kind !== 'refused') return failure;
     this.logger.warn(
-      { model, characters: text.length, status: failure.status, detail: failure.detail },
+      { model: work.model, characters: text.length, status: failure.status, detail: failure.detail },
       'The embeddings endpoint refuses a text; searches find it by its words only',
     );
-    into.push({ position, vector: null });
+    work.embedded.push({ position, vector: null });
     return undefined;
   }
 
   private async request(
-    model: string,
+    { model, embedded, signal }: Work,
     texts: readonly Text[],
-    into: EmbeddedText[],
-    signal: AbortSignal,
   ): Promise<EmbeddingFailure | undefined> {
-    const result = await this.endpoint.embed(
-      model,
-      texts.map(({ text }) => text),
-      signal,
-    );
+    const sent = texts.map(({ text }) => text);
+    const result = await this.endpoint.embed(model, sent, signal);
     if (result.kind !== 'vectors') return result;
-    for (const [index, { position }] of texts.entries()) into.push({ position, vector: result.vectors[index] ?? null });
+    texts.forEach(({ position }, index) => embedded.push({ position, vector: result.vectors[index] ?? null }));
     return undefined;
   }
 

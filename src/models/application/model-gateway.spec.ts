@@ -3,7 +3,7 @@ import { Test } from '@nestjs/testing';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { Registry } from 'prom-client';
 import { FakeUpstream } from '../../../test/support/fake-upstream.js';
-import { failureOf, requestOf, tell, textOf } from '../../../test/support/model-calls.js';
+import { failureOf, requestOf, callRuntime, textOf } from '../../../test/support/model-calls.js';
 import { CLAUDE_AGENT_WIRES, PROVIDER_WIRES, type ProviderWire } from '../../../test/support/provider-wire.js';
 import { Clock, SystemClock } from '../../platform/clock/index.js';
 import { readSettings, Settings } from '../../platform/config/index.js';
@@ -66,8 +66,8 @@ describe.each([...PROVIDER_WIRES, ...CLAUDE_AGENT_WIRES])(
 
     it('uses the agent’s own key rather than the managed one', async () => {
       const gateway = await gatewayWith({ ...KEYS, ...bases });
-      const own = await tell(gateway, requestOf(wire));
-      const managed = await tell(gateway, requestOf(wire, { apiKey: undefined }));
+      const own = await callRuntime(gateway, requestOf(wire));
+      const managed = await callRuntime(gateway, requestOf(wire, { apiKey: undefined }));
       expect([textOf(own.events), textOf(managed.events)]).toEqual(['ok', 'ok']);
       expect(upstream.requests.map((request) => wire.keyOf(request.headers))).toEqual(['own-key-1', MANAGED[wire.api]]);
     });
@@ -76,8 +76,8 @@ describe.each([...PROVIDER_WIRES, ...CLAUDE_AGENT_WIRES])(
       upstream.respond((exchange) =>
         upstream.requests.length === 1 ? exchange.refuse(503, {}) : exchange.sendAll(wire.text(['ok'])),
       );
-      const told = await tell(await gatewayWith({ ...KEYS, ...bases }), requestOf(wire));
-      expect(textOf(told.events)).toBe('ok');
+      const outcome = await callRuntime(await gatewayWith({ ...KEYS, ...bases }), requestOf(wire));
+      expect(textOf(outcome.events)).toBe('ok');
       expect(upstream.requests).toHaveLength(2);
     });
 
@@ -93,8 +93,8 @@ describe.each([...PROVIDER_WIRES, ...CLAUDE_AGENT_WIRES])(
           resolve();
         });
       });
-      const told = await tell(await gatewayWith({ ...KEYS, ...bases }), requestOf(wire), caller.signal);
-      expect(told.thrown).toBe(reason);
+      const outcome = await callRuntime(await gatewayWith({ ...KEYS, ...bases }), requestOf(wire), caller.signal);
+      expect(outcome.thrown).toBe(reason);
       await disconnected;
     });
 
@@ -107,15 +107,15 @@ describe.each([...PROVIDER_WIRES, ...CLAUDE_AGENT_WIRES])(
         without.canRun({ provider, model, hasOwnKey: true }),
         without.canRun({ provider, model, hasOwnKey: false }),
       ]).toEqual([true, true, false]);
-      const failure = failureOf(await tell(without, requestOf(wire, { apiKey: undefined })));
+      const failure = failureOf(await callRuntime(without, requestOf(wire, { apiKey: undefined })));
       expect({ code: failure.code, ownKey: failure.facts.ownKey }).toEqual({ code: 'provider_auth', ownKey: false });
     });
 
     it('answers from the sandbox in demo mode, without a key and without a request', async () => {
       const gateway = await gatewayWith({ ...KEYS, ...bases }, true);
       expect(gateway.canRun({ provider: wire.provider, model: wire.model, hasOwnKey: false })).toBe(true);
-      const told = await tell(gateway, requestOf(wire));
-      expect(textOf(told.events)).toMatch(/^\[sandbox model\]/);
+      const outcome = await callRuntime(gateway, requestOf(wire));
+      expect(textOf(outcome.events)).toMatch(/^\[sandbox model\]/);
       expect(upstream.requests).toHaveLength(0);
     });
   },

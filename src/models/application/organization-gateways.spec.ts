@@ -21,17 +21,16 @@ const GATEWAY = { edgeAccountId: 'acc', gatewayName: 'main', token: 't1' };
 function processOn({ database }: TestDatabase, key: MasterKey) {
   const clock = new ManualClock();
   const events = new EventBus();
-  const gateways = new GatewayRepository(database);
-  const vault = new Vault(database, MasterKeys.of(key), clock);
+  const gateways = new GatewayRepository(database, new Vault(database, MasterKeys.of(key), clock));
   const view = { features: new Set(['ai_gateway']) };
   const organizations = { find: () => Promise.resolve(view) } as unknown as OrganizationDirectory;
   const settings = readSettings({ GATEWAY_BASE_URL: BASE }, { role: 'all', demo: false });
-  const directory = new OrganizationGateways(gateways, organizations, vault, settings, clock, events);
+  const directory = new OrganizationGateways(gateways, organizations, settings, clock, events);
   return {
     clock,
     directory,
-    set: new SetOrganizationGateway(database, gateways, directory, vault, clock, events),
-    remove: new RemoveOrganizationGateway(database, gateways, vault, events),
+    set: new SetOrganizationGateway(database, gateways, directory, clock, events),
+    remove: new RemoveOrganizationGateway(database, gateways, events),
   };
 }
 

@@ -4,14 +4,12 @@ import { TtlCache } from '../../platform/cache/index.js';
 import { Clock } from '../../platform/clock/index.js';
 import { Settings } from '../../platform/config/index.js';
 import { EventBus } from '../../platform/events/index.js';
-import { Vault } from '../../platform/vault/index.js';
 import { GatewayNotPermitted } from '../domain/gateway.errors.js';
 import { OrganizationGatewayChanged } from '../domain/gateway.events.js';
 import type { GatewayWithToken, OrganizationGateway } from '../domain/gateway.js';
 import type { ModelRoute } from '../domain/model-runtime.js';
 import { GatewayRepository } from '../persistence/gateway.repository.js';
 import { isRouted, type RoutedModel, routeThrough } from '../providers/gateway-routes.js';
-import { gatewayTokenRef } from './gateway-secret.js';
 
 /** How long this process may use a gateway that another process has changed. */
 const CACHE_MS = 5_000;
@@ -30,7 +28,6 @@ export class OrganizationGateways {
   constructor(
     private readonly gateways: GatewayRepository,
     private readonly organizations: OrganizationDirectory,
-    private readonly vault: Vault,
     private readonly settings: Settings,
     clock: Clock,
     events: EventBus,
@@ -44,11 +41,15 @@ export class OrganizationGateways {
     });
   }
 
+  /** The gateway as it is stored; null if none is set. @throws GatewayNotPermitted */
+  async read(organizationId: string): Promise<OrganizationGateway | null> {
+    await this.requirePermitted(organizationId);
+    return this.gateways.find(organizationId);
+  }
+
   /** The gateway of the organization, if there is one and the plan includes it. Agents may override it. */
   async findEffective(organizationId: string): Promise<OrganizationGateway | null> {
-    const load = async (): Promise<{ gateway: OrganizationGateway | null }> => ({
-      gateway: await this.gateways.find(organizationId),
-    });
+    const load = async () => ({ gateway: await this.gateways.find(organizationId) });
     const gateway = (await this.settingsCache.get(organizationId, load))?.gateway ?? null;
     return gateway && (await this.isPermitted(organizationId)) ? gateway : null;
   }
@@ -56,8 +57,9 @@ export class OrganizationGateways {
   /** The route through the organization's gateway; undefined if the model is called directly. */
   async routeFor(organizationId: string, provider: RoutedModel): Promise<ModelRoute | undefined> {
     if (!isRouted(provider.type, provider.model)) return undefined;
-    const gateway =
-      (await this.tokenCache.get(organizationId, () => this.loadWithToken(organizationId)))?.gateway ?? null;
+    // Reads address and token at once, so that a token is never sent to an earlier address.
+    const load = async () => ({ gateway: await this.gateways.findWithToken(organizationId) });
+    const gateway = (await this.tokenCache.get(organizationId, load))?.gateway;
     return gateway ? this.routeVia(organizationId, provider, gateway) : undefined;
   }
 
@@ -80,13 +82,5 @@ export class OrganizationGateways {
   /** @throws GatewayNotPermitted */
   async requirePermitted(organizationId: string): Promise<void> {
     if (!(await this.isPermitted(organizationId))) throw new GatewayNotPermitted();
-  }
-
-  /** Reads address and token at once, so that a token is never sent to an earlier address. */
-  private async loadWithToken(organizationId: string): Promise<{ gateway: GatewayWithToken | null }> {
-    const gateway = await this.gateways.find(organizationId);
-    if (!gateway) return { gateway: null };
-    const { edgeAccountId, gatewayName } = gateway;
-    return { gateway: { edgeAccountId, gatewayName, token: await this.vault.read(gatewayTokenRef(organizationId)) } };
   }
 }

@@ -2,8 +2,7 @@ import { beforeEach, expect, it } from '@jest/globals';
 import { ManualClock } from '../../../test/support/manual-clock.js';
 import { EmbeddingModel, type EmbeddingResult } from '../domain/embedding-model.js';
 import type { Logger } from '../../platform/telemetry/index.js';
-import { QUERY_EMBEDDING_MS, QUERY_PAUSE_MS } from './limits.js';
-import { QueryEmbeddings } from './query-embeddings.js';
+import { QUERY_EMBEDDING_MS, QUERY_PAUSE_MS, QueryEmbeddings } from './query-embeddings.js';
 
 /** Answers no request until its signal aborts. */
 class HangingModel extends EmbeddingModel {

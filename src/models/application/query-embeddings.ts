@@ -3,7 +3,16 @@ import { EmbeddingModel } from '../domain/embedding-model.js';
 import { TtlCache } from '../../platform/cache/index.js';
 import { Clock, untilAborted } from '../../platform/clock/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
-import { QUERY_CACHE_ENTRIES, QUERY_CACHE_MS, QUERY_CHARACTERS, QUERY_EMBEDDING_MS, QUERY_PAUSE_MS } from './limits.js';
+
+/** How long a search waits for the vector of its query; after that it searches by words only. */
+export const QUERY_EMBEDDING_MS = 2_000;
+/** After a failed request for a vector, searches go without vectors for this long. */
+export const QUERY_PAUSE_MS = 5_000;
+/** How long, and how many, vectors of queries are cached. */
+const QUERY_CACHE_MS = 5 * 60_000;
+const QUERY_CACHE_ENTRIES = 500;
+/** A longer query is embedded by its beginning. */
+const QUERY_CHARACTERS = 4_000;
 
 const TOO_LATE = new Error('The embeddings endpoint did not return the vector of the query in time');
 

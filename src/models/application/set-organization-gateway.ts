@@ -2,11 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../../platform/clock/index.js';
 import { Database } from '../../platform/database/index.js';
 import { EventBus } from '../../platform/events/index.js';
-import { Vault } from '../../platform/vault/index.js';
 import { OrganizationGatewayChanged } from '../domain/gateway.events.js';
 import type { GatewayWithToken, OrganizationGateway } from '../domain/gateway.js';
 import { GatewayRepository } from '../persistence/gateway.repository.js';
-import { gatewayTokenRef } from './gateway-secret.js';
 import { OrganizationGateways } from './organization-gateways.js';
 
 @Injectable()
@@ -15,7 +13,6 @@ export class SetOrganizationGateway {
     private readonly database: Database,
     private readonly gateways: GatewayRepository,
     private readonly directory: OrganizationGateways,
-    private readonly vault: Vault,
     private readonly clock: Clock,
     private readonly events: EventBus,
   ) {}
@@ -24,16 +21,10 @@ export class SetOrganizationGateway {
    * Stores or replaces the gateway and its token. Runs that start afterwards use it.
    * @throws GatewayNotPermitted
    */
-  async execute(
-    organizationId: string,
-    { edgeAccountId, gatewayName, token }: GatewayWithToken,
-  ): Promise<OrganizationGateway> {
+  async execute(organizationId: string, settings: GatewayWithToken): Promise<OrganizationGateway> {
     await this.directory.requirePermitted(organizationId);
-    const gateway = { edgeAccountId, gatewayName, updatedAt: this.clock.now() };
-    await this.database.transaction(async (transaction) => {
-      await this.gateways.put(transaction, organizationId, gateway);
-      await this.vault.put(transaction, gatewayTokenRef(organizationId), token);
-    });
+    const gateway = { ...settings, updatedAt: this.clock.now() };
+    await this.database.transaction((transaction) => this.gateways.put(transaction, organizationId, gateway));
     this.events.publish(new OrganizationGatewayChanged(organizationId));
     return gateway;
   }

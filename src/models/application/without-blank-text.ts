@@ -12,48 +12,29 @@ const EMPTY_FILE = '(empty file)';
  */
 export function withoutBlankText(request: ModelRequest): ModelRequest {
   const system = isBlank(request.system) ? '' : request.system;
-  // Blank texts are rare and conversations may be long, so most requests are passed on uncopied.
-  const messages = request.messages.some(hasBlankText) ? request.messages.map(withText) : request.messages;
-  return system === request.system && messages === request.messages ? request : { ...request, system, messages };
+  return { ...request, system, messages: request.messages.map(withText) };
 }
 
 function isBlank(text: string): boolean {
   return !/\S/.test(text);
 }
 
-function hasBlankText(message: ModelMessage): boolean {
-  switch (message.role) {
-    case 'user':
-      return isBlank(message.text) || (message.attachments ?? []).some(isBlankFile);
-    case 'assistant':
-      return isBlank(message.text);
-    case 'tool':
-      return isBlank(message.output);
-    default:
-      return message satisfies never;
-  }
-}
-
 function withText(message: ModelMessage): ModelMessage {
-  if (!hasBlankText(message)) return message;
   switch (message.role) {
     case 'user': {
-      const { attachments, text } = message;
-      if (!attachments?.length) return { ...message, text: BLANK_MESSAGE };
+      const { attachments = [], text } = message;
+      if (attachments.length === 0) return isBlank(text) ? { ...message, text: BLANK_MESSAGE } : message;
       return { ...message, text: isBlank(text) ? '' : text, attachments: attachments.map(withFileText) };
     }
     case 'assistant':
-      return { ...message, text: '' };
+      return isBlank(message.text) ? { ...message, text: '' } : message;
     case 'tool':
+      if (!isBlank(message.output)) return message;
       // A result with media may have an empty text.
       return { ...message, output: message.media?.length && !message.isError ? '' : BLANK_RESULT };
     default:
       return message satisfies never;
   }
-}
-
-function isBlankFile(file: ModelAttachment): boolean {
-  return file.kind === 'text' && isBlank(file.text);
 }
 
 function withFileText(file: ModelAttachment): ModelAttachment {

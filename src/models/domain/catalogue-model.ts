@@ -32,6 +32,16 @@ export interface CatalogueModel {
   readonly isDefault: boolean;
 }
 
+/** What most models have in common. */
+export const USUAL_MODEL = {
+  alwaysThinks: false,
+  thinking: 'none',
+  withoutThinking: 'disabled',
+  takesTemperature: false,
+  ownKeyOnly: false,
+  isDefault: false,
+} as const;
+
 /** The ids in a union type of an SDK, without its `(string & {})`. */
 export type PublishedId<Union extends string> = Union extends unknown ? (string extends Union ? never : Union) : never;
 

@@ -1,4 +1,4 @@
-export type ModelImageType = 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
+type ModelImageType = 'image/png' | 'image/jpeg' | 'image/gif' | 'image/webp';
 
 /** A file that a user attaches to a message. `data` is base64. */
 export type ModelAttachment =

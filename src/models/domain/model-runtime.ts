@@ -65,6 +65,9 @@ export const modelMessage = z.discriminatedUnion('role', [
   toolResult,
 ]);
 export type ModelMessage = Stored<typeof modelMessage>;
+export type UserMessage = Extract<ModelMessage, { role: 'user' }>;
+export type AssistantMessage = Extract<ModelMessage, { role: 'assistant' }>;
+export type ToolMessage = Extract<ModelMessage, { role: 'tool' }>;
 
 /**
  * An agent's settings for its provider, which adds its own fields. Absent or null means the default of the provider.

@@ -3,7 +3,7 @@ import { ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nes
 import type { FastifyReply } from 'fastify';
 import { Access, Caller, type ApiKeyPrincipal } from '../../access/index.js';
 import { ApiErrors, ApiExample } from '../../platform/http/index.js';
-import { ReadOrganizationGateway } from '../application/read-organization-gateway.js';
+import { OrganizationGateways } from '../application/organization-gateways.js';
 import { RemoveOrganizationGateway } from '../application/remove-organization-gateway.js';
 import { SetOrganizationGateway } from '../application/set-organization-gateway.js';
 import { ROUTED_TYPES } from '../providers/gateway-routes.js';
@@ -23,7 +23,7 @@ const EFFECT =
 @Controller('v1/ai-gateway')
 export class GatewayController {
   constructor(
-    private readonly readGateway: ReadOrganizationGateway,
+    private readonly gateways: OrganizationGateways,
     private readonly setGateway: SetOrganizationGateway,
     private readonly removeGateway: RemoveOrganizationGateway,
   ) {}
@@ -38,7 +38,7 @@ export class GatewayController {
     @Caller() caller: ApiKeyPrincipal,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<GatewayResponse | undefined> {
-    const gateway = await this.readGateway.execute(caller.organizationId);
+    const gateway = await this.gateways.read(caller.organizationId);
     if (gateway) return gatewayView(gateway);
     void reply.code(204);
     return undefined;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { creditsFor } from '../domain/catalogue-model.js';
 import { MODEL_PROVIDERS, PROVIDER_TYPES } from './index.js';
-import { defaultModel, findModel, modelsOf } from './lookup.js';
+import { defaultModel, findModel, providerOf } from './lookup.js';
 
 const SDK_TYPES: Readonly<Record<string, string>> = {
   anthropic: '@anthropic-ai/sdk/resources/messages/messages.d.ts',
@@ -15,13 +15,13 @@ const API_TYPES = MODEL_PROVIDERS.map(({ type }) => type);
 
 describe.each(PROVIDER_TYPES)('the catalogue of %s', (provider) => {
   it('has exactly one default, which the managed key can run', () => {
-    const defaults = modelsOf(provider).filter((model) => model.isDefault);
+    const defaults = providerOf(provider).models.filter((model) => model.isDefault);
     expect(defaults).toEqual([defaultModel(provider)]);
     expect(defaultModel(provider).ownKeyOnly).toBe(false);
   });
 
   it('has each id once', () => {
-    const ids = modelsOf(provider).map((model) => model.id);
+    const ids = providerOf(provider).models.map((model) => model.id);
     expect(new Set(ids).size).toBe(ids.length);
     for (const id of ids) expect(findModel(provider, id)?.id).toBe(id);
   });
@@ -30,13 +30,16 @@ describe.each(PROVIDER_TYPES)('the catalogue of %s', (provider) => {
 describe.each(API_TYPES)('the catalogue of %s', (provider) => {
   it('lists only models that the installed SDK publishes', () => {
     const types = readFileSync(join(process.cwd(), 'node_modules', SDK_TYPES[provider] ?? 'unknown'), 'utf8');
-    const unknown = modelsOf(provider).filter(({ id }) => !types.includes(`'${id}'`) && !types.includes(`"${id}"`));
+    const unknown = providerOf(provider).models.filter(
+      ({ id }) => !types.includes(`'${id}'`) && !types.includes(`"${id}"`),
+    );
     expect(unknown.map((model) => model.id)).toEqual([]);
   });
 
   it('has models that no other API has', () => {
     const others = API_TYPES.filter((other) => other !== provider);
-    for (const { id } of modelsOf(provider)) for (const other of others) expect(findModel(other, id)).toBeUndefined();
+    for (const { id } of providerOf(provider).models)
+      for (const other of others) expect(findModel(other, id)).toBeUndefined();
   });
 });
 
@@ -68,6 +71,6 @@ describe('credits', () => {
   });
 
   it('some openai-responses models need an own key', () => {
-    expect(modelsOf('openai-responses').filter((model) => model.ownKeyOnly).length).toBeGreaterThan(0);
+    expect(providerOf('openai-responses').models.filter((model) => model.ownKeyOnly).length).toBeGreaterThan(0);
   });
 });

@@ -26,8 +26,8 @@ export type OptionsRequest = Parameters<Listed['settings']['merge']>[1];
 /** A request to the provider that its options name. */
 export type ModelRequest = RuntimeRequest<ModelOptions>;
 
-export type AgentProvider = Provider<ProviderType, ModelOptions, OptionsRequest>;
-export type ModelProvider = ApiProvider<ProviderType, ModelOptions, OptionsRequest>;
+export type AgentProvider = Provider<ModelOptions, OptionsRequest>;
+export type ModelProvider = ApiProvider<ModelOptions, OptionsRequest>;
 
 /** The providers that have an API. */
 export const MODEL_PROVIDERS: readonly ModelProvider[] = PROVIDERS.filter(

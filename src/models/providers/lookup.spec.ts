@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { MODEL_PROVIDERS, type ModelRequest, PROVIDERS } from './index.js';
-import { apiOf, keyOwner, quickOptions, requestTo, takesMediaType } from './lookup.js';
+import { apiOf, keyOwner, requestTo, takesMediaType } from './lookup.js';
 
 const [FIRST] = MODEL_PROVIDERS;
 /** The providers whose agents use the models of others. */
@@ -13,7 +13,7 @@ function requestOf(options: ModelRequest['options']): ModelRequest {
 describe.each(MODEL_PROVIDERS)('models of $type', (api) => {
   it('are called through its API, even if they are no longer in the catalogue', () => {
     for (const model of [...api.models.map(({ id }) => id), 'withdrawn']) expect(apiOf(api.type, model)).toBe(api);
-    const request = requestOf(quickOptions(api.type));
+    const request = requestOf(api.settings.quick);
     expect(requestTo(api, request)).toBe(request);
   });
 
@@ -23,7 +23,7 @@ describe.each(MODEL_PROVIDERS)('models of $type', (api) => {
       expect(takesMediaType(provider.type, id, 'image/gif')).toBe(takesMediaType(api.type, id, 'image/gif'));
     }
     expect(requestTo(api, requestOf(provider.settings.initial)).options).toEqual(api.settings.initial);
-    expect(requestTo(api, requestOf(quickOptions(provider.type))).options).toEqual(api.settings.quick);
+    expect(requestTo(api, requestOf(provider.settings.quick)).options).toEqual(api.settings.quick);
   });
 });
 

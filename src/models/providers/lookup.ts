@@ -1,22 +1,18 @@
+import type { Settings } from '../../platform/config/index.js';
 import type { CatalogueModel } from '../domain/catalogue-model.js';
 import {
   type AgentProvider,
   MODEL_PROVIDERS,
-  type ModelOptions,
   type ModelProvider,
   type ModelRequest,
   PROVIDERS,
   type ProviderType,
 } from './index.js';
 
-const BY_TYPE: ReadonlyMap<string, AgentProvider> = new Map<string, AgentProvider>(
-  PROVIDERS.map((each) => [each.type, each]),
-);
-const API_BY_TYPE: ReadonlyMap<string, ModelProvider> = new Map(MODEL_PROVIDERS.map((each) => [each.type, each]));
-const [FIRST_API] = MODEL_PROVIDERS;
+const AGENT_PROVIDERS: readonly AgentProvider[] = PROVIDERS;
 
 export function providerOf(type: ProviderType): AgentProvider {
-  const provider = BY_TYPE.get(type);
+  const provider = AGENT_PROVIDERS.find((each) => each.type === type);
   if (provider === undefined) throw new Error(`Unknown provider: ${type}`);
   return provider;
 }
@@ -26,8 +22,8 @@ export function providerOf(type: ProviderType): AgentProvider {
  * is in no catalogue any more it is the first provider.
  */
 export function apiOf(type: ProviderType, model: string): ModelProvider {
-  const api =
-    API_BY_TYPE.get(type) ?? MODEL_PROVIDERS.find(({ models }) => models.some(({ id }) => id === model)) ?? FIRST_API;
+  const own = MODEL_PROVIDERS.find((each) => each.type === type);
+  const api = own ?? MODEL_PROVIDERS.find(({ models }) => models.some(({ id }) => id === model)) ?? MODEL_PROVIDERS[0];
   if (api === undefined) throw new Error('No provider has an API');
   return api;
 }
@@ -49,24 +45,14 @@ export function keyOwner(apiKey: string): ProviderType | undefined {
     .find(({ prefix }) => apiKey.startsWith(prefix))?.type;
 }
 
-/** Strongest first. */
-export function modelsOf(provider: ProviderType): readonly CatalogueModel[] {
-  return providerOf(provider).models;
-}
-
 export function findModel(provider: ProviderType, id: string): CatalogueModel | undefined {
-  return modelsOf(provider).find((model) => model.id === id);
+  return providerOf(provider).models.find((model) => model.id === id);
 }
 
 export function defaultModel(provider: ProviderType): CatalogueModel {
-  const model = modelsOf(provider).find((candidate) => candidate.isDefault);
+  const model = providerOf(provider).models.find((candidate) => candidate.isDefault);
   if (model === undefined) throw new Error(`the catalogue has no default model for ${provider}`);
   return model;
-}
-
-/** Settings for a fast response: the least thinking that the model allows, and no search. */
-export function quickOptions(provider: ProviderType): ModelOptions {
-  return providerOf(provider).settings.quick;
 }
 
 /** Whether the model accepts attachments of this type. */
@@ -74,7 +60,7 @@ export function takesMediaType(provider: ProviderType, model: string, mediaType:
   return !apiOf(provider, model).refusedMediaTypes.includes(mediaType);
 }
 
-/** Whether `knowledgeSearch.semanticWeight` has an effect on agents of the provider. */
-export function takesSemanticWeight(type: ProviderType): boolean {
-  return providerOf(type).fixedSemanticWeight !== true;
+/** Reads the settings of every provider, so that a wrong one stops the start of the service. @throws InvalidSetting */
+export function checkProviderSettings(settings: Settings): void {
+  for (const { environment } of MODEL_PROVIDERS) settings.managedProvider(environment);
 }

@@ -1,23 +1,11 @@
 import type { AgentLoop } from '../domain/agent-loop.js';
 import type { DtoClass } from '../../platform/http/index.js';
-import {
-  AnthropicProviderBody,
-  AnthropicProviderChangeBody,
-  AnthropicProviderResponse,
-} from './anthropic/anthropic.dto.js';
-import {
-  ClaudeAgentProviderBody,
-  ClaudeAgentProviderChangeBody,
-  ClaudeAgentProviderResponse,
-} from './claude-agent-sdk/claude-agent-sdk.dto.js';
+import { ANTHROPIC_BODIES } from './anthropic/anthropic.dto.js';
+import { CLAUDE_AGENT_BODIES } from './claude-agent-sdk/claude-agent-sdk.dto.js';
 import { ClaudeAgentLoop } from './claude-agent-sdk/loop/claude-agent.loop.js';
-import { GeminiProviderBody, GeminiProviderChangeBody, GeminiProviderResponse } from './gemini/gemini.dto.js';
+import { GEMINI_BODIES } from './gemini/gemini.dto.js';
 import type { OptionsRequest, ProviderType } from './index.js';
-import {
-  OpenAiProviderBody,
-  OpenAiProviderChangeBody,
-  OpenAiProviderResponse,
-} from './openai-responses/openai-responses.dto.js';
+import { OPENAI_BODIES } from './openai-responses/openai-responses.dto.js';
 import type { KeyChoice } from './shared/own-key.js';
 import type { ModelChoice } from './shared/provider.js';
 
@@ -39,22 +27,10 @@ interface ProviderBodies<Type extends ProviderType> {
  * the packages that validate requests as well.
  */
 export const PROVIDER_BODIES: { readonly [Type in ProviderType]: ProviderBodies<Type> } = {
-  anthropic: {
-    create: AnthropicProviderBody,
-    change: AnthropicProviderChangeBody,
-    response: AnthropicProviderResponse,
-  },
-  'openai-responses': {
-    create: OpenAiProviderBody,
-    change: OpenAiProviderChangeBody,
-    response: OpenAiProviderResponse,
-  },
-  gemini: { create: GeminiProviderBody, change: GeminiProviderChangeBody, response: GeminiProviderResponse },
-  'claude-agent-sdk': {
-    create: ClaudeAgentProviderBody,
-    change: ClaudeAgentProviderChangeBody,
-    response: ClaudeAgentProviderResponse,
-  },
+  anthropic: ANTHROPIC_BODIES,
+  'openai-responses': OPENAI_BODIES,
+  gemini: GEMINI_BODIES,
+  'claude-agent-sdk': CLAUDE_AGENT_BODIES,
 };
 
 /** The Nest providers that run agents of their types; the engine's loop runs all other agents. */

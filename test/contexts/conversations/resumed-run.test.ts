@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { EventSchema } from '@ag-ui/core/schemas';
 import { describe, expect, it, jest } from '@jest/globals';
 import { HEARTBEAT_MS } from '../../../src/conversations/engine/limits.js';
-import { modelsOf } from '../../../src/models/index.js';
+import { providerOf } from '../../../src/models/index.js';
 import { RunReader } from '../../../src/conversations/persistence/run-reader.repository.js';
 import { RunLog } from '../../../src/platform/run-log/index.js';
 import { approve, ASKS_ALWAYS, ASKS_FOR_CHANGES, decline, NotingTool } from '../../support/approvals.js';
@@ -122,7 +122,8 @@ describe.each(AGENT_WIRES)('a run that resumes another on $provider', (wire) => 
     during(talk.threadId, { tools: [new NotingTool('pay').offered] });
     service.models.next(answers({ opaque: 'sealed', calls: [{ id: 'p', name: 'pay' }] }), says('Paid.'));
     const { body } = await talk.run('Pay');
-    const other = modelsOf(wire.provider).find(({ id, ownKeyOnly }) => id !== wire.model && !ownKeyOnly)?.id ?? '';
+    const other =
+      providerOf(wire.provider).models.find(({ id, ownKeyOnly }) => id !== wire.model && !ownKeyOnly)?.id ?? '';
     const changed = await service.http('PATCH', `/v1/agents/${talk.agentId}`, {
       key: talk.key,
       body: { provider: { type: wire.provider, model: other } },

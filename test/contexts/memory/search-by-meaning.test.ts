@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { QUERY_EMBEDDING_MS, QUERY_PAUSE_MS } from '../../../src/models/application/limits.js';
+import { QUERY_EMBEDDING_MS, QUERY_PAUSE_MS } from '../../../src/models/application/query-embeddings.js';
 import { EmbeddingServer } from '../../support/embedding-server.js';
 import { startService, type TestService, until } from '../../support/harness.js';
 import { ManualClock } from '../../support/manual-clock.js';

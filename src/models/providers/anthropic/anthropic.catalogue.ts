@@ -1,16 +1,12 @@
 import type { Model } from '@anthropic-ai/sdk/resources/messages';
-import { type CatalogueModel, type PublishedId, rate, TIER } from '../../domain/catalogue-model.js';
+import { type CatalogueModel, type PublishedId, rate, TIER, USUAL_MODEL } from '../../domain/catalogue-model.js';
 
 const CLAUDE = {
+  ...USUAL_MODEL,
   family: 'claude',
-  alwaysThinks: false,
   thinking: 'adaptive',
-  withoutThinking: 'disabled',
-  takesTemperature: false,
-  ownKeyOnly: false,
   contextTokens: 1_000_000,
   historyCharacters: 600_000,
-  isDefault: false,
 } as const;
 
 /** The types of the SDK list these ids. */

@@ -44,7 +44,7 @@ const TEMPERATURE_FIELD = {
     `${idsOf(ANTHROPIC_MODELS, ({ takesTemperature }) => takesTemperature)} while thinking is not enabled.`,
 } as const;
 
-export class AnthropicProviderBody extends KeyedProviderBody {
+class AnthropicProviderBody extends KeyedProviderBody {
   @LiteralField('anthropic', { description: 'The Anthropic API.' })
   readonly type!: 'anthropic';
   @NewModelField(ANTHROPIC_MODELS)
@@ -55,7 +55,7 @@ export class AnthropicProviderBody extends KeyedProviderBody {
   readonly temperature?: number | null;
 }
 
-export class AnthropicProviderChangeBody {
+class AnthropicProviderChangeBody {
   @LiteralField('anthropic', { description: 'Must be the type that the agent has.' })
   readonly type!: 'anthropic';
   @ChangedModelField(ANTHROPIC_MODELS)
@@ -71,7 +71,7 @@ export class AnthropicProviderChangeBody {
   readonly temperature?: number | null;
 }
 
-export class AnthropicProviderResponse extends ProviderResponse {
+class AnthropicProviderResponse extends ProviderResponse {
   @LiteralField('anthropic', { description: 'The Anthropic API.' })
   readonly type!: 'anthropic';
   @UnionField('type', THINKING, {
@@ -87,3 +87,9 @@ export class AnthropicProviderResponse extends ProviderResponse {
   @BooleanField({ description: 'Whether the agent may search the web through its provider.' })
   readonly webSearch!: boolean;
 }
+
+export const ANTHROPIC_BODIES = {
+  create: AnthropicProviderBody,
+  change: AnthropicProviderChangeBody,
+  response: AnthropicProviderResponse,
+};

@@ -1,9 +1,9 @@
 import { OPTIONAL_OWN_KEY } from '../shared/own-key.js';
-import { defineApiProvider } from '../shared/provider.js';
+import type { ApiProvider } from '../shared/provider.js';
 import { ANTHROPIC_MODELS } from './anthropic.catalogue.js';
-import { anthropicSettings } from './anthropic.settings.js';
+import { type AnthropicOptions, type AnthropicRequest, anthropicSettings } from './anthropic.settings.js';
 
-export const anthropic = defineApiProvider({
+export const anthropic: ApiProvider<AnthropicOptions, AnthropicRequest> = {
   type: 'anthropic',
   runtime: async () => (await import('./anthropic.runtime.js')).AnthropicRuntime,
   models: ANTHROPIC_MODELS,
@@ -15,4 +15,4 @@ export const anthropic = defineApiProvider({
   gatewayPath: 'anthropic',
   responseComponents: 'all',
   refusedMediaTypes: [],
-});
+};

@@ -1,7 +1,13 @@
 import type Anthropic from '@anthropic-ai/sdk';
 import type { ModelAttachment, ModelMedia } from '../../domain/model-attachment.js';
-import type { ModelMessage, RuntimeRequest } from '../../domain/model-runtime.js';
-import { isJsonObject } from '../shared/provider-call.js';
+import type {
+  AssistantMessage,
+  ModelMessage,
+  RuntimeRequest,
+  ToolMessage,
+  UserMessage,
+} from '../../domain/model-runtime.js';
+import { storedList } from '../shared/tool-calls.js';
 import { ANTHROPIC_MODELS } from './anthropic.catalogue.js';
 import { MAX_OUTPUT_TOKENS, THINKING_BUDGET_TOKENS } from './anthropic.limits.js';
 import type { AnthropicOptions } from './anthropic.settings.js';
@@ -90,10 +96,7 @@ function anthropicMessages(messages: readonly ModelMessage[], model: string): An
   return sent;
 }
 
-function userContent({
-  text,
-  attachments = [],
-}: Extract<ModelMessage, { role: 'user' }>): Anthropic.MessageParam['content'] {
+function userContent({ text, attachments = [] }: UserMessage): Anthropic.MessageParam['content'] {
   if (attachments.length === 0) return text;
   // The API refuses blank text blocks.
   return [...attachments.map(attachedBlock), ...(text.trim() === '' ? [] : [{ type: 'text', text } as const])];
@@ -105,7 +108,7 @@ function resultContent({
   output,
   isError,
   media = [],
-}: Extract<ModelMessage, { role: 'tool' }>): string | (Anthropic.TextBlockParam | ShownBlock)[] {
+}: ToolMessage): string | (Anthropic.TextBlockParam | ShownBlock)[] {
   // The API accepts only text in the result of a failed call, and has no block for audio.
   const shown = isError ? [] : media.flatMap((each) => (each.kind === 'audio' ? [] : [shownBlock(each)]));
   if (shown.length === 0) return output;
@@ -139,14 +142,9 @@ function attachedBlock(attachment: ModelAttachment): ShownBlock {
   }
 }
 
-type AssistantMessage = Extract<ModelMessage, { role: 'assistant' }>;
-
-/** The blocks of the earlier response, if the same model wrote them: other models refuse the signatures of its thinking. */
 function storedContent(message: AssistantMessage, model: string): Anthropic.ContentBlockParam[] | undefined {
-  if (message.state?.provider !== 'anthropic') return undefined;
-  const { data } = message.state;
-  if (!isJsonObject(data) || data['model'] !== model || !Array.isArray(data['content'])) return undefined;
-  return (data['content'] as Anthropic.ContentBlockParam[]).filter(isNotBlank);
+  const content = storedList(message, 'anthropic', model, 'content') as Anthropic.ContentBlockParam[] | undefined;
+  return content?.filter(isNotBlank);
 }
 
 /** The API writes blank text blocks between thinking and calls, and refuses them in later requests. */

@@ -2,15 +2,9 @@ import Anthropic, { APIError } from '@anthropic-ai/sdk';
 import type { Clock } from '../../../platform/clock/index.js';
 import type { ModelEvent, ModelRuntime, RuntimeRequest, StopReason } from '../../domain/model-runtime.js';
 import { addKnownUsage, addUsage, type ModelUsage, UNKNOWN_USAGE } from '../../domain/model-usage.js';
-import {
-  ClientCache,
-  ProviderCall,
-  type ProviderAccess,
-  type ToolInput,
-  toolInputOf,
-} from '../shared/provider-call.js';
+import { ClientCache, type ProviderAccess, ProviderCall } from '../shared/provider-call.js';
+import { type ToolInput, toolInputOf, UniqueIds } from '../shared/tool-calls.js';
 import type { ModelTransport } from '../shared/transport.js';
-import { UniqueIds } from '../shared/unique-ids.js';
 import { MAX_CONTINUATIONS } from './anthropic.limits.js';
 import { searchResult } from './anthropic.web-search.js';
 import { anthropicRequest, isNotBlank } from './anthropic.request.js';

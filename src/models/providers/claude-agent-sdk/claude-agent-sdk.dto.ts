@@ -6,22 +6,22 @@ import {
   OWN_KEY,
   ProviderResponse,
 } from '../shared/provider.dto.js';
-import { CLAUDE_AGENT_MODELS } from './claude-agent-sdk.catalogue.js';
+import { claudeAgentSdk } from './claude-agent-sdk.provider.js';
 
 const WHAT =
   'The Claude Agent SDK, which runs models of several families. Needs the feature `claude_agent_sdk`; runs also need the optional package.';
 
-export class ClaudeAgentProviderBody extends KeyedProviderBody {
+class ClaudeAgentProviderBody extends KeyedProviderBody {
   @LiteralField('claude-agent-sdk', { description: WHAT })
   readonly type!: 'claude-agent-sdk';
-  @NewModelField(CLAUDE_AGENT_MODELS)
+  @NewModelField(claudeAgentSdk.models)
   readonly model?: string;
 }
 
-export class ClaudeAgentProviderChangeBody {
+class ClaudeAgentProviderChangeBody {
   @LiteralField('claude-agent-sdk', { description: 'Must be the type that the agent has.' })
   readonly type!: 'claude-agent-sdk';
-  @ChangedModelField(CLAUDE_AGENT_MODELS)
+  @ChangedModelField(claudeAgentSdk.models)
   readonly model?: string;
   @BooleanField({ optional: true, description: 'Only true: later runs of the agent use your key.' })
   readonly useOwnApiKey?: boolean;
@@ -33,7 +33,13 @@ export class ClaudeAgentProviderChangeBody {
   readonly apiKey?: string;
 }
 
-export class ClaudeAgentProviderResponse extends ProviderResponse {
+class ClaudeAgentProviderResponse extends ProviderResponse {
   @LiteralField('claude-agent-sdk', { description: WHAT })
   readonly type!: 'claude-agent-sdk';
 }
+
+export const CLAUDE_AGENT_BODIES = {
+  create: ClaudeAgentProviderBody,
+  change: ClaudeAgentProviderChangeBody,
+  response: ClaudeAgentProviderResponse,
+};

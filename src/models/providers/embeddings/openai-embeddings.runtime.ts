@@ -1,21 +1,14 @@
-import type OpenAI from 'openai';
 import type { Clock } from '../../../platform/clock/index.js';
 import type { EmbeddingsEndpoint } from '../../../platform/config/index.js';
 import { EmbeddingModel, type EmbeddingResult } from '../../domain/embedding-model.js';
-import { codesIn } from '../shared/error-codes.js';
-import { TransportFailure, type TransportProblem, type ModelTransport } from '../shared/transport.js';
-import { bounded } from './bounded-answer.js';
-import { vectorsIn } from './embedding-answer.js';
+import { codesIn } from '../shared/error-body.js';
+import { type ModelTransport, TransportFailure } from '../shared/transport.js';
+import { readAnswer, vectorsIn } from './embedding-answer.js';
 import { DETAIL_CHARACTERS, EMBEDDING_MS, MAX_ANSWER_BYTES } from './limits.js';
-
-/** The message avoids "timeout": the SDK would replace such an error by its own. */
-const TOO_LATE = new Error('The endpoint took too long');
 
 /** Any endpoint with OpenAI's embeddings API. */
 export class OpenAiEmbeddings extends EmbeddingModel {
   readonly model: string | undefined;
-  private readonly apiKey: string | undefined;
-  private client: Promise<OpenAI> | undefined;
 
   constructor(
     private readonly endpoint: EmbeddingsEndpoint | undefined,
@@ -25,24 +18,23 @@ export class OpenAiEmbeddings extends EmbeddingModel {
   ) {
     super();
     this.model = endpoint?.model;
-    this.apiKey = endpoint?.apiKey;
   }
 
   async embed(model: string, texts: readonly string[], signal: AbortSignal): Promise<EmbeddingResult> {
     signal.throwIfAborted();
     if (!this.endpoint) throw new Error('No endpoint for embeddings is configured');
-    this.client ??= this.makeClient(this.endpoint);
+    const { baseUrl, apiKey } = this.endpoint;
     const late = new AbortController();
-    const cancel = this.clock.after(this.limits.answerMs, () => late.abort(TOO_LATE));
+    const cancel = this.clock.after(this.limits.answerMs, () => late.abort());
+    const key = apiKey === undefined ? {} : { authorization: `Bearer ${apiKey}` };
     try {
-      const answer: unknown = await (
-        await this.client
-      ).embeddings.create(
+      const response = await this.transport.fetch(`${baseUrl}/embeddings`, {
+        headers: { accept: 'application/json', 'content-type': 'application/json', ...key },
         // Some endpoints do not support base64.
-        { model, input: [...texts], encoding_format: 'float' },
-        { signal: AbortSignal.any([signal, late.signal]) },
-      );
-      return vectorsIn(answer, texts.length);
+        body: JSON.stringify({ model, input: texts, encoding_format: 'float' }),
+        signal: AbortSignal.any([signal, late.signal]),
+      });
+      return vectorsIn(await readAnswer(response, this.limits.answerBytes), texts.length);
     } catch (error) {
       signal.throwIfAborted();
       if (late.signal.aborted)
@@ -53,27 +45,10 @@ export class OpenAiEmbeddings extends EmbeddingModel {
     }
   }
 
-  private async makeClient({ baseUrl: baseURL, apiKey }: EmbeddingsEndpoint): Promise<OpenAI> {
-    const { OpenAI } = await import('openai');
-    return new OpenAI({
-      apiKey: apiKey ?? 'none',
-      baseURL,
-      // The SDK would read absent values from the environment.
-      adminAPIKey: null,
-      organization: null,
-      project: null,
-      webhookSecret: null,
-      defaultHeaders: apiKey === undefined ? { authorization: null } : {},
-      fetch: async (input, init) => bounded(await this.transport.fetch(input, init), this.limits.answerBytes),
-      maxRetries: 0,
-      logLevel: 'off',
-    });
-  }
-
   private failure(error: unknown): EmbeddingResult {
-    const problem = findProblem(error);
-    if (problem === undefined)
+    if (!(error instanceof TransportFailure))
       return { kind: 'wrong_answer', detail: this.withoutKey(error instanceof Error ? error.message : String(error)) };
+    const { problem } = error;
     if (problem.kind !== 'refused')
       return { kind: 'unavailable', retryAfterSeconds: undefined, detail: `the endpoint is ${problem.kind}` };
     const { status, retryAfterSeconds } = problem;
@@ -83,17 +58,9 @@ export class OpenAiEmbeddings extends EmbeddingModel {
     return { kind: 'refused', status, detail };
   }
 
-  /** Some endpoints quote the key that they refuse. */
+  /** The parser quotes the response, and some endpoints quote the key in it. */
   private withoutKey(text: string): string {
-    const { apiKey } = this;
+    const { apiKey } = this.endpoint ?? {};
     return (apiKey === undefined ? text : text.replaceAll(apiKey, '[key]')).slice(0, DETAIL_CHARACTERS);
   }
-}
-
-/** The SDK wraps what its `fetch` throws. */
-function findProblem(error: unknown): TransportProblem | undefined {
-  for (let link: unknown = error; link instanceof Error; link = link.cause) {
-    if (link instanceof TransportFailure) return link.problem;
-  }
-  return undefined;
 }

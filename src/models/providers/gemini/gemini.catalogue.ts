@@ -1,16 +1,11 @@
 import type { Interactions } from '@google/genai';
-import { type CatalogueModel, type PublishedId, TIER } from '../../domain/catalogue-model.js';
+import { type CatalogueModel, type PublishedId, TIER, USUAL_MODEL } from '../../domain/catalogue-model.js';
 
 const GEMINI = {
+  ...USUAL_MODEL,
   family: 'gemini',
-  alwaysThinks: false,
-  thinking: 'none',
-  withoutThinking: 'disabled',
-  takesTemperature: false,
-  ownKeyOnly: false,
   contextTokens: 1_048_576,
   historyCharacters: 3_000_000,
-  isDefault: false,
 } as const;
 
 /** The types of the SDK list these ids. */

@@ -2,21 +2,27 @@ import { LiteralField } from '../../../platform/http/index.js';
 import { ChangedModelField, KeyedProviderBody, NewModelField, ProviderResponse } from '../shared/provider.dto.js';
 import { GEMINI_MODELS } from './gemini.catalogue.js';
 
-export class GeminiProviderBody extends KeyedProviderBody {
+class GeminiProviderBody extends KeyedProviderBody {
   @LiteralField('gemini', { description: 'The Gemini API.' })
   readonly type!: 'gemini';
   @NewModelField(GEMINI_MODELS)
   readonly model?: string;
 }
 
-export class GeminiProviderChangeBody {
+class GeminiProviderChangeBody {
   @LiteralField('gemini', { description: 'Must be the type that the agent has.' })
   readonly type!: 'gemini';
   @ChangedModelField(GEMINI_MODELS)
   readonly model?: string;
 }
 
-export class GeminiProviderResponse extends ProviderResponse {
+class GeminiProviderResponse extends ProviderResponse {
   @LiteralField('gemini', { description: 'The Gemini API.' })
   readonly type!: 'gemini';
 }
+
+export const GEMINI_BODIES = {
+  create: GeminiProviderBody,
+  change: GeminiProviderChangeBody,
+  response: GeminiProviderResponse,
+};

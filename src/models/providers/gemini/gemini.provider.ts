@@ -1,13 +1,12 @@
 import { OPTIONAL_OWN_KEY } from '../shared/own-key.js';
-import { defineApiProvider } from '../shared/provider.js';
+import { type ApiProvider, withoutSettings } from '../shared/provider.js';
 import { GEMINI_MODELS } from './gemini.catalogue.js';
-import { geminiSettings } from './gemini.settings.js';
 
-export const gemini = defineApiProvider({
+export const gemini: ApiProvider<{ readonly type: 'gemini' }> = {
   type: 'gemini',
   runtime: async () => (await import('./gemini.runtime.js')).GeminiRuntime,
   models: GEMINI_MODELS,
-  settings: geminiSettings,
+  settings: withoutSettings('gemini'),
   environment: 'GEMINI',
   telemetryName: 'gcp.gemini',
   ownKey: OPTIONAL_OWN_KEY,
@@ -15,4 +14,4 @@ export const gemini = defineApiProvider({
   responseComponents: [],
   // Google's documentation lists PNG, JPEG, WebP, HEIC and HEIF.
   refusedMediaTypes: ['image/gif'],
-});
+};

@@ -1,7 +1,13 @@
 import type { Content, GenerateContentParameters, Part } from '@google/genai';
 import { labelledText, type ModelAttachment, type ModelMedia } from '../../domain/model-attachment.js';
-import type { ModelMessage, RuntimeRequest } from '../../domain/model-runtime.js';
-import { isJsonObject } from '../shared/provider-call.js';
+import type {
+  AssistantMessage,
+  ModelMessage,
+  RuntimeRequest,
+  ToolMessage,
+  UserMessage,
+} from '../../domain/model-runtime.js';
+import { storedList } from '../shared/tool-calls.js';
 
 /** Marks ids that the runtime made for calls without one; requests must not contain them. */
 export const LOCAL_ID_PREFIX = 'local_';
@@ -48,14 +54,13 @@ function geminiContents(messages: readonly ModelMessage[], model: string): Conte
     results = undefined;
     if (message.role === 'user') contents.push({ role: 'user', parts: userParts(message) });
     else {
-      const parts = storedParts(message, model) ?? plainParts(message);
+      const stored = storedList(message, 'gemini', model, 'parts') as Part[] | undefined;
+      const parts = stored ?? plainParts(message);
       if (parts.length > 0) contents.push({ role: 'model', parts });
     }
   }
   return contents;
 }
-
-type ToolMessage = Extract<ModelMessage, { role: 'tool' }>;
 
 /** Media types that the API accepts in a function's response. */
 const RESPONSE_MEDIA: ReadonlySet<string> = new Set(['image/png', 'image/jpeg', 'image/webp', 'application/pdf']);
@@ -77,7 +82,7 @@ function inlinePart({ mediaType: mimeType, data }: Pick<ModelMedia, 'mediaType' 
   return { inlineData: { mimeType, data } };
 }
 
-function userParts({ text, attachments = [] }: Extract<ModelMessage, { role: 'user' }>): Part[] {
+function userParts({ text, attachments = [] }: UserMessage): Part[] {
   return [...attachments.map(attachedPart), ...(text === '' && attachments.length > 0 ? [] : [{ text }])];
 }
 
@@ -91,16 +96,6 @@ function attachedPart(attachment: ModelAttachment): Part {
     default:
       return attachment satisfies never;
   }
-}
-
-type AssistantMessage = Extract<ModelMessage, { role: 'assistant' }>;
-
-/** The parts of the earlier response with their signatures, if the same model wrote them: other models refuse the signatures. */
-function storedParts(message: AssistantMessage, model: string): Part[] | undefined {
-  if (message.state?.provider !== 'gemini') return undefined;
-  const { data } = message.state;
-  if (!isJsonObject(data) || data['model'] !== model || !Array.isArray(data['parts'])) return undefined;
-  return data['parts'] as Part[];
 }
 
 function plainParts(message: AssistantMessage): Part[] {

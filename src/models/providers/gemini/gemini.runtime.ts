@@ -9,16 +9,9 @@ import type {
   StopReason,
 } from '../../domain/model-runtime.js';
 import { UNKNOWN_USAGE } from '../../domain/model-usage.js';
-import {
-  ClientCache,
-  isJsonObject,
-  malformed,
-  ProviderCall,
-  type ProviderAccess,
-  type ToolInput,
-} from '../shared/provider-call.js';
+import { ClientCache, type ProviderAccess, ProviderCall } from '../shared/provider-call.js';
+import { isJsonObject, malformed, type ToolInput, UniqueIds } from '../shared/tool-calls.js';
 import type { ModelTransport } from '../shared/transport.js';
-import { UniqueIds } from '../shared/unique-ids.js';
 import { geminiRequest, LOCAL_ID_PREFIX } from './gemini.request.js';
 
 /** Google's Gemini API. */

@@ -1,16 +1,11 @@
 import type { AllModels } from 'openai/resources/shared';
-import { type CatalogueModel, type PublishedId, TIER } from '../../domain/catalogue-model.js';
+import { type CatalogueModel, type PublishedId, TIER, USUAL_MODEL } from '../../domain/catalogue-model.js';
 
 const GPT = {
+  ...USUAL_MODEL,
   family: 'openai',
-  alwaysThinks: false,
-  thinking: 'none',
-  withoutThinking: 'disabled',
-  takesTemperature: false,
-  ownKeyOnly: false,
   contextTokens: 1_050_000,
   historyCharacters: 800_000,
-  isDefault: false,
 } as const;
 
 /** The types of the SDK list these ids. */

@@ -32,7 +32,7 @@ export class TextBody {
   readonly verbosity?: TextVerbosity | null;
 }
 
-export class OpenAiProviderBody extends KeyedProviderBody {
+class OpenAiProviderBody extends KeyedProviderBody {
   @LiteralField('openai-responses', { description: 'The Responses API of OpenAI.' })
   readonly type!: 'openai-responses';
   @NewModelField(OPENAI_MODELS)
@@ -43,7 +43,7 @@ export class OpenAiProviderBody extends KeyedProviderBody {
   readonly text?: TextBody;
 }
 
-export class OpenAiProviderChangeBody {
+class OpenAiProviderChangeBody {
   @LiteralField('openai-responses', { description: 'Must be the type that the agent has.' })
   readonly type!: 'openai-responses';
   @ChangedModelField(OPENAI_MODELS)
@@ -57,7 +57,7 @@ export class OpenAiProviderChangeBody {
   readonly text?: TextBody;
 }
 
-export class OpenAiProviderResponse extends ProviderResponse {
+class OpenAiProviderResponse extends ProviderResponse {
   @LiteralField('openai-responses', { description: 'The Responses API of OpenAI.' })
   readonly type!: 'openai-responses';
   @ObjectField(() => ReasoningBody, { description: "Settings of the model's thinking." })
@@ -65,3 +65,9 @@ export class OpenAiProviderResponse extends ProviderResponse {
   @ObjectField(() => TextBody, { description: "Settings of the model's replies." })
   readonly text!: TextBody;
 }
+
+export const OPENAI_BODIES = {
+  create: OpenAiProviderBody,
+  change: OpenAiProviderChangeBody,
+  response: OpenAiProviderResponse,
+};

@@ -1,9 +1,9 @@
 import { OPTIONAL_OWN_KEY } from '../shared/own-key.js';
-import { defineApiProvider } from '../shared/provider.js';
+import type { ApiProvider } from '../shared/provider.js';
 import { OPENAI_MODELS } from './openai-responses.catalogue.js';
-import { openAiSettings } from './openai-responses.settings.js';
+import { type OpenAiOptions, type OpenAiRequest, openAiSettings } from './openai-responses.settings.js';
 
-export const openAiResponses = defineApiProvider({
+export const openAiResponses: ApiProvider<OpenAiOptions, OpenAiRequest> = {
   type: 'openai-responses',
   runtime: async () => (await import('./openai-responses.runtime.js')).OpenAiResponsesRuntime,
   models: OPENAI_MODELS,
@@ -16,4 +16,4 @@ export const openAiResponses = defineApiProvider({
   responseComponents: 'all',
   refusedMediaTypes: [],
   fixedSemanticWeight: true,
-});
+};

@@ -1,7 +1,13 @@
 import type OpenAI from 'openai';
 import { labelledText, type ModelAttachment, type ModelMedia } from '../../domain/model-attachment.js';
-import type { ModelMessage, RuntimeRequest } from '../../domain/model-runtime.js';
-import { isJsonObject } from '../shared/provider-call.js';
+import type {
+  AssistantMessage,
+  ModelMessage,
+  RuntimeRequest,
+  ToolMessage,
+  UserMessage,
+} from '../../domain/model-runtime.js';
+import { storedList } from '../shared/tool-calls.js';
 import type { OpenAiOptions } from './openai-responses.settings.js';
 
 type Item = OpenAI.Responses.ResponseInputItem;
@@ -51,7 +57,7 @@ function openaiInput(messages: readonly ModelMessage[], model: string): Item[] {
       case 'user':
         return [{ role: 'user', content: userContent(message) }];
       case 'assistant':
-        return storedItems(message, model) ?? plainItems(message);
+        return (storedList(message, 'openai-responses', model, 'items') as Item[] | undefined) ?? plainItems(message);
       case 'tool':
         return [{ type: 'function_call_output', call_id: message.toolCallId, output: resultOutput(message) }];
       default:
@@ -60,7 +66,7 @@ function openaiInput(messages: readonly ModelMessage[], model: string): Item[] {
   });
 }
 
-function resultOutput({ output, isError, media = [] }: Extract<ModelMessage, { role: 'tool' }>): string | ResultPart[] {
+function resultOutput({ output, isError, media = [] }: ToolMessage): string | ResultPart[] {
   // The API has no flag for a failed call.
   const text = isError ? `Error: ${output}` : output;
   const shown = media.flatMap(shownPart);
@@ -81,7 +87,7 @@ function shownPart(file: ModelMedia): ResultPart[] {
   }
 }
 
-function userContent({ text, attachments = [] }: Extract<ModelMessage, { role: 'user' }>): string | Part[] {
+function userContent({ text, attachments = [] }: UserMessage): string | Part[] {
   if (attachments.length === 0) return text;
   return [...attachments.map(attachedPart), ...(text === '' ? [] : [{ type: 'input_text', text } as const])];
 }
@@ -110,16 +116,6 @@ function pdfName(name: string): string {
 
 function dataUrl({ mediaType, data }: { readonly mediaType: string; readonly data: string }): string {
   return `data:${mediaType};base64,${data}`;
-}
-
-type AssistantMessage = Extract<ModelMessage, { role: 'assistant' }>;
-
-/** The items of the earlier response, if the same model wrote them: other models cannot read its encrypted reasoning. */
-function storedItems(message: AssistantMessage, model: string): Item[] | undefined {
-  if (message.state?.provider !== 'openai-responses') return undefined;
-  const { data } = message.state;
-  if (!isJsonObject(data) || data['model'] !== model || !Array.isArray(data['items'])) return undefined;
-  return data['items'] as Item[];
 }
 
 function plainItems(message: AssistantMessage): Item[] {

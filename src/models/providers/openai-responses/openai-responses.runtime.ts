@@ -2,9 +2,9 @@ import OpenAI, { APIError } from 'openai';
 import type { Clock } from '../../../platform/clock/index.js';
 import type { ModelEvent, ModelRuntime, RuntimeRequest, StopReason } from '../../domain/model-runtime.js';
 import type { ModelUsage } from '../../domain/model-usage.js';
-import { ClientCache, ProviderCall, type ProviderAccess, toolInputOf } from '../shared/provider-call.js';
+import { ClientCache, type ProviderAccess, ProviderCall } from '../shared/provider-call.js';
+import { toolInputOf, UniqueIds } from '../shared/tool-calls.js';
 import type { ModelTransport } from '../shared/transport.js';
-import { UniqueIds } from '../shared/unique-ids.js';
 import { openaiRequest } from './openai-responses.request.js';
 import type { OpenAiOptions } from './openai-responses.settings.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { ManualClock } from '../../../../test/support/manual-clock.js';
-import { requestOf, tell, textOf, type Told } from '../../../../test/support/model-calls.js';
+import { requestOf, callRuntime, textOf, type CallOutcome } from '../../../../test/support/model-calls.js';
 import { openaiWire } from '../../../../test/support/provider-wire.js';
 import { until } from '../../../../test/support/until.js';
 import type { ModelMessage, ToolDefinition } from '../../domain/model-runtime.js';
@@ -10,10 +10,13 @@ import { SandboxRuntime } from './sandbox.runtime.js';
 const LOOK_UP: ToolDefinition = { name: 'look_up', description: 'Looks up.', inputSchema: { type: 'object' } };
 
 /** Runs a call to its end, for any number of words. */
-async function ask(changes: Partial<ModelRequest>): Promise<Told> {
+async function ask(changes: Partial<ModelRequest>): Promise<CallOutcome> {
   const clock = new ManualClock();
   const state = { over: false };
-  const told = tell(new SandboxRuntime(clock), requestOf(openaiWire, { apiKey: undefined, ...changes })).finally(() => {
+  const outcome = callRuntime(
+    new SandboxRuntime(clock),
+    requestOf(openaiWire, { apiKey: undefined, ...changes }),
+  ).finally(() => {
     state.over = true;
   });
   const speakOn = async (): Promise<boolean> => {
@@ -21,7 +24,7 @@ async function ask(changes: Partial<ModelRequest>): Promise<Told> {
     return state.over;
   };
   await until(speakOn, 'the reply is over', { everyMs: 0 });
-  return told;
+  return outcome;
 }
 
 function user(text: string): ModelMessage {
@@ -32,13 +35,13 @@ describe('the sandbox model', () => {
   it('labels its reply, repeats the message and describes the request', async () => {
     const answer = { role: 'assistant', text: 'two', toolCalls: [] } as const;
     const messages = [user('one'), answer, user('Order 66, please')];
-    const told = await ask({ system: 'Be brief.', messages });
-    const text = textOf(told.events);
+    const outcome = await ask({ system: 'Be brief.', messages });
+    const text = textOf(outcome.events);
     expect(text).toMatch(/^\[sandbox model\] /);
     expect(text).toContain('"Order 66, please"');
     expect(text).toContain('3 messages');
     expect(text).toContain("the agent's system prompt has 9 characters");
-    expect(told.events.at(-1)).toMatchObject({ type: 'stopped', reason: 'end' });
+    expect(outcome.events.at(-1)).toMatchObject({ type: 'stopped', reason: 'end' });
   });
 
   it('names the attached files, and does not claim to have read them', async () => {
@@ -46,15 +49,15 @@ describe('the sandbox model', () => {
       { kind: 'image', name: 'dot.png', mediaType: 'image/png', data: 'AAAA' },
       { kind: 'text', name: 'notes.md', mediaType: 'text/markdown', text: 'ü' },
     ] as const;
-    const told = await ask({ messages: [{ role: 'user', text: 'Look', attachments }] });
-    expect(textOf(told.events)).toContain(
+    const outcome = await ask({ messages: [{ role: 'user', text: 'Look', attachments }] });
+    expect(textOf(outcome.events)).toContain(
       'It came with 2 files: "dot.png" (image/png, 3 bytes), "notes.md" (text/markdown, 2 bytes); a real model would read',
     );
   });
 
   it('answers with a JSON array of labelled strings if the system prompt asks for one', async () => {
-    const told = await ask({ system: 'Answer with a JSON array of exactly 3 strings.', messages: [user('hello')] });
-    const list = JSON.parse(textOf(told.events)) as unknown[];
+    const outcome = await ask({ system: 'Answer with a JSON array of exactly 3 strings.', messages: [user('hello')] });
+    const list = JSON.parse(textOf(outcome.events)) as unknown[];
     expect(list).toHaveLength(3);
     for (const text of list) expect(text).toContain('[sandbox model]');
   });
@@ -78,10 +81,10 @@ describe('the sandbox model', () => {
   });
 
   it('estimates the tokens', async () => {
-    const told = await ask({ system: 'x'.repeat(40), messages: [user('y'.repeat(8))] });
-    const outputTokens = Math.ceil(textOf(told.events).length / 4);
-    expect(told.events.at(0)).toMatchObject({ type: 'usage', usage: { inputTokens: 12, outputTokens: null } });
-    expect(told.events.at(-1)).toMatchObject({ usage: { inputTokens: 12, outputTokens } });
+    const outcome = await ask({ system: 'x'.repeat(40), messages: [user('y'.repeat(8))] });
+    const outputTokens = Math.ceil(textOf(outcome.events).length / 4);
+    expect(outcome.events.at(0)).toMatchObject({ type: 'usage', usage: { inputTokens: 12, outputTokens: null } });
+    expect(outcome.events.at(-1)).toMatchObject({ usage: { inputTokens: 12, outputTokens } });
   });
 
   it.each([
@@ -89,14 +92,14 @@ describe('the sandbox model', () => {
     ['please use look_up {"city": "Paris"}', { city: 'Paris' }],
     ['use look_up {not json}', {}],
   ])('asked to "%s" it calls the tool', async (text, input) => {
-    const told = await ask({ messages: [user(text)], tools: [LOOK_UP] });
-    expect(told.events.find((event) => event.type === 'tool_call')?.call).toMatchObject({ name: 'look_up', input });
-    expect(told.events.at(-1)).toMatchObject({ reason: 'tool_calls' });
+    const outcome = await ask({ messages: [user(text)], tools: [LOOK_UP] });
+    expect(outcome.events.find((event) => event.type === 'tool_call')?.call).toMatchObject({ name: 'look_up', input });
+    expect(outcome.events.at(-1)).toMatchObject({ reason: 'tool_calls' });
   });
 
   it('calls no tool that the request does not have', async () => {
-    const told = await ask({ messages: [user('use rm_rf')], tools: [LOOK_UP] });
-    expect(told.events.map((event) => event.type)).not.toContain('tool_call');
+    const outcome = await ask({ messages: [user('use rm_rf')], tools: [LOOK_UP] });
+    expect(outcome.events.map((event) => event.type)).not.toContain('tool_call');
   });
 
   it('quotes the results of its calls', async () => {
@@ -106,19 +109,19 @@ describe('the sandbox model', () => {
       { role: 'assistant', text: '', toolCalls: [call] },
       { role: 'tool', toolCallId: 'sandbox_1', toolName: 'look_up', output: 'France', isError: false },
     ];
-    const told = await ask({ messages, tools: [LOOK_UP] });
-    expect(textOf(told.events)).toContain('The tool look_up answered: "France"');
-    expect(told.events.at(-1)).toMatchObject({ reason: 'end' });
+    const outcome = await ask({ messages, tools: [LOOK_UP] });
+    expect(textOf(outcome.events)).toContain('The tool look_up answered: "France"');
+    expect(outcome.events.at(-1)).toMatchObject({ reason: 'end' });
   });
 
   it('stops at once when the signal aborts', async () => {
     const clock = new ManualClock();
     const controller = new AbortController();
-    const told = tell(new SandboxRuntime(clock), requestOf(openaiWire), controller.signal);
+    const outcome = callRuntime(new SandboxRuntime(clock), requestOf(openaiWire), controller.signal);
     await clock.untilPending();
     const reason = new Error('the user left');
     controller.abort(reason);
-    expect((await told).thrown).toBe(reason);
+    expect((await outcome).thrown).toBe(reason);
     expect(clock.pending()).toBe(0);
   });
 });

@@ -1,8 +1,15 @@
 import type { Clock } from '../../../platform/clock/index.js';
 import { FORMATTED, SAMPLES, SHOW_SAMPLE } from './samples.js';
 import type { ModelAttachment } from '../../domain/model-attachment.js';
-import type { JsonObject, ModelEvent, ModelMessage, ModelRuntime, RuntimeRequest } from '../../domain/model-runtime.js';
-import { isJsonObject } from '../shared/provider-call.js';
+import type {
+  JsonObject,
+  ModelEvent,
+  ModelMessage,
+  ModelRuntime,
+  RuntimeRequest,
+  ToolMessage,
+} from '../../domain/model-runtime.js';
+import { isJsonObject } from '../shared/tool-calls.js';
 
 /** The pause between words, long enough for a person to see the stream. */
 const WORD_MS = 15;
@@ -136,9 +143,7 @@ function parseInput(json: string | undefined): JsonObject {
   }
 }
 
-type ToolResult = Extract<ModelMessage, { role: 'tool' }>;
-
-function resultsSinceLastAnswer(messages: readonly ModelMessage[]): ToolResult[] {
+function resultsSinceLastAnswer(messages: readonly ModelMessage[]): ToolMessage[] {
   const lastOther = messages.findLastIndex((message) => message.role !== 'tool');
   return messages.slice(lastOther + 1).filter((message) => message.role === 'tool');
 }

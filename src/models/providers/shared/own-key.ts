@@ -29,7 +29,7 @@ export const OPTIONAL_OWN_KEY: OwnKeyRules = {
 };
 
 /** As `OPTIONAL_OWN_KEY`, but a change may also set or replace the own key. It cannot go back to the managed key. */
-export const OWN_KEY_FOR_GOOD: OwnKeyRules = {
+export const IRREVOCABLE_OWN_KEY: OwnKeyRules = {
   ...OPTIONAL_OWN_KEY,
   change({ useOwnApiKey, apiKey }) {
     if (useOwnApiKey === undefined && apiKey !== undefined) {

@@ -1,17 +1,11 @@
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../../platform/clock/index.js';
-import { ModelFailure, type ModelFailureCode, type SchemaRefusal } from '../../domain/model-failure.js';
-import type {
-  JsonObject,
-  ModelMessage,
-  ModelRoute,
-  ModelToolCall,
-  RuntimeRequest,
-  ToolDefinition,
-} from '../../domain/model-runtime.js';
-import { codesIn, codesOf } from './error-codes.js';
+import { ModelFailure, type ModelFailureCode } from '../../domain/model-failure.js';
+import type { ModelMessage, RuntimeRequest } from '../../domain/model-runtime.js';
+import { codesIn, codesOf } from './error-body.js';
+import { CLIENT_CACHE_SIZE, DRAIN_MS } from './limits.js';
 import { schemaRefusal } from './schema-refusal.js';
 import { TransportFailure, type TransportProblem } from './transport.js';
-import { CLIENT_CACHE_SIZE, DRAIN_MS, MAX_MALFORMED_INPUT } from './limits.js';
 
 /** How a runtime reaches its provider. */
 export interface ProviderAccess {
@@ -48,36 +42,28 @@ export class ProviderCall {
     this.controller.abort(this.outer.reason);
   };
   private cancelDrain: (() => void) | undefined;
-  private readonly ownKey: boolean;
-  private readonly hasAttachments: boolean;
-  private readonly tools: readonly ToolDefinition[];
   /** The agent's own key, else the operator's. */
   readonly key: string;
   /** The route's base address, else the operator's setting; undefined for the provider's public one. */
   readonly baseUrl: string | undefined;
   /** Additional headers for the SDK to send. */
   readonly headers: Readonly<Record<string, string>>;
-  private readonly route: ModelRoute | undefined;
 
   constructor(
-    request: RuntimeRequest,
+    private readonly request: RuntimeRequest,
     access: ProviderAccess,
     private readonly outer: AbortSignal,
     private readonly clock: Clock,
   ) {
     outer.throwIfAborted();
-    this.ownKey = request.apiKey !== undefined;
-    this.hasAttachments = request.messages.some(hasFiles);
-    this.tools = request.tools;
-    const key = request.apiKey ?? access.managedKey;
-    if (key === undefined) {
+    const { apiKey = access.managedKey, route } = request;
+    if (apiKey === undefined) {
       const message = 'There is no API key for this model provider.';
       throw new ModelFailure('provider_auth', message, { retryable: false, ownKey: false });
     }
-    this.key = key;
-    this.route = request.route;
-    this.baseUrl = request.route?.baseUrl ?? access.baseUrl;
-    this.headers = request.route?.headers ?? {};
+    this.key = apiKey;
+    this.baseUrl = route?.baseUrl ?? access.baseUrl;
+    this.headers = route?.headers ?? {};
     outer.addEventListener('abort', this.abort, { once: true });
   }
 
@@ -111,19 +97,19 @@ export class ProviderCall {
     const problem = findProblem(error);
     if (problem === undefined)
       return this.broken(`the SDK threw ${error instanceof Error ? error.name : typeof error}`, error);
-    const { code, retryable, unacceptable } = classify(problem);
-    const refused = problem.kind === 'refused' ? problem : undefined;
-    const detail =
-      refused === undefined
-        ? `the provider is ${problem.kind}`
-        : `${refused.status} ${codesIn(refused.body)}`.trimEnd();
-    // Logs print causes, and the cause of a refusal contains its body, which may quote the key.
-    const cause = refused === undefined ? error : undefined;
-    const facts = { retryable, retryAfterSeconds: refused?.retryAfterSeconds, detail, cause };
-    const refusedSchemas =
-      unacceptable === true && refused?.status === 400 ? this.refusedSchemas(refused.body) : undefined;
-    if (refusedSchemas) return this.fail(code, { ...facts, refusedSchemas });
-    return this.fail(code, unacceptable === true ? { ...facts, unacceptable } : facts);
+    if (problem.kind !== 'refused') {
+      const retryable = problem.kind === 'unreachable';
+      return this.fail('provider_error', { retryable, detail: `the provider is ${problem.kind}`, cause: error });
+    }
+    // No cause: logs print causes, and this one contains the body of the refusal, which may quote the key.
+    const { status, body, retryAfterSeconds } = problem;
+    const { code, ...facts } = classify(status, body);
+    const detail = `${status} ${codesIn(body)}`.trimEnd();
+    const { tools, route } = this.request;
+    const isAboutRequest = facts.unacceptable === true && status === 400;
+    const refusedSchemas = isAboutRequest ? schemaRefusal(body, tools, [this.key, route?.secret ?? '']) : undefined;
+    const reason = refusedSchemas ? { retryable: false, refusedSchemas } : facts;
+    return this.fail(code, { ...reason, retryAfterSeconds, detail });
   }
 
   /** A response that failed after it began. Such a call is not repeated. */
@@ -134,7 +120,7 @@ export class ProviderCall {
   /** An error that the provider reports inside its response. @param given its code, if the message does not contain it as JSON */
   reported(message: string, given?: string | null): ModelFailure {
     const words = `${given ?? ''} ${message}`.trimStart();
-    const code = isContextOverflow(words) ? 'context_too_long' : 'provider_error';
+    const code = CONTEXT_OVERFLOW.test(words) ? 'context_too_long' : 'provider_error';
     const detail = `the provider reported ${codesOf(given) || codesIn(message)}`.trimEnd();
     return this.fail(code, { retryable: false, detail, ...(IMAGE_REFUSED.test(words) ? { unacceptable: true } : {}) });
   }
@@ -144,26 +130,21 @@ export class ProviderCall {
     return this.broken('the response ended without its last event');
   }
 
-  private refusedSchemas(body: string): SchemaRefusal | undefined {
-    return schemaRefusal(body, this.tools, [this.key, ...(this.route ? [this.route.secret] : [])]);
-  }
-
   private messageOf(
     code: ModelFailureCode,
     { unacceptable, refusedSchemas }: Pick<ModelFailure['facts'], 'unacceptable' | 'refusedSchemas'>,
   ): string {
-    if (code === 'provider_auth' && this.route) return ROUTED_REFUSAL;
-    if (refusedSchemas) return schemaRefusalMessage(refusedSchemas);
-    return unacceptable === true && this.hasAttachments ? ATTACHMENT_REFUSAL : MESSAGES[code];
+    if (code === 'provider_auth' && this.request.route) return ROUTED_REFUSAL;
+    if (refusedSchemas) {
+      const [name] = refusedSchemas.tools;
+      return `The model provider refused the schema of ${name === undefined ? 'a tool without naming the tool' : `the tool ${name}`}.`;
+    }
+    return unacceptable === true && this.request.messages.some(hasFiles) ? ATTACHMENT_REFUSAL : MESSAGES[code];
   }
 
   private fail(code: ModelFailureCode, facts: Omit<ModelFailure['facts'], 'ownKey'>): ModelFailure {
-    return new ModelFailure(code, this.messageOf(code, facts), { ...facts, ownKey: this.ownKey });
+    return new ModelFailure(code, this.messageOf(code, facts), { ...facts, ownKey: this.request.apiKey !== undefined });
   }
-}
-
-function schemaRefusalMessage({ tools: [name] }: SchemaRefusal): string {
-  return `The model provider refused the schema of ${name === undefined ? 'a tool without naming the tool' : `the tool ${name}`}.`;
 }
 
 function hasFiles(message: ModelMessage): boolean {
@@ -184,23 +165,9 @@ interface Classified {
   readonly unacceptable?: true;
 }
 
-function classify(problem: TransportProblem): Classified {
-  switch (problem.kind) {
-    case 'refused':
-      return classifyStatus(problem.status, problem.body);
-    case 'unreachable':
-      return { code: 'provider_error', retryable: true };
-    case 'broken':
-    case 'silent':
-      return { code: 'provider_error', retryable: false };
-    default:
-      return problem satisfies never;
-  }
-}
-
 const UNACCEPTABLE: Classified = { code: 'provider_error', retryable: false, unacceptable: true };
 
-function classifyStatus(status: number, body: string): Classified {
+function classify(status: number, body: string): Classified {
   switch (status) {
     case 401:
     case 403:
@@ -214,7 +181,7 @@ function classifyStatus(status: number, body: string): Classified {
     case 400:
       // Gemini reports a wrong key with 400.
       if (body.includes('API_KEY_INVALID')) return { code: 'provider_auth', retryable: false };
-      return isContextOverflow(body) ? { code: 'context_too_long', retryable: false } : UNACCEPTABLE;
+      return CONTEXT_OVERFLOW.test(body) ? { code: 'context_too_long', retryable: false } : UNACCEPTABLE;
     case 413:
       return { code: 'context_too_long', retryable: false };
     case 415:
@@ -238,56 +205,22 @@ const CONTEXT_OVERFLOW = new RegExp(
   'i',
 );
 
-function isContextOverflow(text: string): boolean {
-  return CONTEXT_OVERFLOW.test(text);
-}
-
-export type ToolInput = Pick<ModelToolCall, 'input' | 'malformedInput'>;
-
-/** The input of a tool call in a complete response, from the text that the model wrote. Blank text means no arguments. */
-export function toolInputOf(json: string): ToolInput {
-  if (json.trim() === '') return { input: {} };
-  let value: unknown;
-  try {
-    value = JSON.parse(json);
-  } catch {
-    return malformed(json);
-  }
-  return isJsonObject(value) ? { input: value } : malformed(json);
-}
-
-/** @param written text that is not a JSON object; stored up to `MAX_MALFORMED_INPUT` */
-export function malformed(written: string): Required<ToolInput> {
-  const isLong = written.length > MAX_MALFORMED_INPUT;
-  return {
-    input: {},
-    malformedInput: isLong ? `${written.slice(0, MAX_MALFORMED_INPUT).toWellFormed()}…` : written.toWellFormed(),
-  };
-}
-
-export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** SDK clients by API key and base URL; the least recently used is dropped first. */
-export class ClientCache<Client> {
-  private readonly clients = new Map<string, Client>();
+/** SDK clients by API key and base URL. */
+export class ClientCache<Client extends object> {
+  private readonly clients: LRUCache<string, Client>;
 
   constructor(
     private readonly make: (apiKey: string, baseUrl: string | undefined) => Client,
-    private readonly size: number = CLIENT_CACHE_SIZE,
-  ) {}
+    max: number = CLIENT_CACHE_SIZE,
+  ) {
+    this.clients = new LRUCache({ max });
+  }
 
   /** @param baseUrl undefined for the public address of the provider */
   get(apiKey: string, baseUrl?: string): Client {
     const name = JSON.stringify([apiKey, baseUrl]);
     const client = this.clients.get(name) ?? this.make(apiKey, baseUrl);
-    this.clients.delete(name);
     this.clients.set(name, client);
-    if (this.clients.size > this.size) {
-      const [oldest] = this.clients.keys();
-      if (oldest !== undefined) this.clients.delete(oldest);
-    }
     return client;
   }
 }

@@ -3,7 +3,7 @@ import { inspect } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { FakeUpstream, REFUSED_URL, type Script } from '../../../../test/support/fake-upstream.js';
 import { ManualClock } from '../../../../test/support/manual-clock.js';
-import { failureOf, requestOf, tell, textOf, type Told } from '../../../../test/support/model-calls.js';
+import { failureOf, requestOf, callRuntime, textOf, type CallOutcome } from '../../../../test/support/model-calls.js';
 import { PROVIDER_WIRES, type ProviderWire } from '../../../../test/support/provider-wire.js';
 import type { ModelEvent, ModelRuntime } from '../../domain/model-runtime.js';
 import type { ModelRequest } from '../index.js';
@@ -11,7 +11,7 @@ import { ModelTransport } from './transport.js';
 import { DRAIN_MS, IDLE_MS } from './limits.js';
 
 /** Without `usage` events, which not every provider has. */
-function said({ events }: Told): ModelEvent[] {
+function said({ events }: CallOutcome): ModelEvent[] {
   return events.filter(({ type }) => type !== 'usage' && type !== 'response');
 }
 
@@ -46,16 +46,16 @@ describe.each(PROVIDER_WIRES)('$provider', (wire: ProviderWire) => {
     return wire.runtime({ managedKey: 'managed-key-1', baseUrl: wire.baseUrl(url) }, transport, clock);
   }
 
-  function call(script: Script, changes: Partial<ModelRequest> = {}): Promise<Told> {
+  function call(script: Script, changes: Partial<ModelRequest> = {}): Promise<CallOutcome> {
     upstream.respond(script);
-    return tell(runtime, requestOf(wire, changes));
+    return callRuntime(runtime, requestOf(wire, changes));
   }
 
   const firstText = (): string[] => wire.text(['so far']).slice(0, -1);
 
   it('passes on text as it arrives, the usage and the end', async () => {
-    const told = await call((exchange) => exchange.sendAll(wire.text(['Hel', 'lo'], { input: 12, output: 3 })));
-    expect({ ...told, events: said(told) }).toEqual({
+    const outcome = await call((exchange) => exchange.sendAll(wire.text(['Hel', 'lo'], { input: 12, output: 3 })));
+    expect({ ...outcome, events: said(outcome) }).toEqual({
       thrown: undefined,
       events: [
         { type: 'text', text: 'Hel' },
@@ -71,17 +71,17 @@ describe.each(PROVIDER_WIRES)('$provider', (wire: ProviderWire) => {
 
   it('reports cached input and thinking, each as a part of its total', async () => {
     const usage = { input: 120, output: 30, cached: 100, thinking: 20 };
-    const told = await call((exchange) => exchange.sendAll(wire.text(['Hello'], usage)));
-    expect(told.events.at(-1)).toMatchObject({
+    const outcome = await call((exchange) => exchange.sendAll(wire.text(['Hello'], usage)));
+    expect(outcome.events.at(-1)).toMatchObject({
       usage: { inputTokens: 120, outputTokens: 30, cachedInputTokens: 100, thinkingTokens: 20 },
     });
   });
 
   it('reports a tool call when it is complete', async () => {
-    const told = await call((exchange) => exchange.sendAll(wire.toolCall(TOOL)));
-    expect(told.thrown).toBeUndefined();
-    expect(said(told).at(0)).toEqual({ type: 'tool_call_started', id: 't1', name: 'look_up' });
-    expect(told.events.slice(-2)).toEqual([
+    const outcome = await call((exchange) => exchange.sendAll(wire.toolCall(TOOL)));
+    expect(outcome.thrown).toBeUndefined();
+    expect(said(outcome).at(0)).toEqual({ type: 'tool_call_started', id: 't1', name: 'look_up' });
+    expect(outcome.events.slice(-2)).toEqual([
       { type: 'tool_call', call: { id: 't1', name: 'look_up', input: { city: 'Paris' } } },
       expect.objectContaining({ type: 'stopped', reason: 'tool_calls' }),
     ]);
@@ -98,11 +98,11 @@ describe.each(PROVIDER_WIRES)('$provider', (wire: ProviderWire) => {
     [529, 'provider_overloaded', true],
     [302, 'provider_error', false],
   ])('a %i before the first byte is %s, retryable: %s', async (status, code, retryable) => {
-    const told = await call((exchange) =>
+    const outcome = await call((exchange) =>
       exchange.refuse(status, { error: { message: 'no, own-key-1' } }, { location: 'http://127.0.0.1:1/' }),
     );
-    const failure = failureOf(told);
-    expect({ code: failure.code, retryable: failure.facts.retryable, events: told.events }).toEqual({
+    const failure = failureOf(outcome);
+    expect({ code: failure.code, retryable: failure.facts.retryable, events: outcome.events }).toEqual({
       code,
       retryable,
       events: [],
@@ -141,7 +141,7 @@ describe.each(PROVIDER_WIRES)('$provider', (wire: ProviderWire) => {
 
   it('fails as provider_auth, without a request, if there is no key', async () => {
     const keyless = wire.runtime({ managedKey: undefined, baseUrl: wire.baseUrl(upstream.url) }, transport, clock);
-    const failure = failureOf(await tell(keyless, requestOf(wire, { apiKey: undefined })));
+    const failure = failureOf(await callRuntime(keyless, requestOf(wire, { apiKey: undefined })));
     expect({ code: failure.code, ownKey: failure.facts.ownKey, sent: upstream.requests.length }).toEqual({
       code: 'provider_auth',
       ownKey: false,
@@ -150,7 +150,7 @@ describe.each(PROVIDER_WIRES)('$provider', (wire: ProviderWire) => {
   });
 
   it('a refused connection is a retryable provider_error', async () => {
-    const failure = failureOf(await tell(runtimeAt(REFUSED_URL), requestOf(wire)));
+    const failure = failureOf(await callRuntime(runtimeAt(REFUSED_URL), requestOf(wire)));
     expect({ code: failure.code, retryable: failure.facts.retryable }).toEqual({
       code: 'provider_error',
       retryable: true,
@@ -171,9 +171,9 @@ describe.each(PROVIDER_WIRES)('$provider', (wire: ProviderWire) => {
   ])(
     '%s within the response fails the call after the text so far, and must not be repeated',
     async (_fault, script) => {
-      const told = await call(script);
-      const failure = failureOf(told);
-      expect({ text: textOf(told.events), code: failure.code, retryable: failure.facts.retryable }).toEqual({
+      const outcome = await call(script);
+      const failure = failureOf(outcome);
+      expect({ text: textOf(outcome.events), code: failure.code, retryable: failure.facts.retryable }).toEqual({
         text: 'so far',
         code: 'provider_error',
         retryable: false,
@@ -182,51 +182,51 @@ describe.each(PROVIDER_WIRES)('$provider', (wire: ProviderWire) => {
   );
 
   it('a response without events is a failure, not an empty reply', async () => {
-    const told = await call(async (exchange) => {
+    const outcome = await call(async (exchange) => {
       await exchange.send('');
       exchange.end();
     });
-    expect(failureOf(told).code).toBe('provider_error');
+    expect(failureOf(outcome).code).toBe('provider_error');
   });
 
   it.each<[string, (exchange: Parameters<Script>[0]) => void]>([
     ['reset', (exchange) => exchange.reset()],
     ['ended', (exchange) => exchange.end()],
   ])('never reports an incomplete tool call of a response that was %s', async (_how, cut) => {
-    const told = await call(async (exchange) => {
+    const outcome = await call(async (exchange) => {
       for (const frame of wire.halfToolCall) await exchange.send(frame);
       cut(exchange);
     });
-    expect(failureOf(told).code).toBe('provider_error');
-    expect(told.events.map((event) => event.type)).not.toContain('tool_call');
+    expect(failureOf(outcome).code).toBe('provider_error');
+    expect(outcome.events.map((event) => event.type)).not.toContain('tool_call');
   });
 
   it('never reports a tool call of a response without its closing event', async () => {
-    const told = await call((exchange) => exchange.sendAll(wire.toolCall(TOOL).slice(0, -1)));
-    expect(failureOf(told).code).toBe('provider_error');
-    expect(told.events.map((event) => event.type)).not.toContain('tool_call');
+    const outcome = await call((exchange) => exchange.sendAll(wire.toolCall(TOOL).slice(0, -1)));
+    expect(failureOf(outcome).code).toBe('provider_error');
+    expect(outcome.events.map((event) => event.type)).not.toContain('tool_call');
   });
 
   it('never reports a tool call that the token limit has cut off', async () => {
-    const told = await call((exchange) => exchange.sendAll(wire.cutOffToolCall));
-    expect(told.thrown).toBeUndefined();
-    expect(told.events.map((event) => event.type)).not.toContain('tool_call');
-    expect(told.events.at(-1)).toMatchObject({ type: 'stopped', reason: 'max_tokens' });
+    const outcome = await call((exchange) => exchange.sendAll(wire.cutOffToolCall));
+    expect(outcome.thrown).toBeUndefined();
+    expect(outcome.events.map((event) => event.type)).not.toContain('tool_call');
+    expect(outcome.events.at(-1)).toMatchObject({ type: 'stopped', reason: 'max_tokens' });
   });
 
   it('reports a complete tool call that cannot be made, with the text of its arguments if the provider names the tool', async () => {
-    const told = await call((exchange) => exchange.sendAll(wire.unreadableToolCall));
-    expect(told.thrown).toBeUndefined();
+    const outcome = await call((exchange) => exchange.sendAll(wire.unreadableToolCall));
+    expect(outcome.thrown).toBeUndefined();
     const malformed = { type: 'tool_call', call: { id: 't1', name: 'look_up', input: {}, malformedInput: '{"city":' } };
-    expect(said(told).slice(-2)[0]).toEqual(
+    expect(said(outcome).slice(-2)[0]).toEqual(
       wire.provider === 'gemini' ? { type: 'unreadable_call', written: '' } : malformed,
     );
   });
 
   it('truncates long arguments that are not a JSON object', async () => {
     const long = JSON.stringify(['x'.repeat(10_000)]);
-    const told = await call((exchange) => exchange.sendAll(wire.toolCall({ ...TOOL, inputParts: [long] })));
-    expect(said(told).at(-2)).toMatchObject({ call: { malformedInput: `${long.slice(0, 500)}…` } });
+    const outcome = await call((exchange) => exchange.sendAll(wire.toolCall({ ...TOOL, inputParts: [long] })));
+    expect(said(outcome).at(-2)).toMatchObject({ call: { malformedInput: `${long.slice(0, 500)}…` } });
   });
 
   it('fails the call to a provider that sends no response', async () => {
@@ -279,15 +279,15 @@ describe.each(PROVIDER_WIRES)('$provider', (wire: ProviderWire) => {
         resolve();
       });
     });
-    const told = await tell(runtime, requestOf(wire), controller.signal);
-    expect(told.thrown).toBe(reason);
+    const outcome = await callRuntime(runtime, requestOf(wire), controller.signal);
+    expect(outcome.thrown).toBe(reason);
     await disconnected;
   });
 
   it('throws the reason at once if the signal has aborted before', async () => {
     const reason = new Error('too late');
-    const told = await tell(runtime, requestOf(wire), AbortSignal.abort(reason));
-    expect(told).toEqual({ events: [], thrown: reason });
+    const outcome = await callRuntime(runtime, requestOf(wire), AbortSignal.abort(reason));
+    expect(outcome).toEqual({ events: [], thrown: reason });
     expect(upstream.requests).toHaveLength(0);
   });
 
@@ -308,7 +308,7 @@ describe.each(PROVIDER_WIRES)('$provider', (wire: ProviderWire) => {
   it('consecutive calls share connections, and leave no timer and no listener', async () => {
     const controller = new AbortController();
     upstream.respond((exchange) => exchange.sendAll(wire.text(['ok'])));
-    for (let turn = 0; turn < 12; turn += 1) await tell(runtime, requestOf(wire), controller.signal);
+    for (let turn = 0; turn < 12; turn += 1) await callRuntime(runtime, requestOf(wire), controller.signal);
     expect({ requests: upstream.requests.length, timers: clock.pending() }).toEqual({ requests: 12, timers: 0 });
     expect(getEventListeners(controller.signal, 'abort')).toEqual([]);
     // The second call may start before the first one's connection is free again.
@@ -322,8 +322,8 @@ describe.each(PROVIDER_WIRES)('$provider', (wire: ProviderWire) => {
     // The idle limit and, once the closing event is in, the drain limit.
     await clock.untilPending(2);
     await clock.advance(DRAIN_MS);
-    const told = await pending;
-    expect(told.thrown).toBeUndefined();
-    expect(told.events.at(-1)).toMatchObject({ type: 'stopped', reason: 'end' });
+    const outcome = await pending;
+    expect(outcome.thrown).toBeUndefined();
+    expect(outcome.events.at(-1)).toMatchObject({ type: 'stopped', reason: 'end' });
   });
 });

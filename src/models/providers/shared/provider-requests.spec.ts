@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { FakeUpstream } from '../../../../test/support/fake-upstream.js';
 import { ManualClock } from '../../../../test/support/manual-clock.js';
-import { requestOf, tell, textOf, type Told } from '../../../../test/support/model-calls.js';
+import { requestOf, callRuntime, textOf, type CallOutcome } from '../../../../test/support/model-calls.js';
 import { anthropicWire, geminiWire, openaiWire, type ProviderWire } from '../../../../test/support/provider-wire.js';
 import type { ModelMessage } from '../../domain/model-runtime.js';
 import { UNKNOWN_USAGE } from '../../domain/model-usage.js';
@@ -23,12 +23,16 @@ afterEach(async () => {
   await upstream.close();
 });
 
-async function call(wire: ProviderWire, frames: readonly string[], changes: Partial<ModelRequest> = {}): Promise<Told> {
+async function call(
+  wire: ProviderWire,
+  frames: readonly string[],
+  changes: Partial<ModelRequest> = {},
+): Promise<CallOutcome> {
   upstream.respond((exchange) => exchange.sendAll(frames));
   const access = { managedKey: undefined, baseUrl: wire.baseUrl(upstream.url) };
-  const told = await tell(wire.runtime(access, transport, clock), requestOf(wire, changes));
-  expect(told.thrown).toBeUndefined();
-  return told;
+  const outcome = await callRuntime(wire.runtime(access, transport, clock), requestOf(wire, changes));
+  expect(outcome.thrown).toBeUndefined();
+  return outcome;
 }
 
 /** The body that a request with these changes sends. */
@@ -38,7 +42,7 @@ async function sent(wire: ProviderWire, changes: Partial<ModelRequest>): Promise
 }
 
 /** The answer of these events, as a message of the conversation. */
-function asMessage({ events }: Told): Extract<ModelMessage, { role: 'assistant' }> {
+function asMessage({ events }: CallOutcome): Extract<ModelMessage, { role: 'assistant' }> {
   const stopped = events.at(-1);
   if (stopped?.type !== 'stopped') throw new Error('the answer did not stop');
   const toolCalls = events.flatMap((event) => (event.type === 'tool_call' ? [event.call] : []));
@@ -151,14 +155,14 @@ describe('anthropic', () => {
   );
 
   it('signed thinking is returned unchanged, only to the same model', async () => {
-    const told = await call(anthropicWire, thoughtful);
-    expect(told.events.filter((event) => event.type === 'reasoning').map((event) => event.text)).toEqual([
+    const outcome = await call(anthropicWire, thoughtful);
+    expect(outcome.events.filter((event) => event.type === 'reasoning').map((event) => event.text)).toEqual([
       'Let me ',
       'see.',
     ]);
-    expect(told.events.at(-1)).toMatchObject({ usage: { inputTokens: 12, outputTokens: 9 } });
+    expect(outcome.events.at(-1)).toMatchObject({ usage: { inputTokens: 12, outputTokens: 9 } });
     // As the database returns it.
-    const stored = JSON.parse(JSON.stringify(asMessage(told))) as ModelMessage;
+    const stored = JSON.parse(JSON.stringify(asMessage(outcome))) as ModelMessage;
     const messages = [question, stored, result('c1', 'France')];
     const same = (await sent(anthropicWire, { messages }))['messages'] as { content: unknown }[];
     expect(same[1]?.content).toEqual([thinking, { type: 'tool_use', ...call1 }]);
@@ -179,10 +183,10 @@ describe('anthropic', () => {
     const found = anthropicWire.text(['Found.'], { input: 6, output: 2 });
     upstream.respond((exchange) => exchange.sendAll(upstream.requests.length === 1 ? paused : found));
     const access = { managedKey: undefined, baseUrl: upstream.url };
-    const told = await tell(anthropicWire.runtime(access, transport, clock), requestOf(anthropicWire));
-    expect(told.thrown).toBeUndefined();
-    expect(textOf(told.events)).toBe('Found.');
-    expect(told.events.at(-1)).toMatchObject({ reason: 'end', usage: { inputTokens: 11, outputTokens: 6 } });
+    const outcome = await callRuntime(anthropicWire.runtime(access, transport, clock), requestOf(anthropicWire));
+    expect(outcome.thrown).toBeUndefined();
+    expect(textOf(outcome.events)).toBe('Found.');
+    expect(outcome.events.at(-1)).toMatchObject({ reason: 'end', usage: { inputTokens: 11, outputTokens: 6 } });
     expect((upstream.requests[1]?.body['messages'] as unknown[]).at(-1)).toEqual({
       role: 'assistant',
       content: [{ ...search, input: { query: 'x' } }],
@@ -221,7 +225,7 @@ describe('openai-responses', () => {
     const written = { type: 'function_call', call_id: 'c1', name: 'look_up', arguments: '{"city":"Paris"}' };
     const functionCall = { ...written, id: 'fc_1' };
     const done = { id: 'r', status: 'completed', output: [], usage: { input_tokens: 3, output_tokens: 4 } };
-    const told = await call(
+    const outcome = await call(
       openaiWire,
       sse(
         { type: 'response.reasoning_summary_text.delta', delta: 'Hm.' },
@@ -231,8 +235,8 @@ describe('openai-responses', () => {
         { type: 'response.completed', response: done },
       ),
     );
-    expect(told.events.at(0)).toEqual({ type: 'reasoning', text: 'Hm.' });
-    const messages = [question, asMessage(told), result('c1', 'down', true)];
+    expect(outcome.events.at(0)).toEqual({ type: 'reasoning', text: 'Hm.' });
+    const messages = [question, asMessage(outcome), result('c1', 'down', true)];
     const output = { type: 'function_call_output', call_id: 'c1', output: 'Error: down' };
     expect((await sent(openaiWire, { messages }))['input']).toEqual([
       { role: 'user', content: 'where' },
@@ -263,15 +267,15 @@ describe('gemini', () => {
 
   it('signatures are returned with their parts; thoughts and local ids are not sent', async () => {
     const signed = { functionCall: { name: 'look_up', args: { city: 'Paris' } }, thoughtSignature: 'c2ln' };
-    const told = await call(geminiWire, [
+    const outcome = await call(geminiWire, [
       frame([{ text: 'Hm.', thought: true }]),
       frame([{ text: 'I look ' }]),
       frame([{ text: 'it up.' }]),
       frame([signed]),
       frame([], 'STOP'),
     ]);
-    expect(told.events.at(0)).toEqual({ type: 'reasoning', text: 'Hm.' });
-    const answer = asMessage(told);
+    expect(outcome.events.at(0)).toEqual({ type: 'reasoning', text: 'Hm.' });
+    const answer = asMessage(outcome);
     expect(answer.toolCalls[0]?.id).toMatch(/^local_/);
     const messages = [question, answer, result(answer.toolCalls[0]?.id ?? '', 'France')];
     expect((await sent(geminiWire, { messages }))['contents']).toEqual([
@@ -321,9 +325,11 @@ describe('gemini', () => {
     upstream.respond((exchange) =>
       exchange.refuse(400, { error: { code: 400, details: [{ reason: 'API_KEY_INVALID' }] } }),
     );
-    expect((await tell(runtime, requestOf(geminiWire))).thrown).toMatchObject({ code: 'provider_auth' });
+    expect((await callRuntime(runtime, requestOf(geminiWire))).thrown).toMatchObject({ code: 'provider_auth' });
     upstream.respond((exchange) => exchange.refuse(429, { error: { details: [{ retryDelay: '17.2s' }] } }));
-    expect((await tell(runtime, requestOf(geminiWire))).thrown).toMatchObject({ facts: { retryAfterSeconds: 18 } });
+    expect((await callRuntime(runtime, requestOf(geminiWire))).thrown).toMatchObject({
+      facts: { retryAfterSeconds: 18 },
+    });
   });
 });
 
@@ -355,8 +361,8 @@ it.each<[string, ProviderWire, string[]]>([
   '%s reports the provider’s id of the answer and the model that writes it, once and before the text',
   async (_provider, wire, frames) => {
     const { events } = await call(wire, frames);
-    const told = { type: 'response', response: { id: 'answer-1', model: 'dated' } };
-    expect(events.filter(({ type }) => type === 'response')).toEqual([told]);
+    const outcome = { type: 'response', response: { id: 'answer-1', model: 'dated' } };
+    expect(events.filter(({ type }) => type === 'response')).toEqual([outcome]);
     expect(events.findIndex(({ type }) => type === 'response')).toBeLessThan(
       events.findIndex(({ type }) => type === 'text'),
     );

@@ -1,6 +1,6 @@
 import { LLMock } from '@copilotkit/aimock';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { failureOf, requestOf, tell, textOf } from '../../../../test/support/model-calls.js';
+import { failureOf, requestOf, callRuntime, textOf } from '../../../../test/support/model-calls.js';
 import { PROVIDER_WIRES, type ProviderWire } from '../../../../test/support/provider-wire.js';
 import { SystemClock } from '../../../platform/clock/index.js';
 import type { ModelMessage, ModelRuntime, ToolDefinition } from '../../domain/model-runtime.js';
@@ -45,11 +45,11 @@ describe.each(PROVIDER_WIRES)('$provider against a mock of its API', (wire: Prov
   it('streams text and reports the usage', async () => {
     const usage = { input_tokens: 21, output_tokens: 8, promptTokenCount: 21, candidatesTokenCount: 8 };
     mock.onMessage('hello', { content: 'Hello from the other side', usage }, { chunkSize: 5 });
-    const told = await tell(runtime, requestOf(wire));
-    expect(told.thrown).toBeUndefined();
-    expect(textOf(told.events)).toBe('Hello from the other side');
-    expect(told.events.filter((event) => event.type === 'text').length).toBeGreaterThan(1);
-    expect(told.events.at(-1)).toMatchObject({
+    const outcome = await callRuntime(runtime, requestOf(wire));
+    expect(outcome.thrown).toBeUndefined();
+    expect(textOf(outcome.events)).toBe('Hello from the other side');
+    expect(outcome.events.filter((event) => event.type === 'text').length).toBeGreaterThan(1);
+    expect(outcome.events.at(-1)).toMatchObject({
       type: 'stopped',
       reason: 'end',
       usage: { inputTokens: 21, outputTokens: 8 },
@@ -63,7 +63,7 @@ describe.each(PROVIDER_WIRES)('$provider against a mock of its API', (wire: Prov
       { role: 'assistant', text: 'an answer', toolCalls: [] },
       { role: 'user', text: 'second' },
     ];
-    await tell(runtime, requestOf(wire, { system: 'Be brief.', messages, tools: [LOOK_UP] }));
+    await callRuntime(runtime, requestOf(wire, { system: 'Be brief.', messages, tools: [LOOK_UP] }));
     expect(received().map((message) => message.role)).toEqual(['system', 'user', 'assistant', 'user']);
     expect(JSON.stringify(received())).toMatch(/Be brief\..*first.*an answer.*second/);
     expect(JSON.stringify(mock.getLastRequest()?.body)).toContain('Looks a city up.');
@@ -74,7 +74,7 @@ describe.each(PROVIDER_WIRES)('$provider against a mock of its API', (wire: Prov
     mock.on({ userMessage: 'where', hasToolResult: false }, { toolCalls });
     mock.on({ userMessage: 'where', hasToolResult: true }, { content: 'It is in France.' });
     const question: ModelMessage = { role: 'user', text: 'where is it' };
-    const first = await tell(runtime, requestOf(wire, { messages: [question], tools: [LOOK_UP] }));
+    const first = await callRuntime(runtime, requestOf(wire, { messages: [question], tools: [LOOK_UP] }));
     expect(first.thrown).toBeUndefined();
     const call = first.events.find((event) => event.type === 'tool_call')?.call;
     expect(call).toMatchObject({ name: 'look_up', input: { city: 'Paris' } });
@@ -87,7 +87,7 @@ describe.each(PROVIDER_WIRES)('$provider against a mock of its API', (wire: Prov
       { role: 'assistant', text: '', toolCalls: [call], state: stopped.state },
       { role: 'tool', toolCallId: call.id, toolName: call.name, output: 'France', isError: false },
     ];
-    const second = await tell(runtime, requestOf(wire, { messages, tools: [LOOK_UP] }));
+    const second = await callRuntime(runtime, requestOf(wire, { messages, tools: [LOOK_UP] }));
     expect(textOf(second.events)).toBe('It is in France.');
     expect(received().map((message) => message.role)).toEqual(['user', 'assistant', 'tool']);
     expect(JSON.stringify(received().at(-1))).toContain('France');
@@ -99,7 +99,7 @@ describe.each(PROVIDER_WIRES)('$provider against a mock of its API', (wire: Prov
     [401, 'provider_auth', undefined],
   ])('a response with %i is %s', async (status, code, retryAfterSeconds) => {
     mock.onMessage('hello', { status, error: { message: 'no' }, retryAfter: 9 });
-    const failure = failureOf(await tell(runtime, requestOf(wire)));
+    const failure = failureOf(await callRuntime(runtime, requestOf(wire)));
     expect({ code: failure.code, retryAfterSeconds: failure.facts.retryAfterSeconds }).toEqual({
       code,
       retryAfterSeconds,

@@ -1,6 +1,7 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { Feature } from '../../../access/index.js';
 import type { Clock } from '../../../platform/clock/index.js';
+import { storedObject } from '../../../platform/stored-json/index.js';
 import type { CatalogueModel } from '../../domain/catalogue-model.js';
 import type { ModelRuntime, ProviderOptions } from '../../domain/model-runtime.js';
 import type { OwnKeyRules } from './own-key.js';
@@ -16,13 +17,9 @@ export interface ModelChoice {
  * A provider of agents. Its methods accept only options of its own type, which the compiler cannot check for a descriptor from a
  * lookup: look it up by the type of the options that you pass.
  */
-export interface Provider<
-  Type extends string = string,
-  Options extends { readonly type: Type } = { readonly type: Type },
-  Request extends { readonly type: Type } = { readonly type: Type },
-> {
+export interface Provider<Options extends ProviderOptions, Request extends ProviderOptions = Options> {
   /** `provider.type` of its agents; stored, so it never changes. */
-  readonly type: Type;
+  readonly type: Options['type'];
   /** The feature that an organization needs for such agents; absent if every organization may have them. */
   readonly feature?: Feature;
   readonly ownKey: OwnKeyRules;
@@ -38,7 +35,7 @@ export interface Provider<
 }
 
 /** The settings that a provider adds to its agents. */
-export interface ProviderSettings<Options, Request> {
+export interface ProviderSettings<Options, Request = Options> {
   /** Reads settings that any release has stored: each field except `type` has a default. */
   readonly stored: z.ZodObject & z.ZodType<Options>;
   /** Settings of an agent that is created without any. */
@@ -53,20 +50,25 @@ export interface ProviderSettings<Options, Request> {
   withWebSearch?(options: Options): Options;
 }
 
-export type RuntimeClass<Options extends ProviderOptions> = new (
-  access: ProviderAccess,
-  transport: ModelTransport,
-  clock: Clock,
-) => ModelRuntime<Options>;
+/** The settings of a provider whose agents have none. */
+export function withoutSettings<const Type extends string>(type: Type): ProviderSettings<{ readonly type: Type }> {
+  const none = { type };
+  return {
+    stored: storedObject({ type: z.literal(type) }),
+    initial: none,
+    quick: none,
+    merge: (current) => current,
+    describe: () => ({}),
+  };
+}
 
 /** A provider that has an API for its models. */
 export interface ApiProvider<
-  Type extends string = string,
-  Options extends { readonly type: Type } = { readonly type: Type },
-  Request extends { readonly type: Type } = { readonly type: Type },
-> extends Provider<Type, Options, Request> {
+  Options extends ProviderOptions,
+  Request extends ProviderOptions = Options,
+> extends Provider<Options, Request> {
   /** Loads the runtime, and the SDK with it. */
-  runtime(): Promise<RuntimeClass<Options>>;
+  runtime(): Promise<new (access: ProviderAccess, transport: ModelTransport, clock: Clock) => ModelRuntime<Options>>;
   /** The prefixes of its API keys. */
   readonly keyPrefixes: readonly string[];
   /** Prefix of the operator's settings: `<name>_API_KEY` and `<name>_BASE_URL`, which replaces the public address. */
@@ -77,22 +79,4 @@ export interface ApiProvider<
   readonly gatewayPath?: string;
   /** Media types of attachments that its models do not accept. */
   readonly refusedMediaTypes: readonly string[];
-}
-
-/** Describes a provider that has an API. */
-export function defineApiProvider<
-  const Type extends string,
-  Options extends { readonly type: Type },
-  Request extends { readonly type: Type },
->(provider: ApiProvider<Type, Options, Request>): ApiProvider<Type, Options, Request> {
-  return provider;
-}
-
-/** Describes a provider whose agents use the models and APIs of other providers. */
-export function defineProvider<
-  const Type extends string,
-  Options extends { readonly type: Type },
-  Request extends { readonly type: Type },
->(provider: Provider<Type, Options, Request>): Provider<Type, Options, Request> {
-  return provider;
 }

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { FakeUpstream } from '../../../../test/support/fake-upstream.js';
 import { ManualClock } from '../../../../test/support/manual-clock.js';
-import { requestOf, tell } from '../../../../test/support/model-calls.js';
+import { requestOf, callRuntime } from '../../../../test/support/model-calls.js';
 import { anthropicWire, geminiWire, openaiWire, type ProviderWire } from '../../../../test/support/provider-wire.js';
 import type { ModelMedia } from '../../domain/model-attachment.js';
 import type { ModelMessage } from '../../domain/model-runtime.js';
@@ -46,8 +46,8 @@ async function sent(wire: ProviderWire, ...results: ModelMessage[]): Promise<Rea
     { role: 'assistant', text: '', toolCalls },
     ...results,
   ];
-  const told = await tell(wire.runtime(access, transport, clock), requestOf(wire, { messages }));
-  expect(told.thrown).toBeUndefined();
+  const outcome = await callRuntime(wire.runtime(access, transport, clock), requestOf(wire, { messages }));
+  expect(outcome.thrown).toBeUndefined();
   return upstream.requests.at(-1)?.body ?? {};
 }
 

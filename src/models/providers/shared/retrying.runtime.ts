@@ -4,22 +4,26 @@ import type { ModelEvent, RuntimeRequest, ModelRuntime } from '../../domain/mode
 import { MAX_RETRIES, MAX_RETRY_AFTER_SECONDS, RETRY_BASE_MS } from './limits.js';
 
 /**
- * Repeats a call that the provider refused before it sent anything. After the first event the caller gets the failure, because
+ * Loads a runtime, and the SDK with it, for its first request: the SDKs are a seventh of all modules of the process. Repeats a call that the provider refused before it sent anything. After the first event the caller gets the failure, because
  * it has passed that event on. The pause doubles with each attempt, and half of it is random; a longer `Retry-After` replaces it.
  */
 export class RetryingRuntime implements ModelRuntime {
+  private runtime: Promise<ModelRuntime> | undefined;
+
   constructor(
-    private readonly runtime: ModelRuntime,
+    private readonly load: () => Promise<ModelRuntime>,
     private readonly clock: Clock,
     /** Returns uniformly distributed numbers from 0 to 1. */
     private readonly random: () => number,
   ) {}
 
   async *stream(request: RuntimeRequest, signal: AbortSignal): AsyncGenerator<ModelEvent> {
+    const runtime = await (this.runtime ??= this.load());
+    signal.throwIfAborted();
     for (let attempt = 1; ; attempt += 1) {
       let hasAnswered = false;
       try {
-        for await (const event of this.runtime.stream(request, signal)) {
+        for await (const event of runtime.stream(request, signal)) {
           hasAnswered = true;
           yield event;
         }

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { FakeUpstream, REFUSED_URL } from '../../../../test/support/fake-upstream.js';
-import { failureOf, requestOf, tell, textOf } from '../../../../test/support/model-calls.js';
+import { failureOf, requestOf, callRuntime, textOf } from '../../../../test/support/model-calls.js';
 import { anthropicWire, openaiWire } from '../../../../test/support/provider-wire.js';
 import { SystemClock } from '../../../platform/clock/index.js';
 import type { ModelRuntime } from '../../domain/model-runtime.js';
@@ -36,8 +36,8 @@ describe.each([anthropicWire, openaiWire])('a call of $provider through a gatewa
 
   it('keeps the tokens and addresses of gateways with the same key apart', async () => {
     for (const name of ['one', 'two', 'one']) {
-      const told = await tell(runtime, requestOf(wire, { route: routed(`token-${name}`, name) }));
-      expect(textOf(told.events)).toBe('ok');
+      const outcome = await callRuntime(runtime, requestOf(wire, { route: routed(`token-${name}`, name) }));
+      expect(textOf(outcome.events)).toBe('ok');
     }
     const seen = gateway.requests.map(({ path, headers }) => [path.split('/')[2], headers['x-token']]);
     expect(seen).toEqual([
@@ -49,7 +49,7 @@ describe.each([anthropicWire, openaiWire])('a call of $provider through a gatewa
 
   it('that fails reveals neither token nor key, even if the gateway quotes them', async () => {
     gateway.respond((exchange) => exchange.refuse(401, { error: 'canary-token and own-key-1 do not go together' }));
-    const failure = failureOf(await tell(runtime, requestOf(wire, { route: routed('canary-token') })));
+    const failure = failureOf(await callRuntime(runtime, requestOf(wire, { route: routed('canary-token') })));
     expect([failure.code, failure.message]).toEqual(['provider_auth', expect.stringContaining('gateway')]);
     expect(failure.facts.detail).toBe('401');
     expect(JSON.stringify([failure, failure.facts, failure.cause])).not.toMatch(/canary-token|own-key-1/);

@@ -1,5 +1,6 @@
 import type { SchemaRefusal } from '../../domain/model-failure.js';
 import type { ToolDefinition } from '../../domain/model-runtime.js';
+import { errorIn } from './error-body.js';
 import { MAX_QUOTED_REFUSAL } from './limits.js';
 
 /**
@@ -33,30 +34,14 @@ export function schemaRefusal(
   secrets: readonly string[],
 ): SchemaRefusal | undefined {
   if (tools.length === 0) return undefined;
-  const { message, text } = readError(body);
+  const error: Readonly<Record<string, unknown>> = errorIn(body) ?? { message: body };
+  const { message, param, code, details } = error;
+  const text = [message, param, code, JSON.stringify(details)].filter((part) => typeof part === 'string').join('\n');
   const places = PLACES.flatMap((place) => [...text.matchAll(place)].map(([, index]) => tools[Number(index)]?.name));
   const names = [...text.matchAll(NAMED)].map(([, name]) => tools.find((tool) => tool.name === name)?.name);
   const refused = [...new Set([...places, ...names].filter((name) => name !== undefined))];
   if (refused.length === 0 && (OF_ANOTHER_PART.test(text) || !UNNAMED.test(text))) return undefined;
-  return { tools: refused, reason: quote(message, secrets) };
-}
-
-/** The message of an error, and all its text that may name a tool. A body that is not JSON, such as a truncated one, is the message. */
-function readError(body: string): { readonly message: string; readonly text: string } {
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(body);
-  } catch {
-    return { message: body, text: body };
-  }
-  const [first] = [parsed].flat();
-  const error = fieldsOf(fieldsOf(first)['error'] ?? first);
-  const { message, param, code, details } = error;
-  const sentence = typeof message === 'string' ? message : '';
-  return {
-    message: sentence,
-    text: [sentence, param, code, details === undefined ? '' : JSON.stringify(details)].filter(isText).join('\n'),
-  };
+  return { tools: refused, reason: quote(typeof message === 'string' ? message : '', secrets) };
 }
 
 function quote(message: string, secrets: readonly string[]): string {
@@ -68,12 +53,4 @@ function quote(message: string, secrets: readonly string[]): string {
     .filter((secret) => secret !== '')
     .reduce((text, secret) => text.replaceAll(secret, '[secret]'), line);
   return withoutSecrets.replace(KEY_LIKE, '[secret]').slice(0, MAX_QUOTED_REFUSAL).toWellFormed();
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string' && value !== '';
-}
-
-function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }

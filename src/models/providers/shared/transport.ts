@@ -66,7 +66,7 @@ export class ModelTransport {
         signal: call.signal,
       });
       if (answer.statusCode < 200 || answer.statusCode > 299) {
-        throw await refusal(answer.statusCode, answer.headers, call.watch(answer.body), this.clock.now());
+        throw await refusal(answer.statusCode, answer.headers, answer.body, this.clock.now());
       }
       return new Response(call.stream(answer.body), { status: 200, headers: flatten(answer.headers) });
     } catch (error) {
@@ -85,11 +85,7 @@ export class ModelTransport {
 type RawHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 function flatten(headers: RawHeaders): Headers {
-  const flat = new Headers();
-  for (const [name, value] of Object.entries(headers)) {
-    if (value !== undefined) flat.set(name, typeof value === 'string' ? value : value.join(', '));
-  }
-  return flat;
+  return new Headers(Object.entries(headers).map(([name, value = '']) => [name, String(value)] as const));
 }
 
 function textOf(body: RequestInit['body']): string {
@@ -160,14 +156,6 @@ class WatchedCall {
     this.isSilent = true;
     this.controller.abort(new TransportFailure({ kind: 'silent' }));
   };
-
-  async *watch(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-    for await (const chunk of chunks) {
-      this.waitingSince = null;
-      yield chunk;
-      this.waitingSince = this.clock.monotonic();
-    }
-  }
 
   stream(body: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
     const chunks = body[Symbol.asyncIterator]();

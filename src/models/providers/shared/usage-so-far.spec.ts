@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { FakeUpstream } from '../../../../test/support/fake-upstream.js';
 import { ManualClock } from '../../../../test/support/manual-clock.js';
-import { failureOf, requestOf, tell } from '../../../../test/support/model-calls.js';
+import { failureOf, requestOf, callRuntime } from '../../../../test/support/model-calls.js';
 import { anthropicWire, geminiWire, openaiWire, type ProviderWire } from '../../../../test/support/provider-wire.js';
 import { ModelTransport } from './transport.js';
 
@@ -39,9 +39,9 @@ describe('the usage so far of a call that breaks off', () => {
   async function brokenOff(wire: ProviderWire, ...responses: string[][]): Promise<unknown[]> {
     upstream.respond((exchange) => exchange.sendAll(responses.shift() ?? []));
     const runtime = wire.runtime({ managedKey: 'key', baseUrl: wire.baseUrl(upstream.url) }, transport, clock);
-    const told = await tell(runtime, requestOf(wire));
-    failureOf(told);
-    return told.events.filter(({ type }) => type !== 'response');
+    const outcome = await callRuntime(runtime, requestOf(wire));
+    failureOf(outcome);
+    return outcome.events.filter(({ type }) => type !== 'response');
   }
 
   it('has the input before the text on Anthropic, and no output before a message_delta', async () => {

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { DEFAULT_KNOWLEDGE_SEARCH, KnowledgeTuning, type RunnableAgent } from '../../../../agents/index.js';
 import type { UserContext } from '../../../../conversations/index.js';
-import { takesSemanticWeight } from '../../../../models/index.js';
+import { providerOf } from '../../../../models/index.js';
 import { roundedScore } from '../../domain/ranking.js';
 import { calibrated } from '../../domain/semantic-calibration.js';
 import { type Candidate, Candidates, type Comparison } from './candidates.js';
@@ -120,7 +120,7 @@ export class SearchKnowledge {
 }
 
 function weightOf({ options, knowledgeSearch }: RunnableAgent, asked: KnowledgeQuery): number {
-  if (!takesSemanticWeight(options.type)) return DEFAULT_KNOWLEDGE_SEARCH.semanticWeight;
+  if (providerOf(options.type).fixedSemanticWeight === true) return DEFAULT_KNOWLEDGE_SEARCH.semanticWeight;
   return asked.semanticWeight ?? knowledgeSearch.semanticWeight;
 }
 

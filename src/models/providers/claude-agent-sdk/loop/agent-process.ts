@@ -1,4 +1,5 @@
 import { EventEmitter } from 'node:events';
+import { Readable } from 'node:stream';
 import type { Clock } from '../../../../platform/clock/index.js';
 import { newId } from '../../../../platform/ids/index.js';
 import type { ChildProcess, ChildProcesses, PrivateFolders } from '../../../../platform/processes/index.js';
@@ -32,24 +33,21 @@ export interface ProcessHost {
  * tool call by its number. It can be killed at any time.
  */
 export class AgentProcess {
-  /** Resolves when the process has ended, for whatever reason. Never rejects. */
-  readonly ended: Promise<void>;
   runs = 0;
   private readonly id = newId();
-  private readonly prompts = new Prompts();
+  private readonly prompts = new Readable({ objectMode: true, read: () => undefined });
   private readonly key: string;
   private child: ChildProcess | undefined;
   private query: SdkQuery | undefined;
   private turn: Turn | undefined;
   private turnEnded: (() => void) | undefined;
   private ending: Promise<void> | undefined;
-  private markEnded: () => void = () => undefined;
+  private readonly end = Promise.withResolvers<undefined>();
 
   private constructor(
     private readonly host: ProcessHost,
     readonly organizationId: string,
   ) {
-    this.ended = new Promise((resolve) => (this.markEnded = resolve));
     this.key = host.endpoint.register((token, call) => {
       // A request of an earlier run has no receiver.
       if (this.turn?.token === token) this.turn.onModelCall(call);
@@ -73,6 +71,11 @@ export class AgentProcess {
     return process;
   }
 
+  /** Resolves when the process has ended, for whatever reason. Never rejects. */
+  get ended(): Promise<unknown> {
+    return this.end.promise;
+  }
+
   get hasEnded(): boolean {
     return this.ending !== undefined;
   }
@@ -83,7 +86,7 @@ export class AgentProcess {
     const turn = new Turn(this.host.clock);
     this.turn = turn;
     if (this.hasEnded) turn.fail(new AgentLoopFailure('The process has ended'));
-    else this.prompts.push(promptOf(turn.token));
+    else this.prompts.push(userMessage(promptOf(turn.token)));
     return turn;
   }
 
@@ -98,7 +101,7 @@ export class AgentProcess {
 
   /** Kills the process and its descendants, and removes its folder. Never rejects. */
   kill(reason: string): Promise<void> {
-    this.ending ??= this.end(reason);
+    this.ending ??= this.stop(reason);
     return this.ending;
   }
 
@@ -112,7 +115,10 @@ export class AgentProcess {
     });
     const server = sdk.createSdkMcpServer({ name: TOOL.server, version: '1.0.0', tools: [call] });
     const spawn = (request: SpawnRequest): SdkProcess => this.spawn(request, folder);
-    const query = sdk.query({ prompt: this.prompts, options: sdkOptions({ folder, env, server, spawn }) });
+    const query = sdk.query({
+      prompt: this.prompts as AsyncIterable<UserMessage>,
+      options: sdkOptions({ folder, env, server, spawn }),
+    });
     this.query = query;
     void this.listen(query);
   }
@@ -123,27 +129,19 @@ export class AgentProcess {
     this.child = child;
     // The service must be able to stop while the process is idle. Runs wait for it by other means.
     child.keepsOwner(false);
-    const events = new EventEmitter();
-    let end: { readonly exitCode: number | null } | undefined;
-    void child.ended.then((ended) => {
-      end = ended;
-      void this.kill(ended.excess === null ? 'it ended by itself' : `it exceeded a limit: ${ended.excess}`);
-      events.emit('exit', ended.exitCode, ended.signal ?? null);
-    });
-    return {
-      ...{ stdin: child.input, stdout: child.output },
-      ...{ on: events.on.bind(events), once: events.once.bind(events), off: events.off.bind(events) },
+    const process = Object.assign(new EventEmitter(), {
+      ...{ stdin: child.input, stdout: child.output, killed: false, exitCode: null },
       kill: () => {
         void child.kill();
         return true;
       },
-      get killed() {
-        return end !== undefined;
-      },
-      get exitCode() {
-        return end?.exitCode ?? null;
-      },
-    };
+    });
+    void child.ended.then(({ exitCode, excess, signal = null }) => {
+      Object.assign(process, { killed: true, exitCode });
+      void this.kill(excess === null ? 'it ended by itself' : `it exceeded a limit: ${excess}`);
+      process.emit('exit', exitCode, signal);
+    });
+    return process;
   }
 
   private async listen(query: SdkQuery): Promise<void> {
@@ -166,40 +164,19 @@ export class AgentProcess {
     return (await this.turn?.onToolCall(toolUseIdOf(extra))) ?? UNKNOWN_CALL;
   }
 
-  private async end(reason: string): Promise<void> {
+  private async stop(reason: string): Promise<void> {
     const { endpoint, folders } = this.host;
     endpoint.forget(this.key);
     this.turn?.fail(new AgentLoopFailure(`A process of the agent SDK has ended: ${reason}`));
-    this.prompts.end();
+    this.prompts.push(null);
     await this.child?.kill();
     this.query?.close();
-    this.markEnded();
+    this.end.resolve(undefined);
     // If this fails, `removeOldFolders` removes the folder later.
     await folders.remove(this.id).catch(() => undefined);
   }
 }
 
-/** The prompts of a process, as the input stream of the SDK. */
-class Prompts implements AsyncIterable<UserMessage> {
-  private readonly waiting: UserMessage[] = [];
-  private wake: (() => void) | undefined;
-  private hasEnded = false;
-
-  push(content: string): void {
-    this.waiting.push({ type: 'user', message: { role: 'user', content }, parent_tool_use_id: null, session_id: '' });
-    this.wake?.();
-  }
-
-  end(): void {
-    this.hasEnded = true;
-    this.wake?.();
-  }
-
-  async *[Symbol.asyncIterator](): AsyncGenerator<UserMessage> {
-    for (;;) {
-      yield* this.waiting.splice(0);
-      if (this.hasEnded) return;
-      if (this.waiting.length === 0) await new Promise<void>((resolve) => (this.wake = resolve));
-    }
-  }
+function userMessage(content: string): UserMessage {
+  return { type: 'user', message: { role: 'user', content }, parent_tool_use_id: null, session_id: '' };
 }

@@ -37,15 +37,8 @@ export class MessagesCall {
 
   private answer(stopReason: string, blocks: readonly object[], delta: object): void {
     this.stopPings();
-    const message = {
-      type: 'message',
-      role: 'assistant',
-      model: 'model',
-      content: [],
-      stop_reason: null,
-      stop_sequence: null,
-    };
-    this.send('message_start', { message: { id: 'msg', ...message, usage: NO_TOKENS } });
+    const message = { id: 'msg', type: 'message', role: 'assistant', model: 'model', content: [], usage: NO_TOKENS };
+    this.send('message_start', { message: { ...message, stop_reason: null, stop_sequence: null } });
     for (const [index, content_block] of blocks.entries()) {
       this.send('content_block_start', { index, content_block });
       this.send('content_block_delta', { index, delta });

@@ -1,11 +1,8 @@
-import type { Clock } from '../../../../platform/clock/index.js';
+import { type Clock, untilAborted } from '../../../../platform/clock/index.js';
 import type { AgentProcess } from './agent-process.js';
 import { IDLE_MS, MAX_RUNS, SHARE_MS } from './limits.js';
 
-interface Waiter {
-  readonly resolve: (process: AgentProcess) => void;
-  readonly reject: (failure: Error) => void;
-}
+type Waiter = PromiseWithResolvers<AgentProcess>;
 
 /** The waiting runs of an organization. */
 interface Queue {
@@ -38,30 +35,23 @@ export class ProcessPool {
   }
 
   /** A process for one run, to be returned with `release`. @throws AgentLoopFailure; the signal's reason */
-  acquire(organizationId: string, signal: AbortSignal): Promise<AgentProcess> {
-    return new Promise((resolve, reject) => {
-      signal.throwIfAborted();
-      const abort = (): void => {
-        this.leave(organizationId, waiter);
-        reject(signal.reason as Error);
-      };
-      const settle = (): void => signal.removeEventListener('abort', abort);
-      const waiter: Waiter = {
-        resolve: (process) => {
-          settle();
-          if (signal.aborted) this.release(process);
-          else resolve(process);
-        },
-        reject: (failure) => {
-          settle();
-          reject(failure);
-        },
-      };
-      signal.addEventListener('abort', abort, { once: true });
-      const { since, waiters } = this.waiting.get(organizationId) ?? { since: this.clock.monotonic(), waiters: [] };
-      this.waiting.set(organizationId, { since, waiters: [...waiters, waiter] });
-      this.serve();
-    });
+  async acquire(organizationId: string, signal: AbortSignal): Promise<AgentProcess> {
+    signal.throwIfAborted();
+    const waiter: Waiter = Promise.withResolvers();
+    const { since, waiters } = this.waiting.get(organizationId) ?? { since: this.clock.monotonic(), waiters: [] };
+    this.waiting.set(organizationId, { since, waiters: [...waiters, waiter] });
+    this.serve();
+    try {
+      return await untilAborted(waiter.promise, signal);
+    } catch (error) {
+      this.leave(organizationId, waiter);
+      // A process may already be starting for this run.
+      waiter.promise.then(
+        (process) => this.release(process),
+        () => undefined,
+      );
+      throw error;
+    }
   }
 
   /** Takes back a process that has ended its turn or itself. */
@@ -118,7 +108,7 @@ export class ProcessPool {
       this.give(process, waiter);
     } catch (error) {
       this.starting -= 1;
-      waiter.reject(error as Error);
+      waiter.reject(error);
       this.serve();
     }
   }

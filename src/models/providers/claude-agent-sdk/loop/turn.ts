@@ -8,11 +8,6 @@ import { newToken } from './messages-endpoint.js';
 const DONE: ToolResult = { content: [{ type: 'text', text: 'Made.' }] };
 export const UNKNOWN_CALL: ToolResult = { content: [{ type: 'text', text: 'There is no such call.' }], isError: true };
 
-interface Waiter {
-  readonly resolve: () => void;
-  readonly reject: (failure: AgentLoopFailure) => void;
-}
-
 /** The work of one process for one run: it asks for model calls and makes tool calls, and waits for each. */
 export class Turn {
   readonly token = newToken();
@@ -24,7 +19,7 @@ export class Turn {
   /** The engine has made the calls of the last response. */
   private callsAreMade = true;
   private resolveTools: (() => void)[] = [];
-  private waiter: Waiter | undefined;
+  private waiter: PromiseWithResolvers<undefined> | undefined;
   private failure: AgentLoopFailure | undefined;
   private isOver = false;
 
@@ -73,7 +68,7 @@ export class Turn {
       return;
     }
     this.call = call;
-    this.waiter?.resolve();
+    this.waiter?.resolve(undefined);
   }
 
   /** The process calls the tool. Resolves when the engine has made the calls. */
@@ -83,7 +78,7 @@ export class Turn {
     // The engine makes all calls of a response after the first, and the process may make others later.
     if (this.callsAreMade) return DONE;
     const made = new Promise<void>((resolve) => this.resolveTools.push(resolve));
-    this.waiter?.resolve();
+    this.waiter?.resolve(undefined);
     await made;
     return DONE;
   }
@@ -95,30 +90,20 @@ export class Turn {
   }
 
   /** Waits for the next request of the process. */
-  private nextRequest(): Promise<void> {
-    return new Promise<void>((resolve, reject) => {
-      if (this.failure !== undefined) {
-        reject(this.failure);
-        return;
-      }
-      const cancel = this.clock.after(STEP_MS, () =>
-        this.fail(new AgentLoopFailure('The process did not continue its run in time')),
-      );
-      const settle = (): void => {
-        cancel();
-        this.waiter = undefined;
-      };
-      this.waiter = {
-        resolve: () => {
-          settle();
-          resolve();
-        },
-        reject: (failure) => {
-          settle();
-          reject(failure);
-        },
-      };
-    });
+  private async nextRequest(): Promise<void> {
+    if (this.failure !== undefined) throw this.failure;
+    const cancel = this.clock.after(STEP_MS, () =>
+      this.fail(new AgentLoopFailure('The process did not continue its run in time')),
+    );
+    const waiter = Promise.withResolvers<undefined>();
+    this.waiter = waiter;
+    try {
+      await waiter.promise;
+    } finally {
+      cancel();
+      // The engine may be waiting for another request already.
+      if (this.waiter === waiter) this.waiter = undefined;
+    }
   }
 
   private resolveToolCalls(): void {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { codesIn, codesOf } from './error-codes.js';
+import { codesIn, codesOf } from './error-body.js';
 
 describe("the codes of a provider's error", () => {
   it.each([

@@ -1,0 +1,50 @@
+import { newId } from '../../../platform/ids/index.js';
+import type { AssistantMessage, JsonObject, ModelToolCall } from '../../domain/model-runtime.js';
+import { MAX_MALFORMED_INPUT } from './limits.js';
+
+export type ToolInput = Pick<ModelToolCall, 'input' | 'malformedInput'>;
+
+/** The input of a tool call in a complete response, from the text that the model wrote. Blank text means no arguments. */
+export function toolInputOf(json: string): ToolInput {
+  if (json.trim() === '') return { input: {} };
+  let value: unknown;
+  try {
+    value = JSON.parse(json);
+  } catch {
+    return malformed(json);
+  }
+  return isJsonObject(value) ? { input: value } : malformed(json);
+}
+
+/** @param written text that is not a JSON object; stored up to `MAX_MALFORMED_INPUT` */
+export function malformed(written: string): Required<ToolInput> {
+  const isLong = written.length > MAX_MALFORMED_INPUT;
+  return {
+    input: {},
+    malformedInput: isLong ? `${written.slice(0, MAX_MALFORMED_INPUT).toWellFormed()}…` : written.toWellFormed(),
+  };
+}
+
+export function isJsonObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/**
+ * The list in the state of an earlier response; undefined if another model wrote it, which means that this one refuses its signatures
+ * or cannot read its encrypted reasoning.
+ */
+export function storedList({ state }: AssistantMessage, provider: string, model: string, list: string): unknown {
+  const data = state?.provider === provider ? state.data : undefined;
+  return isJsonObject(data) && data['model'] === model && Array.isArray(data[list]) ? data[list] : undefined;
+}
+
+/** Makes the call ids of one response unique: of two calls with the same id only one would get a result. */
+export class UniqueIds {
+  private readonly taken = new Set<string>();
+
+  take(id: string): string {
+    const unique = this.taken.has(id) ? newId() : id;
+    this.taken.add(unique);
+    return unique;
+  }
+}
