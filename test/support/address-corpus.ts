@@ -1,7 +1,7 @@
 /** A way to write the address of something that is not on the public internet. */
 export interface Spelling {
   readonly what: string;
-  /** The host as it stands in a URL; `name` spellings are resolved by `answers`. */
+  /** The host in a URL; `answers` resolves `name` spellings. */
   readonly host: string;
   /** What the name server answers for the host, where it is a name. */
   readonly answers?: readonly string[];
@@ -214,7 +214,7 @@ const NOT_PUBLIC: readonly string[] = [
   '[2600:1f00::5efe:127.0.0.1]',
 ];
 
-/** Names of the machine and of its surroundings, as a resolver that knows them answers. */
+/** Names of the machine and its network, with the answers of its resolver. */
 const NAMES: readonly Spelling[] = [
   name('localhost', '127.0.0.1'),
   name('localhost.', '127.0.0.1'),

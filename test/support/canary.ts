@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A server on both loopback addresses, on one port, that tells whether anybody came. */
+/** A server on one port of both loopback addresses that counts its connections. */
 export class Canary {
   /** Connections, whatever came over them. */
   connections = 0;

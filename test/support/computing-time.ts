@@ -18,23 +18,23 @@ export function computingMs(work: () => void): number {
 
 const NAMES = Array.from({ length: 60_000 }, (_, index) => `name${(index * 7_919) % 60_000}`);
 
-/** A fixed piece of work, of what code here does all day: some 100 ms where a bound of 500 ms is generous. */
+/** A fixed amount of typical work. */
 function unitOfWork(): void {
   const text = JSON.stringify(Object.fromEntries(NAMES.map((name) => [name, name.length])));
   Object.keys(JSON.parse(text) as object).sort();
 }
 
-/** What `work` computes, as a multiple of a fixed piece of work: on a machine that computes slowly both take longer. */
+/** The computing time of `work` as a multiple of a fixed amount of work, which a slow machine slows as well. */
 export function computingUnits(work: () => void): number {
   return computingMs(work) / computingMs(unitOfWork);
 }
 
-/** A turn of the event loop that computes less says nothing of the work. */
+/** Shorter turns of the event loop are not counted. */
 const SHORTEST_TURN_MS = 1;
 
 /**
- * The longest turn of the event loop while `work` computes, as a share of all its computing, the least of some attempts: near 1 where it keeps the
- * thread from all others until it ends.
+ * The longest turn of the event loop while `work` computes, as a share of its computing time; the smallest of some attempts. It is near 1 if the
+ * work blocks the thread until it ends.
  */
 export async function longestTurnShare(work: () => Promise<unknown>): Promise<number> {
   let least = 1;

@@ -1,6 +1,6 @@
 /**
- * A model of meaning to be searched by: what a text is about, by a small thesaurus of four languages, and a little of its words. It knows neither
- * the documents nor the questions. Each line is a concept; a word of it stands for all that begin with it, and Chinese ones for themselves wherever they are.
+ * A model for tests of search by meaning: a vector has the concepts of a text by a small thesaurus of four languages, and a small part for its
+ * words. It was written without the documents and the questions. Each line is a concept; its words match as prefixes, Chinese words anywhere.
  */
 const THESAURUS = `
 doctor physician medic clinic | arzt ärzt praxis | врач доктор клиник | 医生 医师 诊所 门诊 看病

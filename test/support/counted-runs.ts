@@ -1,7 +1,7 @@
 import type { TestService } from './harness.js';
 import { readPrometheusText } from './prometheus-text.js';
 
-/** How many runs the process has counted as ended, by status; those with 0 are left out. */
+/** The number of ended runs by status, without zeros. */
 export type CountedRuns = Readonly<Record<string, number>>;
 
 async function countedBy(service: TestService): Promise<CountedRuns> {
@@ -14,7 +14,7 @@ async function countedBy(service: TestService): Promise<CountedRuns> {
   return counts;
 }
 
-/** What is returned tells what each process has counted since. */
+/** @returns a function that reads what each process has counted since this call */
 export async function countingRuns(...services: readonly TestService[]): Promise<() => Promise<CountedRuns[]>> {
   const before = await Promise.all(services.map(countedBy));
   return async () => {

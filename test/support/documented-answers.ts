@@ -11,25 +11,24 @@ const complaints: string[] = [];
 
 afterEach(() => {
   const found = complaints.splice(0);
-  if (found.length > 0) throw new Error(`Not as the OpenAPI document has it:\n${found.join('\n')}`);
+  if (found.length > 0) throw new Error(`Differs from the OpenAPI document:\n${found.join('\n')}`);
 });
 
 /**
- * Compares every answer of an application with its OpenAPI document, at the moment it is sent and whoever asked;
- * what differs fails the test that is running. Left out is what cannot be in the document: unknown routes and
- * broken HTTP, which reach no hook; `HEAD` and `OPTIONS`; routes that declare nobody who may call them; what is sent
- * to a caller who has left.
+ * Compares every response of an application with its OpenAPI document when it is sent. A difference fails the current test. Not
+ * compared is what the document cannot contain: unknown routes and broken HTTP, which reach no hook; `HEAD` and `OPTIONS`; routes
+ * without declared access; responses to callers that have disconnected.
  */
 export class DocumentedAnswers {
   private schemas: DocumentedSchemas | undefined;
 
-  /** @param isOwn whether the application is made of nothing that has routes or health checks but the service's own */
+  /** @param isOwn whether all routes and health checks of the application are the service's own */
   constructor(
     private readonly app: NestFastifyApplication,
     private readonly isOwn: boolean,
   ) {}
 
-  /** An `onRequest` hook; runs before whatever may answer. */
+  /** An `onRequest` hook; runs before any handler that may respond. */
   readonly hook = (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     this.schemas ??= this.isOwn ? ownSchemas(this.app) : schemasOf(this.app);
     const route = `${request.method} ${request.routeOptions.url ?? ''}`;
@@ -42,7 +41,7 @@ function schemasOf(app: NestFastifyApplication): DocumentedSchemas {
   return new DocumentedSchemas(JSON.parse(app.get(OpenApiDocument).json()) as OpenApi);
 }
 
-/** By the routes that a service has; what its own modules declare of a route is the same in all of them. */
+/** By the routes of a service: its own modules declare the same for a route in every service. */
 const own = new Map<string, DocumentedSchemas>();
 
 /** Made once for all services of this process: making them takes longer than most tests. */
@@ -53,7 +52,7 @@ function ownSchemas(app: NestFastifyApplication): DocumentedSchemas {
   return schemas;
 }
 
-/** Fastify and hijacked streams alike tell the headers to `writeHead` and what is left of the body to `end`. */
+/** Both Fastify and hijacked streams pass the headers to `writeHead` and the rest of the body to `end`. */
 function observe(raw: ServerResponse, schemas: DocumentedSchemas, route: string): void {
   const [writeHead, write, end] = [raw.writeHead.bind(raw), raw.write.bind(raw), raw.end.bind(raw)];
   let headers = new Headers();

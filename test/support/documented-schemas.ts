@@ -53,8 +53,8 @@ const INTERFACE_HEADERS = [
 const DOCUMENT = 'https://document.test/openapi.json';
 
 /**
- * Judges bodies by the OpenAPI document. What an object's schema does not name is refused, so that a field
- * that nobody documented is found.
+ * Checks bodies against the OpenAPI document. Refuses fields that the schema of an object does not name, so that undocumented fields
+ * are found.
  */
 export class DocumentedSchemas {
   private readonly ajv: Ajv2020;

@@ -36,7 +36,7 @@ export interface RecordedRequest {
 const { privateKey, publicKey } = await generateKeyPair('RS256', { extractable: true });
 const PEM = await exportPKCS8(privateKey);
 
-/** The JSON key file of a service account that the server knows. */
+/** The JSON key file of a service account of the server. */
 export function keyFile(changes: Readonly<Record<string, unknown>> = {}): string {
   return JSON.stringify({
     type: 'service_account',

@@ -13,17 +13,17 @@ export const REQUEST: EgressRequest & { readonly maxBytes: number } = {
   redirects: 'none',
 };
 
-/** Answers as a test says, and remembers what it was asked. */
+/** Answers from a function of the test, and records the names. */
 export class ScriptedResolver extends NameResolver {
-  readonly asked: string[] = [];
+  readonly names: string[] = [];
 
   constructor(private readonly answer: (name: string, count: number) => readonly string[]) {
     super();
   }
 
   async resolvePublic(name: string): Promise<readonly string[]> {
-    this.asked.push(name);
-    const answers = this.answer(name, this.asked.length);
+    this.names.push(name);
+    const answers = this.answer(name, this.names.length);
     if (answers.length === 0) throw new Error(`queryA ENOTFOUND ${name}`);
     return answers;
   }
@@ -41,7 +41,7 @@ export interface ClientOptions {
   readonly ca?: string;
 }
 
-/** Clients of the safe way out, and a canary that some of them may talk to. */
+/** Egress clients, and a canary server that some of them may reach. */
 class EgressBench {
   private readonly clients: UndiciSafeHttp[] = [];
 
@@ -56,7 +56,7 @@ class EgressBench {
     this.running = await Canary.start();
   }
 
-  /** For which nothing is exempt and no name resolves, unless told otherwise. */
+  /** By default no host is exempt and no name resolves. */
   client({ allow = [], resolver, dial, clock, ca }: ClientOptions = {}): UndiciSafeHttp {
     const made = new UndiciSafeHttp({
       exemptions: new Set(allow),

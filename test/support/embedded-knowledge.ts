@@ -40,7 +40,7 @@ function partOf({ length }: readonly string[], index: number): { kind: 'heading'
   return length > 1 ? [{ kind: 'heading', level: 1, text: `Part ${String(index + 1)}` }] : [];
 }
 
-/** What the agent finds. */
+/** Runs a search of the agent. */
 export async function search(
   { app }: TestService,
   organization: Pick<TestOrganization, 'id'>,
@@ -50,11 +50,11 @@ export async function search(
 ): Promise<readonly KnowledgeResult[]> {
   const agent = await app.get(AgentDirectory, { strict: false }).find(organization.id, agentId);
   if (!agent) throw new Error(`No agent ${agentId}`);
-  const asked = { query, userContext: null, ...more };
-  return app.get(SearchKnowledge, { strict: false }).execute(agent, asked, new AbortController().signal);
+  const request = { query, userContext: null, ...more };
+  return app.get(SearchKnowledge, { strict: false }).execute(agent, request, new AbortController().signal);
 }
 
-/** Chunks of an agent, and how many of them have a vector, or a mark that they cannot have one, of each serving or coming model. */
+/** Counts the chunks of an agent, those with a vector by model and state, and those marked as impossible to embed. */
 export async function vectorsOf(
   { database }: TestService,
   agentId: string,
@@ -76,7 +76,7 @@ export async function vectorsOf(
   };
 }
 
-/** Resolves when every chunk of the agent has its vector of the model, or the mark. */
+/** Resolves when every chunk of the agent has a vector of the model or is marked as impossible to embed. */
 export async function untilEmbedded(
   service: TestService,
   agentId: string,
@@ -89,7 +89,7 @@ export async function untilEmbedded(
   }, `every chunk has a vector of ${model}`);
 }
 
-/** Moves the clock on to when the agent is taken up again after a failure, once that is set down: nobody waits for it. */
+/** Advances the clock to the next attempt after a failure, if one is scheduled. */
 async function skipPause({ app, database }: TestService, agentId: string, clock: ShiftedClock): Promise<void> {
   const [paused] = await database.query<{ at: string }>(
     `select available_at as at from outbox where name = 'knowledge.embed-chunks' and dedupe_key = $1 and state = 'pending'

@@ -54,14 +54,14 @@ export interface TestOrganization {
 
 export interface ServiceOptions {
   readonly environment?: Readonly<Record<string, string>>;
-  /** What takes part in runs besides the service's own. */
+  /** Further extensions of runs. */
   readonly extensions?: TestExtensions;
   /** Further contexts, with tables and routes of their own. */
   readonly contexts?: readonly AppContext[];
   readonly clock?: Clock;
-  /** Instead of what `EGRESS_ALLOW` says, where what may be reached is not known before. */
+  /** Replaces `EGRESS_ALLOW`, for hosts that are not known before the start. */
   readonly egressAllow?: ReadonlySet<string>;
-  /** Takes the log's lines, of the level that the environment's `LOG_LEVEL` says. */
+  /** Receives the lines of the log at the environment's `LOG_LEVEL`. */
   readonly log?: LogDestination;
 }
 
@@ -227,7 +227,7 @@ export class TestService extends RunningService {
       const url = await app.getUrl();
       return new TestService(app, url, open.database, models, clock, operate, dispose, startReplica);
     };
-    // Nothing but the database, and in cluster mode Redis, is common to the two.
+    // They share only the database, and in cluster mode Redis.
     const startReplica = async (): Promise<TestService> => {
       const replica = await boot({ ...open, close: () => Promise.resolve() });
       return of(replica, () => stop(replica));
@@ -239,7 +239,7 @@ export class TestService extends RunningService {
     });
   }
 
-  /** The service once more, as another process on the same database. Close it before this one. */
+  /** A second process of the service on the same database. Close it before this one. */
   replica(): Promise<TestService> {
     return this.startReplica();
   }
@@ -254,8 +254,8 @@ export function startService(options: ServiceOptions = {}): Promise<TestService>
 }
 
 /**
- * A service for all tests of a file: started before them, without the scripts of the test before each one, and closed
- * after them. What is returned stands for it, and can be used from the first hook or test on.
+ * A service for all tests of a file: started before them and closed after them. Each test begins without scripts. The returned proxy
+ * can be used in hooks and tests.
  */
 export function useService(options: ServiceOptions = {}): TestService {
   let started: TestService | undefined;
@@ -268,7 +268,7 @@ export function useService(options: ServiceOptions = {}): TestService {
   });
   return new Proxy({} as TestService, {
     get: (_none, name) => {
-      if (!started) throw new Error('The service is started before the first test, not before');
+      if (!started) throw new Error('The service is not started yet: use it only in hooks and tests');
       const value: unknown = Reflect.get(started, name);
       return typeof value === 'function' ? (value.bind(started) as unknown) : value;
     },

@@ -21,10 +21,10 @@ export interface ReceivedHook {
   readonly connection: number;
 }
 
-/** Answers a call: with JSON of what it returns, with nothing where that is undefined, or with the response itself. */
+/** Handles a call. The response is the returned value as JSON, empty for undefined; or the handler writes it itself. */
 export type HookAnswer = (hook: ReceivedHook, response: ServerResponse) => unknown;
 
-/** A customer's endpoint, which notes what it is told. Each path is a handler of its own; one that is not set answers nothing. */
+/** A customer's hook endpoint that records its requests. Each path has its own handler; without one the response is empty. */
 export class HookServer {
   readonly received: ReceivedHook[] = [];
   /** How many connections were opened. */
@@ -43,7 +43,7 @@ export class HookServer {
   }
 
   static async start(): Promise<HookServer> {
-    // Longer than the service keeps its own: nobody meets a connection that is being closed.
+    // Longer than the service's own, so that the service never uses a connection that the server is closing.
     const http = createServer({ keepAliveTimeout: 60_000 });
     http.listen(0, '127.0.0.1');
     await once(http, 'listening');
@@ -54,13 +54,13 @@ export class HookServer {
     return `127.0.0.1:${(this.http.address() as AddressInfo).port}`;
   }
 
-  /** The URL of a handler, which answers so from now on. */
+  /** The URL of a handler. @param answer replaces the handler */
   url(path: string, answer?: HookAnswer): string {
     if (answer) this.answers.set(path, answer);
     return `http://${this.host}${path}`;
   }
 
-  /** The calls of one handler, in their order. */
+  /** The calls of one handler, in order. */
   of(path: string): ReceivedHook[] {
     return this.received.filter((hook) => hook.path === path);
   }

@@ -1,18 +1,18 @@
 type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json };
 
-/** JSON that is cheap to send and dear to read, as a text of about `bytes` bytes. */
+/** JSON of about `bytes` bytes that is cheap to send and expensive to read. */
 export interface HostileShape {
   readonly name: string;
-  /** Every body that holds it is refused, wherever it stands. */
+  /** Every body that contains it is refused. */
   readonly refused?: true;
-  /** So many bytes are refused as soon as many more are. */
+  /** Larger sizes are refused as early as this one. */
   readonly enoughBytes?: number;
   /** So many bytes show in a field of a body what the field's rules cost; a body that is all this has as many as it may. */
   readonly enoughBytesInField?: number;
   readonly make: (bytes: number) => string;
 }
 
-/** A body of a route, in which `place` is for what is hostile. */
+/** The body of a request that contains hostile JSON. */
 export interface HostileBody {
   readonly what: string;
   /** The hostile part is a field's value, not the whole body. */
@@ -104,7 +104,7 @@ const STRINGS: readonly HostileShape[] = [
   { name: 'a long string of escapes', enoughBytesInField: MIB, make: (bytes) => long('\\n', bytes) },
 ];
 
-/** Built in full before a route's schema says anything. */
+/** Parsed completely before the route's schema is checked. */
 const ALLOWED: readonly HostileShape[] = [
   ...ARRAYS,
   ...OBJECTS,

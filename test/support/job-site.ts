@@ -31,14 +31,14 @@ import { ManualClock } from './manual-clock.js';
 import { prepareDatabase } from './prepared-cluster.js';
 import { until as untilTrue } from './until.js';
 
-/** A database of its own, and what tells where the jobs are queued. */
+/** A database, with settings that name the queue. */
 export interface JobDatabase {
   readonly open: OpenDatabase;
   readonly settings: Settings;
   close(): Promise<void>;
 }
 
-/** Nothing outside the process: PGlite, and the queue in it. */
+/** PGlite, with the queue in it. */
 export async function embeddedJobDatabase(schemas: readonly ContextSchema[]): Promise<JobDatabase> {
   const folder = mkdtempSync(join(tmpdir(), 'jobs-'));
   await prepareDatabase(folder, schemas);
@@ -55,7 +55,7 @@ export async function embeddedJobDatabase(schemas: readonly ContextSchema[]): Pr
   };
 }
 
-/** A new database on the server that `databaseUrl` names; the queue in Redis if one is named, else beside it. */
+/** A new database on the server of `databaseUrl`; the queue is in Redis if one is named, else in the database. */
 export async function serverJobDatabase(
   schemas: readonly ContextSchema[],
   databaseUrl: string,
@@ -167,13 +167,13 @@ function kernel(open: OpenDatabase, clock: Clock, log: string[]): Pick<ModuleMet
   };
 }
 
-/** The same settings with others in their place, also where the settings would refuse that to an operator. */
+/** Replaces settings, without the checks for operators. */
 function varied(settings: Settings, { role, redisUrl }: Pick<ProcessOptions, 'role' | 'redisUrl'>): Settings {
   const replaced = { role: { value: role }, ...(redisUrl === undefined ? {} : { redisUrl: { value: redisUrl } }) };
   return Object.create(settings, replaced) as Settings;
 }
 
-/** What the jobs of tests are told. */
+/** The payload of the tests' jobs. */
 export const noteSchema = z.object({ note: z.string() });
 export type Note = z.output<typeof noteSchema>;
 export type NoteJob = JobDefinition<Note>;
@@ -184,7 +184,7 @@ export type Behaviour = (
   context: { readonly signal: AbortSignal; readonly attempt: number },
 ) => Promise<void> | void;
 
-/** A provider that handles `job`, the way `behaviour` says. */
+/** A Nest provider that handles `job` with `behaviour`. */
 export function handlerOf(job: NoteJob, behaviour: Behaviour): Provider {
   @Processor(job.name)
   class TestHandler extends WorkerHost {
@@ -195,30 +195,30 @@ export function handlerOf(job: NoteJob, behaviour: Behaviour): Provider {
   return { provide: `handler:${newId()}`, useValue: new TestHandler() };
 }
 
-/** What a processor is given when a test calls it. */
+/** The argument of a processor that a test calls. */
 export function activeJob<Payload>(data: Payload, signal = new AbortController().signal): ActiveJob<Payload> {
   return { data, signal, attemptsMade: 0 } as ActiveJob<Payload>;
 }
 
-/** Waits for what other connections and timers bring about. */
+/** Waits for the effects of other connections and timers. */
 export function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  return untilTrue(condition, 'what other connections and timers are to bring about', { withinMs: 45_000 });
+  return untilTrue(condition, 'the effects of other connections and timers', { withinMs: 45_000 });
 }
 
-/** Opened by the test when a handler may go on. */
+/** A handler waits for `passed`; the test calls `open`. */
 export function gate(): { passed: Promise<void>; open: () => void } {
   let open!: () => void;
   const passed = new Promise<void>((resolve) => (open = resolve));
   return { passed, open };
 }
 
-/** Works until it is told to give up. */
+/** Runs until its signal aborts. */
 export const untilAborted: Behaviour = (_, { signal }) =>
   new Promise((_resolve, reject) => {
-    const giveUp = (): void => {
+    const stop = (): void => {
       reject(signal.reason as Error);
     };
     // A job counts as started before its handler runs, so the abort may have come first.
-    if (signal.aborted) giveUp();
-    else signal.addEventListener('abort', giveUp);
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop);
   });

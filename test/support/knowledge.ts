@@ -92,7 +92,7 @@ export async function settledFiles(service: RunningService, owner: Owner): Promi
   return files;
 }
 
-/** Uploads files and waits until the agent knows them. */
+/** Uploads files and waits until the agent can find them. */
 export async function learn(
   service: RunningService,
   owner: Owner,

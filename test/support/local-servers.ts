@@ -47,18 +47,18 @@ export class TestLocalServers {
     return this.connector.connect(to, { signal, onToolsChanged });
   }
 
-  /** As for somebody who asks for just this attempt. */
+  /** Connects as for a user who asks for a new attempt. */
   connectAnew(to: ProcessEndpoint): Promise<McpConnection> {
     return this.connector.connect(to, { signal, onToolsChanged: () => undefined, anew: true });
   }
 
-  /** Where the servers have their folders. */
+  /** Contains the folders of the servers. */
   get folders(): string {
     return join(this.dataDir, 'integrations');
   }
 }
 
-/** Begins anew for each test, and ends what is left after it. */
+/** New servers for each test, which end after it. */
 export function useLocalServers(): {
   begin(clock?: Clock, environment?: Readonly<Record<string, string>>): TestLocalServers;
 } {
@@ -72,7 +72,7 @@ export function useLocalServers(): {
     rmSync(dataDir, { recursive: true, force: true });
   });
   return {
-    // It stands still where a test does not move it: on a busy machine even a good server may be slow.
+    // A clock that tests advance, because on a busy machine even a good server may be slow.
     begin: (clock = new ManualClock(), environment = {}) => {
       const local = new TestLocalServers(dataDir, clock, environment);
       begun.push(local);
@@ -84,7 +84,7 @@ export function useLocalServers(): {
 /** Never aborted. */
 export const signal = new AbortController().signal;
 
-/** An integration's server, which does what `stdio-server.mjs` calls so. */
+/** The endpoint of a local server. @param behaviour a name in `stdio-server.mjs` */
 export function endpoint(behaviour = 'good', changes: Partial<ProcessEndpoint> = {}): ProcessEndpoint {
   const args = ['--max-old-space-size=2048', SERVER, behaviour];
   return {

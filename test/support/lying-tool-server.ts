@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { listenToLastingPort } from './lasting-port.js';
 
-/** What goes wrong; everything before it is answered as a server of 2025 should. */
+/** The fault. Requests before it are answered correctly, by the revision of 2025. */
 export type Lie =
   | 'none'
   | 'hangs_at_connect'
@@ -57,7 +57,7 @@ type Call = LyingCall;
 export type LyingHandler = (call: LyingCall) => void;
 type Handler = LyingHandler;
 
-/** Where a lie is told that could be told anywhere. */
+/** The method with the fault, for faults that any method can have. */
 export type LyingPlace = 'initialize' | 'tools/list' | 'tools/call';
 
 const MEGABYTE = 1_048_576;
@@ -67,17 +67,17 @@ const TOOL = {
   inputSchema: { type: 'object', properties: { text: { type: 'string' } } },
 };
 
-/** An MCP server by hand, honest until told to lie: over streamable HTTP, of the revision 2025-06-18, with sessions. */
+/** An MCP server without a library that can have faults: streamable HTTP with sessions, revision 2025-06-18. */
 export class LyingToolServer {
   readonly requests: LyingRequest[] = [];
-  /** Requests whose client went away before it was answered. */
+  /** Requests whose client disconnected before the response. */
   abandoned = 0;
   /** Bytes that `drip` has sent. */
   drops = 0;
   lieAt: LyingPlace = 'tools/call';
-  /** What it lists when it is honest about that. */
+  /** The tools of a correct list. */
   tools: readonly object[] = [TOOL];
-  /** What `answers_after_events` sends once, and `floods` and `floods_when_listened_to` again and again, as fast as it is read. */
+  /** Sent once by `answers_after_events`, and repeatedly by `floods` and `floods_when_listened_to`, as fast as it is read. */
   flood = 'data:{}\n\n';
   /** Messages in the array that `answers_a_batch` answers with, the answer last. */
   batch = 1;
@@ -87,9 +87,9 @@ export class LyingToolServer {
 
   private constructor(
     private readonly server: Server,
-    /** From the next request on. */
+    /** The fault of the next requests. */
     public lie: Lie,
-    /** Where `redirect` leads. */
+    /** The target of `redirect`. */
     private readonly redirectTo: string,
   ) {
     server.on('request', (request, response) => void this.handle(request, response));

@@ -6,7 +6,7 @@ interface Timer {
   readonly run: () => void;
 }
 
-/** A clock that moves only when a test says so. */
+/** A clock that a test advances. */
 export class ManualClock extends Clock {
   private readonly start: number;
   /** Time that has passed; timers are due by it. */
@@ -29,7 +29,7 @@ export class ManualClock extends Clock {
     return Math.floor(this.current);
   }
 
-  /** Sets the wall clock forth, or with a negative number back; no time passes. */
+  /** Changes the wall clock without advancing time. */
   jump(ms: number): void {
     this.jumped += ms;
   }

@@ -6,12 +6,12 @@ import { randomUUID } from 'node:crypto';
 const { SERVICE_URL, SERVICE_KEY, MCP_CONFORMANCE_SCENARIO = '' } = process.env;
 const serverUrl = process.argv.at(-1);
 const usesOAuth = MCP_CONFORMANCE_SCENARIO.startsWith('auth/');
-/** Sign-ins besides the first one; servers that are never content must not be asked for ever. */
+/** Sign-ins after the first one, for servers that keep refusing. */
 const FURTHER_SIGN_INS = 2;
-/** One request to the service. A server that never answers a call must not hold up all others until that is given up. */
+/** Time limit of a request to the service, for servers that never answer a call. */
 const REQUEST_MS = 10_000;
 
-/** What tools that take arguments are called with. */
+/** The arguments of tools that have parameters. */
 const ARGUMENTS = { add_numbers: { a: 5, b: 3 } };
 
 async function request(method, path, body) {
@@ -27,7 +27,7 @@ async function request(method, path, body) {
   return text === '' ? {} : JSON.parse(text);
 }
 
-/** A person who grants what is asked. */
+/** Signs in like a user who grants every request. */
 async function signIn(integration) {
   const { authorizationUrl } = await request('POST', `${integration}/authorize`, {
     redirectUrl: `${SERVICE_URL}/docs`,

@@ -14,17 +14,17 @@ export function requestOf(wire: ProviderWire, changes: Partial<ModelRequest> = {
   };
 }
 
-/** What a call said, and what it threw. */
-export interface Told {
+/** The events of a call, and the error that it threw. */
+export interface CallOutcome {
   readonly events: ModelEvent[];
   readonly thrown: unknown;
 }
 
-export async function tell(
+export async function callRuntime(
   runtime: ModelRuntime,
   request: ModelRequest,
   signal: AbortSignal = new AbortController().signal,
-): Promise<Told> {
+): Promise<CallOutcome> {
   const events: ModelEvent[] = [];
   try {
     for await (const event of runtime.stream(request, signal)) events.push(event);
@@ -35,9 +35,9 @@ export async function tell(
 }
 
 /** The failure that a call must have ended with. */
-export function failureOf(told: Told): ModelFailure {
-  if (told.thrown instanceof ModelFailure) return told.thrown;
-  throw new Error(`expected a ModelFailure, got ${String(told.thrown)} after ${JSON.stringify(told.events)}`);
+export function failureOf(outcome: CallOutcome): ModelFailure {
+  if (outcome.thrown instanceof ModelFailure) return outcome.thrown;
+  throw new Error(`expected a ModelFailure, got ${String(outcome.thrown)} after ${JSON.stringify(outcome.events)}`);
 }
 
 export function textOf(events: readonly ModelEvent[]): string {

@@ -8,16 +8,16 @@ import { createMcpHandler, McpServer, type McpServerFactory } from '@modelcontex
 export interface ModernToolServer {
   readonly url: string;
   readonly requests: IncomingMessage[];
-  /** Whoever wants to listen is told an error of these words. */
+  /** Answers every request to listen with an error of this message. */
   refuseListening(words: (request: IncomingMessage) => string): void;
-  /** Breaks off the streams of those who listen. */
+  /** Closes the streams of all listening clients. */
   dropListeners(): void;
-  /** Tells the clients that listen that there are other tools. */
+  /** Notifies the listening clients that the list of tools has changed. */
   toolsChanged(): void;
   close(): Promise<void>;
 }
 
-/** A server of the revision 2026-07-28 alone, whose tools `define` registers. */
+/** A server that supports only the revision 2026-07-28. @param define registers its tools */
 export async function startModernServer(define: (server: McpServer) => void): Promise<ModernToolServer> {
   const factory: McpServerFactory = () => {
     const server = new McpServer(

@@ -80,7 +80,7 @@ export async function readIntegration<View = Record<string, unknown>>(
   return succeeded(await service.http<View>('GET', pathOf(agentId, server.integrationId), { key }), 200).body;
 }
 
-/** Whether a connection to it would get a token now, and if not, what somebody has to sign in for. */
+/** Whether a connection to the server would get a token now; if not, the reason why a user must sign in. */
 export async function grantStateOf(
   { app }: Pick<TestService, 'app'>,
   server: ProtectedServer,

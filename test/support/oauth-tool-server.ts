@@ -10,24 +10,24 @@ export interface OAuthBehaviour {
   expiresIn?: number | undefined;
   /** What the token endpoint does. */
   token: 'grants' | 'invalid_grant' | 'error' | 'hangs' | 'garbage';
-  /** `unauthorized`: it refuses whatever token it is sent. */
+  /** `unauthorized`: the server refuses every token. */
   tool: 'answers' | 'hangs' | 'unauthorized';
   refreshTokens: boolean;
   registration: boolean;
   clientIdDocuments: boolean;
-  /** What its metadata says instead of what is true. */
+  /** Replaces fields of the metadata. */
   metadata: Record<string, unknown>;
-  /** Of the protected resource, instead of what is true; null: there is none. */
+  /** Replaces fields of the metadata of the protected resource; null removes the document. */
   resourceMetadata: Record<string, unknown> | null;
-  /** Sent with the code, where the metadata says that it is. */
+  /** Sent with the code, if the metadata announces it. */
   iss: string | undefined;
-  /** What the first 401 asks for. */
+  /** The scope in the first 401. */
   challengedScope: string | undefined;
-  /** What calls of the tool need. */
+  /** The scope that calls of the tool need. */
   requiredScope: string | undefined;
-  /** Bytes that the metadata is longer than it need be. */
+  /** Bytes that are added to the metadata. */
   padding: number;
-  /** What happens elsewhere while a request to this path is under way. */
+  /** Runs during each request, with its path. */
   meanwhile?: ((path: string) => Promise<void>) | undefined;
 }
 
@@ -51,14 +51,14 @@ const NORMAL: OAuthBehaviour = {
   padding: 0,
 };
 
-/** A tool server and its authorization server in one, over real HTTP. Its tool `who` says which token it was called with. */
+/** A tool server and its authorization server in one, over real HTTP. Its tool `who` returns the token of the call. */
 export class OAuthToolServer {
   behaviour: OAuthBehaviour = { ...NORMAL };
   /** `<method> <path>`, in order. */
   readonly requests: string[] = [];
   /** The `Authorization` of each request to the tool server. */
   readonly presented: (string | undefined)[] = [];
-  /** The method of each message that it took, in order. */
+  /** The methods of the accepted messages, in order. */
   readonly calls: string[] = [];
   /** The form of each token request. */
   readonly tokenRequests: URLSearchParams[] = [];
@@ -90,12 +90,11 @@ export class OAuthToolServer {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  /** Where its MCP endpoint is. */
   get url(): string {
     return `${this.origin}/mcp`;
   }
 
-  /** Behaves as before the first change, and forgets what was asked. */
+  /** Restores the normal behaviour and clears the records. */
   reset(): void {
     this.behaviour = { ...NORMAL };
     for (const list of [this.requests, this.presented, this.calls, this.tokenRequests, this.registrations])
@@ -103,7 +102,7 @@ export class OAuthToolServer {
     this.release();
   }
 
-  /** Answers the requests that hang: as if nothing had been, or with an error. */
+  /** Answers the waiting requests: normally if `granting`, else with an error. */
   release({ granting = false }: { readonly granting?: boolean } = {}): void {
     for (const { response, grant } of this.hanging.splice(0)) {
       if (granting) grant();

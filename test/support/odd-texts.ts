@@ -22,7 +22,7 @@ export const ODD_TEXTS: readonly (readonly [name: string, text: string])[] = [
 /** Longer than any buffer on the way, with a character of several bytes at every possible boundary. */
 export const LONG_TEXT = `\uFEFF${'a€😀'.repeat(200_000)}\uFEFF`;
 
-/** For comparing: a failure shows what is there instead of characters that nobody sees. */
+/** For comparisons whose failures should show invisible characters. */
 export function codePoints(text: unknown): unknown {
   if (typeof text !== 'string') return text;
   return [...text].map((character) => character.codePointAt(0)?.toString(16)).join(' ');

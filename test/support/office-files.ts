@@ -55,7 +55,7 @@ const shape = (placeholder: string, paragraphs: readonly string[]): string =>
 const slideTable = (rows: readonly (readonly string[])[]): string =>
   `<p:graphicFrame><a:tbl>${rows.map((row) => `<a:tr>${row.map((cell) => `<a:tc><a:txBody><a:p><a:r><a:t>${cell}</a:t></a:r></a:p></a:txBody></a:tc>`).join('')}</a:tr>`).join('')}</a:tbl></p:graphicFrame>`;
 
-/** Its slides are stored in the opposite order of their numbers, as after somebody moved them. */
+/** Its slides are stored in the reverse order of their numbers, as after a user has moved them. */
 export function pptxOf(slides: readonly SlideText[]): Buffer {
   const member = (index: number): string => `slides/slide${slides.length - index}.xml`;
   return zipOf([

@@ -40,11 +40,11 @@ export interface ReceivedRequest {
 
 export type BackendAnswer = (response: ServerResponse, request: ReceivedRequest) => unknown;
 
-/** An OpenTelemetry backend that takes traces over OTLP/HTTP with protobuf. */
+/** An OpenTelemetry backend that receives traces over OTLP/HTTP with protobuf. */
 export class OtlpReceiver {
-  /** Those that were answered with 200, in their order. */
+  /** Requests that were answered with 200, in order. */
   readonly accepted: ReceivedRequest[] = [];
-  /** All, however they were answered. */
+  /** All requests, in order. */
   readonly received: ReceivedRequest[] = [];
   private answers: BackendAnswer[] = [];
 
@@ -67,13 +67,13 @@ export class OtlpReceiver {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  /** After it was closed, under the same address. */
+  /** Listens on the same address again after `close`. */
   async startAgain(): Promise<void> {
     this.http.listen(this.port, '127.0.0.1');
     await once(this.http, 'listening');
   }
 
-  /** For the next requests, one each; later ones are accepted. */
+  /** Answers of the next requests, one each; later requests are accepted. */
   next(...answers: BackendAnswer[]): void {
     this.answers.push(...answers);
   }
@@ -102,7 +102,6 @@ export class OtlpReceiver {
     const received = { path: request.url ?? '', headers: request.headers, body, spans: spansIn(body) };
     this.received.push(received);
     await (this.answers.shift() ?? accept)(response, received);
-    // What is left open is answered, or not, by the test.
     if (response.writableEnded && response.statusCode === 200) this.accepted.push(received);
   }
 }
@@ -111,11 +110,7 @@ export const accept: BackendAnswer = (response) => {
   response.writeHead(200, { 'content-type': 'application/x-protobuf' }).end(encodeResponse({}));
 };
 
-export function refuseWith(status: number, text = ''): BackendAnswer {
-  return (response) => response.writeHead(status).end(text);
-}
-
-/** Accepts all but some. */
+/** Accepts the request with a number of rejected spans. */
 export function acceptWithout(rejectedSpans: number): BackendAnswer {
   return (response) =>
     response.writeHead(200).end(encodeResponse({ partialSuccess: { rejectedSpans, errorMessage: 'too old' } }));
@@ -134,7 +129,7 @@ interface WireValue {
   readonly stringValue?: string | null;
   readonly boolValue?: boolean | null;
   readonly doubleValue?: number | null;
-  /** A number, or what stands for one beyond the exact ones. */
+  /** A bigint or an object for numbers beyond the safe integers. */
   readonly intValue?: number | bigint | null;
   readonly arrayValue?: { readonly values: readonly WireValue[] } | null;
 }

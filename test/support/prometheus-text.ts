@@ -20,15 +20,15 @@ const NUMBER = /^[+-]?(?:\d+(?:\.\d+)?(?:e[+-]?\d+)?|Inf)$/;
 /**
  * Reads the Prometheus text format, version 0.0.4, more strictly than Prometheus itself.
  * @returns the metrics by name
- * @throws Error that says what is wrong: a line that is none, a metric that is split or without its head, the same
- * series twice, a counter that is not named like one, a histogram that does not add up
+ * @throws Error for an invalid line, a metric that is split or has no head, a repeated series, a counter with a wrong name, or a
+ * histogram whose counts do not add up
  */
 export function readPrometheusText(text: string): ReadonlyMap<string, MetricFamily> {
   if (!text.endsWith('\n')) throw new Error('The last line has no end');
   const families = new Map<string, MetricFamily>();
   for (const block of text.trimEnd().split(/\n+(?=# HELP )/)) {
     const family = readFamily(block);
-    if (families.has(family.name)) throw new Error(`${family.name} is there twice`);
+    if (families.has(family.name)) throw new Error(`${family.name} is repeated`);
     families.set(family.name, family);
   }
   return families;
@@ -52,7 +52,7 @@ function readSample(line: string): Sample {
   const pairs = [...labels.matchAll(new RegExp(LABEL, 'g'))].map(
     ([, label = '', text = '']) => [label, unescaped(text)] as const,
   );
-  if (new Set(pairs.map(([label]) => label)).size !== pairs.length) throw new Error(`A label is there twice: ${line}`);
+  if (new Set(pairs.map(([label]) => label)).size !== pairs.length) throw new Error(`A label is repeated: ${line}`);
   return { name, labels: Object.fromEntries(pairs), value: Number(value.replace('Inf', 'Infinity')) };
 }
 
@@ -63,13 +63,13 @@ function unescaped(text: string): string {
 function requireOwnNames({ name, type, samples }: MetricFamily): void {
   const own = type === 'histogram' ? ['_bucket', '_sum', '_count'].map((suffix) => name + suffix) : [name];
   const other = samples.find((sample) => !own.includes(sample.name));
-  if (other) throw new Error(`${other.name} stands under ${name}`);
+  if (other) throw new Error(`The sample ${other.name} is listed under ${name}`);
   if ((type === 'counter') !== name.endsWith('_total')) throw new Error(`${name} is a ${type}`);
 }
 
 function requireUnlike({ name, samples }: MetricFamily): void {
   const series = samples.map((sample) => seriesOf(sample.name, sample.labels));
-  if (new Set(series).size !== series.length) throw new Error(`A series of ${name} is there twice`);
+  if (new Set(series).size !== series.length) throw new Error(`A series of ${name} is repeated`);
 }
 
 function requireAddingUp({ name, samples }: MetricFamily): void {

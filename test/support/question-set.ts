@@ -15,9 +15,9 @@ export interface QualityDocument {
 export interface Question {
   readonly language: string;
   readonly text: string;
-  /** Asked in other words than those of the answer. */
+  /** Uses other words than the answer. */
   readonly isParaphrase: boolean;
-  /** The document and the heading under which the answer stands. */
+  /** The document and the heading of the answer, as `answerOf` names them. */
   readonly answer: string;
 }
 
@@ -26,8 +26,8 @@ export interface QualitySet {
   readonly questions: readonly Question[];
 }
 
-/** What a search finds, best first, each as `answerOf` names it. */
-export type AskedSearch = (question: string) => Promise<readonly string[]>;
+/** Searches. @returns the results as `answerOf` names them, best first */
+export type QuestionSearch = (question: string) => Promise<readonly string[]>;
 
 export function answerOf(documentKey: string, heading: string | null): string {
   return `${documentKey}#${heading ?? ''}`;
@@ -48,9 +48,9 @@ function readDocument(
 ): { readonly document: QualityDocument; readonly questions: readonly Question[] } {
   const blocks: Block[] = [];
   const questions: Question[] = [];
-  const told = (name: string): string =>
+  const header = (name: string): string =>
     lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2) ?? '';
-  const language = told('language');
+  const language = header('language');
   let heading: string | null = null;
   for (const line of lines) {
     const [mark, text] = [line.slice(0, 2), line.slice(2)];
@@ -61,21 +61,21 @@ function readDocument(
       questions.push({ language, text, isParaphrase: mark === '~ ', answer: answerOf(key, heading) });
     else if (heading !== null && line !== '') blocks.push({ kind: 'text', text: line });
   }
-  return { document: { key, language, title: told('title'), blocks }, questions };
+  return { document: { key, language, title: header('title'), blocks }, questions };
 }
 
-/** The share of the questions whose answer is among the first `count` that are found. */
-export async function recallAt(count: number, questions: readonly Question[], search: AskedSearch): Promise<number> {
+/** The share of the questions whose answer is among the first `count` results. */
+export async function recallAt(count: number, questions: readonly Question[], search: QuestionSearch): Promise<number> {
   let found = 0;
   for (const { text, answer } of questions) if ((await search(text)).slice(0, count).includes(answer)) found += 1;
   return questions.length === 0 ? 1 : found / questions.length;
 }
 
-/** Those whose answer is not among the first `count`. */
+/** The questions whose answer is not among the first `count` results. */
 export async function missedAt(
   count: number,
   questions: readonly Question[],
-  search: AskedSearch,
+  search: QuestionSearch,
 ): Promise<Question[]> {
   const missed: Question[] = [];
   for (const question of questions)

@@ -3,13 +3,13 @@ import type { Database } from '../../src/platform/database/index.js';
 interface RefusedRows {
   readonly change: 'insert' | 'update';
   readonly on: 'runs' | 'traces' | 'oauth_grants' | 'knowledge_website_pages';
-  /** SQL about the row as it is to be, `new`, and of an update as it was, `old`; all rows unless told otherwise. */
+  /** An SQL condition on `new`, the row after the change, and for updates `old`; by default all rows. */
   readonly when?: string;
-  /** The name that PostgreSQL has for the error; `disk_full` is one of a database that is away. */
+  /** PostgreSQL's name of the error. The service treats `disk_full` like an unavailable database. */
   readonly error: 'disk_full' | 'raise_exception';
 }
 
-/** Has the database refuse such rows, until what is returned is called. */
+/** Makes the database refuse such rows. @returns a function that ends this */
 export async function refuseRows(
   database: Pick<Database, 'query'>,
   { change, on, when = 'true', error }: RefusedRows,

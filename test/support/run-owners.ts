@@ -10,7 +10,7 @@ export function ownerOf(service: TestService): string {
   return service.app.get(RunOwner).id;
 }
 
-/** Hands the thread's run to a process that died `silentFor` seconds ago, as far as the database knows. */
+/** Makes a process that died the owner of the thread's run. @param silentFor seconds since its last heartbeat */
 export async function disown({ database }: TestService, { threadId }: Talk, silentFor = 60): Promise<void> {
   const owner = newId();
   await database.query(
@@ -20,30 +20,30 @@ export async function disown({ database }: TestService, { threadId }: Talk, sile
   await database.query(`update runs set owner_id = $1 where thread_id = $2 and status = 'running'`, [owner, threadId]);
 }
 
-/** What a database that was away has heard, or has not: every process has been silent for a minute. */
-export async function silenceEverybody({ database }: TestService): Promise<void> {
+/** Makes the last heartbeat of every process a minute older, as after an outage of the database. */
+export async function ageHeartbeats({ database }: TestService): Promise<void> {
   await database.query(`update run_owners set heartbeat_at = heartbeat_at - interval '1 minute'`);
 }
 
-/** Ends the runs of dead processes now, as this process does once it is long enough in contact with the database. */
+/** Ends the runs of dead processes, as the process does after enough contact with the database. */
 export async function endOrphans({ app }: TestService): Promise<number> {
   const reconciler = app.get(RunReconciler);
-  // A look that the clock has set off may have begun before there was anything to end, and would be joined.
+  // A sweep that the clock has started may have begun too early, and a second call would join it.
   const ended = await reconciler.sweep(OWNER_SILENT_SECONDS);
   await app.get(RunHeartbeat).beat();
   return ended + (await reconciler.sweep(OWNER_SILENT_SECONDS));
 }
 
-/** Has the process end the thread's run, whose own process is dead. */
+/** Makes the process end the thread's run, whose owner is dead. */
 export async function endOrphan(service: TestService, talk: Talk): Promise<void> {
-  // Again and again: a look judges nobody when this process's heartbeat came long before it.
+  // Repeated, because a sweep ends no run if the process's own heartbeat is too old.
   await until(async () => {
     await endOrphans(service);
     return (await talk.storedRun())?.status === 'failed';
   }, 'the run is ended');
 }
 
-/** Those under way have ended, so that the next one of each process is told what has happened before it. */
+/** Resolves when each process has sent a heartbeat that began after this call. */
 export async function heartbeatsOver(...services: readonly TestService[]): Promise<void> {
   for (const { app } of services) await app.get(RunHeartbeat).beat();
 }

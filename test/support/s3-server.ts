@@ -10,7 +10,7 @@ interface RunningServer {
 
 type ServerClass = new (options: object) => RunningServer;
 
-/** The one access key that the server knows. */
+/** The only access key of the server. */
 export const S3_CREDENTIALS = { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' };
 
 /** A server that speaks the API of S3, with one bucket. */

@@ -109,7 +109,7 @@ export class HeldReply {
   private release: () => void = () => undefined;
   private arrived: (exchange: Exchange) => void = () => undefined;
   private readonly released = new Promise<void>((resolve) => (this.release = resolve));
-  /** Resolves when the model has been asked and the first parts have been sent. */
+  /** Resolves when the model has received the request and sent the first parts. */
   readonly asked = new Promise<Exchange>((resolve) => (this.arrived = resolve));
 
   constructor(

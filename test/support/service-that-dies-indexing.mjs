@@ -1,4 +1,4 @@
-// The built service, which kills itself once it has stored so many parts of large documents as DIE_AFTER says.
+// The built service, which kills itself after it has stored DIE_AFTER parts of large documents.
 import { built, startExtended } from './extended-service.mjs';
 
 const { DocumentWriter } = await built('knowledge/index/application/indexing/document-writer.js');

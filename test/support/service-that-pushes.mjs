@@ -1,5 +1,4 @@
-// The built service, which publishes traces as soon as it is asked to, and so begins to push them. Its workers take each
-// other for dead within seconds.
+// The built service, which publishes traces on request, and so begins to push them. Its workers count each other as dead within seconds.
 import { BullModule } from '@nestjs/bullmq';
 import { Worker } from 'bullmq';
 import { built, startExtended } from './extended-service.mjs';

@@ -138,21 +138,21 @@ export class SiteServer {
   }
 }
 
-async function send(page: SitePage, asked: IncomingHttpHeaders, response: ServerResponse): Promise<void> {
+async function send(page: SitePage, requested: IncomingHttpHeaders, response: ServerResponse): Promise<void> {
   await page.before?.();
   const { etag, lastModified, status = 200, type = 'text/html; charset=utf-8', body = '' } = page;
   const validators = {
     ...(etag !== undefined && { etag }),
     ...(lastModified !== undefined && { 'last-modified': lastModified }),
   };
-  if (isUnchanged(page, asked)) response.writeHead(304, validators).end();
+  if (isUnchanged(page, requested)) response.writeHead(304, validators).end();
   else response.writeHead(status, { 'content-type': type, ...validators, ...page.headers }).end(body);
 }
 
 /** With `If-None-Match`, `If-Modified-Since` is ignored. */
-function isUnchanged({ etag, lastModified }: SitePage, asked: IncomingHttpHeaders): boolean {
-  if (asked['if-none-match'] !== undefined) return asked['if-none-match'] === etag;
-  return lastModified !== undefined && asked['if-modified-since'] === lastModified;
+function isUnchanged({ etag, lastModified }: SitePage, requested: IncomingHttpHeaders): boolean {
+  if (requested['if-none-match'] !== undefined) return requested['if-none-match'] === etag;
+  return lastModified !== undefined && requested['if-modified-since'] === lastModified;
 }
 
 /** A site for the tests of a file, empty before each. */

@@ -3,9 +3,8 @@ import type { CompiledQuery, DatabaseConnection } from 'kysely';
 import type { Database } from '../../src/platform/database/index.js';
 
 /**
- * What processes do on their own, in between: relaying jobs and running them, heartbeats, noting when keys were used, looking for
- * what deleted threads, agents and integrations have left, and for what is overdue. The jobs among it begin with the service,
- * and no test waits for them.
+ * Background statements: relaying and running jobs, heartbeats, recording the use of keys, removing the data of deleted threads, agents
+ * and integrations. Their jobs start with the service, and no test waits for them.
  */
 const BACKGROUND = new RegExp(
   [
@@ -16,7 +15,7 @@ const BACKGROUND = new RegExp(
     /\bfrom "threads" as "\w+" where "\w+"\."deleted_at" is not null limit/,
     /^\s*select (?:distinct used\.agent_id|used\.integration_id)\b/,
     /^\s*select "\w+"\."id" from "tool_integrations" as "\w+" where "\w+"\."id" in \(/,
-    /\bknowledge_uploads\)? (stale|left_behind)\b|\bturn = 'waiting' and changed_at </,
+    /\bturn = 'waiting' and changed_at </,
     /"knowledge_uploads"[^]*\bfor update skip locked\b/,
     /\bfrom knowledge_(?:documents|uploads)\s+where not exists \(select 1 from agents\b|^\s*with recursive holders as\b|^\s*select needed_until from salted_end_users\b/,
     /\bknowledge_website|\bcrawl_hosts\b/,
@@ -36,9 +35,9 @@ const BACKGROUND = new RegExp(
 const TRANSACTION_CONTROL = /^\s*(begin|start transaction|commit|rollback|savepoint|release)\b/i;
 
 /**
- * The text of every statement that reached the database's driver while `work` ran, from the ORM and past it alike,
- * without the service's background work and without `begin` and `commit`.
- * @param of the statements that are wanted, where they are those of background work
+ * The text of every statement that reached the database's driver while `work` ran, through the ORM or not, without background
+ * statements, `begin` and `commit`.
+ * @param of selects background statements instead
  */
 export async function statementsOf(database: Database, work: () => Promise<unknown>, of?: RegExp): Promise<string[]> {
   const connections = await connectionClass(database);
@@ -63,12 +62,12 @@ export async function statementsOf(database: Database, work: () => Promise<unkno
     .filter((sql) => !TRANSACTION_CONTROL.test(sql));
 }
 
-/** Every lock has the same text, and its name as the parameter. */
+/** All locks have the same text; the name is a parameter. */
 function textWithLock({ sql, parameters: [name] }: CompiledQuery): string {
   return sql.includes('pg_advisory_xact_lock') ? `${sql} '${String(name)}'` : sql;
 }
 
-/** What the driver's connections share: each pool, and each transaction, has connections of its own. */
+/** The prototype of all connections of the driver: each pool and each transaction has its own. */
 async function connectionClass({ orm }: Database): Promise<DatabaseConnection> {
   const connection = orm.em.getConnection() as unknown as AbstractSqlConnection;
   const executor = connection.getClient().getExecutor();

@@ -1,4 +1,4 @@
-// A tool server over its input and output, without any library: it starts quickly, and does wrong what it is told to.
+// A tool server over stdio, without a library so that it starts quickly. The argument names its behaviour.
 import { spawn } from 'node:child_process';
 import { closeSync, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
@@ -9,7 +9,7 @@ const write = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.
 const text = (words) => ({ content: [{ type: 'text', text: words }] });
 const forever = () => setInterval(() => undefined, 60_000);
 
-/** What tools do; one that returns nothing answers later or never. */
+/** The tools. One that returns nothing answers later or never. */
 const TOOLS = {
   pid: () => text(String(process.pid)),
   environment: () => text(JSON.stringify({ ...process.env, cwd: process.cwd() })),

@@ -68,7 +68,7 @@ export interface TraceView {
   }[];
 }
 
-/** A thread of a test's own with all around it, and what a customer does there. */
+/** A thread with its agent and organization, and the requests of a customer there. */
 export class Talk {
   private constructor(
     private readonly service: TestService,
@@ -77,7 +77,7 @@ export class Talk {
     readonly threadId: string,
   ) {}
 
-  /** @param options of the organization, as the operator writes them */
+  /** @param options of the organization, as on the command line */
   static async start(
     service: TestService,
     agent: Readonly<Record<string, unknown>> = {},
@@ -122,7 +122,7 @@ export class Talk {
     return this.service.http<Body>('POST', `${this.path}/runs`, { key: this.key, body, headers });
   }
 
-  /** Goes on with a run that has asked. */
+  /** Resumes a run that waits for approval. */
   resume<Body = RunResult>(...resume: ResumeEntry[]): Promise<Answer<Body>> {
     return this.post<Body>({ resume });
   }

@@ -89,7 +89,7 @@ async function openByName(server: string, name: string, schemas: readonly Contex
   return { url: url.href, open: await openDatabase(readSettings(environment, { role: 'all', demo: false }), schemas) };
 }
 
-/** A connection of a test's own to the service's database, past the service and whatever stands on its way. */
+/** A direct connection of a test to the service's database. */
 export async function connectToTestDatabase(
   database: Pick<Database, 'query'>,
   server = process.env.DATABASE_URL ?? '',

@@ -16,7 +16,7 @@ const SERVERS = [
 const VERBS = ['create', 'update', 'delete', 'list', 'search', 'archive', 'export', 'assign'];
 const NOUNS = ['record', 'comment', 'report', 'member', 'schedule'];
 
-/** Tools as large servers describe them: of `count`, the last two digits of a name tell them apart where there are more than 400. */
+/** Tools like those of large servers. More than 400 differ by a number at the end of their names. */
 export function catalogueOf(count: number, searchable = true): OfferedTool[] {
   return Array.from({ length: count }, (_, nth) => {
     const server = SERVERS[nth % SERVERS.length] ?? '';

@@ -9,14 +9,14 @@ import { ManualClock } from './manual-clock.js';
 type Partly = Partial<HttpEndpoint> & Pick<HttpEndpoint, 'url'>;
 
 export interface Connecting {
-  /** One that stands still unless a test says otherwise: on a busy machine even a good server may be slow. */
+  /** By default one that tests advance, because on a busy machine even a good server may be slow. */
   readonly clock?: Clock;
   readonly signal?: AbortSignal;
   readonly onToolsChanged?: () => void;
   readonly onListenFailed?: ConnectOptions['onListenFailed'];
 }
 
-/** Connects to servers of a test as customers' servers are connected to; only the hosts of the URLs are exempt. */
+/** Connects to servers of a test like to customers' servers, except that the hosts of the URLs are exempt. */
 export class ToolConnections {
   private readonly clients: UndiciSafeHttp[] = [];
   private readonly connections: McpConnection[] = [];

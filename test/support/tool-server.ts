@@ -13,18 +13,18 @@ import {
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 
-/** Which protocol it speaks and how: of 2025 over streamable HTTP or SSE, or of 2026 alone. */
+/** The protocol: the revision of 2025 over streamable HTTP or SSE, or only that of 2026 (`modern`). */
 export type ToolServerKind = 'streamableHttp' | 'sse' | 'modern';
 
 export const TOOL_SERVER_KINDS: readonly ToolServerKind[] = ['streamableHttp', 'sse', 'modern'];
 
 export interface ServedTool extends Partial<Tool> {
   readonly name: string;
-  /** Answers with the tool's name and its input unless told otherwise. */
+  /** By default returns the tool's name and its input. */
   readonly run?: (input: Readonly<Record<string, unknown>>) => CallToolResult | Promise<CallToolResult>;
 }
 
-/** A call as it came over the wire. */
+/** A call as it was received. */
 export interface ReceivedCall {
   readonly name: string;
   readonly input: unknown;
@@ -37,20 +37,20 @@ interface Session {
   readonly handle?: (request: Request) => Promise<Response>;
 }
 
-/** A tool server of a test's own, which notes what it is asked. */
+/** A tool server that records its requests. */
 export class ToolServer {
   readonly calls: ReceivedCall[] = [];
   /** Every request, as the method, the path and the headers that it came with. */
   readonly requests: Pick<IncomingMessage, 'method' | 'url' | 'headers'>[] = [];
-  /** How often somebody has connected. */
+  /** The number of connections. */
   connections = 0;
-  /** How often it has been asked for its tools. */
+  /** The number of requests for the list of tools. */
   listings = 0;
-  /** How many streams were opened on which it tells of changes; what it says before is told to nobody. */
+  /** The number of streams for notifications. A notification before the first reaches no client. */
   listeners = 0;
-  /** The status that a request is refused with. */
+  /** The status of a refused request; undefined to accept it. */
   refusal: (request: IncomingMessage) => number | undefined = () => undefined;
-  /** What is done with the call of a tool that is not there. */
+  /** Handles calls of unknown tools. */
   unknown: NonNullable<ServedTool['run']> = ({ name }) =>
     said(`MCP error -32602: Tool ${String(name)} not found`, true);
   private readonly sessions = new Map<string, Session>();
@@ -81,12 +81,12 @@ export class ToolServer {
     return `http://${this.host}/mcp`;
   }
 
-  /** What an integration calls its transport. */
+  /** The transport's name in an integration. */
   get transportType(): 'sse' | 'streamableHttp' {
     return this.kind === 'sse' ? 'sse' : 'streamableHttp';
   }
 
-  /** From now on it has these tools, and says so where `announced`. */
+  /** Replaces the tools. @param announced whether it notifies the clients */
   become(tools: readonly ServedTool[], { announced }: { readonly announced: boolean }): void {
     this.tools = tools;
     if (!announced) return;
@@ -94,7 +94,7 @@ export class ToolServer {
     for (const { server } of this.sessions.values()) server.sendToolListChanged();
   }
 
-  /** Forgets what it has noted. */
+  /** Clears the records. */
   reset(): void {
     this.calls.length = 0;
     this.requests.length = 0;
@@ -133,8 +133,8 @@ export class ToolServer {
     if (refused !== undefined) return void response.writeHead(refused).end();
     if (body !== '') this.note(JSON.parse(body) as JSONRPCMessage);
     if (this.kind === 'sse') return this.answerOverSse(request, response, body);
-    const asked = webRequest(request, response, body);
-    const answer = await (this.kind === 'modern' ? this.modern.fetch(asked) : this.answerInSession(asked, body));
+    const fetched = webRequest(request, response, body);
+    const answer = await (this.kind === 'modern' ? this.modern.fetch(fetched) : this.answerInSession(fetched, body));
     const listens = this.kind === 'modern' ? headers['mcp-method'] === 'subscriptions/listen' : method === 'GET';
     if (listens && answer.ok) this.listeners += 1;
     await send(answer, response);

@@ -1,10 +1,10 @@
 export interface Patience {
   readonly withinMs?: number;
-  /** Between two looks; 0 for the next turn of the event loop. */
+  /** Interval of the checks; 0 checks at each turn of the event loop. */
   readonly everyMs?: number;
 }
 
-/** Resolves once `condition` holds; looks again and again, and gives up after 30 s unless told otherwise. */
+/** Resolves once `condition` holds. @throws after 30 s, or `withinMs` */
 export async function until(
   condition: () => boolean | Promise<boolean>,
   what: string,

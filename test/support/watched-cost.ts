@@ -1,6 +1,6 @@
 import { ServiceProcess } from './service-process.js';
 
-/** Of a core with `REFERENCE_PACE_MS`; one that is slower, or slowed by others, may take as much longer. */
+/** On a core with the pace `REFERENCE_PACE_MS`. The limit grows in proportion on a slower or busier core. */
 const MAX_STALL_MS = 100;
 const REFERENCE_PACE_MS = 25;
 const MAX_MEMORY_MIB = 100;
@@ -12,16 +12,15 @@ export interface Cost {
   readonly memoryMiB: number;
 }
 
-/** The built service, which tells what requests cost it. */
+/** The built service, which measures the cost of its requests. */
 export function startWatched(environment: Readonly<Record<string, string>>): Promise<ServiceProcess> {
   const nodeOptions = ['--max-old-space-size=512', '--expose-gc'];
   return ServiceProcess.start({ entry: 'test/support/watched-service.mjs', nodeOptions, environment });
 }
 
 /**
- * What a request costs as the service counts it, apart from the work of everybody else on the machine. Two processes on
- * one core slow each other's computing down all the same, so that only what is too much each time, and at the pace that
- * the process has then, counts as too much.
+ * The cost of a request as the service measures it, without the work of other processes. Processes on one core still slow each other
+ * down, so the result is the best of several attempts, with a limit for the pace of the process at that time.
  */
 export async function watchedCost<Result>(
   child: ServiceProcess,

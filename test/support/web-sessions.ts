@@ -39,7 +39,7 @@ export function renewSession(
   return service.http<Credentials>('POST', '/v1/sessions/refresh', { key, body });
 }
 
-/** What a pass says of itself, without a look at its signature. */
+/** The claims of a pass, without a check of its signature. */
 export function partsOf(token: string): { header: Record<string, unknown>; payload: Record<string, unknown> } {
   const [header = '', payload = ''] = token.split('.');
   const read = (part: string) => JSON.parse(Buffer.from(part, 'base64url').toString()) as Record<string, unknown>;

@@ -3,7 +3,7 @@ import { crc32, deflateRawSync } from 'node:zlib';
 export interface Member {
   readonly name: string;
   readonly content: string | Buffer;
-  /** Bits of the header, the first of which says that it is encrypted. */
+  /** Flags of the header; bit 0 marks the member as encrypted. */
   readonly flags?: number;
 }
 
@@ -45,8 +45,8 @@ export function zipOf(members: readonly Member[]): Buffer {
   return Buffer.concat([...locals, directory, end]);
 }
 
-/** The same archive, whose directory says another size of a member. */
-export function withToldSize(zip: Buffer, member: string, size: number): Buffer {
+/** The same archive with a wrong size of a member in its directory. */
+export function withWrongSize(zip: Buffer, member: string, size: number): Buffer {
   const changed = Buffer.from(zip);
   changed.writeUInt32LE(size, changed.lastIndexOf(member) - 46 + 24);
   return changed;

@@ -87,7 +87,7 @@ describe('an endpoint over https', () => {
     expect(requests.map(({ method, url, headers }) => [method, url, headers.host])).toEqual([
       ['POST', '/hook?a=b', 'hooks.example'],
     ]);
-    expect([resolver.asked, dialled]).toEqual([['hooks.example'], [PUBLIC]]);
+    expect([resolver.names, dialled]).toEqual([['hooks.example'], [PUBLIC]]);
   });
 
   it('is called again over the open connection', async () => {
@@ -152,7 +152,7 @@ describe('a name that resolves to another address at the second lookup', () => {
       const error = await failure(call.execute(placed(), NO_SECRETS, '{}', never));
       expect(error).toBeInstanceOf(HandlerFailed);
       expect(error.message).toBe('The host of the URL does not resolve to public addresses.');
-      expect([resolver.asked.length, dialled, connections, requests.length]).toEqual([2, [PUBLIC], 1, 1]);
+      expect([resolver.names.length, dialled, connections, requests.length]).toEqual([2, [PUBLIC], 1, 1]);
     },
   );
 });

@@ -107,7 +107,7 @@ describe('a name', () => {
     const safe = bench.client({ resolver, dial });
     const answer = await safe.request('http://rebound.example/', REQUEST);
     expect(await answer.body.text()).toBe('canary');
-    expect(resolver.asked).toEqual(['rebound.example']);
+    expect(resolver.names).toEqual(['rebound.example']);
     expect(dialled).toEqual([PUBLIC]);
     const second = bench.client({ resolver, dial });
     expect(await failure(second.request('http://rebound.example/', REQUEST))).toBeInstanceOf(EgressRefused);

@@ -18,7 +18,7 @@ import { ManualClock } from '../../support/manual-clock.js';
 import { anthropicWire } from '../../support/provider-wire.js';
 import { refuseRows } from '../../support/refuse-rows.js';
 import { answers, HeldReply, says } from '../../support/scripted-models.js';
-import { disown, endOrphan, endOrphans, heartbeatsOver, ownerOf, silenceEverybody } from '../../support/run-owners.js';
+import { disown, endOrphan, endOrphans, heartbeatsOver, ownerOf, ageHeartbeats } from '../../support/run-owners.js';
 import { during, output, scriptedRuns, tool } from '../../support/scripted-runs.js';
 import { endOf, Talk, textOf } from '../../support/talk.js';
 
@@ -162,7 +162,7 @@ describe('an outage of the database', () => {
     await held[1].asked;
     await live(25);
 
-    await silenceEverybody(service);
+    await ageHeartbeats(service);
     // This process comes back first, repeatedly, before the other one stores a heartbeat.
     for (let tries = 0; tries < 3; tries += 1) expect(await service.app.get(RunReconciler).reconcile()).toBe(0);
     await live(60);
@@ -180,9 +180,9 @@ describe('an outage of the database', () => {
     const running = talk.run('Hi');
     await held.asked;
     await live(25);
-    await silenceEverybody(service);
+    await ageHeartbeats(service);
     await disown(service, talk, 5);
-    await silenceEverybody(service);
+    await ageHeartbeats(service);
 
     await live(15);
     expect(await talk.storedRun()).toMatchObject({ status: 'running' });
@@ -202,7 +202,7 @@ describe('an outage of the database', () => {
     service.models.next(held.script);
     const running = talk.run('Hi');
     await held.asked;
-    await silenceEverybody(service);
+    await ageHeartbeats(service);
     expect(await replica.app.get(RunReconciler).sweep(20)).toBe(0);
     await live(5);
     held.finish();
@@ -218,7 +218,7 @@ describe('an outage of the database', () => {
     const look = holdLook(replica);
     const looked = replica.app.get(RunReconciler).sweep(20);
     await look.begun;
-    await silenceEverybody(service);
+    await ageHeartbeats(service);
     await replica.app.get(RunHeartbeat).beat();
     look.goOn();
     expect(await looked).toBe(0);
@@ -280,7 +280,7 @@ describe('a process', () => {
     await clock.advance(UNKNOWN_RUN_MS);
     // Otherwise the call would join a scheduled check.
     await service.app.get(RunReconciler).reconcile();
-    await silenceEverybody(service);
+    await ageHeartbeats(service);
     expect(await service.app.get(RunReconciler).sweep(0)).toBe(0);
     held.finish();
     expect(await running).toMatchObject({ status: 200 });
@@ -301,7 +301,7 @@ describe('a process', () => {
     const run = await talk.storedRun();
     const beat = jest.spyOn(service.app.get(RunRepository), 'beat');
 
-    await silenceEverybody(service);
+    await ageHeartbeats(service);
     for (const { app } of [service, replica]) expect(await app.get(RunReconciler).reconcile()).toBe(0);
     await live(60);
 

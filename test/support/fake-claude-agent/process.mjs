@@ -1,21 +1,21 @@
-// The program of the fake package: asks for a call of the model, has the calls of the answer made, and asks again until the answer
-// ends its turn. The argument names what it does wrong. It talks to sdk.mjs in lines of JSON.
+// The program of the fake package: requests a model call, lets sdk.mjs make the tool calls of the response, and repeats this until the
+// response ends the turn. The argument names its fault. It exchanges lines of JSON with sdk.mjs.
 import { createInterface } from 'node:readline';
 import { setInterval } from 'node:timers';
 
-/** As the package has it. */
+/** The limit of the real package. */
 const CALLS_AT_A_TIME = 10;
 const [fault] = process.argv.slice(2);
 const { ANTHROPIC_BASE_URL, ANTHROPIC_API_KEY } = process.env;
 const messages = [];
-/** By the id of a call, what goes on with it once it is made. */
+/** By the id of a call: resolves when the call has been made. */
 const calls = new Map();
 
-function tell(said) {
-  process.stdout.write(`${JSON.stringify(said)}\n`);
+function send(message) {
+  process.stdout.write(`${JSON.stringify(message)}\n`);
 }
 
-/** @returns the ids of the calls in the answer; none where it ends the turn */
+/** @returns the ids of the calls in the response; none if it ends the turn */
 async function ask() {
   const response = await fetch(`${ANTHROPIC_BASE_URL}/v1/messages`, {
     method: 'POST',
@@ -28,7 +28,7 @@ async function ask() {
 }
 
 function make(id) {
-  tell({ call: id });
+  send({ call: id });
   return new Promise((resolve) => calls.set(id, resolve));
 }
 
@@ -37,20 +37,20 @@ function eat() {
   setInterval(() => eaten.length < 64 && eaten.push(Buffer.alloc(16 * 1024 * 1024, 1)), 10);
 }
 
-/** What is wrong from the prompt on. @returns whether the turn goes on */
+/** Faults after the prompt. @returns whether the turn continues */
 async function begin() {
-  if (fault === 'silent') tell({ note: 'hangs' });
+  if (fault === 'silent') send({ note: 'hangs' });
   if (fault === 'garbage') process.stdout.write('<html>\n');
   if (fault === 'memory') eat();
-  if (fault === 'ends_unasked') tell({ type: 'result' });
+  if (fault === 'ends_unasked') send({ type: 'result' });
   if (fault === 'asks_twice') await Promise.race([ask(), ask()]);
   return !['silent', 'garbage', 'memory', 'ends_unasked', 'asks_twice'].includes(fault);
 }
 
-/** What is wrong from an answer on. @returns whether the turn goes on */
+/** Faults after a response. @returns whether the turn continues */
 async function answered(ids) {
-  if (fault === 'deaf') tell({ note: 'hangs' });
-  if (fault === 'ends_early') tell({ type: 'result' });
+  if (fault === 'deaf') send({ note: 'hangs' });
+  if (fault === 'ends_early') send({ type: 'result' });
   if (fault === 'unknown_calls') await Promise.all([make('toolu_unknown'), make(`${ids[0]}0`)]);
   if (fault === 'dies_in_call') {
     void make(ids[0]);
@@ -64,7 +64,7 @@ async function turn(prompt) {
   if (!(await begin())) return;
   for (;;) {
     const ids = await ask();
-    if (ids.length === 0) return tell(fault === 'never_ends' ? { note: 'hangs' } : { type: 'result' });
+    if (ids.length === 0) return send(fault === 'never_ends' ? { note: 'hangs' } : { type: 'result' });
     if (!(await answered(ids))) return;
     if (fault === 'unknown_calls') continue;
     while (ids.length > 0) await Promise.all(ids.splice(0, CALLS_AT_A_TIME).map(make));
@@ -73,7 +73,7 @@ async function turn(prompt) {
 
 if (fault === 'exits') process.exit(1);
 if (fault === 'never_starts') {
-  tell({ note: 'hangs' });
+  send({ note: 'hangs' });
   await new Promise((resolve) => setTimeout(resolve, 600_000));
 }
 for await (const line of createInterface({ input: process.stdin })) {

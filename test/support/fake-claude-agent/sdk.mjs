@@ -1,14 +1,14 @@
-// Stands for the package in the tests of faults: the part that the service uses, on processes that a test tells what to do wrong.
+// Replaces the package in the tests of faults: the part that the service uses, with processes that have faults.
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
 const PROGRAM = fileURLToPath(new URL('./process.mjs', import.meta.url));
 
-/** What the next processes do wrong, one each; those after them do nothing wrong. */
+/** The faults of the next processes, one each; later processes have none. */
 export const faults = [];
-/** What each process that was started does wrong. */
+/** The fault of each started process. */
 export const started = [];
-/** How many processes have come to where they hang. */
+/** The number of processes that hang. */
 export const hanging = { count: 0 };
 
 export function tool(name, _description, _schema, handler) {

@@ -19,9 +19,9 @@ export default async function runNatively(globalConfig, config, environment, run
     setGlobalsForRuntime: { value: useGlobals },
   });
   const realm = Object.create(environment, { global: { value: globalThis } });
-  const putBack = rememberRealm();
+  const restore = saveRealm();
   globalThis.console = environment.global.console;
-  // Jest's knows the sources of what jest has compiled; without it, Node's own finds them.
+  // Jest's function maps only code that jest has compiled; Node's own maps these sources.
   Error.prepareStackTrace = undefined;
   try {
     return await circus.default(
@@ -34,12 +34,12 @@ export default async function runNatively(globalConfig, config, environment, run
     );
   } finally {
     jest.restoreAllMocks();
-    putBack();
-    forgetTests();
+    restore();
+    removeTests();
   }
 }
 
-function rememberRealm() {
+function saveRealm() {
   const { console } = globalThis;
   const variables = { ...process.env };
   return () => {
@@ -49,8 +49,8 @@ function rememberRealm() {
   };
 }
 
-/** The next file begins with none. */
-function forgetTests() {
+/** The next file must begin without tests. */
+function removeTests() {
   Reflect.deleteProperty(require.cache, circusState);
   for (const name of Object.getOwnPropertySymbols(globalThis)) {
     if (STATE.test(name.description)) Reflect.deleteProperty(globalThis, name);

@@ -1,5 +1,5 @@
-// Without this a file of a minute that starts last leaves the other core idle. Jest knows durations only from its cache, which a
-// clean clone does not have; there it goes by the sizes of files, and these are small.
+// Otherwise a file of a minute may start last and leave the other core idle. Jest reads durations from its cache, which a clean clone
+// does not have; without it jest orders files by size, and these are small.
 import { createRequire } from 'node:module';
 
 const { default: Sequencer } = createRequire(import.meta.url)('@jest/test-sequencer');

@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { read } from '../../../../../test/support/documents.js';
 import { docxOf, pptxOf, wordParagraph, xlsxOf } from '../../../../../test/support/office-files.js';
 import { pdfOf } from '../../../../../test/support/pdf-writer.js';
-import { withToldSize, zipOf } from '../../../../../test/support/zip-writer.js';
+import { withWrongSize, zipOf } from '../../../../../test/support/zip-writer.js';
 
 describe('what is read of', () => {
   it('text are its paragraphs', async () => {
@@ -282,14 +282,14 @@ describe('refused is', () => {
     ['a broken archive', broken, 'x.docx', 'broken', 'cannot be opened'],
     [
       'an archive that holds more than its header says',
-      withToldSize(docxOf(wordParagraph('x'.repeat(5_000))), 'word/document.xml', 10),
+      withWrongSize(docxOf(wordParagraph('x'.repeat(5_000))), 'word/document.xml', 10),
       'x.docx',
       'broken',
       'The file is broken',
     ],
     [
       'an archive that holds less than its header says',
-      withToldSize(docxOf(wordParagraph('x')), 'word/document.xml', 3_000_000_000),
+      withWrongSize(docxOf(wordParagraph('x')), 'word/document.xml', 3_000_000_000),
       'x.docx',
       'broken',
       'The file is broken',

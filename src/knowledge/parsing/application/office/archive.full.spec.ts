@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { withToldSize, zipOf } from '../../../../../test/support/zip-writer.js';
+import { withWrongSize, zipOf } from '../../../../../test/support/zip-writer.js';
 import { Archive } from './archive.js';
 
 const MEBIBYTE = 1024 * 1024;
@@ -32,7 +32,7 @@ describe('an archive', () => {
 
   it('is inflated no further than that where it says less than there is, or more than there can be', async () => {
     for (const told of [1_000, 3_000_000_000]) {
-      const archive = await Archive.open(withToldSize(files, 'b.xml', told));
+      const archive = await Archive.open(withWrongSize(files, 'b.xml', told));
       await bytesIn(archive, 'a.xml');
       let bytes = 0;
       const reading = async (): Promise<void> => {
