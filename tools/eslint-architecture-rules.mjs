@@ -116,8 +116,6 @@ const RULES = {
       ...['src/**/persistence/*.sql.ts', 'src/platform/*/*.sql.ts', 'src/platform/database/**', SPECS],
       // BullMQ's own statements, and VACUUM, which the embedded database takes outside of any transaction.
       ...['src/platform/jobs/pglite-pool.ts', 'src/platform/maintenance/**'],
-      // Every job passes these, on connections of their own.
-      ...['src/platform/jobs/outbox-store.ts', 'src/platform/jobs/job-writer.ts'],
       // `query` is a call of other packages here.
       'src/models/providers/*/**',
     ],

@@ -104,7 +104,7 @@ export class JobSite {
   readonly clock = new ManualClock();
   /** What the processes logged, as JSON lines. */
   readonly log: string[] = [];
-  private readonly namespace = `test-${newId()}`;
+  private readonly prefix = `test-${newId()}`;
   private readonly running = new Set<TestingModule>();
 
   constructor(private readonly on: JobDatabase) {}
@@ -117,7 +117,7 @@ export class JobSite {
     const module = await Test.createTestingModule({
       imports: [
         { module: Kernel, ...kernel(this.on.open, this.clock, this.log) },
-        JobsModule.forRoot(varied(this.on.settings, { role, redisUrl }), { namespace: this.namespace }),
+        JobsModule.forRoot(varied(this.on.settings, { role, redisUrl }, this.prefix)),
         ...jobs.map((job) => JobsModule.define(job)),
       ],
       providers: [...handlers],
@@ -139,7 +139,7 @@ export class JobSite {
     for (const module of this.running) await this.stop(module);
     await this.database.query('delete from outbox');
     const { redisUrl } = this.on.settings;
-    if (redisUrl !== undefined) await forgetKeys(redisUrl, `${this.namespace}:*`);
+    if (redisUrl !== undefined) await forgetKeys(redisUrl, `${this.prefix}-*`);
   }
 }
 
@@ -168,12 +168,20 @@ function kernel(open: OpenDatabase, clock: Clock, log: string[]): Pick<ModuleMet
 }
 
 /** Replaces settings, without the checks for operators. */
-function varied(settings: Settings, { role, redisUrl }: Pick<ProcessOptions, 'role' | 'redisUrl'>): Settings {
-  const replaced = { role: { value: role }, ...(redisUrl === undefined ? {} : { redisUrl: { value: redisUrl } }) };
+function varied(
+  settings: Settings,
+  { role, redisUrl }: Pick<ProcessOptions, 'role' | 'redisUrl'>,
+  redisPrefix: string,
+): Settings {
+  const replaced = {
+    role: { value: role },
+    redisPrefix: { value: redisPrefix },
+    ...(redisUrl === undefined ? {} : { redisUrl: { value: redisUrl } }),
+  };
   return Object.create(settings, replaced) as Settings;
 }
 
-/** The payload of the tests' jobs. */
+/** The payload of the jobs of tests. */
 export const noteSchema = z.object({ note: z.string() });
 export type Note = z.output<typeof noteSchema>;
 export type NoteJob = JobDefinition<Note>;

@@ -7,7 +7,7 @@ export {
   type Schedule,
 } from './job.js';
 export { JobWorkers } from './job-workers.js';
-export { JobsModule, type JobsModuleOptions } from './jobs.module.js';
+export { JobsModule } from './jobs.module.js';
 export { jobsSchema } from './jobs.schema.js';
 export { Outbox } from './outbox.js';
 export { type EnqueueOptions, JobWriter } from './job-writer.js';

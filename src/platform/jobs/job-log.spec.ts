@@ -42,8 +42,8 @@ it('tells each failure of a job by name, id and attempt, its error in a field, a
   });
   const logged = site.log.map((line) => JSON.parse(line) as object).filter((line) => 'job' in line);
   expect(logged).toMatchObject([
-    failure(1, 'warn', 'A job failed and will be tried again'),
-    failure(2, 'warn', 'A job failed and will be tried again'),
+    failure(1, 'warn', 'A job failed and will be retried'),
+    failure(2, 'warn', 'A job failed and will be retried'),
     failure(3, 'error', 'A job failed for the last time'),
   ]);
   expect(site.log.join() + JSON.stringify(await rows())).not.toContain('canary');

@@ -3,7 +3,7 @@ import { Clock, withinTime } from '../clock/index.js';
 import { Metrics } from '../metrics/index.js';
 import { JobRegistry } from './job-registry.js';
 import { COUNT_KEPT_MS, COUNT_TIMEOUT_MS } from './limits.js';
-import { type JobDepth, OutboxStore } from './outbox-store.js';
+import { type JobDepth, OutboxStore } from './outbox.sql.js';
 
 const NEVER = new AbortController().signal;
 

@@ -4,13 +4,13 @@ import { DiscoveryService, Reflector } from '@nestjs/core';
 import { Queue } from 'bullmq';
 import type { JobDefinition } from './job.js';
 
-/** Where `@Processor` keeps the name of its queue; the library does not export the key. */
+/** The metadata key under which `@Processor` stores the name of its queue; the library does not export it. */
 const PROCESSOR_METADATA = 'bullmq:processor_metadata';
 
-/** The queue of all schedules' ticks, which is no job's. */
+/** The queue of the ticks of all schedules. No job has this name. */
 export const SCHEDULES = 'jobs.schedules';
 
-/** A definition, without regard to its payload, which its schema checks wherever it enters, and its queue. */
+/** A definition and its queue. The type of the payload is unknown here; its schema checks every payload. */
 export class RegisteredJob {
   constructor(
     readonly definition: JobDefinition<unknown>,
@@ -18,7 +18,7 @@ export class RegisteredJob {
   ) {}
 }
 
-/** Knows every job of the application and the processor of each, found among the providers. */
+/** Every job of the application and its processor, found among the providers. */
 @Injectable()
 export class JobRegistry {
   private readonly jobs = new Map<string, RegisteredJob>();
@@ -28,7 +28,7 @@ export class JobRegistry {
     private readonly reflector: Reflector,
   ) {}
 
-  /** @throws Error, which stops the start, when a name is taken twice or a job has not exactly one processor. */
+  /** @throws Error, which fails the start, if two jobs have one name or a job does not have exactly one processor */
   discover(): void {
     for (const job of this.providers()) {
       if (!(job instanceof RegisteredJob)) continue;
@@ -46,7 +46,7 @@ export class JobRegistry {
     handled.delete(SCHEDULES);
     const [stray] = handled;
     if (stray !== undefined)
-      throw new Error(`A processor takes ${stray}, which no module declares with JobsModule.define`);
+      throw new Error(`A processor handles ${stray}, which no module declares with JobsModule.define`);
   }
 
   all(): RegisteredJob[] {
@@ -57,7 +57,7 @@ export class JobRegistry {
     return this.jobs.get(name)?.definition;
   }
 
-  /** Those of the jobs and of the schedules; so with their queues. */
+  /** The processors of jobs and of schedules. */
   processors(): WorkerHost[] {
     return this.providers().filter((provider): provider is WorkerHost => provider instanceof WorkerHost);
   }

@@ -3,9 +3,9 @@ import { type Job, type Processor, UnrecoverableError, WaitingError } from 'bull
 import { Logger, redactText } from '../telemetry/index.js';
 import type { JobDefinition } from './job.js';
 import { JobRegistry } from './job-registry.js';
-import { OutboxStore, type StartedRow } from './outbox-store.js';
+import { OutboxStore, type StartedRow } from './outbox.sql.js';
 
-/** Runs each job from its row, whose attempts are the only count: the queue's own is set to it before each run. */
+/** Runs each job with the payload of its row. The row's count of attempts is the only one: the queue's is set to it before each run. */
 @Injectable()
 export class JobRunner {
   private readonly stopping = new AbortController();
@@ -17,9 +17,9 @@ export class JobRunner {
     private readonly logger: Logger,
   ) {}
 
-  /** Puts the row's states around a processor. */
+  /** Wraps a processor in the transitions of the row. */
   decorate(processor: Processor<unknown, unknown>): Processor<unknown, unknown> {
-    // The queue hands its signal only to functions that declare three parameters.
+    // The queue passes its signal only to functions with three parameters.
     return (job, token, lost) => {
       const definition = this.registry.definition(job.queueName);
       const run = definition ? this.run(definition, processor, job, token, lost) : processor(job, token, lost);
@@ -39,12 +39,12 @@ export class JobRunner {
     return this.active.size > 0;
   }
 
-  /** The process stops, and its jobs had their time. */
+  /** The process stops, and the time for jobs to end by themselves is over. */
   isAborted(): boolean {
     return this.stopping.signal.aborted;
   }
 
-  /** Makes the active jobs give up. One that does goes back to the queue, and the attempt does not count. */
+  /** Aborts the signals of active jobs. A job that ends then returns to the queue, and the attempt does not count. */
   abort(): void {
     this.stopping.abort(new Error('The process stops'));
   }
@@ -59,7 +59,7 @@ export class JobRunner {
     const id = job.id ?? '';
     if (this.isAborted()) return requeue(job, token);
     const row = await this.store.start(id);
-    // Done, or dead: it was dispatched twice.
+    // The job is done or dead: it was dispatched twice.
     if (!row) return;
     job.attemptsMade = row.attempt - 1;
     try {
@@ -87,7 +87,7 @@ export class JobRunner {
     await this.store.fail(id, redactText(text), dead);
     const fields = { job: name, id, attempt, err: error };
     if (dead) this.logger.error(fields, 'A job failed for the last time');
-    else this.logger.warn(fields, 'A job failed and will be tried again');
+    else this.logger.warn(fields, 'A job failed and will be retried');
     throw error;
   }
 }

@@ -6,7 +6,7 @@ import { JobRegistry, SCHEDULES } from './job-registry.js';
 import { Outbox } from './outbox.js';
 import { QueueConnection } from './queue-connection.js';
 
-/** The key that a scheduled job waits under: a tick finds the one before it still waiting and adds nothing. */
+/** The dedupe key of scheduled jobs: a tick adds nothing while the job of the one before still waits. */
 const SCHEDULE_KEY = 'schedule';
 
 const TICK_OPTIONS = {
@@ -16,7 +16,7 @@ const TICK_OPTIONS = {
   removeOnFail: true,
 };
 
-/** Keeps the queue's schedulers as the definitions want them, and turns each of their ticks into a row. */
+/** Keeps the queue's schedulers equal to the definitions, and turns each tick into a row of the outbox. */
 @Processor(SCHEDULES)
 export class JobSchedules extends WorkerHost {
   private foreignRemoved = false;
@@ -33,7 +33,7 @@ export class JobSchedules extends WorkerHost {
     connection.report(queue);
   }
 
-  /** A schedule has come due: once in the installation, since the queue has one scheduler for it. */
+  /** Handles a tick, which occurs once in the installation, because the queue has one scheduler for each schedule. */
   async process({ name }: Job): Promise<void> {
     const job = this.registry.definition(name);
     const schedule = job?.schedule;
@@ -43,7 +43,7 @@ export class JobSchedules extends WorkerHost {
     );
   }
 
-  /** Puts in place the schedulers that definitions ask for and the queue lacks or has otherwise. */
+  /** Adds or replaces the schedulers that the queue lacks or has with another interval. */
   async install(): Promise<void> {
     await this.removeForeign();
     for (const { definition } of this.registry.all()) {
@@ -51,15 +51,15 @@ export class JobSchedules extends WorkerHost {
       if (!schedule) continue;
       const every = schedule.everyMinutes * 60_000;
       const present = await this.queue.getJobScheduler(name);
-      // Putting the same one in place again would put off its next run.
+      // Replacing it with the same one would postpone its next run.
       if (present?.every === every) continue;
-      // By itself a first run comes at once: every start of a new installation would begin with all of them together.
+      // By default the first run is immediate: a new installation would start all of them at once.
       const startDate = new Date(this.clock.now().getTime() + every);
       await this.queue.upsertJobScheduler(name, { every, startDate }, { name, opts: TICK_OPTIONS });
     }
   }
 
-  /** Ends the schedulers of definitions that are gone. At the start only: an older replica would fight a newer one. */
+  /** Removes the schedulers of removed definitions, only at the start: otherwise replicas of two releases would undo each other's changes. */
   private async removeForeign(): Promise<void> {
     if (this.foreignRemoved) return;
     for (const { key } of await this.queue.getJobSchedulers()) {

@@ -10,20 +10,20 @@ import { JobRegistry } from './job-registry.js';
 import { JobRunner } from './job-runner.js';
 import { JobSchedules } from './job-schedules.js';
 import { OutboxRelay } from './outbox-relay.js';
-import { OutboxStore } from './outbox-store.js';
+import { OutboxStore } from './outbox.sql.js';
 import { QueueConnection } from './queue-connection.js';
 import { ABORT_GRACE_MS, CLOSE_GRACE_MS, PURGE_BATCH, UPKEEP_MS } from './limits.js';
 
 export const WORKER_SETTINGS = Symbol('WORKER_SETTINGS');
 
 export interface WorkerSettings {
-  /** False: this process writes and dispatches jobs, and runs none. */
+  /** False: this process writes and dispatches jobs but runs none. */
   readonly works: boolean;
-  /** How long a stopping process lets its jobs end by themselves. */
+  /** How long a stopping process waits for its jobs to end by themselves. */
   readonly graceMs: number;
 }
 
-/** Runs the jobs, and stops them while what they use is still there. */
+/** Runs the jobs, and stops them before the parts that they use are closed. */
 @Injectable()
 export class JobWorkers implements ShutdownParticipant, OnApplicationBootstrap, BeforeApplicationShutdown {
   readonly name = 'jobs';
@@ -46,22 +46,22 @@ export class JobWorkers implements ShutdownParticipant, OnApplicationBootstrap, 
     private readonly logger: Logger,
   ) {}
 
-  /** @throws Error for a job without its processor: before the process serves. */
+  /** @throws Error for a job without a processor, before the process serves requests */
   onApplicationBootstrap(): void {
     this.registry.discover();
     this.metrics.register();
   }
 
   /**
-   * Begins to run jobs and to relay the outbox. Called once the process serves: on the embedded database this thread computes
-   * the hundreds of statements with which the queues begin, and first requests would wait for them.
+   * Starts to run jobs and to relay the outbox. Called once the process serves requests: on the embedded database this thread
+   * executes the hundreds of statements with which the queues begin, and the first requests would wait for them.
    */
   start(): void {
     if (this.settings.works) this.startWorkers();
     this.relay.start();
   }
 
-  /** Takes no further job; resolves when none is active. */
+  /** Takes no more jobs; resolves when none is active. */
   async idle(): Promise<void> {
     await Promise.all(this.workers.map((worker) => worker.pause(true)));
     await this.runner.idle();
@@ -73,27 +73,27 @@ export class JobWorkers implements ShutdownParticipant, OnApplicationBootstrap, 
   }
 
   /**
-   * Takes no further job, lets the active ones end for a while, then aborts their signals. A job that gives up goes
-   * back to the queue; one that does not is left, and found stalled by another worker. What is enqueued from here on
-   * waits in the outbox for another process, or for the next start.
+   * Takes no more jobs, waits for the active ones, then aborts their signals. A job that ends then returns to the queue;
+   * another worker finds the others stalled. A job that is enqueued from now on waits in the outbox for another process, or
+   * for the next start.
    */
   async beforeApplicationShutdown(): Promise<void> {
     await this.relay.stop();
     this.stopUpkeep?.();
-    // Aborted already, by a shutdown that has given them their time.
+    // Otherwise a graceful shutdown has waited for them and aborted them.
     if (!this.runner.isAborted()) {
       await endsWithin(this.settings.graceMs, this.clock, this.idle());
       await this.abort();
       await endsWithin(ABORT_GRACE_MS, this.clock, this.idle());
     }
-    // Redis may go away just now.
+    // Redis may become unreachable meanwhile.
     const closed = Promise.all([...this.workers.map((worker) => this.close(worker)), this.upkeep]);
     await endsWithin(CLOSE_GRACE_MS, this.clock, closed);
     await Promise.all(this.registry.queues().map((queue) => queue.close()));
     await this.connection.close();
   }
 
-  /** By hand, since the library's own start would also run jobs in processes that only serve the interface. */
+  /** The library's own start would also run jobs in processes that only serve the API. */
   private startWorkers(): void {
     const decorator = this.modules.get(ProcessorDecoratorService, { strict: false });
     decorator.decorate = (processor) => this.runner.decorate(processor);
@@ -112,9 +112,9 @@ export class JobWorkers implements ShutdownParticipant, OnApplicationBootstrap, 
   }
 
   private async close(worker: Worker): Promise<void> {
-    // Without Redis a worker would wait for it in order to take its leave.
+    // A worker that closes normally would wait for Redis.
     if (!this.connection.isReachable()) return worker.close(true);
-    // A forced close leaves the wait for a next job to its timer, which would keep the process alive.
+    // A forced close does not end the blocking wait for the next job, whose timer would keep the process alive.
     if (this.runner.isActive) await worker.getBackend().disconnectBlocking(false);
     await worker.close(this.runner.isActive);
   }
@@ -122,7 +122,7 @@ export class JobWorkers implements ShutdownParticipant, OnApplicationBootstrap, 
   private startUpkeep(): void {
     this.upkeep ??= this.keepUp()
       .catch((error: unknown) => {
-        this.logger.warn({ err: error }, 'The schedules of jobs could not be checked; they are later');
+        this.logger.warn({ err: error }, 'The schedules of jobs could not be checked; the next check is in a minute');
       })
       .finally(() => {
         this.upkeep = undefined;

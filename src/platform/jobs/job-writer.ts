@@ -3,26 +3,27 @@ import { Clock } from '../clock/index.js';
 import type { Transaction } from '../database/index.js';
 import { newId } from '../ids/index.js';
 import type { JobDefinition } from './job.js';
+import { insertJob } from './outbox.sql.js';
 
 export interface EnqueueOptions {
-  /** The job runs no sooner, and up to a few seconds later. */
+  /** The job starts after this time, up to a few seconds later. */
   readonly delaySeconds?: number;
   /**
-   * Of jobs of one definition with one key, at most one is waiting. A later one takes the waiting one's place: its
-   * payload replaces the other, the earlier of their times holds. A job that has begun no longer counts, so what
-   * this transaction changes is always seen by a run that begins after its commit.
+   * At most one job of a definition waits with the same key. A later one replaces the payload of the waiting one; the
+   * earlier of their times holds. A job that has begun does not count, so an attempt always starts after this transaction
+   * has committed and sees its changes.
    */
   readonly dedupeKey?: string;
 }
 
-/** Writes jobs in the caller's transaction. Within the service it is the `Outbox`; an operator's command has this alone. */
+/** Writes jobs in the caller's transaction. The service injects `Outbox`; an operator's command uses this class. */
 @Injectable()
 export class JobWriter {
   constructor(protected readonly clock: Clock) {}
 
   /**
-   * The job runs if, and only if, the transaction commits, and then at least once. A service that runs dispatches it within seconds.
-   * @throws ZodError when the payload breaks the job's schema
+   * The job runs if, and only if, the transaction commits, and then at least once. A running service dispatches it within seconds.
+   * @throws ZodError if the payload does not match the job's schema
    */
   async enqueue<Payload>(
     transaction: Transaction,
@@ -30,23 +31,14 @@ export class JobWriter {
     payload: NoInfer<Payload>,
     { delaySeconds = 0, dedupeKey }: EnqueueOptions = {},
   ): Promise<void> {
-    const now = this.clock.now();
-    // A key that is waiting is updated rather than skipped: the lock on its row keeps a worker from beginning it
-    // before this transaction has committed, with the state of before.
-    await transaction.query(
-      `insert into outbox (id, name, payload, dedupe_key, created_at, available_at, due_at)
-       values ($1::uuid, $2, $3::text::jsonb, $4, $5::timestamptz, $6::timestamptz, $6::timestamptz)
-       on conflict (name, dedupe_key) where dedupe_key is not null and started_at is null
-       do update set payload = excluded.payload, available_at = least(outbox.available_at, excluded.available_at),
-         due_at = least(outbox.due_at, excluded.due_at)`,
-      [
-        newId(),
-        job.name,
-        JSON.stringify(job.payload.parse(payload)),
-        dedupeKey ?? null,
-        now.toISOString(),
-        new Date(now.getTime() + delaySeconds * 1000).toISOString(),
-      ],
-    );
+    const createdAt = this.clock.now();
+    await insertJob(transaction, {
+      id: newId(),
+      name: job.name,
+      payload: job.payload.parse(payload),
+      dedupeKey: dedupeKey ?? null,
+      createdAt,
+      dueAt: new Date(createdAt.getTime() + delaySeconds * 1_000),
+    });
   }
 }

@@ -2,22 +2,22 @@ import type { Job } from 'bullmq';
 import type { z } from 'zod';
 
 export interface RetryPolicy {
-  /** Runs in all, the first included; after the last one the job is dead. */
+  /** All attempts, including the first; after the last one the job is dead. */
   readonly attempts: number;
-  /** Pause before the second run; doubles before each further one. */
+  /** Pause before the second attempt; doubled before each further one. */
   readonly backoffSeconds: number;
 }
 
-/** When a job starts by itself: one run at a time in the whole installation, however many replicas there are. */
+/** When a job starts by itself: one at a time in the whole installation, for any number of replicas. */
 export interface Schedule<Payload> {
   readonly everyMinutes: number;
   readonly payload: Payload;
 }
 
 export interface JobOptions<Payload> {
-  /** `<context>.<verb or noun>`, unique in the service: the name of its queue, and rows in the database carry it. */
+  /** `<context>.<verb or noun>`, unique in the service: also the name of its queue and a column of its rows. */
   readonly name: string;
-  /** The payload: ids and plain JSON values, never a secret. */
+  /** Ids and plain JSON values, never a secret. */
   readonly payload: z.ZodType<Payload>;
   readonly retry?: RetryPolicy;
   readonly schedule?: Schedule<NoInfer<Payload>>;
@@ -35,14 +35,14 @@ export function defineJob<Payload>(options: JobOptions<Payload>): JobDefinition<
 }
 
 /**
- * What a processor is given. `data` is the row's payload, checked by its schema; `attemptsMade` the runs before this.
+ * The argument of a processor. `data` is the row's payload, checked by its schema; `attemptsMade` is the number of earlier attempts.
  *
- * A processor may run twice for one job: a process can die, or lose touch with the queue, after the work is done and
- * before that is recorded. So it must find what is done already (a unique key, a compare-and-set, a state it reads
- * first) and leave it alone. It may also run later than asked for, and beside another job of the same definition.
- * Throwing means "try again": after the definition's last attempt the job is dead and its last error is kept.
+ * A processor may run twice for one job: a process can die, or lose its connection to the queue, after the work is done and
+ * before that is stored. So it must detect work that is done (a unique key, a compare-and-set, a state that it reads first).
+ * It may also run later than requested, and concurrently with another job of the same definition.
+ * An error means "retry": after the last attempt the job is dead and its last error is kept.
  */
 export interface ActiveJob<Payload> extends Job<Payload, void> {
-  /** Aborted when the process stops and the job had its time; the run is then repeated and counts as no attempt. */
+  /** Aborted if the process stops and the job has not ended in time; the attempt is repeated and does not count. */
   readonly signal: AbortSignal;
 }

@@ -1,6 +1,6 @@
 import type { OperatorCommand } from '../command-line/index.js';
 
-/** The operator's commands for jobs that wait and for those whose last attempt has failed. */
+/** The operator's commands for waiting jobs and for jobs whose last attempt has failed. */
 export const jobCommands: readonly OperatorCommand[] = [
   {
     name: 'jobs list',
@@ -13,7 +13,7 @@ export const jobCommands: readonly OperatorCommand[] = [
   },
   {
     name: 'jobs retry',
-    about: 'Tries a job again whose last attempt has failed, as if it were new.',
+    about: 'Retries a job whose last attempt has failed, as if it were new.',
     positionals: ['id'],
     handler: async () => (await import('./jobs-handlers.js')).retryJob,
   },

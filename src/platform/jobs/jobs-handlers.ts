@@ -1,6 +1,6 @@
 import { DomainError } from '../errors/index.js';
 import { type CommandHandler, idArgument } from '../command-line/index.js';
-import { OutboxStore } from './outbox-store.js';
+import { OutboxStore } from './outbox.sql.js';
 
 export const listJobs: CommandHandler = async ({ open, clock }, { options, switches }) => {
   const store = new OutboxStore(open.database, clock);
@@ -18,7 +18,7 @@ async function refusal(store: OutboxStore, id: string): Promise<DomainError> {
   return (await store.exists(id))
     ? new DomainError(
         'conflict',
-        `The job ${id} has not failed for the last time: it waits or runs, and is tried again by itself.`,
+        `The job ${id} has not failed for the last time: it waits or runs, and is retried by itself.`,
       )
-    : new DomainError('not_found', `There is no job ${id}: it is done, or was never there.`);
+    : new DomainError('not_found', `There is no job ${id}: it is done or never existed.`);
 }

@@ -16,11 +16,11 @@ import { JobWorkers, WORKER_SETTINGS, type WorkerSettings } from './job-workers.
 import { JobWriter } from './job-writer.js';
 import { Outbox } from './outbox.js';
 import { OutboxRelay } from './outbox-relay.js';
-import { OutboxStore } from './outbox-store.js';
+import { OutboxStore } from './outbox.sql.js';
 import { QueueConnection } from './queue-connection.js';
 import { QUEUE_EVENTS_KEPT, STOP_GRACE_MS } from './limits.js';
 
-/** The queue's own connection to Redis answers. Without it the service still does its work, but its jobs wait. */
+/** Whether the queue's connection to Redis responds. Without it requests succeed, but jobs wait. */
 @Injectable()
 class JobQueueHealth extends HealthCheck {
   readonly name = 'jobs';
@@ -35,22 +35,14 @@ class JobQueueHealth extends HealthCheck {
   }
 }
 
-export interface JobsModuleOptions {
-  /** Starts the names of the queues: installations, and tests, that share a Redis keep apart by it. */
-  readonly namespace?: string;
-}
-
 /**
- * The outbox and its jobs, for the whole application; contexts add theirs with `JobsModule.define`. Needs the modules
- * of the database, the clock and the log. Every role enqueues and relays; `all` and `worker` also run jobs.
+ * The outbox and the jobs of the application. Contexts declare theirs with `JobsModule.define`. Every role enqueues and relays;
+ * `all` and `worker` also run jobs.
  */
 @Global()
 @Module({})
 export class JobsModule {
-  static forRoot(
-    settings: Settings,
-    { namespace = `${settings.redisPrefix}-jobs` }: JobsModuleOptions = {},
-  ): DynamicModule {
+  static forRoot(settings: Settings): DynamicModule {
     const workerSettings: WorkerSettings = {
       works: settings.role !== 'api',
       graceMs: Math.min(STOP_GRACE_MS, settings.shutdownMs),
@@ -66,7 +58,8 @@ export class JobsModule {
       extraOptions: { manualRegistration: true },
       useFactory: ({ client }: QueueConnection) => ({
         connection: client,
-        prefix: namespace,
+        // Installations that share a Redis have different prefixes.
+        prefix: `${settings.redisPrefix}-jobs`,
         streams: { events: { maxLen: QUEUE_EVENTS_KEPT } },
       }),
     });
@@ -95,14 +88,14 @@ export class JobsModule {
     };
   }
 
-  /** Declares jobs, each with a queue of its own; the processor of each must be among the application's providers, once. */
+  /** Declares jobs, each with its own queue. The application must provide exactly one processor for each. */
   static define(...jobs: readonly JobDefinition<unknown>[]): DynamicModule {
     const queues = jobs.map(({ name, retry }) => ({
       name,
       defaultJobOptions: {
         attempts: retry.attempts,
         backoff: { type: 'exponential', delay: retry.backoffSeconds * 1000 },
-        // The row tells what became of the job. One that stayed in the queue would keep its id from coming again.
+        // The row has the job's state. A job that stayed in the queue would keep its id from being added again.
         removeOnComplete: true,
         removeOnFail: true,
       },

@@ -27,9 +27,9 @@ export const jobsSchema: ContextSchema = {
       `update outbox set state = 'dispatched' where state = 'handed_over'`,
       `alter table outbox add constraint outbox_state_check check (state in ('pending', 'dispatched', 'dead'))`,
     ]),
-    // `available_at` is when the relay looks again, which tells nothing of how long a job has been due.
+    // `available_at` is the time of the relay's next check, so it does not show how long a job has been due.
     migration('2026112440_platform_outbox_due', [
-      // With a default: processes of the version before go on inserting without it while they are replaced.
+      // With a default, because processes of the former release insert rows without it during the upgrade.
       'alter table outbox add column due_at timestamptz not null default now()',
       'update outbox set due_at = created_at',
     ]),

@@ -23,7 +23,7 @@ import { ShutdownState } from '../lifecycle/index.js';
 import { defineJob, type EnqueueOptions, jobsSchema, Outbox } from './index.js';
 import { JobRegistry, SCHEDULES } from './job-registry.js';
 import { OutboxRelay } from './outbox-relay.js';
-import { OutboxStore } from './outbox-store.js';
+import { OutboxStore } from './outbox.sql.js';
 import {
   ABORT_GRACE_MS,
   CLAIM_LEASE_MS,

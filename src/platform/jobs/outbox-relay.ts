@@ -3,11 +3,11 @@ import { Clock } from '../clock/index.js';
 import { endsWithin } from '../lifecycle/index.js';
 import { Logger } from '../telemetry/index.js';
 import { JobRegistry } from './job-registry.js';
-import { type OutboxRow, OutboxStore } from './outbox-store.js';
+import { type OutboxRow, OutboxStore } from './outbox.sql.js';
 import { QueueConnection } from './queue-connection.js';
 import { CLOSE_GRACE_MS, RELAY_POLL_MS } from './limits.js';
 
-/** Dispatches due rows of the outbox to their queues. Any number may work on one database. */
+/** Dispatches due rows of the outbox to their queues. Any number of relays may work on one database. */
 @Injectable()
 export class OutboxRelay {
   private stopPolling: (() => void) | undefined;
@@ -38,7 +38,7 @@ export class OutboxRelay {
     if (this.pass) await endsWithin(CLOSE_GRACE_MS, this.clock, this.pass);
   }
 
-  /** There may be something to dispatch. Never waits and never fails; one pass runs at a time. */
+  /** Starts a pass, or another one after the current one. Neither waits nor fails. */
   trigger(): void {
     if (!this.stopPolling) return;
     if (this.pass) {
@@ -46,9 +46,8 @@ export class OutboxRelay {
       return;
     }
     this.pass = this.relayDue()
-      // The next poll tries again; until then the rows wait where they are safe.
       .catch((error: unknown) => {
-        this.logger.warn({ err: error }, 'Jobs wait in the outbox');
+        this.logger.warn({ err: error }, 'Jobs could not be dispatched; they wait in the outbox for the next poll');
       })
       .finally(() => {
         this.pass = undefined;
@@ -59,8 +58,8 @@ export class OutboxRelay {
   }
 
   /**
-   * Dispatches all that is due.
-   * @returns how many rows the queues have accepted; 0 while they are out of reach
+   * Dispatches all due rows.
+   * @returns how many rows the queues have accepted; 0 while they are unreachable
    */
   async relayDue(): Promise<number> {
     const names = this.registry.all().map(({ definition }) => definition.name);
@@ -69,19 +68,19 @@ export class OutboxRelay {
       const rows = await this.store.claim(names);
       if (rows.length === 0) break;
       await this.add(rows);
-      await this.store.dispatched(rows.map(({ id }) => id));
+      await this.store.setDispatched(rows.map(({ id }) => id));
       accepted += rows.length;
     }
     return accepted;
   }
 
-  /** Adds the rows' jobs; one that its queue has already, under the row's id, is left as it is. */
+  /** Adds the rows' jobs under the ids of the rows; a queue ignores an id that it has. */
   async add(rows: readonly OutboxRow[]): Promise<void> {
     for (const { definition, queue } of this.registry.all()) {
       const jobs = rows.filter(({ name }) => name === definition.name);
       const [first, ...others] = jobs.map(({ id, name }) => ({ name, data: {}, opts: { jobId: id } }));
       if (!first) continue;
-      // In bulk PostgreSQL makes two temporary tables, which takes several times as long as one job by itself.
+      // On PostgreSQL a bulk creates two temporary tables, which takes several times as long as adding one job.
       if (others.length === 0) await queue.add(first.name, first.data, first.opts);
       else await queue.addBulk([first, ...others]);
     }

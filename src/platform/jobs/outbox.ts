@@ -5,7 +5,7 @@ import type { JobDefinition } from './job.js';
 import { type EnqueueOptions, JobWriter } from './job-writer.js';
 import { OutboxRelay } from './outbox-relay.js';
 
-/** Where a use case writes the jobs that its change must cause. */
+/** Writes the jobs that the change of a use case causes. */
 @Injectable()
 export class Outbox extends JobWriter {
   constructor(
@@ -16,9 +16,9 @@ export class Outbox extends JobWriter {
   }
 
   /**
-   * Writes the job in the caller's transaction: it runs if, and only if, that commits, and then at least once, also
-   * when this process or the queue dies. It is dispatched to its queue as soon as the transaction has committed.
-   * @throws ZodError when the payload breaks the job's schema
+   * Writes the job in the caller's transaction. The job runs if, and only if, the transaction commits, and then at least once,
+   * even if this process or the queue dies. It is dispatched right after the commit.
+   * @throws ZodError if the payload does not match the job's schema
    */
   override async enqueue<Payload>(
     transaction: Transaction,

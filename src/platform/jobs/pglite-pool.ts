@@ -5,7 +5,7 @@ import { DEFAULT_SCHEMA, type PgPool, type PgPoolClient, type PgQueryable, runMi
 const INT8 = 20;
 const NUMERIC = 1700;
 const asText = (text: string): string => text;
-/** As the PostgreSQL driver, which the queue was written for, answers them. */
+/** The results of the PostgreSQL driver, for which the queue is written. */
 const OPTIONS: QueryOptions = { parsers: { [INT8]: asText, [NUMERIC]: asText } };
 
 interface QueryResult<Row> {
@@ -18,36 +18,36 @@ async function run<Row>(
   text: string,
   parameters: readonly unknown[] = [],
 ): Promise<QueryResult<Row>> {
-  // Several statements in one text go over the simple protocol only; that takes no parameters.
+  // Only the simple protocol executes several statements in one text, and it has no parameters.
   const result =
     parameters.length > 0
       ? await on.query<Row>(text, [...parameters], OPTIONS)
       : ((await on.exec(text, OPTIONS)).at(-1) as Results<Row> | undefined);
   const rows = result?.rows ?? [];
-  // A function that changes rows is called by a select, which affects none itself.
+  // A function that changes rows is called by a select, which affects no rows itself.
   const affected = result?.affectedRows ?? 0;
   return { rows, rowCount: affected > 0 ? affected : rows.length };
 }
 
-/** Told for an operator's list of connections; this database has one, which all queues and workers would name in turn. */
+/** Names the connection in the operator's list; here all queues and workers share one. */
 const NAME_CONNECTION = /^\s*SELECT set_config\('application_name'/;
-/** Asked by each queue and worker as it starts, of tables that no other process can change. */
+/** A query of each queue and worker at its start, about tables that no other process can change. */
 const TABLES_VERSION = /\bAS min_client_version\b[^;]*\bFROM \S*\bmigration"?\s*$/;
 
 const LISTEN = /^\s*LISTEN\s+"?(\w+)"?\s*;?\s*$/im;
 const SQL_COMMENT = /--.*$/gm;
 
-/** What the queue calls a client of its own: here a view of the one connection, with its own notifications. */
+/** A client of the pool: a view of the one connection with its own notifications. */
 class PgliteClient extends EventEmitter implements PgPoolClient {
   private readonly unlisten: (() => Promise<void>)[] = [];
 
-  /** @param answered by the text of a query, what all clients of a pool are answered alike */
+  /** @param answered by the text of a query, results that are the same for all clients of a pool */
   constructor(
     protected readonly pglite: PGlite,
     protected readonly answered = new Map<string, Promise<QueryResult<unknown>>>(),
   ) {
     super();
-    // Every queue and worker adds a listener; their number is no leak.
+    // Every queue and worker adds a listener; Node would warn of a leak.
     this.setMaxListeners(0);
   }
 
@@ -69,25 +69,25 @@ class PgliteClient extends EventEmitter implements PgPoolClient {
   }
 
   release(): void {
-    // While the process stops the database may be closed first, and its subscriptions are gone with it.
+    // At a stop the database may be closed first, which ends its subscriptions.
     for (const stop of this.unlisten.splice(0)) void stop().catch(() => undefined);
   }
 }
 
 /**
  * A `pg.Pool` over the one connection of the embedded database, as far as the queue uses it. Every query is its own
- * transaction and waits, in PGlite, for an open transaction of anyone else to end; none is ever opened here, so the
- * queue never makes others wait for more than a statement.
+ * transaction and waits in PGlite for the open transaction of another caller. None is opened here, so other callers wait
+ * for the queue only for one statement.
  */
 export class PglitePool extends PgliteClient implements PgPool {
-  /** Tells the queue that a notification cannot be lost unnoticed, so that it need not ask again and again. */
+  /** Makes the queue rely on notifications, which cannot be lost here, instead of polling. */
   readonly options = { keepAlive: true };
 
   connect(): Promise<PgPoolClient> {
     return Promise.resolve(new PgliteClient(this.pglite, this.answered));
   }
 
-  /** The database is not the queue's to close. */
+  /** The queue does not close the database, which others use. */
   end(): Promise<void> {
     return Promise.resolve();
   }
@@ -96,13 +96,13 @@ export class PglitePool extends PgliteClient implements PgPool {
 const TRANSACTION_COMMAND = /^(BEGIN|COMMIT|ROLLBACK)$/;
 
 /**
- * Makes or updates the queue's tables, and makes its unqualified names resolve on the shared connection. `public`
- * stays first: the service's own names must keep their meaning. None of them may be one of the queue's, or hides it.
+ * Creates or updates the queue's tables, and makes its unqualified names resolve on the shared connection. `public` is first,
+ * so that the service's names keep their meaning. A table of the service with a name of the queue's would hide it.
  */
 export async function migratePglite(pglite: PGlite): Promise<void> {
   await pglite.transaction(async (transaction) => {
     const client: PgQueryable = {
-      // PGlite's own transaction is the transaction: it rolls back when this throws.
+      // PGlite's transaction replaces them: it rolls back when this throws.
       query: <Row>(text: string, parameters?: readonly unknown[]) =>
         TRANSACTION_COMMAND.test(text)
           ? Promise.resolve<QueryResult<Row>>({ rows: [], rowCount: 0 })

@@ -1,4 +1,4 @@
-// A file of its own: the bundle of the command line leaves it out, and the queue with it.
+// A separate file, so that the bundle of the command line does not contain the queue.
 export { Processor, WorkerHost } from '@nestjs/bullmq';
-/** Thrown by a job that no repetition would help: it is dead at once. */
+/** Thrown by a job that would fail again: the job is dead at once. */
 export { UnrecoverableError } from 'bullmq';

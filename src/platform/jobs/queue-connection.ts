@@ -27,7 +27,7 @@ const POSTGRES_CONNECTIONS = 4;
 const createBackend: BackendFactory<IQueueBackend, Redis | PgPool> = (name, options, kind) => {
   const { connection, prefix = '' } = options as typeof options & { readonly prefix?: string };
   if (connection instanceof Redis) return createRedisBackend(name, { ...options, connection }, kind);
-  // PostgreSQL's tables know no prefix; the name alone keeps apart the queues of those who share a database.
+  // PostgreSQL's tables have no prefix; only the name separates the queues of installations that share a database.
   return createPostgresBackend(`${prefix}-${name}`, { ...options, connection }, kind);
 };
 
@@ -42,9 +42,9 @@ class JobWorker extends Worker {
       drainDelay: onRedis ? IDLE_WAIT_SECONDS.redis : IDLE_WAIT_SECONDS.postgres,
       ...options,
     });
-    // Another worker may have the job by now; this one should leave it.
+    // Another worker may run the job by now.
     this.on('lockRenewalFailed', (ids) => {
-      for (const id of ids) this.cancelJob(id, 'The hold on the job was lost');
+      for (const id of ids) this.cancelJob(id, 'The lock of the job was lost');
     });
   }
 }
@@ -59,13 +59,13 @@ export class QueueConnection {
     private readonly logger: Logger,
   ) {}
 
-  /** Redis where there is one, without waiting for it; else PostgreSQL, the embedded or the server's, its tables made. */
+  /** Redis if it is configured, without waiting for it; otherwise PostgreSQL, embedded or a server, whose tables are created. */
   static async open(
     { redisUrl, databaseUrl }: Settings,
     native: NativeDatabase,
     logger: Logger,
   ): Promise<QueueConnection> {
-    // Null: a worker outlives an absence of Redis of any length instead of failing after some commands.
+    // With null, workers wait through an outage of Redis of any length instead of failing after some retries.
     if (redisUrl !== undefined)
       return new QueueConnection(new Redis(redisUrl, { maxRetriesPerRequest: null }), logger).watch();
     if (native.kind === 'embedded') {
@@ -74,7 +74,7 @@ export class QueueConnection {
     }
     const options = `-c search_path=${DEFAULT_SCHEMA}`;
     const pool = new pg.Pool({ connectionString: databaseUrl, max: POSTGRES_CONNECTIONS, keepAlive: true, options });
-    // Every queue and worker hears of its errors: more of them than Node takes for a leak.
+    // Every queue and worker listens for its errors; Node would warn of a leak.
     pool.setMaxListeners(0);
     const client = await pool.connect();
     try {
@@ -86,29 +86,29 @@ export class QueueConnection {
   }
 
   /**
-   * Makes room for workers before they start: on PostgreSQL each keeps a connection on which it listens, and where those
-   * take all that the pool may have, every query of the queue waits for ever.
+   * Raises the size of the pool before workers start: on PostgreSQL each keeps a connection on which it listens, and if those
+   * were all connections of the pool, every query of the queue would wait forever.
    */
   makeRoomFor(workers: number): void {
     if (this.client instanceof pg.Pool) this.client.options.max = workers + POSTGRES_CONNECTIONS;
   }
 
-  /** False while adding a job would wait for a lost connection. */
+  /** False while the connection is lost and adding a job would wait. */
   isReachable(): boolean {
     return !(this.client instanceof Redis) || this.client.status === 'ready';
   }
 
-  /** Rejects when Redis does not answer; a database is asked by others. */
+  /** Rejects if Redis does not respond. The database has its own health check. */
   async ping(): Promise<void> {
     if (this.client instanceof Redis) await this.client.ping();
   }
 
-  /** Calls `listener` when the queue is back after an absence, which may have cost it all that it held. */
+  /** Calls `listener` when Redis is reachable again; it may have lost all jobs. */
   onReachable(listener: () => void): void {
     if (this.client instanceof Redis) this.client.on('ready', listener);
   }
 
-  /** Has a queue or worker report its errors; a lost connection is logged once, by the connection, and not by everything that waits for it. */
+  /** Logs the errors of a queue or worker, except for a lost connection, which the connection logs once. */
   report(user: QueueBase): void {
     user.on('error', (error: Error) => {
       if (this.isReachable()) this.logger.warn({ err: error }, 'The job queue reported an error');
@@ -117,12 +117,12 @@ export class QueueConnection {
 
   async close(): Promise<void> {
     if (!(this.client instanceof Redis)) await this.client.end();
-    // Quitting would wait for a Redis that is away.
+    // Quitting would wait for an unreachable Redis.
     else if (this.isReachable()) await this.client.quit();
     else this.client.disconnect();
   }
 
-  /** One line an outage: the client reports each of its attempts. */
+  /** Logs one line for each outage; the client reports each of its attempts. */
   private watch(): this {
     let down = false;
     this.client.on('error', (error: Error) => {

@@ -6,7 +6,7 @@ import { ENDED_LOG_BYTES, ENDED_LOG_MS } from './limits.js';
 const { signal } = new AbortController();
 
 describe('the run log in memory', () => {
-  it('forgets a run some time after its end, not before', async () => {
+  it('removes a log some time after its end, not before', async () => {
     const clock = new ManualClock();
     const log = new MemoryRunLog(clock);
     log.open('running').append('t', 'x');
@@ -19,7 +19,7 @@ describe('the run log in memory', () => {
     expect(await log.read('running', 0, signal)).not.toBeNull();
   });
 
-  it.each([3_600_000, -3_600_000])('keeps that time when the wall clock is set by %i ms', async (ms) => {
+  it.each([3_600_000, -3_600_000])('measures that time independently of the wall clock, set by %i ms', async (ms) => {
     const clock = new ManualClock();
     const log = new MemoryRunLog(clock);
     log.open('ended').end();
@@ -31,7 +31,7 @@ describe('the run log in memory', () => {
     expect(await log.read('ended', 0, signal)).toBeNull();
   });
 
-  it('keeps a busy process in its memory: the oldest ended runs go first', async () => {
+  it('removes the oldest ended logs earlier when they exceed the limit of memory', async () => {
     const log = new MemoryRunLog(new ManualClock());
     const half = 'x'.repeat(ENDED_LOG_BYTES / 2 + 1);
     for (const runId of ['first', 'second']) {

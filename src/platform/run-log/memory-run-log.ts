@@ -1,12 +1,17 @@
 import type { Clock } from '../clock/index.js';
-import { type LogListener, MemoryLog } from './memory-log.js';
-import { RunLog, type RunLogEntry } from './run-log.js';
+import { RunLog, type RunLogEntry, type RunLogWriter } from './run-log.js';
 import { ENDED_LOG_BYTES, ENDED_LOG_MS } from './limits.js';
 
-/** Keeps ended logs for `ENDED_LOG_MS`, and fewer of them when they outgrow `ENDED_LOG_BYTES`. */
+/** Called synchronously for each change of a log. */
+export interface LogListener {
+  appended(entry: RunLogEntry): void;
+  ended(): void;
+}
+
+/** Keeps ended logs for `ENDED_LOG_MS`, and removes the oldest earlier when they exceed `ENDED_LOG_BYTES`. */
 export class MemoryRunLog extends RunLog {
   private readonly logs = new Map<string, MemoryLog>();
-  /** Ended logs, the first to go first. */
+  /** When each ended log ended, the oldest first. */
   private readonly ended = new Map<string, number>();
   private endedBytes = 0;
 
@@ -16,7 +21,7 @@ export class MemoryRunLog extends RunLog {
 
   /** @param copy receives every entry of the log */
   open(runId: string, copy?: LogListener): MemoryLog {
-    this.forgetOld();
+    this.removeOld();
     const log = new MemoryLog({
       appended: (entry) => copy?.appended(entry),
       ended: () => {
@@ -34,7 +39,7 @@ export class MemoryRunLog extends RunLog {
   }
 
   read(runId: string, after: number, signal: AbortSignal): Promise<AsyncIterable<readonly RunLogEntry[]> | null> {
-    this.forgetOld();
+    this.removeOld();
     return Promise.resolve(this.logs.get(runId)?.read(after, signal) ?? null);
   }
 
@@ -43,7 +48,7 @@ export class MemoryRunLog extends RunLog {
     return Promise.resolve();
   }
 
-  private forgetOld(): void {
+  private removeOld(): void {
     const oldest = this.clock.monotonic() - ENDED_LOG_MS;
     for (const [runId, endedAt] of this.ended) {
       if (endedAt > oldest && this.endedBytes <= ENDED_LOG_BYTES) return;
@@ -51,5 +56,97 @@ export class MemoryRunLog extends RunLog {
       this.logs.delete(runId);
       this.ended.delete(runId);
     }
+  }
+}
+
+/** The log of one run. */
+export class MemoryLog implements RunLogWriter {
+  bytes = 0;
+  /** The number of the last entry. */
+  length = 0;
+  private entries: RunLogEntry[] = [];
+  /** The entries of an ended log as JSON outside the heap, where the garbage collector does not move and mark thousands of entries for minutes. */
+  private packed: Buffer | undefined;
+  private readonly waiting = new Set<() => void>();
+  private state: 'open' | 'ended' | 'sealed' = 'open';
+  private failure: Error | undefined;
+
+  constructor(private readonly listener?: LogListener) {}
+
+  get ended(): boolean {
+    return this.state !== 'open';
+  }
+
+  append(tag: string, data: string): void {
+    if (this.state === 'sealed') return;
+    if (this.state === 'ended') throw new Error('The log of this run has ended');
+    const entry = { number: this.length + 1, tag, data };
+    this.entries.push(entry);
+    this.length += 1;
+    this.bytes += data.length;
+    this.wake();
+    this.listener?.appended(entry);
+  }
+
+  end(): void {
+    this.finish('ended');
+  }
+
+  seal(tag: string, data: string): void {
+    if (this.ended) return;
+    this.append(tag, data);
+    this.finish('sealed');
+  }
+
+  /** Readers get the entries that are here and then this error, because the rest of the log is unknown. */
+  fail(error: Error): void {
+    this.failure ??= error;
+    this.wake();
+  }
+
+  async *read(after: number, signal: AbortSignal): AsyncGenerator<readonly RunLogEntry[]> {
+    let cursor = after;
+    while (!signal.aborted) {
+      if (cursor < this.length) {
+        const entries = this.packed ? (JSON.parse(this.packed.toString()) as RunLogEntry[]) : this.entries;
+        const batch = entries.slice(cursor);
+        cursor += batch.length;
+        yield batch;
+      } else if (this.ended) {
+        return;
+      } else if (this.failure) {
+        throw this.failure;
+      } else {
+        await this.change(signal);
+      }
+    }
+  }
+
+  private finish(state: 'ended' | 'sealed'): void {
+    if (this.ended) return;
+    this.state = state;
+    this.wake();
+    this.listener?.ended();
+    // After the waiting readers have read the end: there are rarely others.
+    setImmediate(() => {
+      this.packed = Buffer.from(JSON.stringify(this.entries));
+      this.entries = [];
+    });
+  }
+
+  private change(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = (): void => {
+        this.waiting.delete(wake);
+        signal.removeEventListener('abort', wake);
+        resolve();
+      };
+      this.waiting.add(wake);
+      signal.addEventListener('abort', wake, { once: true });
+    });
+  }
+
+  private wake(): void {
+    for (const wake of this.waiting) wake();
   }
 }

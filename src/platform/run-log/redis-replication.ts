@@ -2,7 +2,7 @@ import { setImmediate, setTimeout } from 'node:timers/promises';
 import { type Redis, ReplyError } from 'ioredis';
 import type { Clock } from '../clock/index.js';
 import type { Logger } from '../telemetry/index.js';
-import type { LogListener } from './memory-log.js';
+import type { LogListener } from './memory-run-log.js';
 import type { Written } from './redis-scripts.js';
 import type { RunLogEntry } from './run-log.js';
 import {
@@ -18,22 +18,22 @@ import {
   RUNNING_LOG_MS,
 } from './limits.js';
 
-/** The copy of one run's log in Redis, and what it lacks. */
+/** The copy of one run's log in Redis, and the entries that it lacks. */
 interface Replica {
   readonly key: string;
   mode: 'open' | 'end' | 'lost';
-  /** The last number that Redis has confirmed. */
+  /** The number of the last entry that Redis has confirmed. */
   confirmed: number;
-  /** The last number given. */
+  /** The number of the last entry of the log. */
   last: number;
   pending: RunLogEntry[];
-  /** Of what is pending, in characters. */
+  /** Characters of the pending entries. */
   size: number;
-  /** When Redis would have let it expire; infinite while the run runs. */
+  /** When Redis would remove it; infinite while the run is active. */
   expiresAt: number;
 }
 
-/** What is sent of one replica at once. */
+/** The part of one replica that is sent in a batch. */
 interface Part {
   readonly replica: Replica;
   readonly mode: Replica['mode'];
@@ -41,17 +41,17 @@ interface Part {
 }
 
 /**
- * Copies the logs of this process's runs to Redis, in the background: one batch is under way at a time,
- * and what is written meanwhile goes into the next.
+ * Copies the logs of this process's runs to Redis in the background. One batch is sent at a time, and the entries that are
+ * written meanwhile are in the next.
  */
 export class RedisReplication {
   private readonly open = new Set<Replica>();
-  /** Those with something to send. */
+  /** Replicas with something to send. */
   private readonly dirty = new Set<Replica>();
   private size = 0;
   private sending: Promise<void> | undefined;
   private failures = 0;
-  private readonly closing = new AbortController();
+  private isClosing = false;
   private pausing = new AbortController();
   private readonly stopRefresh: () => void;
 
@@ -61,22 +61,22 @@ export class RedisReplication {
     private readonly logger: Logger,
   ) {
     this.stopRefresh = clock.every(REFRESH_MS, () => {
-      for (const replica of this.open) this.touch(replica);
+      for (const replica of this.open) this.send(replica);
     });
     redis.on('ready', () => this.pausing.abort());
   }
 
-  /** The listener must neither block nor throw. */
+  /** The listener neither blocks nor throws. */
   start(key: string): LogListener {
     const replica: Replica = { key, mode: 'open', confirmed: 0, last: 0, pending: [], size: 0, expiresAt: Infinity };
     this.open.add(replica);
     return { appended: (entry) => this.append(replica, entry), ended: () => this.finish(replica, 'end') };
   }
 
-  /** Sends what is left for `FLUSH_MS` at most, as long as Redis takes it. */
+  /** Sends the remaining entries for at most `FLUSH_MS`, while Redis accepts them. */
   async close(): Promise<void> {
     this.stopRefresh();
-    this.closing.abort();
+    this.isClosing = true;
     this.pausing.abort();
     const cancel = this.clock.after(FLUSH_MS, () => this.redis.disconnect());
     await (this.sending ??= this.sendAll());
@@ -89,7 +89,7 @@ export class RedisReplication {
     if (replica.mode !== 'open') return;
     replica.pending.push(entry);
     this.grow(replica, entry.data.length);
-    this.touch(replica);
+    this.send(replica);
     while (this.size > BACKLOG_SIZE) this.giveUpLargest();
   }
 
@@ -98,38 +98,41 @@ export class RedisReplication {
     replica.mode = mode;
     replica.expiresAt = this.clock.monotonic() + ENDED_LOG_MS;
     this.open.delete(replica);
-    this.touch(replica);
+    this.send(replica);
   }
 
-  private touch(replica: Replica): void {
+  private send(replica: Replica): void {
     this.dirty.add(replica);
     this.sending ??= this.sendAll();
   }
 
   private async sendAll(): Promise<void> {
     do {
-      // What is written within one turn of the event loop goes together.
+      // One batch has all entries of this turn of the event loop.
       await setImmediate();
       if (await this.sendBatch()) {
         this.failures = 0;
-        // A command costs more than an event: what many runs say within a moment goes together. The wall's time,
-        // whatever the clock says: it is the network that is spared.
-        const { signal } = this.closing;
-        if (this.size < BATCH_SIZE) await setTimeout(BATCH_GAP_MS, undefined, { signal }).catch(() => undefined);
-        continue;
+        // A command costs more than an event, so one batch has the entries that all runs write within a moment.
+        if (this.size < BATCH_SIZE) await this.pause(BATCH_GAP_MS);
+      } else {
+        if (this.isClosing) break;
+        this.failures += 1;
+        this.dropExpired();
+        await this.pause(Math.min(RETRY_MS * 2 ** Math.min(this.failures, 10), MAX_RETRY_MS));
       }
-      this.failures += 1;
-      this.forgetExpired();
-      if (this.closing.signal.aborted) break;
-      this.pausing = new AbortController();
-      const pause = Math.min(RETRY_MS * 2 ** Math.min(this.failures, 10), MAX_RETRY_MS);
-      await this.clock.sleep(pause, this.pausing.signal).catch(() => undefined);
     } while (this.dirty.size > 0);
-    // In the same step as the last look, or what is written in between would wait for the next write.
+    // In the same step as the last check of `dirty`: an entry in between would wait for the next one.
     this.sending = undefined;
   }
 
-  /** @returns whether Redis took the batch */
+  /** In real time, because it spares the network. Ends early when the connection is back or the process stops. */
+  private async pause(ms: number): Promise<void> {
+    if (this.isClosing) return;
+    this.pausing = new AbortController();
+    await setTimeout(ms, undefined, { signal: this.pausing.signal }).catch(() => undefined);
+  }
+
+  /** @returns whether Redis accepted the batch */
   private async sendBatch(): Promise<boolean> {
     if (this.redis.status !== 'ready') return false;
     const parts = [...this.dirty].map(partOf);
@@ -142,11 +145,11 @@ export class RedisReplication {
     const results = (await pipeline.exec()) ?? [];
     let failure: Error | undefined;
     for (const [index, part] of parts.entries()) {
-      const [error, written] = results[index] ?? [new Error('Redis gave no answer'), null];
+      const [error, written] = results[index] ?? [new Error('Redis did not respond'), null];
       if (error) failure = error;
       else this.confirm(part, written as Written);
     }
-    if (failure) this.explain(failure);
+    if (failure) this.handle(failure);
     return failure === undefined;
   }
 
@@ -156,12 +159,11 @@ export class RedisReplication {
         this.logger.warn({ key: replica.key }, 'Redis has lost events of a run; other processes cannot follow it');
       }
       this.finish(replica, 'lost');
-      this.clear(replica);
-      this.dirty.delete(replica);
+      this.drop(replica);
       return;
     }
     replica.confirmed += entries.length;
-    // Given up meanwhile: nothing is pending, and the mark is still to be set.
+    // If it was given up meanwhile, nothing is pending, and the mark is still to be sent.
     if (replica.mode !== 'lost') {
       replica.pending.splice(0, entries.length);
       for (const { data } of entries) this.grow(replica, -data.length);
@@ -169,32 +171,33 @@ export class RedisReplication {
     if (replica.pending.length === 0 && replica.mode === mode) this.dirty.delete(replica);
   }
 
-  private explain(failure: Error): void {
+  private handle(failure: Error): void {
     if (failure instanceof ReplyError) {
       if (this.failures === 0) this.logger.warn({ err: failure }, 'Redis refuses the events of runs');
     } else if (this.redis.status === 'ready') {
-      // No answer in time. What was written may still wait in the socket: on a new one it does not pile up.
+      // A timeout. The socket may still hold the commands; a new one prevents that they accumulate.
       this.redis.disconnect(true);
     }
   }
 
-  /** Redis is too slow or gone: its copy of the log is worth less than this process's memory. */
+  /** Redis is too slow or unreachable: the memory of this process is worth more than the copy. */
   private giveUpLargest(): void {
     const largest = [...this.dirty].reduce((one, other) => (other.size > one.size ? other : one));
     this.clear(largest);
     this.finish(largest, 'lost');
     largest.mode = 'lost';
-    this.logger.warn({ key: largest.key }, 'Too much waits for Redis; other processes cannot follow this run');
+    this.logger.warn({ key: largest.key }, 'Too many events wait for Redis; other processes cannot follow this run');
   }
 
-  /** What would have expired in Redis by now is not sent any more. */
-  private forgetExpired(): void {
+  /** Drops replicas that Redis would have removed by now. */
+  private dropExpired(): void {
     const now = this.clock.monotonic();
-    for (const replica of this.dirty) {
-      if (replica.expiresAt > now) continue;
-      this.clear(replica);
-      this.dirty.delete(replica);
-    }
+    for (const replica of this.dirty) if (replica.expiresAt <= now) this.drop(replica);
+  }
+
+  private drop(replica: Replica): void {
+    this.clear(replica);
+    this.dirty.delete(replica);
   }
 
   private clear(replica: Replica): void {
@@ -208,7 +211,7 @@ export class RedisReplication {
   }
 }
 
-/** The end goes with the last entries. */
+/** The end is in the part with the last entries. */
 function partOf(replica: Replica): Part {
   const { pending, mode } = replica;
   let count = 0;

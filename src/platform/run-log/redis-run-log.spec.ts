@@ -9,14 +9,14 @@ import { connectRedis } from '../redis/index.js';
 import { createLogger } from '../telemetry/index.js';
 import { RedisRunLog } from './redis-run-log.js';
 import { type RunLogEntry, RunLogUnavailable } from './run-log.js';
-import { APPEAR_MS, BACKLOG_SIZE, ENDED_LOG_MS, LOOK_MS, REFRESH_MS, RETRY_MS, RUNNING_LOG_MS } from './limits.js';
+import { APPEAR_MS, BACKLOG_SIZE, ENDED_LOG_MS, LOOK_MS, REFRESH_MS, RUNNING_LOG_MS } from './limits.js';
 
 const silent = createLogger({ logLevel: 'silent' });
 const prefix = `test-${newId()}`;
 const key = (runId: string): string => `${prefix}:run-log:${runId}`;
 const { signal } = new AbortController();
 
-/** A reader that keeps what it got, however its log ends. */
+/** A reader that keeps its entries, however its log ends. */
 class Reader {
   readonly entries: RunLogEntry[] = [];
   readonly ended: Promise<unknown>;
@@ -52,13 +52,13 @@ clusterOnly('the run log in Redis', () => {
   let redis: Redis;
   let proxy: CuttableProxy;
   let clock: ManualClock;
-  /** Two processes, one that runs the turns and one that reads them, on a network that tests can break. */
+  /** Two processes, one that executes runs and one that reads them, on a network that tests can break. */
   let writing: RedisRunLog;
   let reading: RedisRunLog;
   let through: Redis;
 
   const lengthOf = (runId: string): Promise<number> => redis.xlen(key(runId));
-  /** Resolves once Redis has so many: a reader elsewhere waits only a moment for a log that is not there yet. */
+  /** Resolves once Redis has this many entries: a reader in the other process waits only a moment for a log that does not exist. */
   const written = (runId: string, length: number): Promise<void> =>
     eventually(async () => (await lengthOf(runId)) === length);
 
@@ -98,7 +98,7 @@ clusterOnly('the run log in Redis', () => {
     redis.disconnect();
   });
 
-  /** The network is back, and both processes have found out. */
+  /** Restores the network; resolves once both processes have reconnected. */
   async function reconnected(): Promise<void> {
     proxy.restore();
     const runId = newId();
@@ -106,7 +106,7 @@ clusterOnly('the run log in Redis', () => {
     await eventually(async () => (await new Reader(reading, runId).ended) === 'end');
   }
 
-  it('serves any number of readers over the connections that a process has anyway', async () => {
+  it('opens no connection for a reader', async () => {
     const before = proxy.connections;
     const runs = upTo(20).map(() => newId());
     const writers = runs.map((runId) => write(runId, 1));
@@ -123,7 +123,7 @@ clusterOnly('the run log in Redis', () => {
     expect(proxy.connections).toBe(before);
   });
 
-  it('asks for no news once the last reader of a run has left', async () => {
+  it('unsubscribes once the last reader of a run has left', async () => {
     const runId = newId();
     write(runId, 1);
     await written(runId, 1);
@@ -139,9 +139,9 @@ clusterOnly('the run log in Redis', () => {
     expect(await again.ended).toBe('end');
   });
 
-  it('finds a run that is asked for just before its first event', async () => {
+  it('finds a run that is read just before its first event', async () => {
     const wait = globalThis.setTimeout;
-    // A log that is late is waited for in real time, which must not be over before it is written here.
+    // The wait for a late log is in real time, and must not end before the log is written here.
     const waits = jest
       .spyOn(globalThis, 'setTimeout')
       .mockImplementation((task, ms) => wait(task, ms === APPEAR_MS ? 2 ** 30 : ms));
@@ -155,7 +155,7 @@ clusterOnly('the run log in Redis', () => {
     waits.mockRestore();
   });
 
-  it('writes one last entry, however many processes find the writer dead at once', async () => {
+  it('writes one last entry if several processes seal a log at the same time', async () => {
     const runId = newId();
     const writer = write(runId, 5);
     await written(runId, 5);
@@ -171,7 +171,7 @@ clusterOnly('the run log in Redis', () => {
     await third.close();
   });
 
-  it('leaves nothing behind: a log expires when its process dies, and not while the run is silent', async () => {
+  it('lets a log expire when its process dies, and not while the run has no events', async () => {
     const runId = newId();
     const writer = write(runId, 1);
     await eventually(async () => (await redis.pttl(key(runId))) > RUNNING_LOG_MS - 30_000);
@@ -182,7 +182,7 @@ clusterOnly('the run log in Redis', () => {
     await eventually(async () => (await redis.pttl(key(runId))) > ENDED_LOG_MS - 30_000);
   });
 
-  it('loses the connection mid-run: the run and readers here go on, readers elsewhere are told', async () => {
+  it('continues the run and local readers when the connection is lost; remote readers fail', async () => {
     const runId = newId();
     const writer = write(runId, 10);
     await written(runId, 10);
@@ -208,7 +208,7 @@ clusterOnly('the run log in Redis', () => {
     expect(here.numbers).toEqual(upTo(30));
   });
 
-  it('writes nothing twice when it does not know what has arrived', async () => {
+  it('writes no entry twice when the arrival of a batch is unknown', async () => {
     const runId = newId();
     proxy.stall('answers');
     const writer = write(runId, 10);
@@ -221,7 +221,7 @@ clusterOnly('the run log in Redis', () => {
     expect((await collect(reading, runId)).map(({ number }) => number)).toEqual(upTo(30));
   });
 
-  it('tells readers elsewhere when Redis does not answer any more', async () => {
+  it('fails remote readers when Redis stops responding', async () => {
     const runId = newId();
     const writer = write(runId, 10);
     await written(runId, 10);
@@ -240,7 +240,7 @@ clusterOnly('the run log in Redis', () => {
     expect(await here.ended).toBe('end');
   });
 
-  it('is emptied mid-run: readers here go on, readers elsewhere are told, other runs are not touched', async () => {
+  it('continues local readers when a log is deleted; its remote readers fail, those of other runs continue', async () => {
     const [lost, silentRun, other] = [newId(), newId(), newId()];
     const writer = write(lost, 10);
     const silentWriter = write(silentRun, 10);
@@ -264,23 +264,19 @@ clusterOnly('the run log in Redis', () => {
     expect(await reading.read(lost, 20, signal)).toBeNull();
   });
 
-  it('forgets its scripts, as at a restart, and loses no event', async () => {
+  it('loses no event when Redis loses the scripts, as it does at a restart', async () => {
     const runId = newId();
     const writer = write(runId, 10);
     await written(runId, 10);
     await redis.script('FLUSH');
     writer.append(10);
     writer.end();
-    await eventually(async () => {
-      // In small steps: the log of an ended run is given up minutes later, and this loop turns fast.
-      await clock.advance(RETRY_MS);
-      return (await lengthOf(runId)) === 21;
-    });
+    await written(runId, 21);
 
     expect(await collect(reading, runId)).toHaveLength(20);
   });
 
-  it('is away for long: what waits is bounded, the largest run gives up its copy, a small one keeps it', async () => {
+  it('gives up the copy of the largest run during a long outage, and keeps that of a small one', async () => {
     const [large, small] = [newId(), newId()];
     const smallWriter = write(small, 10);
     const largeWriter = writing.open(large);
@@ -303,7 +299,7 @@ clusterOnly('the run log in Redis', () => {
     expect((await collect(writing, large)).at(-1)?.data).toBe('last');
   });
 
-  it('gets what is still to be sent when the process stops', async () => {
+  it('sends the remaining entries when the process stops', async () => {
     const runId = newId();
     write(runId, 20_000).end();
     await writing.close();
@@ -311,7 +307,7 @@ clusterOnly('the run log in Redis', () => {
     expect(await collect(reading, runId)).toHaveLength(20_000);
   });
 
-  it('never was there: runs and their readers do not notice, and the process stops', async () => {
+  it('serves local readers and stops without Redis', async () => {
     const nowhere = connectRedis('redis://127.0.0.1:1', silent);
     const alone = await RedisRunLog.connect(nowhere, { prefix, clock, logger: silent });
     const writer = alone.open('run');

@@ -10,15 +10,15 @@ import { RunLog, type RunLogEntry, type RunLogWriter } from './run-log.js';
 import { COMMAND_MS, ENDED_LOG_MS } from './limits.js';
 
 export interface RedisRunLogOptions {
-  /** Begins every key. */
+  /** The prefix of every key. */
   readonly prefix: string;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
 /**
- * The log in this process's memory, copied to Redis for readers in other processes. Writing and reading a
- * run of this process never waits for Redis, and goes on without it.
+ * Logs in this process's memory, with copies in Redis for readers in other processes. Writing and reading a run of this
+ * process never waits for Redis and does not need it.
  */
 export class RedisRunLog extends RunLog implements OnApplicationShutdown {
   private readonly local: MemoryRunLog;
@@ -38,11 +38,11 @@ export class RedisRunLog extends RunLog implements OnApplicationShutdown {
     this.remote = new RemoteLogs(commands, subscriber, prefix, clock);
   }
 
-  /** Opens two connections like the one given. Does not fail when Redis is down: they come up when it does. */
+  /** Opens two connections like the given one. If Redis is unreachable they connect later. */
   static async connect(redis: Redis, options: RedisRunLogOptions): Promise<RedisRunLog> {
     const connect = (): Redis => {
       const connection = redis.duplicate({ commandTimeout: COMMAND_MS, autoResubscribe: false, scripts: SCRIPTS });
-      // The connection it is made from reports the outage.
+      // The given connection reports an outage.
       return connection.on('error', () => undefined);
     };
     const [commands, subscriber] = [connect(), connect()];
@@ -65,11 +65,11 @@ export class RedisRunLog extends RunLog implements OnApplicationShutdown {
     try {
       await this.commands.sealRunLog(logKey(prefix, runId), ENDED_LOG_MS, tag, data);
     } catch (error) {
-      logger.warn({ err: error, runId }, 'The log of a dead run could not be ended; it expires');
+      logger.warn({ err: error, runId }, 'The log of a dead run could not be ended; it will expire');
     }
   }
 
-  /** Sends what Redis does not have yet, within bounds. Readers of other processes' runs end. */
+  /** Sends the entries that Redis lacks, within `FLUSH_MS`. Readers of other processes' runs end. */
   close(): Promise<void> {
     this.remote.close();
     return (this.closed ??= this.replication.close());

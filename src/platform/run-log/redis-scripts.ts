@@ -2,22 +2,22 @@ import type { Result } from 'ioredis';
 
 /*
  * The log of a run in Redis is a stream: entry n has the id `n-0` and one field, its tag, with its data.
- * Ids begin at 1 and leave nothing out, so a reader knows a gap when it sees one. The last id says how
- * the log goes on:
- *   n-1  it ended after entry n
- *   n-2  its entries were lost, n being the last number that was given
- * The key is also the channel that announces new entries to readers.
+ * Ids begin at 1 and have no gaps, so a reader can detect missing entries. Another last id is a mark:
+ *   n-1  the log ended after entry n
+ *   n-2  entries were lost; n is the number of the last one
+ * The key is also the name of the channel on which new entries are announced.
+ * Processes of the former release read and write the same format during an upgrade.
  */
 export const ENDED_MARK = '1';
 export const LOST_MARK = '2';
 
-/** What a script found: the log took it, or is over for this writer. */
+/** `ok` if the log accepted the batch; otherwise this writer can add nothing any more. */
 export type Written = 'ok' | 'ended' | 'lost';
 
 /**
- * Adds a batch. Safe to repeat when it is not known whether it arrived: what is there already is left out.
- * A log that misses what was acknowledged (Redis emptied, or failed over to an older state) is given up
- * with a mark, so that those who follow it do not wait for ever.
+ * Adds a batch. A batch whose arrival is unknown can be repeated, because entries that exist are skipped.
+ * A log that lacks acknowledged entries (Redis was emptied, or failed over to an older state) is replaced by
+ * a mark, so that its readers do not wait forever.
  * ARGV: `open`, `end` or `lost`; expiry in ms; number before the batch; last number given; tag, data, ...
  */
 const APPEND = `
@@ -47,8 +47,8 @@ if mode == 'end' or count > 0 then redis.call('PUBLISH', key, '') end
 return 'ok'`;
 
 /**
- * Adds the last entry and the end, for a writer that died. One step, so that of several processes that
- * try one does it.
+ * Adds the last entry and the end for a writer that died. It is one step, so that only one of several processes
+ * does it.
  * ARGV: expiry in ms, tag, data
  */
 const SEAL = `
@@ -62,7 +62,7 @@ redis.call('PEXPIRE', KEYS[1], ARGV[1])
 redis.call('PUBLISH', KEYS[1], '')
 return 'ok'`;
 
-/** For a client's option `scripts`, which sends each to a connection once and then names it by its digest. */
+/** For the option `scripts` of a client, which sends each script to a connection once and then calls it by its digest. */
 export const SCRIPTS = {
   appendToRunLog: { lua: APPEND, numberOfKeys: 1 },
   sealRunLog: { lua: SEAL, numberOfKeys: 1 },

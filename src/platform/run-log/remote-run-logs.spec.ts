@@ -13,7 +13,7 @@ import { APPEAR_MS } from './limits.js';
 
 const prefix = `test-${newId()}`;
 
-clusterOnly('a log that appears in Redis while it is looked for', () => {
+clusterOnly('a log that appears in Redis during its first fetch', () => {
   let commands: Redis;
   let subscriber: Redis;
 
@@ -28,18 +28,21 @@ clusterOnly('a log that appears in Redis while it is looked for', () => {
     subscriber.disconnect();
   });
 
-  it('is found by the news of it, without the wait for logs that are late', async () => {
+  it('is found through its announcement, without the wait for late logs', async () => {
     const key = logKey(prefix, newId());
     const exists = commands.exists.bind(commands);
-    const looking = jest.spyOn(commands, 'exists').mockImplementationOnce(async (...keys: unknown[]) => {
-      const answer = await exists(...(keys as string[]));
-      // Between the question and its answer, as another process would.
-      const news = once(subscriber, 'message');
+    const lookUp = jest.spyOn(commands, 'exists').mockImplementationOnce(async (...keys: unknown[]) => {
+      const response = await exists(...(keys as string[]));
+      // Another process writes the log after Redis has responded and before this process has read the response.
+      const announcement = once(subscriber, 'message');
       await commands.multi().xadd(key, '1-0', 'event', 'first').xadd(key, '1-1', '', '').publish(key, '').exec();
-      await news;
-      return answer;
+      await announcement;
+      return response;
     });
-    const waits = jest.spyOn(globalThis, 'setTimeout');
+    const wait = globalThis.setTimeout;
+    const waits = jest
+      .spyOn(globalThis, 'setTimeout')
+      .mockImplementation((task, ms) => wait(task, ms === APPEAR_MS ? 2 ** 30 : ms));
     const remote = new RemoteLogs(commands, subscriber, prefix, new ManualClock());
 
     const batches = await remote.read(key.split(':').at(-1) ?? '', 0, new AbortController().signal);
@@ -47,9 +50,8 @@ clusterOnly('a log that appears in Redis while it is looked for', () => {
     for await (const batch of batches ?? []) entries.push(...batch);
 
     expect(entries).toEqual([{ number: 1, tag: 'event', data: 'first' }]);
-    expect(waits.mock.calls.filter(([, ms]) => ms === APPEAR_MS)).toEqual([]);
     waits.mockRestore();
-    looking.mockRestore();
+    lookUp.mockRestore();
     await commands.del(key);
   });
 });

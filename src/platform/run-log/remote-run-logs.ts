@@ -1,49 +1,48 @@
 import type { Redis } from 'ioredis';
 import type { Clock } from '../clock/index.js';
-import { MemoryLog } from './memory-log.js';
+import { MemoryLog } from './memory-run-log.js';
 import { ENDED_MARK, logKey, LOST_MARK } from './redis-scripts.js';
 import { type RunLogEntry, RunLogUnavailable } from './run-log.js';
 import { APPEAR_MS, LOOK_MS, PAGE_ENTRIES } from './limits.js';
 
 /**
- * Follows runs of other processes: all of them over one connection for notifications and one for
- * fetching. However many read a run, it is fetched once.
+ * Follows runs of other processes, all of them over one connection for notifications and one for fetches. A run is fetched
+ * once, for any number of readers.
  */
 export class RemoteLogs {
   private readonly followed = new Map<string, RemoteLog>();
   private readonly stopLooking: () => void;
 
-  /** @param subscriber a connection for this class alone, which does not resubscribe by itself */
+  /** @param subscriber a connection that only this class uses, without automatic resubscription */
   constructor(
     private readonly redis: Redis,
     private readonly subscriber: Redis,
     private readonly prefix: string,
     clock: Clock,
   ) {
-    subscriber.on('message', (key: string) => this.followed.get(key)?.tell());
+    subscriber.on('message', (key: string) => this.followed.get(key)?.fetchMore());
     subscriber.on('close', () => this.failAll('The connection to Redis was lost'));
     this.stopLooking = clock.every(LOOK_MS, () => {
-      for (const remote of this.followed.values()) remote.tell();
+      for (const remote of this.followed.values()) remote.fetchMore();
     });
   }
 
   async read(runId: string, after: number, signal: AbortSignal): Promise<AsyncIterable<readonly RunLogEntry[]> | null> {
-    const remote = this.join(logKey(this.prefix, runId));
-    const reader = Symbol('reader');
+    const remote = this.follow(logKey(this.prefix, runId));
     const leave = (): void => {
       signal.removeEventListener('abort', leave);
-      remote.readers.delete(reader);
+      remote.readers.delete(leave);
       if (remote.readers.size === 0) remote.stop();
     };
-    remote.readers.add(reader);
+    remote.readers.add(leave);
     signal.addEventListener('abort', leave, { once: true });
-    let found = false;
+    let isFound = false;
     try {
-      found = await remote.found;
+      isFound = await remote.isFound;
     } finally {
-      if (!found || signal.aborted) leave();
+      if (!isFound || signal.aborted) leave();
     }
-    return found ? readAndLeave(remote.log.read(after, signal), leave) : null;
+    return isFound ? readAndLeave(remote.log.read(after, signal), leave) : null;
   }
 
   close(): void {
@@ -52,7 +51,7 @@ export class RemoteLogs {
     this.subscriber.disconnect();
   }
 
-  private join(key: string): RemoteLog {
+  private follow(key: string): RemoteLog {
     const known = this.followed.get(key);
     if (known) return known;
     const remote = new RemoteLog(key, this.redis, this.subscriber, () => {
@@ -67,16 +66,16 @@ export class RemoteLogs {
   }
 }
 
-/** One run of another process, copied here for as long as somebody here reads it. */
+/** A local copy of the log of another process's run, which exists as long as it has readers. */
 class RemoteLog {
   readonly log = new MemoryLog();
-  readonly readers = new Set<symbol>();
-  /** Whether there is such a log. Rejects as `RunLog.read` does. */
-  readonly found: Promise<boolean>;
-  private readonly opening = Promise.withResolvers<boolean>();
-  private news = Promise.withResolvers<undefined>();
-  private timesTold = 0;
-  private stopped = false;
+  /** The function of each reader that removes it. */
+  readonly readers = new Set<() => void>();
+  /** Whether Redis has the log. Rejects as `RunLog.read` does. */
+  readonly isFound: Promise<boolean>;
+  private readonly found = Promise.withResolvers<boolean>();
+  private announcement = Promise.withResolvers<undefined>();
+  private isStopped = false;
 
   constructor(
     private readonly key: string,
@@ -84,95 +83,85 @@ class RemoteLog {
     private readonly subscriber: Redis,
     private readonly onStop: () => void,
   ) {
-    this.found = this.opening.promise;
+    this.isFound = this.found.promise;
     this.follow().catch((error: unknown) => {
-      this.stop(error instanceof RunLogUnavailable ? error : new RunLogUnavailable('Redis did not answer', error));
+      this.stop(error instanceof RunLogUnavailable ? error : new RunLogUnavailable('Redis did not respond', error));
     });
   }
 
-  /** There may be more of it. */
-  tell(): void {
-    this.timesTold += 1;
-    this.news.resolve(undefined);
+  /** Called when Redis may have new entries. */
+  fetchMore(): void {
+    this.announcement.resolve(undefined);
   }
 
-  /** From here on nothing is added; who reads the log still has what it holds, and then `failure`. */
+  /** Adds nothing from now on: readers still get the entries that are here, and then `failure`. */
   stop(failure?: RunLogUnavailable): void {
-    if (this.stopped) return;
-    this.stopped = true;
+    if (this.isStopped) return;
+    this.isStopped = true;
     this.onStop();
     if (failure) {
       this.log.fail(failure);
-      this.opening.reject(failure);
+      this.found.reject(failure);
     }
-    this.opening.resolve(false);
-    this.tell();
-    // Failing means that the connection is gone, and every subscription with it.
+    this.found.resolve(false);
+    this.fetchMore();
+    // This fails only if the connection is lost, and every subscription with it.
     this.subscriber.unsubscribe(this.key).catch(() => undefined);
   }
 
   private async follow(): Promise<void> {
     await this.subscribe();
     let isLate = false;
-    while (!this.stopped) {
-      const { timesTold } = this;
-      this.news = Promise.withResolvers();
-      const page = await this.fetch();
-      if (page === 'none') {
-        if (this.log.length > 0) throw new RunLogUnavailable('Redis no longer has the log of the run');
-        // Unless it has appeared while it was looked for: that news comes once.
-        if (this.timesTold > timesTold) continue;
-        if (isLate) this.stop();
-        else await this.appears();
-        isLate = true;
-      } else {
-        this.opening.resolve(true);
+    while (!this.isStopped) {
+      // Before the fetch: what is announced while it is under way may not be in it.
+      this.announcement = Promise.withResolvers();
+      const fetched = await this.fetch();
+      if (fetched !== 'none') {
+        this.found.resolve(true);
         if (this.log.ended) this.stop();
-        else if (page === 'all') await this.news.promise;
+        else if (fetched === 'all') await this.announcement.promise;
+      } else if (this.log.length > 0) {
+        throw new RunLogUnavailable('Redis no longer has the log of the run');
+      } else if (isLate) {
+        this.stop();
+      } else {
+        // A caller may ask for a run that was just stored before its first entry is in Redis. Real time: it depends on the network.
+        const timer = setTimeout(() => this.fetchMore(), APPEAR_MS);
+        await this.announcement.promise;
+        clearTimeout(timer);
+        isLate = true;
       }
     }
   }
 
-  /** Before the first fetch, so that every entry is either in the fetch or announced. */
+  /** Before the first fetch, so that every entry is either fetched or announced. */
   private async subscribe(): Promise<void> {
     try {
-      // The client would let this one through before the connection is ready, and then never get it ready.
+      // The client sends a subscription before the connection is ready too, and then the connection never gets ready.
       if (this.subscriber.status !== 'ready') throw new Error('There is no connection to Redis');
       await this.subscriber.subscribe(this.key);
     } catch (error) {
-      throw new RunLogUnavailable('Redis could not be asked for news', error);
+      throw new RunLogUnavailable('The subscription to the log in Redis failed', error);
     }
   }
 
-  /** A run that was stored a moment ago is asked for before its first event has come here. */
-  private async appears(): Promise<void> {
-    // The wall's time, whatever the clock says: it is the network that is waited for.
-    const timer = setTimeout(() => this.news.resolve(undefined), APPEAR_MS);
-    await this.news.promise;
-    clearTimeout(timer);
-  }
-
-  /** Takes over what is new: `all` of it, or `some` of it; `none` when the log is not there or does not go on from here. */
+  /** Copies new entries: `all` of them or `some`; `none` if the log is missing or does not continue this copy. */
   private async fetch(): Promise<'all' | 'some' | 'none'> {
-    // The id that follows the last entry's.
+    // The id after that of the last entry.
     const from = this.log.length === 0 ? '-' : `${this.log.length}-1`;
     const page = await this.redis.xrange(this.key, from, '+', 'COUNT', PAGE_ENTRIES);
-    const isThere = page.length > 0 || (await this.redis.exists(this.key)) === 1;
-    if (!isThere || !page.every(([id, fields]) => this.take(id, fields))) return 'none';
+    const exists = page.length > 0 || (await this.redis.exists(this.key)) === 1;
+    if (!exists || !page.every(([id, fields]) => this.add(id, fields))) return 'none';
     return page.length === PAGE_ENTRIES ? 'some' : 'all';
   }
 
-  /** @returns false when the log does not go on from what is known */
-  private take(id: string, [tag = '', data = '']: readonly string[]): boolean {
+  /** @returns false if the entry does not continue this copy */
+  private add(id: string, [tag = '', data = '']: readonly string[]): boolean {
     const [number, mark] = id.split('-');
-    if (mark === LOST_MARK) return false;
-    if (mark === ENDED_MARK) {
-      if (Number(number) !== this.log.length) return false;
-      this.log.end();
-    } else {
-      if (Number(number) !== this.log.length + 1) return false;
-      this.log.append(tag, data);
-    }
+    const isEnd = mark === ENDED_MARK;
+    if (mark === LOST_MARK || Number(number) !== this.log.length + (isEnd ? 0 : 1)) return false;
+    if (isEnd) this.log.end();
+    else this.log.append(tag, data);
     return true;
   }
 }

@@ -13,19 +13,19 @@ import type { RunLog, RunLogEntry } from './run-log.js';
 import { ENDED_LOG_MS } from './limits.js';
 
 interface Subject {
-  /** The process that runs the run. */
+  /** The process that executes the run. */
   readonly writing: RunLog;
-  /** The process whose caller reads it: the same one, or another. */
+  /** The process that reads it: the same one or another. */
   readonly reading: RunLog;
-  /** Resolves once readers can see this entry: one elsewhere waits only a moment for a log that is not there yet. */
+  /** Resolves once readers can see this entry: a remote reader waits only a moment for a log that does not exist. */
   readonly settled: (runId: string, last: number) => Promise<void>;
-  /** Lets the time pass for which ended runs are kept. */
+  /** Lets the time pass after which ended logs are removed. */
   readonly outlive: (runId: string) => Promise<void>;
 }
 
 function contract(name: string, open: () => Subject): void {
   describe(`the run log, ${name}`, () => {
-    it('numbers the entries from 1 and gives every reader all of them, also one that comes later', async () => {
+    it('numbers the entries from 1 and gives all of them to every reader, early or late', async () => {
       const { writing, reading, settled } = open();
       const runId = newId();
       const writer = writing.open(runId);
@@ -56,7 +56,7 @@ function contract(name: string, open: () => Subject): void {
       expect(await collect(reading, runId, 1_000)).toEqual([]);
     });
 
-    it('ends the readers of a run that said nothing', async () => {
+    it('ends the readers of a run without events', async () => {
       const { writing, reading, settled } = open();
       const runId = newId();
       writing.open(runId).end();
@@ -65,7 +65,7 @@ function contract(name: string, open: () => Subject): void {
       expect(await collect(reading, runId)).toEqual([]);
     });
 
-    it('keeps what was written, character by character', async () => {
+    it('returns every character that was written', async () => {
       const { writing, reading, settled } = open();
       const runId = newId();
       const writer = writing.open(runId);
@@ -79,7 +79,7 @@ function contract(name: string, open: () => Subject): void {
       expect(read).toHaveLength(written.length);
     });
 
-    it('lets a reader go that gives up while nothing comes', async () => {
+    it('ends a reader that aborts while it waits', async () => {
       const { writing, reading, settled } = open();
       const runId = newId();
       writing.open(runId).append('t', 'one');
@@ -92,12 +92,12 @@ function contract(name: string, open: () => Subject): void {
       expect(await end).toEqual({ done: true, value: undefined });
     });
 
-    it('knows nothing of a run that never was', async () => {
+    it('returns null for an unknown run', async () => {
       const { reading } = open();
       expect(await reading.read(newId(), 0, new AbortController().signal)).toBeNull();
     });
 
-    it('forgets a run some time after its end', async () => {
+    it('removes a log some time after its end', async () => {
       const { writing, reading, settled, outlive } = open();
       const runId = newId();
       const writer = writing.open(runId);
@@ -110,7 +110,7 @@ function contract(name: string, open: () => Subject): void {
       expect(await reading.read(runId, 0, new AbortController().signal)).toBeNull();
     });
 
-    it('is ended for a writer that died, once', async () => {
+    it('is sealed once for a writer that died', async () => {
       const { writing, reading, settled } = open();
       const runId = newId();
       const unknown = newId();
@@ -130,7 +130,7 @@ function contract(name: string, open: () => Subject): void {
       expect(await reading.read(unknown, 0, new AbortController().signal)).toBeNull();
     });
 
-    it('takes no more from a writer that was thought dead', async () => {
+    it('accepts nothing from a writer after the log was sealed', async () => {
       const { writing, reading, settled } = open();
       const runId = newId();
       const writer = writing.open(runId);
@@ -143,7 +143,7 @@ function contract(name: string, open: () => Subject): void {
       expect((await collect(reading, runId)).map(({ data }) => data)).toEqual(['one', 'last']);
     });
 
-    it('gives 50 readers that come at any time the same log, in order', async () => {
+    it('gives the same log in order to 50 readers that begin at any time', async () => {
       const { writing, reading, settled } = open();
       const runId = newId();
       const writer = writing.open(runId);
@@ -169,7 +169,7 @@ function contract(name: string, open: () => Subject): void {
       }
     });
 
-    it('can be joined from every position while it is written, with no gap and no repeat', async () => {
+    it('can be read from every position while it is written, without a gap or a repetition', async () => {
       const { writing, reading, settled } = open();
       const runId = newId();
       const writer = writing.open(runId);
@@ -191,7 +191,7 @@ function contract(name: string, open: () => Subject): void {
       }
     });
 
-    it('keeps the runs apart', async () => {
+    it('does not mix the logs of runs', async () => {
       const { writing, reading, settled } = open();
       const runs = Array.from({ length: 30 }, () => newId());
       const writers = runs.map((runId) => writing.open(runId));

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { ThrottlerStorage } from '@nestjs/throttler';
 import { newId } from '../../../src/platform/ids/index.js';
 import { COUNT_KEPT_MS, COUNT_TIMEOUT_MS } from '../../../src/platform/jobs/limits.js';
-import { OutboxStore } from '../../../src/platform/jobs/outbox-store.js';
+import { OutboxStore } from '../../../src/platform/jobs/outbox.sql.js';
 import { approve, ASKS_ALWAYS, decline, NotingTool } from '../../support/approvals.js';
 import { useUpBudget } from '../../support/budgets.js';
 import { until, useService } from '../../support/harness.js';
