@@ -3,7 +3,7 @@ import { codeOf, messageOf } from '../errors/index.js';
 
 const NO_SUCH_HOST = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_NODATA', 'EAI_NONAME']);
 
-/** Why the first connection to the server failed, as the one line that the operator reads. It holds no password. */
+/** Why the first connection to the server failed, as the line that the operator reads. It does not contain the password. */
 export function connectFailure(error: unknown, url: string): InvalidSetting {
   return new InvalidSetting(`DATABASE_URL: ${explain(firstOf(error), URL.parse(url)?.host ?? '')}`, { cause: error });
 }
@@ -23,7 +23,7 @@ function explain({ code, message }: { readonly code: string; readonly message: s
   }
 }
 
-/** A name with several addresses fails with one error for each, and no message of its own. */
+/** The error of a name with several addresses has one error for each, and no message itself. */
 function firstOf(error: unknown): { readonly code: string; readonly message: string } {
   const { errors } = Object(error) as { readonly errors?: readonly unknown[] };
   if (errors?.[0] !== undefined) return firstOf(errors[0]);

@@ -1,35 +1,35 @@
 import pg, { type Pool } from 'pg';
 import { PreparingClient } from './preparing-client.js';
 
-export interface Patience {
-  /** A statement that waits for so long, while no other connection hears anything either, is a reason to ask. */
-  readonly suspiciousMs: number;
-  /** A server that does not say anything to a new connection within this time is away. */
-  readonly answerMs: number;
-  /** Between two questions: a statement may be slow with good reason, and for long. */
-  readonly askAgainMs: number;
+export interface WatchdogTimes {
+  /** A statement that waits this long while no connection receives anything causes a probe. */
+  readonly silenceMs: number;
+  /** A server that does not respond to a new connection within this time counts as unreachable. */
+  readonly probeMs: number;
+  /** Pause between two probes, because a slow statement may take long. */
+  readonly pauseMs: number;
 }
 
-/** What the driver calls a connection that took too long. */
-const NO_ANSWER = 'timeout expired';
-const LOOK_MS = 200;
-const OF_REQUESTS: Patience = { suspiciousMs: 700, answerMs: 1_000, askAgainMs: 1_000 };
+/** The message of the driver's error for a connection that took too long. */
+const CONNECT_TIMEOUT = 'timeout expired';
+const CHECK_MS = 200;
+const OF_REQUESTS: WatchdogTimes = { silenceMs: 700, probeMs: 1_000, pauseMs: 1_000 };
 
 /**
- * Tells a server that has gone silent (a lost network, a standing machine) from a slow statement: without
- * a reset nothing would end the wait for an answer but the limit of the longest statement. What waits on
- * a silent server fails as if its connection had been closed.
+ * Detects a server that has gone silent (a lost network, a stopped machine), as opposed to a slow statement. Without a reset of the
+ * connection only the limit of the longest statement would end the wait. Statements on a silent server fail as if their
+ * connection had been closed.
  */
 export class ConnectionWatchdog {
   private readonly clients = new Set<PreparingClient>();
   private readonly timer: NodeJS.Timeout;
-  private heardAt = performance.now();
-  private askedAt = -Infinity;
+  private receivedAt = performance.now();
+  private probedAt = -Infinity;
 
   constructor(
     pool: Pool,
     private readonly url: string,
-    private readonly patience: Patience = OF_REQUESTS,
+    private readonly times: WatchdogTimes = OF_REQUESTS,
   ) {
     pool.on('connect', (client) => {
       if (client instanceof PreparingClient) this.add(client);
@@ -37,7 +37,7 @@ export class ConnectionWatchdog {
     pool.on('remove', (client) => {
       if (client instanceof PreparingClient) this.clients.delete(client);
     });
-    this.timer = setInterval(() => void this.look(), LOOK_MS).unref();
+    this.timer = setInterval(() => void this.check(), CHECK_MS).unref();
   }
 
   stop(): void {
@@ -46,34 +46,32 @@ export class ConnectionWatchdog {
 
   private add(client: PreparingClient): void {
     this.clients.add(client);
-    this.heardAt = performance.now();
+    this.receivedAt = performance.now();
     client.on('drain', () => {
-      this.heardAt = performance.now();
+      this.receivedAt = performance.now();
     });
   }
 
-  private async look(): Promise<void> {
+  private async check(): Promise<void> {
     const now = performance.now();
-    const { suspiciousMs, askAgainMs } = this.patience;
-    if (now - this.askedAt < askAgainMs || now - this.heardAt < suspiciousMs) return;
-    const waiting = [...this.clients].some(
-      ({ busySince }) => busySince !== undefined && now - busySince > suspiciousMs,
-    );
-    if (!waiting) return;
-    this.askedAt = now;
-    if ((await this.answers()) || this.heardAt > now) return;
-    // The idle ones too: the next statement on each would wait in the same way.
+    const { silenceMs, pauseMs } = this.times;
+    if (now - this.probedAt < pauseMs || now - this.receivedAt < silenceMs) return;
+    const isWaiting = [...this.clients].some(({ busySince }) => busySince !== undefined && now - busySince > silenceMs);
+    if (!isWaiting) return;
+    this.probedAt = now;
+    if ((await this.responds()) || this.receivedAt > now) return;
+    // Idle connections too: the next statement on each would wait in the same way.
     for (const client of this.clients) client.breakOff();
   }
 
-  /** Whatever the server says, a refusal included, shows that it is there. */
-  private async answers(): Promise<boolean> {
-    const client = new pg.Client({ connectionString: this.url, connectionTimeoutMillis: this.patience.answerMs });
+  /** Any response, including a refusal, shows that the server is reachable. */
+  private async responds(): Promise<boolean> {
+    const client = new pg.Client({ connectionString: this.url, connectionTimeoutMillis: this.times.probeMs });
     client.on('error', () => undefined);
     try {
       await client.connect();
     } catch (error) {
-      return !(error instanceof Error && error.message === NO_ANSWER);
+      return !(error instanceof Error && error.message === CONNECT_TIMEOUT);
     }
     void client.end().catch(() => undefined);
     return true;

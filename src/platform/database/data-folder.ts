@@ -3,14 +3,13 @@ import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { InvalidSetting, StartFailure } from '../config/index.js';
 
-/** Another process works in the folder; `message` is the line the operator reads. */
+/** Another process uses the folder; `message` is the line that the operator reads. */
 export class DataFolderInUse extends StartFailure {}
 
 /**
- * Takes a data folder for this process. The lock is one the operating system holds on an open
- * file, so it ends with the process however that dies, and no stale lock is ever left to judge.
- * @throws InvalidSetting when the folder cannot be written to
- * @throws DataFolderInUse when another process has it: two on one folder would lose writes silently.
+ * Locks a data folder for this process. The operating system's lock on an open file ends with the process, so no stale lock remains.
+ * @throws InvalidSetting if the folder is not writable
+ * @throws DataFolderInUse if another process has it: two processes on one folder would lose writes silently
  */
 export function takeDataFolder(dataDir: string): () => void {
   const file = join(dataDir, 'service.lock');

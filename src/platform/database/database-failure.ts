@@ -10,14 +10,14 @@ const CONNECTION_ERRORS = new Set([
   'EHOSTUNREACH',
 ]);
 /**
- * connection_exception, insufficient_resources (disk full, too many connections), operator_intervention, query_canceled:
- * a statement at its time limit is ended by the server or by this process's timer of the same length, whichever is first.
+ * connection_exception, insufficient_resources (disk full, too many connections), operator_intervention, query_canceled (the server
+ * or this process's timer of the same length ends a statement at its time limit).
  */
 const UNAVAILABLE_STATES = ['08', '53', '57P', '57014'];
 const CONNECTION_MESSAGES =
   /timeout exceeded when trying to connect|Connection terminated|Client has encountered a connection error|Query read timeout|connection is closed/i;
 
-/** The database does not answer; the caller may try again. */
+/** The database does not respond; the caller may retry. */
 export class DatabaseUnavailable extends DomainError {
   constructor(cause: unknown) {
     super('unavailable', 'The service cannot reach its database. Try again shortly.', { retryAfterSeconds: 2, cause });
@@ -29,11 +29,11 @@ function isErrorLike(value: unknown): value is Error {
 }
 
 function* causes(error: unknown): Generator<Error & { code?: unknown; constraint?: unknown }> {
-  // Not `instanceof`, which misses the errors of another realm, such as a socket's inside a sandbox.
+  // Not `instanceof`, which is false for errors of another realm, such as a socket's inside a sandbox.
   for (let current = error; isErrorLike(current); current = current.cause ?? previous(current)) yield current;
 }
 
-/** MikroORM keeps the driver's own error under `previous` rather than `cause`. */
+/** MikroORM keeps the driver's error in `previous` instead of `cause`. */
 function previous(error: Error): unknown {
   return 'previous' in error ? error.previous : undefined;
 }
@@ -48,7 +48,7 @@ export function isDeadlock(error: unknown): boolean {
   return state === '40P01' || state === '40001';
 }
 
-/** True when the statement broke a unique rule; `constraint` narrows it to one index. */
+/** Whether the statement violated a unique constraint, or the one named `constraint`. */
 export function isUniqueViolation(error: unknown, constraint?: string): boolean {
   for (const link of causes(error)) {
     if (link.code === '23505') return constraint === undefined || link.constraint === constraint;
@@ -60,7 +60,7 @@ export function isForeignKeyViolation(error: unknown): boolean {
   return sqlState(error) === '23503';
 }
 
-/** The error to throw: the database's absence in words of the interface, anything else as it is. */
+/** The error to throw: `DatabaseUnavailable` if the database is unreachable, otherwise the given one. */
 export function databaseFailure(error: unknown): unknown {
   for (const { code, message } of causes(error)) {
     const state = typeof code === 'string' ? code : '';

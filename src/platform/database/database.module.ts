@@ -2,7 +2,6 @@ import { type DynamicModule, Global, Inject, Module, type OnApplicationShutdown 
 import { Metrics, MetricsModule } from '../metrics/index.js';
 import { Database } from './database.js';
 import type { OpenDatabase } from './open-database.js';
-import { measurePool } from './pool-metrics.js';
 
 /** Injection token of the open database with its native handle. */
 export const OPEN_DATABASE = Symbol('OPEN_DATABASE');
@@ -14,7 +13,16 @@ export class DatabaseModule implements OnApplicationShutdown {
     @Inject(OPEN_DATABASE) private readonly open: OpenDatabase,
     metrics: Metrics,
   ) {
-    measurePool(open.native, metrics);
+    const { native } = open;
+    metrics.gauge(
+      {
+        name: 'agent_service_database_connections',
+        help: 'Connections to the database server: all open ones, those without work, and callers that wait for one.',
+        labels: { state: ['total', 'idle', 'waiting'] },
+      },
+      // The embedded database has no pool, and so no series.
+      ({ state }) => (native.kind === 'server' ? native.pool[`${state}Count`] : undefined),
+    );
   }
 
   static forRoot(open: OpenDatabase): DynamicModule {
@@ -25,7 +33,7 @@ export class DatabaseModule implements OnApplicationShutdown {
     return { module: DatabaseModule, imports: [MetricsModule], providers, exports: [OPEN_DATABASE, Database] };
   }
 
-  /** Closes the database last: everything that writes while stopping has done so in earlier phases. */
+  /** Closes the database last, after everything that writes while the process stops. */
   onApplicationShutdown(): Promise<void> {
     return this.open.close();
   }

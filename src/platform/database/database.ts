@@ -5,28 +5,28 @@ import { setImmediate as nextTask } from 'node:timers/promises';
 import { databaseFailure, isDeadlock } from './database-failure.js';
 import { LeaveTheLoop } from './leave-the-loop.js';
 
-/** Runs SQL with `$1`-style parameters; timestamps come back as PostgreSQL text (`toDate`). */
+/** Runs SQL with `$1`-style parameters. Timestamps are returned as PostgreSQL text (`toDate`). */
 export interface SqlExecutor {
   query<Row extends object>(sql: string, parameters?: readonly unknown[]): Promise<Row[]>;
 }
 
-/** Where entities are read: the database as it stands, or a transaction that is open. */
+/** Reads entities from the database or in an open transaction. */
 export interface EntityReader {
-  /** Runs `work` in a unit of work: one of its own, or the transaction's. */
+  /** Runs `work` in its own unit of work, or in the transaction's. */
   read<Result>(work: (em: EntityManager) => Promise<Result>): Promise<Result>;
 }
 
-/** One open transaction: its own unit of work and raw SQL, on the same connection. */
+/** An open transaction: a unit of work and raw SQL on the same connection. */
 export interface Transaction extends SqlExecutor, EntityReader {
   readonly em: EntityManager;
-  /** Waits until no other transaction, of whichever process, holds the lock of this name; holds it until the end. */
+  /** Waits for the lock of this name, which all processes share, and holds it until the transaction ends. */
   lock(name: string): Promise<void>;
   /** Runs `task` once the transaction has committed, and never if it does not. `task` must not throw. */
   onCommit(task: () => void): void;
 }
 
 const MAX_DEADLOCK_RETRIES = 3;
-/** Once statements that follow one another kept this thread for longer, others have their turn: short as each may be. */
+/** Consecutive statements that block this thread for longer yield to other tasks, even if each is short. */
 const LONG_TASK_MS = 25;
 
 /**
@@ -35,16 +35,16 @@ const LONG_TASK_MS = 25;
  */
 export class Database implements SqlExecutor, EntityReader {
   private statements = 0;
-  /** When the first statement of the event loop's present turn was sent. */
+  /** When the first statement of the event loop's current turn was sent. */
   private taskBeganAt: number | undefined;
 
   constructor(
     readonly orm: MikroORM,
-    /** Statements are computed in this thread, in which nothing else happens meanwhile. */
+    /** The embedded database executes statements in this thread and blocks it meanwhile. */
     private readonly inThisThread: boolean,
   ) {}
 
-  /** Statements sent outside the ORM's own; tests count them to hold a request to its cost. */
+  /** How many statements were sent past the ORM; tests limit the cost of a request with it. */
   get statementCount(): number {
     return this.statements;
   }
@@ -55,12 +55,12 @@ export class Database implements SqlExecutor, EntityReader {
     return this.retrying(() => this.run<Row>(this.client(), sql, parameters));
   }
 
-  /** Rejects when the database does not answer. */
+  /** Rejects if the database does not respond. */
   async ping(): Promise<void> {
     await this.query('select 1');
   }
 
-  /** Runs `work` in a unit of work of its own, without a transaction; a deadlock is tried again. */
+  /** Runs `work` in its own unit of work without a transaction, and again after a deadlock. */
   async read<Result>(work: (em: EntityManager) => Promise<Result>): Promise<Result> {
     if (this.taskIsLong()) await nextTask();
     return this.retrying(() => work(this.em()));
@@ -72,8 +72,8 @@ export class Database implements SqlExecutor, EntityReader {
   }
 
   /**
-   * Runs `work` in one transaction; a deadlock is tried again at most three times, so `work` must
-   * not have effects outside the database.
+   * Runs `work` in one transaction, and again after a deadlock, at most three times; so `work` must not have effects outside
+   * the database.
    */
   async transaction<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
     return this.retrying(() => this.attempt(work));
@@ -93,7 +93,7 @@ export class Database implements SqlExecutor, EntityReader {
     return this.orm.em.fork() as CoreEntityManager as EntityManager;
   }
 
-  /** Not the ORM's own `transactional`: that never gives back a connection that was lost under it. */
+  /** Not the ORM's `transactional`, which never releases a connection that was lost. */
   private async attempt<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
     const em = this.em();
     const committed: (() => void)[] = [];
@@ -143,7 +143,7 @@ export class Database implements SqlExecutor, EntityReader {
     return rows;
   }
 
-  /** What is computed in this thread is answered without the event loop having been left: no request is read between. */
+  /** Awaiting a statement that was executed in this thread does not return to the event loop, so no request is read in between. */
   private taskIsLong(): boolean {
     if (!this.inThisThread) return false;
     const now = performance.now();
@@ -159,7 +159,7 @@ export class Database implements SqlExecutor, EntityReader {
   }
 }
 
-/** A timestamp column as the database answers it. */
+/** A timestamp column as the database returns it. */
 export function toDate(value: string): Date {
   return new Date(value);
 }

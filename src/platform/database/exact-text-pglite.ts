@@ -9,23 +9,22 @@ interface DataRow extends Message {
 
 const codeOf = (letter: string): number => letter.charCodeAt(0);
 const DATA_ROW = codeOf('D');
-/** What the service can be answered rows to: the execution of a prepared statement, and a plain text of SQL. */
-const ANSWERED_WITH_ROWS = new Set([codeOf('E'), codeOf('Q')]);
-/** A letter, then the length of what follows, itself included. */
+/** Messages that rows may respond to: the execution of a prepared statement, and a text of SQL. */
+const RETURNS_ROWS = new Set([codeOf('E'), codeOf('Q')]);
+/** A letter, then the length of the rest, including itself. */
 const HEADER = 5;
 const BYTE_ORDER_MARK = Buffer.from('\uFEFF');
 
 /**
- * PGlite reads every value with a decoder that takes U+FEFF at its beginning for a byte order mark and drops it:
- * a text that begins with the character would come back without. The bytes that PGlite hands out beside what it made
- * of them tell what was lost. Its decoder and the parser around it are out of reach, and rows are all that is at stake.
+ * PGlite's decoder takes U+FEFF at the beginning of a value for a byte order mark and drops it. PGlite's decoder cannot be replaced,
+ * but it returns the bytes too, from which this class restores the character in rows.
  */
 export class ExactTextPglite extends PGlite {
-  /** Every query and every script comes through here, one message of the protocol at a time. */
+  /** All queries and scripts call this, one message of the protocol at a time. */
   override async execProtocolStream(
     ...[message, options]: Parameters<PGlite['execProtocolStream']>
   ): Promise<Messages> {
-    if (!ANSWERED_WITH_ROWS.has(message[0] ?? 0)) return super.execProtocolStream(message, options);
+    if (!RETURNS_ROWS.has(message[0] ?? 0)) return super.execProtocolStream(message, options);
     const { messages, data } = await this.execProtocol(message, options);
     const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
     if (bytes.includes(BYTE_ORDER_MARK)) restoreMarks(messages, bytes);
@@ -43,7 +42,7 @@ function restoreMarks(messages: Messages, bytes: Buffer): void {
   }
 }
 
-/** @param content of the row: the number of its values, then each one's length, -1 for null, and bytes */
+/** @param content the number of values of the row, then the length of each, -1 for null, and its bytes */
 function restoreMarksOf(row: DataRow | undefined, content: Buffer): void {
   if (!row) return;
   let at = 2;

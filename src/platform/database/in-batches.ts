@@ -1,9 +1,9 @@
-/** What one statement may carry: the embedded database works in this process's own thread, some 5 ms for each 100 KB. */
+/** Limit of one statement, because the embedded database blocks this thread, some 5 ms for each 100 KB. */
 const BATCH_BYTES = 512 * 1024;
 
 /**
- * The items in their order, in groups that one statement each may carry; an item that is larger is a group of its own.
- * @param most bytes of a group, where what they are read into takes longer than text
+ * Groups the items, in their order, for one statement each; a larger item is a group of its own.
+ * @param most bytes of a group, if storing them takes longer than storing text
  */
 export function* inBatches<Item>(
   items: readonly Item[],

@@ -1,31 +1,22 @@
 import { setImmediate as nextTask } from 'node:timers/promises';
-import type {
-  KyselyPlugin,
-  PluginTransformQueryArgs,
-  PluginTransformResultArgs,
-  QueryResult,
-  RootOperationNode,
-  UnknownRow,
-} from 'kysely';
+import type { KyselyPlugin } from 'kysely';
 
-/** After a statement that kept this thread for longer, other requests have their turn before the next. */
+/** After a statement that blocked this thread for longer, other requests are handled before the next one. */
 const LONG_STATEMENT_MS = 5;
 
 /**
- * For one transaction of the embedded database, which computes in this thread: the ORM's statements and written ones
- * alike. For transactions alone: what follows a single statement must not be parted from it.
+ * For a transaction of the embedded database, which executes in this thread: applies to the ORM's statements and written ones.
+ * Not for single statements, whose caller must continue without an interruption.
  */
 export class LeaveTheLoop implements KyselyPlugin {
-  /** When the statement before ended; in a transaction nothing but the database is awaited. */
+  /** When the previous statement ended; a transaction awaits nothing but the database. */
   private since = performance.now();
 
-  transformQuery({ node }: PluginTransformQueryArgs): RootOperationNode {
-    return node;
-  }
+  transformQuery: KyselyPlugin['transformQuery'] = ({ node }) => node;
 
-  async transformResult({ result }: PluginTransformResultArgs): Promise<QueryResult<UnknownRow>> {
+  transformResult: KyselyPlugin['transformResult'] = async ({ result }) => {
     if (performance.now() - this.since > LONG_STATEMENT_MS) await nextTask();
     this.since = performance.now();
     return result;
-  }
+  };
 }

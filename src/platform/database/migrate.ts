@@ -1,12 +1,12 @@
 import type { OpenDatabase } from './open-database.js';
 
 /**
- * Brings the tables up to date. Safe to call from every process at once.
- * @param onWait called when another process is at it and this one begins to wait, for however long that takes
+ * Migrates the tables. All processes may call it at the same time.
+ * @param onWait called when this process begins to wait for another one that migrates
  * @returns the names of the migrations that ran, in order
  */
 export async function migrate(open: OpenDatabase, onWait: () => void = () => undefined): Promise<string[]> {
-  // Most starts find nothing to do. The migrator would search the information schema first, which takes long.
+  // Most starts have nothing to migrate, and the migrator would first query the information schema, which is slow.
   if ((await pendingMigrations(open)).length === 0) return [];
   return open.migrations.run(onWait);
 }

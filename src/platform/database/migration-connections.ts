@@ -2,25 +2,25 @@ import type { Options } from '@mikro-orm/core';
 import { defineConfig, MikroORM } from '@mikro-orm/postgresql';
 import type { Pool, PoolClient } from 'pg';
 import { PreparingClient } from './preparing-client.js';
-import { type Patience, ConnectionWatchdog } from './connection-watchdog.js';
+import { ConnectionWatchdog } from './connection-watchdog.js';
 
 export type MigrationSettings = Pick<
   Options,
   'extensions' | 'forceUtcTimezone' | 'discovery' | 'logger' | 'migrations'
 >;
 
-/** Any constant: processes that start at once agree on it to migrate one after the other. */
+/** Any constant. It makes processes that start together migrate one after the other. */
 const MIGRATION_LOCK = 7_216_943_001;
-/** Long enough for a server that a large index keeps busy to greet a new connection. */
+/** Long enough for a server that builds a large index to accept a new connection. */
 const SILENCE_MS = 10_000;
 const CONNECT_TIMEOUT_MS = 2_000;
 
-/** The operator may have set a statement timeout on the role or the database; it is meant for the service, not for migrations. */
+/** Timeouts that the operator may have set on the role or the database: they are for the service, not for migrations. */
 const NO_LIMITS = ['statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout'];
 
 /**
- * Migrates on connections of its own, which have none of the service's limits: building an index takes its time, and
- * so does waiting for another process that builds it. A server that says nothing any more ends it all the same.
+ * Migrates on separate connections without the service's limits, because building an index may take long, as may waiting for
+ * another process that builds it. A silent server ends the migration.
  */
 export class MigrationConnections {
   constructor(
@@ -31,8 +31,8 @@ export class MigrationConnections {
   ) {}
 
   /**
-   * The lock and all migrations are one transaction on one connection: what breaks the connection releases the lock
-   * and takes back the migrations, so that none goes on without it.
+   * The lock and all migrations are one transaction on one connection: a lost connection releases the lock and rolls the
+   * migrations back, so that none continues without the lock.
    */
   async run(onWait: () => void): Promise<string[]> {
     const { orm, close } = await this.open();
@@ -56,13 +56,14 @@ export class MigrationConnections {
   }
 
   private async open(): Promise<{ orm: MikroORM; close: () => Promise<void> }> {
+    const { silenceMs } = this;
     const held = new Set<PoolClient>();
     let watch: ConnectionWatchdog | undefined;
     const orm = await MikroORM.init(
       defineConfig({
         ...this.settings,
         clientUrl: this.url,
-        // One for the transaction, one on which the migrator looks for its table before it.
+        // One for the transaction, and one on which the migrator looks for its table first.
         pool: { min: 0, max: 2 },
         driverOptions: {
           connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
@@ -72,7 +73,7 @@ export class MigrationConnections {
           onPoolCreated: (pool: Pool) => {
             pool.on('acquire', (client) => held.add(client));
             pool.on('release', (_error, client) => held.delete(client));
-            watch = new ConnectionWatchdog(pool, this.url, this.patience());
+            watch = new ConnectionWatchdog(pool, this.url, { silenceMs, probeMs: silenceMs, pauseMs: silenceMs });
           },
         },
       }),
@@ -81,14 +82,10 @@ export class MigrationConnections {
       orm,
       close: async () => {
         watch?.stop();
-        // A transaction never gives back a connection that was lost under it, and closing would wait for that.
+        // A transaction never releases a connection that was lost, and closing would wait for it.
         for (const client of held) client.release(true);
         await orm.close();
       },
     };
-  }
-
-  private patience(): Patience {
-    return { suspiciousMs: this.silenceMs, answerMs: this.silenceMs, askAgainMs: this.silenceMs };
   }
 }

@@ -21,19 +21,19 @@ import { DocumentHydrator } from './json-document.js';
 import type { ContextSchema, NamedMigration } from './schema.js';
 import { ConnectionWatchdog } from './connection-watchdog.js';
 
-/** How long a request waits for a connection before the database counts as down. */
+/** How long a request waits for a connection before the database counts as unavailable. */
 const CONNECT_TIMEOUT_MS = 2_000;
 /** Longer than any statement of the service needs. */
 const STATEMENT_TIMEOUT_MS = 30_000;
 
 const asText = (value: string): string => value;
-/** PGlite itself reads and writes a byte at a time: the secrets of one agent, 5 MB, held up everything else for half a second. */
+/** PGlite converts byte by byte: the secrets of one agent, 5 MB, blocked the thread for half a second. */
 const BYTES = {
   read: (value: string): Buffer => Buffer.from(value.slice('\\x'.length), 'hex'),
   write: ({ buffer, byteOffset, byteLength }: Uint8Array): string =>
     `\\x${Buffer.from(buffer, byteOffset, byteLength).toString('hex')}`,
 };
-/** The ORM reads dates and intervals from text, which is how its PostgreSQL driver answers them. */
+/** The ORM parses dates and intervals itself, from text as its PostgreSQL driver returns it. */
 const PARSERS = {
   [types.BYTEA]: BYTES.read,
   [types.DATE]: asText,
@@ -43,42 +43,40 @@ const PARSERS = {
 };
 const SERIALIZERS = { [types.BYTEA]: BYTES.write };
 
-/** Types below it have a number of their own in PostgreSQL; above are row types of tables and what extensions bring. */
+/** PostgreSQL's own types have lower numbers; row types of tables and types of extensions have higher ones. */
 const FIRST_ASSIGNED_TYPE = 10_000;
 
-/** The native handle below the ORM, for libraries that bring SQL of their own (the job queue). */
+/** The handle below the ORM, for libraries with their own SQL (the job queue). */
 export type NativeDatabase =
   { readonly kind: 'embedded'; readonly pglite: PGlite } | { readonly kind: 'server'; readonly pool: Pool };
 
 export interface OpenDatabase {
   readonly database: Database;
   readonly native: NativeDatabase;
-  /** What `migrate` runs on. */
   readonly migrations: Migrations;
   close(): Promise<void>;
 }
 
 export interface Migrations {
-  /** Of all that this build knows, in the order in which they run. */
+  /** All migrations of this build, in their order. */
   readonly names: readonly string[];
   /**
-   * @param onWait called when another process is migrating and this one begins to wait for its end
+   * @param onWait called when this process begins to wait for another one that migrates
    * @returns the names of those that ran, in order
    */
   run(onWait: () => void): Promise<string[]>;
 }
 
 export interface ServerLimits {
-  /** For a statement of the service; migrations have no limit. */
+  /** Limit of a statement of the service; migrations have none. */
   readonly statementTimeoutMs?: number;
-  /** How long a server may be silent before a migration is given up. */
+  /** How long a server may be silent before a migration fails. */
   readonly migrationSilenceMs?: number;
 }
 
 /**
- * Opens the database the settings name. Embedded: PostgreSQL inside this process, in `DATA_DIR`,
- * which is locked first.
- * @throws DataFolderInUse; InvalidSetting when the server cannot be used as `DATABASE_URL` says
+ * Opens the server that `DATABASE_URL` names, or without it PostgreSQL inside this process, in `DATA_DIR`, which it locks.
+ * @throws DataFolderInUse; InvalidSetting if the server cannot be used
  */
 export async function openDatabase(
   settings: Settings,
@@ -102,15 +100,10 @@ async function openEmbedded(dataDir: string, schemas: readonly ContextSchema[]):
         { cause },
       );
     });
-    const open = await openRunningPglite(pglite, schemas);
-    return {
-      ...open,
-      close: async () => {
-        await open.close();
-        await pglite.close();
-        release();
-      },
-    };
+    return await openRunningPglite(pglite, schemas, async () => {
+      await pglite.close();
+      release();
+    });
   } catch (error) {
     release();
     throw error;
@@ -125,47 +118,43 @@ async function makeDatabase(folder: string, schemas: readonly ContextSchema[]): 
   renameSync(part, folder);
 }
 
-/** Opens an embedded database where the options say, in memory for one. Takes no lock on a folder. */
+/** Opens an embedded database, for example in memory. Does not lock a folder. */
 export async function openPglite(options: PGliteOptions, schemas: readonly ContextSchema[]): Promise<OpenDatabase> {
   const pglite = await startPglite(options);
-  const open = await openRunningPglite(pglite, schemas);
-  return {
-    ...open,
-    close: async () => {
-      await open.close();
-      await pglite.close();
-    },
-  };
+  return openRunningPglite(pglite, schemas, () => pglite.close());
 }
 
-/** Starts an embedded database; its tables may still be missing. */
+/** Starts an embedded database, whose tables may be missing. */
 export async function startPglite(options: PGliteOptions): Promise<PGlite> {
-  const pglite = new ExactTextPglite({
-    ...options,
-    extensions: { vector },
-    parsers: PARSERS,
-    serializers: SERIALIZERS,
-  });
+  const own = { extensions: { vector }, parsers: PARSERS, serializers: SERIALIZERS };
+  const pglite = new ExactTextPglite({ ...options, ...own });
   await pglite.waitReady;
   forgetRowTypes(pglite);
   return pglite;
 }
 
-/** Opens one that `startPglite` started. Closing leaves it running. */
-export async function openRunningPglite(pglite: PGlite, schemas: readonly ContextSchema[]): Promise<OpenDatabase> {
+/** Opens a database that `startPglite` started. Closing runs `afterClose`, which by default leaves it running. */
+export async function openRunningPglite(
+  pglite: PGlite,
+  schemas: readonly ContextSchema[],
+  afterClose: () => Promise<void> = () => Promise.resolve(),
+): Promise<OpenDatabase> {
   const orm = await MikroORM.init(definePglite({ ...common(schemas), dbName: 'postgres', driverOptions: { pglite } }));
   Object.assign(orm.em.getPlatform(), { escapeLiteral });
   return {
     database: new Database(orm, true),
     native: { kind: 'embedded', pglite },
     migrations: { names: namesOf(schemas), run: async () => (await orm.migrator.up()).map(({ name }) => name) },
-    close: () => orm.close(),
+    close: async () => {
+      await orm.close();
+      await afterClose();
+    },
   };
 }
 
 /**
- * PGlite knows how to read an array of every type, each table's rows among them, and copies all that it knows for each
- * statement: a third of the time that a short one takes. Nothing here reads arrays of rows.
+ * PGlite has a parser for arrays of each type, including row types of tables, and copies all parsers for each statement: a third of
+ * the time of a short one. The service does not read arrays of rows.
  */
 function forgetRowTypes(pglite: PGlite): void {
   const known = Object.entries(pglite.parsers);
@@ -183,7 +172,7 @@ async function openServer(
     definePostgres({
       ...common(schemas),
       clientUrl: url,
-      // A name that was misspelt would otherwise become an empty database.
+      // Otherwise a misspelt name would create an empty database.
       ensureDatabase: false,
       pool: { min: 0, max: connections },
       driverOptions: {
@@ -202,8 +191,7 @@ async function openServer(
   await orm.connect();
   if (!pool) throw new Error('The PostgreSQL driver made no pool');
   try {
-    // The driver connects with the first statement only, and the first one of the migrations would make a database
-    // that is missing.
+    // The driver connects only for the first statement, and the first one of the migrations would create a missing database.
     await pool.query('select 1');
   } catch (error) {
     await orm.close();
@@ -244,7 +232,7 @@ function withoutEntities(schemas: readonly ContextSchema[]): MigrationSettings {
     extensions: [Migrator],
     forceUtcTimezone: true,
     discovery: { warnWhenNoEntities: false },
-    // The driver's own notes; the service logs what it did in one format, by its own logger.
+    // The service logs in its own format.
     logger: () => undefined,
     migrations: {
       tableName: 'schema_migrations',

@@ -5,18 +5,18 @@ import { deserialize, serialize } from 'node:v8';
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import type { ContextSchema } from './schema.js';
 
-/** Where the build puts the database for first starts: `initdb` takes longer than everything else in a first start. */
+/** The database that the build prepares for first starts, because `initdb` takes longer than the rest of a start. */
 export const PREPARED_DATABASE = new URL('../../../dist/database.zst', import.meta.url);
 
-/** The packages that decide what the files of a database look like. */
+/** The packages that determine the format of a database's files. */
 const PACKAGES = ['@electric-sql/pglite', '@electric-sql/pglite-pgvector'];
 
-/** Raised when the build makes it in another way. */
-const MADE_AS = 2;
+/** Increased when the format of the prepared file changes. */
+const FORMAT = 2;
 
 interface PreparedDatabase {
   readonly version: string;
-  /** Contents by the path below the folder, in order; null for a folder, which comes before its files. */
+  /** Contents by path below the folder; null for a folder, which precedes its files. */
   readonly files: ReadonlyMap<string, Uint8Array | null>;
 }
 
@@ -25,7 +25,7 @@ export function preparedVersion(schemas: readonly ContextSchema[]): string {
   const versions = PACKAGES.map((name) => [name, versionOf(name)]);
   const migrations = schemas.flatMap((schema) => schema.migrations.map(({ name, statements }) => [name, statements]));
   return createHash('sha256')
-    .update(JSON.stringify([MADE_AS, versions, migrations]))
+    .update(JSON.stringify([FORMAT, versions, migrations]))
     .digest('hex');
 }
 
@@ -50,8 +50,8 @@ export function prepareDatabase(folder: string, version: string, file: string): 
 }
 
 /**
- * Makes the folder of a new database, with its tables, from the prepared file.
- * @returns false, and makes nothing, when the file is missing, of another version or cannot be read
+ * Creates the folder of a new database, with its tables, from the prepared file.
+ * @returns false, without creating it, if the file is missing, of another version or unreadable
  */
 export function beginPrepared(folder: string, version: string, file: URL | string): boolean {
   const files = readPrepared(file, version);
@@ -65,7 +65,7 @@ export function beginPrepared(folder: string, version: string, file: URL | strin
   return true;
 }
 
-/** @returns undefined when the file is missing, of another version or cannot be read */
+/** @returns undefined if the file is missing, of another version or unreadable */
 export function readPrepared(file: URL | string, version: string): PreparedDatabase['files'] | undefined {
   try {
     const prepared = deserialize(zstdDecompressSync(readFileSync(file))) as PreparedDatabase;
@@ -77,8 +77,8 @@ export function readPrepared(file: URL | string, version: string): PreparedDatab
 }
 
 /**
- * Makes the empty folder that the caller fills and then renames, so that the database's folder appears complete or not at all.
- * Removes what a killed process has left there. Nothing is synced to the disk, and the embedded database does not sync either.
+ * Creates the empty folder that the caller fills and then renames, so that the database's folder appears complete or not at all.
+ * Deletes the remains of a killed process. Nothing is synced to the disk; the embedded database does not sync either.
  */
 export function startPart(folder: string): string {
   const part = `${folder}.part`;

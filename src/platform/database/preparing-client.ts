@@ -1,11 +1,11 @@
 import { Client, type ClientConfig } from 'pg';
 
-/** Far more than the service has; texts beyond it (made up while running) are sent unprepared. */
+/** Far more than the service has; further texts (generated at run time) are sent unprepared. */
 const MAX_PREPARED = 1_000;
 
 const names = new Map<string, string>();
 
-/** The name under which every connection knows a text; undefined for one too many. */
+/** The name of the prepared statement of a text on every connection; undefined if there are too many. */
 function nameOf(text: string): string | undefined {
   const known = names.get(text);
   if (known !== undefined || names.size >= MAX_PREPARED) return known;
@@ -17,11 +17,11 @@ function nameOf(text: string): string | undefined {
 const { query: sendQuery } = Client.prototype as { query: (this: Client, ...parameters: unknown[]) => unknown };
 
 /**
- * A connection that prepares each statement with parameters once and then only runs it: parsing and
- * planning the statements of a run costs PostgreSQL as much as executing them.
+ * A connection that prepares each statement with parameters once, because parsing and planning the statements of a run costs
+ * PostgreSQL as much as executing them.
  */
 export class PreparingClient extends Client {
-  /** Since when the server owes an answer, in milliseconds of `performance.now()`; undefined while it owes none. */
+  /** When the oldest statement without a response was sent, in milliseconds of `performance.now()`; undefined if there is none. */
   busySince: number | undefined;
 
   constructor(options?: ClientConfig) {
@@ -31,12 +31,12 @@ export class PreparingClient extends Client {
     });
   }
 
-  /** Closes the connection without a word to the server; what waits for an answer fails. */
+  /** Closes the connection without telling the server; statements without a response fail. */
   breakOff(): void {
     this.connection.stream.destroy();
   }
 
-  // The overloads of `pg` (texts, configurations, callbacks, cursors) come through one implementation.
+  // One implementation for all overloads of `pg` (texts, configurations, callbacks, cursors).
   override query = ((...parameters: unknown[]) => {
     this.busySince ??= performance.now();
     const [text, values, ...rest] = parameters;

@@ -2,7 +2,7 @@ import type { EntitySchema } from '@mikro-orm/core';
 import { Migration } from '@mikro-orm/migrations';
 import type { CustomerJson, JsonDocument } from './json-document.js';
 
-/** What a context keeps in the database: its mapped entities and the steps that make its tables. */
+/** What a context stores in the database: its entities and the migrations that create its tables. */
 export interface ContextSchema {
   readonly entities: readonly EntitySchema[];
   /** The JSON columns that no entity maps. */
@@ -13,12 +13,11 @@ export interface ContextSchema {
 export interface NamedMigration {
   /** `YYYYMMDDNN_<context>_<what>`: migrations of all contexts run in the order of their names. */
   readonly name: string;
-  /** What its step up does, in order. */
   readonly statements: readonly string[];
   readonly class: new (...parameters: ConstructorParameters<typeof Migration>) => Migration;
 }
 
-/** A migration whose step up is a list of SQL statements. Schemas only go forward. */
+/** A migration of SQL statements. There are no migrations down. */
 export function migration(name: string, statements: readonly string[]): NamedMigration {
   return {
     name,

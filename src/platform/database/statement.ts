@@ -1,7 +1,7 @@
 import type { SqlExecutor } from './database.js';
 import { storableJson } from './storable.js';
 
-/** What is given for a parameter of each type. */
+/** The value of a parameter of each type. */
 interface ParameterValues {
   uuid: string;
   text: string;
@@ -10,7 +10,7 @@ interface ParameterValues {
   bigint: number;
   'double precision': number;
   timestamptz: Date;
-  /** Anything that has JSON; null is SQL's null. */
+  /** Any value that JSON can represent; null is SQL's null. */
   jsonb: unknown;
   bytea: Uint8Array;
   'bytea[]': readonly Uint8Array[];
@@ -27,15 +27,15 @@ export type ParametersOf<Types extends ParameterTypes> = {
   readonly [Name in keyof Types]: ParameterValues[Types[Name]] | null;
 };
 
-/** A statement written by hand, whose parameters have names. Its text never changes, so the database prepares it once. */
+/** A hand-written statement with named parameters. Its text is constant, so the database prepares it once. */
 export interface Statement<Types extends ParameterTypes> {
   readonly sql: string;
   run<Row extends object>(executor: SqlExecutor, parameters: ParametersOf<Types>): Promise<Row[]>;
 }
 
 /**
- * @param types of the parameters; each must occur in the text, the database knows no type of one that does not
- * @param write the text; every reference carries its type (`$1::uuid`)
+ * @param types of the parameters; each must occur in the text, otherwise the database cannot determine its type
+ * @param write returns the text; every reference includes its type (`$1::uuid`)
  */
 export function statement<const Types extends ParameterTypes>(
   types: Types,

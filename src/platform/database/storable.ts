@@ -1,14 +1,14 @@
 import { JsonType } from '@mikro-orm/core';
 
 /**
- * Text as PostgreSQL takes it. Models and tools may send NUL characters and broken surrogate pairs,
- * which `text` and `jsonb` refuse; losing those is better than losing the message.
+ * Text that PostgreSQL accepts. Models and tools may send NUL characters and broken surrogate pairs, which `text` and `jsonb`
+ * refuse; losing those is better than losing the message.
  */
 export function storableText(text: string): string {
   return text.toWellFormed().replaceAll('\u0000', '');
 }
 
-/** JSON for a `jsonb` parameter, every string and every name in it storable. */
+/** JSON for a `jsonb` parameter in which all strings and names are storable. */
 export function storableJson(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) => {
     if (typeof inner === 'string') return storableText(inner);
@@ -27,7 +27,7 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Whether PostgreSQL's `text` and `jsonb` take it: neither U+0000 nor half a surrogate pair. */
+/** Whether PostgreSQL's `text` and `jsonb` accept it: it contains neither U+0000 nor half a surrogate pair. */
 export function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes('\u0000');
 }

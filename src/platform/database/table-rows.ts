@@ -1,12 +1,12 @@
 import type { EntityMetadata, EntitySchema, MikroORM } from '@mikro-orm/core';
 
-/** A row for a table that a context has mapped (`ContextSchema.entities`), by the names of its properties. */
+/** A row for a mapped table (`ContextSchema.entities`), by the names of its properties. */
 export interface TableRow {
   readonly entity: EntitySchema;
   readonly row: object;
 }
 
-/** The row has every property of the mapping; the database makes up none of them but generated columns. */
+/** The row has every property of the mapping; the database computes only generated columns. */
 export function tableRow<Entity extends object>(
   entity: EntitySchema<Entity>,
   row: { readonly [Property in keyof Entity & string]: Entity[Property] },
@@ -14,13 +14,13 @@ export function tableRow<Entity extends object>(
   return { entity: entity as EntitySchema, row };
 }
 
-/** Rows of one table, as a statement takes them: all of them in one parameter, whatever their number. */
+/** Rows of one table for a statement, which has all of them in one parameter. */
 export interface TableRows {
   readonly table: string;
-  /** Of a mapped row, which are those of the parameter's JSON. */
+  /** The columns of a mapped row, and so of the parameter's JSON. */
   readonly columns: readonly string[];
   readonly primaryKey: readonly string[];
-  /** One object a row, by the names of its columns. */
+  /** One object for each row, by the names of its columns. */
   readonly rows: readonly Readonly<Record<string, unknown>>[];
 }
 
@@ -31,7 +31,7 @@ export interface TableRows {
 export function rowsByTable(orm: Pick<MikroORM, 'getMetadata'>, rows: readonly TableRow[]): TableRows[] {
   const entities = new Set(rows.map(({ entity }) => entity));
   return [...entities].map((entity) => {
-    // Asked for the entity itself, the ORM answers what the entity says of itself where it knows none.
+    // By entity, the ORM would return the entity's own metadata for one that is not registered.
     const metadata = orm.getMetadata().getAll().get(entity.meta.class);
     if (!metadata) throw new Error(`No context has registered the entity ${entity.meta.className}`);
     const own = rows.filter((row) => row.entity === entity);
@@ -41,9 +41,9 @@ export function rowsByTable(orm: Pick<MikroORM, 'getMetadata'>, rows: readonly T
 }
 
 /**
- * An insert of such rows, unless they are there already.
- * @param rows the parameter that holds them, of the type `jsonb`
- * @param condition what must have a row for them to be inserted
+ * An insert of such rows that skips rows that exist.
+ * @param rows the reference of the parameter with the rows, of the type `jsonb`
+ * @param condition a table or subquery: the rows are inserted only if it has a row
  */
 export function insertRows(
   { table, columns, primaryKey }: Omit<TableRows, 'rows'>,
@@ -85,7 +85,7 @@ function byColumn({ properties }: Layout, row: object): Record<string, unknown> 
   return Object.fromEntries(properties.map(({ name, column }) => [column, toJson(given[name])]));
 }
 
-/** What JSON has no form for, as PostgreSQL reads it from text. */
+/** Values that JSON cannot represent, as text for PostgreSQL. */
 function toJson(value: unknown): unknown {
   if (value instanceof Uint8Array) return `\\x${Buffer.from(value).toString('hex')}`;
   return typeof value === 'bigint' ? value.toString() : value;
