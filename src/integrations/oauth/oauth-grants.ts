@@ -18,7 +18,7 @@ import {
   OAuthGrants as Grants,
   type ReceivedTokens,
   receivedTokens,
-  RefusedForGood,
+  GrantRejected,
   type Tokens,
   type Unusable,
   type UsableGrant,
@@ -144,7 +144,7 @@ export class OAuthGrants extends Grants<StoredOAuthGrant> {
   }
 
   protected async request({ tokens: { refreshToken = '' }, client: json }: GrantSecrets): Promise<ReceivedTokens> {
-    if (json === undefined) throw new RefusedForGood();
+    if (json === undefined) throw new GrantRejected();
     const client = clientIn(json);
     try {
       const fetchFn = this.http.refusingErrors(REQUEST_MS);
@@ -155,7 +155,7 @@ export class OAuthGrants extends Grants<StoredOAuthGrant> {
       });
       return receivedTokens(answer, this.clock.now());
     } catch (error) {
-      if (error instanceof OAuthError && FINAL_REFUSALS.includes(error.code)) throw new RefusedForGood();
+      if (error instanceof OAuthError && FINAL_REFUSALS.includes(error.code)) throw new GrantRejected();
       throw passing(error);
     }
   }

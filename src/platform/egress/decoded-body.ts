@@ -8,15 +8,14 @@ export const ACCEPTED_CODINGS = 'gzip, deflate, br, zstd';
 const DECODERS: Readonly<Record<string, (first: Buffer) => Transform>> = {
   gzip: () => createGunzip(),
   'x-gzip': () => createGunzip(),
-  // Some servers take the name to mean the bare format, which has no header of its own.
+  // Some servers send the raw format under this name, which has no header.
   deflate: (first) => (((first[0] ?? 0) & 0x0f) === 8 ? createInflate() : createInflateRaw()),
   br: () => createBrotliDecompress(),
   zstd: () => createZstdDecompress(),
 };
 
 /**
- * The content of a body, cut off at `maxBytes` of what comes out of the decompressor: what goes in says
- * nothing about it. One coding at most, as every server sends it.
+ * The decompressed content of a body, of which at most `maxBytes` are accepted. At most one coding, because servers do not send more.
  */
 export async function* decodedBody(
   source: AsyncIterable<Buffer>,
@@ -49,7 +48,7 @@ async function* decoded(
   const first = await source.next();
   if (first.done === true) return;
   const transform = decoder(first.value);
-  // Its errors reach the transform, and from there the loop below.
+  // Its errors reach the transform, and so the loop below.
   pipeline(Readable.from(resumed(first.value, source)), transform, () => undefined);
   try {
     for await (const chunk of transform) yield chunk as Buffer;

@@ -5,7 +5,7 @@ export type EgressFailure = 'connect' | 'timeout' | 'too_large' | 'protocol' | '
 
 const REFUSALS: Readonly<Record<EgressRefusal, string>> = {
   url: 'The URL cannot be requested.',
-  // The same words for absent and internal names: a difference would map the internal network.
+  // The same text for unknown and internal names: a difference would reveal the internal network.
   address: 'The host of the URL does not resolve to public addresses.',
 };
 
@@ -17,7 +17,7 @@ const FAILURES: Readonly<Record<EgressFailure, string>> = {
   redirect: 'The redirect is not followed.',
 };
 
-/** Nothing was sent, and nothing would be the next time: the URL or its addresses are not allowed. */
+/** Nothing was sent, and a retry would not help: the URL or its addresses are not allowed. */
 export class EgressRefused extends DomainError {
   constructor(
     readonly reason: EgressRefusal,
@@ -28,7 +28,7 @@ export class EgressRefused extends DomainError {
   }
 }
 
-/** The other side could not be reached or did not answer as it should. `detail` and `cause` are for the log. */
+/** The server could not be reached or its response is not acceptable. `detail` and `cause` are for the log. */
 export class EgressFailed extends DomainError {
   constructor(
     readonly reason: EgressFailure,

@@ -7,7 +7,7 @@ import { SafeHttp } from './safe-http.js';
 import { type Exemptions, exemptionOf } from './target.js';
 import { UndiciSafeHttp } from './undici-safe-http.js';
 
-/** Held by the module so that it is closed with it. */
+/** A provider, so that the module closes it. */
 const OPERATOR_CLIENT = Symbol('operator client');
 
 @Global()

@@ -17,14 +17,13 @@ export interface ConnectorOptions {
   readonly resolver: NameResolver;
   readonly clock: Clock;
   readonly dial?: Dial;
-  /** Added to the defaults, such as further certificate authorities. */
+  /** Additional options, such as certificate authorities. */
   readonly tls?: Pick<ConnectionOptions, 'ca'>;
 }
 
 /**
- * Opens every connection of the safe client. The check stands here, and not in a `lookup` function, because
- * that one is never asked about IP literals; and what was checked is what is dialled, so that a name server
- * cannot answer the check and the connection differently.
+ * Opens every connection of the safe client. The check is here, and not in a `lookup` function, which is not called for IP literals.
+ * It connects to the checked addresses, so that a name server cannot return others for the connection.
  */
 export function guardedConnector(options: ConnectorOptions): buildConnector.connector {
   const connector = new GuardedConnector(options);
@@ -77,7 +76,7 @@ class GuardedConnector {
     }
   }
 
-  /** One after the other; the last one's failure is everybody's. */
+  /** Tries one address after the other; throws the failure of the last one. */
   private async reach(addresses: readonly string[], port: number, signal: AbortSignal): Promise<Socket> {
     let failure: unknown;
     for (const address of addresses) {
@@ -132,7 +131,7 @@ async function established(socket: Socket, event: string, signal: AbortSignal): 
   }
 }
 
-/** Many machines have IPv6 addresses without a route: trying those first costs every request the wait. */
+/** Many machines have IPv6 addresses without a route; trying those first would delay every request. */
 function ipv4First(addresses: readonly string[]): readonly string[] {
   return [...addresses].sort((a, b) => isIP(a) - isIP(b));
 }

@@ -1,18 +1,18 @@
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-/** Latin-1 without control characters; HTTP takes blanks at the ends for none of the value. */
+/** Latin-1 without control characters; blanks at the ends are not part of a value. */
 const FIELD_VALUE = /^[\x21-\x7e\xa0-\xff](?:[\t\x20-\x7e\xa0-\xff]*[\x21-\x7e\xa0-\xff])?$/;
 
-/** Whether HTTP knows such names. */
+/** Whether it is a valid name of a header. */
 export function isHeaderName(name: string): boolean {
   return TOKEN.test(name);
 }
 
-/** Whether a header can carry the value, which is not empty. */
+/** Whether it is a valid value of a header and not empty. */
 export function isHeaderFieldValue(value: string): boolean {
   return FIELD_VALUE.test(value);
 }
 
-/** A name that two entries have, without regard to case. */
+/** A name that occurs twice, regardless of case. */
 export function repeatedHeader(names: readonly string[]): string | undefined {
   const seen = new Set<string>();
   for (const name of names) {

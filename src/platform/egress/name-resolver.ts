@@ -1,10 +1,10 @@
 import { lookup, Resolver } from 'node:dns/promises';
 
-/** Turns a name into addresses, all of them in one answer. */
+/** Resolves a name to all of its addresses. */
 export abstract class NameResolver {
-  /** A name that a customer chose. @returns IP literals; rejects when there are none */
+  /** Resolves a name that a customer chose. @returns IP literals; rejects if there are none */
   abstract resolvePublic(name: string): Promise<readonly string[]>;
-  /** The name of one of the operator's own services. */
+  /** Resolves the name of one of the operator's services. */
   abstract resolveOwn(name: string): Promise<readonly string[]>;
 }
 
@@ -13,8 +13,8 @@ const TRIES = 2;
 
 export class SystemNameResolver extends NameResolver {
   /**
-   * Asks the name servers and not the system's look-up: that one knows the machine's own names, and runs on
-   * the few threads that files and ciphers need, which a slow name server could keep busy.
+   * Queries the name servers instead of the system's lookup, which also resolves the machine's own names, and uses the few threads
+   * of files and ciphers, which a slow name server could block.
    */
   async resolvePublic(name: string): Promise<readonly string[]> {
     const resolver = new Resolver({ timeout: TRY_MS, tries: TRIES });

@@ -3,8 +3,8 @@ import { type EgressPurpose, type EgressRequest, type EgressResponse, SafeHttp }
 import { type Exemptions, isExempt } from './target.js';
 
 /**
- * The way to the hosts that the operator's settings name, which may be private. It is a client of its own: connections of
- * `SafeHttp` are reused without a new check, so one that was opened for the operator would serve a customer's URL too.
+ * Requests to the hosts of the operator's settings, which may be private. A separate client: `SafeHttp` reuses connections without
+ * a new check, so a connection that was opened for the operator would serve a customer's URL too.
  */
 export class OperatorHttp extends SafeHttp {
   constructor(

@@ -1,18 +1,18 @@
 import ipaddr from 'ipaddr.js';
 
-/** The address at which a cloud's own services answer its hosts; to the registry it is one like any other. */
+/** The address of a cloud's internal services; in the registry it is an ordinary one. */
 const CLOUD_SERVICES = '168.63.129.16';
 
-/** Where global unicast is allocated. NAT64, unique local, link local, mapped and compatible addresses are outside. */
+/** The range of global unicast, without NAT64, unique local, link local, mapped and compatible addresses. */
 const GLOBAL_UNICAST_IPV6 = ipaddr.IPv6.parse('2000::');
 const GLOBAL_UNICAST_BITS = 3;
 
-/** ISATAP: under any prefix, an interface identifier that begins so ends with an IPv4 address. */
+/** ISATAP: with any prefix, an interface identifier that begins like this ends with an IPv4 address. */
 const ISATAP = [0x0000_5efe, 0x0200_5efe];
 
 /**
  * Whether packets to `address`, an IP literal, go to a host on the public internet: it is in none of the ranges of the
- * IANA special-purpose registries, of which those of 6to4 and Teredo embed an IPv4 address. False for what is no literal.
+ * IANA special-purpose registries, of which those of 6to4 and Teredo embed an IPv4 address. False for other texts.
  */
 export function isPublicAddress(address: string): boolean {
   // A zone names an interface of this machine.

@@ -5,7 +5,7 @@ import { EgressFailed } from './egress.errors.js';
 import type { EgressBody } from './safe-http.js';
 import type { TimeLimit } from './time-limit.js';
 
-/** The body of an answer, which ends the request's time limit when it is over. */
+/** The body of a response. Its end also ends the request's time limit. */
 export class ReceivedBody implements EgressBody {
   constructor(
     private readonly source: Readable,
@@ -13,7 +13,7 @@ export class ReceivedBody implements EgressBody {
     private readonly maxBytes: number,
     private readonly limit: TimeLimit,
   ) {
-    // An abort of a stream without a reader would otherwise end the process.
+    // Without a listener, the abort of an unread stream would end the process.
     source.on('error', () => undefined);
   }
 

@@ -1,6 +1,6 @@
 import { EgressFailed } from './egress.errors.js';
 
-/** What is sent at one step of a chain of redirects. */
+/** One request of a chain of redirects. */
 export interface Hop {
   readonly url: URL;
   readonly method: string;
@@ -9,18 +9,18 @@ export interface Hop {
 }
 
 const REDIRECTS = [301, 302, 303, 307, 308];
-/** Say what the client is like, never who it is. */
+/** Headers that describe the client and contain no secret. */
 const HARMLESS_HEADERS = ['accept', 'accept-language', 'user-agent'];
 
-/** Where an answer points to; undefined unless it is a redirect. */
+/** The location of a response; undefined unless it is a redirect. */
 export function locationOf(status: number, location: string | undefined): string | undefined {
   return REDIRECTS.includes(status) ? location : undefined;
 }
 
 /**
- * The next step. Across an origin everything that could be a secret stays behind, for good: the way back
- * would lead it through a stranger's redirect.
- * @throws EgressFailed where the body would have to go to another origin
+ * The next request. At another origin it loses all headers that could be secrets, also for a later return to the first origin, which
+ * the other one would control.
+ * @throws EgressFailed if the body would be sent to another origin
  */
 export function followed(hop: Hop, status: number, url: URL): Hop {
   const sameOrigin = url.origin === hop.url.origin;

@@ -1,19 +1,19 @@
 import { ACCEPTED_CODINGS } from './decoded-body.js';
 import { USER_AGENT } from './limits.js';
 
-/** They belong to the connection, or would say another length or host than what is really sent. */
+/** Headers of the connection, or that could contradict the length or host of the request. */
 const OF_THE_CONNECTION = new Set([
   ...['host', 'connection', 'keep-alive', 'transfer-encoding', 'te', 'trailer', 'upgrade'],
   ...['content-length', 'expect', 'accept-encoding', 'http2-settings'],
 ]);
 
-/** Whether a header is this client's alone to set: whatever a caller gives for it is not sent. */
+/** Whether only this client sets the header, and ignores a caller's value. */
 export function isConnectionHeader(name: string): boolean {
   const lower = name.toLowerCase();
   return OF_THE_CONNECTION.has(lower) || lower.startsWith('proxy-');
 }
 
-/** The caller's headers, names in lower case, with those that this client alone decides. */
+/** The caller's headers with names in lower case, and those that this client sets. */
 export function requestHeaders(given: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
   const kept = Object.entries(given)
     .filter(([name]) => !isConnectionHeader(name))
@@ -21,7 +21,7 @@ export function requestHeaders(given: Readonly<Record<string, string>> = {}): Re
   return { 'user-agent': USER_AGENT, accept: '*/*', ...Object.fromEntries(kept), 'accept-encoding': ACCEPTED_CODINGS };
 }
 
-/** An answer's headers, as `EgressResponse` has them. */
+/** The headers of a response in the form of `EgressResponse`. */
 export function responseHeaders(
   raw: Readonly<Record<string, string | string[] | undefined>>,
 ): Readonly<Record<string, string>> {

@@ -7,8 +7,8 @@ const MAX_URL_LENGTH = 10_000;
 export type Exemptions = ReadonlySet<string>;
 
 /**
- * The URL of a request, with its host as the URL standard spells it: whatever was written as a number, in
- * octal, in full-width digits or with other dots is a plain address here.
+ * The URL of a request. The URL standard normalizes its host: numbers, octal or full-width digits and other dots become an ordinary
+ * address.
  * @throws EgressRefused
  */
 export function targetOf(address: string | URL, purpose: EgressPurpose, exemptions: Exemptions): URL {
@@ -42,7 +42,7 @@ export function exemptionOf(target: Pick<URL, 'protocol' | 'hostname' | 'port'>)
   return `${hostOf(target.hostname)}:${portOf(target)}`;
 }
 
-/** The host as it is looked up: without the brackets of an IPv6 literal and the dot that ends an absolute name. */
+/** The host without the brackets of an IPv6 literal and the final dot of an absolute name. */
 export function hostOf(hostname: string): string {
   return hostname
     .replace(/^\[(.*)\]$/, '$1')

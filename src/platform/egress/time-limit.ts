@@ -1,11 +1,11 @@
 import type { Clock } from '../clock/index.js';
 import { EgressFailed } from './egress.errors.js';
 
-/** The life of one request: aborted by its caller, or when its time is up. */
+/** The signal of one request, which its caller or the time limit aborts. */
 export class TimeLimit {
   readonly signal: AbortSignal;
   private readonly expired = new AbortController();
-  /** The work is over: its time does not run out any more. */
+  /** Ends the time limit. */
   readonly end: () => void;
 
   constructor(
@@ -18,7 +18,7 @@ export class TimeLimit {
     this.end = this.abortAfter(timeoutMs, 'the whole');
   }
 
-  /** Bounds a part of the work. @returns what lifts the bound */
+  /** Sets the limit of a part of the request. @returns a function that removes it */
   abortAfter(ms: number, part: string): () => void {
     return this.clock.after(ms, () => this.expired.abort(new EgressFailed('timeout', { detail: part })));
   }

@@ -18,7 +18,7 @@ import { type Exemptions, targetOf } from './target.js';
 import { TimeLimit } from './time-limit.js';
 import { KEEP_ALIVE_MS } from './limits.js';
 
-/** They carry secrets to one agreed address. */
+/** Their requests contain secrets for one configured address. */
 const NEVER_REDIRECTED: readonly EgressPurpose[] = ['hook', 'mcp'];
 
 interface Answer {
@@ -43,7 +43,7 @@ export class UndiciSafeHttp extends SafeHttp implements OnApplicationShutdown {
       pipelining: 1,
       keepAliveTimeout: KEEP_ALIVE_MS,
       keepAliveMaxTimeout: KEEP_ALIVE_MS,
-      // Time is the clock's, and each request has limits of its own.
+      // Each request has its own limits, by the injected clock.
       headersTimeout: 0,
       bodyTimeout: 0,
     });
@@ -66,7 +66,7 @@ export class UndiciSafeHttp extends SafeHttp implements OnApplicationShutdown {
     }
   }
 
-  /** Breaks off what is under way. */
+  /** Aborts active requests. */
   async close(): Promise<void> {
     await this.agent.destroy();
   }
@@ -131,7 +131,7 @@ function explained(error: unknown, signal: AbortSignal): unknown {
   if (code === 'UND_ERR_INVALID_ARG') {
     return new EgressRefused('url', { message: 'The method or a header of the request is not valid.', cause: error });
   }
-  // The parser's errors have a code for some faults only.
+  // Not all errors of the parser have a code.
   const isMalformed = error instanceof errors.HTTPParserError || code === 'UND_ERR_HEADERS_OVERFLOW';
   return new EgressFailed(isMalformed ? 'protocol' : 'connect', { detail: code, cause: error });
 }

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** The folder of the build, from the compiled service and from its source alike. */
+/** The folder of the build, both from the compiled service and from its source. */
 const BUILD = new URL('../../../dist/', import.meta.url);
 
 /**
- * A text that the build has made beside the service.
+ * A text file that the build has created.
  * @param path below `dist/`
- * @throws Error when it has not been built
+ * @throws Error if it has not been built
  */
 export function builtFile(path: string): string {
   return readFileSync(fileURLToPath(new URL(path, BUILD)), 'utf8');

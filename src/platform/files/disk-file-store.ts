@@ -22,7 +22,7 @@ export class DiskFileStore extends FileStore {
     this.drafts = new TempUploads(join(folder, '.drafts'), true);
   }
 
-  /** Written beside and moved into place: a reader sees a whole file or none, and a crash leaves no half of one. */
+  /** Renames a draft, so that neither a reader nor a crash sees a partial file. */
   async put(key: string, content: AsyncIterable<Buffer>, { maxBytes }: PutOptions): Promise<StoredFile> {
     const path = this.pathOf(key);
     const draft = await this.drafts.take(content, maxBytes);
@@ -40,7 +40,7 @@ export class DiskFileStore extends FileStore {
   async get(key: string): Promise<ReadableFile | null> {
     const path = this.pathOf(key);
     return orNull(async () => {
-      // Opened before it is answered: a file that is removed meanwhile stays readable to its end.
+      // The open file stays readable if it is removed meanwhile.
       const handle = await open(path, 'r');
       const { size } = await handle.stat();
       return { size, content: handle.createReadStream() };
@@ -75,7 +75,7 @@ export class DiskFileStore extends FileStore {
   }
 }
 
-/** The name is on the disk only when its folder is. */
+/** The file's name is durable only once its folder is synced. */
 async function syncFolder(path: string): Promise<void> {
   const handle = await open(path, 'r');
   try {

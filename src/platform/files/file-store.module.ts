@@ -15,7 +15,7 @@ import { FileStore } from './file-store.js';
 import { SWEEP_EVERY_MS } from './limits.js';
 import { TempUploads } from './temp-uploads.js';
 
-/** Provides `FileStore`, a bucket where `FILES_S3_*` names one and else a folder of `DATA_DIR`. */
+/** Provides `FileStore`: the bucket of `FILES_S3_*`, otherwise a folder of `DATA_DIR`. */
 @Global()
 @Module({})
 export class FileStoreModule implements OnApplicationBootstrap, OnApplicationShutdown {
@@ -39,7 +39,7 @@ export class FileStoreModule implements OnApplicationBootstrap, OnApplicationShu
     if (redisUrl !== undefined && filesBucket === undefined) {
       this.logger.warn(
         { folder: resolve(dataDir, 'files') },
-        'Uploaded files are on this machine alone: set FILES_S3_* where processes run on several machines',
+        'Uploaded files are stored only on this machine: set FILES_S3_* if processes run on several machines',
       );
     }
     this.stopSweeping = this.clock.every(SWEEP_EVERY_MS, () => void this.sweep());
@@ -50,7 +50,7 @@ export class FileStoreModule implements OnApplicationBootstrap, OnApplicationShu
     this.stopSweeping?.();
   }
 
-  /** Removes what killed processes left; what cannot be removed now is the next sweep's. */
+  /** Removes the temporary files of killed processes; the next sweep retries those that fail. */
   private async sweep(): Promise<void> {
     try {
       await TempUploads.of(this.settings).sweep(this.clock);
@@ -61,7 +61,7 @@ export class FileStoreModule implements OnApplicationBootstrap, OnApplicationShu
   }
 }
 
-/** Its SDK is loaded where it is used alone. */
+/** Loads the SDK only if it is used. */
 async function storeIn(bucket: FilesBucket): Promise<FileStore> {
   const { S3FileStore } = await import('./s3-file-store.js');
   return new S3FileStore(bucket);

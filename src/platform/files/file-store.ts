@@ -3,7 +3,7 @@ import { DomainError } from '../errors/index.js';
 
 export interface PutOptions {
   readonly contentType: string;
-  /** One byte more and nothing is stored. */
+  /** Of a larger file nothing is stored. */
   readonly maxBytes: number;
 }
 
@@ -13,26 +13,26 @@ export interface StoredFile {
 }
 
 export interface ReadableFile extends StoredFile {
-  /** Is read to its end or destroyed. */
+  /** The caller reads it to its end or destroys it. */
   readonly content: Readable;
 }
 
 /**
- * Files, on the disk or in a bucket. A key is one or more segments of lower-case letters, digits, dots, dashes
- * and underscores, separated by slashes. All methods throw `FileStoreUnavailable` when the store does not work.
+ * Files on the disk or in a bucket. A key is one or more segments of lower-case letters, digits, dots, dashes and underscores,
+ * separated by slashes. All methods throw `FileStoreUnavailable` if the store does not work.
  */
 export abstract class FileStore {
   /**
-   * Stores what `content` yields, a part at a time, replacing what was there. Once it resolves the file is
-   * durable; when it rejects, what was there before still is.
+   * Stores `content`, part by part, and replaces an earlier file. When it resolves, the file is durable; when it rejects, an
+   * earlier file is unchanged.
    * @throws FileTooLarge; what `content` throws
    */
   abstract put(key: string, content: AsyncIterable<Buffer>, options: PutOptions): Promise<StoredFile>;
   abstract get(key: string): Promise<ReadableFile | null>;
   abstract stat(key: string): Promise<StoredFile | null>;
-  /** A file that is not there is as good as removed. */
+  /** Does nothing if the file does not exist. */
   abstract remove(key: string): Promise<void>;
-  /** Rejects when this process sees at once that it cannot store anything. Sends nothing over the network. */
+  /** Rejects if files cannot be stored, as far as this process can detect without the network. */
   abstract check(): Promise<void>;
 }
 
@@ -50,9 +50,9 @@ export class FileStoreUnavailable extends DomainError {
 
 const SEGMENT = /^[a-z0-9_-][a-z0-9._-]{0,127}$/;
 
-/** A key never becomes another path than the one it spells. */
+/** The segments of a key, which cannot lead to another path. */
 export function segmentsOf(key: string): readonly string[] {
   const segments = key.split('/');
-  if (!segments.every((segment) => SEGMENT.test(segment))) throw new Error('This is no key of a file');
+  if (!segments.every((segment) => SEGMENT.test(segment))) throw new Error('The key of a file is not valid');
   return segments;
 }

@@ -20,7 +20,7 @@ import {
 import { WatchedSource } from './watched-source.js';
 import { S3_ATTEMPTS, S3_CONNECT_MS, S3_PART_BYTES, S3_SILENCE_MS } from './limits.js';
 
-/** Files in a bucket of S3 or of anything that speaks its API. */
+/** Files in a bucket of S3 or of a store with its API. */
 export class S3FileStore extends FileStore implements OnApplicationShutdown {
   private readonly client: S3Client;
   private readonly bucket: string;
@@ -32,7 +32,7 @@ export class S3FileStore extends FileStore implements OnApplicationShutdown {
       region,
       credentials: { accessKeyId, secretAccessKey },
       ...(endpoint !== undefined && { endpoint, forcePathStyle: true }),
-      // Stores other than AWS's do not all know the checksums that are newer than the API itself.
+      // Not all stores support the newer checksums of AWS.
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
       maxAttempts: S3_ATTEMPTS,
@@ -40,7 +40,7 @@ export class S3FileStore extends FileStore implements OnApplicationShutdown {
     });
   }
 
-  /** One part at a time is in memory, and one more on its way. A broken upload is aborted, which frees its parts. */
+  /** One part is in memory and one is being sent. A failed upload is aborted, which removes its parts. */
   async put(key: string, content: AsyncIterable<Buffer>, { contentType, maxBytes }: PutOptions): Promise<StoredFile> {
     const source = new WatchedSource(content, maxBytes);
     const upload = new Upload({
@@ -53,7 +53,7 @@ export class S3FileStore extends FileStore implements OnApplicationShutdown {
       await upload.done();
       return { size: source.size };
     } catch (error) {
-      throw source.blame(() => new FileStoreUnavailable(error));
+      throw source.errorOr(() => new FileStoreUnavailable(error));
     }
   }
 
@@ -61,7 +61,7 @@ export class S3FileStore extends FileStore implements OnApplicationShutdown {
     const object = this.object(key);
     return orNull(async () => {
       const { Body: content, ContentLength: size = 0 } = await this.client.send(new GetObjectCommand(object));
-      if (!(content instanceof Readable)) throw new Error('The store answered without a body');
+      if (!(content instanceof Readable)) throw new Error('The response of the store has no body');
       return { size, content };
     });
   }
@@ -77,8 +77,8 @@ export class S3FileStore extends FileStore implements OnApplicationShutdown {
   }
 
   /**
-   * A bucket that is away would take every process out of service at once, though only uploads and attachments need
-   * it; and credentials for objects alone cannot be told from wrong ones without writing.
+   * An unreachable bucket would make all processes unready, though only uploads and attachments need it; and without a write,
+   * credentials that allow only objects look like wrong ones.
    */
   check(): Promise<void> {
     return Promise.resolve();
@@ -97,7 +97,7 @@ async function orNull<Result>(ask: () => Promise<Result>): Promise<Result | null
   try {
     return await ask();
   } catch (error) {
-    // Of the object; a bucket that is not there is a store that does not work.
+    // The object is missing; for a missing bucket the name is another.
     const isAbsent = error instanceof S3ServiceException && (error.name === 'NoSuchKey' || error.name === 'NotFound');
     if (isAbsent) return null;
     throw new FileStoreUnavailable(error);

@@ -9,7 +9,7 @@ import { FileStoreUnavailable } from './file-store.js';
 import { WatchedSource } from './watched-source.js';
 import { TEMPORARY_MS } from './limits.js';
 
-/** A file on the disk for as long as its request lasts. */
+/** A file on the disk while its request is handled. */
 export interface TempUpload {
   readonly path: string;
   readonly size: number;
@@ -20,11 +20,11 @@ export interface TempUpload {
 }
 
 /**
- * Where uploads wait while their request is read and judged: a file of 50 MB must not be in memory, and
- * must not be in the store before it is known whether the request is accepted.
+ * Temporary files of uploads while their request is read and validated: a file of 50 MB must not be in memory, and not in the
+ * store before the request is accepted.
  */
 export class TempUploads {
-  /** @param durable an accepted upload is synced to the disk, so that it survives a crash of the machine */
+  /** @param durable files are synced to the disk, so that they survive a crash of the machine */
   constructor(
     readonly folder: string,
     private readonly durable = false,
@@ -45,17 +45,17 @@ export class TempUploads {
     const discard = (): Promise<void> => rm(path, { force: true });
     try {
       await this.prepare();
-      // Open before anything can fail: a stream that opens it itself may do so after it was discarded.
+      // Opened first: a stream that opens the file itself may do so after it was discarded.
       const file = await open(path, 'wx', 0o600);
       await pipeline(source, file.createWriteStream({ flush: this.durable }));
       return { path, size: source.size, head: source.head, open: () => createReadStream(path), discard };
     } catch (error) {
       await discard().catch(() => undefined);
-      throw source.blame(() => new FileStoreUnavailable(error));
+      throw source.errorOr(() => new FileStoreUnavailable(error));
     }
   }
 
-  /** Removes what killed processes left. Other processes may be using the folder, so only what is old goes. */
+  /** Removes the files of killed processes: only old ones, because other processes may use the folder. */
   async sweep(clock: Clock): Promise<void> {
     const oldest = clock.now().getTime() - TEMPORARY_MS;
     for (const name of await readdir(this.folder).catch(() => [])) {

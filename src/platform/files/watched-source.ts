@@ -1,9 +1,9 @@
 import { FileTooLarge } from './file-store.js';
 
-/** Bytes from the start of a file that tell its type. */
+/** Bytes at the start of a file from which its type is detected. */
 const HEAD_BYTES = 4_096;
 
-/** Counts a content, and tells a failure of it, which is its owner's to explain, from one of the store. */
+/** Counts the bytes of a content, and distinguishes its failures from those of the store. */
 export class WatchedSource implements AsyncIterable<Buffer> {
   size = 0;
   head = Buffer.alloc(0);
@@ -30,8 +30,8 @@ export class WatchedSource implements AsyncIterable<Buffer> {
     }
   }
 
-  /** What went wrong with the source; `otherwise` where it was not the source. */
-  blame(otherwise: () => unknown): unknown {
+  /** The error of the content, or `otherwise` if the content did not fail. */
+  errorOr(otherwise: () => unknown): unknown {
     return this.failure ? this.failure.error : otherwise();
   }
 }

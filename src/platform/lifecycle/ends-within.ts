@@ -1,6 +1,6 @@
 import type { Clock } from '../clock/index.js';
 
-/** False when `work` is not done after `ms`; it goes on, unobserved. Rejects as `work` does. */
+/** Resolves to false if `work` has not ended after `ms`; it continues unobserved. Rejects if `work` rejects. */
 export function endsWithin(ms: number, clock: Clock, work: Promise<unknown>): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const cancel = clock.after(ms, () => resolve(false));

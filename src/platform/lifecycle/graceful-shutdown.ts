@@ -5,34 +5,34 @@ import type { Logger } from '../telemetry/index.js';
 import { endsWithin } from './ends-within.js';
 import { ShutdownState, type ShutdownParticipant } from './shutdown-state.js';
 
-/** Time for aborted work to store what it has and for its streams to be read to their end. */
+/** Time in which aborted work stores its results and clients read their streams to the end. */
 const ABORT_MS = 5_000;
-/** Time for modules to close; a dead database must not keep a stopped process alive. */
+/** Time in which modules close; an unreachable database must not keep the process alive. */
 const CLOSE_MS = 5_000;
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 
 export interface GracefulShutdownOptions {
-  /** How long work under way may go on by itself. */
+  /** How long active work may continue. */
   readonly shutdownMs: number;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** The listening server, where the process has one. */
+  /** The listening server, if the process has one. */
   readonly server?: Server;
-  /** Where signals come from; the process itself unless a test says otherwise. */
+  /** The emitter of the signals, by default the process. */
   readonly signals?: Pick<NodeJS.EventEmitter, 'on'>;
   readonly exit?: (code: number) => void;
 }
 
 /**
- * Stops the process on SIGTERM and SIGINT without losing what is under way: takes no more connections,
- * lets work end by itself, then ends it, closes the application and exits with 0. A second signal exits at once.
+ * On SIGTERM and SIGINT the process accepts no more connections, waits for active work, aborts the rest, closes the application
+ * and exits with 0. A second signal exits immediately.
  */
 export function stopOnSignals(app: INestApplicationContext, options: GracefulShutdownOptions): void {
   const { signals = process, exit = (code) => process.exit(code), logger } = options;
   let stopping = false;
   const stop = (signal: string): void => {
     if (stopping) {
-      logger.warn({ signal }, 'Stopping at once');
+      logger.warn({ signal }, 'Exiting immediately');
       exit(1);
       return;
     }
@@ -49,22 +49,22 @@ export function stopOnSignals(app: INestApplicationContext, options: GracefulShu
   for (const signal of SIGNALS) signals.on(signal, () => stop(signal));
 }
 
-/** The steps of a graceful stop, each bounded in time; resolves when the application is closed. */
+/** The steps of a graceful stop, each with a time limit. Resolves when the application is closed. */
 export async function shutDown(app: INestApplicationContext, options: GracefulShutdownOptions): Promise<void> {
   const { shutdownMs, clock, logger, server } = options;
   const shutdown = app.get(ShutdownState);
   shutdown.begin();
-  // Refuses new connections and closes idle ones; open streams go on.
+  // Refuses new connections and closes idle ones; open streams continue.
   server?.close();
   const { participants } = shutdown;
   if (!(await endsWithin(shutdownMs, clock, allIdle(participants)))) {
-    logger.warn({ waitedMs: shutdownMs }, 'Ending the work that is still under way');
+    logger.warn({ waitedMs: shutdownMs }, 'Aborting the work that is still active');
     const ended = abortAll(participants, logger).then(() => allIdle(participants));
-    if (!(await endsWithin(ABORT_MS, clock, ended))) logger.warn({}, 'Breaking off what did not end');
+    if (!(await endsWithin(ABORT_MS, clock, ended))) logger.warn({}, 'Closing connections of work that did not end');
   }
-  // The framework's close waits for every open connection, however long its client keeps it.
+  // The framework's close would wait for every connection that a client keeps open.
   server?.closeAllConnections();
-  if (!(await endsWithin(CLOSE_MS, clock, app.close()))) logger.warn({}, 'Exiting without having closed everything');
+  if (!(await endsWithin(CLOSE_MS, clock, app.close()))) logger.warn({}, 'Exiting before everything was closed');
 }
 
 async function allIdle(participants: readonly ShutdownParticipant[]): Promise<void> {
@@ -75,7 +75,7 @@ async function abortAll(participants: readonly ShutdownParticipant[], logger: Lo
   await Promise.all(
     participants.map((participant) =>
       participant.abort().catch((error: unknown) => {
-        logger.error({ participant: participant.name, err: error }, 'Work could not be ended');
+        logger.error({ participant: participant.name, err: error }, 'Work could not be aborted');
       }),
     ),
   );

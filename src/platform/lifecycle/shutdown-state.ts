@@ -1,16 +1,16 @@
 import { Injectable } from '@nestjs/common';
 
-/** Something that has work under way which a stopping process lets end, or ends. */
+/** A part with active work, which a stopping process waits for and then aborts. */
 export interface ShutdownParticipant {
-  /** Names it in the log. */
+  /** The name in the log. */
   readonly name: string;
-  /** Resolves when nothing is under way (any more). */
+  /** Resolves when no work is active. */
   idle(): Promise<void>;
-  /** Ends what is under way; called once, when the time to end by itself is over. */
+  /** Aborts active work; called once, after the time in which it may end by itself. */
   abort(): Promise<void>;
 }
 
-/** Whether this process is stopping, and who has work under way. */
+/** Whether this process is stopping, and the parts with active work. */
 @Injectable()
 export class ShutdownState {
   private readonly registered = new Set<ShutdownParticipant>();
@@ -28,7 +28,7 @@ export class ShutdownState {
     this.registered.add(participant);
   }
 
-  /** From now on the process is not ready and takes no new work. */
+  /** From now on the process is not ready and accepts no new work. */
   begin(): void {
     this.stopping = true;
   }

@@ -8,7 +8,7 @@ import { BackgroundPace } from '../http/index.js';
 import { createLogger } from '../telemetry/index.js';
 import { DatabaseMaintenance } from './database-maintenance.js';
 import { dueTables, isCheckpointDue } from './embedded-database.js';
-import { CHECKPOINT_BYTES, LOOK_EVERY_MS } from './limits.js';
+import { CHECKPOINT_BYTES, CHECK_EVERY_MS } from './limits.js';
 
 const ROWS = 4_000;
 
@@ -51,7 +51,7 @@ embeddedOnly('maintenance of the embedded database', () => {
   async function look(): Promise<void> {
     await countNow();
     expect(await isDue()).toBe(true);
-    await clock.advance(LOOK_EVERY_MS);
+    await clock.advance(CHECK_EVERY_MS);
     await until(async () => !(await isDue()), 'the table is tidy');
   }
 
@@ -101,7 +101,7 @@ embeddedOnly('maintenance of the embedded database', () => {
     const names = async (): Promise<string[]> => (await dueTables(pglite)).map(({ name }) => name);
     await countNow();
     expect(await names()).toEqual(['aside', 'things']);
-    await clock.advance(LOOK_EVERY_MS);
+    await clock.advance(CHECK_EVERY_MS);
     await until(async () => !(await isDue()), 'the other table is tidy');
     expect(await names()).toEqual(['aside']);
   });
@@ -117,7 +117,7 @@ embeddedOnly('maintenance of the embedded database', () => {
     for (let round = 1; round <= 4; round += 1) {
       await write();
       expect(await isCheckpointDue(pglite)).toBe(true);
-      await clock.advance(LOOK_EVERY_MS);
+      await clock.advance(CHECK_EVERY_MS);
       await until(async () => !(await isCheckpointDue(pglite)), 'the log was begun anew');
     }
     expect(await bytesOf('select sum(size) from pg_ls_waldir()')).toBeLessThan(
@@ -129,7 +129,7 @@ embeddedOnly('maintenance of the embedded database', () => {
     await fill();
     await countNow();
     await maintenance.beforeApplicationShutdown();
-    await clock.advance(2 * LOOK_EVERY_MS);
+    await clock.advance(2 * CHECK_EVERY_MS);
     expect(await isDue()).toBe(true);
   });
 });

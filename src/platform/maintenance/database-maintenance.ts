@@ -4,19 +4,19 @@ import { Clock } from '../clock/index.js';
 import { OPEN_DATABASE, type OpenDatabase } from '../database/index.js';
 import { BackgroundPace } from '../http/index.js';
 import { Logger } from '../telemetry/index.js';
-import { checkpoint, dueTables, isCheckpointDue, tidy } from './embedded-database.js';
-import { LOOK_EVERY_MS } from './limits.js';
+import { checkpoint, dueTables, isCheckpointDue, vacuumOrAnalyze } from './embedded-database.js';
+import { CHECK_EVERY_MS } from './limits.js';
 
 /**
- * Does for the embedded database what a PostgreSQL server does in processes of its own, which PGlite has none of. Without vacuums
- * every changed or deleted row stays in its table and indexes for ever, and searches read all of them; without checkpoints the log of
- * changes grows for as long as the process lives, and is read from its beginning after a kill.
+ * Does the work of PostgreSQL's background processes, which PGlite lacks. Without vacuums every changed or deleted row stays in its
+ * table and indexes, and searches read it; without checkpoints the write-ahead log grows until the process ends, and is replayed
+ * completely after a kill.
  */
 @Injectable()
 export class DatabaseMaintenance implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly pglite: PGlite | undefined;
-  private stopLooking: () => void = () => undefined;
-  private looking: Promise<void> | undefined;
+  private stopChecking: () => void = () => undefined;
+  private checking: Promise<void> | undefined;
   private isStopping = false;
 
   constructor(
@@ -30,39 +30,39 @@ export class DatabaseMaintenance implements OnApplicationBootstrap, BeforeApplic
 
   onApplicationBootstrap(): void {
     const { pglite } = this;
-    if (pglite) this.stopLooking = this.clock.every(LOOK_EVERY_MS, () => void this.look(pglite));
+    if (pglite) this.stopChecking = this.clock.every(CHECK_EVERY_MS, () => void this.check(pglite));
   }
 
-  /** While the database is still there. */
+  /** Before the database is closed. */
   async beforeApplicationShutdown(): Promise<void> {
     this.isStopping = true;
-    this.stopLooking();
-    await this.looking;
+    this.stopChecking();
+    await this.checking;
   }
 
-  private async look(pglite: PGlite): Promise<void> {
-    this.looking ??= this.attempt('a look', () => this.doWhatIsDue(pglite)).finally(() => {
-      this.looking = undefined;
+  private async check(pglite: PGlite): Promise<void> {
+    this.checking ??= this.attempt('the check', () => this.maintain(pglite)).finally(() => {
+      this.checking = undefined;
     });
-    await this.looking;
+    await this.checking;
   }
 
-  private async doWhatIsDue(pglite: PGlite): Promise<void> {
+  private async maintain(pglite: PGlite): Promise<void> {
     for (const table of await dueTables(pglite)) {
       if (this.isStopping) return;
       if (table.canWait && !this.pace.isIdle) continue;
-      await this.attempt(table.name, () => this.pace.run(() => tidy(pglite, table)));
+      await this.attempt(table.name, () => this.pace.run(() => vacuumOrAnalyze(pglite, table)));
     }
     if (this.isStopping || !(await isCheckpointDue(pglite))) return;
     await this.pace.run(() => checkpoint(pglite));
   }
 
-  /** A table that cannot be tidied must not keep the others from it, nor the log from being shortened. */
+  /** A table that fails must prevent neither the maintenance of others nor the checkpoint. */
   private async attempt(what: string, work: () => Promise<void>): Promise<void> {
     try {
       await work();
     } catch (error) {
-      this.logger.warn({ err: error, what }, 'The embedded database could not be tidied');
+      this.logger.warn({ err: error, what }, 'The maintenance of the embedded database failed');
     }
   }
 }

@@ -2,11 +2,11 @@ import type { PGlite } from '@electric-sql/pglite';
 import { CHANGED_ROWS, CHECKPOINT_BYTES, DEAD_ROWS, INSERTED_ROWS, SMALL_TABLE_BYTES } from './limits.js';
 
 export interface DueTable {
-  /** As SQL names it. */
+  /** As an SQL identifier. */
   readonly name: string;
-  /** Its dead rows and index entries are to go; otherwise only its statistics are to be taken anew. */
+  /** Whether to vacuum it, or only to update its statistics. */
   readonly vacuum: boolean;
-  /** It can wait until no request is open. */
+  /** Whether it can wait until no request is open. */
   readonly canWait: boolean;
 }
 
@@ -33,12 +33,12 @@ export async function dueTables(pglite: PGlite, smallBytes = SMALL_TABLE_BYTES):
   return rows;
 }
 
-/** One table at a time: the thread is kept for as long as it takes. */
-export async function tidy(pglite: PGlite, { name, vacuum }: DueTable): Promise<void> {
+/** One table at a time, because it blocks the thread. */
+export async function vacuumOrAnalyze(pglite: PGlite, { name, vacuum }: DueTable): Promise<void> {
   await pglite.exec(vacuum ? `vacuum (analyze) ${name}` : `analyze ${name}`);
 }
 
-/** @returns whether the log of changes is long enough to be begun anew */
+/** @returns whether the write-ahead log is long enough for a checkpoint */
 export async function isCheckpointDue(pglite: PGlite): Promise<boolean> {
   const { rows } = await pglite.query<{ due: boolean }>(
     `select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), redo_lsn) > ${String(CHECKPOINT_BYTES)} as due from pg_control_checkpoint()`,

@@ -17,7 +17,7 @@ export {
   type GrantSecrets,
   OAuthGrants,
   type OAuthServices,
-  RefusedForGood,
+  GrantRejected,
   type Tokens,
   type Unusable,
   type UsableGrant,

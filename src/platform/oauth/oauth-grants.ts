@@ -18,14 +18,14 @@ import type { ReceivedTokens } from './received-tokens.js';
 const tokensSchema = z.object({
   accessToken: z.string(),
   refreshToken: z.string().optional(),
-  /** The address that they were made for, where that differs from grant to grant. */
+  /** The URL for which they were issued, if grants have different ones. */
   serverUrl: z.string().optional(),
 });
 export type Tokens = z.output<typeof tokensSchema>;
 
 export interface GrantSecrets {
   readonly tokens: Tokens;
-  /** JSON of the client that the tokens were given to, where it differs from grant to grant. */
+  /** JSON of the client to which the tokens were issued, if grants have different ones. */
   readonly client?: string | undefined;
 }
 
@@ -37,8 +37,8 @@ export interface UsableGrant<Grant> {
 /** `none`: no sign-in was completed. `gone`: the grant was withdrawn. `busy`: another process did not finish its refresh. */
 export type Unusable = 'none' | 'gone' | 'busy';
 
-/** The authorization server will not accept the refresh token, or its client, later either. */
-export class RefusedForGood extends Error {}
+/** The authorization server has rejected the refresh token or the client, and would reject a retry. */
+export class GrantRejected extends Error {}
 
 export interface OAuthServices {
   readonly database: Database;
@@ -46,9 +46,9 @@ export interface OAuthServices {
   readonly clock: Clock;
 }
 
-/** A refresh that one process does for all. */
+/** A refresh by one process on behalf of all. */
 interface RefreshClaim extends GrantOwner {
-  /** The tokens that are to be replaced. */
+  /** The generation of the tokens to replace. */
   readonly generation: string;
   readonly lease: string;
 }
@@ -56,8 +56,8 @@ interface RefreshClaim extends GrantOwner {
 const NO_LEASE = { refreshLease: null, refreshingUntil: null };
 
 /**
- * The grants of one table and their tokens. Tokens are refreshed once at a time, whatever the number of processes, because many
- * servers revoke a grant whose refresh token comes twice. The claim is a row, so that no connection is held during the request.
+ * The grants of one table and their tokens. One process refreshes a grant's tokens at a time, because many servers revoke a grant
+ * whose refresh token is used twice. The claim is a row, so that no connection is held during the request.
  */
 export abstract class OAuthGrants<Grant extends StoredGrant> implements BeforeApplicationShutdown {
   protected readonly clock: Clock;
@@ -95,7 +95,7 @@ export abstract class OAuthGrants<Grant extends StoredGrant> implements BeforeAp
     if (client !== undefined) await this.putSecret(transaction, owner, 'client', client);
   }
 
-  /** @returns null where there are none, or their key is gone: a new sign-in brings others */
+  /** @returns null if there are none, or they cannot be decrypted: a new sign-in replaces them */
   async secretsOf(owner: GrantOwner): Promise<GrantSecrets | null> {
     try {
       return await this.readSecrets(owner, this.database);
@@ -109,7 +109,7 @@ export abstract class OAuthGrants<Grant extends StoredGrant> implements BeforeAp
     await this.vault.remove(transaction, [this.refOf(owner, 'tokens'), this.refOf(owner, 'client')]);
   }
 
-  /** The present tokens, refreshed where they are about to expire. @throws `failure`; what `request` throws */
+  /** The current tokens, refreshed if they are about to expire. @throws `failure`; what `request` throws */
   protected async current(owner: GrantOwner): Promise<UsableGrant<Grant>> {
     const usable = await this.usable(owner);
     const { refreshAt, expiresAt } = usable.grant;
@@ -117,7 +117,7 @@ export abstract class OAuthGrants<Grant extends StoredGrant> implements BeforeAp
     try {
       await this.refresh(owner, usable.grant.generation);
     } catch (error) {
-      // The request failed for now: the token is good until it expires.
+      // The request may succeed later; the token is valid until it expires.
       if (error instanceof DatabaseUnavailable || expiresAt === null || expiresAt <= this.clock.now()) throw error;
       const { status } = (await this.find(owner)) ?? {};
       if (status === 'authorized') return usable;
@@ -142,7 +142,7 @@ export abstract class OAuthGrants<Grant extends StoredGrant> implements BeforeAp
     return { grant, tokens: (await this.secretsOf(owner))?.tokens };
   }
 
-  /** Resolves once the grant has other tokens than those of `generation`, whichever process got them. Throws as `current`. */
+  /** Resolves once this or another process has replaced the tokens of `generation`. Throws as `current`. */
   protected refresh({ organizationId, id }: GrantOwner, generation: string): Promise<void> {
     const known = this.underWay.get(generation);
     if (known) return known;
@@ -152,22 +152,22 @@ export abstract class OAuthGrants<Grant extends StoredGrant> implements BeforeAp
     return settled;
   }
 
-  /** Asks for other tokens. @throws RefusedForGood; any other error keeps the grant */
+  /** Requests new tokens. @throws GrantRejected; any other error keeps the grant */
   protected abstract request(secrets: GrantSecrets): Promise<ReceivedTokens>;
   /** The error that callers get for a grant that cannot be used. */
   protected abstract failure(why: Unusable): Error;
 
-  /** Columns of the context's own that change with the tokens. */
+  /** Columns of the context that change with the tokens. */
   protected columnsOf(_received: ReceivedTokens): Partial<Grant> {
     return {};
   }
 
-  /** This process has found the grant to be gone, and its secrets are removed. */
+  /** Called when this process has ended the grant and removed its secrets. */
   protected lost(_owner: GrantOwner): void {
-    // A context whose other processes have to know overrides it.
+    // A context overrides it to notify other processes.
   }
 
-  /** Some servers refuse the old token as soon as they are asked, so breaking off would lose the grant. */
+  /** Some servers reject the old token as soon as they receive a request, so aborting it would lose the grant. */
   async beforeApplicationShutdown(): Promise<void> {
     await Promise.allSettled(this.underWay.values());
   }
@@ -185,7 +185,7 @@ export abstract class OAuthGrants<Grant extends StoredGrant> implements BeforeAp
     }
   }
 
-  /** Reads the secrets in the transaction of the claim, so that they are those of its generation. */
+  /** Reads the secrets in the transaction of the claim, so that they belong to its generation. */
   private claimWithSecrets(claim: RefreshClaim): Promise<{ readonly secrets: GrantSecrets | null } | null> {
     const now = this.clock.now();
     return this.database.transaction(async (transaction) => {
@@ -194,10 +194,10 @@ export abstract class OAuthGrants<Grant extends StoredGrant> implements BeforeAp
     });
   }
 
-  /** Claims the refresh of these tokens for `REFRESH_LEASE_MS`. @returns false while another claim counts, or the tokens have changed */
+  /** Claims the refresh of these tokens for `REFRESH_LEASE_MS`. @returns false if another claim is valid, or the tokens have changed */
   async claim({ em }: Transaction, claim: RefreshClaim, now: Date): Promise<boolean> {
     const until = new Date(now.getTime() + REFRESH_LEASE_MS);
-    // A claim that ends later than this was made before the clock was set back. Clocks of machines differ by less.
+    // A claim that ends later than this is from before the clock was set back. Clocks of machines differ by less.
     const latest = new Date(until.getTime() + REFRESH_LEASE_MS);
     const free = [{ refreshingUntil: null }, { refreshingUntil: { $lt: now } }, { refreshingUntil: { $gt: latest } }];
     const where = { ...keyOf(claim), generation: claim.generation, status: 'authorized' as const, $or: free };
@@ -207,10 +207,10 @@ export abstract class OAuthGrants<Grant extends StoredGrant> implements BeforeAp
   private async refreshClaimed(claim: RefreshClaim, secrets: GrantSecrets | null): Promise<void> {
     let received: ReceivedTokens;
     try {
-      if (secrets?.tokens.refreshToken === undefined) throw new RefusedForGood();
+      if (secrets?.tokens.refreshToken === undefined) throw new GrantRejected();
       received = await this.request(secrets);
     } catch (error) {
-      if (!(error instanceof RefusedForGood)) {
+      if (!(error instanceof GrantRejected)) {
         await this.database.write((em) => em.nativeUpdate(this.table, heldBy(claim), NO_LEASE));
         throw error;
       }
@@ -221,7 +221,7 @@ export abstract class OAuthGrants<Grant extends StoredGrant> implements BeforeAp
     await this.save(claim, received, { ...secrets.tokens, accessToken: received.accessToken, refreshToken });
   }
 
-  /** The server takes the old token no more, so the new ones wait for a database that is away for a moment. */
+  /** Retries while the database is unavailable, because the server no longer accepts the old token. */
   private async save(claim: RefreshClaim, received: ReceivedTokens, tokens: Tokens): Promise<void> {
     const { expiresAt, refreshAt } = received;
     const changes = { ...this.columnsOf(received), generation: newId(), expiresAt, refreshAt, ...NO_LEASE };
@@ -229,7 +229,7 @@ export abstract class OAuthGrants<Grant extends StoredGrant> implements BeforeAp
     for (;;) {
       try {
         await this.database.transaction(async (transaction) => {
-          // Zero rows: a new sign-in has replaced the grant, or another process the claim.
+          // Zero rows: a new sign-in has replaced the grant, or another process has replaced the claim.
           if ((await transaction.em.nativeUpdate(this.table, heldBy(claim), changes)) === 0) return;
           await this.putSecret(transaction, claim, 'tokens', JSON.stringify(tokens));
         });

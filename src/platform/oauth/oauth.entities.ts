@@ -6,29 +6,29 @@ export interface GrantOwner {
   readonly id: string;
 }
 
-/** What the sign-in of a person gave, without its tokens: the columns that every table of grants has. */
+/** The result of a person's sign-in without its tokens: the columns of every table of grants. */
 export interface StoredGrant {
   ownerId: string;
   organizationId: string;
   status: 'authorized' | 'gone';
   /** Changes with every set of tokens. */
   generation: string;
-  /** Null where the authorization server does not say. */
+  /** Null if the authorization server does not say. */
   expiresAt: Date | null;
-  /** From when on the access token is replaced. */
+  /** When the access token is due to be refreshed. */
   refreshAt: Date | null;
-  /** Which refresh is under way, and until when its claim counts. */
+  /** The running refresh, and the end of its lease. */
   refreshLease: string | null;
   refreshingUntil: Date | null;
 }
 
-/** A sign-in that a person has begun: the columns that every table of sign-ins has. Its secret is in the vault, under the digest. */
+/** A sign-in that a person has begun: the columns of every table of sign-ins. The vault has its secret, under the digest. */
 export interface StoredSignIn {
-  /** Of the state that only the browser has. */
+  /** Digest of the state, which only the browser has. */
   stateDigest: string;
   organizationId: string;
   ownerId: string;
-  /** Where the browser goes once the sign-in is completed. */
+  /** The page to which the browser returns after the sign-in. */
   redirectUrl: string;
   createdAt: Date;
   expiresAt: Date;

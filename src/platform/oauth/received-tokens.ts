@@ -1,25 +1,25 @@
 import { z } from 'zod';
 import { MAX_LIFETIME_SECONDS, MAX_SCOPE_LENGTH, MAX_TOKEN_LENGTH, REFRESH_MARGIN_MS } from './limits.js';
 
-/** What a token endpoint gave. */
+/** The response of a token endpoint. */
 export interface ReceivedTokens {
   readonly accessToken: string;
   readonly refreshToken: string | undefined;
-  /** Undefined where it is the one that was asked for. */
+  /** Undefined if it is the requested one. */
   readonly scope: string | undefined;
   readonly receivedAt: Date;
-  /** Null where the endpoint does not say. */
+  /** Null if the endpoint does not say. */
   readonly expiresAt: Date | null;
-  /** From when on the access token is replaced. */
+  /** When the access token is due to be refreshed. */
   readonly refreshAt: Date | null;
 }
 
-/** An answer that cannot be used; the message says which part, not what was in it. */
+/** The response cannot be used; the message names the wrong fields without their values. */
 export class UnusableTokens extends Error {}
 
 /** RFC 6749, section 3.3. */
 const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+(?: [\x21\x23-\x5b\x5d-\x7e]+)*$/;
-/** Any other character would end the header, or begin another one. */
+/** Other characters could end the header or begin another one. */
 const token = z
   .string()
   .max(MAX_TOKEN_LENGTH)
@@ -33,7 +33,7 @@ const answerSchema = z.object({
 });
 
 /**
- * @param answer the parsed JSON of an answer with the status 200
+ * @param answer the parsed JSON of a response with the status 200
  * @throws UnusableTokens
  */
 export function receivedTokens(answer: unknown, now: Date): ReceivedTokens {
@@ -43,7 +43,7 @@ export function receivedTokens(answer: unknown, now: Date): ReceivedTokens {
   return { accessToken, refreshToken, scope, receivedAt: now, ...timesOf(seconds, now, refreshToken !== undefined) };
 }
 
-/** Whether it is a list of permissions that can be stored and asked for. */
+/** Whether it is a valid scope of RFC 6749 that can be stored. */
 export function isScope(scope: string): boolean {
   return scope.length <= MAX_SCOPE_LENGTH && SCOPE.test(scope);
 }

@@ -1,6 +1,6 @@
 import { DomainError } from '../errors/index.js';
 
-/** What the person at the browser reads. `who` is the side that was asked: `server` or `drive`. */
+/** The message for the person at the browser. `who` is the other side: `server` or `drive`. */
 export class SignInFailed extends DomainError {
   static unknown(): SignInFailed {
     return new SignInFailed(

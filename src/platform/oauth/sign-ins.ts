@@ -10,7 +10,7 @@ import type { StoredSignIn } from './oauth.entities.js';
 
 const RANDOM_BYTES = 32;
 
-/** What the authorization server sends the browser back with. */
+/** The parameters with which the authorization server redirects the browser. */
 export interface AuthorizationResponse {
   readonly state: string | undefined;
   readonly code: string | undefined;
@@ -23,7 +23,7 @@ export interface TakenSignIn<SignIn> {
   readonly secret: string;
 }
 
-/** The sign-ins of one table that are open. Only the browser has the state; the service keeps its digest. */
+/** The open sign-ins of one table. Only the browser has the state; the service stores its digest. */
 export class SignIns<SignIn extends StoredSignIn> {
   private readonly database: Database;
   private readonly vault: Vault;
@@ -41,8 +41,8 @@ export class SignIns<SignIn extends StoredSignIn> {
   }
 
   /**
-   * @param state of `randomText`
-   * @param secret what is needed to complete it, the verifier at least
+   * @param state made by `randomText`
+   * @param secret the data that completes the sign-in, at least the verifier
    */
   async add(
     transaction: Transaction,
@@ -64,7 +64,7 @@ export class SignIns<SignIn extends StoredSignIn> {
     return (await this.database.read((em) => em.count(this.table, where))) > 0;
   }
 
-  /** Uses it up: only one caller gets it. Of any organization, as the state is the credential. @returns null for an unknown or late one */
+  /** Removes and returns the sign-in, for only one caller. Of any organization, because the state is the credential. @returns null if it is unknown or expired */
   async take(state: string | undefined): Promise<TakenSignIn<SignIn> | null> {
     if (state === undefined) return null;
     const taken = await this.database.transaction(async (transaction) => {
@@ -81,12 +81,12 @@ export class SignIns<SignIn extends StoredSignIn> {
     return taken && taken.signIn.expiresAt > this.clock.now() ? taken : null;
   }
 
-  /** Those of an owner. */
+  /** Removes the sign-ins of an owner. */
   removeOpen(transaction: Transaction, organizationId: string, ownerId: string): Promise<void> {
     return this.removeBeyond(transaction, organizationId, ownerId, 0);
   }
 
-  /** Of any organization, with their secrets. @throws the reason of `signal` */
+  /** Removes expired sign-ins of all organizations and their secrets. @throws the reason of `signal` */
   async removeExpired(signal: AbortSignal): Promise<void> {
     const where = { expiresAt: { $lte: this.clock.now() } };
     for (let found = REMOVE_BATCH; found === REMOVE_BATCH;) {
@@ -140,7 +140,7 @@ export function randomText(): string {
   return secureRandomBytes(RANDOM_BYTES).toString('base64url');
 }
 
-/** In base64url: of a state, how its sign-in is found; of a verifier, its challenge `S256`. */
+/** In base64url: the key of a state's sign-in, or the challenge `S256` of a verifier. */
 export function sha256(text: string): string {
   return createHash('sha256').update(text).digest('base64url');
 }

@@ -8,29 +8,29 @@ import { processorTimeMs, readProcessTable } from './process-table.js';
 import type { Excess, ProcessWatch } from './process-watch.js';
 
 export interface ProcessEnd {
-  /** Null when a signal ended it. */
+  /** Null if a signal ended it. */
   readonly exitCode: number | null;
-  /** The limit for which it was ended. */
+  /** The limit that it exceeded, for which it was killed. */
   readonly excess: Excess | null;
-  /** The one that ended it, where one did. */
+  /** The signal that ended it, if any. */
   readonly signal?: NodeJS.Signals;
 }
 
 export type SpawnedProcess = NodeChildProcess & { readonly stdin: Writable; readonly stdout: Readable };
 
-/** A running child. Whatever ends it ends its descendants too. */
+/** A running child process. Its descendants end with it. */
 export class ChildProcess {
   readonly pid: number;
   readonly input: Writable;
   readonly output: Readable;
-  /** Resolves when the child is gone. Never rejects. */
+  /** Resolves when the child has ended. Never rejects. */
   readonly ended: Promise<ProcessEnd>;
   private readonly group: ProcessGroup;
   private excess: Excess | null = null;
   private closing: Promise<void> | undefined;
   private gone = false;
 
-  /** @param child has been spawned, as the leader of its group, with the owner's descriptor open */
+  /** @param child spawned as the leader of its group, with the owner's descriptor open */
   constructor(
     private readonly child: SpawnedProcess,
     watch: ProcessWatch,
@@ -53,7 +53,7 @@ export class ChildProcess {
         watch.remove(this.group);
         this.group.kill();
         for (const stream of child.stdio) if (stream !== this.output) stream?.destroy();
-        // What it said last can still be read, but not for ever: somebody who escaped may hold the other end.
+        // Its last output can be read for a while; a descendant that left the group may keep the pipe open.
         setTimeout(() => this.output.destroy(), CLOSE_STEP_MS).unref();
         resolve({ exitCode, excess: this.excess, ...(signal && { signal }) });
       });
@@ -64,36 +64,35 @@ export class ChildProcess {
     return this.gone;
   }
 
-  /** The child's alone, in milliseconds; undefined where the system does not tell. */
+  /** Of the child without its descendants, in milliseconds; undefined if the system does not report it. */
   processorTimeMs(): number | undefined {
     return processorTimeMs(this.pid);
   }
 
-  /** Whether this process goes on for as long as the child runs, as it does at first. */
+  /** Whether the child keeps this process alive, which is the default. */
   keepsOwner(keeps: boolean): void {
     const change = keeps ? 'ref' : 'unref';
     this.child[change]();
     for (const stream of this.child.stdio) if (stream instanceof Socket) stream[change]();
   }
 
-  /** Ends it: first by ending its input, then by `SIGTERM`, then for good. Takes at most two steps' time. */
+  /** Ends its input, then sends `SIGTERM`, then kills it, with `CLOSE_STEP_MS` between the steps. */
   close(): Promise<void> {
     this.closing ??= this.end();
     return this.closing;
   }
 
-  /** Ends it at once. */
   async kill(): Promise<void> {
-    // Afterwards the number may be another process's.
+    // Later the pid may belong to another process.
     if (!this.gone) this.group.kill();
     await this.ended;
   }
 
   private async end(): Promise<void> {
-    // As long as they have their parents, descendants are found that have left the session.
+    // Descendants that left the session can be found only while their parents exist.
     this.group.update(await readProcessTable());
     this.input.end();
-    // No code reads its remaining output, which must not keep it from ending.
+    // Unread output must not keep it from ending.
     this.output.resume();
     if (await this.endsWithin(CLOSE_STEP_MS)) return;
     this.group.terminate();

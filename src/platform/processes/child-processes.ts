@@ -10,13 +10,13 @@ import { ProcessWatch } from './process-watch.js';
 export interface ProcessCommand {
   readonly command: string;
   readonly args: readonly string[];
-  /** Besides what every process needs. Names are those of shell variables. */
+  /** Additional variables. Names are those of shell variables. */
   readonly env: Readonly<Record<string, string>>;
-  /** Exists, and is the child's alone: where it runs, its home and its place for temporary files. */
+  /** An existing folder of the child alone: its working directory, home and folder for temporary files. */
   readonly folder: string;
-  /** How much it steps back for others, 0 (not at all) to 19. */
+  /** The lower priority of its processor time, 0 (normal) to 19. */
   readonly niceness?: number;
-  /** Starts it on Windows too, where nothing but itself keeps it in bounds and ends it with its owner: its input ends then. */
+  /** Starts it on Windows too, where it must itself keep the limits and end when its input ends, with its owner. */
   readonly boundsItself?: boolean;
 }
 
@@ -24,8 +24,8 @@ export interface ProcessCommand {
 export class ProcessNotStarted extends Error {}
 
 /**
- * Starts other programs, each in a session of its own, limited in memory, processes and open files, and with nothing of
- * this process's environment but where programs are found. They end with this process, however it ends.
+ * Starts programs, each in its own session, with limits of memory, processes and open files, and with only `PATH` of this
+ * process's environment. They end with this process, also if it is killed.
  */
 @Injectable()
 export class ChildProcesses {
@@ -33,7 +33,7 @@ export class ChildProcesses {
 
   constructor(private readonly settings: Settings) {}
 
-  /** A command that does not exist ends with the exit code 127, one that is no program with 126. @throws ProcessNotStarted */
+  /** A missing command ends with the exit code 127, one that is not executable with 126. @throws ProcessNotStarted */
   async start(command: ProcessCommand): Promise<ChildProcess> {
     const child = this.spawn(command);
     try {
@@ -75,13 +75,13 @@ export class ChildProcesses {
     return spawn(shell, shellArgs, {
       cwd: folder,
       env: { LANG: 'C.UTF-8', PATH: this.settings.programPath, ...env, HOME: folder, TMPDIR: folder },
-      // What it writes to its standard error may hold secrets.
+      // Its standard error may contain secrets.
       stdio: ['pipe', 'pipe', 'ignore', 'pipe'],
       detached: true,
     });
   }
 
-  /** What Windows itself needs in an environment is added by Node. */
+  /** Node adds the variables that Windows needs. */
   private spawnPlain({ command, args, env, folder, niceness = 0 }: ProcessCommand): NodeChildProcess {
     const child = spawn(command, args, {
       cwd: folder,

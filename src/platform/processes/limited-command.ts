@@ -1,12 +1,12 @@
 import { MAX_FILE_BLOCKS, MAX_MAPPED_KIB, MAX_OPEN_FILES } from './limits.js';
 
-/** The shell's descriptor that the owner holds open for as long as it lives. */
+/** The shell's descriptor that the owner keeps open until it ends. */
 export const OWNER_DESCRIPTOR = 3;
 
 /**
- * Sets the limits, where there are no lower ones or none of the kind, and becomes the command. A background process waits for the owner's descriptor to close, which the
- * kernel does however the owner ends, and then kills all of the session: the group's other members may have made groups
- * of their own. Without /proc it is the group alone.
+ * Sets the limits, unless there are lower ones or the system lacks them, and then executes the command. A background process waits
+ * until the owner's descriptor is closed, which the kernel does when the owner ends in any way, and then kills all of the session,
+ * because its members may have created their own groups. Without /proc it kills only the group.
  */
 const SCRIPT = `
 ulimit -c 0 2>/dev/null

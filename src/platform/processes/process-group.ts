@@ -1,15 +1,15 @@
 import { type ProcessEntry, readProcess, residentBytes } from './process-table.js';
 
-/** Groups are named by their leader's number, negated; Windows has none. */
+/** A negative pid addresses the group of its leader; Windows has no groups. */
 const GROUP = process.platform === 'win32' ? 1 : -1;
 
-/** A child that leads a session and a group of its own, and what descends from it. */
+/** A child that leads its own session and group, and its descendants. */
 export class ProcessGroup {
   private members: readonly ProcessEntry[] = [];
 
   constructor(private readonly leader: number) {}
 
-  /** Finds the descendants. One that was found once is remembered, also after it left the session and lost its parent. */
+  /** Finds the descendants. One that was found stays a member, even if it leaves the session and loses its parent. */
   update(table: readonly ProcessEntry[]): void {
     const known = new Set(this.members.map(keyOf));
     const found = new Map<number, ProcessEntry>();
@@ -29,12 +29,11 @@ export class ProcessGroup {
     return this.members.reduce((sum, { pid }) => sum + residentBytes(pid), 0);
   }
 
-  /** Ends the group politely. */
   terminate(): void {
     signal(GROUP * this.leader, 'SIGTERM');
   }
 
-  /** Ends the group and every known descendant outside of it, at once. */
+  /** Kills the group and every known descendant outside of it. */
   kill(): void {
     signal(GROUP * this.leader, 'SIGKILL');
     for (const member of this.members) {
@@ -56,6 +55,6 @@ function signal(pid: number, name: NodeJS.Signals): void {
   try {
     process.kill(pid, name);
   } catch {
-    // Gone already.
+    // It has ended already.
   }
 }

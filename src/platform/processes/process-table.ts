@@ -6,33 +6,33 @@ export interface ProcessEntry {
   readonly parent: number;
   readonly group: number;
   readonly session: number;
-  /** With the pid it names one process, also after the pid is used again. */
+  /** Identifies a process together with its pid, which may be reused. */
   readonly startTime: string;
 }
 
-/** What Linux counts processor time in, on all machines. */
+/** Linux's unit of processor time. */
 const MS_PER_TICK = 10;
 
-/** A machine may have thousands of processes, and other work must not wait until all of them are read. */
+/** A machine may have thousands of processes, so other work is handled between batches of them. */
 const READ_AT_ONCE = 100;
 
 function readOrEmpty(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch {
-    // Ended meanwhile, or somebody else's.
+    // It has ended, or belongs to another user.
     return '';
   }
 }
 
-/** Without the first two; none where there is no /proc. */
+/** Without the first two fields; empty without /proc. */
 function fieldsOf(pid: number): readonly string[] {
   const stat = readOrEmpty(`/proc/${pid}/stat`);
-  // The name stands in brackets and may hold anything, brackets too.
+  // The name is in brackets and may contain anything, including brackets.
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 }
 
-/** Undefined for a process that is gone or has ended. */
+/** Undefined for a process that has ended. */
 export function readProcess(pid: number): ProcessEntry | undefined {
   const [state, parent, group, session, ...others] = fieldsOf(pid);
   const startTime = others[15];
@@ -40,7 +40,7 @@ export function readProcess(pid: number): ProcessEntry | undefined {
   return { pid, parent: Number(parent), group: Number(group), session: Number(session), startTime };
 }
 
-/** Every process that this one may see; none where there is no /proc. */
+/** Every process that is visible to this one; empty without /proc. */
 export async function readProcessTable(): Promise<readonly ProcessEntry[]> {
   const table: ProcessEntry[] = [];
   const pids = processIds();
@@ -60,13 +60,13 @@ function processIds(): readonly number[] {
   }
 }
 
-/** Memory of a process that is not swapped out or shared away, in bytes; 0 once it is gone. */
+/** Resident memory of a process in bytes; 0 if it has ended. */
 export function residentBytes(pid: number): number {
   const [, kib = '0'] = /^VmRSS:\s+(\d+) kB$/m.exec(readOrEmpty(`/proc/${pid}/status`)) ?? [];
   return Number(kib) * 1024;
 }
 
-/** Processor time that all threads of a process have taken, in milliseconds; undefined where there is no /proc, and once it is gone. */
+/** Processor time of all threads of a process in milliseconds; undefined without /proc or if it has ended. */
 export function processorTimeMs(pid: number): number | undefined {
   const [user, system] = fieldsOf(pid).slice(11, 13);
   return user === undefined || system === undefined ? undefined : (Number(user) + Number(system)) * MS_PER_TICK;

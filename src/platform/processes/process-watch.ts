@@ -5,7 +5,7 @@ import { readProcessTable } from './process-table.js';
 
 export type Excess = 'memory' | 'processes';
 
-/** Measures running children, as long as there are any. Real time, since what is measured is the machine's. */
+/** Measures running children in real time, while there are any. */
 export class ProcessWatch {
   private readonly watched = new Map<ProcessGroup, (excess: Excess) => void>();
   private stop: (() => void) | undefined;
@@ -19,7 +19,7 @@ export class ProcessWatch {
   add(group: ProcessGroup, onExcess: (excess: Excess) => void): void {
     this.watched.set(group, onExcess);
     this.stop ??= this.clock.every(WATCH_EVERY_MS, () => {
-      // On a machine with many processes it takes a while itself, and goes on although all children have left.
+      // On a machine with many processes a measurement may take longer than the interval.
       if (!this.isMeasuring) void this.measure();
     });
   }

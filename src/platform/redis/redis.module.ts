@@ -4,16 +4,15 @@ import type { Settings } from '../config/index.js';
 import { HealthCheck } from '../http/index.js';
 import { Logger } from '../telemetry/index.js';
 
-/** Injection token of the connection to Redis, null where `REDIS_URL` is not set. */
+/** Injection token of the connection to Redis, which is null without `REDIS_URL`. */
 export const REDIS = Symbol('REDIS');
 
-/** Longer than Redis ever takes in the same network. Every caller has a fallback for a Redis that is down. */
+/** More than Redis needs within one network. Every caller has a fallback for an unreachable Redis. */
 const COMMAND_MS = 500;
 const MAX_RETRY_MS = 2_000;
 
 /**
- * A connection whose commands fail at once while Redis is away, and which comes back by itself. Not for
- * blocking commands.
+ * A connection whose commands fail immediately while Redis is unreachable, and which reconnects by itself. Not for blocking commands.
  */
 export function connectRedis(url: string, logger: Logger): Redis {
   const redis = new Redis(url, {
@@ -26,7 +25,7 @@ export function connectRedis(url: string, logger: Logger): Redis {
   });
   let down = false;
   redis.on('error', (error: Error) => {
-    // One line an outage: the client reports each of its attempts.
+    // One line for each outage; the client reports each of its attempts.
     if (!down) logger.warn({ err: error }, 'Redis cannot be reached');
     down = true;
   });
@@ -37,7 +36,7 @@ export function connectRedis(url: string, logger: Logger): Redis {
   return redis;
 }
 
-/** Watches the connection, and closes it with the process. */
+/** The health of the connection, which it closes with the process. */
 @Injectable()
 class RedisConnection extends HealthCheck implements OnApplicationShutdown {
   readonly name = 'redis';
@@ -68,7 +67,7 @@ export class RedisModule {
       inject: [Logger],
       useFactory: async (logger: Logger): Promise<Redis> => {
         const redis = connectRedis(redisUrl, logger);
-        // The start does not wait for a Redis that is down: everything works without, less exactly.
+        // The start does not wait for an unreachable Redis: all parts work without it, with less precise limits.
         await redis.connect().catch(() => undefined);
         return redis;
       },

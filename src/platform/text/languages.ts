@@ -1,6 +1,5 @@
 /**
- * Words that hold a language's sentences together: they tell which one a text is written in, and in a question they say little of
- * what is asked for.
+ * Function words of languages. They identify the language of a text, and in a question they say little about its subject.
  */
 const WORDS: Readonly<Record<string, string>> = {
   en: 'a an the of to in on at by for from with and or not is are was were be been it its this that these those i me my we our you your they their he she how what which who whom whose when where why can could do does did will would should may must have has had if as about there any many much long',
@@ -31,7 +30,7 @@ const SETS: ReadonlyMap<string, ReadonlySet<string>> = new Map(
 const UNSPACED = ['ja', 'zh', 'ko'];
 const ALL: ReadonlySet<string> = new Set([...SETS.values()].flatMap((words) => [...words]));
 
-/** @param languages that count; all where there are none. Function words of Chinese, Japanese and Korean always count: they are no words elsewhere. */
+/** @param languages whose words count, by default all. Function words of Chinese, Japanese and Korean always count, because they are no words of other languages. */
 export function isFunctionWord(folded: string, languages: readonly string[] = []): boolean {
   if (!ALL.has(folded)) return false;
   return (
@@ -39,12 +38,12 @@ export function isFunctionWord(folded: string, languages: readonly string[] = []
   );
 }
 
-/** Fewer are names of a form or cells of a table. */
+/** Texts with fewer are forms or tables. */
 const MIN_FUNCTION_WORDS = 5;
-/** Of a document's words, which tell enough. */
+/** Words of a document from which its language is detected. */
 export const WORDS_TO_DETECT = 600;
 
-/** What words are written in, by its function words; null where that cannot be told. Chinese, Japanese and Thai need not be told. */
+/** The language of the words, by its function words; null if it cannot be detected. Chinese, Japanese and Thai need no detection. */
 export function detectLanguage(words: Iterable<string>): string | null {
   const found = new Map<string, number>();
   for (const word of words) {

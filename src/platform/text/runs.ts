@@ -1,8 +1,8 @@
-/** A stretch of a text between blanks and punctuation: a word, or a name of several parts. */
+/** A part of a text between blanks and punctuation: a word, or a name of several parts. */
 export interface Run {
   readonly text: string;
   readonly at: number;
-  /** Of the letters a to z and digits alone. */
+  /** Whether it has only letters a to z and digits. */
   readonly isPlain: boolean;
 }
 
@@ -19,13 +19,13 @@ const KINDS = Uint8Array.from({ length: 128 }, (_, code) => {
   if (PLAIN.test(character)) return LETTER;
   if (character === '_') return UNDERSCORE;
   if ("-./'".includes(character)) return JOINER;
-  // A text is folded, and has no capital letters; the expression knows what to do with one.
+  // A folded text has no capital letters; the expression handles one.
   return /[A-Z]/.test(character) ? OTHER : BLANK;
 });
 
 /**
- * The next run of a folded text. Most letters of most texts are a to z, and a table tells what they are in a quarter of the time of the
- * expression, which is left with what has others.
+ * The next run of a folded text. A table classifies ASCII characters in a quarter of the time of the expression, which handles runs
+ * with others.
  */
 export function nextRun(folded: string, from: number): Run | null {
   for (let at = from; at < folded.length; at += 1) {

@@ -49,7 +49,7 @@ const STEMMERS: Readonly<Record<Script, Readonly<Record<string, Stemmer>>>> = {
   devanagari: { hi, ne },
   tamil: { ta },
 };
-/** What a word of a script is taken for beside the languages that documents are known to be in. */
+/** The language of a script's words besides the languages of the documents. */
 const USUAL: Readonly<Record<Script, string>> = {
   latin: 'en',
   cyrillic: 'ru',
@@ -64,8 +64,8 @@ const USUAL: Readonly<Record<Script, string>> = {
 const INFLECTED = /^[\p{L}\p{M}]+$/u;
 
 /**
- * What a folded word may be inflected from, at least one, the first in the first of these languages that is written in its script.
- * Another language than the word's own yields a stem that no text has, or the word itself.
+ * The possible stems of a folded word, at least one. The first is that of the first of these languages with the word's script. A
+ * language other than the word's yields a stem that no text has, or the word itself.
  */
 export function stemsOf(form: string, languages: readonly string[]): string[] {
   const script = INFLECTED.test(form) ? SCRIPTS.find(([, letters]) => letters.test(form))?.[0] : undefined;
@@ -77,7 +77,7 @@ export function stemsOf(form: string, languages: readonly string[]): string[] {
   ];
 }
 
-/** Those that write compounds as one word. */
+/** Languages that write compounds as one word. */
 const COMPOUNDING = new Set(['de', 'nl', 'sv', 'da', 'no', 'fi', 'hu']);
 
 export function writesCompounds(language: string | null): boolean {

@@ -1,14 +1,14 @@
 import { fold } from './fold.js';
 import { nextRun } from './runs.js';
 
-/** A word as it is indexed, or two neighbouring letters of a script without spaces. */
+/** An indexed word, or two neighbouring letters of a script without spaces. */
 export interface Token {
   readonly form: string;
-  /** Where it begins in the folded text. */
+  /** Its position in the folded text. */
   readonly at: number;
 }
 
-/** Longer words are encoded data, for which users do not search. */
+/** Longer words are encoded data, which users do not search. */
 export const MAX_FORM_LENGTH = 64;
 
 const UNSPACED_SCRIPTS = ['Han', 'Hiragana', 'Katakana', 'Hangul', 'Thai', 'Lao', 'Khmer', 'Myanmar'];
@@ -19,17 +19,17 @@ const PIECE = new RegExp(
   'gu',
 );
 const LETTER = /\P{M}\p{M}*/gu;
-/** Names and numbers that are looked for as a whole: `AB-1234`, `max_retries`, `2.5.1`. */
+/** Names and numbers that are also searched as a whole: `AB-1234`, `max_retries`, `2.5.1`. */
 const NAME = /^(?=.*[-_\p{N}])[^'’]*$/u;
 
-/** A stretch of a text without any space in it: one word, or letters of a script that has no spaces. */
+/** A word, or letters of a script without spaces. */
 export interface Piece {
   readonly text: string;
   readonly at: number;
   readonly unspaced: boolean;
 }
 
-/** What is to be searched for, of a text that is folded already: also names as a whole, before their parts. */
+/** The searchable pieces of a folded text; a name precedes its parts. */
 export function* piecesOf(folded: string): Generator<Piece> {
   for (let run = nextRun(folded, 0); run; run = nextRun(folded, run.at + run.text.length)) {
     const { text, at } = run;
@@ -49,7 +49,7 @@ function* split(run: string, start: number): Generator<Piece> {
   if (!HAS_UNSPACED.test(run)) {
     let at = start;
     for (const text of run.split(/[-./'’_]/)) {
-      // What an apostrophe cuts off (l', 's) is no word.
+      // The short part at an apostrophe (l', 's) is not a word.
       if (text.length > 1 || /\p{N}/u.test(text) || text.length === run.length) yield { text, at, unspaced: false };
       at += text.length + 1;
     }
@@ -61,7 +61,7 @@ function* split(run: string, start: number): Generator<Piece> {
   }
 }
 
-/** Pairs of neighbouring letters; a letter that stands alone is its own. */
+/** Pairs of neighbouring letters; a single letter by itself. */
 export function pairsOf(text: string): { readonly form: string; readonly at: number }[] {
   const letters = [...text.matchAll(LETTER)];
   if (letters.length < 2) return [{ form: text, at: 0 }];
@@ -71,8 +71,8 @@ export function pairsOf(text: string): { readonly form: string; readonly at: num
 }
 
 /**
- * The words of a text in its order. Scripts without spaces need no dictionary for that: whatever a word is made of, its pairs of
- * letters are there. So an index does not depend on what a version of the runtime takes for a word.
+ * The words of a folded text in order. Scripts without spaces need no dictionary, because any word consists of pairs of letters. So
+ * an index does not depend on the runtime's version of word segmentation.
  */
 export function* tokensOf(folded: string): Generator<Token> {
   for (const piece of piecesOf(folded)) yield* tokensOfPiece(piece);
@@ -83,7 +83,7 @@ function* tokensOfPiece({ text, at, unspaced }: Piece): Generator<Token> {
   else if (text.length <= MAX_FORM_LENGTH) yield { form: text, at };
 }
 
-/** Each word of some texts once. */
+/** The distinct words of the texts. */
 export function formsOf(...texts: readonly (string | null)[]): Set<string> {
   const forms = new Set<string>();
   for (const text of texts) {

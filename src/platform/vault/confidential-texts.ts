@@ -1,8 +1,8 @@
-/** A shorter value is part of many texts, which would be spoiled without it. */
+/** Shorter values occur in ordinary texts, which their removal would damage. */
 const MIN_LENGTH = 8;
 const SCHEME = /^[\w-]+ +/;
 
-/** Secrets that were sent to a server, which may repeat them, for instance when it echoes the headers of the request. */
+/** Secrets that were sent to a server, which may return them, for example if it echoes the headers of a request. */
 export class ConfidentialTexts {
   protected readonly values: readonly string[];
 
@@ -13,7 +13,7 @@ export class ConfidentialTexts {
     const values = open
       .flatMap((value) => [value, JSON.stringify(value).slice(1, -1)])
       .filter(({ length }) => length >= MIN_LENGTH);
-    // The longest first: one may begin with another.
+    // The longest first, because one may begin with another.
     this.values = [...new Set(values)].sort((one, other) => other.length - one.length);
   }
 
@@ -26,7 +26,7 @@ export class ConfidentialTexts {
   }
 }
 
-/** Where a server finds what it serves: its results are full of links to there. */
+/** A URL without secrets: results contain many links that begin with it. */
 function isAddress(value: string): boolean {
   const { protocol, username, password, search } = URL.parse(value) ?? {};
   return (protocol === 'https:' || protocol === 'http:') && username === '' && password === '' && search === '';

@@ -18,10 +18,10 @@ import { MasterKey } from './master-key.js';
 
 const KEY_BYTES = 32;
 const OWNER_ONLY = 0o600;
-/** 32 bytes in base64, as `SECRETS_KEY` takes them, and the newline an editor adds. */
+/** 32 bytes in base64, the format of `SECRETS_KEY`, and the newline that an editor adds. */
 const KEY_FILE = /^[A-Za-z0-9+/]{43}=\n?$/;
 
-/** The master keys in `DATA_DIR`: `secrets.key`, and while a rotation is under way `secrets.key.next`. */
+/** The master keys in `DATA_DIR`: `secrets.key`, and during a rotation `secrets.key.next`. */
 export class KeyFiles {
   private readonly file: string;
   private readonly nextFile: string;
@@ -32,40 +32,40 @@ export class KeyFiles {
   }
 
   /**
-   * Makes the first key where there is none.
-   * @returns the key to write under, and the one before it when a rotation was interrupted: secrets may be under either
-   * @throws InvalidSetting naming the file that is wrong
+   * Creates the first key if there is none.
+   * @returns the key for new secrets, and the previous one if a rotation was interrupted: stored secrets may use either
+   * @throws InvalidSetting that names the damaged file
    */
   read(): readonly [MasterKey, ...MasterKey[]] {
     const stored = readIfThere(this.file);
     const next = readIfThere(this.nextFile);
     if (stored === undefined && next !== undefined) {
       throw new InvalidSetting(
-        `DATA_DIR: ${this.file} is missing, and ${this.nextFile} is not enough without it; restore it, or the stored secrets are lost`,
+        `DATA_DIR: ${this.file} is missing, and ${this.nextFile} alone does not decrypt all secrets; restore it, or the stored secrets are lost`,
       );
     }
     const key = keyIn(this.file, stored ?? this.create(this.file));
     return next === undefined ? [key] : [keyIn(this.nextFile, next), key];
   }
 
-  /** Stores a second key durably, before the first secret is written under it. */
+  /** Stores a second key durably, before the first secret is encrypted with it. */
   addNext(): MasterKey {
     return keyIn(this.nextFile, this.create(this.nextFile));
   }
 
-  /** Puts the second key in the place of the first, which is gone then. */
+  /** Replaces the first key with the second. */
   promoteNext(): void {
     try {
       renameSync(this.nextFile, this.file);
       syncFolder(this.dataDir);
     } catch (error) {
-      throw new InvalidSetting(`DATA_DIR: ${this.nextFile} cannot take the place of ${this.file}`, { cause: error });
+      throw new InvalidSetting(`DATA_DIR: ${this.file} cannot be replaced with ${this.nextFile}`, { cause: error });
     }
   }
 
   /**
-   * Written beside and linked into place: a reader sees a whole key or none, a crash leaves no half
-   * of one, and of two starts at once the later takes the key of the earlier.
+   * Links a draft to its place, so that neither a reader nor a crash sees a partial key, and of two concurrent starts the later
+   * one uses the key of the earlier.
    */
   private create(file: string): string {
     const key = `${randomBytes(KEY_BYTES).toString('base64')}\n`;
@@ -78,7 +78,7 @@ export class KeyFiles {
       return key;
     } catch (error) {
       if (codeOf(error) === 'EEXIST') return readFileSync(file, 'utf8');
-      throw new InvalidSetting(`DATA_DIR: ${file} cannot be made`, { cause: error });
+      throw new InvalidSetting(`DATA_DIR: ${file} cannot be created`, { cause: error });
     } finally {
       rmSync(draft, { force: true });
     }
@@ -101,7 +101,7 @@ function readIfThere(file: string): string | undefined {
   }
 }
 
-/** The name is on the disk only when its folder is. */
+/** The file's name is durable only once its folder is synced. */
 function syncFolder(path: string): void {
   const handle = openSync(path, 'r');
   try {

@@ -7,7 +7,7 @@ const KEY_BYTES = 32;
 export class MasterKey {
   readonly #bytes: Buffer;
   readonly #derived = new Map<string, Buffer>();
-  /** Tells keys apart without saying anything about them; stored beside each secret, for rotation. */
+  /** Identifies the key without revealing it; stored with each secret, for rotation. */
   readonly id: string;
 
   constructor(bytes: Buffer) {
@@ -16,7 +16,7 @@ export class MasterKey {
     this.id = createHmac('sha256', this.#bytes).update('master key id').digest('hex').slice(0, 16);
   }
 
-  /** A key for another purpose, from which this one cannot be told. */
+  /** A key for another purpose, from which this one cannot be computed. */
   derive(purpose: string): Buffer {
     const known = this.#derived.get(purpose);
     if (known) return known;
@@ -29,7 +29,7 @@ export class MasterKey {
     return seal(this.#bytes, dataKey, context);
   }
 
-  /** @throws Error when the box was made by another key, for another context, or was changed */
+  /** @throws Error if the box was sealed with another key or for another context, or was changed */
   unwrap(wrapped: Buffer, context: Buffer): Buffer {
     return open(this.#bytes, wrapped, context);
   }

@@ -3,7 +3,7 @@ import { InvalidSetting, type Settings } from '../config/index.js';
 import { KeyFiles } from './key-files.js';
 import { MasterKey } from './master-key.js';
 
-/** The master keys of this process: everything new is written under the first of them, the others are only read. */
+/** The master keys of this process. The first one encrypts; all of them decrypt. */
 export class MasterKeys {
   #keys: readonly [MasterKey, ...MasterKey[]];
   readonly #files: KeyFiles | undefined;
@@ -15,15 +15,15 @@ export class MasterKeys {
     this.#isRotating = files !== undefined && keys.length > 1;
   }
 
-  /** Keys that others keep. */
+  /** Keys that the operator keeps. */
   static of(...keys: readonly [MasterKey, ...MasterKey[]]): MasterKeys {
     return new MasterKeys(keys);
   }
 
   /**
-   * `SECRETS_KEY` and `SECRETS_KEY_FALLBACK`, or, embedded without them, the files in `DATA_DIR`, of which the first
-   * start makes one.
-   * @throws InvalidSetting naming the setting or the file that is wrong
+   * `SECRETS_KEY` and `SECRETS_KEY_FALLBACK`, or without them, on the embedded database, the files in `DATA_DIR`, which the first
+   * start creates.
+   * @throws InvalidSetting that names the wrong setting or file
    */
   static load({ secretsKey, secretsKeyFallback, embedded, dataDir }: Settings): MasterKeys {
     if (secretsKey !== undefined) {
@@ -35,26 +35,26 @@ export class MasterKeys {
     return new MasterKeys(files.read(), files);
   }
 
-  /** The key that is written under. */
+  /** The key that encrypts. */
   get current(): MasterKey {
     return this.#keys[0];
   }
 
-  /** The key of this id, if this process may read what is under it. */
+  /** The key of this id, if this process has it. */
   find(id: string): MasterKey | undefined {
     return this.#keys.find((key) => key.id === id);
   }
 
   /**
-   * What `MasterKey.derive` answers, of every key: the first one signs, and each of them verifies what was signed
-   * before a rotation.
+   * The result of `MasterKey.derive` for every key: the first one signs, and all of them verify, because a signature may be older
+   * than a rotation.
    */
   derive(purpose: string): readonly [Buffer, ...Buffer[]] {
     const [current, ...others] = this.#keys;
     return [current.derive(purpose), ...others.map((key) => key.derive(purpose))];
   }
 
-  /** Whether `given` is what `sign` makes with any of the keys that `derive` answers, compared in constant time. */
+  /** Whether `given` is the signature of any derived key, compared in constant time. */
   verifies(purpose: string, given: Buffer, sign: (key: Buffer) => Buffer): boolean {
     return this.derive(purpose).some((key) => {
       const expected = sign(key);
@@ -62,14 +62,14 @@ export class MasterKeys {
     });
   }
 
-  /** Whether a rotation put a key beside the old one and the old one is still there. */
+  /** Whether a rotation has stored a new key and still has the old one. */
   get isRotating(): boolean {
     return this.#isRotating;
   }
 
   /**
-   * Where this process keeps its key itself: makes another, stores it and writes under it from now on, unless an
-   * earlier rotation has come as far as that. Does nothing where the operator sets the keys.
+   * Creates and stores another key, which encrypts from now on, unless an earlier rotation did so. Does nothing if the operator
+   * sets the keys.
    */
   beginRotation(): void {
     if (!this.#files || this.#isRotating) return;
@@ -78,8 +78,8 @@ export class MasterKeys {
   }
 
   /**
-   * Makes the current key the only one stored. Call it when nothing is left under the others. This process goes on
-   * knowing those until it ends, for the sake of what they signed.
+   * Removes the stored keys other than the current one, once no secret needs them. This process keeps them in memory until it ends,
+   * to verify their signatures.
    */
   completeRotation(): void {
     if (!this.#isRotating) return;
@@ -87,7 +87,7 @@ export class MasterKeys {
     this.#isRotating = false;
   }
 
-  /** True where the keys are the operator's settings, and so are changed there. */
+  /** Whether the keys are the operator's settings. */
   get areSettings(): boolean {
     return this.#files === undefined;
   }

@@ -6,38 +6,37 @@ import { type Resealed, reseal, type SecretRow } from './secrets.sql.js';
 import { StoredSecret } from './vault.schema.js';
 
 export interface RotationResult {
-  /** Secrets that this rotation encrypted anew. */
+  /** Secrets that this rotation encrypted with the current key. */
   readonly rotated: number;
-  /** The master key that new secrets are under; says nothing about the key itself. */
+  /** The id of the current master key, which does not reveal it. */
   readonly keyId: string;
-  /** Secrets that are still under another key. */
+  /** Secrets that are still encrypted with another key. */
   readonly remaining: number;
-  /** The first of those that no key here opens, as `organization/record/field`. */
+  /** The first secrets that no key here decrypts, as `organization/record/field`. */
   readonly unreadable?: readonly string[];
-  /** What to do next, where something is left to do. */
+  /** What the operator should do next, if anything. */
   readonly hint?: string;
 }
 
-/** The process is about to end; every secret is readable all the same. */
+/** The process is stopping. Every secret is still readable. */
 export class RotationInterrupted extends Error {}
 
 interface Progress {
-  /** Encrypted anew. */
   rotated: number;
-  /** Written or removed by somebody else between the look and the update. */
+  /** Secrets that were changed or removed between the read and the update. */
   missed: number;
   readonly unreadable: string[];
 }
 
-/** Rows read and written by one statement each: short enough not to delay other statements. */
+/** Rows of one statement, few enough not to delay others. */
 export const ROTATION_BATCH = 100;
-/** Where other processes go on writing under an old key, each pass finds some more; the operator runs it again. */
+/** If other processes still write with an old key, each pass finds more secrets; the operator repeats the rotation later. */
 const MAX_PASSES = 20;
 const LISTED = 20;
 
 /**
- * Brings every secret under the current master key, each under a new data key, while any number of processes write.
- * At each moment every secret is under a key that is stored, so a process that dies here loses none.
+ * Encrypts every secret with the current master key and a new data key, while any number of processes write. At each moment the
+ * key of every secret is stored, so a process that dies loses none.
  */
 @Injectable()
 export class RotateSecrets {
@@ -50,8 +49,8 @@ export class RotateSecrets {
   ) {}
 
   /**
-   * Safe to repeat: it goes on where a rotation was interrupted, and joins one under way in this process.
-   * @throws RotationInterrupted; InvalidSetting when a key file cannot be written
+   * Continues an interrupted rotation, and joins the one that runs in this process.
+   * @throws RotationInterrupted; InvalidSetting if a key file cannot be written
    */
   execute(): Promise<RotationResult> {
     this.running ??= this.rotate().finally(() => {
@@ -60,7 +59,7 @@ export class RotateSecrets {
     return this.running;
   }
 
-  /** Ends a rotation under way after its present batch. */
+  /** Ends a running rotation after its current batch. */
   async stop(): Promise<void> {
     this.stopping = true;
     await this.running?.catch(() => undefined);
@@ -81,7 +80,7 @@ export class RotateSecrets {
     };
   }
 
-  /** Again and again, until a pass finds nothing to do: others may write behind it. */
+  /** Repeats passes until one finds nothing, because other processes may write meanwhile. */
   private async rotateAll(): Promise<{ rotated: number; unreadable: readonly string[] }> {
     let rotated = 0;
     for (let pass = 1; ; pass += 1) {
@@ -99,7 +98,7 @@ export class RotateSecrets {
     for (;;) {
       if (this.stopping) {
         throw new RotationInterrupted(
-          'the service is stopping; its next start, or secrets rotate, goes on with the rotation',
+          'the service is stopping; its next start, or secrets rotate, continues the rotation',
         );
       }
       const rows = await this.othersAfter(after);
@@ -109,7 +108,7 @@ export class RotateSecrets {
     }
   }
 
-  /** The next secrets under another key, in the order of their places. */
+  /** The next secrets of other keys, in the order of their places. */
   private othersAfter(last: SecretRow | undefined): Promise<SecretRow[]> {
     const where = { keyId: { $ne: this.masterKeys.current.id }, ...(last && placedAfter(last)) };
     const orderBy = [{ organizationId: 'asc' }, { recordId: 'asc' }, { field: 'asc' }] as const;
@@ -150,19 +149,19 @@ export class RotateSecrets {
   private hint({ rotated, remaining }: { rotated: number; remaining: number }): { hint?: string } {
     if (remaining > 0) {
       return {
-        hint: 'Some secrets are still under another master key. Those that are listed as unreadable need their key back (SECRETS_KEY_FALLBACK), or to be set anew; for the others run secrets rotate again. Keep the old key until none remain.',
+        hint: 'Some secrets are still encrypted with another master key. Those that are listed as unreadable need that key (SECRETS_KEY_FALLBACK), or must be set again; for the others run secrets rotate again. Keep the old key until none remain.',
       };
     }
     if (rotated > 0 || !this.masterKeys.areSettings) return {};
     return {
-      hint: 'Every secret is under SECRETS_KEY already. To change it, set the new key as SECRETS_KEY and the present one as SECRETS_KEY_FALLBACK first, in the order that docs/guide/running-it.md gives.',
+      hint: 'Every secret is already encrypted with SECRETS_KEY. To change it, first set the new key as SECRETS_KEY and the current one as SECRETS_KEY_FALLBACK, in the order that docs/guide/running-it.md gives.',
     };
   }
 }
 
 function placedAfter({ organizationId, recordId, field }: SecretRow) {
   return {
-    // Said apart, so that the index leads to the place.
+    // A separate condition, so that the index finds the place.
     organizationId: { $gte: organizationId },
     $or: [
       { organizationId: { $gt: organizationId } },

@@ -11,9 +11,9 @@ export function encrypt(key: Buffer, nonce: Buffer, plaintext: Buffer, context: 
   return Buffer.concat([cipher.update(plaintext), cipher.final(), cipher.getAuthTag()]);
 }
 
-/** @throws Error when the key, the nonce, the context or one byte differs from what was encrypted */
+/** @throws Error if the key, the nonce, the context or one byte differs from the encrypted one */
 export function decrypt(key: Buffer, nonce: Buffer, ciphertext: Buffer, context: Buffer): Buffer {
-  if (nonce.length !== NONCE_BYTES || ciphertext.length < TAG_BYTES) throw new Error('The ciphertext is cut short');
+  if (nonce.length !== NONCE_BYTES || ciphertext.length < TAG_BYTES) throw new Error('The ciphertext is incomplete');
   const body = ciphertext.subarray(0, -TAG_BYTES);
   const decipher = createDecipheriv(ALGORITHM, key, nonce, { authTagLength: TAG_BYTES });
   decipher.setAAD(context);
@@ -21,7 +21,7 @@ export function decrypt(key: Buffer, nonce: Buffer, ciphertext: Buffer, context:
   return Buffer.concat([decipher.update(body), decipher.final()]);
 }
 
-/** `encrypt` under a fresh nonce, which goes in front of the result. */
+/** `encrypt` with a new nonce, which precedes the result. */
 export function seal(key: Buffer, plaintext: Buffer, context: Buffer): Buffer {
   const nonce = randomBytes(NONCE_BYTES);
   return Buffer.concat([nonce, encrypt(key, nonce, plaintext, context)]);

@@ -1,6 +1,6 @@
 /*
- * On the path of a message: the secrets of its agent are read here, any number by one prepared statement. And the one
- * write of a rotation that the ORM has no words for: many rows, each only if it is still what it was.
+ * The secrets of an agent are read on the path of every message, any number of them by one prepared statement. The ORM cannot say
+ * the update of a rotation: many rows, each only if it is unchanged.
  */
 import { type SqlExecutor, statement } from '../database/index.js';
 import type { SealedSecret, SecretRef } from './sealed-secret.js';
@@ -8,7 +8,7 @@ import type { SealedSecret, SecretRef } from './sealed-secret.js';
 /** A secret with its place. */
 export type SecretRow = SecretRef & SealedSecret;
 
-/** A secret that was encrypted anew. */
+/** A secret that was encrypted with another key. */
 export interface Resealed {
   readonly was: SecretRow;
   readonly sealed: SealedSecret;
@@ -40,7 +40,7 @@ const RESEAL = statement(
   returning 1 as updated`,
 );
 
-/** @returns what is stored, by the position of its reference */
+/** @returns the stored secrets by the position of their references */
 export async function selectSecrets(
   source: SqlExecutor,
   refs: readonly SecretRef[],
@@ -51,7 +51,7 @@ export async function selectSecrets(
 }
 
 /**
- * Replaces secrets that were not written in between. The wrapped key serves as a version, because every write makes another one.
+ * Replaces secrets that are unchanged. The wrapped key serves as a version, because every write makes another one.
  * @returns how many were replaced
  */
 export async function reseal(source: SqlExecutor, changes: readonly Resealed[]): Promise<number> {

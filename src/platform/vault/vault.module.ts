@@ -6,7 +6,7 @@ import { MasterKeys } from './master-keys.js';
 import { RotateSecrets } from './rotate-secrets.js';
 import { Vault } from './vault.js';
 
-/** Completes a rotation that the process before this one did not, and interrupts one when this process ends. */
+/** Completes an interrupted rotation at the start, and interrupts a running one when the process stops. */
 @Global()
 @Module({})
 export class VaultModule implements OnApplicationBootstrap {
@@ -17,7 +17,7 @@ export class VaultModule implements OnApplicationBootstrap {
     private readonly logger: Logger,
   ) {}
 
-  /** @throws InvalidSetting when a master key is missing or damaged */
+  /** @throws InvalidSetting if a master key is missing or damaged */
   static forRoot(settings: Settings): DynamicModule {
     return {
       module: VaultModule,
@@ -35,12 +35,12 @@ export class VaultModule implements OnApplicationBootstrap {
     if (this.masterKeys.isRotating) void this.resume();
   }
 
-  /** In the background: everything can be read under either key. */
+  /** In the background, because secrets of either key can be read. */
   private async resume(): Promise<void> {
     try {
       this.logger.info({ ...(await this.rotateSecrets.execute()) }, 'An interrupted rotation of secrets was completed');
     } catch (error) {
-      this.logger.warn({ err: error }, 'An interrupted rotation of secrets is still to be completed');
+      this.logger.warn({ err: error }, 'An interrupted rotation of secrets could not be completed');
     }
   }
 }

@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import { type ContextSchema, migration } from '../database/index.js';
 
-/** A secret as it is stored: where it belongs and what `sealSecret` made of it. */
+/** A stored secret: its place and the result of `sealSecret`. */
 export const StoredSecret = defineEntity({
   name: 'StoredSecret',
   tableName: 'secrets',
@@ -13,7 +13,7 @@ export const StoredSecret = defineEntity({
     nonce: p.blob().$type<Buffer>(),
     wrappedKey: p.blob().$type<Buffer>(),
     keyId: p.text(),
-    /** When the secret itself was set, whatever it was encrypted under since. */
+    /** When the secret was set; a rotation does not change it. */
     updatedAt: p.datetime(6),
   },
 });

@@ -6,7 +6,7 @@ import { openSecret, placeOf, sealSecret, type SecretRef, SecretUnreadable } fro
 import { selectSecrets } from './secrets.sql.js';
 import { StoredSecret } from './vault.schema.js';
 
-/** Secrets at rest: each under a data key of its own, which the master key wraps (`sealSecret`). */
+/** Stored secrets, each encrypted with its own data key, which the master key wraps (`sealSecret`). */
 @Injectable()
 export class Vault {
   constructor(
@@ -15,15 +15,15 @@ export class Vault {
     private readonly clock: Clock,
   ) {}
 
-  /** Stores the secret in the caller's transaction, replacing the one already there. */
+  /** Stores or replaces the secret in the caller's transaction. */
   async put({ em }: Transaction, ref: SecretRef, plaintext: string): Promise<void> {
-    // Chosen and sent in one step: a rotation that begins later finds the row under the key that it looks for.
+    // The key is chosen in the same step in which the row is sent, so a rotation that begins later finds the row.
     const sealed = sealSecret(this.masterKeys.current, ref, Buffer.from(plaintext, 'utf8'));
     const row = { ...placed(ref), ...sealed, updatedAt: this.clock.now() };
     await em.upsert(StoredSecret, row, { disableIdentityMap: true });
   }
 
-  /** @throws SecretUnreadable when there is none, or what is there was not written for this place */
+  /** @throws SecretUnreadable if there is none, or it was encrypted for another place */
   async read(ref: SecretRef): Promise<string> {
     const [secret] = await this.readMany([ref]);
     if (secret === undefined) throw new SecretUnreadable(`There is no secret at ${placeOf(ref)}`);
@@ -32,9 +32,9 @@ export class Vault {
 
   /**
    * Reads any number of secrets with one statement.
-   * @param source the caller's transaction, where it has one: the embedded database has a single connection
-   * @returns the secrets in the order asked, `undefined` where none is stored
-   * @throws SecretUnreadable when one of them does not open
+   * @param source the caller's transaction, if it has one: the embedded database has a single connection
+   * @returns the secrets in the order of `refs`, `undefined` if none is stored
+   * @throws SecretUnreadable if one of them cannot be decrypted
    */
   async readMany(refs: readonly SecretRef[], source: SqlExecutor = this.database): Promise<(string | undefined)[]> {
     if (refs.length === 0) return [];
@@ -49,13 +49,13 @@ export class Vault {
     if (refs.length > 0) await em.nativeDelete(StoredSecret, { $or: refs.map(placed) });
   }
 
-  /** Removes every secret of one record, whatever its fields are called. */
+  /** Removes all secrets of a record. */
   async removeRecord({ em }: Transaction, organizationId: string, recordId: string): Promise<void> {
     await em.nativeDelete(StoredSecret, { organizationId, recordId });
   }
 }
 
-/** The reference alone: a caller's object may carry more. */
+/** The reference without other properties of the caller's object. */
 function placed({ organizationId, recordId, field }: SecretRef): SecretRef {
   return { organizationId, recordId, field };
 }

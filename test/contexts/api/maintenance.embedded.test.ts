@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { OPEN_DATABASE, type OpenDatabase } from '../../../src/platform/database/index.js';
 import { dueTables } from '../../../src/platform/maintenance/embedded-database.js';
-import { LOOK_EVERY_MS } from '../../../src/platform/maintenance/limits.js';
+import { CHECK_EVERY_MS } from '../../../src/platform/maintenance/limits.js';
 import { SystemClock } from '../../../src/platform/clock/index.js';
 import { until, useService } from '../../support/harness.js';
 import { embeddedOnly } from '../../support/modes.js';
@@ -12,7 +12,7 @@ class MinuteClock extends SystemClock {
 
   override every(ms: number, task: () => void): () => void {
     const stop = super.every(ms, task);
-    if (ms === LOOK_EVERY_MS) this.tasks.add(task);
+    if (ms === CHECK_EVERY_MS) this.tasks.add(task);
     return () => {
       this.tasks.delete(task);
       stop();

@@ -7,7 +7,7 @@ import {
   type GrantSecrets,
   OAuthGrants,
   type ReceivedTokens,
-  RefusedForGood,
+  GrantRejected,
   type Unusable,
   type UsableGrant,
 } from '../../../../platform/oauth/index.js';
@@ -63,7 +63,7 @@ export class DriveGrants extends OAuthGrants<StoredDriveGrant> {
       return await this.endpoint.request(form);
     } catch (error) {
       if (!(error instanceof DriveFailure) || error.reason !== 'refused') throw error;
-      if (error.detail !== 'invalid_client') throw new RefusedForGood();
+      if (error.detail !== 'invalid_client') throw new GrantRejected();
       // The operator's credentials are wrong. The grants work again once they are corrected.
       throw new DriveFailure(
         'unreachable',
