@@ -9,6 +9,5 @@ export {
 export { JobWorkers } from './job-workers.js';
 export { JobsModule } from './jobs.module.js';
 export { jobsSchema } from './jobs.schema.js';
-export { Outbox } from './outbox.js';
-export { type EnqueueOptions, JobWriter } from './job-writer.js';
+export { type EnqueueOptions, Outbox } from './outbox.js';
 export { Processor, UnrecoverableError, WorkerHost } from './processor.js';

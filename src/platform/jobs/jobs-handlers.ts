@@ -8,17 +8,15 @@ export const listJobs: CommandHandler = async ({ open, clock }, { options, switc
 };
 
 export const retryJob: CommandHandler = async ({ open, clock }, { positionals }) => {
-  const store = new OutboxStore(open.database, clock);
   const id = idArgument('id', positionals[0]);
-  if (!(await store.retry(id))) throw await refusal(store, id);
+  const isRetried = await new OutboxStore(open.database, clock).retry(id);
+  if (isRetried === undefined)
+    throw new DomainError('not_found', `There is no job ${id}: it is done or never existed.`);
+  if (!isRetried) {
+    throw new DomainError(
+      'conflict',
+      `The job ${id} has not failed for the last time: it waits or runs, and is retried by itself.`,
+    );
+  }
   return { id, state: 'pending' };
 };
-
-async function refusal(store: OutboxStore, id: string): Promise<DomainError> {
-  return (await store.exists(id))
-    ? new DomainError(
-        'conflict',
-        `The job ${id} has not failed for the last time: it waits or runs, and is retried by itself.`,
-      )
-    : new DomainError('not_found', `There is no job ${id}: it is done or never existed.`);
-}

@@ -2,6 +2,7 @@ import { BullModule, getQueueToken } from '@nestjs/bullmq';
 import { type DynamicModule, Global, Injectable, Module } from '@nestjs/common';
 import { DiscoveryModule } from '@nestjs/core';
 import type { Queue } from 'bullmq';
+import { Clock } from '../clock/index.js';
 import { Settings } from '../config/index.js';
 import { OPEN_DATABASE, type OpenDatabase } from '../database/index.js';
 import { HealthCheck, NotReady } from '../http/index.js';
@@ -13,7 +14,6 @@ import { JobRegistry, RegisteredJob, SCHEDULES } from './job-registry.js';
 import { JobRunner } from './job-runner.js';
 import { JobSchedules } from './job-schedules.js';
 import { JobWorkers, WORKER_SETTINGS, type WorkerSettings } from './job-workers.js';
-import { JobWriter } from './job-writer.js';
 import { Outbox } from './outbox.js';
 import { OutboxRelay } from './outbox-relay.js';
 import { OutboxStore } from './outbox.sql.js';
@@ -76,15 +76,18 @@ export class JobsModule {
         JobRegistry,
         OutboxStore,
         OutboxRelay,
-        Outbox,
-        { provide: JobWriter, useExisting: Outbox },
+        {
+          provide: Outbox,
+          inject: [Clock, OutboxRelay],
+          useFactory: (clock: Clock, relay: OutboxRelay) => new Outbox(clock, relay),
+        },
         JobRunner,
         JobSchedules,
         JobWorkers,
         JobMetrics,
         ...(settings.redisUrl === undefined ? [] : [JobQueueHealth]),
       ],
-      exports: [Outbox, JobWriter],
+      exports: [Outbox],
     };
   }
 

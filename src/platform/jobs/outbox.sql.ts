@@ -153,11 +153,11 @@ const DEPTHS = statement({ now: 'timestamptz' }, (p) => {
 
 const RETRY = statement(
   { id: 'uuid', now: 'timestamptz' },
-  (p) => `update outbox set state = 'pending', attempts = 0, available_at = ${p.now}, due_at = ${p.now}, died_at = null
-  where id = ${p.id} and state = 'dead' returning id`,
+  (p) => `with retried as (
+    update outbox set state = 'pending', attempts = 0, available_at = ${p.now}, due_at = ${p.now}, died_at = null
+    where id = ${p.id} and state = 'dead' returning id)
+  select id in (select id from retried) as "isRetried" from outbox where id = ${p.id}`,
 );
-
-const EXISTS = statement({ id: 'uuid' }, (p) => `select id from outbox where id = ${p.id}`);
 
 const PURGE = statement(
   { before: 'timestamptz' },
@@ -224,13 +224,10 @@ export class OutboxStore {
     return DEPTHS.run<JobDepth>(this.database, { now: this.at() });
   }
 
-  /** Makes a dead job due as if it were new; returns false if it is not dead or does not exist. */
-  async retry(id: string): Promise<boolean> {
-    return (await RETRY.run(this.database, { id, now: this.at() })).length > 0;
-  }
-
-  async exists(id: string): Promise<boolean> {
-    return (await EXISTS.run(this.database, { id })).length > 0;
+  /** Makes a dead job due as if it were new; returns false if it is not dead, and undefined if it does not exist. */
+  async retry(id: string): Promise<boolean | undefined> {
+    const [job] = await RETRY.run<{ isRetried: boolean }>(this.database, { id, now: this.at() });
+    return job?.isRetried;
   }
 
   /** Deletes rows that died `DEAD_KEPT_MS` ago, at most `PURGE_BATCH`; returns how many. */

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../platform/clock/index.js';
 import type { Transaction } from '../../../platform/database/index.js';
 import { newId } from '../../../platform/ids/index.js';
-import { JobWriter } from '../../../platform/jobs/index.js';
+import { Outbox } from '../../../platform/jobs/index.js';
 import { crawlStep } from '../jobs/crawl.jobs.js';
 import { WebsiteRepository } from '../persistence/website.repository.js';
 
@@ -11,7 +11,7 @@ import { WebsiteRepository } from '../persistence/website.repository.js';
 export class StartCrawl {
   constructor(
     private readonly websites: WebsiteRepository,
-    private readonly jobs: JobWriter,
+    private readonly jobs: Outbox,
     private readonly clock: Clock,
   ) {}
 
