@@ -19,7 +19,7 @@ interface Row {
 }
 
 describe('text in the database', () => {
-  it.each([...ODD_TEXTS, ['no character', ''] as const])('comes back as it was stored: %s', async (_name, text) => {
+  it.each([...ODD_TEXTS, ['no character', ''] as const])('is read as it was stored: %s', async (_name, text) => {
     const told = { [text]: text, list: [text, `${text}x`], inner: { text } };
     await open.database.query(
       `insert into texts (id, said, told, parts) values (1, $1, $2::jsonb, $3::text[])
@@ -41,7 +41,7 @@ describe('text in the database', () => {
     expect(found.map(({ same }) => codePoints(same))).toEqual([codePoints(text)]);
   });
 
-  it('comes back whole when it is long, in a transaction, and beside nulls and numbers', async () => {
+  it('is read completely if it is long, in a transaction, and next to nulls and numbers', async () => {
     const rows = await open.database.transaction(async (transaction) => {
       await transaction.query('insert into texts (id, said) values (2, $1), (3, null), (4, $2)', [
         LONG_TEXT,
@@ -56,14 +56,14 @@ describe('text in the database', () => {
     expect(rows.slice(1).map(({ said }) => codePoints(said))).toEqual([null, 'feff 34']);
   });
 
-  it('comes back from a statement without parameters', async () => {
+  it('is read by a statement without parameters', async () => {
     const [row] = await open.database.query<{ said: string }>(`select U&'\\FEFFtext' as said`);
     expect(codePoints(row?.said)).toBe(codePoints('\uFEFFtext'));
   });
 });
 
-embeddedOnly('PGlite by itself', () => {
-  it('still loses a leading U+FEFF; once it does not, ExactTextPglite can go', async () => {
+embeddedOnly('PGlite without the fix', () => {
+  it('still drops a leading U+FEFF; otherwise remove ExactTextPglite', async () => {
     if (open.native.kind !== 'embedded') throw new Error('not embedded');
     const plain = await PGlite.create({ loadDataDir: await open.native.pglite.dumpDataDir('none') });
     try {

@@ -40,7 +40,7 @@ async function stored(json: unknown): Promise<string> {
   return id;
 }
 
-it('fills in what an earlier version did not write, and writes nothing for having read it', async () => {
+it('adds defaults for fields that an earlier release did not write, and a read writes nothing', async () => {
   const id = await stored({ gears: 21 });
   await open.database.transaction(async ({ em }) => {
     const found = await em.findOneOrFail(bicycles, { id });
@@ -53,7 +53,7 @@ it('fills in what an earlier version did not write, and writes nothing for havin
   expect(settings.read(row?.settings)).toEqual({ gears: 21, bell: { loud: true } });
 });
 
-it('keeps what a later version wrote when this one changes the row', async () => {
+it('keeps fields of a later release when it changes the row', async () => {
   const id = await stored({ gears: 21, bell: { loud: false, sound: 'ding' }, lights: 2 });
   await open.database.transaction(async ({ em }) => {
     const found = await em.findOneOrFail(bicycles, { id });
@@ -65,7 +65,7 @@ it('keeps what a later version wrote when this one changes the row', async () =>
   expect(row?.settings).toEqual({ gears: 3, bell: { loud: false, sound: 'ding' }, lights: 2 });
 });
 
-it('names table, row and place of what cannot be read, and not its content', async () => {
+it('names table, row and field of an unreadable document, and not its content', async () => {
   const id = await stored({ bell: { loud: 'secret' } });
   const message = `The stored JSON bicycles.settings of ${id} cannot be read: /bell/loud: Invalid input: expected boolean, received string`;
   await expect(open.database.read((em) => em.findOne(bicycles, { id }))).rejects.toThrow(message);

@@ -9,12 +9,12 @@ import { openDatabase, type OpenDatabase, type ServerLimits } from './open-datab
 import { migration, type NamedMigration } from './schema.js';
 import { clusterOnly } from '../../../test/support/modes.js';
 
-/** Long enough for a short statement on a busy machine; set where a test is about it, and nowhere else. */
+/** Long enough for a short statement on a busy machine; only for tests of the limit. */
 const STATEMENT_TIMEOUT_MS = 1_000;
 const SLOW = 'select pg_sleep(1.5)';
-/** Over only when it is ended. */
+/** A statement that ends only if it is terminated. */
 const ENDLESS = 'select pg_sleep(600)';
-/** Within it a busy server has to greet a new connection. */
+/** Time within which a busy server must accept a new connection. */
 const SILENCE_MS = 1_500;
 const HOLD = 'select pg_advisory_lock(7216943001)';
 const LET_GO = 'select pg_advisory_unlock(7216943001)';
@@ -22,11 +22,11 @@ const LET_GO = 'select pg_advisory_unlock(7216943001)';
 const table = migration('01_table', ['create table made (id int)']);
 const slow = migration('02_slow', [SLOW]);
 
-// The embedded database has one process, and no limits to its statements.
+// The embedded database has one process and no limits of statements.
 
 clusterOnly('migrating a database server', () => {
   let empty: TestDatabase;
-  /** Somebody else on the same database. */
+  /** Another client of the same database. */
   let other: Client;
   const opened: OpenDatabase[] = [];
 
@@ -72,7 +72,7 @@ clusterOnly('migrating a database server', () => {
     return rows[0]?.made === true;
   }
 
-  it('takes as long as it takes, whatever limit the service or its role has', async () => {
+  it('is not limited by the timeouts of the service or of its role', async () => {
     await other.query(
       `do $$ begin execute format('alter database %I set statement_timeout = 200', current_database()); end $$`,
     );
@@ -82,7 +82,7 @@ clusterOnly('migrating a database server', () => {
     expect(await pendingMigrations(await open([table, slow]))).toEqual([]);
   });
 
-  it('waits for another process for as long as that takes, and says so', async () => {
+  it('waits for another process without a limit, and calls onWait', async () => {
     await other.query(HOLD);
     const database = await open([table], { statementTimeoutMs: STATEMENT_TIMEOUT_MS });
     const told: string[] = [];
@@ -97,21 +97,21 @@ clusterOnly('migrating a database server', () => {
     expect(told).toEqual(['waits']);
   });
 
-  it('happens once when processes start at once on an empty database', async () => {
+  it('migrates an empty database once if several processes start together', async () => {
     const ran = await Promise.all(
       [open([table, slow]), open([table, slow]), open([table, slow])].map(async (each) => migrate(await each)),
     );
     expect(ran.sort((left, right) => left.length - right.length)).toEqual([[], [], ['01_table', '02_slow']]);
   });
 
-  it('leaves nothing behind when it fails, the lock included', async () => {
+  it('changes nothing and releases the lock if it fails', async () => {
     const broken = await open([table, migration('02_broken', ['select 1/0'])]);
     await expect(migrate(broken)).rejects.toThrow('division by zero');
     expect(await made()).toBe(false);
     expect(await migrate(await open([table]))).toEqual(['01_table']);
   });
 
-  it('does not go on without its lock when the connection that holds it breaks', async () => {
+  it('does not continue if it loses the connection with the lock', async () => {
     const database = await open([
       table,
       migration('02_endless', [ENDLESS]),
@@ -126,13 +126,13 @@ clusterOnly('migrating a database server', () => {
     expect(await migrate(await open([table]))).toEqual(['01_table']);
   });
 
-  it('ends when the server says nothing any more, and not before', async () => {
+  it('ends if the server is silent, and not if it is only slow', async () => {
     const url = new URL(empty.url ?? '');
     const proxy = await CuttableProxy.start({ host: url.hostname, port: Number(url.port) });
     url.hostname = '127.0.0.1';
     url.port = String(proxy.port);
     try {
-      // Longer than a server may be silent: one that greets new connections is there.
+      // Longer than a server may be silent; it still accepts new connections.
       const lengthy = migration('02_lengthy', ['select pg_sleep(4)']);
       const patient = await open([table, lengthy], { migrationSilenceMs: SILENCE_MS }, url.href);
       expect(await migrate(patient)).toHaveLength(2);
@@ -157,7 +157,7 @@ describe('migrating', () => {
   let database: TestDatabase;
   afterAll(() => database.close());
 
-  it('runs what is pending, once', async () => {
+  it('runs pending migrations once', async () => {
     database = await openTestDatabase([{ entities: [], migrations: [table] }]);
     expect(await pendingMigrations(database)).toEqual([]);
     expect(await migrate(database)).toEqual([]);

@@ -4,7 +4,7 @@ import { embeddedOnly } from '../../../test/support/modes.js';
 import { openTestDatabase } from '../../../test/support/test-database.js';
 
 embeddedOnly('the embedded database', () => {
-  it('copies as little for a statement however many tables there are, and reads arrays', async () => {
+  it('copies the same number of parsers for a statement with any number of tables, and reads arrays', async () => {
     const open = await openTestDatabase([]);
     try {
       if (open.native.kind !== 'embedded') throw new Error('not embedded');
@@ -33,7 +33,7 @@ embeddedOnly('the embedded database', () => {
       );
       expect(read).toEqual({ value: Buffer.from([0, 255, 92, 120]), none: Buffer.alloc(0) });
       const [bytes, text] = [await sizes(`decode(repeat('ab', 4000000), 'hex')`), await sizes(`repeat('ab', 4000000)`)];
-      // Byte by byte it takes some twenty times as long.
+      // A conversion byte by byte takes some twenty times as long.
       expect(bytes).toBeLessThan(5 * text + 100);
     } finally {
       await open.close();

@@ -16,7 +16,7 @@ describe('a parameter of a statement of the ORM', () => {
     return rows[0]?.text;
   };
 
-  it('comes back as it was, quotes, backslashes and question marks included', async () => {
+  it('is stored unchanged, including quotes, backslashes and question marks', async () => {
     const odd = fc.constantFrom(
       "'",
       "''",
@@ -48,7 +48,7 @@ describe('a parameter of a statement of the ORM', () => {
 });
 
 describe('a transaction with long statements of the ORM', () => {
-  it('lets others have their turn between them', async () => {
+  it('yields to other tasks between them', async () => {
     const turns: number[] = [];
     await open.database.transaction(async ({ em }) => {
       for (let statement = 0; statement < 3; statement += 1) {

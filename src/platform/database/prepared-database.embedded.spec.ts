@@ -16,7 +16,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { beginPrepared, prepareDatabase, preparedVersion } from './prepared-database.js';
 import { type ContextSchema, migration } from './schema.js';
 
-/** As it is built, for a process of its own. */
+/** The built module, for a separate process. */
 const MODULE = resolve('dist/platform/database/prepared-database.js');
 
 let root: string;
@@ -33,7 +33,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
-/** Makes the target in a process that kills itself before the step of that number; each file is written in two. */
+/** Creates the target in a process that kills itself before the given step; each file is written in two steps. */
 function killedBefore(step: number): SpawnSyncReturns<string> {
   const program = `
     import fs from 'node:fs';
@@ -58,7 +58,7 @@ function killedBefore(step: number): SpawnSyncReturns<string> {
 const filesIn = (folder: string): string[] => (readdirSync(folder, { recursive: true }) as string[]).sort();
 
 describe('a prepared database', () => {
-  it('is what a new one begins with, for its owner alone', () => {
+  it('becomes the new database, accessible only to its owner', () => {
     expect(beginPrepared(target, 'one', file)).toBe(true);
     expect(filesIn(target)).toEqual(filesIn(join(root, 'made')));
     expect(readFileSync(join(target, 'base/5/1'))).toEqual(Buffer.alloc(100_000, 7));
@@ -67,7 +67,7 @@ describe('a prepared database', () => {
     ).toEqual([0o700, 0o700, 0o600]);
   });
 
-  it('replaces what a process that was killed has copied of it', () => {
+  it('replaces the partial copy of a killed process', () => {
     mkdirSync(`${target}.part/pg_wal`, { recursive: true });
     writeFileSync(`${target}.part/PG_VERSION`, '');
     writeFileSync(`${target}.part/pg_wal/left`, '');
@@ -76,8 +76,8 @@ describe('a prepared database', () => {
     expect(filesIn(target)).toEqual(filesIn(join(root, 'made')));
   });
 
-  it('is begun with as a whole or not at all, whenever the process is killed, and the next start begins anew', () => {
-    // What was left is removed, three folders are made, two files written in halves; then comes the new name.
+  it('is copied completely or not at all if the process is killed, and the next start copies it again', () => {
+    // The steps: remove the rest, create three folders, write two files in halves, rename.
     for (let step = 0; step < 9; step += 1) {
       expect(killedBefore(step)).toMatchObject({ signal: 'SIGKILL', stderr: '' });
       expect(existsSync(target)).toBe(false);
@@ -96,13 +96,13 @@ describe('a prepared database', () => {
     ['of another version', () => prepareDatabase(join(root, 'made'), 'two', file)],
     ['cut off', () => truncateSync(file, statSync(file).size / 2)],
     ['no such thing', () => writeFileSync(file, 'not a database')],
-  ])('is left alone where it is %s', (_what, spoil) => {
+  ])('is not used if it is %s', (_what, spoil) => {
     spoil();
     expect(beginPrepared(target, 'one', file)).toBe(false);
     expect(existsSync(target)).toBe(false);
   });
 
-  it('is another one when a migration changes', () => {
+  it('has another version if a migration changes', () => {
     const schema = (sql: string): ContextSchema => ({
       entities: [],
       migrations: [migration('2026010100_test', [sql])],

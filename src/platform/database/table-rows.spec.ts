@@ -66,13 +66,13 @@ async function keep(rows: readonly TableRow[], condition = '(select 1) as ended'
 const found = (id: string) => open.database.read((em) => em.findOne(samples, { id }));
 
 describe('rows of a mapped table', () => {
-  it('come back as they were given', async () => {
+  it('are stored unchanged', async () => {
     const id = newId();
     await keep([tableRow(samples, { id, ...sample })]);
     expect(await found(id)).toMatchObject({ id, ...sample });
   });
 
-  it('keep every text that PostgreSQL can store, and lose of the others what it cannot', async () => {
+  it('keep every text that PostgreSQL can store, and lose only the characters that it cannot', async () => {
     const id = newId();
     const text = '\uFEFF"quoted" \\x41 {a,b} \u{1F600} line\nbreak ?';
     const details = { text, inner: [{ text: 'a\u0000b\uD800c', [`\u0000n`]: 1 }] };
@@ -81,14 +81,14 @@ describe('rows of a mapped table', () => {
     expect(await found(id)).toMatchObject({ note: 'ab\uFFFDc', tags: [text, ''], details: { text, inner } });
   });
 
-  it('have null where nothing is, also in a column of JSON', async () => {
+  it('have null for missing values, also in a column of JSON', async () => {
     const id = newId();
     await keep([tableRow(samples, { id, ...sample, count: null, details: null })]);
     const nothing = 'select id from samples where id = $1 and count is null and details is null';
     expect(await open.database.query(nothing, [id])).toHaveLength(1);
   });
 
-  it('are as many as there are, for every table one insert', async () => {
+  it('are inserted with one statement for each table', async () => {
     const ids = [newId(), newId(), newId()];
     const rows = ids.map((id) => tableRow(samples, { id, ...sample }));
     const other = tableRow(others, { id: newId() });
@@ -101,20 +101,20 @@ describe('rows of a mapped table', () => {
     expect(await Promise.all(ids.map(found))).toMatchObject(ids.map((id) => ({ id })));
   });
 
-  it('stay as they are where there is one with the key', async () => {
+  it('do not change an existing row with the key', async () => {
     const id = newId();
     await keep([tableRow(samples, { id, ...sample })]);
     await keep([tableRow(samples, { id, ...sample, note: 'Two.' })]);
     expect(await found(id)).toMatchObject({ note: 'One.' });
   });
 
-  it('are not inserted where the condition has no row', async () => {
+  it('are not inserted if the condition has no row', async () => {
     const id = newId();
     await keep([tableRow(samples, { id, ...sample })], '(select 1 where false) as ended');
     expect(await found(id)).toBeNull();
   });
 
-  it('have one text for however many, so that it is prepared once', () => {
+  it('have the same text for any number, so that it is prepared once', () => {
     const texts = [1, 2].map((count) => {
       const rows = Array.from({ length: count }, () => tableRow(others, { id: newId() }));
       return rowsByTable(open.database.orm, rows).map((kept) => insertRows(kept, '$1::jsonb', 'ended'));
@@ -122,7 +122,7 @@ describe('rows of a mapped table', () => {
     expect(texts[0]).toEqual(texts[1]);
   });
 
-  it('are refused where no context has registered their table', () => {
+  it('are refused if no context has registered their table', () => {
     expect(() => rowsByTable(open.database.orm, [tableRow(unregistered, { id: newId() })])).toThrow('Unregistered');
   });
 });

@@ -6,12 +6,12 @@ import { type Dial, type EgressFailed, EgressRefused, type EgressRequest } from 
 
 const bench = useEgressBench();
 
-describe('what is not on the public internet', () => {
-  it('is written in at least 190 ways here', () => {
+describe('an address outside the public internet', () => {
+  it('has at least 190 spellings here', () => {
     expect(new Set(ADDRESS_CORPUS.map(({ host }) => host)).size).toBeGreaterThanOrEqual(190);
   });
 
-  it('is never connected to, however it is written', async () => {
+  it('is not connected to, in any spelling', async () => {
     const before = bench.canary.connections;
     const dialled: string[] = [];
     const dial: Dial = (address, port) => {
@@ -32,20 +32,20 @@ describe('what is not on the public internet', () => {
     expect(bench.canary.connections).toBe(before);
   });
 
-  it('is not reached by spellings that parsers disagree about: what was checked is what is dialled', async () => {
+  it('is not reached by ambiguous spellings, because the checked address is the one that is dialled', async () => {
     const dialled: string[] = [];
     const dial: Dial = (address) => {
       dialled.push(address);
       return connect({ host: '127.0.0.1', port: bench.canary.port });
     };
-    // Octal to the URL standard, and so public addresses; decimal loopback to others.
+    // Octal in the URL standard, and so public addresses; decimal loopback addresses for other parsers.
     for (const host of ['0127.0.0.1', '02130706433']) {
       (await bench.client({ dial }).request(`http://${host}/`, REQUEST)).body.discard();
     }
     expect(dialled).toEqual(['87.0.0.1', '17.99.141.27']);
   });
 
-  it('is reached by many of these spellings where nobody checks', async () => {
+  it('is reached by many of these spellings without a check', async () => {
     const before = bench.canary.requests.length;
     for (const { host } of ADDRESS_CORPUS) {
       if (host.includes('localhost')) continue;
@@ -60,7 +60,7 @@ describe('what is not on the public internet', () => {
     expect(bench.canary.requests.length - before).toBeGreaterThan(60);
   });
 
-  it('is not reached by URLs that read like something else', async () => {
+  it('is not reached by misleading URLs', async () => {
     const before = bench.canary.connections;
     const safe = bench.client();
     for (const url of misleadingUrls(bench.canary.port)) {
@@ -79,14 +79,14 @@ describe('what is not on the public internet', () => {
         response.writeHead(302, { location: encodeLocation(`http://${host}:${bench.canary.port}/secret`) }).end(),
       );
       const error = await failure(safe.request('http://site.example/', { ...REQUEST, redirects: { max: 5 } }));
-      // A Location that is no URL at all is a failure of the other side.
+      // An invalid Location is a failure of the server.
       expect(error instanceof EgressRefused || (error as EgressFailed).reason === 'redirect').toBe(true);
     }
     expect(bench.canary.requests.length - before).toBe(ADDRESS_CORPUS.length);
     expect(bench.canary.requests.slice(before).every(({ url }) => url === '/')).toBe(true);
   });
 
-  it('is told in the same words whether a name is internal or absent, and no address is told', async () => {
+  it('has the same error for an internal and an unknown name, without addresses', async () => {
     const resolver = new ScriptedResolver((name) => (name === 'internal.example' ? ['10.11.12.13'] : []));
     const internal = await failure(bench.client({ resolver }).request('http://internal.example/', REQUEST));
     const absent = await failure(bench.client({ resolver }).request('http://absent.example/', REQUEST));
@@ -96,8 +96,8 @@ describe('what is not on the public internet', () => {
 });
 
 describe('a name', () => {
-  it('is resolved once, and the connection goes to exactly that answer', async () => {
-    // A rebinding name server: public when it is checked, private the next time.
+  it('is resolved once, and the connection goes to one of these addresses', async () => {
+    // A rebinding name server: a public address for the check, a private one later.
     const resolver = new ScriptedResolver((_name, count) => (count === 1 ? [PUBLIC] : ['127.0.0.1']));
     const dialled: string[] = [];
     const dial: Dial = (address) => {
@@ -114,7 +114,7 @@ describe('a name', () => {
     expect(dialled).toEqual([PUBLIC]);
   });
 
-  it('whose first address does not answer is reached at the next', async () => {
+  it('whose first address does not respond is reached at the next', async () => {
     const dialled: string[] = [];
     const dial: Dial = (address) => {
       dialled.push(address);
@@ -129,7 +129,7 @@ describe('a name', () => {
 });
 
 describe('EGRESS_ALLOW', () => {
-  it('exempts the host and port that it names, for http hooks too, and nothing else', async () => {
+  it('exempts only the host and port that it names, also for http hooks', async () => {
     const safe = bench.client({ allow: [`127.0.0.1:${bench.canary.port}`, `hooks.internal:${bench.canary.port}`] });
     const ask = async (url: string, purpose: EgressRequest['purpose']): Promise<string> =>
       (await safe.request(url, { ...REQUEST, purpose })).body.text();
@@ -142,18 +142,18 @@ describe('EGRESS_ALLOW', () => {
     await expect(ask(`http://x.hooks.internal:${bench.canary.port}/`, 'crawl')).rejects.toThrow(EgressRefused);
   });
 
-  it('is what a hook over plain http needs', async () => {
+  it('is required for a hook over plain http', async () => {
     const error = await failure(bench.named().request('http://public.example/', { ...REQUEST, purpose: 'hook' }));
     expect(error.message).toBe('The URL must be an https URL.');
   });
 });
 
-/** The name under which the resolver is asked for a host of the corpus. */
+/** The name that is resolved for a host of the corpus. */
 function lookedUp(host: string): string {
   return (URL.parse(`http://${host}/`)?.hostname ?? '').replace(/\.$/, '');
 }
 
-/** Headers hold bytes; a Location with other characters is sent as its UTF-8. */
+/** Headers contain bytes; a Location with other characters is sent as UTF-8. */
 function encodeLocation(location: string): string {
   return Buffer.from(location, 'utf8').toString('latin1');
 }

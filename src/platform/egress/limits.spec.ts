@@ -55,7 +55,7 @@ describe('a body', () => {
     expect(received).toBeLessThanOrEqual(REQUEST.maxBytes);
   });
 
-  it('of exactly the limit is whole, one byte more is refused, with and without a declared length', async () => {
+  it('of exactly the limit is read, and one byte more is refused, with and without a declared length', async () => {
     for (const declared of [true, false]) {
       const send = (size: number): void =>
         bench.canary.respond((_request, response) => {
@@ -72,7 +72,7 @@ describe('a body', () => {
     }
   });
 
-  it('that never ends is cut off, and so is one that decompresses to nothing', async () => {
+  it('without an end is aborted, also if it decompresses to nothing', async () => {
     const endless =
       (chunk: Buffer, headers: Record<string, string>): RequestListener =>
       (_request, response) => {
@@ -95,13 +95,13 @@ describe('a body', () => {
     ['gzip, gzip', gzipSync(gzipSync(text))],
     ['compress', Buffer.from('x')],
     ['constructor', Buffer.from('x')],
-  ])('that is not what it says fails (%s)', async (coding, content) => {
+  ])('with a wrong coding fails (%s)', async (coding, content) => {
     answerWith(content, coding);
     const answer = await bench.toCanary().request(bench.canary.url, REQUEST);
     expect(await failure(answer.body.buffer())).toMatchObject({ reason: 'protocol', kind: 'bad_gateway' });
   });
 
-  it('that breaks off fails', async () => {
+  it('that is incomplete fails', async () => {
     bench.canary.respond((_request, response) => {
       response.writeHead(200, { 'content-length': 100 });
       response.write('half', () => response.destroy());
@@ -118,7 +118,7 @@ describe('time', () => {
     response.write('half');
   };
 
-  it('is bounded while the server keeps silent, for the headers and for the whole', async () => {
+  it('is limited while the server is silent, for the headers and for the whole request', async () => {
     for (const limits of [{ timeoutMs: 500 }, { timeoutMs: 60_000, headersTimeoutMs: 500 }]) {
       const clock = new ManualClock();
       bench.canary.respond(silent);
@@ -131,7 +131,7 @@ describe('time', () => {
     }
   });
 
-  it('is bounded for a body that stalls, also when nobody reads it', async () => {
+  it('is limited for a body that stalls, even if it is not read', async () => {
     const clock = new ManualClock();
     bench.canary.respond(stalling);
     const answer = await bench.toCanary({ clock }).request(bench.canary.url, { ...REQUEST, timeoutMs: 500 });
@@ -150,7 +150,7 @@ describe('time', () => {
     await until(() => gone, 'the connection to be closed');
   });
 
-  it('is bounded while the name is looked up and while the connection is made', async () => {
+  it('is limited while the name is resolved and while the connection is opened', async () => {
     const clock = new ManualClock();
     const never = new ScriptedResolver(() => [PUBLIC]);
     never.resolvePublic = () => new Promise(() => undefined);
@@ -172,7 +172,7 @@ describe('time', () => {
     expect(dialled?.destroyed).toBe(true);
   });
 
-  it("ends with the caller's own reason, and leaves no timer behind", async () => {
+  it("ends with the caller's reason, without a remaining timer", async () => {
     const clock = new ManualClock();
     bench.canary.respond(silent);
     const reason = new Error('the run was cancelled');

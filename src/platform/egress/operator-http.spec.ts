@@ -7,7 +7,7 @@ const bench = useEgressBench();
 describe("the operator's hosts", () => {
   const operator = (): OperatorHttp => new OperatorHttp(bench.toCanary(), new Set([`127.0.0.1:${bench.canary.port}`]));
 
-  it('are reached though they are private', async () => {
+  it('are reached although they are private', async () => {
     const answer = await operator().request(`${bench.canary.url}/flows`, REQUEST);
     expect(await answer.body.text()).toBe('canary');
   });
@@ -19,7 +19,7 @@ describe("the operator's hosts", () => {
     },
   );
 
-  it('are not reached by a customer, also not while a connection to them is open', async () => {
+  it('are not reached by a customer, even while a connection to them is open', async () => {
     await (await operator().request(bench.canary.url, REQUEST)).body.text();
     const before = bench.canary.requests.length;
     expect(await failure(bench.client().request(bench.canary.url, REQUEST))).toBeInstanceOf(EgressRefused);
@@ -27,8 +27,8 @@ describe("the operator's hosts", () => {
   });
 });
 
-describe('the size of an answer', () => {
-  it('may depend on what kind of answer it is', async () => {
+describe('the size limit of a response', () => {
+  it('may depend on the response', async () => {
     bench.canary.respond((request, response) =>
       response.writeHead(200, { 'content-type': request.url === '/a' ? 'text/a' : 'text/b' }).end('12345'),
     );

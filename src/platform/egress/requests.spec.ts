@@ -26,7 +26,7 @@ describe('a redirect', () => {
       else response.end('there');
     };
 
-  it('leaves every header that could be a secret behind when it crosses an origin, on the way back too', async () => {
+  it('drops every header that could be a secret at another origin, also on the way back', async () => {
     bench.canary.respond((request, response) => {
       const next: Record<string, string> = { '/': 'http://b.example/1', '/1': 'http://a.example/2', '/2': '/3' };
       const location = next[request.url ?? ''];
@@ -47,7 +47,7 @@ describe('a redirect', () => {
     }
   });
 
-  it('takes them along within one origin', async () => {
+  it('keeps headers within one origin', async () => {
     bench.canary.respond(redirectTo('/next'));
     const answer = await bench
       .named()
@@ -80,7 +80,7 @@ describe('a redirect', () => {
     expect(bench.canary.requests).toHaveLength(from + 1);
   });
 
-  it('carries no body to another origin, and turns a POST into a GET where HTTP does', async () => {
+  it('sends no body to another origin, and changes a POST to a GET as HTTP does', async () => {
     bench.canary.respond(redirectTo('http://b.example/x', 307));
     const post: EgressRequest = { ...REQUEST, method: 'POST', body: 'secret', redirects: { max: 5 } };
     expect(await failure(bench.named().request('http://a.example/', post))).toMatchObject({ reason: 'redirect' });
@@ -90,7 +90,7 @@ describe('a redirect', () => {
     expect(bench.canary.requests.at(-1)?.headers['content-length']).toBeUndefined();
   });
 
-  it('is followed as often as allowed, and only where the caller agrees', async () => {
+  it('is followed as often as allowed, if the check of the caller accepts it', async () => {
     bench.canary.respond((_request, response) => response.writeHead(301, { location: '/again' }).end());
     const from = bench.canary.requests.length;
     const error = await failure(bench.named().request('http://a.example/', { ...REQUEST, redirects: { max: 3 } }));
@@ -103,7 +103,7 @@ describe('a redirect', () => {
 });
 
 describe('a request', () => {
-  it('says itself who it is for: headers of the connection cannot be set', async () => {
+  it('does not let callers set headers of the connection', async () => {
     const headers = {
       ...{
         Host: 'internal',
@@ -141,7 +141,7 @@ describe('a request', () => {
     },
   );
 
-  it('to a port where nobody listens fails without telling why', async () => {
+  it('to a closed port fails without a reason in the message', async () => {
     const error = await failure(bench.client({ allow: ['127.0.0.1:1'] }).request('http://127.0.0.1:1/', REQUEST));
     expect(error).toMatchObject({ reason: 'connect', message: 'The host of the URL cannot be reached.' });
     expect(error).toBeInstanceOf(DomainError);

@@ -70,7 +70,7 @@ async function read(store: FileStore, key: string): Promise<string | null> {
 }
 
 describe.each(stores)('a file %s', (_where, open) => {
-  it('is read back as it was put, a part at a time, and counted', async () => {
+  it('is read unchanged, part by part, and counted', async () => {
     const [store, key] = [open(), newKey()];
     expect(await store.put(key, parts('one ', '', 'two'), OPTIONS)).toEqual({ size: 7 });
     expect(await read(store, key)).toBe('one two');
@@ -86,7 +86,7 @@ describe.each(stores)('a file %s', (_where, open) => {
     expect(await read(store, key)).toBe('');
   });
 
-  it('is replaced by a second put, and gone when it is removed, as often as one likes', async () => {
+  it('is replaced by a second put, and can be removed repeatedly', async () => {
     const [store, key] = [open(), newKey()];
     await store.put(key, parts('first'), OPTIONS);
     await store.put(key, parts('second'), OPTIONS);
@@ -97,7 +97,7 @@ describe.each(stores)('a file %s', (_where, open) => {
     expect(await store.stat(key)).toBeNull();
   });
 
-  it('of 20 MiB passes through in parts: little of it is on its way at once', async () => {
+  it('of 20 MiB is stored in parts, with few of them in memory', async () => {
     const [store, key] = [open(), newKey()];
     const block = randomBytes(MIB);
     const expected = createHash('sha256');
@@ -120,7 +120,7 @@ describe.each(stores)('a file %s', (_where, open) => {
     expect(largest).toBeLessThanOrEqual(MIB);
   });
 
-  it('over its limit is refused, and what was there before stays', async () => {
+  it('over its limit is refused, and an earlier file is unchanged', async () => {
     const [store, key] = [open(), newKey()];
     await store.put(key, parts('12345'), { ...OPTIONS, maxBytes: 5 });
     await expect(store.put(key, parts('123', '456'), { ...OPTIONS, maxBytes: 5 })).rejects.toThrow(FileTooLarge);
@@ -130,7 +130,7 @@ describe.each(stores)('a file %s', (_where, open) => {
     expect(await read(store, key)).toBe('12345');
   });
 
-  it('whose source breaks off is not stored, and the reason is the source', async () => {
+  it("whose source fails is not stored, and the error is the source's", async () => {
     const [store, key] = [open(), newKey()];
     const reason = new Error('the client left');
     const broken = async function* (): AsyncGenerator<Buffer, void, undefined> {
@@ -145,10 +145,10 @@ describe.each(stores)('a file %s', (_where, open) => {
     'has a key that leads nowhere else (%j)',
     async (key) => {
       const store = open();
-      await expect(store.put(key, parts('x'), OPTIONS)).rejects.toThrow('no key');
-      await expect(store.get(key)).rejects.toThrow('no key');
-      await expect(store.stat(key)).rejects.toThrow('no key');
-      await expect(store.remove(key)).rejects.toThrow('no key');
+      await expect(store.put(key, parts('x'), OPTIONS)).rejects.toThrow('not valid');
+      await expect(store.get(key)).rejects.toThrow('not valid');
+      await expect(store.stat(key)).rejects.toThrow('not valid');
+      await expect(store.remove(key)).rejects.toThrow('not valid');
     },
   );
 });
@@ -172,7 +172,7 @@ describe('a store that does not work', () => {
 });
 
 describe('a request to the bucket', () => {
-  it('is signed with the secret key (Signature Version 4), which it does not carry', async () => {
+  it('is signed with the secret key (Signature Version 4), which it does not contain', async () => {
     const recorder = await Canary.start((request, response) => {
       request.resume().on('end', () => response.writeHead(200, { etag: '"x"' }).end());
     });
@@ -190,8 +190,8 @@ describe('a request to the bucket', () => {
   });
 });
 
-describe('on the disk', () => {
-  it('nobody but the owner reads a file, and no draft is left behind', async () => {
+describe('the store on the disk', () => {
+  it('gives access only to the owner, and removes drafts', async () => {
     const own = join(folder, 'own');
     const store = new DiskFileStore(own);
     await store.put('a/b', parts('x'), OPTIONS);
@@ -202,7 +202,7 @@ describe('on the disk', () => {
     expect(await readdir(join(own, 'a'))).toEqual(['b']);
   });
 
-  it('what killed processes left is removed when it is an hour old, and not before', async () => {
+  it('removes the drafts of killed processes after an hour, and not before', async () => {
     const spool = join(folder, 'spool');
     await mkdir(spool);
     const clock = new ManualClock('2026-11-20T12:00:00.000Z');
@@ -219,7 +219,7 @@ describe('on the disk', () => {
     await new TempUploads(join(folder, 'never-used')).sweep(clock);
   });
 
-  it('what processes left that were killed is removed while the service runs, too, from spool and store', async () => {
+  it('removes the files of killed processes from spool and store while the service runs', async () => {
     const dataDir = join(folder, 'swept');
     const clock = new ManualClock(new Date());
     const settings = readSettings({ DATA_DIR: dataDir, LOG_LEVEL: 'silent' }, { role: 'all', demo: false });
@@ -249,7 +249,7 @@ describe('on the disk', () => {
     expect(clock.pending()).toBe(0);
   });
 
-  it('one that cannot be written to says so before anything is stored', async () => {
+  it('reports an unwritable folder before anything is stored', async () => {
     const store = new DiskFileStore(join(folder, 'checked'));
     await store.check();
     await writeFile(join(folder, 'no-folder'), 'x');
@@ -258,7 +258,7 @@ describe('on the disk', () => {
 });
 
 describe('a spooled upload', () => {
-  it('is on the disk until it is discarded, and can be read as often as needed', async () => {
+  it('is on the disk until it is discarded, and can be read repeatedly', async () => {
     const spool = join(folder, 'waiting');
     const file = await new TempUploads(spool).take(parts('he', 'llo'), 5);
     expect({ size: file.size, head: file.head.toString() }).toEqual({ size: 5, head: 'hello' });
@@ -279,7 +279,7 @@ interface Credentials {
   readonly region: string;
 }
 
-/** The header that AWS's document on signing demands for this request. */
+/** The header that AWS's documentation on signing requires for this request. */
 function signatureV4(
   request: IncomingMessage | undefined,
   { accessKeyId, secretAccessKey, region }: Credentials,

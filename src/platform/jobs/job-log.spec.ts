@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterEach(() => site.stopAll());
 afterAll(() => on.close());
 
-it('tells each failure of a job by name, id and attempt, its error in a field, and nothing secret anywhere', async () => {
+it('logs each failed attempt with job, id, attempt and error, without secrets', async () => {
   const fail = (): never => {
     throw new Error('The provider refused sk-canary-abcdef');
   };

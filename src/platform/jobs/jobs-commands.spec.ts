@@ -27,7 +27,7 @@ const run = async (line: string): Promise<{ readonly jobs: readonly Job[] }> => 
 };
 const idsOf = async (line: string): Promise<string[]> => (await run(line)).jobs.map(({ id }) => id);
 
-/** A row that died or was written so many seconds ago. */
+/** Inserts a row that died or was created `ageSeconds` ago. */
 async function row(state: string, ageSeconds: number, name = 'test.job'): Promise<string> {
   const id = newId();
   const at = new Date(clock.now().getTime() - ageSeconds * 1000).toISOString();
@@ -41,7 +41,7 @@ async function row(state: string, ageSeconds: number, name = 'test.job'): Promis
 }
 
 describe('jobs list', () => {
-  it('tells failed jobs and others apart, the newest first, and by name', async () => {
+  it('lists failed jobs or all others, newest first, and filters by name', async () => {
     const [older, newer] = [await row('dead', 20), await row('dead', 10)];
     const other = await row('dead', 30, 'test.other');
     const waiting = [await row('pending', 1), await row('dispatched', 2)];
@@ -62,7 +62,7 @@ describe('jobs list', () => {
     expect((await run('jobs list')).jobs).toMatchObject([{ state: 'pending', diedAt: null }, { state: 'dispatched' }]);
   });
 
-  it('answers no more than it can, and the newest of them', async () => {
+  it('lists only the newest jobs if there are many', async () => {
     for (let age = LISTED + 5; age > 0; age -= 1) await row('dead', age);
     const newest = await row('dead', 0);
     const listed = await idsOf('jobs list --failed');
@@ -71,7 +71,7 @@ describe('jobs list', () => {
 });
 
 describe('jobs retry', () => {
-  it('makes a failed job one that waits, with all its attempts', async () => {
+  it('makes a failed job wait again, with all its attempts', async () => {
     const id = await row('dead', 10);
     expect(await run(`jobs retry ${id.toUpperCase()}`)).toEqual({ id, state: 'pending' });
     const rows = await open.database.query(
@@ -81,7 +81,7 @@ describe('jobs retry', () => {
     expect(rows).toEqual([{ state: 'pending', attempts: 0, died_at: null, due: true }]);
   });
 
-  it.each(['pending', 'dispatched'])('refuses a job that is %s, and leaves it as it is', async (state) => {
+  it.each(['pending', 'dispatched'])('refuses a job that is %s, and does not change it', async (state) => {
     const id = await row(state, 10);
     await expect(run(`jobs retry ${id}`)).rejects.toMatchObject({
       kind: 'conflict',
@@ -90,7 +90,7 @@ describe('jobs retry', () => {
     expect(await open.database.query('select state, attempts from outbox')).toEqual([{ state, attempts: 5 }]);
   });
 
-  it('says what is wrong with an id that is unknown or none, and with its use', async () => {
+  it('explains an unknown id, an invalid id and wrong usage', async () => {
     const unknown = newId();
     await expect(run(`jobs retry ${unknown}`)).rejects.toMatchObject({
       kind: 'not_found',

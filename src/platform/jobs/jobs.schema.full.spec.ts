@@ -3,7 +3,7 @@ import { openTestDatabase } from '../../../test/support/test-database.js';
 import { newId } from '../ids/index.js';
 import { jobsSchema } from './index.js';
 
-it('keeps the jobs of a database from before, those in the queue too', async () => {
+it('keeps the jobs of a database of the former release, including those in the queue', async () => {
   const [first, ...later] = jobsSchema.migrations;
   const open = await openTestDatabase([{ entities: [], migrations: [first!] }]);
   const { database } = open;

@@ -87,10 +87,10 @@ function contract(openJobDatabase: () => Promise<JobDatabase>): void {
   afterAll(() => on.close());
 
   describe('the outbox', () => {
-    it('runs a job once when its transaction commits, at once, and leaves nothing behind', async () => {
+    it('runs a job once, right after the commit of its transaction, and deletes its row', async () => {
       const process = await start();
       await enqueue(process, 'committed');
-      // The clock stands still: only the commit can wake the relay.
+      // The clock does not advance, so only the commit can trigger the relay.
       await until(allDone);
       expect(ran).toEqual(['committed']);
     });
@@ -107,7 +107,7 @@ function contract(openJobDatabase: () => Promise<JobDatabase>): void {
       expect(ran).toEqual(['after it']);
     });
 
-    it('refuses a payload that breaks the schema', async () => {
+    it('refuses a payload that does not match the schema', async () => {
       const process = await start();
       const wrong = { note: 7 } as unknown as Note;
       const writing = site.database.transaction((transaction) => process.get(Outbox).enqueue(transaction, echo, wrong));
@@ -115,7 +115,7 @@ function contract(openJobDatabase: () => Promise<JobDatabase>): void {
       expect(await rows()).toEqual([]);
     });
 
-    it('keeps a delayed job until its time', async () => {
+    it('does not run a delayed job before its time', async () => {
       const process = await start();
       await enqueue(process, 'later', { delaySeconds: 60 });
       await enqueue(process, 'now');
@@ -126,7 +126,7 @@ function contract(openJobDatabase: () => Promise<JobDatabase>): void {
       expect(ran).toEqual(['now', 'later']);
     });
 
-    it('runs jobs of one key that wait at once only once, with the last payload', async () => {
+    it('runs waiting jobs with the same key once, with the last payload', async () => {
       const process = await start();
       const options = { dedupeKey: 'k', delaySeconds: 5 };
       for (const text of ['first', 'second', 'third']) await enqueue(process, text, options);
@@ -136,7 +136,7 @@ function contract(openJobDatabase: () => Promise<JobDatabase>): void {
       expect([...ran].sort()).toEqual(['other key', 'third']);
     });
 
-    it('runs a job again whose key is enqueued while it runs', async () => {
+    it('runs a job again if its key is enqueued while it runs', async () => {
       const { passed, open } = gate();
       const process = await start(async ({ note: text }) => {
         ran.push(text);
@@ -150,7 +150,7 @@ function contract(openJobDatabase: () => Promise<JobDatabase>): void {
       expect(ran).toEqual(['running', 'news']);
     });
 
-    it('enqueues and relays, but runs nothing, in the role api', async () => {
+    it('enqueues and relays, but runs no job, in the role api', async () => {
       const api = await start(note, { role: 'api' });
       await enqueue(api, 'for a worker');
       await until(async () => (await rows())[0]?.state === 'dispatched');
@@ -162,7 +162,7 @@ function contract(openJobDatabase: () => Promise<JobDatabase>): void {
   });
 
   describe('the relay', () => {
-    it('takes over the rows of a process that died between claiming and handing over', async () => {
+    it('dispatches rows that a process had claimed before it died', async () => {
       const api = await start(note, { role: 'api' });
       await api.get(OutboxRelay).stop();
       await enqueue(api, 'orphan');
@@ -175,7 +175,7 @@ function contract(openJobDatabase: () => Promise<JobDatabase>): void {
       expect(ran).toEqual(['orphan']);
     });
 
-    it('runs a row once that was handed over twice, its relay having died in between', async () => {
+    it('runs a row once if it was dispatched twice because its relay died', async () => {
       const api = await start(note, { role: 'api' });
       await api.get(OutboxRelay).stop();
       await enqueue(api, 'twice');
@@ -187,7 +187,7 @@ function contract(openJobDatabase: () => Promise<JobDatabase>): void {
       expect(ran).toEqual(['twice']);
     });
 
-    it('hands over each row once when two relays work at the same time', async () => {
+    it('dispatches each row once when two relays work concurrently', async () => {
       const [left, right] = [await start(note, { role: 'api' }), await start(note, { role: 'api' })];
       for (const relay of [left, right]) await relay.get(OutboxRelay).stop();
       const texts = Array.from({ length: 250 }, (_, index) => `job ${String(index)}`);
@@ -201,7 +201,7 @@ function contract(openJobDatabase: () => Promise<JobDatabase>): void {
       expect([...ran].sort()).toEqual([...texts].sort());
     });
 
-    it('hands over again what the queue has lost', async () => {
+    it('dispatches again the rows that the queue has lost', async () => {
       const api = await start(note, { role: 'api' });
       await enqueue(api, 'lost');
       await until(async () => (await rows())[0]?.state === 'dispatched');
@@ -212,7 +212,7 @@ function contract(openJobDatabase: () => Promise<JobDatabase>): void {
       expect(ran).toEqual(['lost']);
     });
 
-    it('leaves jobs in the outbox while Redis is away, fails nobody, and starts and stops all the same', async () => {
+    it('keeps jobs in the outbox while Redis is unreachable, without failing requests, starts or stops', async () => {
       const cutOff = await start(note, { redisUrl: 'redis://127.0.0.1:1' });
       await enqueue(cutOff, 'patient');
       await site.clock.advance(UPKEEP_MS);
@@ -223,7 +223,7 @@ function contract(openJobDatabase: () => Promise<JobDatabase>): void {
       expect(ran).toEqual(['patient']);
     });
 
-    it('does not run a job beside itself while it is only checked for', async () => {
+    it('does not run a job twice because of a recheck', async () => {
       const { passed, open } = gate();
       const process = await start(async ({ note: text }) => {
         ran.push(text);
@@ -241,7 +241,7 @@ function contract(openJobDatabase: () => Promise<JobDatabase>): void {
   });
 
   describe('a job', () => {
-    it('is tried again after a failure', async () => {
+    it('is retried after a failure', async () => {
       const attempts: number[] = [];
       const process = await start((_, { attempt }) => {
         attempts.push(attempt);
@@ -252,7 +252,7 @@ function contract(openJobDatabase: () => Promise<JobDatabase>): void {
       expect(attempts).toEqual([1, 2, 3]);
     });
 
-    it('is dead after its last attempt, with its last error, and is removed in time', async () => {
+    it('is dead after its last attempt, keeps its last error, and is deleted later', async () => {
       const process = await start((_, { attempt }) => {
         ran.push(String(attempt));
         throw new Error(`broken ${String(attempt)}`);
@@ -272,7 +272,7 @@ function contract(openJobDatabase: () => Promise<JobDatabase>): void {
       await until(allDone);
     });
 
-    it('is dead when each attempt ended with its process', async () => {
+    it('is dead if each attempt ended with the death of its process', async () => {
       const api = await start(note, { role: 'api' });
       await api.get(OutboxRelay).stop();
       await enqueue(api, 'poison');
@@ -285,7 +285,7 @@ function contract(openJobDatabase: () => Promise<JobDatabase>): void {
       expect(ran).toEqual([]);
     });
 
-    it('runs no more often at once than its definition allows', async () => {
+    it('runs at most as often concurrently as its processor allows', async () => {
       let active = 0;
       let most = 0;
       const process = await start(async () => {
@@ -315,7 +315,7 @@ function contract(openJobDatabase: () => Promise<JobDatabase>): void {
       expect(await rows()).toEqual([]);
     });
 
-    it('aborts a job that takes too long and leaves it to another, without counting the attempt', async () => {
+    it('aborts a job that takes too long, which another process repeats without counting the attempt', async () => {
       const slow = await start(untilAborted);
       await enqueue(slow, 'moved');
       await until(async () => (await rows())[0]?.attempts === 1);
@@ -332,7 +332,7 @@ function contract(openJobDatabase: () => Promise<JobDatabase>): void {
       expect(ran).toEqual(['moved 1']);
     });
 
-    it('lets its jobs end by themselves first, and ends them when told to', async () => {
+    it('waits for its jobs first, and aborts them on request', async () => {
       const process = await start(untilAborted);
       await enqueue(process, 'draining');
       await until(async () => (await rows())[0]?.attempts === 1);
@@ -343,7 +343,7 @@ function contract(openJobDatabase: () => Promise<JobDatabase>): void {
       expect(await rows()).toMatchObject([{ state: 'dispatched', attempts: 0 }]);
     });
 
-    it('does not wait for ever for a job that ignores its signal', async () => {
+    it('does not wait forever for a job that ignores its signal', async () => {
       const { passed, open } = gate();
       const deaf = await start(() => passed);
       await enqueue(deaf, 'deaf');
@@ -362,10 +362,10 @@ function contract(openJobDatabase: () => Promise<JobDatabase>): void {
   describe('a schedule', () => {
     const scheduled = (): ProcessOptions => ({ jobs: [hourly], handlers: [handlerOf(hourly, note)] });
 
-    it('is installed once by any number of processes, and runs its job', async () => {
+    it('is installed once by any number of processes and runs its job', async () => {
       const left = await site.start(scheduled());
       await until(async () => ran.length > 0 && (await allDone()));
-      // Only now: the clock is far behind the queue's, so that whoever puts a schedule in place has it run at once.
+      // Only now, because the clock is far behind the queue's, so that a new schedule runs immediately.
       const right = await site.start(scheduled());
       await site.clock.advance(UPKEEP_MS);
       const schedulers = await schedulesOf(left).getJobSchedulers();
@@ -374,7 +374,7 @@ function contract(openJobDatabase: () => Promise<JobDatabase>): void {
       expect(ran).toEqual(['on time']);
     });
 
-    it('comes back after the queue has lost it, and goes when its definition does', async () => {
+    it('is installed again after the queue has lost it, and removed with its definition', async () => {
       const process = await site.start(scheduled());
       await until(async () => ran.length > 0 && (await allDone()));
       await obliterate(process);

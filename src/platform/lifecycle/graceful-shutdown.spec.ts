@@ -13,7 +13,7 @@ import { createLogger, TelemetryModule } from '../telemetry/index.js';
 import { ShutdownState } from './shutdown-state.js';
 import { stopOnSignals } from './graceful-shutdown.js';
 
-/** Deadlines pass when a test says so. */
+/** A clock whose deadlines a test triggers. */
 class HandClock extends SystemClock {
   private readonly pending = new Map<() => void, number>();
 
@@ -22,7 +22,7 @@ class HandClock extends SystemClock {
     return () => this.pending.delete(task);
   }
 
-  /** Waits until somebody waits for exactly `ms`, and lets it pass. */
+  /** Waits until there is a timer of exactly `ms`, and fires it. */
   async pass(ms: number): Promise<void> {
     await until(() => [...this.pending.values()].includes(ms), `somebody waits for ${ms} ms`);
     for (const [task, wait] of this.pending) {
@@ -117,15 +117,15 @@ async function answerOf(pending: ReturnType<typeof request>): Promise<{ response
   return { response, body };
 }
 
-describe('a process that is told to stop', () => {
-  it.each(['SIGTERM', 'SIGINT'])('exits with 0 at once when nothing is under way (%s)', async (signal) => {
+describe('a process that receives a signal', () => {
+  it.each(['SIGTERM', 'SIGINT'])('exits with 0 immediately if no work is active (%s)', async (signal) => {
     await answerOf(request('/health/live'));
     signals.emit(signal);
     await exited;
     expect([exits, closed]).toEqual([[0], true]);
   });
 
-  it('takes no more connections, and lets a request under way end', async () => {
+  it('accepts no more connections, and completes an active request', async () => {
     const slow = answerOf(request('/slow'));
     await until(() => finishSlow !== undefined, 'the slow request has begun');
     const { port } = server.address() as AddressInfo;
@@ -152,7 +152,7 @@ describe('a process that is told to stop', () => {
     });
   });
 
-  it('ends what does not end by itself, and lets its stream be read to the end', async () => {
+  it('aborts work that does not end, whose stream can be read to the end', async () => {
     const answer = answerOf(request('/stream'));
     await until(() => stream !== undefined, 'the stream is open');
     let aborted = 0;
@@ -174,7 +174,7 @@ describe('a process that is told to stop', () => {
     expect([aborted, exits, closed]).toEqual([1, [0], true]);
   });
 
-  it('breaks off what cannot be ended', async () => {
+  it('closes the connections of work that cannot be aborted', async () => {
     const broken = answerOf(request('/stream'));
     broken.catch(() => undefined);
     await until(() => stream !== undefined, 'the stream is open');
@@ -191,7 +191,7 @@ describe('a process that is told to stop', () => {
     expect([exits, closed]).toEqual([[0], true]);
   });
 
-  it('exits at once when it is told again', async () => {
+  it('exits immediately at a second signal', async () => {
     const slow = answerOf(request('/slow'));
     slow.catch(() => undefined);
     await until(() => finishSlow !== undefined, 'the slow request has begun');

@@ -39,7 +39,7 @@ embeddedOnly('maintenance of the embedded database', () => {
     pglite.exec(
       `insert into things select n, array['a' || n % 50, 'b' || n % 70, md5(n::text)] from generate_series(1, ${ROWS}) n`,
     );
-  /** What a transaction did is counted later otherwise. */
+  /** Otherwise PostgreSQL counts the changes later. */
   const countNow = async (): Promise<void> => {
     await pglite.query('select pg_stat_force_next_flush()');
     await pglite.query('select 1');
@@ -55,7 +55,7 @@ embeddedOnly('maintenance of the embedded database', () => {
     await until(async () => !(await isDue()), 'the table is tidy');
   }
 
-  it('lets a table and its indexes grow no further by rows that come and go', async () => {
+  it('keeps a table and its indexes from growing by deleted rows', async () => {
     await fill();
     await look();
     await pglite.exec('delete from things');
@@ -70,13 +70,13 @@ embeddedOnly('maintenance of the embedded database', () => {
     expect(await bytesOf(`pg_total_relation_size('things')`)).toBeLessThan(1.2 * filled);
   });
 
-  it('tells the planner how many rows there are', async () => {
+  it('updates the statistics of the planner', async () => {
     await fill();
     await look();
     expect(await bytesOf(`select reltuples from pg_class where relname = 'things'`)).toBe(ROWS);
   });
 
-  it('leaves a large table for when nobody waits, until more of it is dead than alive', async () => {
+  it('vacuums a large table while no request is open, or once it has more dead than live rows', async () => {
     await fill();
     await look();
     const due = async (): Promise<unknown> => (
@@ -93,7 +93,7 @@ embeddedOnly('maintenance of the embedded database', () => {
     expect(await due()).toEqual([{ name: 'things', vacuum: true, canWait: false }]);
   });
 
-  it('goes on with the others where a table cannot be tidied', async () => {
+  it('continues with other tables if one fails', async () => {
     await pglite.exec(`create function broken(integer) returns integer immutable language sql as 'select $1';
       create table aside (id integer); create index on aside (broken(id)); insert into aside select n from generate_series(1, 100) n;
       create or replace function broken(integer) returns integer immutable language sql as 'select $1 / 0'`);
@@ -106,7 +106,7 @@ embeddedOnly('maintenance of the embedded database', () => {
     expect(await names()).toEqual(['aside']);
   });
 
-  it('keeps the log of changes short', async () => {
+  it('keeps the write-ahead log short', async () => {
     const write = (): Promise<unknown> =>
       pglite.exec(
         `insert into things select n, array[repeat(md5(n::text), 250)] from generate_series(1, ${CHECKPOINT_BYTES / 8_000}) n; delete from things`,
@@ -125,7 +125,7 @@ embeddedOnly('maintenance of the embedded database', () => {
     );
   });
 
-  it('begins nothing once the service stops', async () => {
+  it('starts nothing while the service stops', async () => {
     await fill();
     await countNow();
     await maintenance.beforeApplicationShutdown();

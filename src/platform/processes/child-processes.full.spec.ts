@@ -14,7 +14,7 @@ import { readProcessTable, residentBytes } from './process-table.js';
 const { PATH = '' } = process.env;
 const processes = new ChildProcesses(readSettings({ PATH }, { role: 'all', demo: false }));
 const started: ChildProcess[] = [];
-/** Far more than the two seconds that it takes: what is slow here is the machine. */
+/** Far more than the two seconds that it takes, for a slow machine. */
 const MAX_CLOSE_MS = 30_000;
 let folder: string;
 
@@ -49,8 +49,8 @@ async function membersOf({ pid }: ChildProcess): Promise<number> {
   return (await readProcessTable()).filter(({ group, session }) => group === pid || session === pid).length;
 }
 
-describe('what a child gets', () => {
-  it('is what it is given and what every process needs, and nothing else of the environment', async () => {
+describe('a child', () => {
+  it('has the given variables, PATH and its folder, and no others of the environment', async () => {
     const names = ['SECRETS_KEY', 'DATABASE_URL', 'ANTHROPIC_API_KEY', 'NODE_OPTIONS_CANARY'];
     for (const name of names) process.env[name] = `canary-${name}`;
     const child = await start({ command: 'env', env: { GIVEN: 'a value' } });
@@ -61,18 +61,18 @@ describe('what a child gets', () => {
     for (const name of names) Reflect.deleteProperty(process.env, name);
   });
 
-  it('are its arguments as they are, its folder, limits, and no descriptor but input and output', async () => {
+  it('has unchanged arguments, its folder, limits, and only the descriptors of input and output', async () => {
     const child = await start({
       args: ['-c', 'printf "%s|" "$@"; pwd; ulimit -n; ulimit -c; ls /proc/self/fd', 'sh', '$HOME', 'a b', '"'],
     });
     const [args, files, cores, ...descriptors] = (await text(child.output)).trim().split('\n');
     expect([args, files, cores]).toEqual([`$HOME|a b|"|${folder}`, '512', '0']);
-    // Those that somebody had left open for this process and all that it starts.
+    // Descriptors that this process inherited and passes on.
     const inherited = execFileSync('ls', ['/proc/self/fd'], { encoding: 'utf8' }).trim().split('\n');
     expect(descriptors).toEqual(inherited);
   });
 
-  it('is its input, whose output is read', async () => {
+  it('reads its input, and its output is read', async () => {
     const child = await start({ command: 'cat' });
     child.input.end('hello\n');
     expect(await text(child.output)).toBe('hello\n');
@@ -81,13 +81,13 @@ describe('what a child gets', () => {
 });
 
 describe('a child that cannot be started', () => {
-  it('ends with 127 where there is no such program, with 126 where it is none', async () => {
+  it('ends with 127 for a missing program, with 126 for a file that is not executable', async () => {
     writeFileSync(join(folder, 'text'), 'no program');
     expect(await (await start({ command: 'no-such-program' })).ended).toEqual({ exitCode: 127, excess: null });
     expect(await (await start({ command: join(folder, 'text') })).ended).toEqual({ exitCode: 126, excess: null });
   });
 
-  it('is refused where its folder is missing, or a value cannot be passed', async () => {
+  it('is refused if its folder is missing or a value cannot be passed', async () => {
     await expect(start({ folder: join(folder, 'missing') })).rejects.toThrow('The process cannot be started');
     await expect(start({ env: { NUL: 'a\0b' } })).rejects.toThrow('The process cannot be started');
   });
@@ -100,7 +100,7 @@ describe('ending a child', () => {
     expect(readFileSync(join(folder, 'ended'), 'utf8')).toBe('bye\n');
   });
 
-  it('is asked for by SIGTERM where it goes on', async () => {
+  it('sends SIGTERM if it continues', async () => {
     const child =
       await node(`process.on('SIGTERM', () => { require('fs').writeFileSync('ended', 'bye'); process.exit(7); });
       setInterval(() => {}, 1000); console.log('ready')`);
@@ -110,7 +110,7 @@ describe('ending a child', () => {
     expect(readFileSync(join(folder, 'ended'), 'utf8')).toBe('bye');
   });
 
-  it('is forced where it ignores both, with all that descends from it', async () => {
+  it('kills it and its descendants if it ignores both', async () => {
     const child = await shell(`trap '' TERM; echo $$ >> pids
       sh -c 'trap "" TERM; echo $$ >> pids; while :; do sleep 1; done' &
       setsid sh -c 'echo $$ >> pids; while :; do sleep 1; done' & while :; do sleep 1; done`);
@@ -121,7 +121,7 @@ describe('ending a child', () => {
     for (const pid of pidsIn('pids')) await until(async () => !(await isRunning(pid)), `${pid} has ended`);
   });
 
-  it('by itself ends its descendants', async () => {
+  it('ends its descendants too', async () => {
     const child = await shell(
       `sh -c 'echo $$ >> pids; while :; do sleep 1; done' & while [ ! -s pids ]; do sleep 0.02; done`,
     );
@@ -130,9 +130,9 @@ describe('ending a child', () => {
   });
 });
 
-describe('a child that takes too much', () => {
-  it('of memory is ended', async () => {
-    // It stays below what the kernel ends it for, however late it is measured.
+describe('a child that exceeds a limit', () => {
+  it('of memory is killed', async () => {
+    // It stays below the kernel's limit, even if it is measured late.
     const child = await node(`const kept = [];
       setInterval(() => kept.length < 64 && kept.push(Buffer.alloc(16 * 1024 * 1024, 1)), 15)`);
     let most = 0;
@@ -143,13 +143,13 @@ describe('a child that takes too much', () => {
     expect(most).toBeLessThan(5 * MAX_MEMORY_BYTES);
   });
 
-  it('of memory at once is ended by the kernel', async () => {
+  it('of memory in one allocation is ended by the kernel', async () => {
     const child = await node(`const kept = []; for (;;) kept.push(Buffer.alloc(64 * 1024 * 1024, 1))`);
     const { exitCode } = await child.ended;
     expect(exitCode).not.toBe(0);
   });
 
-  it('of the disk cannot write on', async () => {
+  it('of the disk cannot continue to write', async () => {
     const child = await shell('truncate -s 200M small && truncate -s 300M large');
     expect((await child.ended).exitCode).not.toBe(0);
     expect([statSync(join(folder, 'small')).size, statSync(join(folder, 'large')).size]).toEqual([
@@ -158,7 +158,7 @@ describe('a child that takes too much', () => {
     ]);
   });
 
-  it('of processes is ended with all of them', async () => {
+  it('of processes is killed with all of them', async () => {
     const child = await shell(`i=0; while [ $i -lt 200 ]; do sleep 60 & i=$((i+1)); done; wait`);
     expect((await child.ended).excess).toBe('processes');
     await until(async () => (await membersOf(child)) === 0, 'nobody is left');

@@ -14,7 +14,7 @@ beforeEach(() => {
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
 describe('private folders', () => {
-  it('are one an id, kept until they are removed, and nobody else may enter them', async () => {
+  it('exist for each id until they are removed, and are inaccessible to other users', async () => {
     const [one, two] = [newId(), newId()];
     const path = await folders.open(one);
     writeFileSync(join(path, 'note'), 'kept');
@@ -27,7 +27,7 @@ describe('private folders', () => {
     await folders.remove(one);
   });
 
-  it('are found by when they were last changed, and nothing else is that has another name or is none', async () => {
+  it('are found by the time of their last change, without other folders and files', async () => {
     const since = new Date('2026-01-02');
     const found = async (): Promise<readonly string[]> => {
       const ids: string[] = [];
@@ -45,9 +45,9 @@ describe('private folders', () => {
     expect(await found()).toEqual([one, two].sort());
   });
 
-  it.each(['', '.', '..', '../folders', '/', 'name', `${newId()}/../..`])('are never named by %j', async (id) => {
-    await expect(folders.open(id)).rejects.toThrow('named by an id');
-    await expect(folders.remove(id)).rejects.toThrow('named by an id');
+  it.each(['', '.', '..', '../folders', '/', 'name', `${newId()}/../..`])('are not created for %j', async (id) => {
+    await expect(folders.open(id)).rejects.toThrow('must be a UUID');
+    await expect(folders.remove(id)).rejects.toThrow('must be a UUID');
     expect(existsSync(root)).toBe(true);
   });
 });

@@ -6,7 +6,7 @@ import type { ProcessEntry } from './process-table.js';
 import { ProcessWatch } from './process-watch.js';
 
 let clock: ManualClock;
-/** Ends the measurements that are under way. */
+/** Ends the running measurements. */
 let measuring: (() => void)[];
 let watch: ProcessWatch;
 
@@ -19,7 +19,7 @@ beforeEach(() => {
   );
 });
 
-/** No process has this number. */
+/** A pid that no process has. */
 const group = (): ProcessGroup => new ProcessGroup(NaN);
 const ignore = (): void => undefined;
 
@@ -28,8 +28,8 @@ async function endMeasuring(): Promise<void> {
   await clock.advance(0);
 }
 
-describe('the watch over running children', () => {
-  it('measures one time after the other, also where the last child left and another came meanwhile', async () => {
+describe('the watch of running children', () => {
+  it('does not measure concurrently, even if the last child ended and another started meanwhile', async () => {
     const first = group();
     watch.add(first, ignore);
     await clock.advance(WATCH_EVERY_MS);
@@ -42,7 +42,7 @@ describe('the watch over running children', () => {
     expect([measuring.length, clock.pending()]).toEqual([1, 1]);
   });
 
-  it('rests while there are none', async () => {
+  it('does not measure without children', async () => {
     const [one, two] = [group(), group()];
     watch.add(one, ignore);
     watch.add(two, ignore);

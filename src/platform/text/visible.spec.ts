@@ -8,7 +8,7 @@ it.each(['', ' \n\t', '\u200b\u200b', '\u3164', '\u2800', '\u0000', '\u202e', '\
   },
 );
 
-it.each(['a', '.', 'é', '名', '👍', '\u200b1', '👨‍👩‍👧'])('%j shows something', (text) => {
+it.each(['a', '.', 'é', '名', '👍', '\u200b1', '👨‍👩‍👧'])('%j is visible', (text) => {
   expect(isBlank(text)).toBe(false);
 });
 

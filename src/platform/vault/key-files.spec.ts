@@ -22,7 +22,7 @@ function settings(environment: Record<string, string> = {}): Settings {
 
 const file = (): string => join(folder, 'data', 'secrets.key');
 
-it('makes a key on the first start that only its owner may read, and takes it again later', async () => {
+it('creates a key at the first start that only its owner can read, and uses it later', async () => {
   const first = MasterKeys.load(settings());
   expect((await stat(file())).mode & 0o777).toBe(0o600);
   expect(Buffer.from(await readFile(file(), 'utf8'), 'base64')).toHaveLength(32);
@@ -30,7 +30,7 @@ it('makes a key on the first start that only its owner may read, and takes it ag
   expect(MasterKeys.load(settings()).current.id).toBe(first.current.id);
 });
 
-it('takes SECRETS_KEY before any file and makes none', async () => {
+it('prefers SECRETS_KEY to files and creates none', async () => {
   const key = randomBytes(32).toString('base64');
   const load = (): MasterKeys => MasterKeys.load(settings({ SECRETS_KEY: key }));
   expect(load().current.id).toBe(load().current.id);
@@ -49,13 +49,13 @@ it.each(['', 'not a key', randomBytes(31).toString('base64'), `${randomBytes(32)
   },
 );
 
-it('stops the start when the key cannot be made, naming the file', async () => {
+it('fails the start if the key cannot be created, and names the file', async () => {
   await writeFile(join(folder, 'data'), 'a file where the folder should be');
   await chmod(join(folder, 'data'), 0o600);
-  expect(() => MasterKeys.load(settings())).toThrow(/^DATA_DIR: .*secrets\.key cannot be (read|made)$/);
+  expect(() => MasterKeys.load(settings())).toThrow(/^DATA_DIR: .*secrets\.key cannot be (read|created)$/);
 });
 
-it('keeps the new key of a rotation beside the old one until it is complete, through any number of starts', async () => {
+it('keeps both keys of a rotation until it is complete, through any number of starts', async () => {
   const keys = MasterKeys.load(settings());
   const old = keys.current;
   keys.beginRotation();
@@ -93,7 +93,7 @@ it.each(['', randomBytes(31).toString('base64')])(
   },
 );
 
-it('stops the start when only the second key is left, and makes none in its place', async () => {
+it('fails the start if only the second key exists, and creates none', async () => {
   MasterKeys.load(settings()).beginRotation();
   await rm(file());
   expect(() => MasterKeys.load(settings())).toThrow(new RegExp(`^DATA_DIR: ${file()} is missing[^\\n]*$`));

@@ -30,7 +30,7 @@ const vaultOf = (...keys: [MasterKey, ...MasterKey[]]): Vault =>
 const rotation = (database: Database = open.database, keys = MasterKeys.of(current, old)): RotateSecrets =>
   new RotateSecrets(database, keys);
 
-/** Secrets under the key, each the text of its own place. */
+/** Stores secrets with the key; the text of each is its place. */
 async function stored(count: number, key = old): Promise<SecretRef[]> {
   const refs = Array.from({ length: count }, () => ({ organizationId: newId(), recordId: newId(), field: 'apiKey' }));
   const vault = vaultOf(key);
@@ -40,7 +40,7 @@ async function stored(count: number, key = old): Promise<SecretRef[]> {
   return refs;
 }
 
-/** The same database, where something happens just before a statement that begins so. */
+/** The same database, which calls a function just before statements that begin with the text. */
 function before(start: string, happens: (time: number) => Promise<void>): Database {
   let time = 0;
   return Object.create(open.database, {
@@ -53,7 +53,7 @@ function before(start: string, happens: (time: number) => Promise<void>): Databa
   }) as Database;
 }
 
-it('brings every secret under the current key, each under a new data key, and tells when the secret was set as before', async () => {
+it('encrypts every secret with the current key and a new data key, and keeps the time when it was set', async () => {
   const refs = await stored(ROTATION_BATCH * 2 + 1);
   const rows = () =>
     open.database.query<{ wrapped: string; text: string; at: string }>(
@@ -63,7 +63,7 @@ it('brings every secret under the current key, each under a new data key, and te
   const earlier = await rows();
   expect(await rotation().execute()).toEqual({ rotated: refs.length, keyId: current.id, remaining: 0 });
   expect(await vaultOf(current).readMany(refs)).toEqual(refs.map(placeOf));
-  await expect(vaultOf(old).readMany(refs)).rejects.toThrow(/written under master key/);
+  await expect(vaultOf(old).readMany(refs)).rejects.toThrow(/encrypted with master key/);
   const later = await rows();
   expect(later.map(({ at }) => at)).toEqual(earlier.map(({ at }) => at));
   for (const [index, { wrapped, text }] of later.entries()) {
@@ -72,7 +72,7 @@ it('brings every secret under the current key, each under a new data key, and te
   }
 });
 
-it('changes nothing when it is repeated', async () => {
+it('changes nothing if it is repeated', async () => {
   const refs = await stored(3);
   await rotation().execute();
   const rows = () => open.database.query('select * from secrets order by record_id');
@@ -85,7 +85,7 @@ it('changes nothing when it is repeated', async () => {
 it.each([
   ['under the new key', () => current],
   ['under the old key, by a process that does not know better', () => old],
-])('never overwrites a secret that is written meanwhile (%s)', async (_by, key) => {
+])('does not overwrite a secret that is written meanwhile (%s)', async (_by, key) => {
   const refs = await stored(3);
   const [changed] = refs as [SecretRef];
   const database = before('update secrets', async (time) => {
@@ -97,7 +97,7 @@ it.each([
   expect(await vaultOf(current).readMany(refs)).toEqual(['written meanwhile', ...refs.slice(1).map(placeOf)]);
 });
 
-it('finds what is written behind it, and does not bring back what is removed before it', async () => {
+it('finds secrets that are written meanwhile, and does not restore removed ones', async () => {
   const refs = await stored(3);
   const [removed] = refs as [SecretRef];
   let late: SecretRef[] = [];
@@ -111,7 +111,7 @@ it('finds what is written behind it, and does not bring back what is removed bef
   expect(await vaultOf(current).readMany([removed, ...late])).toEqual([undefined, 'late']);
 });
 
-it('done by two processes at once brings each secret over once', async () => {
+it('encrypts each secret once if two processes rotate', async () => {
   const refs = await stored(ROTATION_BATCH * 3);
   const results = await Promise.all([rotation().execute(), rotation().execute()]);
   expect(results.reduce((total, { rotated }) => total + rotated, 0)).toBe(refs.length);
@@ -119,14 +119,14 @@ it('done by two processes at once brings each secret over once', async () => {
   expect(await vaultOf(current).readMany(refs)).toEqual(refs.map(placeOf));
 });
 
-it('asked for twice at once in one process is one rotation', async () => {
+it('runs once if it is called twice in one process', async () => {
   await stored(1);
   const once = rotation();
   const [first, second] = await Promise.all([once.execute(), once.execute()]);
   expect(second).toBe(first);
 });
 
-it('leaves what it cannot open as it is, says where that is, and never what it holds', async () => {
+it('does not change unreadable secrets, and reports their places without their content', async () => {
   const strange = new MasterKey(randomBytes(32));
   const [foreign] = (await stored(1, strange)) as [SecretRef];
   const [tampered, fine] = (await stored(2)) as [SecretRef, SecretRef];
@@ -141,7 +141,7 @@ it('leaves what it cannot open as it is, says where that is, and never what it h
   expect(await vaultOf(strange).read(foreign)).toBe(placeOf(foreign));
 });
 
-it('says what to set where the only key is the present one', async () => {
+it('reports what to set if there is only the current key', async () => {
   await stored(1, current);
   const only = rotation(open.database, MasterKeys.of(current));
   expect(await only.execute()).toEqual({
@@ -152,7 +152,7 @@ it('says what to set where the only key is the present one', async () => {
   });
 });
 
-it('ends between two batches when the process stops, with every secret readable, and goes on when it is run again', async () => {
+it('stops between two batches with the process, with every secret readable, and continues at the next run', async () => {
   const refs = await stored(ROTATION_BATCH * 2);
   let stopped: Promise<void> | undefined;
   const interrupted: RotateSecrets = rotation(

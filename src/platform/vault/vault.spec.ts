@@ -48,14 +48,14 @@ function wholeText(error: unknown): string {
   return error instanceof Error ? `${error.message} ${error.stack ?? ''} ${wholeText(error.cause)}` : '';
 }
 
-describe('what is stored', () => {
-  it.each(['sk-canary-1', 'ключ 🔑', ' '.repeat(500)])('is read back as it was put (%j)', async (secret) => {
+describe('a stored secret', () => {
+  it.each(['sk-canary-1', 'ключ 🔑', ' '.repeat(500)])('is read unchanged (%j)', async (secret) => {
     const place = ref();
     await put(place, secret);
     expect(await vault.read(place)).toBe(secret);
   });
 
-  it('is replaced by a second put, under a new data key and nonce', async () => {
+  it('is replaced by a second put, with a new data key and nonce', async () => {
     const place = ref();
     const stored = async (): Promise<unknown> =>
       open.database.query(`select nonce, wrapped_key, ciphertext from secrets ${AT}`, key(place));
@@ -66,7 +66,7 @@ describe('what is stored', () => {
     expect(await vault.read(place)).toBe('same');
   });
 
-  it('holds nothing of the plaintext in any column', async () => {
+  it('has nothing of the plaintext in any column', async () => {
     const place = ref();
     await put(place, 'sk-canary-at-rest');
     const [row] = await open.database.query<{ row: string }>(`select s::text as row from secrets s ${AT}`, key(place));
@@ -74,7 +74,7 @@ describe('what is stored', () => {
     expect(row?.row).not.toContain(Buffer.from('sk-canary').toString('hex'));
   });
 
-  it('opens under any spelling of its ids', async () => {
+  it('can be read with any spelling of its ids', async () => {
     const place = ref();
     await put(place, 'secret');
     const shouted = ref({
@@ -84,7 +84,7 @@ describe('what is stored', () => {
     expect(await vault.read(shouted)).toBe('secret');
   });
 
-  it('is gone with the transaction that is rolled back', async () => {
+  it('is not stored if the transaction is rolled back', async () => {
     const place = ref();
     const failed = open.database.transaction(async (transaction) => {
       await vault.put(transaction, place, 'secret');
@@ -95,8 +95,8 @@ describe('what is stored', () => {
   });
 });
 
-describe('many at once', () => {
-  it('are read in the order asked with one statement, absent ones as undefined', async () => {
+describe('several secrets', () => {
+  it('are read in the given order with one statement, missing ones as undefined', async () => {
     const [first, second] = [ref(), ref()];
     await put(first, 'one');
     await put(second, 'two');
@@ -105,7 +105,7 @@ describe('many at once', () => {
     expect(open.database.statementCount - before).toBe(1);
   });
 
-  it('are removed one by one or by record, and nothing else with them', async () => {
+  it('are removed singly or by record, without others', async () => {
     const place = ref();
     const sibling = { ...place, field: 'aiGateway.token' };
     const stranger = ref({ organizationId: place.organizationId });
@@ -118,7 +118,7 @@ describe('many at once', () => {
   });
 });
 
-describe('what was tampered with', () => {
+describe('a changed secret', () => {
   const FLIP = 'set_byte(%, 0, get_byte(%, 0) # 1)';
   const CUT = `substring(% from 1 for 8)`;
   const changes: [string, string][] = [
@@ -134,7 +134,7 @@ describe('what was tampered with', () => {
     ['field', `'aiGateway.token'`],
   ];
 
-  it.each(changes)('does not open (%s = %s), and the error does not quote it', async (column, change) => {
+  it.each(changes)('cannot be decrypted (%s = %s), and the error does not contain it', async (column, change) => {
     const place = ref();
     await put(place, 'sk-canary-tampered');
     const [moved] = await open.database.query<{ organization_id: string; record_id: string; field: string }>(
@@ -155,7 +155,7 @@ describe('what was tampered with', () => {
     ['organization', ({ recordId }) => ref({ recordId })],
   ];
 
-  it.each(others)('does not open in the place of another %s', async (_name, other) => {
+  it.each(others)('cannot be decrypted in the place of another %s', async (_name, other) => {
     const place = ref();
     const target = other(place);
     await put(place, 'mine');
@@ -169,7 +169,7 @@ describe('what was tampered with', () => {
     await expect(vault.read(target)).rejects.toThrow(SecretUnreadable);
   });
 
-  it('does not open when only the data key of another secret is put under it', async () => {
+  it('cannot be decrypted with the data key of another secret', async () => {
     const [place, other] = [ref(), ref()];
     await put(place, 'mine');
     await put(other, 'theirs');
@@ -183,17 +183,17 @@ describe('what was tampered with', () => {
 });
 
 describe('another master key', () => {
-  it('opens nothing, also where the stored key id was made to agree', async () => {
+  it('decrypts nothing, even if the stored key id was changed to its own', async () => {
     const place = ref();
     await put(place, 'secret');
     const strange = new MasterKey(randomBytes(32));
     const theirs = new Vault(open.database, MasterKeys.of(strange), new SystemClock());
-    await expect(theirs.read(place)).rejects.toThrow(/written under master key/);
+    await expect(theirs.read(place)).rejects.toThrow(/encrypted with master key/);
     await open.database.query('update secrets set key_id = $1 where record_id = $2', [strange.id, place.recordId]);
     await expect(theirs.read(place)).rejects.toThrow(SecretUnreadable);
   });
 
-  it('that is known too opens nothing of the first one by a changed key id', async () => {
+  it('that the process has too decrypts no secret whose key id was changed', async () => {
     const place = ref();
     const [old, current] = [new MasterKey(randomBytes(32)), new MasterKey(randomBytes(32))];
     const both = new Vault(open.database, MasterKeys.of(current, old), new SystemClock());
