@@ -1,41 +1,41 @@
-/** Parser processes of one service, whatever its cores: they are shared out by who may use how many. One organization has at most all but one. */
+/** Parser processes of one service. One organization uses at most all but one of them. */
 export const MAX_PARSERS = 3;
-/** Of these for documents that take long, one an organization; others wait. The rest is left to quick documents. */
+/** Of these, for slow documents, at most one of each organization. The rest is left to quick documents. */
 export const MAX_SLOW_PARSERS = 2;
-/** A larger document is taken for slow from the beginning. */
+/** A larger document is slow from the beginning. */
 export const MAX_QUICK_BYTES = 1024 * 1024;
-/** A document that takes more of processor time is slow: it goes on as such where there is room, and else begins again when it has its turn. */
+/** A document that uses more processor time is slow: its parsing continues if there is room for a slow one, and otherwise starts again later. */
 export const QUICK_PROCESSOR_MS = 1_000;
-/** An unused parser process ends after this. */
+/** An idle parser process ends after this time. */
 export const PARSER_IDLE_MS = 60_000;
-/** Old and young objects of a parser's heap, in MiB. What is outside of it counts in the process's resident memory. */
+/** The old and the young generation of a parser's heap, in MiB. Memory outside the heap counts against the process's resident memory. */
 export const PARSER_HEAP_MIB = 320;
-/** Of 19; parsers leave the cores to whoever waits for an answer. */
+/** Of 19: parsers leave the processor to requests. */
 export const PARSER_NICENESS = 10;
-/** A fresh parser that does not even answer is stuck. */
+/** A process that is not ready after this time is killed. */
 export const PARSER_START_MS = 30_000;
 
-/** Processor time of all attempts at a document, for each whole MiB that it has, and at most. It is unreadable then, as `too_slow`. */
+/** Processor time of all attempts at a document: a fixed part, a part for each whole MiB, and a maximum. Then it fails as `too_slow`. */
 export const PROCESSOR_MS = 10_000;
 export const PROCESSOR_MS_PER_MIB = 1_000;
 export const MAX_PROCESSOR_MS = 60_000;
-/** An attempt ends as well after so many times that time has passed: its parser waits for something, or for its turn at a core. */
+/** An attempt also ends when this many times its processor time has elapsed: the parser waits for something, or for the processor. */
 export const ELAPSED_PER_PROCESSOR_TIME = 4;
-/** Between two looks at the time that a document has taken. */
+/** The interval at which a parser's processor time is read. */
 export const TIME_CHECK_MS = 100;
-/** For a document's next bytes to come from where it is kept. */
+/** The next part of a document's content must arrive within this time. */
 export const CONTENT_STALL_MS = 30_000;
 
-/** One part of a document on its way to the parser. */
+/** One part of a document that is sent to a parser. */
 export const MAX_PART_BYTES = 256 * 1024;
-/** What a parser holds of one document. Above the 50 MB of an upload. */
+/** One document. More than the 50 MB of an upload. */
 export const MAX_DOCUMENT_BYTES = 64 * 1024 * 1024;
 
-/** One part of an answer: reading it must not hold up what else this process does. */
+/** One part of an answer: parsing its JSON must not block the service's thread for long. */
 export const ANSWER_PART_CHARACTERS = 128 * 1024;
-/** A frame of an answer; a block that is larger alone is split. */
+/** A frame of an answer. Larger blocks are split. */
 export const MAX_FRAME_BYTES = 4 * 1024 * 1024;
-/** A whole answer, on the wire. */
+/** All frames of an answer. */
 export const MAX_ANSWER_BYTES = 96 * 1024 * 1024;
 
 /** The text of one document, in UTF-16 code units. */
@@ -45,19 +45,19 @@ export const MAX_TITLE_CHARACTERS = 500;
 export const MAX_CELL_CHARACTERS = 32_768;
 /** Of all tables of a document. */
 export const MAX_CELLS = 2_000_000;
-/** Of one table; wider ones are cut. */
+/** Of one table; further ones are left out. */
 export const MAX_COLUMNS = 500;
 
 /** Members of an Office file's archive. */
 export const MAX_ARCHIVE_MEMBERS = 20_000;
-/** Of all members that are read of one archive, inflated. */
+/** All members that are read of one archive, inflated. */
 export const MAX_INFLATED_BYTES = 256 * 1024 * 1024;
-/** Tags of deeper elements of HTML do not even reach the parser, and XML that is nested deeper is broken: to read it would take time with the square of its depth. */
+/** Tags of deeper HTML elements are left out, and deeper XML is refused: parsing takes time quadratic in the depth. */
 export const MAX_OPEN_ELEMENTS = 1_000;
-/** Tags and texts of one HTML document; all of them are held at once. */
+/** Tags and texts of one HTML document, which are all in memory at once. */
 export const MAX_HTML_PIECES = 1_000_000;
 export const MAX_LINKS = 5_000;
 export const MAX_LINK_CHARACTERS = 2_048;
 export const MAX_PDF_PAGES = 5_000;
-/** Of the path of a value in a JSON document. */
+/** Steps in the path of a value in a JSON document. */
 export const MAX_JSON_DEPTH = 32;

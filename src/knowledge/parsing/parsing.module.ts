@@ -2,7 +2,7 @@ import { ChildProcesses } from '../../platform/processes/index.js';
 import { DocumentParser } from './application/document-parser.js';
 import { Module } from '@nestjs/common';
 
-/** Bytes to blocks of text, in child processes that can be killed. */
+/** Parses documents to blocks of text, in child processes that can be killed. */
 @Module({
   providers: [ChildProcesses, DocumentParser],
   exports: [DocumentParser],

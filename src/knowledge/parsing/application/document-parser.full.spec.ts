@@ -26,13 +26,13 @@ const processes = new ChildProcesses(readSettings({ PATH }, { role: 'all', demo:
 const never = new AbortController().signal;
 const URL_OF_PAGE = 'https://example.org/';
 const MIB = 1024 * 1024;
-/** Its drawing has no end. */
+/** Drawing it takes exponential time. */
 const SLOW_PDF = nestedFormsPdf();
 
 let clock: ManualClock;
 let started: ChildProcess[];
 let pools: ParserPool[];
-/** The processor time of each child, as last seen. */
+/** The last measured processor time of each child. */
 let usedMs: Map<ChildProcess, number>;
 beforeEach(() => {
   clock = new ManualClock();
@@ -47,7 +47,7 @@ function noted(child: ChildProcess, used: number | undefined): number | undefine
   return used;
 }
 
-/** As if it had taken so much since its document came. */
+/** Lets the child appear to have used this much processor time for its document. */
 function useTime(child: ChildProcess, ms: number): void {
   jest.spyOn(child, 'processorTimeMs').mockReturnValue((usedMs.get(child) ?? 0) + ms);
 }
@@ -69,9 +69,9 @@ function poolOf(start: () => Promise<ChildProcess>, max = 1, time: Clock = clock
 }
 
 const real = (max = 1): ParserPool => poolOf(() => startParser(processes), max);
-/** As it is in the service, in real time. */
+/** In real time. */
 const fair = (max: number): ParserPool => poolOf(() => startParser(processes), max, new SystemClock());
-/** A parser that says it is ready and then does this. */
+/** A process that sends `ready` and then runs the script. */
 const scripted = (script: string, max = 1): ParserPool =>
   poolOf(() => {
     const ready = frameOf({ kind: 'ready' }).toString('base64');
@@ -85,8 +85,8 @@ const scripted = (script: string, max = 1): ParserPool =>
 const HANGS = `process.stdin.resume(); process.stdin.once('data', () => { for (;;); })`;
 const CRASHES = `process.stdin.once('data', () => process.exit(3))`;
 
-describe('documents are read in another process', () => {
-  it('that reads one after the other, and all parts of them', async () => {
+describe('a document is parsed in a child process', () => {
+  it('that parses one document after the other and returns all blocks of each', async () => {
     const pool = real();
     const paragraphs = Array.from({ length: 40 }, (_, index) => `Paragraph ${index} ${'word '.repeat(20_000)}`);
     const parsed = await parseWith(pool, documentOf(paragraphs.join('\n\n'), { name: 'long.txt' }), never);
@@ -103,7 +103,7 @@ describe('documents are read in another process', () => {
     expect(started).toHaveLength(1);
   });
 
-  it('that gives a large table in parts, each of which begins with its title and the names of its columns', async () => {
+  it('that returns a large table in parts, each with its caption and column names', async () => {
     const head = [
       ['Fares of 2024', '', ''],
       ['Route', 'Fare', 'Duration'],
@@ -120,7 +120,7 @@ describe('documents are read in another process', () => {
     expect(parts.flatMap((part) => part.slice(2))).toEqual(rows);
   });
 
-  it('several at once, each in a process of its own', async () => {
+  it('of its own while other documents are parsed', async () => {
     const pool = real(3);
     const texts = Array.from({ length: 12 }, (_, index) => `text ${index}`);
     const parsed = await Promise.all(
@@ -130,7 +130,7 @@ describe('documents are read in another process', () => {
     expect(started).toHaveLength(2);
   });
 
-  it('of 50 MB are sent to the end, and refused by what they hold', async () => {
+  it('that reads all 50 MB of a file before it refuses its content', async () => {
     let sent = 0;
     const content = async function* (): AsyncGenerator<Buffer> {
       for (; sent < 50 * MIB; sent += 64 * 1024) yield Buffer.alloc(64 * 1024, 'a b\n');
@@ -141,7 +141,7 @@ describe('documents are read in another process', () => {
     expect(sent).toBe(50 * MIB);
   });
 
-  it('no faster than it takes them: what does not fit into its pipe is not fetched', async () => {
+  it('that gets content only as fast as it reads it', async () => {
     let sent = 0;
     const content = async function* (): AsyncGenerator<Buffer> {
       for (; sent < 50 * MIB; sent += 64 * 1024) yield Buffer.alloc(64 * 1024);
@@ -151,8 +151,8 @@ describe('documents are read in another process', () => {
     const stopped = expect(
       parseWith(pool, { ...documentOf('x'), content, size: 50 * MIB }, stop.signal),
     ).rejects.toThrow('enough');
-    await until(() => sent > 0, 'it is being sent');
-    for (let turn = 0; turn < 1_000; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    await until(() => sent > 0, 'the first part to be sent');
+    for (let round = 0; round < 1_000; round += 1) await new Promise((resolve) => setImmediate(resolve));
     stop.abort(new Error('enough'));
     await stopped;
     expect(sent).toBeLessThan(2 * MIB);
@@ -160,10 +160,10 @@ describe('documents are read in another process', () => {
 });
 
 describe('a parser that', () => {
-  it('waits for something is killed when time has passed, though it takes no processor time', async () => {
+  it('uses no processor time is killed after the elapsed time limit', async () => {
     const pool = scripted('process.stdin.resume()');
     const failed = expect(parseWith(pool, documentOf('x'), never)).rejects.toMatchObject({ reason: 'too_slow' });
-    await until(() => clock.nextIn() === TIME_CHECK_MS, 'the document is sent');
+    await until(() => clock.nextIn() === TIME_CHECK_MS, 'the document to be sent');
     await clock.advance(PROCESSOR_MS * ELAPSED_PER_PROCESSOR_TIME - 1);
     expect(started[0]!.hasEnded).toBe(false);
     await clock.advance(TIME_CHECK_MS);
@@ -171,19 +171,19 @@ describe('a parser that', () => {
     expect((await started[0]!.ended).signal).toBe('SIGKILL');
   });
 
-  it('does not tell its processor time is measured by the time that passes', async () => {
+  it('has no measurable processor time is limited by elapsed time', async () => {
     const pool = scripted(HANGS);
     const failed = expect(parseWith(pool, documentOf('x'), never)).rejects.toMatchObject({ reason: 'too_slow' });
-    await until(() => started.length === 1, 'it starts');
+    await until(() => started.length === 1, 'the process to start');
     jest.spyOn(started[0]!, 'processorTimeMs').mockReturnValue(undefined);
-    await until(() => clock.nextIn() === TIME_CHECK_MS, 'the document is sent');
+    await until(() => clock.nextIn() === TIME_CHECK_MS, 'the document to be sent');
     await clock.advance(PROCESSOR_MS - 1);
     expect(started[0]!.hasEnded).toBe(false);
     await clock.advance(1);
     await failed;
   });
 
-  it('is held up by a PDF of 10 kB is killed after 10 s of processor time, and the next document is read', async () => {
+  it('is blocked by a PDF of 10 kB is killed after 10 s of processor time, and the next document is parsed', async () => {
     const pool = fair(1);
     await expect(parseWith(pool, documentOf(SLOW_PDF, { name: 'a.pdf' }), never)).rejects.toMatchObject({
       reason: 'too_slow',
@@ -194,13 +194,13 @@ describe('a parser that', () => {
     expect(started).toHaveLength(2);
   });
 
-  it('ends is replaced once, and then the document is broken', async () => {
+  it('crashes is replaced once, and after a second crash the document is broken', async () => {
     const pool = scripted(CRASHES);
     await expect(parseWith(pool, documentOf('x'), never)).rejects.toMatchObject({ reason: 'broken' });
     expect(started).toHaveLength(2);
   });
 
-  it('was killed by somebody is replaced, and the document is read', async () => {
+  it('crashes for another reason than the document is replaced, and the document is parsed', async () => {
     let isFirst = true;
     const pool = poolOf(() => {
       const first = isFirst;
@@ -219,7 +219,7 @@ describe('a parser that', () => {
     ]);
   });
 
-  it('takes too much memory means that the document is too large', async () => {
+  it('uses too much memory makes the document too large', async () => {
     const pool = scripted(
       `process.stdin.once('data', () => { const kept = []; for (;;) kept.push(new Array(1000).fill('x').map((x, i) => x + i)); })`,
     );
@@ -227,33 +227,33 @@ describe('a parser that', () => {
     expect(started).toHaveLength(1);
   });
 
-  it('does not come up is nobody’s fault', async () => {
+  it('does not start fails with an error that is not the document’s', async () => {
     const pool = poolOf(() => processes.start({ command: 'false', args: [], env: {}, folder: tmpdir() }));
-    await expect(parseWith(pool, documentOf('x'), never)).rejects.toThrow('has not come up');
+    await expect(parseWith(pool, documentOf('x'), never)).rejects.toThrow('did not become ready');
   });
 
-  it('says what is no message is not believed', async () => {
+  it('writes an invalid message is killed', async () => {
     const pool = scripted(`process.stdin.once('data', () => process.stdout.write(Buffer.from([255, 255, 255, 255])))`);
     await expect(parseWith(pool, documentOf('x'), never)).rejects.toMatchObject({ reason: 'broken' });
   });
 });
 
 describe('the pool', () => {
-  it('reads on with the next when one is given up, in mid-document or while waiting', async () => {
+  it('frees the parser of an aborted document, and the place of one that waits', async () => {
     const pool = scripted(HANGS);
     const [reading, waiting] = [new AbortController(), new AbortController()];
     const first = parseWith(pool, documentOf('x'), reading.signal);
     const second = parseWith(pool, documentOf('x'), waiting.signal);
-    await until(() => pool.waiting === 1 && clock.pending() > 0, 'one is read');
-    waiting.abort(new Error('given up waiting'));
-    await expect(second).rejects.toThrow('given up waiting');
-    reading.abort(new Error('given up reading'));
-    await expect(first).rejects.toThrow('given up reading');
+    await until(() => pool.waiting === 1 && clock.pending() > 0, 'the first document to be parsed');
+    waiting.abort(new Error('aborted while waiting'));
+    await expect(second).rejects.toThrow('aborted while waiting');
+    reading.abort(new Error('aborted while parsing'));
+    await expect(first).rejects.toThrow('aborted while parsing');
     expect((await started[0]!.ended).signal).toBe('SIGKILL');
     expect([pool.size, pool.waiting]).toEqual([0, 0]);
   });
 
-  it('reads the small texts of others, and of a colleague, while an organization’s hostile files are read', async () => {
+  it('parses small texts of other organizations, and of the same one, while hostile files of one are parsed', async () => {
     const pool = fair(3);
     const stop = new AbortController();
     const hostile = Array.from({ length: 5 }, () =>
@@ -261,40 +261,40 @@ describe('the pool', () => {
         () => 'ended' as const,
       ),
     );
-    await until(() => started.length === 2, 'two of them have parsers');
-    await parseWith(pool, documentOf('the text of somebody else', { name: 'a.txt', organizationId: 'b' }), never);
-    // None of the five has come to its end, and no document was set back yet.
+    await until(() => started.length === 2, 'two hostile files to have parsers');
+    await parseWith(pool, documentOf('a text of another one', { name: 'a.txt', organizationId: 'b' }), never);
+    // None of the five has ended, and none was postponed yet.
     expect([pool.waiting, started.length]).toEqual([3, 3]);
-    await parseWith(pool, documentOf('the text of a colleague', { name: 'a.txt', organizationId: 'a' }), never);
-    expect(await Promise.race([...hostile, Promise.resolve('going on')])).toBe('going on');
-    const setBack = started.filter(({ hasEnded }) => hasEnded).map((child) => usedMs.get(child) ?? 0);
-    for (const used of setBack) expect(used).toBeLessThan(3 * QUICK_PROCESSOR_MS);
-    expect(setBack).toHaveLength(4);
-    stop.abort(new Error('seen'));
+    await parseWith(pool, documentOf('a text of the same one', { name: 'a.txt', organizationId: 'a' }), never);
+    expect(await Promise.race([...hostile, Promise.resolve('running')])).toBe('running');
+    const postponed = started.filter(({ hasEnded }) => hasEnded).map((child) => usedMs.get(child) ?? 0);
+    for (const used of postponed) expect(used).toBeLessThan(3 * QUICK_PROCESSOR_MS);
+    expect(postponed).toHaveLength(4);
+    stop.abort(new Error('the test ends'));
     await Promise.all(hostile);
   });
 
-  it('counts the time of a document that was set back', async () => {
+  it('counts the processor time of a postponed document over all attempts', async () => {
     const pool = scripted(HANGS, 3);
     const failed = [1, 2].map(() =>
       expect(parseWith(pool, documentOf('x'), never)).rejects.toMatchObject({ reason: 'too_slow' }),
     );
-    await until(() => usedMs.size === 2, 'both are sent');
+    await until(() => usedMs.size === 2, 'both documents to be sent');
     for (const child of started) useTime(child, 4_000);
     await clock.advance(TIME_CHECK_MS);
-    await until(() => started.filter(({ hasEnded }) => hasEnded).length === 1, 'one is set back');
+    await until(() => started.filter(({ hasEnded }) => hasEnded).length === 1, 'one document to be postponed');
     useTime(
       started.find(({ hasEnded }) => !hasEnded)!,
       PROCESSOR_MS,
     );
     await clock.advance(TIME_CHECK_MS);
-    await until(() => usedMs.size === 3, 'it is sent again');
+    await until(() => usedMs.size === 3, 'the document to be sent again');
     useTime(started[2]!, PROCESSOR_MS - 4_000);
     await clock.advance(TIME_CHECK_MS);
     await Promise.all(failed);
   });
 
-  it('ends parsers that are not used for a while', async () => {
+  it('ends idle processes', async () => {
     const pool = real();
     await parseWith(pool, documentOf('x', { name: 'a.txt' }), never);
     await clock.advance(PARSER_IDLE_MS - 1);
@@ -304,7 +304,7 @@ describe('the pool', () => {
     expect((await started[0]!.ended).exitCode).toBe(0);
   });
 
-  it('ends all of them when it is closed, and takes nothing more', async () => {
+  it('ends all processes when it is closed, and refuses further documents', async () => {
     const pool = real(2);
     await Promise.all(['a', 'b'].map((organizationId) => parseWith(pool, documentOf('x', { organizationId }), never)));
     await pool.close();
@@ -312,15 +312,15 @@ describe('the pool', () => {
     await expect(parseWith(pool, documentOf('x'), never)).rejects.toThrow('stopping');
   });
 
-  it('gives up on a document that does not come', async () => {
+  it('fails a document whose content does not arrive', async () => {
     const pool = real();
     const content = (): AsyncIterable<Buffer> => ({
       [Symbol.asyncIterator]: () => ({ next: () => new Promise<never>(() => undefined) }),
     });
     const failed = expect(parseWith(pool, { ...documentOf('x'), content, size: 2 * MIB }, never)).rejects.toThrow(
-      'has not come in time',
+      'did not arrive in time',
     );
-    await until(() => clock.nextIn() === CONTENT_STALL_MS && pool.size === 1, 'it is waited for');
+    await until(() => clock.nextIn() === CONTENT_STALL_MS && pool.size === 1, 'the pool to wait for content');
     await clock.advance(CONTENT_STALL_MS);
     await failed;
   });

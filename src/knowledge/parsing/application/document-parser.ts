@@ -2,24 +2,24 @@ import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { ChildProcesses } from '../../../platform/processes/index.js';
 import type { DocumentRequest, ParsedDocument } from '../domain/parsed-document.js';
 import { MAX_PARSERS } from '../limits.js';
-import { ParserEnded, SetBack } from './pool/parser-process.js';
+import { ParserEnded, ParsingPostponed } from './pool/parser-process.js';
 import { ParserPool } from './pool/parser-pool.js';
-import { ParserTurn } from './pool/parser-turns.js';
+import { QueuedDocument } from './pool/parser-queue.js';
 import { startParser } from './pool/start-parser.js';
 
 export interface DocumentInput extends DocumentRequest {
-  /** Organizations take turns, and none takes all parsers. */
+  /** Parsers are shared out fairly between organizations. */
   readonly organizationId: string;
   /**
-   * The parts of the whole document, from the beginning each time: it is called once a parser is free, and again where
-   * that one ends. Nothing more is read of it when the signal aborts.
+   * Returns the parts of the whole document. It is called when a parser is free, and again if that parser ends. The parser
+   * reads no further part after the signal aborts.
    */
-  readonly content: (stop: AbortSignal) => AsyncIterable<Buffer>;
-  /** Of `content`, in bytes. */
+  readonly content: (stop: AbortSignal) => AsyncIterable<Buffer> | Iterable<Buffer>;
+  /** The size of the content in bytes. */
   readonly size: number;
 }
 
-/** Reads documents that anybody may have made, where they can do no harm: outside this process, in bounded memory and time. */
+/** Parses documents of unknown origin in child processes, in bounded memory and time. */
 @Injectable()
 export class DocumentParser implements OnApplicationShutdown {
   private readonly pool: ParserPool;
@@ -33,30 +33,30 @@ export class DocumentParser implements OnApplicationShutdown {
   }
 
   /**
-   * @throws UnreadableDocument for what is wrong with the document; the reason of `signal` when it aborts; anything else
-   * is the parser's own fault and may be tried again
+   * @throws UnreadableDocument for what is wrong with the document; the reason of `signal` when it aborts; any other error
+   * is the parser's own fault, and the caller may try again
    */
   parse(document: DocumentInput, signal: AbortSignal): Promise<ParsedDocument> {
     return parseWith(this.pool, document, signal);
   }
 }
 
-/** A parser that ends in mid-document may have done so for another reason: the document is given to a fresh one, once. */
+/** If a parser ends before it has answered, the document may not be the cause: a fresh parser gets it once more. */
 export async function parseWith(
   pool: ParserPool,
   { organizationId, content, size, ...request }: DocumentInput,
   signal: AbortSignal,
 ): Promise<ParsedDocument> {
-  const turn = new ParserTurn(organizationId, size);
+  const queued = new QueuedDocument(organizationId, size);
   for (let wasEnded = false; ;) {
     try {
-      return await pool.use(turn, signal, (parser, mayGoOn) =>
-        parser.parse({ request, content, turn, mayGoOn }, signal),
+      return await pool.use(queued, signal, (parser, mayContinue) =>
+        parser.parse({ request, content, queued, mayContinue }, signal),
       );
     } catch (error) {
-      if (error instanceof SetBack) turn.isSlow = true;
+      if (error instanceof ParsingPostponed) queued.isSlow = true;
       else if (!(error instanceof ParserEnded)) throw error;
-      // A fresh one has no remains of others that could have been too much.
+      // A fresh parser holds no memory of earlier documents, so this document alone took too much.
       else if (wasEnded || (error.tookTooMuchMemory && error.wasFresh)) throw error.asUnreadable();
       else wasEnded = true;
     }

@@ -1,16 +1,14 @@
-/** What a document's bytes turned out to be. */
 export const DOCUMENT_FORMATS = ['text', 'markdown', 'html', 'pdf', 'docx', 'pptx', 'xlsx', 'csv', 'json'] as const;
 export type DocumentFormat = (typeof DOCUMENT_FORMATS)[number];
 
-/** What is wanted of a document, and what is said of it. */
 export interface DocumentRequest {
-  /** As the server or the client says, parameters included; null where nothing is said. */
+  /** As the server or the client sent it, with parameters; null if it sent none. */
   readonly contentType: string | null;
-  /** The file's name, whose extension counts where nothing else tells; null for a page. */
+  /** The file's name; null for a page. Its extension tells text formats apart. */
   readonly name: string | null;
-  /** Where a page was fetched, after redirects; its links are relative to this. */
+  /** The page's address after redirects, the base of its links; null for a file. */
   readonly url: string | null;
-  /** Any other ends as `UnreadableDocument`. */
+  /** A document of any other format fails with `UnreadableDocument`. */
   readonly formats: readonly DocumentFormat[];
 }
 
@@ -24,33 +22,33 @@ export type Block = BlockPlace &
     | { readonly kind: 'table'; readonly rows: readonly (readonly string[])[] }
   );
 
-/** Where a block stands in its document. */
+/** The position of a block in its document. */
 export interface BlockPlace {
   readonly page?: number;
-  /** The nearest at or before it that an address can end with. */
+  /** The nearest id at or before the block that can be a fragment of the page's address. */
   readonly anchor?: string;
-  /** What it defines or is the content of, below the headings: a `dt`, a `summary`, a tab; those around it first, separated by ` › `. */
+  /** What the block defines or belongs to below the headings: a `dt`, a `summary`, a tab. Nested ones, the outer first, are separated by ` › `. */
   readonly term?: string;
 }
 
-/** What an HTML page says about itself and others; URLs are absolute and without fragment. */
+/** Metadata of an HTML page. URLs are absolute and without fragment. */
 export interface PageFacts {
-  /** Those of `a` and `area`, in order, each once; none of `rel=nofollow`, and none where the page asks not to follow. */
+  /** Of `a` and `area` elements, in order, each once. Without those with `rel=nofollow`; empty if the page's robots tag says nofollow. */
   readonly links: readonly string[];
   readonly canonical: string | null;
-  /** `<meta name=robots>` forbids to index the page. */
+  /** `<meta name=robots>` forbids indexing. */
   readonly noindex: boolean;
-  /** `<meta http-equiv=refresh>` to another address. */
+  /** The target of `<meta http-equiv=refresh>`. */
   readonly refresh: string | null;
 }
 
 export interface ParsedDocument {
   readonly format: DocumentFormat;
-  /** Of the document itself; null where it has none. */
+  /** Null if the document has none. */
   readonly title: string | null;
-  /** What the document says it is written in, as the first part of a language tag (`de`); null where it does not. */
+  /** The language that the document declares, as the first part of a language tag (`de`); null if it declares none. */
   readonly language: string | null;
   readonly blocks: readonly Block[];
-  /** Of HTML pages alone. */
+  /** Null for all formats but HTML. */
   readonly page: PageFacts | null;
 }

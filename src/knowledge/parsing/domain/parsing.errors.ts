@@ -3,7 +3,7 @@ import { DomainError } from '../../../platform/errors/index.js';
 export type UnreadableReason =
   'empty' | 'unsupported_type' | 'type_mismatch' | 'encrypted' | 'broken' | 'too_large' | 'too_slow' | 'no_text';
 
-/** A document that cannot be read, now or later. `message` is for the person whose document it is. */
+/** The document cannot be read, and another attempt would not change that. `message` is for the person whose document it is. */
 export class UnreadableDocument extends DomainError {
   constructor(
     readonly reason: UnreadableReason,
@@ -12,4 +12,9 @@ export class UnreadableDocument extends DomainError {
   ) {
     super('unprocessable', message, wording);
   }
+}
+
+export function passwordProtected(what: 'file' | 'PDF'): UnreadableDocument {
+  const message = `The ${what} is protected by a password. Save it without one and upload it again.`;
+  return new UnreadableDocument('encrypted', message);
 }

@@ -4,7 +4,6 @@ import { DatabaseUnavailable } from '../../../platform/database/index.js';
 import { DomainError } from '../../../platform/errors/index.js';
 import { Logger } from '../../../platform/telemetry/index.js';
 import { DocumentParser } from '../../parsing/application/document-parser.js';
-import { onePart } from '../../parsing/domain/one-part.js';
 import type { DocumentFormat, ParsedDocument } from '../../parsing/domain/parsed-document.js';
 import { UnreadableDocument } from '../../parsing/domain/parsing.errors.js';
 import type { ScopedPage } from '../domain/crawl-scope.js';
@@ -165,7 +164,7 @@ export class VisitPage {
     const { organizationId } = crawl;
     const document = {
       organizationId,
-      content: () => onePart(body),
+      content: () => [body],
       size: body.length,
       contentType,
       name: null,

@@ -3,7 +3,6 @@ import { Clock } from '../../../../platform/clock/index.js';
 import { DocumentIndex } from '../../../index/application/indexing/document-index.js';
 import { MAX_UPLOAD_BYTES } from '../../../limits.js';
 import { DocumentParser } from '../../../parsing/application/document-parser.js';
-import { onePart } from '../../../parsing/domain/one-part.js';
 import { DOCUMENT_FORMATS, type ParsedDocument } from '../../../parsing/domain/parsed-document.js';
 import { UnreadableDocument } from '../../../parsing/domain/parsing.errors.js';
 import { DriveFailure } from '../../domain/drive-failure.js';
@@ -108,7 +107,7 @@ export class DriveFetching {
   ): Promise<ParsedDocument> {
     const document = {
       organizationId,
-      content: () => onePart(bytes),
+      content: () => [bytes],
       size: bytes.length,
       contentType: contentType === 'application/octet-stream' ? null : contentType,
       // The name of an exported document does not tell the export format.

@@ -1,6 +1,6 @@
 import type { Block } from '../../domain/parsed-document.js';
 
-/** What a block or a cell weighs besides its characters. */
+/** Added to the characters of each block and cell. */
 const OVERHEAD = 8;
 
 const rowWeight = (row: readonly string[]): number => row.reduce((sum, cell) => sum + cell.length + OVERHEAD, 0);
@@ -11,7 +11,7 @@ export function weightOf(block: Block): number {
   );
 }
 
-/** A block in pieces that are no larger, as long as its parts allow; each piece of a table begins with its captions and the names of its columns. */
+/** Splits a block into smaller ones where its parts allow it. Each piece of a table begins with the captions and the column names. */
 export function* splitBlock(block: Block, maxCharacters: number): Generator<Block> {
   if (weightOf(block) <= maxCharacters) yield block;
   else if (block.kind === 'table') yield* splitTable(block, maxCharacters);
@@ -22,17 +22,11 @@ function* splitTable(
   { rows: all, ...block }: Block & { readonly kind: 'table' },
   maxCharacters: number,
 ): Generator<Block> {
-  const head = all.slice(
-    0,
-    1 +
-      Math.max(
-        0,
-        all.findIndex((row) => row.slice(1).some((cell) => cell !== '')),
-      ),
-  );
+  const columnNames = all.findIndex((row) => row.slice(1).some((cell) => cell !== ''));
+  const head = all.slice(0, Math.max(0, columnNames) + 1);
   const start = head.reduce((sum, row) => sum + rowWeight(row), 0);
   if (start > maxCharacters / 4) {
-    // To name such columns again and again would multiply the document.
+    // Repeating such long column names would multiply the document.
     for (const row of all)
       for (const text of pieces(row.join('\n'), maxCharacters)) yield { ...block, kind: 'text', text };
     return;
@@ -49,7 +43,7 @@ function* splitTable(
   yield { ...block, rows };
 }
 
-/** At the end of a line or a word where there is one in the second half. */
+/** Cuts at the last line end or space in the second half of a piece, if there is one. */
 function* pieces(text: string, maxCharacters: number): Generator<string> {
   let start = 0;
   while (text.length - start > maxCharacters) {

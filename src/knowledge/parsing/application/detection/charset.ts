@@ -1,12 +1,12 @@
 import chardet from 'chardet';
 
-/** Browsers read no further for `<meta charset>`; generated heads are longer than theirs. */
+/** Browsers look for `<meta charset>` in 1,024 bytes; generated heads are longer. */
 const META_BYTES = 4_096;
-/** As many characters that are UTF-8 by chance do not occur. */
+/** Text in another encoding does not have this many valid UTF-8 sequences by chance. */
 const SURE_SEQUENCES = 4;
 /** Enough to tell languages apart. */
 const SAMPLE_BYTES = 64 * 1024;
-/** Encodings of which valid UTF-8 is part, or whose every text is valid UTF-8. */
+/** Encodings whose texts may be valid UTF-8 as well. */
 const SEVEN_BIT = /^(utf-16|iso-2022)/;
 
 /** @param declared a content type with its parameters. @returns the text without its byte order mark */
@@ -15,17 +15,18 @@ export function decode(content: Buffer, declared: string | null, isHtml: boolean
 }
 
 export function encodingOf(content: Buffer, declared: string | null, isHtml: boolean): string {
-  const mark = markOf(content) ?? unmarkedUtf16(content);
-  if (mark !== undefined) return mark;
+  const marked = byteOrderMark(content) ?? unmarkedUtf16(content);
+  if (marked !== undefined) return marked;
   const labels = [charsetParameter(declared), isHtml ? metaCharset(content) : undefined];
-  const said = labels.map(known).find((encoding) => encoding !== undefined);
+  const labelled = labels.map(knownEncoding).find((encoding) => encoding !== undefined);
   const sequences = validUtf8Sequences(content);
-  if (said !== undefined && (sequences < SURE_SEQUENCES || SEVEN_BIT.test(said))) return said;
-  if (sequences >= 0) return isEscaped(content) ? 'iso-2022-jp' : 'utf-8';
-  return detected(content) ?? 'windows-1252';
+  if (labelled !== undefined && (sequences < SURE_SEQUENCES || SEVEN_BIT.test(labelled))) return labelled;
+  if (sequences < 0) return guessed(content) ?? 'windows-1252';
+  const isIso2022 = content.includes('\x1b$B') || content.includes('\x1b$@');
+  return isIso2022 ? 'iso-2022-jp' : 'utf-8';
 }
 
-function known(label: string | undefined): string | undefined {
+function knownEncoding(label: string | undefined): string | undefined {
   if (label === undefined) return undefined;
   try {
     return new TextDecoder(label).encoding;
@@ -43,17 +44,16 @@ function metaCharset(content: Buffer): string | undefined {
   const label =
     /<meta\s[^>]{0,500}?charset\s*=\s*["']?([\w:.-]+)/i.exec(head)?.[1] ??
     /^<\?xml[^>]{0,200}encoding\s*=\s*["']([\w:.-]+)/i.exec(head)?.[1];
-  // It could not have been read as ASCII if it were so.
+  // In UTF-16 the label would not be readable as ASCII.
   return label !== undefined && /^utf-?16/i.test(label) ? 'utf-8' : label;
 }
 
-function markOf(content: Buffer): string | undefined {
-  if (content[0] === 0xef && content[1] === 0xbb && content[2] === 0xbf) return 'utf-8';
-  if (content[0] === 0xff && content[1] === 0xfe) return 'utf-16le';
-  return content[0] === 0xfe && content[1] === 0xff ? 'utf-16be' : undefined;
+function byteOrderMark(content: Buffer): string | undefined {
+  if (content.toString('hex', 0, 3) === 'efbbbf') return 'utf-8';
+  return { fffe: 'utf-16le', feff: 'utf-16be' }[content.toString('hex', 0, 2)];
 }
 
-/** Text of any language has spaces, line ends and digits, of whose two bytes one is zero: always the same one. */
+/** Text of any language has spaces, line ends and digits. In UTF-16 one of their two bytes is zero, always the same one. */
 function unmarkedUtf16(content: Buffer): string | undefined {
   const length = Math.min(content.length, SAMPLE_BYTES);
   const zeros = [0, 0];
@@ -65,7 +65,7 @@ function unmarkedUtf16(content: Buffer): string | undefined {
   return even > many && odd === 0 ? 'utf-16be' : undefined;
 }
 
-/** -1 where it is not UTF-8 at all. The last character may be cut off. */
+/** @returns at most `SURE_SEQUENCES`; -1 if the content is not UTF-8. The last character may be cut off. */
 function validUtf8Sequences(content: Buffer): number {
   try {
     new TextDecoder('utf-8', { fatal: true }).decode(content, { stream: true });
@@ -80,18 +80,10 @@ function validUtf8Sequences(content: Buffer): number {
   return sequences;
 }
 
-/** Of the encodings in seven bits, the one that is still met with. */
-function isEscaped(content: Buffer): boolean {
-  return content.includes('\x1b$B') || content.includes('\x1b$@');
-}
-
-function detected(content: Buffer): string | undefined {
-  // The names of tags would speak for English.
+function guessed(content: Buffer): string | undefined {
+  // Without tags, whose names would count as English.
   const sample = content.toString('latin1', 0, SAMPLE_BYTES).replace(/<[^<>]*>/g, ' ');
-  for (const { name } of chardet.analyse(Buffer.from(sample, 'latin1'))) {
-    const encoding = known(name);
-    // UTF-8 is ruled out by now, and UTF-16 shows by its zeros.
-    if (encoding !== undefined && !encoding.startsWith('utf-')) return encoding;
-  }
-  return undefined;
+  const encodings = chardet.analyse(Buffer.from(sample, 'latin1')).map(({ name }) => knownEncoding(name));
+  // The content is neither UTF-8 nor UTF-16.
+  return encodings.find((encoding) => encoding !== undefined && !encoding.startsWith('utf-'));
 }

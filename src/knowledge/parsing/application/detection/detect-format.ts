@@ -2,11 +2,11 @@ import { UnreadableDocument } from '../../domain/parsing.errors.js';
 import type { DocumentFormat } from '../../domain/parsed-document.js';
 import type { ReadableDocument } from '../formats/reading.js';
 import { contentKindOf, type ContentKind } from './content-kind.js';
-import { declaredKind, FORMAT_LABELS, FORMAT_NAMES, namedKind, type SaidKind, TEXT_FORMATS } from './known-types.js';
+import { type DeclaredKind, FORMATS, kindOfContentType, kindOfName } from './known-types.js';
 
 /**
- * What a document is. Its bytes decide; of text, which may be anything, what it is said to be. A file that is not what
- * its name or its content type say is refused; with a page nobody can do anything about what its server says.
+ * Detects the format from the bytes, and the kind of text from the name and the content type. A file is refused if they
+ * contradict its bytes. A page is not, since its reader cannot change what the server declares.
  * @throws UnreadableDocument
  */
 export async function detectFormat(document: ReadableDocument): Promise<DocumentFormat> {
@@ -15,22 +15,20 @@ export async function detectFormat(document: ReadableDocument): Promise<Document
   if (document.url === null) refuseMismatch(document, found);
   if (found.kind === 'other') throw unsupported(found.label, formats);
   const format = found.kind === 'format' ? found.format : textFormat(document, found.looksLikeHtml);
-  if (!formats.includes(format)) throw unsupported(FORMAT_LABELS[format], formats);
+  if (!formats.includes(format)) throw unsupported(FORMATS[format].label, formats);
   return format;
 }
 
 function unsupported(label: string, formats: readonly DocumentFormat[]): UnreadableDocument {
-  return new UnreadableDocument(
-    'unsupported_type',
-    `It is ${label}, which cannot be read. These can: ${formats.map((format) => FORMAT_NAMES[format]).join(', ')}.`,
-  );
+  const names = formats.map((format) => FORMATS[format].name).join(', ');
+  return new UnreadableDocument('unsupported_type', `It is ${label}, which cannot be read. These can: ${names}.`);
 }
 
 function textFormat({ name, url, contentType }: ReadableDocument, looksLikeHtml: boolean): DocumentFormat {
-  const named = namedKind(name ?? (url === null ? null : new URL(url).pathname));
-  const declared = declaredKind(contentType);
+  const named = kindOfName(name ?? (url === null ? null : new URL(url).pathname));
+  const declared = kindOfContentType(contentType);
   if (url !== null) {
-    // Servers say `text/plain` of what they do not know, and paths that end like files are often none.
+    // Servers send `text/plain` for types that they do not recognize, and a path that ends like a file name often is none.
     if (isTextFormat(declared) && declared !== 'text') return declared;
     if (looksLikeHtml && declared !== 'text') return 'html';
     return isTextFormat(named) && named !== 'html' ? named : 'text';
@@ -41,25 +39,25 @@ function textFormat({ name, url, contentType }: ReadableDocument, looksLikeHtml:
 }
 
 function refuseMismatch({ name, contentType }: ReadableDocument, found: ContentKind): void {
-  const holds = found.kind === 'other' ? found.label : found.kind === 'text' ? 'text' : FORMAT_LABELS[found.format];
-  if (disagrees(namedKind(name), found))
-    throw new UnreadableDocument('type_mismatch', `The file is named ${shortened(name ?? '')} but holds ${holds}.`);
-  if (disagrees(declaredKind(contentType), found)) {
+  const held = found.kind === 'other' ? found.label : found.kind === 'text' ? 'text' : FORMATS[found.format].label;
+  if (contradicts(kindOfName(name), found)) throw mismatch(`is named ${shortened(name ?? '')}`, held);
+  if (contradicts(kindOfContentType(contentType), found)) {
     const type = shortened((contentType ?? '').split(';')[0] ?? '');
-    throw new UnreadableDocument(
-      'type_mismatch',
-      `The file was uploaded with the content type ${type} but holds ${holds}.`,
-    );
+    throw mismatch(`was uploaded with the content type ${type}`, held);
   }
 }
 
-function disagrees(said: SaidKind, found: ContentKind): boolean {
-  if (said === undefined || said === 'other') return said === 'other' && found.kind !== 'other';
-  return found.kind === 'text' ? !isTextFormat(said) : found.kind === 'other' || found.format !== said;
+function mismatch(claim: string, held: string): UnreadableDocument {
+  return new UnreadableDocument('type_mismatch', `The file ${claim} but holds ${held}.`);
 }
 
-function isTextFormat(said: SaidKind): said is DocumentFormat {
-  return said !== undefined && said !== 'other' && TEXT_FORMATS.has(said);
+function contradicts(declared: DeclaredKind, found: ContentKind): boolean {
+  if (declared === undefined || declared === 'other') return declared === 'other' && found.kind !== 'other';
+  return found.kind === 'text' ? !isTextFormat(declared) : found.kind === 'other' || found.format !== declared;
+}
+
+function isTextFormat(declared: DeclaredKind): declared is DocumentFormat {
+  return declared !== undefined && declared !== 'other' && FORMATS[declared].isText === true;
 }
 
 function shortened(name: string): string {

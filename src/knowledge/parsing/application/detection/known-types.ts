@@ -1,153 +1,128 @@
 import type { DocumentFormat } from '../../domain/parsed-document.js';
 
-/** What a person calls them. */
-export const FORMAT_LABELS: Readonly<Record<DocumentFormat, string>> = {
-  text: 'plain text',
-  markdown: 'Markdown',
-  html: 'HTML',
-  pdf: 'a PDF document',
-  docx: 'a Word document',
-  pptx: 'a PowerPoint presentation',
-  xlsx: 'an Excel workbook',
-  csv: 'CSV',
-  json: 'JSON',
-};
-export const FORMAT_NAMES: Readonly<Record<DocumentFormat, string>> = {
-  ...{
-    text: 'text',
-    markdown: 'Markdown',
-    html: 'HTML',
-    pdf: 'PDF',
-    docx: 'DOCX',
-    pptx: 'PPTX',
-    xlsx: 'XLSX',
-    csv: 'CSV',
-    json: 'JSON',
-  },
-};
+interface KnownFormat {
+  readonly name: string;
+  /** What a person calls one document of the format. */
+  readonly label: string;
+  readonly extensions: string;
+  readonly contentTypes: string;
+  /** Text formats have no bytes of their own by which they could be detected. */
+  readonly isText?: true;
+}
 
-/** They look alike byte by byte: what they are is what they are said to be. */
-export const TEXT_FORMATS: ReadonlySet<DocumentFormat> = new Set(['text', 'markdown', 'html', 'csv', 'json']);
-
-const EXTENSIONS: Readonly<Record<string, DocumentFormat>> = {
-  ...{
-    txt: 'text',
-    text: 'text',
-    log: 'text',
-    md: 'markdown',
-    markdown: 'markdown',
-    mdx: 'markdown',
-    html: 'html',
-    htm: 'html',
-    xhtml: 'html',
+const OFFICE = 'application/vnd.openxmlformats-officedocument';
+export const FORMATS: Readonly<Record<DocumentFormat, KnownFormat>> = {
+  text: { name: 'text', label: 'plain text', extensions: 'txt text log', contentTypes: 'text/plain', isText: true },
+  markdown: {
+    name: 'Markdown',
+    label: 'Markdown',
+    extensions: 'md markdown mdx',
+    contentTypes: 'text/markdown text/x-markdown',
+    isText: true,
   },
-  ...{
-    pdf: 'pdf',
-    docx: 'docx',
-    docm: 'docx',
-    dotx: 'docx',
-    pptx: 'pptx',
-    pptm: 'pptx',
-    ppsx: 'pptx',
-    xlsx: 'xlsx',
-    xlsm: 'xlsx',
+  html: {
+    name: 'HTML',
+    label: 'HTML',
+    extensions: 'html htm xhtml',
+    contentTypes: 'text/html application/xhtml+xml',
+    isText: true,
   },
-  ...{ csv: 'csv', tsv: 'csv', tab: 'csv', json: 'json', jsonl: 'json', ndjson: 'json' },
-};
-
-const OFFICE = 'application/vnd.openxmlformats-officedocument.';
-const CONTENT_TYPES: Readonly<Record<string, DocumentFormat>> = {
-  ...{
-    'text/plain': 'text',
-    'text/markdown': 'markdown',
-    'text/x-markdown': 'markdown',
-    'text/html': 'html',
-    'application/xhtml+xml': 'html',
+  pdf: {
+    name: 'PDF',
+    label: 'a PDF document',
+    extensions: 'pdf',
+    contentTypes: 'application/pdf application/x-pdf',
   },
-  ...{
-    'application/pdf': 'pdf',
-    'application/x-pdf': 'pdf',
-    'text/csv': 'csv',
-    'application/csv': 'csv',
-    'text/tab-separated-values': 'csv',
+  docx: {
+    name: 'DOCX',
+    label: 'a Word document',
+    extensions: 'docx docm dotx',
+    contentTypes: `${OFFICE}.wordprocessingml.document`,
   },
-  ...{
-    'application/json': 'json',
-    'text/json': 'json',
-    'application/ld+json': 'json',
-    'application/x-ndjson': 'json',
-    'application/jsonl': 'json',
+  pptx: {
+    name: 'PPTX',
+    label: 'a PowerPoint presentation',
+    extensions: 'pptx pptm ppsx',
+    contentTypes: `${OFFICE}.presentationml.presentation`,
   },
-  [`${OFFICE}wordprocessingml.document`]: 'docx',
-  [`${OFFICE}presentationml.presentation`]: 'pptx',
-  [`${OFFICE}spreadsheetml.sheet`]: 'xlsx',
+  xlsx: {
+    name: 'XLSX',
+    label: 'an Excel workbook',
+    extensions: 'xlsx xlsm',
+    contentTypes: `${OFFICE}.spreadsheetml.sheet`,
+  },
+  csv: {
+    name: 'CSV',
+    label: 'CSV',
+    extensions: 'csv tsv tab',
+    contentTypes: 'text/csv application/csv text/tab-separated-values',
+    isText: true,
+  },
+  json: {
+    name: 'JSON',
+    label: 'JSON',
+    extensions: 'json jsonl ndjson',
+    contentTypes: 'application/json text/json application/ld+json application/x-ndjson application/jsonl',
+    isText: true,
+  },
 };
 
-/** Kinds of files that people know and that are none of the formats, by their extensions. */
-const OTHERS: Readonly<Record<string, string>> = {
-  ...{
-    png: 'a PNG image',
-    jpg: 'a JPEG image',
-    jpeg: 'a JPEG image',
-    gif: 'a GIF image',
-    webp: 'a WebP image',
-    bmp: 'a BMP image',
-    tif: 'a TIFF image',
-  },
-  ...{
-    tiff: 'a TIFF image',
-    heic: 'a HEIC image',
-    ico: 'an icon',
-    svg: 'an SVG image',
-    mp3: 'an audio file',
-    wav: 'an audio file',
-    ogg: 'an audio file',
-  },
-  ...{
-    m4a: 'an audio file',
-    flac: 'an audio file',
-    mp4: 'a video',
-    mov: 'a video',
-    avi: 'a video',
-    mkv: 'a video',
-    webm: 'a video',
-  },
-  ...{
-    zip: 'a ZIP archive',
-    gz: 'a gzip archive',
-    tar: 'a tar archive',
-    rar: 'a RAR archive',
-    '7z': 'a 7-Zip archive',
-    exe: 'a program',
-    dll: 'a program',
-  },
-  ...{ elf: 'a program', macho: 'a program', doc: 'an old Word document (.doc)', xls: 'an old Excel workbook (.xls)' },
-  ...{
-    ppt: 'an old PowerPoint presentation (.ppt)',
-    odt: 'an OpenDocument text',
-    ods: 'an OpenDocument spreadsheet',
-    odp: 'an OpenDocument presentation',
-  },
-  ...{ epub: 'an e-book', rtf: 'an RTF document', xml: 'XML', ps: 'a PostScript document', sqlite: 'a database' },
-};
+/** Other kinds of files: what a person calls one, and the usual extensions. */
+const OTHER_KINDS: readonly (readonly [label: string, extensions: string])[] = [
+  ['a PNG image', 'png'],
+  ['a JPEG image', 'jpg jpeg'],
+  ['a GIF image', 'gif'],
+  ['a WebP image', 'webp'],
+  ['a BMP image', 'bmp'],
+  ['a TIFF image', 'tif tiff'],
+  ['a HEIC image', 'heic'],
+  ['an SVG image', 'svg'],
+  ['an icon', 'ico'],
+  ['an audio file', 'mp3 wav ogg m4a flac'],
+  ['a video', 'mp4 mov avi mkv webm'],
+  ['a ZIP archive', 'zip'],
+  ['a gzip archive', 'gz'],
+  ['a tar archive', 'tar'],
+  ['a RAR archive', 'rar'],
+  ['a 7-Zip archive', '7z'],
+  ['a program', 'exe dll elf macho'],
+  ['an old Word document (.doc)', 'doc'],
+  ['an old Excel workbook (.xls)', 'xls'],
+  ['an old PowerPoint presentation (.ppt)', 'ppt'],
+  ['an OpenDocument text', 'odt'],
+  ['an OpenDocument spreadsheet', 'ods'],
+  ['an OpenDocument presentation', 'odp'],
+  ['an e-book', 'epub'],
+  ['an RTF document', 'rtf'],
+  ['XML', 'xml'],
+  ['a PostScript document', 'ps'],
+  ['a database', 'sqlite'],
+];
 
-/** How a person calls a kind of file whose usual extension is this. */
+const FORMAT_NAMES = Object.keys(FORMATS) as DocumentFormat[];
+const FORMAT_BY_EXTENSION = indexed(FORMAT_NAMES.map((format) => [format, FORMATS[format].extensions]));
+const FORMAT_BY_CONTENT_TYPE = indexed(FORMAT_NAMES.map((format) => [format, FORMATS[format].contentTypes]));
+const LABEL_BY_EXTENSION = indexed(OTHER_KINDS);
+
+function indexed<Value>(entries: readonly (readonly [Value, keys: string])[]): ReadonlyMap<string, Value> {
+  return new Map(entries.flatMap(([value, keys]) => keys.split(' ').map((key) => [key, value] as const)));
+}
+
+/** What a person calls a file whose usual extension is this. */
 export function labelOf(extension: string): string {
-  return OTHERS[extension] ?? `a file of the type ${extension.toUpperCase()}`;
+  return LABEL_BY_EXTENSION.get(extension) ?? `a file of the type ${extension.toUpperCase()}`;
 }
 
-/** What something says that a document is: a format, none of them, or nothing that tells. */
-export type SaidKind = DocumentFormat | 'other' | undefined;
+/** What a name or a content type declares: a format, another kind of file, or nothing. */
+export type DeclaredKind = DocumentFormat | 'other' | undefined;
 
-export function namedKind(name: string | null): SaidKind {
+export function kindOfName(name: string | null): DeclaredKind {
   const extension = /\.([a-z0-9]{1,10})$/i.exec(name ?? '')?.[1]?.toLowerCase() ?? '';
-  if (Object.hasOwn(EXTENSIONS, extension)) return EXTENSIONS[extension];
-  return Object.hasOwn(OTHERS, extension) ? 'other' : undefined;
+  return FORMAT_BY_EXTENSION.get(extension) ?? (LABEL_BY_EXTENSION.has(extension) ? 'other' : undefined);
 }
 
-/** Content types that browsers and servers give to anything tell nothing. */
-export function declaredKind(contentType: string | null): SaidKind {
+/** Types that browsers and servers send for any file, such as `application/octet-stream`, declare nothing. */
+export function kindOfContentType(contentType: string | null): DeclaredKind {
   const type = (contentType ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
-  if (Object.hasOwn(CONTENT_TYPES, type)) return CONTENT_TYPES[type];
-  return /^(?:image|audio|video)\//.test(type) ? 'other' : undefined;
+  return FORMAT_BY_CONTENT_TYPE.get(type) ?? (/^(?:image|audio|video)\//.test(type) ? 'other' : undefined);
 }

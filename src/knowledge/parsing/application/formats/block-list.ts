@@ -1,23 +1,20 @@
 import { UnreadableDocument } from '../../domain/parsing.errors.js';
 import type { Block } from '../../domain/parsed-document.js';
 import { MAX_CELL_CHARACTERS, MAX_CELLS, MAX_COLUMNS, MAX_TEXT_CHARACTERS } from '../../limits.js';
-import { oneLine, tidy, visible } from './text-of.js';
+import { oneLine, printable, tidy } from './clean-text.js';
 
-const TOO_MUCH = `The document holds more text than can be read: at most ${MAX_TEXT_CHARACTERS / 1_000_000} million characters.`;
+const TOO_MUCH_TEXT = `The document holds more text than can be read: at most ${MAX_TEXT_CHARACTERS / 1_000_000} million characters.`;
+const TOO_MANY_CELLS = `The document holds more table cells than can be read: at most ${MAX_CELLS / 1_000_000} million.`;
 
-/** Collects the blocks of one document, tidied and within bounds. */
+/** Collects the blocks of one document, cleans their text and limits their size. */
 export class BlockList {
-  private readonly list: Block[] = [];
-  private characters = 0;
-  private cells = 0;
-  /** Those of what is added from now on. */
+  readonly blocks: Block[] = [];
+  /** The place of the blocks that are added next. */
   page: number | undefined;
   anchor: string | undefined;
   term: string | undefined;
-
-  get blocks(): readonly Block[] {
-    return this.list;
-  }
+  private characters = 0;
+  private cells = 0;
 
   heading(level: number, text: string): void {
     const line = oneLine(text);
@@ -30,22 +27,19 @@ export class BlockList {
   }
 
   code(text: string): void {
-    const shown = visible(text).replace(/^\n+/, '').trimEnd();
-    if (shown !== '') this.add({ kind: 'code', text: shown });
+    const code = printable(text).replace(/^\n+/, '').trimEnd();
+    if (code !== '') this.add({ kind: 'code', text: code });
   }
 
-  /** Empty rows, and columns that are empty everywhere at the end, are left out. */
+  /** Leaves out empty rows and, at the end of all rows, empty columns. */
   table(rows: readonly (readonly string[])[]): void {
     const filled = rows
       .map((row) => row.slice(0, MAX_COLUMNS).map(cellText))
       .filter((row) => row.some((cell) => cell !== ''));
     const width = filled.reduce((widest, row) => Math.max(widest, row.findLastIndex((cell) => cell !== '') + 1), 0);
     if (width === 0) return;
-    if (width === 1) {
-      this.text(filled.map(([cell = '']) => cell).join('\n'));
-      return;
-    }
-    // One wide row makes all of them wide.
+    if (width === 1) return this.text(filled.map(([cell = '']) => cell).join('\n'));
+    // All rows are as wide as the widest one.
     this.cells += filled.length * width;
     BlockList.checkCells(this.cells);
     this.add({
@@ -54,26 +48,21 @@ export class BlockList {
     });
   }
 
-  /** For readers that hold cells before they make a table of them. */
+  /** For readers that collect cells before they add a table. @throws UnreadableDocument */
   static checkCells(cells: number): void {
-    if (cells > MAX_CELLS) {
-      throw new UnreadableDocument(
-        'too_large',
-        `The document holds more table cells than can be read: at most ${MAX_CELLS / 1_000_000} million.`,
-      );
-    }
+    if (cells > MAX_CELLS) throw new UnreadableDocument('too_large', TOO_MANY_CELLS);
   }
 
-  /** For readers that hold text before they make a block of it. */
+  /** For readers that collect text before they add a block. @throws UnreadableDocument */
   static checkHeld(characters: number): void {
-    if (characters > MAX_TEXT_CHARACTERS) throw new UnreadableDocument('too_large', TOO_MUCH);
+    if (characters > MAX_TEXT_CHARACTERS) throw new UnreadableDocument('too_large', TOO_MUCH_TEXT);
   }
 
   private add(block: Block): void {
     const { page, anchor, term } = this;
     this.characters += lengthOf(block) + (anchor?.length ?? 0) + (term?.length ?? 0);
     BlockList.checkHeld(this.characters);
-    this.list.push({
+    this.blocks.push({
       ...block,
       ...(page !== undefined && { page }),
       ...(anchor !== undefined && { anchor }),
@@ -84,7 +73,7 @@ export class BlockList {
 
 type Heading = Extract<Block, { kind: 'heading' }>;
 
-/** A document's title where it says none: its first heading, if that may be one. */
+/** The title of a document that declares none: its first heading, unless `mayBeTitle` rejects it. */
 export function firstHeading(
   blocks: readonly Block[],
   mayBeTitle: (heading: Heading) => boolean = () => true,

@@ -1,12 +1,12 @@
 import { UnreadableDocument } from '../../domain/parsing.errors.js';
 import type { DocumentFormat, ParsedDocument } from '../../domain/parsed-document.js';
 import { detectFormat } from '../detection/detect-format.js';
-import { FORMAT_LABELS } from '../detection/known-types.js';
+import { FORMATS } from '../detection/known-types.js';
 import { MAX_TITLE_CHARACTERS } from '../../limits.js';
 import type { FormatReader, ReadableDocument } from './reading.js';
-import { oneLine } from './text-of.js';
+import { oneLine } from './clean-text.js';
 
-/** Loaded when the first document of the format comes: a crawl never needs most of them. */
+/** Each is loaded with the first document of its format: a crawl never needs most of them. */
 const READERS: Readonly<Record<DocumentFormat, () => Promise<FormatReader>>> = {
   text: async () => (await import('./read-text.js')).readText,
   markdown: async () => (await import('./read-markdown.js')).readMarkdown,
@@ -19,13 +19,13 @@ const READERS: Readonly<Record<DocumentFormat, () => Promise<FormatReader>>> = {
   json: async () => (await import('./read-json.js')).readJson,
 };
 
-/** @throws UnreadableDocument where the document is at fault, whatever its reader threw */
+/** @throws UnreadableDocument, also for any error of the format's reader */
 export async function parseContent(document: ReadableDocument): Promise<ParsedDocument> {
   if (document.content.length === 0) throw new UnreadableDocument('empty', 'The file is empty: it has 0 bytes.');
   const format = await detectFormat(document);
   const reader = await READERS[format]();
   const { title, language, blocks, page } = await reader(document).catch((error: unknown) => {
-    throw reasonOf(error, format);
+    throw asUnreadable(error, format);
   });
   if (document.url === null && blocks.length === 0) {
     const hint = format === 'pdf' ? ' It may be a scan: only images of pages.' : '';
@@ -37,15 +37,13 @@ export async function parseContent(document: ReadableDocument): Promise<ParsedDo
   return { format, title: shortTitle || null, language, blocks, page: format === 'html' ? (page ?? null) : null };
 }
 
-function reasonOf(error: unknown, format: DocumentFormat): UnreadableDocument {
+function asUnreadable(error: unknown, format: DocumentFormat): UnreadableDocument {
   if (error instanceof UnreadableDocument) return error;
-  // Thrown where memory for one array or one string cannot be had, in these words.
+  // V8's errors for an array or a string that is too large.
   if (error instanceof RangeError && /allocation failed|invalid (?:string|array) length/i.test(error.message)) {
     return new UnreadableDocument('too_large', 'Reading the file takes more memory than is allowed.', { cause: error });
   }
   const detail = error instanceof Error ? error.message.slice(0, 500) : undefined;
-  return new UnreadableDocument('broken', `The file is broken: it cannot be read as ${FORMAT_LABELS[format]}.`, {
-    detail,
-    cause: error,
-  });
+  const message = `The file is broken: it cannot be read as ${FORMATS[format].label}.`;
+  return new UnreadableDocument('broken', message, { detail, cause: error });
 }

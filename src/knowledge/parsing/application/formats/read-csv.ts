@@ -7,7 +7,7 @@ const SEPARATORS = [',', ';', '\t', '|'] as const;
 const SAMPLE_LINES = 20;
 const SAMPLE_CHARACTERS = 64 * 1024;
 
-/** The one that most lines have, and have as often as the others. */
+/** The separator that most lines contain equally often. */
 function separatorOf(text: string): string {
   const sample = text.slice(0, SAMPLE_CHARACTERS).replace(/"[^"]*"/g, '');
   const lines = sample
@@ -23,17 +23,17 @@ function separatorOf(text: string): string {
   return best === 0 ? ',' : (SEPARATORS[scores.indexOf(best)] ?? ',');
 }
 
-/** The line that spreadsheet programs write to say what separates. */
-const SAID = /^sep=(.)\r?\n/;
+/** Spreadsheet programs declare the separator in a first line. */
+const DECLARED = /^sep=(.)\r?\n/;
 
 export const readCsv: FormatReader = async ({ content, contentType }) => {
   const decoded = decode(content, contentType, false);
   BlockList.checkHeld(decoded.length);
-  const said = SAID.exec(decoded);
-  const text = said ? decoded.slice(said[0].length) : decoded;
+  const declared = DECLARED.exec(decoded);
+  const text = declared ? decoded.slice(declared[0].length) : decoded;
   let cells = 0;
   const rows: string[][] = parse(text, {
-    delimiter: said?.[1] ?? separatorOf(text),
+    delimiter: declared?.[1] ?? separatorOf(text),
     relax_quotes: true,
     relax_column_count: true,
     skip_empty_lines: true,

@@ -26,10 +26,10 @@ function isObject(value: Json | undefined): value is JsonObject {
 }
 
 const isScalar = (value: Json): boolean => typeof value !== 'object' || value === null;
-const textOf = (value: Json | undefined): string =>
+const scalarText = (value: Json | undefined): string =>
   value === undefined || value === null ? '' : typeof value === 'string' ? value : JSON.stringify(value);
 
-/** A list of records as rows below the names of their columns, where it is one: objects alone, without anything nested. */
+/** The rows of a list of flat objects, below the names of their columns; undefined for anything else. */
 function tableOf(list: Json): readonly (readonly string[])[] | undefined {
   if (!Array.isArray(list) || list.length < 2) return undefined;
   const columns = new Set<string>();
@@ -40,14 +40,14 @@ function tableOf(list: Json): readonly (readonly string[])[] | undefined {
   }
   return [
     [...columns],
-    ...(list as readonly JsonObject[]).map((record) => [...columns].map((column) => textOf(record[column]))),
+    ...(list as readonly JsonObject[]).map((record) => [...columns].map((column) => scalarText(record[column]))),
   ];
 }
 
-/** A heading, a line, or the rows of a table; null ends a block of lines. */
+/** A heading, a line or the rows of a table; null ends a block of lines. */
 type Part = { readonly heading: string } | string | readonly (readonly string[])[] | null;
 
-/** The members of the outermost object are sections. */
+/** Each member of the outermost object is a section. */
 function* sectionsOf(value: Json): Generator<Part> {
   if (!isObject(value)) yield* partsOf('', value);
   else {
@@ -59,7 +59,7 @@ function* sectionsOf(value: Json): Generator<Part> {
   }
 }
 
-/** Lines of `path: value`, and tables of records. Without recursion, however deep it is. */
+/** Lines of `path: value`, and tables of flat objects. Without recursion, since a document may be nested too deep for the stack. */
 function* partsOf(path: string, value: Json): Generator<Part> {
   const waiting: [path: string, value: Json, depth: number][] = [[path, value, 0]];
   for (let next = waiting.pop(); next; next = waiting.pop()) {
@@ -67,16 +67,16 @@ function* partsOf(path: string, value: Json): Generator<Part> {
     const table = tableOf(current);
     if (table && at !== '') yield `${at}:`;
     if (table) yield table;
-    else if (isScalar(current)) yield at === '' ? textOf(current) : `${at}: ${textOf(current)}`;
+    else if (isScalar(current)) yield at === '' ? scalarText(current) : `${at}: ${scalarText(current)}`;
     else waiting.push(...members(at, current as JsonObject | readonly Json[], depth));
   }
 }
 
-/** The last one first, as a stack wants them. */
+/** The last one first, because the caller takes them from the end. */
 function members(path: string, value: JsonObject | readonly Json[], depth: number): [string, Json, number][] {
   const isList = Array.isArray(value);
   const entries = Object.entries(value as JsonObject).reverse();
-  // Deeper down, paths no longer tell where one is, and together they would be longer than the document.
+  // All longer paths together could be larger than the document.
   return entries.map(([key, member]) => [
     depth >= MAX_JSON_DEPTH ? path : isList ? `${path}[${key}]` : path === '' ? key : `${path}.${key}`,
     member,

@@ -3,10 +3,10 @@ import { readHtmlText } from '../html/read-html.js';
 import { decode } from '../detection/charset.js';
 import { BlockList, firstHeading } from './block-list.js';
 import type { FormatReader } from './reading.js';
-import { languageOf, oneLine } from './text-of.js';
+import { languageOf, oneLine } from './clean-text.js';
 
 const FRONT_MATTER = /^---[ \t]*\n([^]*?)\n(?:---|\.\.\.)[ \t]*(?:\n|$)/;
-/** Tags that would take all that follows for text of their own; Markdown has them as text. */
+/** HTML parsers read everything after these tags as their text. Markdown shows the tags themselves as text. */
 const TEXT_TAGS = /<(?=\/?(?:title|textarea|style|xmp|iframe|noembed|noframes|script|plaintext)\b)/gi;
 
 function field(frontMatter: string, name: string): string | null {
@@ -31,7 +31,7 @@ function htmlOf(text: string): string {
     return marked.parse(text, { async: false }).replace(TEXT_TAGS, '&lt;');
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    // Nested without end; what it says can still be found.
+    // It is nested too deep for the stack of `marked`. The plain paragraphs can still be searched.
     return text
       .split(/\n\s*\n/)
       .map((paragraph) => `<p>${paragraph.replace(/^[>\s*+-]+/, '').replace(/</g, '&lt;')}</p>`)

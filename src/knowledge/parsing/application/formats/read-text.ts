@@ -2,7 +2,7 @@ import { decode } from '../detection/charset.js';
 import { BlockList } from './block-list.js';
 import type { FormatReader } from './reading.js';
 
-/** Paragraphs, which empty lines separate. */
+/** Empty lines separate paragraphs. */
 export const readText: FormatReader = async ({ content, contentType }) => {
   const text = decode(content, contentType, false);
   BlockList.checkHeld(text.length);

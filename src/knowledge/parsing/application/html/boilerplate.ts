@@ -1,28 +1,18 @@
+import { wordSet } from '../formats/clean-text.js';
 import { type HtmlElement, type HtmlTree, textIn } from './html-tree.js';
 
-/** A `main` with less of the page's sentences is a part of its content only; an article is one of many more easily. */
+/** A `main` with a smaller share of the page's sentences is only a part of the content. An article is often one of several. */
 const MIN_SHARE = { main: 0.5, article: 0.8 } as const;
-/** Letters of a bar of links, which has next to no text of its own. */
-const BAR = 400;
+/** Most letters of a bar of links, which has little text besides. */
+const MAX_BAR_LETTERS = 400;
 
 const NAVIGATION_ROLES = new Set(['navigation', 'search', 'menu', 'menubar', 'tablist']);
-/** Ids and classes of what is never content, by the generators and frameworks that write them. */
-const NEVER = new Set([
-  'navheader',
-  'navfooter',
-  'sphinxsidebar',
-  'breadcrumb',
-  'breadcrumbs',
-  'linenos',
-  'linenodiv',
-  'lineno',
-  'blob-num',
-  'gutter',
-  'rouge-gutter',
-  'viewcode-link',
-  'mw-editsection',
-]);
-/** Those of what is no content where it consists of links. */
+/** Ids and classes of site generators and frameworks for elements that are never content. */
+const NEVER = wordSet(
+  'navheader navfooter sphinxsidebar breadcrumb breadcrumbs linenos linenodiv lineno blob-num gutter ' +
+    'rouge-gutter viewcode-link mw-editsection',
+);
+/** Ids and classes of elements that are not content if they consist of links. */
 const LINK_LISTS =
   /^(?:(?:main|top|site|page|sub|nav)[-_]?)?(?:nav|navbar|navigation|menu|sidebar|pager|pagination|related)$/;
 const FOOTER = /^(?:(?:site|page|main|global)[-_]?)?(?:footer|colophon)$/;
@@ -31,6 +21,8 @@ const CONSENT = /cookie|consent|gdpr|onetrust/;
 const OVERLAY = /banner|bar|notice|popup|modal|overlay|dialog|consent|message|onetrust/;
 const SKIP = /^(?:skip|jump) to|^zum (?:haupt)?inhalt/i;
 
+type Found = Readonly<Record<'main' | 'article', { readonly element: HtmlElement; readonly sentences: number }[]>>;
+
 interface Place {
   /** In `main` or an article, where a footer or an aside is part of the content. */
   readonly inContent: boolean;
@@ -38,7 +30,7 @@ interface Place {
   readonly titles: number;
 }
 
-/** The elements that hold a page's content; in them, what is none is marked as left out. */
+/** The elements with the page's content. Boilerplate in them is marked as left out. */
 export function contentOf({ root }: HtmlTree): readonly HtmlElement[] {
   const found: Found = { main: [], article: [] };
   const all = mark(root, { inContent: false, inSection: false, titles: root.titles }, found);
@@ -51,9 +43,7 @@ export function contentOf({ root }: HtmlTree): readonly HtmlElement[] {
   return [root];
 }
 
-type Found = Readonly<Record<'main' | 'article', { readonly element: HtmlElement; readonly sentences: number }[]>>;
-
-/** @returns the letters of content that are no links */
+/** @returns the number of letters of the content outside of links */
 function mark(element: HtmlElement, place: Place, found: Found): number {
   let sentences = element.letters - element.linked;
   const kind =
@@ -76,12 +66,12 @@ function isBoilerplate(element: HtmlElement, parent: HtmlElement, place: Place):
   const { name, role } = element;
   if (name === 'body' || name === 'main' || role === 'main') return false;
   if (name === 'nav' || NAVIGATION_ROLES.has(role)) return true;
-  if (name === 'a') return isMark(element, parent);
-  return isFrame(element, place) || isLinkBar(element) || isOverlay(element, place) || isSearch(element);
+  if (name === 'a') return isPageControl(element, parent);
+  return isPageFrame(element, place) || isLinkBar(element) || isOverlay(element, place) || isSearch(element);
 }
 
-/** A link that only moves the reader's window. */
-function isMark(link: HtmlElement, parent: HtmlElement): boolean {
+/** A link to the previous or next page, a permalink or a skip link. */
+function isPageControl(link: HtmlElement, parent: HtmlElement): boolean {
   const href = link.attributes['href'] ?? '';
   const isAlone = link.steps > 0 && !/^(?:p|li|td|dd|span|em|b)$/.test(parent.name);
   if (isAlone && (link.attributes['rel'] ?? link.attributes['class'])) return true;
@@ -91,8 +81,8 @@ function isMark(link: HtmlElement, parent: HtmlElement): boolean {
   return href.startsWith('#') && SKIP.test(textIn(link).trim());
 }
 
-/** The head and the foot of the page, and what stands beside its content. */
-function isFrame(element: HtmlElement, { inContent, inSection, titles }: Place): boolean {
+/** The header and the footer of the page, and asides of links. */
+function isPageFrame(element: HtmlElement, { inContent, inSection, titles }: Place): boolean {
   const { name, role, names } = element;
   if (names.some((one) => NEVER.has(one))) return true;
   if (inSection || inContent) return false;
@@ -106,11 +96,11 @@ function isLinkBar(element: HtmlElement): boolean {
   const { letters, linked, steps, names } = element;
   if (letters === 0) return false;
   if (linked >= letters / 2 && names.some((one) => LINK_LISTS.test(one))) return true;
-  if (letters > BAR || element.parts > 0) return false;
+  if (letters > MAX_BAR_LETTERS || element.parts > 0) return false;
   return (steps > 0 && linked >= letters * 0.7) || (steps > 1 && linked >= letters / 3);
 }
 
-/** Questions for consent, forms that lie over the page, and help about keys. */
+/** Consent banners, dialogs with forms, and help about keyboard shortcuts. */
 function isOverlay(element: HtmlElement, { inContent }: Place): boolean {
   const isDialog =
     element.name === 'dialog' ||

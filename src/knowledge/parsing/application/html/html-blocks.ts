@@ -1,78 +1,38 @@
 import { BlockList } from '../formats/block-list.js';
-import { oneLine } from '../formats/text-of.js';
+import { oneLine, wordSet } from '../formats/clean-text.js';
 import { isCallToFollow } from './call-to-follow.js';
 import { isLayout, rowsOf } from './html-table.js';
 import { type HtmlElement, type HtmlTree, isHidden, textIn } from './html-tree.js';
 import { mathText } from './math-text.js';
 
-/** They stand in a line with what is around them; every other element stands for itself. */
-const INLINE = new Set([
-  ...[
-    'a',
-    'abbr',
-    'acronym',
-    'b',
-    'bdi',
-    'bdo',
-    'big',
-    'button',
-    'cite',
-    'code',
-    'data',
-    'del',
-    'dfn',
-    'em',
-    'font',
-    'i',
-    'input',
-    'ins',
-    'kbd',
-    'label',
-    'mark',
-    'nobr',
-  ],
-  ...[
-    'output',
-    'q',
-    'ruby',
-    's',
-    'samp',
-    'small',
-    'span',
-    'strike',
-    'strong',
-    'sub',
-    'sup',
-    'time',
-    'tt',
-    'u',
-    'var',
-    'wbr',
-  ],
-]);
+/** Inline elements. Every other element is a block. */
+const INLINE = wordSet(
+  'a abbr acronym b bdi bdo big button cite code data del dfn em font i input ins kbd label mark nobr output q ' +
+    'ruby s samp small span strike strong sub sup time tt u var wbr',
+);
 const HEADING = /^h([1-6])$/;
 const NOTE = /^(?:note|notice|warning|tip|caution|important|admonition|callout|alert)(?:block)?$/;
 const MAX_INDENT = 10;
 const MAX_TERM_CHARACTERS = 500;
 const MAX_ANCHOR_CHARACTERS = 200;
 
-/** Makes blocks of the elements of an HTML document. */
+/** Converts the elements of an HTML document to blocks. */
 export class HtmlBlocks {
   private line = '';
-  /** Finished lines of the block in the making. */
+  /** Finished lines of the current block. */
   private lines: string[] = [];
-  /** Of the list item that has begun, until its first text comes. */
+  /** The bullet or number of the current list item, until its first line is finished. */
   private mark = '';
   private readonly lists: { readonly isOrdered: boolean; next: number }[] = [];
-  /** In a table's cell or a heading, where everything is one text. */
+  /** In a table cell or a heading, whose content is one text without blocks. */
   private isOneText = false;
-  /** Notes around. */
+  /** The number of enclosing notes. */
   private notes = 0;
   private anchor: string | undefined;
 
   /**
-   * @param tabs what panels are called
-   * @param addressOf where a link leads to; null where that says nothing to a reader
+   * @param tabs names of tab panels
+   * @param addressOf the target of a link as it is shown in the text; null if it is not shown
    */
   constructor(
     private readonly blocks: BlockList,
@@ -80,32 +40,28 @@ export class HtmlBlocks {
     private readonly addressOf: (href: string) => string | null,
   ) {}
 
-  /** The element as a block of its own, or several. */
+  /** Adds the element as one or more separate blocks. */
   add(element: HtmlElement): void {
     this.breakBlock();
-    this.within(element);
+    this.addChildren(element);
     this.breakBlock();
   }
 
-  private within(element: HtmlElement): void {
+  private addChildren(element: HtmlElement): void {
     const isNote = !INLINE.has(element.name) && element.names.some((name) => NOTE.test(name));
     if (isNote) this.notes += 1;
-    this.children(element);
-    if (isNote) this.notes -= 1;
-  }
-
-  private children(element: HtmlElement): void {
     for (const child of element.children) {
       if (typeof child === 'string') this.text(child);
       else if (child.isLeftOut) continue;
       else if (child.name === 'button') this.button(child, element);
       else this.element(child);
     }
+    if (isNote) this.notes -= 1;
   }
 
   private element(element: HtmlElement): void {
     const { name, attributes, role } = element;
-    this.noteAnchor(element);
+    this.updateAnchor(element);
     const level = HEADING.exec(name)?.[1] ?? (role === 'heading' ? (attributes['aria-level'] ?? '2') : undefined);
     if (level !== undefined && !this.isOneText) this.heading(element, Number.parseInt(level, 10) || 2);
     else if (name === 'br') this.breakLine();
@@ -113,7 +69,7 @@ export class HtmlBlocks {
     else if (name === 'a') this.link(element);
     else if (name === 'math') this.text(` ${mathText(element)} `);
     else if (name === 'rt' || name === 'rp') return;
-    else if (INLINE.has(name)) this.within(element);
+    else if (INLINE.has(name)) this.addChildren(element);
     else this.block(element);
   }
 
@@ -130,10 +86,10 @@ export class HtmlBlocks {
     else if (name === 'li') this.item(element);
     else if (name === 'dl' && !this.isInText) this.definitions(element);
     else if (name === 'details' && !this.isInText) this.details(element);
-    else if (label !== undefined && !this.isInText) this.under(label, element);
+    else if (label !== undefined && !this.isInText) this.addUnder(label, element);
     else if (this.isOneText || (this.lists.length > 0 && name !== 'table')) {
       this.breakLine();
-      this.within(element);
+      this.addChildren(element);
       this.breakLine();
     } else this.add(element);
   }
@@ -143,7 +99,7 @@ export class HtmlBlocks {
   }
 
   private text(text: string): void {
-    // What a block begins with says which anchor is the nearest.
+    // The anchor before the block's first text is the nearest.
     if (this.line === '' && this.lines.length === 0) this.blocks.anchor = this.anchor;
     this.line += this.line === '' ? text.trimStart() : text;
     BlockList.checkHeld(this.line.length);
@@ -163,12 +119,12 @@ export class HtmlBlocks {
     this.lines = [];
   }
 
-  /** The text of an element apart from the block in the making, where it is all one text. */
-  private textOf(element: HtmlElement): string {
+  /** The content of an element as one text, without changing the current block. */
+  private flatText(element: HtmlElement): string {
     const inner = new HtmlBlocks(new BlockList(), this.tabs, this.addressOf);
     inner.isOneText = true;
     inner.anchor = this.anchor;
-    inner.within(element);
+    inner.addChildren(element);
     inner.breakLine();
     this.anchor = inner.anchor;
     return inner.lines.join('\n');
@@ -176,16 +132,16 @@ export class HtmlBlocks {
 
   private heading(element: HtmlElement, level: number): void {
     this.breakBlock();
-    const text = oneLine(this.textOf(element));
+    const text = oneLine(this.flatText(element));
     this.blocks.anchor = this.anchor;
-    // What follows a note, or the definition of a term, is not under the heading in it.
+    // A heading in a note or in a definition does not apply to what follows the note or the definition.
     if (this.notes === 0 && this.blocks.term === undefined) this.blocks.heading(level, text);
     else this.blocks.text(/[\p{L}\p{N}]$/u.test(text) ? `${text}:` : text);
   }
 
   private link(element: HtmlElement): void {
     const start = this.line.length;
-    this.within(element);
+    this.addChildren(element);
     const { href } = element.attributes;
     if (href === undefined) return;
     const text = this.line.slice(start).trim();
@@ -195,9 +151,9 @@ export class HtmlBlocks {
     if (address !== null && text !== '') this.line = `${this.line.trimEnd()} (${address})`;
   }
 
-  /** In a sentence it is a word; one that opens a part of the content is called like it; any other does something. */
+  /** Keeps the text of a button within a sentence, and of one that opens a part of the content. Other buttons are actions. */
   private button(button: HtmlElement, parent: HtmlElement): void {
-    if (this.isOneText || /^(?:p|li|dd)$/.test(parent.name)) this.within(button);
+    if (this.isOneText || /^(?:p|li|dd)$/.test(parent.name)) this.addChildren(button);
     else if (button.attributes['aria-controls'] !== undefined || button.attributes['aria-expanded'] !== undefined)
       this.add(button);
   }
@@ -211,7 +167,7 @@ export class HtmlBlocks {
   private table(element: HtmlElement): void {
     this.breakBlock();
     const { anchor } = this;
-    const rows = rowsOf(element, (cell) => this.textOf(cell));
+    const rows = rowsOf(element, (cell) => this.flatText(cell));
     this.blocks.anchor = anchor;
     this.blocks.table(rows);
   }
@@ -223,7 +179,7 @@ export class HtmlBlocks {
       isOrdered: element.name === 'ol',
       next: Number.parseInt(element.attributes['start'] ?? '', 10) || 1,
     });
-    this.within(element);
+    this.addChildren(element);
     this.breakLine();
     this.lists.pop();
     if (!this.isInText) this.breakBlock();
@@ -235,23 +191,23 @@ export class HtmlBlocks {
     const indent = '  '.repeat(Math.min(MAX_INDENT, Math.max(0, this.lists.length - 1)));
     this.mark = `${indent}${list?.isOrdered === true ? `${list.next}.` : '-'} `;
     if (list) list.next += 1;
-    this.within(element);
+    this.addChildren(element);
     this.breakLine();
     this.mark = '';
   }
 
-  /** What terms stand for goes under them. */
+  /** Adds each definition under its terms. */
   private definitions(list: HtmlElement): void {
     this.breakBlock();
     let terms: string[] = [];
     for (const part of partsOf(list)) {
       if (typeof part === 'string') this.text(part);
       else if (part.name === 'dt') {
-        this.noteAnchor(part);
+        this.updateAnchor(part);
         this.blocks.anchor = this.anchor;
-        terms.push(oneLine(this.textOf(part)));
+        terms.push(oneLine(this.flatText(part)));
       } else if (part.letters > 0) {
-        this.under(terms.join(', '), part);
+        this.addUnder(terms.join(', '), part);
         terms = [];
       }
     }
@@ -261,16 +217,13 @@ export class HtmlBlocks {
 
   private details(element: HtmlElement): void {
     const summary = element.elements.find(({ name }) => name === 'summary');
-    if (!summary || summary.letters === element.letters) {
-      this.add(element);
-      return;
-    }
-    const term = this.textOf(summary);
+    if (!summary || summary.letters === element.letters) return this.add(element);
+    const term = this.flatText(summary);
     summary.isLeftOut = true;
-    this.under(term, element);
+    this.addUnder(term, element);
   }
 
-  private under(term: string, element: HtmlElement): void {
+  private addUnder(term: string, element: HtmlElement): void {
     this.breakBlock();
     const outer = this.blocks.term;
     this.blocks.term =
@@ -279,14 +232,14 @@ export class HtmlBlocks {
         .join(' › ')
         .slice(0, MAX_TERM_CHARACTERS)
         .toWellFormed() || undefined;
-    this.noteAnchor(element);
+    this.updateAnchor(element);
     if (/^(?:dd|details)$/.test(element.name) || element.role === 'tabpanel') this.add(element);
     else this.element(element);
     this.breakBlock();
     this.blocks.term = outer;
   }
 
-  private noteAnchor(element: HtmlElement): void {
+  private updateAnchor(element: HtmlElement): void {
     const { name, attributes } = element;
     if (name === 'dialog' || isHidden(element)) return;
     const anchor = (attributes['id'] ?? (name === 'a' ? attributes['name'] : undefined))?.trim() ?? '';
@@ -295,7 +248,7 @@ export class HtmlBlocks {
   }
 }
 
-/** Terms and what they stand for, also where they are grouped. */
+/** Terms and definitions, also those grouped in `div` elements. */
 function partsOf(list: HtmlElement): readonly (HtmlElement | string)[] {
   const parts = list.children.flatMap((child) =>
     typeof child !== 'string' && child.name === 'div' && !child.isLeftOut ? child.children : [child],
@@ -303,7 +256,7 @@ function partsOf(list: HtmlElement): readonly (HtmlElement | string)[] {
   return parts.filter((part) => typeof part === 'string' || !part.isLeftOut);
 }
 
-/** Lines that are elements stay lines. */
+/** The text of a `pre` element. Its block elements, which some highlighters use for lines, are separate lines. */
 function codeIn(element: HtmlElement): string {
   let code = '';
   for (const child of element.children) {

@@ -2,12 +2,12 @@ import { BlockList } from '../formats/block-list.js';
 import { MAX_COLUMNS } from '../../limits.js';
 import type { HtmlElement } from './html-tree.js';
 
-/** A cell with more letters is a part of a page that a table arranges. */
+/** A cell with more letters is a part of the page's layout. */
 const MAX_DATA_CELL_LETTERS = 2_000;
-/** Of a cell that stands in several rows; a longer text is told once. */
+/** A longer text of a cell that spans several rows is not repeated in each of them. */
 const MAX_REPEATED_CHARACTERS = 200;
 
-/** Whether the table arranges parts of a page, or is broken, so that all in it is read like any other part of it. */
+/** Whether the table is used for layout, or is broken. Its content is then read like any other element's. */
 export function isLayout(table: HtmlElement): boolean {
   if (/^(?:presentation|none)$/.test(table.role)) return true;
   const cells = rowsIn(table).flatMap(cellsIn);
@@ -18,12 +18,12 @@ export function isLayout(table: HtmlElement): boolean {
   );
 }
 
-/** Its caption, where it has one, and its rows, with a cell in each row and column that it spans. */
-export function rowsOf(table: HtmlElement, textOf: (cell: HtmlElement) => string): string[][] {
+/** The caption, if there is one, and the rows. A cell that spans several rows is repeated in each. */
+export function rowsOf(table: HtmlElement, cellText: (cell: HtmlElement) => string): string[][] {
   const rows: string[][] = [];
-  /** Texts of cells from the rows before, by column, and in how many rows more they stand. */
+  /** Cells of earlier rows that span further rows, by column, with the number of those rows. */
   const spanning = new Map<number, { readonly text: string; rows: number }>();
-  for (const caption of table.elements) if (isCaption(caption)) rows.push([textOf(caption)]);
+  for (const caption of table.elements) if (isCaption(caption)) rows.push([cellText(caption)]);
   let cells = 0;
   for (const element of rowsIn(table)) {
     if (element.isLeftOut) continue;
@@ -38,7 +38,7 @@ export function rowsOf(table: HtmlElement, textOf: (cell: HtmlElement) => string
     for (const cell of cellsIn(element)) {
       if (cell.isLeftOut) continue;
       fill();
-      const text = textOf(cell);
+      const text = cellText(cell);
       const height = span(cell, 'rowspan', 1_000);
       if (height > 1)
         spanning.set(row.length, { text: text.length > MAX_REPEATED_CHARACTERS ? '' : text, rows: height - 1 });

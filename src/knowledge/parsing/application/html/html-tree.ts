@@ -1,27 +1,28 @@
 import { UnreadableDocument } from '../../domain/parsing.errors.js';
 import { MAX_HTML_PIECES, MAX_OPEN_ELEMENTS, MAX_TITLE_CHARACTERS } from '../../limits.js';
+import { wordSet } from '../formats/clean-text.js';
 import { ShallowParser } from './shallow-parser.js';
 
 export type Attributes = Readonly<Record<string, string>>;
 
 const COUNTS = ['letters', 'linked', 'steps', 'fields', 'buttons', 'keys', 'titles', 'parts'] as const;
 
-/** An element that a reader can come to see, with counts of all that is in it. */
+/** An element that is visible, or that a click makes visible, with counts of its content. */
 export class HtmlElement {
   readonly children: (HtmlElement | string)[] = [];
   /** Characters without space, and those of them in links. */
   letters = 0;
   linked = 0;
-  /** Links to the page before or after this one. */
+  /** Links to the previous or the next page. */
   steps = 0;
   fields = 0;
   buttons = 0;
   keys = 0;
-  /** `h1`. */
+  /** `h1` elements. */
   titles = 0;
-  /** Elements that no cell of a table of data holds. */
+  /** Headings, tables and code blocks, which cells of data tables do not contain. */
   parts = 0;
-  /** It is not content: hidden, or what stands around the content on every page of a site. */
+  /** It is hidden or boilerplate. */
   isLeftOut = false;
 
   constructor(
@@ -33,7 +34,7 @@ export class HtmlElement {
     return (this.attributes['role'] ?? '').trim().toLowerCase();
   }
 
-  /** Its id and its classes. */
+  /** The id and the classes. */
   get names(): readonly string[] {
     return `${this.attributes['id'] ?? ''} ${this.attributes['class'] ?? ''}`
       .toLowerCase()
@@ -54,7 +55,7 @@ export class HtmlElement {
   }
 }
 
-/** All text in it, its buttons' too. */
+/** All text of the element, including its buttons. */
 export function textIn(element: HtmlElement): string {
   return element.children.map((child) => (typeof child === 'string' ? child : textIn(child))).join('');
 }
@@ -63,39 +64,25 @@ export interface HtmlTree {
   readonly root: HtmlElement;
   /** The document's `<title>`. */
   readonly title: string;
-  /** What the tabs are called that show a panel, by the panel's id or the tab's own. */
+  /** The texts of tabs, by the id of the panel that they show and by their own id. */
   readonly tabs: ReadonlyMap<string, string>;
 }
 
-/** No reader sees what is in them, or it is no text of the page's. */
-const UNSEEN = new Set([
-  ...[
-    'script',
-    'style',
-    'template',
-    'noscript',
-    'iframe',
-    'object',
-    'embed',
-    'svg',
-    'canvas',
-    'video',
-    'audio',
-    'head',
-    'title',
-  ],
-  ...['select', 'textarea', 'datalist', 'map', 'annotation-xml'],
-]);
+/** Elements whose content is not visible or not text of the page. */
+const UNSEEN = wordSet(
+  'script style template noscript iframe object embed svg canvas video audio head title select textarea ' +
+    'datalist map annotation-xml',
+);
 const STEP =
   /^(?:[\s«‹<←-]*(?:prev(?:ious)?|next|back|zurück|weiter|vorherige|nächste|précédent|suivant|назад|далее|上一页|下一页|前へ|次へ|戻る|进む|이전|다음)(?:\s+(?:page|chapter|section|topic|post|article|seite))?(?:\s*[:–—].*|[\s»›>→-]*)|[«‹←].*|[<>»›→]+)$/isu;
 const STEP_NAME = /^(?:prev|previous|next)(?:[-_]?(?:page|link|post|chapter|article))?$/;
-/** Of what a click on a control shows. */
+/** Names of elements that a click on a control shows. */
 const PANEL = /panel|tab-?(?:pane|content)|accordion|collaps|answer|spoiler|expand/;
-/** Attributes of controls that name what they show. */
+/** Attributes of controls with the id of the element that they show. */
 const CONTROLS = ['aria-controls', 'data-target', 'data-bs-target', 'popovertarget', 'commandfor', 'onclick'];
 const TEXT_FIELDS = new Set(['', 'text', 'email', 'search', 'password', 'tel']);
 
-/** @param listener gets each element of the document, the unseen ones too */
+/** @param listener is called for each element of the document, also for those that are not visible */
 export function readTree(html: string, listener: (name: string, attributes: Attributes) => void): HtmlTree {
   const builder = new TreeBuilder(listener);
   const parser = new ShallowParser(html, builder, () => builder.depth >= MAX_OPEN_ELEMENTS);
@@ -104,12 +91,14 @@ export function readTree(html: string, listener: (name: string, attributes: Attr
   return { root: builder.root, title: builder.title, tabs: builder.tabNames() };
 }
 
+const TOO_MANY_PIECES = `The document has more tags and texts between them than can be read: at most ${MAX_HTML_PIECES / 1_000_000} million.`;
+
 class TreeBuilder {
   readonly root = new HtmlElement('html', {});
   title = '';
-  /** Undefined for those that are unseen. */
+  /** The open elements; undefined for those that are not visible. */
   private readonly stack: (HtmlElement | undefined)[] = [];
-  /** The seen ones of the stack. */
+  /** The visible elements of the stack. */
   private readonly seen = [this.root];
   /** Ids of elements that a control shows. */
   private readonly controlled = new Set<string>();
@@ -142,7 +131,7 @@ class TreeBuilder {
     if (this.inTitle && this.title.length < MAX_TITLE_CHARACTERS) this.title += text;
     if (this.stack.length > 0 && this.stack.at(-1) === undefined) return;
     const element = this.parent;
-    // Space that nothing shows is not read again by each look at the text.
+    // Collapses space here once, since the text is read several times.
     element.children.push(this.pre > 0 ? text : text.replace(/\s+/g, ' '));
     element.letters += text.replace(/\s+/g, '').length;
   };
@@ -186,14 +175,9 @@ class TreeBuilder {
     this.seen.push(element);
   }
 
-  /** @throws UnreadableDocument where there are too many */
   private countPiece(): void {
     this.pieces += 1;
-    if (this.pieces <= MAX_HTML_PIECES) return;
-    throw new UnreadableDocument(
-      'too_large',
-      `The document is made of more pieces than can be read: at most ${MAX_HTML_PIECES / 1_000_000} million tags and texts between them.`,
-    );
+    if (this.pieces > MAX_HTML_PIECES) throw new UnreadableDocument('too_large', TOO_MANY_PIECES);
   }
 }
 
@@ -211,11 +195,8 @@ function count(element: HtmlElement, isInCode: boolean): void {
 }
 
 function isStep(link: HtmlElement): boolean {
-  if (
-    /(?:^|\s)(?:prev|next)(?:\s|$)/i.test(link.attributes['rel'] ?? '') ||
-    link.names.some((name) => STEP_NAME.test(name))
-  )
-    return true;
+  if (/(?:^|\s)(?:prev|next)(?:\s|$)/i.test(link.attributes['rel'] ?? '')) return true;
+  if (link.names.some((name) => STEP_NAME.test(name))) return true;
   return link.letters > 0 && link.letters <= 100 && STEP.test(textIn(link).trim());
 }
 
@@ -225,14 +206,10 @@ export function isHidden({ attributes }: HtmlElement): boolean {
   return style !== undefined && /(?:display\s*:\s*none|visibility\s*:\s*hidden)/i.test(style.slice(0, 2_000));
 }
 
-/** Whether a click shows it, as far as can be told when it begins. */
+/** Whether a click shows the element, as far as its start tag and the elements before it tell. */
 function isPanel(element: HtmlElement, parent: HtmlElement): boolean {
-  if (
-    element.name === 'dialog' ||
-    /^(?:tabpanel|dialog)$/.test(element.role) ||
-    element.attributes['popover'] !== undefined
-  )
-    return true;
+  if (element.name === 'dialog' || /^(?:tabpanel|dialog)$/.test(element.role)) return true;
+  if (element.attributes['popover'] !== undefined) return true;
   if (element.names.some((name) => PANEL.test(name))) return true;
   const before = parent.children.findLast((child) => typeof child !== 'string' || child.trim() !== '');
   if (before === undefined || typeof before === 'string') return false;

@@ -1,6 +1,6 @@
 import { type HtmlElement, textIn } from './html-tree.js';
 
-/** A formula as its source where that is given, else on one line: `x^2`, `(a)/(b)`. */
+/** The formula's source if the element contains it, and otherwise one line such as `x^2` or `(a)/(b)`. */
 export function mathText(math: HtmlElement): string {
   return (math.attributes['alttext'] ?? annotation(math) ?? linear(math)).replace(/\s+/g, ' ').trim();
 }

@@ -2,10 +2,10 @@ import type { PageFacts } from '../../domain/parsed-document.js';
 import { MAX_LINK_CHARACTERS, MAX_LINKS } from '../../limits.js';
 import type { Attributes } from './html-tree.js';
 
-/** Of an address within the text. */
+/** Of an address that is shown in the text. */
 const MAX_SHOWN_CHARACTERS = 500;
 
-/** What a page says about itself and others, gathered from its elements as they come. */
+/** Collects a page's metadata and links from its elements, in document order. */
 export class PageFactsReader {
   private readonly hrefs = new Set<string>();
   private baseHref: string | undefined;
@@ -16,7 +16,7 @@ export class PageFactsReader {
   openGraphTitle: string | undefined;
   language: string | undefined;
 
-  /** @param url of the page; null for a file, which has no links that could be followed */
+  /** @param url of the page; null for a file */
   constructor(private readonly url: string | null) {}
 
   readonly element = (name: string, attributes: Attributes): void => {
@@ -41,7 +41,7 @@ export class PageFactsReader {
     };
   }
 
-  /** Of a link, as a reader is told it: absolute, with its fragment; null for a part of the same page and for scripts. */
+  /** The target of a link as it is shown in the text: absolute, with its fragment. Null for the same page and for scripts. */
   readonly addressOf = (href: string): string | null => {
     const address = href.trim();
     if (address.startsWith('#') || address.length > MAX_SHOWN_CHARACTERS) return null;
@@ -56,7 +56,7 @@ export class PageFactsReader {
 
   private addLink(href: string | undefined, rel: string): void {
     if (href === undefined || href.length > MAX_LINK_CHARACTERS || this.hrefs.size >= MAX_LINKS) return;
-    // Most of a page's links to itself, which none of the others may be left out for.
+    // Links within the page must not use up the limit.
     if (!href.startsWith('#') && !hasToken(rel, 'nofollow')) this.hrefs.add(href);
   }
 
@@ -64,16 +64,16 @@ export class PageFactsReader {
     const name = (attributes['name'] ?? attributes['property'] ?? '').trim().toLowerCase();
     const equivalent = attributes['http-equiv']?.trim().toLowerCase();
     if (name === 'robots') {
-      const said = content.toLowerCase().split(/[\s,]+/);
-      this.isNoindex ||= said.includes('noindex') || said.includes('none');
-      this.isNofollow ||= said.includes('nofollow') || said.includes('none');
+      const rules = content.toLowerCase().split(/[\s,]+/);
+      this.isNoindex ||= rules.includes('noindex') || rules.includes('none');
+      this.isNofollow ||= rules.includes('nofollow') || rules.includes('none');
     } else if (name === 'og:title') this.openGraphTitle ??= content;
     if (equivalent === 'refresh') this.refreshHref ??= refreshTarget(content);
     else if (equivalent === 'content-language') this.language ??= content;
   }
 }
 
-/** Of another page, without the fragment; null where no page can be there. */
+/** An absolute http or https address without fragment; null for anything else. */
 function pageAddress(href: string | undefined, base: string | null): string | null {
   if (href === undefined || href.length > MAX_LINK_CHARACTERS) return null;
   const url = URL.parse(href.trim(), base ?? undefined);
@@ -86,7 +86,7 @@ function hasToken(list: string, token: string): boolean {
   return list.toLowerCase().split(/\s+/).includes(token);
 }
 
-/** `5; url='https://…'`; without an address it is the page itself, again. */
+/** The address in `5; url='https://…'`; undefined for a refresh of the page itself. */
 function refreshTarget(content: string): string | undefined {
   const [, , rest = ''] = /^\s*([\d.]*)\s*[;,]?\s*(.*)$/s.exec(content.slice(0, MAX_LINK_CHARACTERS + 100)) ?? [];
   const target = rest.replace(/^url\s*=\s*/i, '').trim();

@@ -1,7 +1,7 @@
 import { decode } from '../detection/charset.js';
 import { BlockList, firstHeading } from '../formats/block-list.js';
 import type { FormatReader, Reading } from '../formats/reading.js';
-import { languageOf, oneLine } from '../formats/text-of.js';
+import { languageOf, oneLine } from '../formats/clean-text.js';
 import { contentOf } from './boilerplate.js';
 import { HtmlBlocks } from './html-blocks.js';
 import { type HtmlElement, type HtmlTree, readTree } from './html-tree.js';
@@ -15,12 +15,12 @@ export function readHtmlText(html: string, url: string | null): Reading {
   const tree = readTree(html, facts.element);
   let blocks = blocksOf(contentOf(tree), tree, facts);
   if (blocks.length === 0) {
-    // A page that is nothing but its navigation is read as what it is.
+    // The page consists only of what counts as boilerplate, so all of it is read.
     const whole = readTree(html, () => undefined);
     blocks = blocksOf([whole.root], whole, facts);
   }
-  const said = [facts.openGraphTitle ?? '', tree.title].map(oneLine).find((text) => text !== '');
-  return { title: said ?? firstHeading(blocks), language: languageOf(facts.language), blocks, page: facts.facts() };
+  const title = [facts.openGraphTitle ?? '', tree.title].map(oneLine).find((text) => text !== '');
+  return { title: title ?? firstHeading(blocks), language: languageOf(facts.language), blocks, page: facts.facts() };
 }
 
 function blocksOf(elements: readonly HtmlElement[], { tabs }: HtmlTree, facts: PageFactsReader): Reading['blocks'] {

@@ -1,18 +1,17 @@
 import { type Handler, Parser } from 'htmlparser2';
 
-/** They hold text alone, so that they are not nested; without their tags, what is in them would be taken for text of the page. */
+/** Elements that contain only text. Without their tags it would be read as text of the page. */
 const TEXT_ALONE = new Set(['script', 'style', 'title', 'textarea', 'iframe', 'xmp', 'noembed', 'noframes']);
 
 /**
- * Leaves out the tags of elements that would be nested too deep, and reads on with what is in them. The parser moves its
- * whole stack for every element, and looks through it for every closing tag: the time for a page that does nothing but
- * open elements would grow with the square of its length.
+ * Leaves out the tags of elements that are nested too deep, and keeps their content. The parser moves its whole stack for
+ * every element and searches it for every closing tag, so a page of opening tags alone would take quadratic time.
  */
 export class ShallowParser extends Parser {
-  /** Elements whose tags were left out and not closed yet, by name. */
+  /** The number of open elements whose tags were left out, by name. */
   private readonly leftOut = new Map<string, number>();
 
-  /** @param html what `end` will be given, at once */
+  /** @param html the whole document, which the caller passes to `end` */
   constructor(
     private readonly html: string,
     handler: Partial<Handler>,
@@ -21,14 +20,14 @@ export class ShallowParser extends Parser {
     super(handler);
   }
 
-  /** The attributes of a tag that was not begun come to nothing. */
+  /** Without this call the parser ignores the tag's attributes and end. */
   override onopentagname(start: number, end: number): void {
     const name = this.nameAt(start, end);
     if (this.isTooDeep() && !TEXT_ALONE.has(name)) this.leftOut.set(name, (this.leftOut.get(name) ?? 0) + 1);
     else super.onopentagname(start, end);
   }
 
-  /** A tag that closes an element that was left out must not close another of that name around it. */
+  /** The closing tag of an element that was left out must not close an outer element of the same name. */
   override onclosetag(start: number, end: number): void {
     const name = this.leftOut.size === 0 ? '' : this.nameAt(start, end);
     const count = this.leftOut.get(name) ?? 0;

@@ -1,14 +1,14 @@
 import type { Readable } from 'node:stream';
 import yauzl, { type Entry, type ZipFile } from 'yauzl';
-import { UnreadableDocument } from '../../domain/parsing.errors.js';
+import { passwordProtected, UnreadableDocument } from '../../domain/parsing.errors.js';
 import { MAX_ARCHIVE_MEMBERS, MAX_INFLATED_BYTES } from '../../limits.js';
 
-/** Deflate packs no more bytes than this into one. */
+/** One byte of deflated data inflates to at most this many. */
 const MAX_DEFLATE_RATIO = 1_032;
 
 /**
- * The members of a zip archive. One is inflated when it is read, as a stream; all together are inflated to so many bytes
- * at most, whatever their headers say.
+ * The members of a zip archive. Each is inflated as a stream when it is read. All together are inflated to at most
+ * `MAX_INFLATED_BYTES`, whatever their headers declare.
  */
 export class Archive {
   private inflated = 0;
@@ -18,14 +18,14 @@ export class Archive {
     private readonly members: ReadonlyMap<string, Entry>,
   ) {}
 
-  /** @throws where it is no archive. */
+  /** @throws UnreadableDocument if there are too many members; other errors if the content is not a zip archive */
   static async open(content: Buffer): Promise<Archive> {
     const zip = await yauzl.fromBufferPromise(content, { lazyEntries: true, autoClose: false });
     if (zip.entryCount > MAX_ARCHIVE_MEMBERS) throw tooLarge(`it has more than ${MAX_ARCHIVE_MEMBERS} parts`);
     const members = new Map<string, Entry>();
     for await (const entry of zip.eachEntry()) {
       if (members.size > MAX_ARCHIVE_MEMBERS) throw tooLarge(`it has more than ${MAX_ARCHIVE_MEMBERS} parts`);
-      // Some writers begin names with a slash, some mix cases.
+      // Some programs write a slash before names or mix upper and lower case.
       members.set(entry.fileName.replace(/^\//, '').toLowerCase(), entry);
     }
     return new Archive(zip, members);
@@ -41,16 +41,12 @@ export class Archive {
     return names.sort((a, b) => a.localeCompare(b, 'en', { numeric: true }));
   }
 
-  /** Nothing where there is no such member. */
+  /** Yields nothing if there is no such member. @throws UnreadableDocument */
   async *read(name: string): AsyncGenerator<Buffer> {
     const entry = this.members.get(name.toLowerCase());
     if (!entry) return;
-    if (entry.isEncrypted())
-      throw new UnreadableDocument(
-        'encrypted',
-        'The file is protected by a password. Save it without one and upload it again.',
-      );
-    // Said and possible: nothing has to be inflated to find out. What is said and cannot be is found out by inflating.
+    if (entry.isEncrypted()) throw passwordProtected('file');
+    // Refuses a declared size before inflating, if the compressed size makes it possible. Others are counted while inflating.
     const isPossible = entry.uncompressedSize <= entry.compressedSize * MAX_DEFLATE_RATIO;
     if (isPossible && this.inflated + entry.uncompressedSize > MAX_INFLATED_BYTES) throw inflatesTooLarge();
     const stream: Readable = await this.zip.openReadStreamPromise(entry);

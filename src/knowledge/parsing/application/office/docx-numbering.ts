@@ -7,32 +7,32 @@ interface Level {
   format: string;
   /** `%1.%2` stands for the numbers of the first and the second level. */
   text: string;
-  /** The style whose paragraphs are of this level. */
+  /** The style whose paragraphs have this level. */
   style?: string;
-  /** All numbers in it are shown as decimals. */
+  /** All numbers of the label are shown as decimals. */
   isLegal: boolean;
 }
 
 interface Definition {
   readonly levels: Level[];
-  /** Of the list style that says how it looks. */
+  /** The list style that has the levels, if this definition only refers to it. */
   style?: string;
 }
 
 interface List {
   definition: string;
-  /** Where its levels start, if not where the definition says. */
+  /** First numbers of levels that differ from the definition's. */
   readonly starts: Map<number, number>;
 }
 
 export const BULLET = '-';
 const MAX_LEVELS = 9;
 
-/** Counts the numbered paragraphs of a Word document, whose file holds no numbers but only how to count. */
+/** Counts the numbered paragraphs of a Word document. Its file does not contain the numbers, only how to count. */
 export class DocxNumbering {
   private readonly definitions = new Map<string, Definition>();
   private readonly lists = new Map<string, List>();
-  /** By definitions: lists of the same one go on counting. */
+  /** By definition: lists with the same definition continue each other's numbers. */
   private readonly counts = new Map<string, (number | undefined)[]>();
 
   private constructor(private readonly styles: ReadonlyMap<string, Style>) {}
@@ -68,21 +68,24 @@ export class DocxNumbering {
         else if (name === 'isLgl') level.isLegal = isOn(value);
       },
       close: (name) => {
-        // Of what a list overrides only the start is taken; how it looks stands outside of any definition.
+        // Levels after the definitions are overrides of a list, of which only the start is read.
         if (name === 'abstractNum') definition = { levels: [] };
       },
     });
   }
 
-  /** The level of a style's paragraphs where only the list says it. */
+  /** The level of a style's paragraphs if the list defines it and not the style. */
   levelOf(numId: string, style: string | undefined): number {
-    return Math.max(
-      0,
-      this.definitionOf(numId)?.levels.findIndex((level) => style !== undefined && level.style === style) ?? 0,
-    );
+    const levels = this.definitionOf(numId)?.levels ?? [];
+    return style === undefined
+      ? 0
+      : Math.max(
+          0,
+          levels.findIndex((level) => level.style === style),
+        );
   }
 
-  /** The label of the list's next paragraph: `2.1`, `b)` or a bullet. */
+  /** Counts the list's next paragraph. @returns its label: `2.1`, `b)` or a bullet */
   next(numId: string, at: number): string {
     const list = this.lists.get(numId);
     const levels = this.definitionOf(numId)?.levels ?? [];
@@ -91,7 +94,7 @@ export class DocxNumbering {
     const counts = this.counts.get(list.definition) ?? [];
     this.counts.set(list.definition, counts);
     for (const [index, start] of list.starts) if (index <= at) counts[index] = start - 1;
-    // Only the first paragraph of a list starts it anew.
+    // Only the first paragraph of a list restarts the numbers.
     list.starts.clear();
     for (let index = 0; index <= at; index += 1) counts[index] ??= (levels[index]?.start ?? 1) - (index === at ? 1 : 0);
     counts[at] = (counts[at] ?? 0) + 1;
@@ -112,26 +115,12 @@ export class DocxNumbering {
 export const levelOf = (value: string | undefined): number =>
   Math.min(MAX_LEVELS - 1, Math.max(0, Math.trunc(Number(value)) || 0));
 
-const ROMAN = [
-  [1_000, 'm'],
-  [900, 'cm'],
-  [500, 'd'],
-  [400, 'cd'],
-  [100, 'c'],
-  [90, 'xc'],
-  [50, 'l'],
-  [40, 'xl'],
-  [10, 'x'],
-  [9, 'ix'],
-  [5, 'v'],
-  [4, 'iv'],
-  [1, 'i'],
-] as const;
+const ROMAN = { m: 1_000, cm: 900, d: 500, cd: 400, c: 100, xc: 90, l: 50, xl: 40, x: 10, ix: 9, v: 5, iv: 4, i: 1 };
 
 function numeral(count: number, format: string): string {
   const isWithin = count >= 1 && count < 4_000;
   if (isWithin && format.endsWith('Roman')) return cased(roman(count), format);
-  // After z comes aa, then bb.
+  // After z follow aa and bb.
   if (isWithin && format.endsWith('Letter'))
     return cased(String.fromCharCode(97 + ((count - 1) % 26)).repeat(Math.ceil(count / 26)), format);
   if (format === 'decimalZero') return String(count).padStart(2, '0');
@@ -142,6 +131,6 @@ const cased = (text: string, format: string): string => (format.startsWith('uppe
 
 function roman(count: number): string {
   let [rest, text] = [count, ''];
-  for (const [value, digits] of ROMAN) for (; rest >= value; rest -= value) text += digits;
+  for (const [digits, value] of Object.entries(ROMAN)) for (; rest >= value; rest -= value) text += digits;
   return text;
 }

@@ -1,7 +1,7 @@
 import type { Archive } from './archive.js';
 import { isOn, readXml } from './xml.js';
 
-/** What a style says of its paragraphs and runs; what it does not say comes from the style that it is based on. */
+/** Properties that a style sets for its paragraphs and runs. The others come from the style that it is based on. */
 export interface Style {
   readonly basedOn?: string;
   /** Of a heading, from 1. */
@@ -11,10 +11,10 @@ export interface Style {
   readonly listLevel?: number;
 }
 
-/** Entries of tables of contents and of figures: the headings stand in the text once more. */
+/** Entries of tables of contents and of figures, which repeat headings of the text. */
 const CONTENTS = /^(?:toc \d|toc heading|table of figures)$/i;
 
-/** By the styles' ids; their names are English in the file whatever the program's language. */
+/** By style id. The names of built-in styles are English in every file. */
 export async function readStyles(archive: Archive): Promise<ReadonlyMap<string, Style>> {
   const styles = new Map<string, Style>();
   let id = '';
@@ -35,7 +35,7 @@ export async function readStyles(archive: Archive): Promise<ReadonlyMap<string, 
   return new Map([...styles.keys()].map((key) => [key, inherited(styles, key)]));
 }
 
-/** Outline levels count from 0; the tenth is that of plain text. */
+/** Outline levels count from 0. The tenth is plain text. */
 export function headingLevel(value: string | undefined): number | undefined {
   return Number(value) < 9 ? Number(value) + 1 : undefined;
 }

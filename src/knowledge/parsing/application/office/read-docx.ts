@@ -1,21 +1,13 @@
 import { BlockList, firstHeading } from '../formats/block-list.js';
+import { wordSet } from '../formats/clean-text.js';
 import type { FormatReader } from '../formats/reading.js';
 import { Archive } from './archive.js';
 import { BULLET, DocxNumbering, levelOf } from './docx-numbering.js';
 import { headingLevel, readStyles, type Style } from './docx-styles.js';
 import { type Attributes, isOn, readProperties, readXml, relationsOf, type XmlHandler } from './xml.js';
 
-/** What is not part of the text: alternatives of drawings, deleted text, instructions of fields, former properties. */
-const SKIPPED = new Set([
-  'Fallback',
-  'del',
-  'moveFrom',
-  'instrText',
-  'delInstrText',
-  'delText',
-  'pPrChange',
-  'rPrChange',
-]);
+/** Not part of the text: alternatives of drawings, deleted text, field instructions, former properties. */
+const SKIPPED = wordSet('Fallback del moveFrom instrText delInstrText delText pPrChange rPrChange');
 
 interface Paragraph {
   text: string;
@@ -23,10 +15,10 @@ interface Paragraph {
   level: number | undefined;
   numId: string | undefined;
   listLevel: number | undefined;
-  /** Its runs are, unless they say otherwise. */
+  /** The default of its runs. */
   isHidden: boolean;
   isRunHidden: boolean;
-  /** Hidden or deleted text stood in it: where nothing else does, it is not counted. */
+  /** It contains hidden or deleted text. Without other text it is not numbered. */
   hasUnread: boolean;
 }
 
@@ -41,13 +33,12 @@ function newParagraph(isHidden: boolean): Paragraph {
 }
 
 /**
- * Our own and not a library's: of those that were measured (mammoth, officeparser), neither leaves out hidden text nor counts
- * numbered headings, and both build a tree that takes 500 MB for a file of 50 kB.
- *
- * The text of a Word document's body in reading order. What stands in text boxes follows the paragraph that they are in.
+ * Reads the text of a Word document in reading order. The text of a text box follows the paragraph that contains the box.
+ * Libraries were measured (mammoth, officeparser): they neither leave out hidden text nor number headings, and build a tree
+ * of 500 MB for a file of 50 kB.
  */
 class DocxBody implements XmlHandler {
-  /** Paragraphs stand in paragraphs where a drawing holds text. */
+  /** The open paragraphs: a drawing in a paragraph may contain paragraphs. */
   private readonly paragraphs: Paragraph[] = [];
   private readonly tables: Table[] = [];
   private list: string[] = [];
@@ -131,7 +122,7 @@ class DocxBody implements XmlHandler {
     }
   }
 
-  /** With its indent; empty where it is no list's, and for the bullet of a heading. */
+  /** The list label with its indent; empty for other paragraphs and for bullets of headings. */
   private labelOf({ style, level, numId, listLevel }: Paragraph): string {
     if (numId === undefined || !isOn(numId)) return '';
     const at = listLevel ?? this.numbering.levelOf(numId, style);
@@ -159,7 +150,7 @@ class DocxBody implements XmlHandler {
     BlockList.checkCells(this.cells);
   }
 
-  /** A table within a table is part of its cell. */
+  /** A nested table becomes text of the outer cell. */
   private closeTable(): void {
     const rows = this.tables.pop()?.rows ?? [];
     const outer = this.tables.at(-1)?.cell;
@@ -168,16 +159,11 @@ class DocxBody implements XmlHandler {
   }
 }
 
-async function mainPart(archive: Archive): Promise<string> {
-  for (const { type, target } of (await relationsOf(archive, '')).values())
-    if (type === 'officeDocument') return target;
-  return 'word/document.xml';
-}
-
 export const readDocx: FormatReader = async ({ content }) => {
   const archive = await Archive.open(content);
-  const part = await mainPart(archive);
-  if (!archive.has(part)) throw new Error('It has no main part');
+  const relations = [...(await relationsOf(archive, '')).values()];
+  const part = relations.find(({ type }) => type === 'officeDocument')?.target ?? 'word/document.xml';
+  if (!archive.has(part)) throw new Error(`The archive has no part ${part}`);
   const styles = await readStyles(archive);
   const numbering = await DocxNumbering.read(archive, styles);
   const blocks = new BlockList();

@@ -4,14 +4,13 @@ import { Archive } from './archive.js';
 import { type Attributes, isOn, readXml, readProperties, relationsOf, type XmlHandler } from './xml.js';
 
 const PRESENTATION = 'ppt/presentation.xml';
-/** Numbers, dates and footers, which are the same on each slide. */
+/** Placeholders whose text is the same on each slide. */
 const REPEATED = new Set(['sldNum', 'dt', 'ftr', 'hdr', 'sldImg']);
 
-/** The text of one slide: its title first, whatever the order in which its shapes were drawn. */
+/** The text of one slide. Titles are separate, because the shapes of a slide have no reading order. */
 class Slide implements XmlHandler {
   readonly titles: string[] = [];
   readonly parts: (string | string[][])[] = [];
-  /** The presentation goes past it. */
   isHidden = false;
   private isShapeHidden = false;
   private placeholder = '';
@@ -71,18 +70,17 @@ async function slidesOf(archive: Archive): Promise<readonly string[]> {
 }
 
 async function notesOf(archive: Archive, slide: string): Promise<string> {
-  for (const { type, target } of (await relationsOf(archive, slide)).values()) {
-    if (type !== 'notesSlide') continue;
-    const notes = new Slide();
-    await readXml(archive, target, notes);
-    return notes.parts.filter((part) => typeof part === 'string').join('\n');
-  }
-  return '';
+  const relations = [...(await relationsOf(archive, slide)).values()];
+  const target = relations.find(({ type }) => type === 'notesSlide')?.target;
+  if (target === undefined) return '';
+  const notes = new Slide();
+  await readXml(archive, target, notes);
+  return notes.parts.filter((part) => typeof part === 'string').join('\n');
 }
 
 export const readPptx: FormatReader = async ({ content }) => {
   const archive = await Archive.open(content);
-  if (!archive.has(PRESENTATION)) throw new Error('It has no main part');
+  if (!archive.has(PRESENTATION)) throw new Error(`The archive has no part ${PRESENTATION}`);
   const blocks = new BlockList();
   let firstTitle: string | null = null;
   for (const [index, member] of (await slidesOf(archive)).entries()) {
@@ -99,7 +97,7 @@ export const readPptx: FormatReader = async ({ content }) => {
     blocks.text(await notesOf(archive, member));
   }
   const { title, language } = await readProperties(archive);
-  // What the program writes where nobody gave one.
+  // PowerPoint's default for a presentation without a title.
   const own = /^(powerpoint[ -]?pr[^ ]*|presentation)$/i.test(title) ? '' : title;
   return { title: own || firstTitle, language, blocks: blocks.blocks };
 };

@@ -9,7 +9,7 @@ const WORKBOOK = 'xl/workbook.xml';
 
 interface Workbook {
   readonly sheets: readonly { readonly name: string; readonly member: string }[];
-  /** Days are counted from 1904, as old Macs do. */
+  /** Days are counted from 1904 and not from 1900, as in files of old Macs. */
   readonly from1904: boolean;
 }
 
@@ -29,7 +29,7 @@ async function readWorkbook(archive: Archive): Promise<Workbook> {
   return { sheets, from1904 };
 }
 
-/** Cells refer to them by number. */
+/** Cells refer to these strings by index. */
 async function readSharedStrings(archive: Archive): Promise<readonly string[]> {
   const strings: string[] = [];
   let [text, phonetic] = ['', 0];
@@ -49,7 +49,7 @@ async function readSharedStrings(archive: Archive): Promise<readonly string[]> {
   return strings;
 }
 
-/** The rows of a sheet that hold anything, without those and the columns that are hidden; a cell far out costs no more than one close by. */
+/** The rows of a sheet that are not empty, without hidden rows and columns. Empty rows before a distant cell take no memory. */
 class Sheet implements XmlHandler {
   readonly rows: string[][] = [];
   private readonly hiddenColumns = new Set<number>();
@@ -110,7 +110,7 @@ class Sheet implements XmlHandler {
   private endCell(): void {
     const text = this.cellText();
     if (text === '' || this.isRowHidden || this.column >= MAX_COLUMNS) return;
-    // The empty ones before it are made with it.
+    // The row also gets the empty cells before this one.
     this.cells += Math.max(0, this.column + 1 - this.row.length);
     BlockList.checkCells(this.cells);
     this.held += text.length;
@@ -133,7 +133,7 @@ class Sheet implements XmlHandler {
   }
 }
 
-/** `C7` is in the column 2. */
+/** 2 for `C7`. */
 function columnOf(reference: string): number {
   let column = 0;
   for (const letter of /^[A-Z]{1,3}/.exec(reference)?.[0] ?? 'A') column = column * 26 + letter.charCodeAt(0) - 64;
@@ -142,7 +142,7 @@ function columnOf(reference: string): number {
 
 export const readXlsx: FormatReader = async ({ content }) => {
   const archive = await Archive.open(content);
-  if (!archive.has(WORKBOOK)) throw new Error('It has no main part');
+  if (!archive.has(WORKBOOK)) throw new Error(`The archive has no part ${WORKBOOK}`);
   const { sheets, from1904 } = await readWorkbook(archive);
   const strings = await readSharedStrings(archive);
   const formats = await readFormats(archive, from1904);

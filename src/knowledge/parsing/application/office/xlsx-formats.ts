@@ -2,34 +2,21 @@ import type { Archive } from './archive.js';
 import { readXml } from './xml.js';
 
 const DAY_MS = 24 * 60 * 60 * 1_000;
-/** Day 0; the day that 1900 did not have counts as well. */
+/** Day 0. Excel counts February 29, 1900, which did not exist. */
 const DAY_ZERO = Date.UTC(1899, 11, 30);
 const DAYS_TO_1904 = 1_462;
-/** The formats of dates and times that every program has built in, those of East Asian ones included. */
-const BUILT_IN: Readonly<Record<number, string>> = {
-  ...{
-    9: '0%',
-    10: '0.00%',
-    14: 'd',
-    15: 'd',
-    16: 'd',
-    17: 'd',
-    18: 'h',
-    19: 'h',
-    20: 'h',
-    21: 'h',
-    22: 'd h',
-    45: 'm:s',
-    46: '[h]',
-    47: 'm:s',
-  },
-  ...Object.fromEntries([27, 28, 29, 30, 31, 36, 50, 51, 52, 53, 54, 57, 58].map((id) => [id, 'd'])),
-  ...Object.fromEntries([32, 33, 34, 35, 55, 56].map((id) => [id, 'h'])),
-};
+/** Built-in formats for percentages, dates and times, also those of East Asian programs. */
+const BUILT_IN: readonly (readonly [code: string, ids: readonly number[]])[] = [
+  ['0%', [9, 10]],
+  ['d', [14, 15, 16, 17, 27, 28, 29, 30, 31, 36, 50, 51, 52, 53, 54, 57, 58]],
+  ['h', [18, 19, 20, 21, 32, 33, 34, 35, 45, 47, 55, 56]],
+  ['d h', [22]],
+  ['[h]', [46]],
+];
 
 type Kind = 'number' | 'percent' | 'date' | 'time' | 'date-time' | 'duration';
 
-/** How the numbers of a workbook are shown. */
+/** Formats the numbers of a workbook. */
 export class NumberFormats {
   constructor(
     private readonly kinds: readonly Kind[],
@@ -56,7 +43,7 @@ export class NumberFormats {
 }
 
 function kindOf(format: string): Kind {
-  // Colours, languages, quoted text and escaped letters say nothing about what the number is.
+  // Without colours, languages, quoted text and escaped letters.
   const code =
     format
       .replace(/\[(?!h+\]|m+\]|s+\])[^\]]*\]|"[^"]*"|\\./gi, '')
@@ -72,7 +59,7 @@ function kindOf(format: string): Kind {
 }
 
 export async function readFormats(archive: Archive, from1904: boolean): Promise<NumberFormats> {
-  const codes = new Map(Object.entries(BUILT_IN).map(([id, code]) => [Number(id), code]));
+  const codes = new Map(BUILT_IN.flatMap(([code, ids]) => ids.map((id) => [id, code] as const)));
   const kinds: Kind[] = [];
   let inCells = false;
   await readXml(archive, 'xl/styles.xml', {

@@ -4,13 +4,16 @@ import { withoutContents, withoutFurniture } from './pdf-furniture.js';
 import { ITEM, joined, type Line, type PageLines, rightOf } from './pdf-lines.js';
 import { continuation, type Table, tableAt } from './pdf-tables.js';
 
-/** Letters of a heading are larger than those of the text by so much, and it is short. */
+/** The letters of a heading are larger than those of the text by at least this factor. */
 const HEADING_FACTOR = 1.15;
 const MAX_HEADING_CHARACTERS = 200;
-/** Of the height of a line, from one base line to the next: more separates paragraphs. */
+/** The largest distance between two base lines of a paragraph, in letter sizes. */
 const PARAGRAPH_FACTOR = 1.6;
-/** Larger sizes are levels of their own, up to so many. */
+/** The number of heading levels. Each of the largest sizes is one. */
 const LEVELS = 3;
+/** Lines that are searched for a table or code at a time. Searching all lines of a page for each line would take too long. */
+const MAX_AHEAD = 200;
+const SENTENCE_END = /[.!?:;。！？：；…]["'”’»)\]」』）]*$/u;
 
 interface Paragraph {
   readonly kind: 'heading' | 'text';
@@ -36,7 +39,7 @@ export function addPages(pages: readonly PageLines[], blocks: BlockList): void {
   blocks.page = undefined;
 }
 
-/** Terms that hang beside sentences look like a table, and have no row that names the columns. */
+/** A list of terms beside sentences looks like a table, but its first row does not name columns. */
 function addTable(rows: readonly (readonly string[])[], blocks: BlockList): void {
   const [first = []] = rows;
   if (first.length !== 2 || !SENTENCE_END.test(first[1] ?? '')) return blocks.table(rows);
@@ -91,12 +94,7 @@ function partsOf(pages: readonly PageLines[], heading: (line: Line) => boolean):
   return parts;
 }
 
-/** A table's further lines are a table of their own; to look at all of a page's lines again for each would take too long. */
-const MAX_AHEAD = 200;
-
-const SENTENCE_END = /[.!?:;。！？：；…]["'”’»)\]」』）]*$/u;
-
-/** Whether a line goes on with what is before it. */
+/** Whether a line continues the paragraph before it. */
 function belongs(
   { kind, text, last }: Paragraph,
   line: Line,
@@ -112,7 +110,7 @@ function belongs(
       Math.abs(line.left - last.left) > line.size * 0.8 && SENTENCE_END.test(text) && !ITEM.test(last.text);
     return gap < size * PARAGRAPH_FACTOR && (!isShifted || ITEM.test(line.text));
   }
-  // Further up: the next column or page. A sentence goes on there that its last line broke off.
+  // The line is further up: in the next column or on the next page. An unfinished sentence continues there.
   if (kind === 'heading' || SENTENCE_END.test(text) || ITEM.test(line.text) || half(last.size) !== half(line.size))
     return false;
   return (

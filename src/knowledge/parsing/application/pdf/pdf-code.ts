@@ -2,22 +2,22 @@ import { type Line, type PageLines, spaces } from './pdf-lines.js';
 
 /** A single line may be a long name within a paragraph. */
 const MIN_LINES = 2;
-/** From one base line to the next, in sizes of letters: more are empty lines, and more than a few end the code. */
+/** Distances between base lines, in letter sizes: from the first there is an empty line between them, and the second is the largest within code. */
 const EMPTY_LINE = 2;
 const MAX_GAP = 5;
-/** Of the longest lines: where most of so many are nearly as long, they are paragraphs. */
+/** If most lines have at least this share of the longest lines' length, they are paragraphs. */
 const FULL = 0.85;
 const MIN_TYPEWRITTEN_LINES = 10;
 
-/** Lines of a program or of what one wrote. */
+/** Source code or the output of a program. */
 export interface Code {
   readonly kind: 'code';
   readonly text: string;
-  /** How many lines it takes. */
+  /** The number of lines. */
   readonly length: number;
 }
 
-/** The code that begins with the first of these lines, if it does: lines in a fixed-width font below one another. */
+/** The code that begins with the first of these lines, if any: consecutive lines in a fixed-width font. */
 export function codeAt(lines: readonly Line[]): Code | undefined {
   let length = 0;
   for (
@@ -26,10 +26,10 @@ export function codeAt(lines: readonly Line[]): Code | undefined {
     next = lines[length]
   )
     length += 1;
-  return length < MIN_LINES ? undefined : { kind: 'code', text: textOf(lines.slice(0, length)), length };
+  return length < MIN_LINES ? undefined : { kind: 'code', text: codeText(lines.slice(0, length)), length };
 }
 
-/** Whether paragraphs are set in a fixed-width font, as by a typewriter: most lines of the document are, and reach its right side. */
+/** Whether the paragraphs of the document are in a fixed-width font: most lines are, and most of those are about equally long. */
 export function isTypewritten(pages: readonly PageLines[]): boolean {
   const lines = pages.flatMap((page) => page.lines);
   const fixed = lines.filter(isFixed);
@@ -46,8 +46,8 @@ function follows(before: Line | undefined, line: Line): boolean {
   return gap > 0 && gap <= line.size * MAX_GAP && Math.abs((before?.size ?? 0) - line.size) < 1;
 }
 
-/** The lines with their indents, with what is between their parts, and with empty lines. */
-function textOf(lines: readonly Line[]): string {
+/** The lines with their indents, the spaces between their segments, and empty lines. */
+function codeText(lines: readonly Line[]): string {
   const left = Math.min(...lines.map((line) => line.left));
   const texts = lines.map(({ segments, y, size }, at) => {
     const isApart = (lines[at - 1]?.y ?? y) - y > size * EMPTY_LINE;

@@ -1,22 +1,23 @@
 import type { PageText, TextPiece } from './pdf-lines.js';
 
 /**
- * So many texts tell whether the characters of their font are all as wide: with letters, since all digits are; of different
- * lengths, since what counts up is alike; and short, since in whole lines wide and narrow letters even out.
+ * The number of texts that show whether all characters of a font have the same width. A sample has letters, because digits
+ * have equal widths in every font. The lengths differ, because numbered texts are alike. Samples are short, because wide and
+ * narrow letters even out in whole lines.
  */
 const MIN_SAMPLES = 6;
 const SAMPLE = /^(?=.*[a-z])[ -~]{4,40}$/;
-/** Their widths differ by no more than this, since lines are stretched a little, but for a few. */
+/** The largest difference between widths, since lines are stretched a little, and the share of samples within it. */
 const TOLERANCE = 0.02;
 const MIN_SHARE = 0.9;
 const USUAL_WIDTH = 0.6;
 
-/** Knows the fonts of a PDF whose characters are all as wide. Many of them do not say so: several texts of a font are measured. */
+/** Finds the fixed-width fonts of a PDF. Many are not declared as such, so texts of each font are measured. */
 export class FixedWidthFonts {
-  /** By font, and by the length of a text: how wide a character of it is, in sizes. */
+  /** The width of one character in letter sizes, by font and by the length of the sample. */
   private readonly samples = new Map<string, Map<number, number>>();
 
-  /** The widths of characters in the fixed-width fonts of a page, in sizes, by what is known of the pages so far. */
+  /** The widths of characters in the fixed-width fonts of a page, in letter sizes, measured on the pages so far. */
   on(pieces: readonly TextPiece[], styles: PageText['styles']): ReadonlyMap<string, number> {
     for (const { fontName, str, width, height } of pieces) {
       const texts = this.samples.get(fontName) ?? new Map<number, number>();
@@ -25,17 +26,17 @@ export class FixedWidthFonts {
     }
     return new Map(
       Object.entries(styles).flatMap(([name, { fontFamily }]) => {
-        const width = this.widthIn(name, fontFamily === 'monospace');
+        const width = this.fixedWidth(name, fontFamily === 'monospace');
         return width === undefined ? [] : [[name, width] as const];
       }),
     );
   }
 
-  private widthIn(name: string, saysSo: boolean): number | undefined {
+  private fixedWidth(name: string, isDeclared: boolean): number | undefined {
     const widths = [...(this.samples.get(name)?.values() ?? [])].sort((a, b) => a - b);
     const usual = widths[Math.floor(widths.length / 2)];
-    // Its spaces may be narrower than its letters where lines are justified.
-    if (saysSo) return usual ?? USUAL_WIDTH;
+    // Not measured: in justified lines the spaces may be narrower than the letters.
+    if (isDeclared) return usual ?? USUAL_WIDTH;
     if (usual === undefined || widths.length < MIN_SAMPLES) return undefined;
     const alike = widths.filter((width) => Math.abs(width - usual) < usual * TOLERANCE);
     return alike.length >= widths.length * MIN_SHARE ? usual : undefined;

@@ -1,10 +1,10 @@
 import type { Line, PageLines } from './pdf-lines.js';
 
-/** So many lines from the top and from the bottom may be running headers and footers. */
+/** The lines at the top and at the bottom of a page that may be running headers and footers. */
 const OUTER_LINES = 3;
-/** They are the same, or count up, on so many pages; letters of a heading's size on half of them. */
+/** The number of pages on which such a line is the same or counts up. In the size of a heading, half of the pages. */
 const MIN_REPEATS = 3;
-/** They stand apart from the text, by so much of their size. */
+/** The smallest distance to the text, in letter sizes. */
 const APART = 1.7;
 
 /** Without running headers, footers and page numbers. */
@@ -32,7 +32,7 @@ export function withoutFurniture(
 
 const outer = (lines: readonly Line[]): readonly Line[] => lines.slice(0, OUTER_LINES);
 
-/** How many lines at the start are repeated, and apart from what follows. */
+/** The number of lines at the start that are repeated on other pages and have a distance to the text. */
 function repeated(lines: readonly Line[], repeats: (line: Line) => boolean): number {
   const found = outer(lines).findIndex((line) => !repeats(line));
   for (let count = found < 0 ? Math.min(OUTER_LINES, lines.length) : found; count > 0; count -= 1) {
@@ -42,7 +42,7 @@ function repeated(lines: readonly Line[], repeats: (line: Line) => boolean): num
   return 0;
 }
 
-/** What is the same on other pages: the text without its numbers, and how far a number is from that of the page. */
+/** Equal for repeated lines: the position with the text without its numbers, and with the difference of a number to the page's number. */
 function keysOf({ text, y }: Line, page: number): readonly string[] {
   const place = Math.round(y / 4);
   const plain = text.replace(/\d+/g, '#').replace(/(?<![\p{L}\d])[ivxlc]+(?![\p{L}\d])/giu, '#');
@@ -55,12 +55,12 @@ function keysOf({ text, y }: Line, page: number): readonly string[] {
 
 const LEADERS = /(?:\s?[.․…·_]){4,}\s*(?:\d{1,4}|[ivxlc]+)$/;
 const ENTRY = /^(.*\S)\s+(?:\d{1,4}|[ivxlc]+)$/;
-/** So many entries make a table of contents; on the page after one of its pages, a single one. */
+/** Entries that make a page part of a table of contents. On the page after such a page, one entry is enough. */
 const MIN_ENTRIES = 3;
-/** Between entries: the first lines of long ones. */
+/** Lines between two entries that are the first lines of a long entry. */
 const MAX_BETWEEN = 2;
 
-/** Without tables of contents: lines that end in dots and a page's number, or in a number after what stands on a line of its own elsewhere. */
+/** Without tables of contents: lines that end in dots and a page number, or in a number after a text that is also a line elsewhere. */
 export function withoutContents(pages: readonly PageLines[]): readonly PageLines[] {
   const texts = new Set(pages.flatMap(({ lines }) => lines.map(({ text }) => lettersOf(text))));
   const isEntry = ({ text }: Line): boolean => {
@@ -73,7 +73,7 @@ export function withoutContents(pages: readonly PageLines[]): readonly PageLines
     const isContents = sure >= least;
     least = isContents ? 1 : MIN_ENTRIES;
     if (!isContents) return { page, lines };
-    // Where most lines are entries, others that end in a number are too, such as chapters whose titles are set otherwise.
+    // If most lines are entries, other lines that end in a number are too, such as chapters with a different title.
     const entries = new Set(
       lines.flatMap((line, index) =>
         isEntry(line) || (sure > lines.length / 2 && ENTRY.test(line.text)) ? [index] : [],

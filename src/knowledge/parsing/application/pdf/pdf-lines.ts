@@ -1,8 +1,8 @@
 import type { PDFDocumentProxy } from 'unpdf/pdfjs';
 
-/** The texts of a page as they were drawn, and what their fonts say of themselves. */
+/** The texts of a page as they were drawn, and the styles of their fonts. */
 export type PageText = Awaited<ReturnType<Awaited<ReturnType<PDFDocumentProxy['getPage']>>['getTextContent']>>;
-/** `transform` is scale, skew and place: the first two are its direction, the fifth and sixth are left and bottom. */
+/** The first two numbers of `transform` are the direction, the fifth and the sixth the left and bottom position. */
 export type TextPiece = Omit<Extract<PageText['items'][number], { str: string }>, 'transform'> & {
   readonly transform: readonly number[];
 };
@@ -12,15 +12,15 @@ export interface Segment {
   text: string;
   left: number;
   right: number;
-  /** Of its base line, from the bottom of the page. */
+  /** The position of the base line, from the bottom of the page. */
   y: number;
-  /** Of its letters. */
+  /** The size of the letters. */
   size: number;
-  /** Of each of its characters, where it is set in a fixed-width font. */
+  /** The width of each character in a fixed-width font; undefined in others. */
   advance: number | undefined;
 }
 
-/** What stands beside one another in one column of a page. */
+/** Segments side by side in one column of a page. */
 export interface Line extends Readonly<Omit<Segment, 'advance'>> {
   readonly segments: readonly Segment[];
 }
@@ -30,15 +30,15 @@ export interface PageLines {
   readonly lines: readonly Line[];
 }
 
-/** Of the size of letters: a wider gap is one between columns or cells, a narrower one than the second joins letters. */
+/** In letter sizes: a gap wider than the first separates columns or cells, and one narrower than the second is within a word. */
 const WIDE_GAP = 1.2;
 const WORD_GAP = 0.2;
 /** A label of a list item belongs to the text after it, however wide the gap. */
 const LABEL = /^(?:[•‣◦▪●■□–—*-]|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{2,4})[.)])$/;
 
-/** The lines of a page in the order of reading: text in columns one column after the other. */
+/** The lines of a page in reading order, one column after the other. */
 export function linesOf(pieces: readonly TextPiece[], fixedWidths: ReadonlyMap<string, number>): readonly Line[] {
-  // What is drawn upwards or downwards is a text of its own.
+  // Text that is drawn upwards or downwards is separate.
   const directions = Map.groupBy(pieces, ({ transform: [a = 1, b = 0] }) =>
     Math.round((Math.atan2(b, a) / Math.PI) * 2),
   );
@@ -85,24 +85,24 @@ function isBeside(last: Segment, next: Segment): boolean {
   );
 }
 
-/** No letter in itself is what modifies one, such as a hat. */
+/** Not characters that only modify a letter, such as a circumflex. */
 const LETTER = /[\p{Lu}\p{Ll}\p{Lt}\p{Lo}\p{N}]/u;
 
 function append(last: Segment, next: Segment): void {
-  // Words that are placed one by one have no space between them.
+  // PDFs that place each word separately have no spaces between words.
   const gap = next.left - last.right;
   const isApart = gap > Math.max(last.size, next.size) * WORD_GAP && !/\s$/.test(last.text) && !/^\s/.test(next.text);
   last.advance = next.advance === undefined ? undefined : last.advance;
   const isSign = !LETTER.test(last.text);
   last.text += (last.advance !== undefined ? spaces(gap / last.advance) : isApart ? ' ' : '') + next.text;
   last.right = Math.max(last.right, next.right);
-  // A raised mark of a footnote does not move the line that it stands in, and a sign of another font does not make a heading of it.
+  // A raised footnote mark must not move its line, and a larger sign of another font must not make the line a heading.
   if (LETTER.test(next.text) && (next.size > last.size || isSign)) [last.size, last.y] = [next.size, next.y];
 }
 
 export const spaces = (columns: number): string => ' '.repeat(Math.max(0, Math.round(columns)));
 
-/** Columns within columns, and the segments of a page that they are looked for in: more would take too long. */
+/** The depth of columns within columns, and the most segments of a page that are searched for columns: more would take too long. */
 const MAX_COLUMN_DEPTH = 3;
 const MAX_COLUMN_SEGMENTS = 5_000;
 
@@ -112,19 +112,11 @@ function inOrder(segments: readonly Segment[], depth: number): readonly Line[] {
   const lines: Line[] = [];
   let band: Segment[] = [];
   const finish = (): void => {
-    lines.push(
-      ...inOrder(
-        band.filter(({ right }) => right <= gutter),
-        depth - 1,
-      ),
-      ...inOrder(
-        band.filter(({ left }) => left >= gutter),
-        depth - 1,
-      ),
-    );
+    const columns = [band.filter(({ right }) => right <= gutter), band.filter(({ left }) => left >= gutter)];
+    lines.push(...columns.flatMap((column) => inOrder(column, depth - 1)));
     band = [];
   };
-  // What goes across both columns parts what is above from what is below.
+  // A segment across both columns separates the columns above it from those below it.
   for (const segment of [...segments].sort((a, b) => b.y - a.y)) {
     if (segment.right <= gutter || segment.left >= gutter) band.push(segment);
     else {
@@ -136,20 +128,20 @@ function inOrder(segments: readonly Segment[], depth: number): readonly Line[] {
   return lines;
 }
 
-/** Columns hold so many lines each, which fill them: what does not is a table. */
+/** A column of text has at least this many lines, and they fill it. Anything else is a table. */
 const MIN_COLUMN_LINES = 8;
 const MIN_LINE_CHARACTERS = 20;
 const MAX_CROSSING = 0.25;
 
-/** The place between two columns of text, if there is one: nearest to the middle. */
+/** The horizontal position between two columns of text that is nearest to the middle, if there is one. */
 function gutterOf(segments: readonly Segment[]): number | undefined {
   if (segments.length < MIN_COLUMN_LINES * 2) return undefined;
   const [left, right] = [Math.min(...segments.map((one) => one.left)), Math.max(...segments.map((one) => one.right))];
   const middle = (left + right) / 2;
-  const places = [...new Set(segments.map((one) => Math.floor(one.left) - 1))].filter(
+  const positions = [...new Set(segments.map((one) => Math.floor(one.left) - 1))].filter(
     (x) => x > left + (right - left) * 0.2 && x < left + (right - left) * 0.8,
   );
-  return places
+  return positions
     .sort((a, b) => Math.abs(a - middle) - Math.abs(b - middle))
     .slice(0, 40)
     .find((x) => {
@@ -184,7 +176,7 @@ function rowsOf(segments: readonly Segment[]): readonly Line[] {
 
 function lineOf(row: readonly Segment[]): Line {
   const sorted = [...row].sort((a, b) => a.left - b.left).map(trimmed);
-  // The size that most of its letters have; a base line of those.
+  // The size and the base line of the longest segment.
   const main = sorted.reduce((most, one) => (one.text.length > most.text.length ? one : most));
   const text = sorted.map((segment) => segment.text).join(' ');
   return { segments: sorted, text, left: sorted[0]?.left ?? 0, right: rightOf(sorted), y: main.y, size: main.size };
@@ -202,7 +194,7 @@ export function rightOf(parts: readonly { readonly right: number }[]): number {
 const IDEOGRAPHIC = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}、。，．]/u;
 export const ITEM = /^(?:[•‣◦▪●–—*-]|\d{1,3}[.)]|[a-z]\))\s/;
 
-/** A word that was divided at the end of its line is one again; list items keep lines of their own. */
+/** Joins two lines of a paragraph, and the parts of a word that was hyphenated at the line's end. A list item stays a separate line. */
 export function joined(text: string, next: string): string {
   if (ITEM.test(next)) return `${text}\n${next}`;
   if (/\p{L}[-‐]$/u.test(text) && /^\p{Ll}/u.test(next)) return text.slice(0, -1) + next;

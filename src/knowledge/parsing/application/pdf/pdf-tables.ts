@@ -3,9 +3,8 @@ import { joined, type Line, type Segment } from './pdf-lines.js';
 export interface Table {
   readonly kind: 'table';
   readonly rows: string[][];
-  /** Where its columns begin and end. */
   readonly columns: readonly Column[];
-  /** How many lines it takes. */
+  /** The number of lines. */
   readonly length: number;
 }
 
@@ -15,17 +14,17 @@ interface Column {
 }
 
 const MIN_ROWS = 3;
-/** Lines of a table are no further apart, in sizes of letters. */
+/** The largest distance between the lines of a table, in letter sizes. */
 const MAX_ROW_GAP = 3.5;
 
-/** The table that begins with the first of these lines, if one does: cells below one another, in lines with gaps. */
+/** The table that begins with the first of these lines, if any: lines of several segments below one another. */
 export function tableAt(lines: readonly Line[]): Table | undefined {
   const [first] = lines;
   if (!first || first.segments.length < 2) return undefined;
   let length = 1;
   for (let next = lines[length]; next && follows(lines[length - 1] ?? first, next, first); next = lines[length])
     length += 1;
-  // A single cell at the end is more likely what follows the table.
+  // A single first cell at the end is more likely the text after the table.
   while (length > 0 && isFirstCell(lines[length - 1], first)) length -= 1;
   const taken = lines.slice(0, length);
   const columns = columnsOf(taken);
@@ -37,7 +36,7 @@ function follows(before: Line, line: Line, first: Line): boolean {
   const gap = before.y - line.y;
   if (gap <= 0 || gap > Math.max(before.size, line.size) * MAX_ROW_GAP) return false;
   const second = first.segments[1]?.left ?? 0;
-  // One cell of a row whose other cells are empty or shorter.
+  // A single cell continues a row: its other cells are empty or have fewer lines.
   return line.segments.length > 1 || line.left > second - line.size || line.right < second;
 }
 
@@ -45,7 +44,7 @@ function isFirstCell(line: Line | undefined, first: Line): boolean {
   return line?.segments.length === 1 && line.left < (first.segments[1]?.left ?? 0) - line.size;
 }
 
-/** Those of the rows that have the usual number of cells. */
+/** The columns of the rows with the most frequent number of cells. */
 function columnsOf(lines: readonly Line[]): readonly Column[] | undefined {
   const byCount = Map.groupBy(
     lines.filter(({ segments }) => segments.length > 1),
@@ -85,8 +84,8 @@ function rowsOf(lines: readonly Line[], columns: readonly Column[]): string[][] 
 }
 
 /**
- * The line with which the row begins that a line belongs to. Nothing in the first column: a further line of the row above, as where terms hang
- * beside what they mean, or of the nearest row, whose cells may be centred on one another.
+ * The first line of the row that a line belongs to. A line without a first cell continues the row above in a list of terms, and
+ * otherwise the nearest row, since cells may be centred vertically.
  */
 function ownerOf(
   line: Line,
@@ -112,7 +111,7 @@ function columnOf({ left, right }: Segment, columns: readonly Column[]): number 
   return overlaps.indexOf(Math.max(...overlaps));
 }
 
-/** The rows of a table that goes on on the next page: without its header, where that is said once more. */
+/** The rows of the second table if it continues the first on the next page, without a repeated header. */
 export function continuation(table: Table, { columns, rows }: Table): readonly string[][] | undefined {
   const isSame =
     columns.length === table.columns.length &&

@@ -1,9 +1,9 @@
 import { getResolvedPDFJS } from 'unpdf';
 import type { PDFDocumentProxy as Pdf } from 'unpdf/pdfjs';
-import { UnreadableDocument } from '../../domain/parsing.errors.js';
+import { passwordProtected, UnreadableDocument } from '../../domain/parsing.errors.js';
 import { BlockList, firstHeading } from '../formats/block-list.js';
 import type { FormatReader } from '../formats/reading.js';
-import { languageOf, oneLine } from '../formats/text-of.js';
+import { languageOf, oneLine } from '../formats/clean-text.js';
 import { MAX_PDF_PAGES } from '../../limits.js';
 import { addPages } from './pdf-blocks.js';
 import { FixedWidthFonts } from './pdf-fonts.js';
@@ -13,7 +13,7 @@ async function open(content: Buffer): Promise<Pdf> {
   const { getDocument } = await getResolvedPDFJS();
   try {
     return await getDocument({
-      // A copy of its own, which it takes away.
+      // A copy, because PDF.js transfers the buffer.
       data: new Uint8Array(content),
       // Nothing is drawn, run or fetched.
       isEvalSupported: false,
@@ -26,13 +26,7 @@ async function open(content: Buffer): Promise<Pdf> {
       verbosity: 0,
     } as Parameters<typeof getDocument>[0]).promise;
   } catch (error) {
-    if (error instanceof Error && error.name === 'PasswordException') {
-      throw new UnreadableDocument(
-        'encrypted',
-        'The PDF is protected by a password. Save it without one and upload it again.',
-      );
-    }
-    throw error;
+    throw error instanceof Error && error.name === 'PasswordException' ? passwordProtected('PDF') : error;
   }
 }
 
@@ -49,10 +43,8 @@ async function linesOfPage(pdf: Pdf, number: number, fonts: FixedWidthFonts): Pr
 
 async function readPages(pdf: Pdf): Promise<readonly PageLines[]> {
   if (pdf.numPages > MAX_PDF_PAGES) {
-    throw new UnreadableDocument(
-      'too_large',
-      `The PDF has ${pdf.numPages} pages; at most ${MAX_PDF_PAGES} can be read.`,
-    );
+    const message = `The PDF has ${pdf.numPages} pages; at most ${MAX_PDF_PAGES} can be read.`;
+    throw new UnreadableDocument('too_large', message);
   }
   const pages: PageLines[] = [];
   const fonts = new FixedWidthFonts();
@@ -64,7 +56,7 @@ async function readPages(pdf: Pdf): Promise<readonly PageLines[]> {
       held += lines.reduce((sum, { text }) => sum + text.length, 0);
       pages.push({ page: number, lines });
     } catch (error) {
-      // One page that cannot be read does not take the others with it.
+      // The other pages may be readable.
       failed += 1;
       failure = error;
     }
@@ -74,7 +66,7 @@ async function readPages(pdf: Pdf): Promise<readonly PageLines[]> {
   return pages;
 }
 
-/** What programs write where no author gave a title: the name of the file, or their own. */
+/** Titles that programs write if the author gave none: the name of the file or of the program. */
 const NO_TITLE =
   /^[([]?(?:anonymous|untitled|unnamed|unspecified|no title|document ?\d*|microsoft (?:word|powerpoint|excel)\b.*|(?:powerpoint )?presentation|slide 1|.*\.(?:docx?|pptx?|xlsx?|pdf|indd|tex|dvi|qxd|rtf|odt))[)\]]?$/i;
 

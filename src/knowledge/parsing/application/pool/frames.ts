@@ -1,7 +1,10 @@
 import type { UnreadableReason } from '../../domain/parsing.errors.js';
 import type { Block, ParsedDocument } from '../../domain/parsed-document.js';
 
-/** What a parser says, one to a frame. The service sends it a `DocumentRequest`, whose bytes follow in frames of their own until an empty one; blocks come in as many parts as they need, then the rest of the document. */
+/**
+ * What a parser sends, one message a frame: the blocks in as many parts as they need, then the rest of the document. The
+ * service sends it a `DocumentRequest` and then the content in further frames, up to an empty one.
+ */
 export type ParserMessage =
   | { readonly kind: 'ready' }
   | { readonly kind: 'blocks'; readonly blocks: readonly Block[] }
@@ -21,13 +24,13 @@ export function frameHeader(length: number): Buffer {
   return header;
 }
 
-/** A frame is its length in four bytes, and so many bytes. */
+/** A frame is a length in four bytes, followed by that many bytes. */
 export function frameOf(value: unknown): Buffer {
   const body = Buffer.from(JSON.stringify(value));
   return Buffer.concat([frameHeader(body.length), body]);
 }
 
-/** The frames of a stream; ends where the stream does, also within a frame. @throws where one is longer than it may be */
+/** Ends where the stream ends, even within a frame. @throws an error for a frame of more than `maxBytes` */
 export async function* readFrames(stream: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Buffer> {
   let parts: Buffer[] = [];
   let held = 0;
@@ -45,7 +48,7 @@ export async function* readFrames(stream: AsyncIterable<Buffer>, maxBytes: numbe
       held -= needed;
       if (wanted === undefined) {
         wanted = taken.readUInt32BE();
-        if (wanted > maxBytes) throw new Error(`A frame of ${wanted} bytes`);
+        if (wanted > maxBytes) throw new Error(`A frame has ${wanted} bytes, at most ${maxBytes} are allowed`);
       } else {
         wanted = undefined;
         yield taken;

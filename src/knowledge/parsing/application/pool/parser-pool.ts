@@ -2,76 +2,74 @@ import { type Clock, SystemClock } from '../../../../platform/clock/index.js';
 import type { ChildProcess } from '../../../../platform/processes/index.js';
 import { PARSER_IDLE_MS } from '../../limits.js';
 import { ParserProcess } from './parser-process.js';
-import { type ParserTurn, ParserTurns } from './parser-turns.js';
+import { ParserQueue, type QueuedDocument } from './parser-queue.js';
 
-/**
- * Parser processes that start when they are needed and end when they are not. Real time, since what is waited for is the
- * machine's.
- */
+/** Starts parser processes when documents need them, and ends them when they are idle. */
 export class ParserPool {
-  /** Each with what stops its timer. */
-  private readonly resting = new Map<ParserProcess, () => void>();
+  /** Idle processes, each with the function that cancels its timer. */
+  private readonly idle = new Map<ParserProcess, () => void>();
   private readonly busy = new Set<ParserProcess>();
   private readonly ending = new Set<Promise<void>>();
-  private readonly turns: ParserTurns;
+  private readonly queue: ParserQueue;
   private isClosed = false;
 
+  /** @param clock real time by default, since the processes take real time */
   constructor(
     private readonly startChild: () => Promise<ChildProcess>,
     max: number,
     private readonly clock: Clock = new SystemClock(),
   ) {
-    this.turns = new ParserTurns(max);
+    this.queue = new ParserQueue(max);
   }
 
-  /** Processes, those that rest included. */
+  /** The number of processes, idle ones included. */
   get size(): number {
-    return this.busy.size + this.resting.size;
+    return this.busy.size + this.idle.size;
   }
 
   get waiting(): number {
-    return this.turns.waiting;
+    return this.queue.waiting;
   }
 
-  /** Does it with a parser that nobody else uses meanwhile, when one is free. The task asks `mayGoOn` when it turns out to be slow. */
+  /** Waits for a parser and runs the task with it. The task calls `mayContinue` when the document turns out to be slow. */
   async use<Result>(
-    turn: ParserTurn,
+    document: QueuedDocument,
     signal: AbortSignal,
-    task: (parser: ParserProcess, mayGoOn: () => boolean) => Promise<Result>,
+    task: (parser: ParserProcess, mayContinue: () => boolean) => Promise<Result>,
   ): Promise<Result> {
     if (this.isClosed) throw closed();
-    await this.turns.enter(turn, signal);
+    await this.queue.enter(document, signal);
     try {
       const parser = await this.take();
       try {
-        return await task(parser, () => this.turns.becomeSlow(turn));
+        return await task(parser, () => this.queue.becomeSlow(document));
       } finally {
         this.busy.delete(parser);
-        this.rest(parser);
+        this.release(parser);
       }
     } finally {
-      this.turns.leave(turn);
+      this.queue.leave(document);
     }
   }
 
-  /** Ends all of them; what is being read is read no further. */
+  /** Ends all processes. Documents that are being parsed fail. */
   async close(): Promise<void> {
     this.isClosed = true;
-    this.turns.refuseAll(closed());
-    for (const parser of this.resting.keys()) this.end(parser);
+    this.queue.refuseAll(closed());
+    for (const parser of this.idle.keys()) this.end(parser);
     await Promise.all([...[...this.busy].map(({ child }) => child.kill()), ...this.ending]);
   }
 
   private async take(): Promise<ParserProcess> {
-    // The one that was used last: others may end.
-    const rested = [...this.resting.keys()].findLast(({ child }) => !child.hasEnded);
-    if (rested) {
-      this.resting.get(rested)?.();
-      this.resting.delete(rested);
+    // The one that was used last, so that the others become idle for long enough to end.
+    const idle = [...this.idle.keys()].findLast(({ child }) => !child.hasEnded);
+    if (idle) {
+      this.idle.get(idle)?.();
+      this.idle.delete(idle);
     }
-    const parser = rested ?? (await ParserProcess.start(await this.startChild(), this.clock));
+    const parser = idle ?? (await ParserProcess.start(await this.startChild(), this.clock));
     this.busy.add(parser);
-    // Closed while it came up.
+    // The pool may have been closed while the process started.
     if (this.isClosed) {
       this.busy.delete(parser);
       await parser.child.kill();
@@ -80,18 +78,18 @@ export class ParserPool {
     return parser;
   }
 
-  private rest(parser: ParserProcess): void {
+  private release(parser: ParserProcess): void {
     if (this.isClosed) this.end(parser);
     else if (!parser.child.hasEnded)
-      this.resting.set(
+      this.idle.set(
         parser,
         this.clock.every(PARSER_IDLE_MS, () => this.end(parser)),
       );
   }
 
   private end(parser: ParserProcess): void {
-    this.resting.get(parser)?.();
-    this.resting.delete(parser);
+    this.idle.get(parser)?.();
+    this.idle.delete(parser);
     if (parser.child.hasEnded) return;
     const ending = parser.child.close().finally(() => this.ending.delete(ending));
     this.ending.add(ending);

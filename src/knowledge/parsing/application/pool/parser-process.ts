@@ -14,54 +14,49 @@ import {
   TIME_CHECK_MS,
 } from '../../limits.js';
 import { frameHeader, frameOf, type ParserMessage, readFrames } from './frames.js';
-import type { ParserTurn } from './parser-turns.js';
+import type { QueuedDocument } from './parser-queue.js';
 
-/** A parser has ended in mid-document. */
+/** The parser process ended before it had answered. */
 export class ParserEnded extends Error {
   constructor(
     readonly end: ProcessEnd,
-    /** It had read others before, whose remains may be what was too much. */
+    /** Whether this was its first document. Otherwise memory that earlier documents left behind may be the cause. */
     readonly wasFresh: boolean,
   ) {
     super('The parser process has ended');
   }
 
-  /** It was ended for its memory, by the watch, by the runtime or by the system. */
+  /** The watch, the runtime or the system ended it for its memory. */
   get tookTooMuchMemory(): boolean {
     return this.end.excess !== null || this.end.signal === 'SIGABRT' || this.end.signal === 'SIGTRAP';
   }
 
-  /** What it says of the document. */
   asUnreadable(): UnreadableDocument {
-    if (this.tookTooMuchMemory)
-      return new UnreadableDocument('too_large', 'Reading the file takes more memory than is allowed.', {
-        cause: this,
-      });
-    return new UnreadableDocument('broken', 'The file is broken: reading it does not come to an end.', { cause: this });
+    return this.tookTooMuchMemory
+      ? new UnreadableDocument('too_large', 'Reading the file takes more memory than is allowed.', { cause: this })
+      : new UnreadableDocument('broken', 'The file is broken: reading it does not come to an end.', { cause: this });
   }
 }
 
-/** The document is slow and has to wait for other slow ones: it is read again from its beginning. */
-export class SetBack extends Error {}
+/** The document turned out to be slow and has to wait for other slow ones. It is parsed again from its beginning. */
+export class ParsingPostponed extends Error {}
 
-/** What a parser says of a document. */
 type Answer = ParsedDocument | UnreadableDocument;
 
-/** A document on its way to a parser. */
 export interface Delivery {
   readonly request: DocumentRequest;
-  readonly content: (stop: AbortSignal) => AsyncIterable<Buffer>;
-  /** Its time is counted from the last byte on. */
-  readonly turn: ParserTurn;
-  /** Asked once it is no quick document any more. */
-  readonly mayGoOn: () => boolean;
+  readonly content: (stop: AbortSignal) => AsyncIterable<Buffer> | Iterable<Buffer>;
+  /** Its processor time is counted once its last byte is sent. */
+  readonly queued: QueuedDocument;
+  /** Called when the document turns out to be slow. */
+  readonly mayContinue: () => boolean;
 }
 
-/** A running parser, which reads one document after the other. */
+/** A running parser process. It parses one document after the other. */
 export class ParserProcess {
   private readonly frames: AsyncGenerator<Buffer>;
   private parsed = 0;
-  /** Bytes, of all its answers. */
+  /** Bytes of all its answers. */
   private received = 0;
 
   private constructor(
@@ -71,13 +66,13 @@ export class ParserProcess {
     this.frames = readFrames(child.output as AsyncIterable<Buffer>, MAX_FRAME_BYTES);
   }
 
-  /** @throws where it does not come up, which is no document's fault */
+  /** @throws an error if the process does not become ready, which is no fault of the document */
   static async start(child: ChildProcess, clock: Clock): Promise<ParserProcess> {
     const parser = new ParserProcess(child, clock);
     const cancel = clock.after(PARSER_START_MS, () => void child.kill());
     try {
       const message = await parser.next();
-      if (message?.kind !== 'ready') throw new Error('The parser process has not come up');
+      if (message?.kind !== 'ready') throw new Error('The parser process did not become ready');
     } catch (error) {
       await child.kill();
       throw error;
@@ -87,69 +82,67 @@ export class ParserProcess {
     return parser;
   }
 
-  /** @throws UnreadableDocument; ParserEnded; SetBack; the signal's reason. After anything but an answer the process is gone. */
+  /** @throws UnreadableDocument; ParserEnded; ParsingPostponed; the signal's reason. Without an answer the process is killed. */
   async parse(delivery: Delivery, signal: AbortSignal): Promise<ParsedDocument> {
     const stop = new AbortController();
     const stopped = AbortSignal.any([signal, stop.signal]);
-    const answer = this.receive();
-    // Heard of too late where the signal came first.
-    answer.catch(() => undefined);
-    let said: Answer;
+    const received = this.receive();
+    // If the signal aborts first, `received` rejects without a handler.
+    received.catch(() => undefined);
+    let answer: Answer;
     try {
-      said = await untilAborted(this.exchange(delivery, answer, stop, stopped), stopped);
+      answer = await untilAborted(this.exchange(delivery, received, stop, stopped), stopped);
     } catch (error) {
-      // What still comes of the document is not taken any more.
+      // Ends the reading of the document's content.
       stop.abort(error);
       await this.child.kill();
       throw error;
     } finally {
       this.parsed += 1;
     }
-    if (said instanceof UnreadableDocument) throw said;
-    return said;
+    if (answer instanceof UnreadableDocument) throw answer;
+    return answer;
   }
 
   private async exchange(
     delivery: Delivery,
-    answer: Promise<Answer>,
+    received: Promise<Answer>,
     stop: AbortController,
     stopped: AbortSignal,
   ): Promise<Answer> {
-    // An answer before the end of the document means that the parser has ended.
-    await Promise.race([this.send(delivery, stop, stopped), answer]);
+    // `received` settles before the whole document is sent only if the parser has ended.
+    await Promise.race([this.send(delivery, stop, stopped), received]);
     const cancel = this.watchTime(delivery, stop);
     try {
-      return await answer;
+      return await received;
     } finally {
       cancel();
     }
   }
 
-  /** From outside, since a parser's thread may be held in one call. Where the system does not tell the processor time it is the time that passes. */
-  private watchTime({ turn, mayGoOn }: Delivery, stop: AbortController): () => void {
-    const begin = { used: turn.usedMs, processor: this.child.processorTimeMs(), elapsed: this.clock.monotonic() };
+  /** From this process, since one call may block the parser's thread. Counts elapsed time where the system reports no processor time. */
+  private watchTime({ queued, mayContinue }: Delivery, stop: AbortController): () => void {
+    const begin = { used: queued.usedMs, processor: this.child.processorTimeMs(), elapsed: this.clock.monotonic() };
     return this.clock.every(TIME_CHECK_MS, () => {
       if (this.child.hasEnded) return;
       const elapsed = this.clock.monotonic() - begin.elapsed;
       const processor = this.child.processorTimeMs();
-      turn.usedMs =
+      queued.usedMs =
         begin.used + (processor === undefined || begin.processor === undefined ? elapsed : processor - begin.processor);
-      if (turn.usedMs >= turn.limitMs || elapsed >= turn.limitMs * ELAPSED_PER_PROCESSOR_TIME) {
-        stop.abort(
-          new UnreadableDocument(
-            'too_slow',
-            `Reading the file takes too long: more than ${turn.limitMs / 1_000} seconds.`,
-          ),
-        );
-      } else if (turn.usedMs >= QUICK_PROCESSOR_MS && !mayGoOn()) stop.abort(new SetBack());
+      if (queued.usedMs >= queued.limitMs || elapsed >= queued.limitMs * ELAPSED_PER_PROCESSOR_TIME) {
+        const message = `Reading the file takes too long: more than ${queued.limitMs / 1_000} seconds.`;
+        stop.abort(new UnreadableDocument('too_slow', message));
+      } else if (queued.usedMs >= QUICK_PROCESSOR_MS && !mayContinue()) stop.abort(new ParsingPostponed());
     });
   }
 
   private async send({ request, content }: Delivery, stop: AbortController, stopped: AbortSignal): Promise<void> {
     await this.write(frameOf(request), stopped);
-    const watch = (): (() => void) =>
-      this.clock.after(CONTENT_STALL_MS, () => stop.abort(new Error('The document has not come in time')));
-    let cancel = watch();
+    const startTimer = (): (() => void) =>
+      this.clock.after(CONTENT_STALL_MS, () =>
+        stop.abort(new Error('The content of a document did not arrive in time')),
+      );
+    let cancel = startTimer();
     try {
       for await (const part of content(stopped)) {
         cancel();
@@ -158,7 +151,7 @@ export class ParserProcess {
           await this.write(frameHeader(piece.length), stopped);
           await this.write(piece, stopped);
         }
-        cancel = watch();
+        cancel = startTimer();
       }
     } finally {
       cancel();
@@ -166,7 +159,7 @@ export class ParserProcess {
     await this.write(frameHeader(0), stopped);
   }
 
-  /** No faster than the parser reads. */
+  /** Waits until the parser has read enough, so that this process holds little of a document. */
   private async write(bytes: Buffer, stopped: AbortSignal): Promise<void> {
     stopped.throwIfAborted();
     if (this.child.input.write(bytes)) return;
@@ -190,7 +183,7 @@ export class ParserProcess {
     }
   }
 
-  /** Undefined when it has ended. */
+  /** @returns undefined if the process has ended */
   private async next(): Promise<ParserMessage | undefined> {
     try {
       const frame = await this.frames.next();
@@ -198,7 +191,7 @@ export class ParserProcess {
       this.received += frame.value.length;
       return JSON.parse(frame.value.toString('utf8')) as ParserMessage;
     } catch {
-      // Its output breaks off where it is killed. What is no message comes from a parser that is lost as well.
+      // The output is cut off where the process was killed. A process that writes no valid message cannot be used either.
       await this.child.kill();
       return undefined;
     }

@@ -3,16 +3,16 @@ import { type ChildProcess, type ChildProcesses, realPath } from '../../../../pl
 import { PARSER_HEAP_MIB, PARSER_NICENESS } from '../../limits.js';
 
 const ENTRY = fileURLToPath(new URL('../child/main.js', import.meta.url));
-/** Where the program is installed, and what of it a parser has to read. */
+/** The folder in which the program is installed, and the parts of it that a parser has to read. */
 const ROOT = fileURLToPath(new URL('../../../../../', import.meta.url));
 const PROGRAM = ['dist', 'node_modules', 'package.json'];
 
-/** The program, or a part of it, may have been reached through a link: that is looked up where it stands, and read where it leads to. */
-function readable(root: string): string[] {
+/** The program or a part of it may be a link: Node checks the permission for the link and for its target. */
+function readablePaths(root: string): string[] {
   return [...new Set(PROGRAM.map((name) => `${root}${name}`).flatMap((path) => [path, realPath(path)]))];
 }
 
-/** Starts this program's parser: it may read the program, write nothing and start nothing. */
+/** Starts a parser process. It may read the program, and may neither write files nor start processes. */
 export function startParser(processes: ChildProcesses): Promise<ChildProcess> {
   return processes.start({
     command: process.execPath,
@@ -20,7 +20,7 @@ export function startParser(processes: ChildProcesses): Promise<ChildProcess> {
       `--max-old-space-size=${PARSER_HEAP_MIB}`,
       '--disallow-code-generation-from-strings',
       '--permission',
-      ...readable(`${realPath(ROOT)}/`).map((path) => `--allow-fs-read=${path}`),
+      ...readablePaths(`${realPath(ROOT)}/`).map((path) => `--allow-fs-read=${path}`),
       realPath(ENTRY),
     ],
     env: {},

@@ -1,12 +1,9 @@
-/**
- * What a person would see: no control characters but tabs and line ends, and no halves of surrogate pairs, neither of
- * which can be stored.
- */
-export function visible(text: string): string {
+/** Without control characters except tabs and line ends, and without lone surrogates: the database can store neither. */
+export function printable(text: string): string {
   return (
     text
       .replace(/\r\n?|[\u2028\u2029]/g, '\n')
-      // eslint-disable-next-line no-control-regex -- they are what is looked for
+      // eslint-disable-next-line no-control-regex -- removes control characters
       .replace(/[\0-\x08\x0b\x0c\x0e-\x1f\x7f\ufeff\u00ad\u200b]/g, '')
       .toWellFormed()
   );
@@ -14,18 +11,22 @@ export function visible(text: string): string {
 
 /** On one line, without space around it. */
 export function oneLine(text: string): string {
-  return visible(text).replace(/\s+/g, ' ').trim();
+  return printable(text).replace(/\s+/g, ' ').trim();
 }
 
-/** Without space at the ends of lines and around the whole, with at most one empty line in a row. */
+/** Without space at the ends of lines and without empty lines at both ends; of several empty lines in a row one stays. */
 export function tidy(text: string): string {
-  const lines = visible(text)
+  const lines = printable(text)
     .split('\n')
     .map((line) => line.trimEnd());
   return lines
     .filter((line, index) => line !== '' || lines[index - 1] !== '')
     .join('\n')
     .replace(/^\n+|\n+$/g, '');
+}
+
+export function wordSet(words: string): ReadonlySet<string> {
+  return new Set(words.split(' '));
 }
 
 /** The first part of a language tag. */
