@@ -6,7 +6,7 @@ import {
 import type { DocumentInput } from '../../src/knowledge/parsing/application/document-parser.js';
 import { parseContent } from '../../src/knowledge/parsing/application/formats/parse-content.js';
 
-export interface Said {
+export interface DocumentOptions {
   readonly contentType?: string | null;
   readonly name?: string | null;
   readonly url?: string | null;
@@ -14,10 +14,10 @@ export interface Said {
   readonly organizationId?: string;
 }
 
-/** What is read of a document, in this process. */
+/** Parses a document in this process. */
 export function read(
   content: string | Buffer,
-  { contentType = null, name = null, url = null, formats = DOCUMENT_FORMATS }: Said = {},
+  { contentType = null, name = null, url = null, formats = DOCUMENT_FORMATS }: DocumentOptions = {},
 ): Promise<ParsedDocument> {
   return parseContent({ content: Buffer.from(content as string), contentType, name, url, formats });
 }
@@ -26,7 +26,7 @@ async function* partsOf(content: Buffer): AsyncGenerator<Buffer> {
   for (let start = 0; start < content.length; start += 64 * 1024) yield content.subarray(start, start + 64 * 1024);
 }
 
-/** A document as the port takes it. */
+/** A document for `DocumentParser`. */
 export function documentOf(
   text: string | Buffer,
   {
@@ -35,7 +35,7 @@ export function documentOf(
     url = null,
     formats = DOCUMENT_FORMATS,
     organizationId = 'an organization',
-  }: Said = {},
+  }: DocumentOptions = {},
 ): DocumentInput {
   const content = Buffer.from(text as string);
   return { organizationId, content: () => partsOf(content), size: content.length, contentType, name, url, formats };

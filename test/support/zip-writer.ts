@@ -45,7 +45,7 @@ export function zipOf(members: readonly Member[]): Buffer {
   return Buffer.concat([...locals, directory, end]);
 }
 
-/** The same archive with a wrong size of a member in its directory. */
+/** A copy of the archive whose directory declares another size of a member. */
 export function withWrongSize(zip: Buffer, member: string, size: number): Buffer {
   const changed = Buffer.from(zip);
   changed.writeUInt32LE(size, changed.lastIndexOf(member) - 46 + 24);

@@ -15,10 +15,10 @@ export const MAX_SCOPE_BYTES = 2_048;
 export const UPLOADS_WRITTEN_AT_ONCE = 3;
 export const UPLOADS_STORED_AT_ONCE = 8;
 
-/** Files that one worker process parses at a time. More than two times `TURNS_OF_ORGANIZATION`, so that two organizations with slow files do not use all of it. */
+/** Files that one worker process parses at a time. More than two times `SLOTS_OF_ORGANIZATION`, so that two organizations with slow files do not use all of it. */
 export const PARSED_AT_ONCE = 5;
 /** Files of one organization that are in the queue or being parsed at a time. Its other files have no job yet. */
-export const TURNS_OF_ORGANIZATION = 2;
+export const SLOTS_OF_ORGANIZATION = 2;
 /** The pauses between attempts add up to ten minutes: an outage of the file store may last that long. */
 export const PARSE_ATTEMPTS = 8;
 export const PARSE_BACKOFF_SECONDS = 5;

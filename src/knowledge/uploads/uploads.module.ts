@@ -8,15 +8,14 @@ import { AddUpload } from './application/add-upload.js';
 import { ParseUpload } from './application/parse-upload.js';
 import { ReadUploads } from './application/read-uploads.js';
 import { RemoveUpload } from './application/remove-upload.js';
-import { UploadTurns } from './application/upload-turns.js';
+import { UploadScheduler } from './application/upload-scheduler.js';
 import { UploadsController } from './http/uploads.controller.js';
 import { checkUploads, CheckUploadsProcessor } from './jobs/check-uploads.job.js';
-import { ParseUploadProcessor } from './jobs/parse-upload.job.js';
-import { RemoveUploadProcessor } from './jobs/remove-upload.job.js';
+import { ParseUploadProcessor, RemoveUploadProcessor } from './jobs/run-uploads.job.js';
 import { parseUpload, removeUpload } from './jobs/upload.jobs.js';
 import { UploadRepository } from './persistence/upload.repository.js';
 
-const useCases = [AddUpload, ReadUploads, RemoveUpload, ParseUpload, UploadTurns];
+const useCases = [AddUpload, ReadUploads, RemoveUpload, ParseUpload, UploadScheduler];
 const processors = [ParseUploadProcessor, RemoveUploadProcessor, CheckUploadsProcessor];
 
 /** Files that customers upload as knowledge of agents. */

@@ -113,6 +113,5 @@ export const SITEMAPS_TIMEOUT_MS = 120_000;
 export const MAX_LOCATION_LENGTH = 8_192;
 export const MAX_XML_DEPTH = 64;
 export const MAX_XML_ATTRIBUTES = 100;
-export const MAX_XML_ERRORS = 100;
 /** Characters that are parsed before the computation may yield to the event loop. */
 export const SITEMAP_SLICE_CHARACTERS = 16_384;

@@ -12,8 +12,8 @@ import { HttpSitemaps } from './application/http-sitemaps.js';
 import { ReadSitemaps } from './application/read-sitemaps.js';
 import { ReadWebsite } from './application/read-website.js';
 import { RecordVisits } from './application/record-visits.js';
-import { RemoveLeftBehindWebsites } from './application/remove-left-behind-websites.js';
 import { RemovePages } from './application/remove-pages.js';
+import { RemoveWebsitesOfDeletedAgents } from './application/remove-websites-of-deleted-agents.js';
 import { SetWebsite } from './application/set-website.js';
 import { StartCrawl } from './application/start-crawl.js';
 import { VisitPage } from './application/visit-page.js';
@@ -23,25 +23,12 @@ import { crawlHost, crawlStep } from './jobs/crawl.jobs.js';
 import { ScheduleCrawls, scheduleCrawls } from './jobs/schedule-crawls.job.js';
 import { CrawlOrigins } from './persistence/crawl-origins.repository.js';
 import { CrawlPages } from './persistence/crawl-pages.repository.js';
-import { CrawlSchedule } from './persistence/crawl-schedule.repository.js';
-import { CrawlResults } from './persistence/crawl-results.repository.js';
 import { HostLeases } from './persistence/host-leases.repository.js';
-import { LeftBehindWebsites } from './persistence/left-behind-websites.repository.js';
-import { StalePages } from './persistence/stale-pages.repository.js';
 import { WebsiteRepository } from './persistence/website.repository.js';
 
-const repositories = [
-  WebsiteRepository,
-  CrawlPages,
-  CrawlOrigins,
-  CrawlResults,
-  StalePages,
-  CrawlSchedule,
-  LeftBehindWebsites,
-  HostLeases,
-];
+const repositories = [WebsiteRepository, CrawlPages, CrawlOrigins, HostLeases];
 const requests = [HttpPageFetcher, HttpRobots, HttpSitemaps];
-const settings = [ReadWebsite, SetWebsite, StartCrawl, RemoveLeftBehindWebsites];
+const settings = [ReadWebsite, SetWebsite, StartCrawl, RemoveWebsitesOfDeletedAgents];
 const crawl = [CrawlStep, CrawlHost, ReadSitemaps, VisitPage, RecordVisits, RemovePages];
 const processors = [CrawlStepProcessor, CrawlHostProcessor, ScheduleCrawls];
 

@@ -5,8 +5,8 @@ import { RemoveAgentData } from '../../../src/agents/jobs/remove-agent-data.job.
 import { UnreadableDocument } from '../../../src/knowledge/parsing/domain/parsing.errors.js';
 import { DocumentIndex } from '../../../src/knowledge/index/application/indexing/document-index.js';
 import { CheckUploadsProcessor } from '../../../src/knowledge/uploads/jobs/check-uploads.job.js';
-import { UploadTurns } from '../../../src/knowledge/uploads/application/upload-turns.js';
-import { ParseUploadProcessor } from '../../../src/knowledge/uploads/jobs/parse-upload.job.js';
+import { UploadScheduler } from '../../../src/knowledge/uploads/application/upload-scheduler.js';
+import { ParseUploadProcessor } from '../../../src/knowledge/uploads/jobs/run-uploads.job.js';
 import { DocumentParser } from '../../../src/knowledge/parsing/application/document-parser.js';
 import { Settings } from '../../../src/platform/config/index.js';
 import { FileStore, FileStoreUnavailable } from '../../../src/platform/files/index.js';
@@ -27,7 +27,7 @@ import {
 import { ShiftedClock } from '../../support/shifted-clock.js';
 
 const HOUR_MS = 3_600_000;
-/** Of its job. */
+/** Attempts that the job has made before its last one. */
 const LAST_ATTEMPT = 7;
 
 const clock = new ShiftedClock();
@@ -52,27 +52,27 @@ const parser = (): DocumentParser => service.app.get(DocumentParser, { strict: f
 const index = (): DocumentIndex => service.app.get(DocumentIndex, { strict: false });
 const check = (): Promise<void> => service.app.get(CheckUploadsProcessor, { strict: false }).process(activeJob({}));
 
-/** The job of a file once more, as another worker takes it up. */
+/** Runs the job of a file again, as another worker does. */
 function parseAgain({ id }: Pick<KnowledgeFile, 'id'>, attemptsMade = 0, signal?: AbortSignal): Promise<void> {
   const job = activeJob({ organizationId: organization.id, agentId: owner.agentId, fileId: id }, signal);
   return service.app.get(ParseUploadProcessor, { strict: false }).process(Object.assign(job, { attemptsMade }));
 }
 
-/** The queue is given no file, so that no attempt is made but those of the test. */
+/** Enqueues no files, so that only the test makes attempts. */
 function withoutQueue(): void {
-  jest.spyOn(service.app.get(UploadTurns, { strict: false }), 'give').mockResolvedValue(undefined);
+  jest.spyOn(service.app.get(UploadScheduler, { strict: false }), 'enqueueNext').mockResolvedValue(undefined);
 }
 
 interface Held {
   readonly reached: Promise<unknown>;
   readonly release: () => void;
-  /** Resolves when what was held has ended too; at once where nobody came. */
+  /** Resolves when the held call has ended; at once if there was none. */
   readonly ended: () => Promise<unknown>;
 }
 
 type Work = (...given: unknown[]) => Promise<unknown>;
 
-/** Stops the next call of a method, as the death of its process does; `release` lets it go on, as one that was only slow. */
+/** Stops the next call of a method, as if its process died. `release` continues it, as if the process was only slow. */
 function hold(
   target: FileStore | DocumentParser | DocumentIndex,
   method: 'get' | 'put' | 'parse',
@@ -121,11 +121,11 @@ const onDisk = (): Promise<string[]> =>
 
 /** Waits until nothing is left of the organization's knowledge, rows and bytes alike. */
 async function expectNothingLeft(): Promise<void> {
-  await until(async () => (await rows()).length === 0 && (await onDisk()).length === 0, 'everything to be gone');
+  await until(async () => (await rows()).length === 0 && (await onDisk()).length === 0, 'everything to be removed');
 }
 
-describe.each(STEPS)('where the process that %s dies', (_step, stop) => {
-  it('the next one ends the work, once; and the first one changes nothing if it was only slow', async () => {
+describe.each(STEPS)('when the process that %s dies', (_step, stop) => {
+  it('another one does the work once, and the first one changes nothing if it was only slow', async () => {
     const first = stop();
     const file = await addFile(service, owner, 'about lions');
     await first.reached;
@@ -141,7 +141,7 @@ describe.each(STEPS)('where the process that %s dies', (_step, stop) => {
     expect(await searchKnowledge(service, owner, 'lions')).toHaveLength(1);
   });
 
-  it('and the file is deleted meanwhile, it does not come back', async () => {
+  it('and the file is deleted meanwhile, the file is not restored', async () => {
     const first = stop();
     const { id } = await addFile(service, owner, 'about lions');
     await first.reached;
@@ -152,7 +152,7 @@ describe.each(STEPS)('where the process that %s dies', (_step, stop) => {
     await expectNothingLeft();
   });
 
-  it('and the agent is deleted meanwhile, nothing is left', async () => {
+  it('and the agent is deleted meanwhile, nothing is stored', async () => {
     const first = stop();
     await addFile(service, owner, 'about lions');
     await first.reached;
@@ -163,20 +163,20 @@ describe.each(STEPS)('where the process that %s dies', (_step, stop) => {
   });
 });
 
-describe('a file that is not at fault', () => {
+describe('a file without a fault of its own', () => {
   it.each<[string, () => unknown]>([
     [
-      'the store is away',
-      () => jest.spyOn(store(), 'get').mockRejectedValue(new FileStoreUnavailable(new Error('away'))),
+      'the store is unavailable',
+      () => jest.spyOn(store(), 'get').mockRejectedValue(new FileStoreUnavailable(new Error('unavailable'))),
     ],
-    ['the store has lost it', () => jest.spyOn(store(), 'get').mockResolvedValue(null)],
+    ['the store has lost the content', () => jest.spyOn(store(), 'get').mockResolvedValue(null)],
     [
-      'the parser is at fault',
+      'the parser fails',
       () => jest.spyOn(parser(), 'parse').mockRejectedValue(new Error('its process could not be started')),
     ],
-    ['the index is at fault', () => jest.spyOn(index(), 'put').mockRejectedValue(new Error('a bug'))],
+    ['the index fails', () => jest.spyOn(index(), 'put').mockRejectedValue(new Error('a bug'))],
   ])(
-    'where %s: stays processing between attempts, and fails with a general reason after the last',
+    'stays processing between attempts while %s, and fails with a general reason after the last one',
     async (_what, fail) => {
       withoutQueue();
       fail();
@@ -187,14 +187,14 @@ describe('a file that is not at fault', () => {
       expect(await listFiles(service, owner)).toMatchObject([
         { status: 'failed', error: expect.stringContaining('could not be processed') },
       ]);
-      // As the operator does with `jobs retry`.
+      // As after the operator command `jobs retry`.
       jest.restoreAllMocks();
       await parseAgain(file);
       expect(await listFiles(service, owner)).toMatchObject([{ status: 'ready', error: null }]);
     },
   );
 
-  it('loses no attempt to a process that stops, and is not told as failed by it', async () => {
+  it('loses no attempt and does not fail when its process stops', async () => {
     withoutQueue();
     jest.spyOn(parser(), 'parse').mockImplementation((_document, signal) => Promise.reject(signal.reason as Error));
     const file = await addFile(service, owner, 'about lions');
@@ -207,7 +207,7 @@ describe('a file that is not at fault', () => {
     expect(await listFiles(service, owner)).toMatchObject([{ status: 'ready' }]);
   });
 
-  it('but ends its process every time fails all the same once a check finds it', async () => {
+  it('fails after a check if it crashes its process each time', async () => {
     const dead = Promise.withResolvers<never>();
     const parse = jest.spyOn(parser(), 'parse').mockImplementation(() => dead.promise);
     const file = await addFile(service, owner, 'about lions');
@@ -222,20 +222,20 @@ describe('a file that is not at fault', () => {
       { status: 'failed', error: expect.stringContaining('could not be processed') },
     ]);
     expect(parse).toHaveBeenCalledTimes(1);
-    // The service would wait for it when it is stopped.
-    dead.reject(new Error('away'));
+    // Otherwise the service would wait for it when it stops.
+    dead.reject(new Error('unavailable'));
   });
 });
 
-describe('two workers at one file', () => {
-  it('make one document of it, whichever is faster', async () => {
+describe('two workers on one file', () => {
+  it('store one document, whichever is faster', async () => {
     const file = await addFile(service, owner, 'about lions');
     await Promise.all([parseAgain(file), parseAgain(file), parseAgain(file)]);
     expect(await settledFiles(service, owner)).toMatchObject([{ status: 'ready' }]);
     expect(await rows()).toHaveLength(3);
   });
 
-  it('cannot make a failure of what is ready', async () => {
+  it('cannot change a ready file to failed', async () => {
     const slow = hold(parser(), 'parse', 'before');
     const file = await addFile(service, owner, 'about lions');
     await slow.reached;
@@ -248,8 +248,8 @@ describe('two workers at one file', () => {
   });
 });
 
-describe('what processes that died have left', () => {
-  it('is removed by the check: contents never stored whole, and removals that did not end', async () => {
+describe('data that dead processes have left', () => {
+  it('is removed by the check: incomplete contents and interrupted removals', async () => {
     const [kept, unfinished, removing] = await learn(service, owner, 'one', 'two', 'three');
     await service.database.query(`update knowledge_uploads set status = 'pending' where id = $1::uuid`, [
       unfinished?.id,
@@ -262,18 +262,18 @@ describe('what processes that died have left', () => {
     expect(await onDisk()).toHaveLength(3);
     clock.moveOn(2 * HOUR_MS);
     await check();
-    await until(async () => (await onDisk()).length === 1 && (await rows()).length === 3, 'the rest to be gone');
+    await until(async () => (await onDisk()).length === 1 && (await rows()).length === 3, 'the rest to be removed');
     expect(await listFiles(service, owner)).toMatchObject([{ id: kept?.id, status: 'ready' }]);
   });
 
-  it('outlives a store that is away: a deletion is answered, and its bytes go later', async () => {
+  it('is removed later if the store is unavailable, and the deletion is answered at once', async () => {
     const [file] = await learn(service, owner, 'about lions');
-    const away = jest.spyOn(store(), 'remove').mockRejectedValue(new FileStoreUnavailable(new Error('away')));
+    const away = jest.spyOn(store(), 'remove').mockRejectedValue(new FileStoreUnavailable(new Error('unavailable')));
     expect((await service.http('DELETE', `${filesPath(owner)}/${file?.id ?? ''}`, { key: owner.key })).status).toBe(
       204,
     );
     expect(await listFiles(service, owner)).toEqual([]);
-    await until(() => away.mock.calls.length > 0, 'the job to try');
+    await until(() => away.mock.calls.length > 0, 'the job to call the store');
     away.mockRestore();
     clock.moveOn(HOUR_MS);
     await check();
@@ -281,8 +281,8 @@ describe('what processes that died have left', () => {
   });
 });
 
-describe('an agent that is deleted', () => {
-  it('takes all its documents along, and their bytes; those of others stay', async () => {
+describe('a deleted agent', () => {
+  it('loses all documents and contents, and other agents keep theirs', async () => {
     const other = { key: owner.key, agentId: await service.agent(owner.key) };
     await learn(service, owner, 'about lions', 'about tigers');
     await learn(service, other, 'about bears');
@@ -303,11 +303,14 @@ describe('an agent that is deleted', () => {
     }
     expect(await searchKnowledge(service, owner, 'wolves')).toHaveLength(2);
     expect((await service.http('DELETE', `/v1/agents/${owner.agentId}`, { key: owner.key })).status).toBe(200);
-    await until(async () => (await rows()).length === 3 && (await onDisk()).length === 1, 'its knowledge to be gone');
+    await until(
+      async () => (await rows()).length === 3 && (await onDisk()).length === 1,
+      'its knowledge to be removed',
+    );
     expect(await searchKnowledge(service, other, 'bears')).toHaveLength(1);
   });
 
-  it('while a file is being stored for it leaves nothing, and the upload is told so', async () => {
+  it('leaves nothing of a file that is being stored, and the upload is answered with 404', async () => {
     const storing = hold(store(), 'put', 'after');
     const answer = postKnowledge(service, owner, filePart('about lions'));
     await storing.reached;
@@ -317,7 +320,7 @@ describe('an agent that is deleted', () => {
     await expectNothingLeft();
   });
 
-  it('has what is left after all removed by the hourly job, also where there is more than one batch of it', async () => {
+  it('has its remaining uploads removed by the hourly job, in several batches', async () => {
     await service.database.query(
       `insert into knowledge_uploads (id, organization_id, agent_id, name, content_type, size, status, chunks, bytes, attempts, created_at, changed_at)
        select gen_random_uuid(), $1::uuid, gen_random_uuid(), 'x', 'text/plain', 1, 'ready', 0, 0, 1, now(), now() from generate_series(1, 2)

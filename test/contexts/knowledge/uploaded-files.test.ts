@@ -45,7 +45,7 @@ async function expectNothingStored(): Promise<void> {
 }
 
 describe('an uploaded file', () => {
-  it('is being processed, then ready, found under its id and name, and its size in the store is told', async () => {
+  it('is processed, then ready, found under its id and name, and listed with its size in the index', async () => {
     const answer = await postKnowledge(
       service,
       owner,
@@ -79,7 +79,7 @@ describe('an uploaded file', () => {
     await settledFiles(service, owner);
   });
 
-  it('is listed with 2,000 others of large scopes, while others have their turn', async () => {
+  it('is listed with 2,000 others of large scopes without blocking the event loop', async () => {
     const scope = JSON.stringify(
       Object.fromEntries(Array.from({ length: 15 }, (_, at) => [`key-${at}`, 'x'.repeat(115)])),
     );
@@ -88,28 +88,28 @@ describe('an uploaded file', () => {
        select gen_random_uuid(), $1::uuid, $2::uuid, 'x.txt', 'text/plain', 1, $3::text::jsonb, 'ready', 1, 1, 1, now(), now() from generate_series(1, 2000)`,
       [organization.id, owner.agentId, scope],
     );
-    let [turns, isRead] = [0, false];
+    let [rounds, isRead] = [0, false];
     const count = (): void => {
-      turns += 1;
+      rounds += 1;
       if (!isRead) setImmediate(count);
     };
     setImmediate(count);
     const files = await service.app.get(ReadUploads, { strict: false }).ofAgent(organization.id, owner.agentId);
     isRead = true;
     expect(files).toHaveLength(2_000);
-    expect(turns).toBeGreaterThanOrEqual(20);
+    expect(rounds).toBeGreaterThanOrEqual(20);
     const listed = await listFiles(service, owner);
     expect(listed.map(({ id }) => id)).toEqual(files.map(({ id }) => id));
     expect(listed[0]?.scope).toEqual(JSON.parse(scope));
   });
 
-  it('goes by the title of its document where it has one', async () => {
+  it('has the title of its document, if there is one', async () => {
     const content = '<title>Opening hours</title><body><p>The harbour opens at seven.</p></body>';
     await learn(service, owner, { content, name: 'hours.html', contentType: 'text/html' });
     expect(await searchKnowledge(service, owner, 'harbour')).toMatchObject([{ title: 'Opening hours' }]);
   });
 
-  it('without a byte is taken, and fails with a reason', async () => {
+  it('without content is accepted, and fails with a reason', async () => {
     await addFile(service, owner, '');
     expect(await settledFiles(service, owner)).toMatchObject([
       { size: 0, status: 'failed', error: expect.stringMatching(/empty/i), chunks: 0 },
@@ -117,7 +117,7 @@ describe('an uploaded file', () => {
     expect(await searchKnowledge(service, owner, 'empty')).toEqual([]);
   });
 
-  it('of a type that is not read is taken all the same, and fails with the reason', async () => {
+  it('of a type that cannot be read is accepted, and fails with the reason', async () => {
     const parser = service.app.get(DocumentParser, { strict: false });
     jest
       .spyOn(parser, 'parse')
@@ -133,7 +133,7 @@ describe('an uploaded file', () => {
     expect(await settledFiles(service, owner)).toMatchObject([{ status: 'failed', error: 'Pictures are not read.' }]);
   });
 
-  it('of an agent that has as many as it may is refused, and nothing is stored', async () => {
+  it('of an agent with the most files allowed is refused, and nothing is stored', async () => {
     await service.database.query(
       `insert into knowledge_uploads (id, organization_id, agent_id, name, content_type, size, status, chunks, bytes, attempts, created_at, changed_at)
        select gen_random_uuid(), $1::uuid, $2::uuid, 'x', 'text/plain', 1, 'ready', 1, 1, 1, now(), now() from generate_series(1, 2000)`,
@@ -162,13 +162,13 @@ describe('a form', () => {
   it.each<[string, readonly Part[], string]>([
     ['without the file', [], 'body/file is required'],
     ['with an unknown field', [filePart('x'), { name: 'title', value: 'x' }], 'body/title is not allowed'],
-    ['with a scope that is no JSON', withScope('{plan: 1}'), 'body/scope must be a JSON object'],
+    ['with a scope that is not JSON', withScope('{plan: 1}'), 'body/scope must be a JSON object'],
     ['with a scope that is a list', withScope('["gold"]'), 'body/scope must be a JSON object'],
     ['with a scope that is null', withScope('null'), 'body/scope must be a JSON object'],
     ['with an empty scope', withScope(''), 'body/scope must be a JSON object'],
     ['with a nested scope', withScope('{"plan":{"name":"gold"}}'), 'body/scope/plan must be'],
     ['with null in the scope', withScope('{"plan":null}'), 'body/scope/plan must be'],
-    ['with an endless number in the scope', withScope('{"plan":1e999}'), 'body/scope/plan must be'],
+    ['with an infinite number in the scope', withScope('{"plan":1e999}'), 'body/scope/plan must be'],
     [
       'with a number in the scope that would be rounded',
       withScope('{"plan":9007199254740993}'),
@@ -192,7 +192,7 @@ describe('a form', () => {
       'body/scope/plan must be',
     ],
     ['with U+0000 in the scope', withScope('{"plan":"a\\u0000"}'), 'body/scope/plan must be'],
-    ['with half a character in the scope', withScope('{"plan":"\\ud800"}'), 'body/scope/plan must be'],
+    ['with a lone surrogate in the scope', withScope('{"plan":"\\ud800"}'), 'body/scope/plan must be'],
     ['with two files', [filePart('x'), filePart('y')], 'body/file must be given once'],
   ])('%s is refused, and nothing is stored', async (_what, parts, message) => {
     const answer = await postKnowledge<{ message: string }>(service, owner, ...parts);
@@ -201,7 +201,7 @@ describe('a form', () => {
     await expectNothingStored();
   });
 
-  it('with the largest scope is taken, and the scope read back', async () => {
+  it('with the largest scope is accepted, and the scope is returned', async () => {
     const scope = {
       ...Object.fromEntries(Array.from({ length: 14 }, (_, index) => [`k${index}`, 'x'])),
       ['😀'.repeat(255)]: true,
@@ -222,7 +222,7 @@ describe('a form', () => {
     await expectNothingStored();
   });
 
-  it('whose file the store cannot keep is 503, and nothing is stored', async () => {
+  it('whose file the store refuses is answered with 503, and nothing is stored', async () => {
     jest.spyOn(service.app.get(FileStore), 'put').mockRejectedValueOnce(new FileStoreUnavailable(new Error('full')));
     expect(await postKnowledge(service, owner, filePart('x'))).toMatchObject({
       status: 503,
@@ -233,30 +233,30 @@ describe('a form', () => {
 });
 
 describe('a deleted file', () => {
-  it('is gone: from the list, from the search, and its bytes from the store', async () => {
+  it('is removed from the list, from the search and from the store', async () => {
     const [kept, deleted] = await learn(service, owner, 'about lions', 'about tigers and lions');
     expect(await searchKnowledge(service, owner, 'lions')).toHaveLength(2);
     expect(await remove(deleted?.id ?? '')).toMatchObject({ status: 204, text: '' });
     expect(await listFiles(service, owner)).toMatchObject([{ id: kept?.id }]);
     expect(await searchKnowledge(service, owner, 'lions')).toMatchObject([{ sourceId: kept?.id }]);
-    await until(async () => (await onDisk()).length === 1, 'the bytes to be gone');
+    await until(async () => (await onDisk()).length === 1, 'the content to be removed');
     expect(await remove(deleted?.id ?? '')).toMatchObject({ status: 404, body: { error: 'not_found' } });
   });
 
-  it('that had failed is gone as well', async () => {
+  it('that had failed is removed too', async () => {
     const { id } = await addFile(service, owner, '');
     await settledFiles(service, owner);
     expect((await remove(id)).status).toBe(204);
-    await until(async () => (await onDisk()).length === 0, 'the bytes to be gone');
+    await until(async () => (await onDisk()).length === 0, 'the content to be removed');
     await until(
       async () =>
         (await service.database.query('select 1 from knowledge_uploads where id = $1::uuid', [id])).length === 0,
-      'its row to be gone',
+      'its row to be removed',
     );
   });
 });
 
-describe('nobody else', () => {
+describe('no other caller', () => {
   it('sees, adds or deletes files: keys without the capability, other agents, other organizations', async () => {
     const { id } = (await learn(service, owner, 'a secret of ours'))[0] ?? { id: '' };
     const chat = await organization.keyWith(['chat']);

@@ -19,7 +19,7 @@ import { nestedFormsPdf } from '../../support/nested-forms-pdf.js';
 import { pdfOf } from '../../support/pdf-writer.js';
 import { ShiftedClock } from '../../support/shifted-clock.js';
 
-/** Its page takes a while to draw. */
+/** Its page takes some time to parse. */
 const SLOW: FileToUpload = {
   content: pdfOf([[{ text: 'slow', y: 1 }]], { stream: 'q\n'.repeat(4_000) }),
   name: 'slow.pdf',
@@ -39,21 +39,21 @@ async function owner(): Promise<Owner> {
   return { key, agentId: await service.agent(key) };
 }
 
-/** What lets each parse that is held come back. */
+/** Functions that end the parses that are held. */
 const held: (() => void)[] = [];
 afterEach(() => {
   jest.restoreAllMocks();
   releaseParses();
 });
 
-/** Keeps each parse under way until `releaseParses`, which fails it: a file that is there still is parsed again later. */
+/** Holds each parse until `releaseParses` fails it. A file that still exists is then parsed again. */
 function holdParses(): void {
   jest
     .spyOn(service.app.get(DocumentParser, { strict: false }), 'parse')
-    .mockImplementation(() => new Promise((_, reject) => held.push(() => reject(new Error('away')))));
+    .mockImplementation(() => new Promise((_, reject) => held.push(() => reject(new Error('unavailable')))));
 }
 
-/** Otherwise they take the turns of the next test's files, and the service waits for them when it is stopped. */
+/** Without this they would use the slots of the next test's files, and the service would wait for them when it stops. */
 function releaseParses(): void {
   for (const release of held.splice(0)) release();
 }
@@ -62,15 +62,15 @@ const processing = async (whose: Owner): Promise<readonly KnowledgeFile[]> =>
   (await listFiles(service, whose)).filter(({ status }) => status === 'processing');
 const check = (): Promise<void> => service.app.get(CheckUploadsProcessor, { strict: false }).process(activeJob({}));
 
-describe('organizations take turns', () => {
-  it('so that a file is ready long before the slow files that another one has uploaded before it', async () => {
+describe('organizations share the parsers fairly', () => {
+  it('so that a file is ready long before the slow files that another organization has uploaded before it', async () => {
     for (let count = 0; count < 8; count += 1) await addFile(service, many!, SLOW);
     await learn(service, other!, 'about lions');
     expect((await processing(many!)).length).toBeGreaterThanOrEqual(4);
     expect((await settledFiles(service, many!)).map(({ status }) => status)).toEqual(Array(8).fill('ready'));
   });
 
-  it('also where the parser never comes back from them', async () => {
+  it('even if the parser never returns from the other files', async () => {
     const parser = service.app.get(DocumentParser, { strict: false });
     const original = parser.parse.bind(parser);
     jest.spyOn(parser, 'parse').mockImplementation(async (document, signal) => {
@@ -86,17 +86,17 @@ describe('organizations take turns', () => {
   });
 });
 
-describe('PDFs of a few kB whose drawing has no end', () => {
-  it('keep neither another organization’s small text waiting nor a colleague’s, and each fails with its reason', async () => {
-    // Of these 10 s: long enough to be found slow, and the texts are ready long before the last of them ends.
+describe('small PDFs that take exponential time', () => {
+  it('do not delay a small text of another organization or of the same one, and each fails with its reason', async () => {
+    // Instead of 10 s: long enough to count as slow, and the texts are ready long before the last PDF fails.
     hurryParsers(2_000, ({ name }) => name === 'hostile.pdf');
     const hostile: FileToUpload = { content: nestedFormsPdf(), name: 'hostile.pdf', contentType: 'application/pdf' };
-    const colleague: Owner = { key: many!.key, agentId: await service.agent(many!.key) };
+    const sameOrganization: Owner = { key: many!.key, agentId: await service.agent(many!.key) };
     for (let count = 0; count < 5; count += 1) await addFile(service, many!, hostile);
 
     await learn(service, other!, 'about lions');
     expect((await processing(many!)).length).toBeGreaterThanOrEqual(4);
-    await learn(service, colleague, 'about tigers');
+    await learn(service, sameOrganization, 'about tigers');
     expect((await processing(many!)).length).toBeGreaterThanOrEqual(3);
 
     const files = await settledFiles(service, many!);
@@ -106,27 +106,27 @@ describe('PDFs of a few kB whose drawing has no end', () => {
   });
 });
 
-describe('the turn of a file', () => {
-  it('is given to as many as turns are free, however the database comes to them', async () => {
+describe('the slot of a file', () => {
+  it('is given to as many files as slots are free, whatever plan the database uses', async () => {
     holdParses();
     for (let count = 0; count < 6; count += 1) await addFile(service, many!, { content: 'x', name: 'stuck.txt' });
-    await until(() => held.length === 2, 'two files to have their turn');
+    await until(() => held.length === 2, 'two files to have slots');
     const [row] = await service.database.query<{ id: string }>(
       'select organization_id::text as id from agents where id = $1::uuid',
       [many!.agentId],
     );
     const taken = await service.database.transaction(async (transaction) => {
-      // For each file the next ones are looked for anew.
+      // Such a plan computes the subquery again for each row.
       for (const way of ['hashjoin', 'mergejoin', 'material', 'hashagg', 'sort'])
         await transaction.query(`set local enable_${way} = off`);
-      return service.app.get(UploadRepository, { strict: false }).takeTurns(transaction, row!.id, 3, clock.now());
+      return service.app.get(UploadRepository, { strict: false }).takeSlots(transaction, row!.id, 3, clock.now());
     });
     expect(taken).toHaveLength(1);
-    // Nobody is to parse them again.
+    // So that they are not parsed again.
     await service.http('DELETE', `/v1/agents/${many!.agentId}`, { key: many!.key });
   });
 
-  it('goes on to the next where it is deleted, and where it cannot be read', async () => {
+  it('goes to the next file when the file is deleted, and when it cannot be read', async () => {
     holdParses();
     const first = [await addFile(service, many!, 'one'), await addFile(service, many!, 'two')];
     const third = await addFile(service, many!, 'three');
@@ -137,13 +137,13 @@ describe('the turn of a file', () => {
     expect(await settledFiles(service, many!)).toMatchObject([{ id: third.id, status: 'ready' }]);
   });
 
-  it('is given by the check where it was lost, and to no more files than others have', async () => {
+  it('is given to another file by the check after its job was lost', async () => {
     const files = [];
     holdParses();
     for (let count = 0; count < 5; count += 1) files.push(await addFile(service, many!, `number ${count}`));
     await until(() => held.length === 2, 'two of them to be parsed');
     jest.restoreAllMocks();
-    // As where both jobs were lost with their turns.
+    // As if both jobs were lost with their slots.
     await service.database.query(`update knowledge_uploads set turn = 'over' where turn = 'taken'`);
     clock.moveOn(HOUR_MS);
     await check();

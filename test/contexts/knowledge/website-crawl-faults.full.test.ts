@@ -2,8 +2,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@j
 import { DocumentIndex } from '../../../src/knowledge/index/application/indexing/document-index.js';
 import { CrawlOrigins } from '../../../src/knowledge/website/persistence/crawl-origins.repository.js';
 import { CrawlPages } from '../../../src/knowledge/website/persistence/crawl-pages.repository.js';
-import { CrawlResults } from '../../../src/knowledge/website/persistence/crawl-results.repository.js';
-import { StalePages } from '../../../src/knowledge/website/persistence/stale-pages.repository.js';
+import { WebsiteRepository } from '../../../src/knowledge/website/persistence/website.repository.js';
 import { CrawlHost } from '../../../src/knowledge/website/application/crawl-host.js';
 import { PAGES_AT_ONCE, SLICE_MS } from '../../../src/knowledge/website/limits.js';
 import { ScheduleCrawls } from '../../../src/knowledge/website/jobs/schedule-crawls.job.js';
@@ -115,11 +114,11 @@ describe('a worker that dies in a step', () => {
     ],
     [
       'before documents of missing pages are removed',
-      () => jest.spyOn(StalePages.prototype, 'takeDocuments').mockRejectedValueOnce(new Error('died')),
+      () => jest.spyOn(CrawlPages.prototype, 'takeDocuments').mockRejectedValueOnce(new Error('died')),
     ],
     [
       'before the state of the sync is stored',
-      () => jest.spyOn(CrawlResults.prototype, 'end').mockRejectedValueOnce(new Error('died')),
+      () => jest.spyOn(WebsiteRepository.prototype, 'endCrawl').mockRejectedValueOnce(new Error('died')),
     ],
   ];
 

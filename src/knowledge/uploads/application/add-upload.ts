@@ -11,7 +11,7 @@ import { type DocumentScope, type Upload, uploadKey } from '../domain/upload.js'
 import { MAX_UPLOADS_OF_AGENT, UPLOADS_STORED_AT_ONCE, UPLOADS_WRITTEN_AT_ONCE } from '../limits.js';
 import { MAX_UPLOAD_BYTES } from '../../limits.js';
 import { type NewUpload, UploadRepository } from '../persistence/upload.repository.js';
-import { UploadTurns } from './upload-turns.js';
+import { UploadScheduler } from './upload-scheduler.js';
 
 export interface SentFile {
   readonly name: string;
@@ -32,7 +32,7 @@ export class AddUpload {
     private readonly database: Database,
     private readonly uploads: UploadRepository,
     private readonly store: FileStore,
-    private readonly turns: UploadTurns,
+    private readonly scheduler: UploadScheduler,
     private readonly clock: Clock,
   ) {}
 
@@ -86,7 +86,7 @@ export class AddUpload {
   private finish(upload: NewUpload): Promise<boolean> {
     return this.database.transaction(async (transaction) => {
       if (!(await this.uploads.finish(transaction, upload, this.clock.now()))) return false;
-      await this.turns.give(transaction, upload.organizationId);
+      await this.scheduler.enqueueNext(transaction, upload.organizationId);
       return true;
     });
   }

@@ -51,24 +51,14 @@ export class ParseUpload {
 
   private parsed(upload: ClaimedUpload, signal: AbortSignal): Promise<ParsedDocument> {
     const { organizationId, contentType, name, size } = upload;
-    return this.parser.parse(
-      {
-        organizationId,
-        content: (stop) => this.contentOf(upload, stop),
-        size,
-        contentType,
-        name,
-        url: null,
-        formats: DOCUMENT_FORMATS,
-      },
-      signal,
-    );
+    const request = { organizationId, contentType, name, url: null, formats: DOCUMENT_FORMATS };
+    return this.parser.parse({ ...request, size, content: (stop) => this.contentOf(upload, stop) }, signal);
   }
 
   /** Streams the file: nothing is read before the parser asks for it. */
   private async *contentOf(upload: ClaimedUpload, stop: AbortSignal): AsyncGenerator<Buffer> {
     const stored = await this.store.get(uploadKey(upload));
-    if (!stored) throw new Error('The file store has lost the content of an upload, or shows it elsewhere');
+    if (!stored) throw new Error('The file store does not have the content of an upload');
     // Without the signal, a store that stops sending would keep the connection open.
     yield* addAbortSignal(stop, stored.content) as AsyncIterable<Buffer>;
   }
@@ -76,16 +66,8 @@ export class ParseUpload {
   private async add(upload: ClaimedUpload, parsed: ParsedDocument): Promise<void> {
     if (parsed.blocks.length === 0) throw new UnreadableDocument('no_text', 'The file holds no text.');
     const { id, organizationId, agentId, name, scope } = upload;
-    const source = {
-      organizationId,
-      agentId,
-      kind: 'upload',
-      key: id,
-      id,
-      title: storableText(parsed.title ?? '').trim() || name,
-      url: null,
-      scope,
-    } as const;
+    const title = storableText(parsed.title ?? '').trim() || name;
+    const source = { organizationId, agentId, kind: 'upload', key: id, id, title, url: null, scope } as const;
     // `ready` refuses the document if the upload was removed, or another process has indexed it.
     await this.index.put(source, parsed, (transaction, document) =>
       this.uploads.ready(transaction, upload, document, this.clock.now()),

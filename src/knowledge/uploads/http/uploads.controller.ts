@@ -7,7 +7,7 @@ import { ReadUploads } from '../application/read-uploads.js';
 import { RemoveUpload } from '../application/remove-upload.js';
 import type { Upload } from '../domain/upload.js';
 import { MAX_UPLOADS_OF_AGENT } from '../limits.js';
-import { scopeOf } from '../domain/upload-scope.js';
+import { parseUploadScope } from '../domain/upload-scope.js';
 import { MAX_UPLOAD_BYTES } from '../../limits.js';
 import { KnowledgeFileListResponse, KnowledgeFileResponse, UploadedFileBody } from './uploads.dto.js';
 
@@ -27,7 +27,7 @@ export class UploadsController {
   @ApiOperation({
     operationId: 'listUploadedFiles',
     summary: 'List the files uploaded as knowledge of an agent',
-    description: 'Newest first, those that are still processed and those that could not be read included.',
+    description: 'Newest first. Includes files that are being processed and files that could not be read.',
   })
   @ApiOkResponse({ type: KnowledgeFileListResponse })
   @ApiErrors(400, 401, 403, 404)
@@ -35,7 +35,7 @@ export class UploadsController {
     @Caller() { organizationId }: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,
   ): Promise<KnowledgeFileListResponse> {
-    return { files: (await this.readUploads.ofAgent(organizationId, agentId)).map(viewOf) };
+    return { files: (await this.readUploads.ofAgent(organizationId, agentId)).map(toResponse) };
   }
 
   @Post()
@@ -45,8 +45,8 @@ export class UploadsController {
     operationId: 'uploadKnowledgeFile',
     summary: 'Upload a file as knowledge of an agent',
     description:
-      'Text, Markdown, HTML, PDF, DOCX, PPTX, XLSX, CSV and JSON are read, in the background. Any other type, a type that does not match ' +
-      `its bytes, an encrypted, broken or empty file ends as failed, with the reason. An agent has at most ${MAX_UPLOADS_OF_AGENT} files (422).`,
+      'A background job reads text, Markdown, HTML, PDF, DOCX, PPTX, XLSX, CSV and JSON. A file of any other type or of a type that does not ' +
+      `match its bytes, and an encrypted, broken or empty file, gets the status \`failed\` and the reason. An agent has at most ${MAX_UPLOADS_OF_AGENT} files (422).`,
   })
   @ApiCreatedResponse({ type: KnowledgeFileResponse })
   @ApiErrors(400, 401, 403, 404, 413, 415, 422, 503)
@@ -55,9 +55,8 @@ export class UploadsController {
     @UuidParam('agentId') agentId: string,
     @Body() { file, scope }: UploadedFileBody,
   ): Promise<KnowledgeFileResponse> {
-    return viewOf(
-      await this.addUpload.execute({ organizationId, agentId }, file, scope === undefined ? null : scopeOf(scope)),
-    );
+    const parsedScope = scope === undefined ? null : parseUploadScope(scope);
+    return toResponse(await this.addUpload.execute({ organizationId, agentId }, file, parsedScope));
   }
 
   @Delete(':fileId')
@@ -66,7 +65,7 @@ export class UploadsController {
   @ApiOperation({
     operationId: 'deleteUploadedFile',
     summary: 'Delete a file uploaded as knowledge of an agent',
-    description: 'No search finds it from here on, also where it was still being processed.',
+    description: 'After the response no search finds the file, even if it was still being processed.',
   })
   @ApiNoContentResponse()
   @ApiErrors(400, 401, 403, 404)
@@ -79,17 +78,8 @@ export class UploadsController {
   }
 }
 
-function viewOf({
-  id,
-  name,
-  contentType,
-  size,
-  status,
-  error,
-  createdAt,
-  scope,
-  chunks,
-  bytes,
-}: Upload): KnowledgeFileResponse {
-  return { id, name, contentType, size, status, error, createdAt: createdAt.toISOString(), scope, chunks, bytes };
+function toResponse(upload: Upload): KnowledgeFileResponse {
+  const { id, name, contentType, size, status, error, scope, chunks, bytes } = upload;
+  const createdAt = upload.createdAt.toISOString();
+  return { id, name, contentType, size, status, error, createdAt, scope, chunks, bytes };
 }

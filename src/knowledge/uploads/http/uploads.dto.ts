@@ -19,7 +19,7 @@ export class UploadedFileBody {
     description:
       `A JSON object of at most ${MAX_SCOPE_ENTRIES} strings, numbers or booleans (keys of at most ${MAX_SCOPE_KEY_LENGTH}, strings of at most ` +
       `${MAX_SCOPE_VALUE_LENGTH} characters): only runs whose userContext holds all its entries see the file. 1 is not "1"; numbers stay within 2^53. ` +
-      'An object without entries is as good as none.',
+      'An object without entries has the same effect as no scope.',
     example: '{"customerId": "c-17"}',
   })
   readonly scope?: string;
@@ -30,7 +30,7 @@ export class KnowledgeFileResponse {
   readonly id!: string;
   @StringField({ description: 'Name of the file as it was uploaded.' })
   readonly name!: string;
-  @StringField({ description: 'As it was uploaded, without parameters.' })
+  @StringField({ description: 'The content type of the upload, without parameters.' })
   readonly contentType!: string;
   @IntegerField({ description: 'In bytes.' })
   readonly size!: number;
@@ -40,11 +40,13 @@ export class KnowledgeFileResponse {
   readonly error!: string | null;
   @TimestampField({ description: 'When it was uploaded.' })
   readonly createdAt!: string;
-  @ScalarMapField({ nullable: true, description: 'Null where every run sees the file.' })
+  @ScalarMapField({ nullable: true, description: 'Null if every run sees the file.' })
   readonly scope!: Readonly<Record<string, string | number | boolean>> | null;
-  @IntegerField({ description: 'Into how many the text was split to be searched; 0 until it is ready.' })
+  @IntegerField({
+    description: 'The number of chunks into which the text was split for the search; 0 until it is ready.',
+  })
   readonly chunks!: number;
-  @IntegerField({ description: "Of the chunks' text, in UTF-8; 0 until it is ready." })
+  @IntegerField({ description: "The size of the chunks' text in UTF-8; 0 until it is ready." })
   readonly bytes!: number;
 }
 

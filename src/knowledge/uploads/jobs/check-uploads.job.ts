@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Clock } from '../../../platform/clock/index.js';
 import { Database, type Transaction } from '../../../platform/database/index.js';
 import { type ActiveJob, defineJob, Outbox, Processor, WorkerHost } from '../../../platform/jobs/index.js';
-import { UploadTurns } from '../application/upload-turns.js';
+import { UploadScheduler } from '../application/upload-scheduler.js';
 import { CHECK_BATCH, CHECK_EVERY_MINUTES, UNFINISHED_MS, UNPARSED_MS, UNREMOVED_MS } from '../limits.js';
 import { type StaleStates, UploadRepository } from '../persistence/upload.repository.js';
 import { parseUpload, removeUpload } from './upload.jobs.js';
@@ -25,7 +25,7 @@ export class CheckUploadsProcessor extends WorkerHost {
   constructor(
     private readonly database: Database,
     private readonly uploads: UploadRepository,
-    private readonly turns: UploadTurns,
+    private readonly scheduler: UploadScheduler,
     private readonly outbox: Outbox,
     private readonly clock: Clock,
   ) {
@@ -42,12 +42,10 @@ export class CheckUploadsProcessor extends WorkerHost {
         taken = await this.database.transaction((transaction) => this.take(transaction, states, now));
       } while (taken === CHECK_BATCH);
     }
-    // A job that was lost has not passed its turn on.
-    for (const organizationId of await this.uploads.findOrganizationsWaitingSince(
-      new Date(now.getTime() - UNPARSED_MS),
-    )) {
-      await this.database.transaction((transaction) => this.turns.give(transaction, organizationId));
-    }
+    // A job that was lost has not released its slot.
+    const since = new Date(now.getTime() - UNPARSED_MS);
+    for (const organizationId of await this.uploads.findOrganizationsWaitingSince(since))
+      await this.database.transaction((transaction) => this.scheduler.enqueueNext(transaction, organizationId));
   }
 
   private async take(transaction: Transaction, states: StaleStates, now: Date): Promise<number> {

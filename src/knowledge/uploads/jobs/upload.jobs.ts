@@ -4,7 +4,7 @@ import { PARSE_ATTEMPTS, PARSE_BACKOFF_SECONDS } from '../limits.js';
 
 /** These definitions are not in the files of their processors, because those import the use cases that enqueue the jobs. */
 
-/** Parses a file that has a turn, and then passes the turn on. */
+/** Parses a file that has a slot, and then releases the slot. */
 export const parseUpload = defineJob({
   name: 'knowledge.parse-upload',
   payload: z.object({ organizationId: z.uuid(), agentId: z.uuid(), fileId: z.uuid() }),

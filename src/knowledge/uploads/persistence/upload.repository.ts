@@ -8,7 +8,7 @@ import {
   FIND_DELETED_AGENTS_WITH_UPLOADS,
   FIND_ORGANIZATIONS_WITH_WAITING_UPLOADS,
   LIST_UPLOADS,
-  TAKE_TURNS,
+  TAKE_SLOTS,
 } from './uploads.sql.js';
 import { StoredUpload } from './uploads.schema.js';
 
@@ -34,7 +34,7 @@ type ListedRow = Omit<Upload, 'size' | 'scope' | 'createdAt'> & {
   readonly createdAt: string;
 };
 
-const TURNS_LOCK = 'knowledge.upload-turns:';
+const SLOTS_LOCK = 'knowledge.upload-turns:';
 
 /** A change of uploads that have been in the state `from` since before `since` to the state `to`. */
 export interface StaleStates {
@@ -59,18 +59,8 @@ export class UploadRepository {
 
   /** The row exists, but no query returns it until `finish`. */
   begin({ em }: Transaction, upload: NewUpload): Promise<unknown> {
-    const { createdAt } = upload;
-    const row = {
-      ...upload,
-      status: 'pending' as const,
-      error: null,
-      chunks: 0,
-      bytes: 0,
-      attempts: 0,
-      turn: 'waiting' as const,
-      changedAt: createdAt,
-    };
-    return em.insert(StoredUpload, row);
+    const unparsed = { error: null, chunks: 0, bytes: 0, attempts: 0, slot: 'waiting' } as const;
+    return em.insert(StoredUpload, { ...upload, ...unparsed, status: 'pending', changedAt: upload.createdAt });
   }
 
   /** @returns false if the agent or the upload was deleted */
@@ -152,33 +142,32 @@ export class UploadRepository {
   }
 
   /**
-   * Gives the free turns to the smallest files; of equal sizes, to those that have waited longest. The lock lasts until
-   * the transaction ends, so that two callers do not give the same turns.
+   * Gives the organization's free slots to its smallest files; of equal sizes, to those that have waited longest. The lock lasts
+   * until the transaction ends, so that two callers do not give away the same slot.
    */
-  async takeTurns(
+  async takeSlots(
     transaction: Transaction,
     organizationId: string,
-    turns: number,
+    slots: number,
     now: Date,
   ): Promise<{ readonly agentId: string; readonly fileId: string }[]> {
-    await transaction.lock(TURNS_LOCK + organizationId);
-    return TAKE_TURNS.run(transaction, { organizationId, turns, now });
+    await transaction.lock(SLOTS_LOCK + organizationId);
+    return TAKE_SLOTS.run(transaction, { organizationId, slots, now });
   }
 
-  /** Frees the turn for another file. */
-  async endTurn({ em }: Transaction, organizationId: string, id: string): Promise<void> {
-    await em.nativeUpdate(StoredUpload, { organizationId, id }, { turn: 'over' });
+  /** Frees the slot for another file. */
+  async releaseSlot({ em }: Transaction, organizationId: string, id: string): Promise<void> {
+    await em.nativeUpdate(StoredUpload, { organizationId, id }, { slot: 'over' });
   }
 
-  /** The organizations whose files have waited for a turn since before `since`. */
+  /** The organizations whose files have waited for a slot since before `since`. */
   async findOrganizationsWaitingSince(since: Date): Promise<string[]> {
-    const found = await FIND_ORGANIZATIONS_WITH_WAITING_UPLOADS.run<{ organizationId: string }>(this.database, {
-      since,
-    });
+    const statement = FIND_ORGANIZATIONS_WITH_WAITING_UPLOADS;
+    const found = await statement.run<{ organizationId: string }>(this.database, { since });
     return found.map(({ organizationId }) => organizationId);
   }
 
-  /** Changes stale uploads of all organizations, oldest first. An upload that waits for its turn is not stale. */
+  /** Changes stale uploads of all organizations, oldest first. An upload that waits for a slot is not stale. */
   async takeStale(
     { em }: Transaction,
     { from, to, since }: StaleStates,
@@ -188,7 +177,7 @@ export class UploadRepository {
     const where = {
       status: from,
       changedAt: { $lt: since },
-      ...(from === 'processing' && { turn: { $ne: 'waiting' as const } }),
+      ...(from === 'processing' && { slot: { $ne: 'waiting' as const } }),
     };
     const stale = await em.find(StoredUpload, where, {
       orderBy: { changedAt: 'asc' },

@@ -21,8 +21,8 @@ export const StoredUpload = defineEntity({
     bytes: p.integer(),
     /** Attempts to parse it since it was uploaded or last failed. */
     attempts: p.integer(),
-    /** `waiting`: it has no job yet. `taken`: its job uses a turn. `over`: its job, if any, uses no turn. */
-    turn: p.text().$type<'waiting' | 'taken' | 'over'>(),
+    /** `waiting`: it has no job yet. `taken`: its job uses a slot of the organization. `over`: its job, if any, uses no slot. */
+    slot: p.text().$type<'waiting' | 'taken' | 'over'>().fieldName('turn'),
     createdAt: p.datetime(3),
     /** When its status, or its attempts, last changed. */
     changedAt: p.datetime(3),
@@ -56,7 +56,7 @@ const init = migration('2026112360_knowledge_uploads', [
     where status in ('pending', 'processing', 'removing')`,
 ]);
 
-/** Uploads that exist at the migration already have their jobs, so their turn is `over`. */
+/** Uploads that exist at the migration already have their jobs, so they need no slot. */
 const turns = migration('2026112390_knowledge_upload_turns', [
   `alter table knowledge_uploads add column turn text not null default 'over' check (turn in ('waiting', 'taken', 'over'))`,
   `alter table knowledge_uploads alter column turn set default 'waiting'`,

@@ -16,13 +16,13 @@ export const LIST_UPLOADS = statement(
 );
 
 /** The array is computed once. The database may compute a subquery after `in` again for each row, which would then find other rows. */
-export const TAKE_TURNS = statement(
-  { organizationId: 'uuid', turns: 'integer', now: 'timestamptz' },
+export const TAKE_SLOTS = statement(
+  { organizationId: 'uuid', slots: 'integer', now: 'timestamptz' },
   (p) => `update knowledge_uploads set turn = 'taken', changed_at = ${p.now}
     where organization_id = ${p.organizationId} and id = any(array(
       select id from knowledge_uploads waiting
        where organization_id = ${p.organizationId} and status = 'processing' and turn = 'waiting' order by size, id
-       limit greatest(0, ${p.turns} - (select count(*) from knowledge_uploads taken
+       limit greatest(0, ${p.slots} - (select count(*) from knowledge_uploads taken
          where organization_id = ${p.organizationId} and status = 'processing' and turn = 'taken'))
        for update skip locked))
     returning agent_id::text as "agentId", id::text as "fileId"`,

@@ -11,12 +11,11 @@ import { CrawlOrigins } from '../persistence/crawl-origins.repository.js';
 import { type ClaimedPage, CrawlPages } from '../persistence/crawl-pages.repository.js';
 import { HostLeases } from '../persistence/host-leases.repository.js';
 import { type CrawlKey, WebsiteRepository } from '../persistence/website.repository.js';
-import { CrawlContext, HostSlice } from './host-slice.js';
+import { CrawlContext, HostSlice, settleAll } from './host-slice.js';
 import { HttpRobots } from './http-robots.js';
 import { ReadSitemaps } from './read-sitemaps.js';
 import { RecordVisits } from './record-visits.js';
-import { settleAll } from './settle-all.js';
-import { failedNote, type Visit, visitWithNote } from './visit.js';
+import { failedNote, visitWithNote } from './visit.js';
 import { VisitPage } from './visit-page.js';
 
 const LONG_PAUSE = 'The server asks for a longer pause than a crawl waits for.';
@@ -43,7 +42,6 @@ export class CrawlHost {
     private readonly clock: Clock,
   ) {}
 
-  /** @param origin `https://example.com` */
   async execute(origin: string, signal: AbortSignal): Promise<void> {
     const host = await this.leases.take(origin);
     if (!host) return this.enqueueAgain(origin);
@@ -128,18 +126,20 @@ export class CrawlHost {
     pages: readonly ClaimedPage[],
     before: Promise<void> | null,
   ): Promise<void> {
-    const visits = await Promise.allSettled(pages.map((page) => this.visitOne(context, page)));
-    const visited = visits.flatMap((visit) => (visit.status === 'fulfilled' ? [visit.value] : []));
+    const visits = await Promise.allSettled(
+      pages.map(async (page) =>
+        context.slice.isPausedTooLong
+          ? visitWithNote(page, failedNote(page, LONG_PAUSE))
+          : this.visitPage.execute(context, page),
+      ),
+    );
+    const visited = visits.filter((visit) => visit.status === 'fulfilled').map(({ value }) => value);
     await before;
     if (visited.length > 0) await this.recordVisits.execute(context, visited);
     // Pages that were not visited are released at the end of the slice.
-    const failed = visits.find((visit) => visit.status === 'rejected' && !(visit.reason instanceof HostPaused));
-    if (failed?.status === 'rejected') throw failed.reason;
-  }
-
-  private async visitOne(context: CrawlContext, page: ClaimedPage): Promise<Visit> {
-    if (context.slice.isPausedTooLong) return visitWithNote(page, failedNote(page, LONG_PAUSE));
-    return this.visitPage.execute(context, page);
+    const failures = visits.filter((visit) => visit.status === 'rejected');
+    const failed = failures.find(({ reason }) => !(reason instanceof HostPaused));
+    if (failed) throw failed.reason;
   }
 
   /** Stores held pages of crawls that can compare them now. @returns whether there were any */

@@ -11,11 +11,9 @@ import { CrawlScope } from '../domain/crawl-scope.js';
 import { followsLinks } from '../domain/website-root.js';
 import { CrawlSuperseded } from '../domain/website.errors.js';
 import { crawlHost } from '../jobs/crawl.jobs.js';
-import { MAX_URL_CHARACTERS, MIN_RECRAWL_PAUSE_MS, RECRAWL_MS } from '../limits.js';
+import { MIN_RECRAWL_PAUSE_MS, RECRAWL_MS } from '../limits.js';
 import { CrawlPages, type FoundPage, type LockedCrawl } from '../persistence/crawl-pages.repository.js';
 import { CrawlOrigins } from '../persistence/crawl-origins.repository.js';
-import { CrawlResults } from '../persistence/crawl-results.repository.js';
-import { StalePages } from '../persistence/stale-pages.repository.js';
 import { type CrawlKey, type CurrentCrawl, WebsiteRepository } from '../persistence/website.repository.js';
 import { RemovePages } from './remove-pages.js';
 
@@ -26,8 +24,6 @@ export class CrawlStep {
     private readonly websites: WebsiteRepository,
     private readonly pages: CrawlPages,
     private readonly origins: CrawlOrigins,
-    private readonly results: CrawlResults,
-    private readonly stale: StalePages,
     private readonly organizations: OrganizationDirectory,
     private readonly removePages: RemovePages,
     private readonly embeddings: EmbeddingQueue,
@@ -41,17 +37,14 @@ export class CrawlStep {
     const crawl = await this.websites.currentCrawl(key);
     if (!crawl) return;
     const budget = crawl.budget ?? (await this.organizations.find(crawl.organizationId))?.crawlPages ?? 0;
-    const scope = new CrawlScope(crawl.roots, MAX_URL_CHARACTERS);
+    const scope = new CrawlScope(crawl.roots);
     try {
       if (crawl.budget === null) await this.removePages.ofRemovedSites(crawl, signal);
       if (await this.enqueueHosts(crawl, (transaction) => this.begin(transaction, crawl, scope, budget))) return;
       if (await this.enqueueHosts(crawl, (transaction) => this.pages.resolveCopies(transaction, crawl))) return;
-      if (
-        await this.enqueueHosts(crawl, (transaction, locked) =>
-          this.addUnvisited(transaction, locked, crawl, scope, budget),
-        )
-      )
-        return;
+      const addUnvisited = (transaction: Transaction, locked: LockedCrawl): Promise<void> =>
+        this.addUnvisited(transaction, locked, crawl, scope, budget);
+      if (await this.enqueueHosts(crawl, addUnvisited)) return;
       await this.end(crawl, budget, signal);
     } catch (error) {
       if (!(error instanceof CrawlSuperseded)) throw error;
@@ -74,19 +67,10 @@ export class CrawlStep {
 
   /** The first pages of all sites are added before any sitemap is read: one large sitemap could use up the budget. */
   private async begin(transaction: Transaction, crawl: CurrentCrawl, scope: CrawlScope, budget: number): Promise<void> {
-    const open = new Set(scope.openOrigins);
-    await this.websites.begin(
-      transaction,
-      crawl,
-      budget,
-      new Map(scope.origins.map((origin) => [origin, !open.has(origin)])),
-    );
-    if (crawl.budget === null)
-      await this.add(
-        transaction,
-        crawl,
-        scope.seeds.slice(0, budget).map((page) => ({ ...page, depth: 0 })),
-      );
+    await this.websites.begin(transaction, crawl, budget, scope.origins, new Set(scope.openOrigins));
+    if (crawl.budget !== null) return;
+    const seeds = scope.seeds.slice(0, budget).map((page) => ({ ...page, depth: 0 }));
+    await this.add(transaction, crawl, seeds);
   }
 
   /**
@@ -102,15 +86,14 @@ export class CrawlStep {
   ): Promise<void> {
     // Pages that do not fit now do not count as "the sites have more" (`budgetReached`), so nothing is added then.
     if (locked.budgetReached) return;
-    const sites = await this.results.sites(transaction, crawl);
+    const sites = await this.websites.crawledSites(transaction, crawl);
     const unavailable = sites.filter((site) => site.isUnavailable).map(({ id }) => id);
-    const unvisited = (await this.stale.unvisited(transaction, crawl, unavailable, budget)).flatMap(
-      ({ url, depth }) => {
-        const page = scope.pageAt(url);
-        return page ? [{ ...page, depth }] : [];
-      },
-    );
-    await this.add(transaction, crawl, unvisited.slice(0, locked.room));
+    const unvisited = await this.pages.unvisited(transaction, crawl, unavailable, budget);
+    const pages = unvisited.flatMap(({ url, depth }) => {
+      const page = scope.pageAt(url);
+      return page ? [{ ...page, depth }] : [];
+    });
+    await this.add(transaction, crawl, pages.slice(0, locked.room));
   }
 
   private async add(transaction: Transaction, crawl: CrawlKey, pages: readonly FoundPage[]): Promise<void> {
@@ -119,7 +102,7 @@ export class CrawlStep {
 
   /** Removes documents of pages that the crawl did not find, and stores the state of the sync. */
   private async end(crawl: CurrentCrawl, budget: number, signal: AbortSignal): Promise<void> {
-    const sites = await this.results.sites(this.database, crawl);
+    const sites = await this.websites.crawledSites(this.database, crawl);
     const open = new Set(crawl.roots.filter(followsLinks).map(({ id }) => id));
     const keptRoots = sites.filter(({ id, isUnavailable }) => isUnavailable && open.has(id)).map(({ id }) => id);
     await this.removePages.afterCrawl(crawl, keptRoots, signal);
@@ -129,7 +112,7 @@ export class CrawlStep {
       const result = sites.length === 0 ? null : crawlResult(sites, budgetReached ? budget : null);
       // Also for the chunks of slices that failed before they could enqueue it.
       await this.embeddings.enqueueAgent(transaction, crawl.organizationId, crawl.agentId);
-      await this.results.end(transaction, crawl, result, now, result && nextCrawlAt(crawl.agentId, now));
+      await this.websites.endCrawl(transaction, crawl, result, now, result && nextCrawlAt(crawl.agentId, now));
     });
   }
 }

@@ -2,11 +2,11 @@ import type { Clock } from '../../../platform/clock/index.js';
 import { CrawlScope } from '../domain/crawl-scope.js';
 import type { HostLease } from '../domain/host-lease.js';
 import { CrawlSuperseded } from '../domain/website.errors.js';
-import { MAX_PAUSE_MS, MAX_URL_CHARACTERS, SLICE_MS } from '../limits.js';
+import { MAX_PAUSE_MS, SLICE_MS } from '../limits.js';
 import type { FoundPage } from '../persistence/crawl-pages.repository.js';
 import type { CrawlKey, CurrentCrawl } from '../persistence/website.repository.js';
 
-/** One crawl, as one slice of a host's work knows it. */
+/** The state of one crawl during one slice of a host's work. */
 export class CrawlContext {
   readonly scope: CrawlScope;
   /** Aborted with the slice, and when another crawl replaces this one. */
@@ -26,7 +26,7 @@ export class CrawlContext {
     public repeated: ReadonlySet<string> | null,
     readonly slice: HostSlice,
   ) {
-    this.scope = new CrawlScope(crawl.roots, MAX_URL_CHARACTERS);
+    this.scope = new CrawlScope(crawl.roots);
     this.signal = AbortSignal.any([slice.signal, this.superseded.signal]);
     this.full = crawl.budgetReached;
   }
@@ -41,12 +41,12 @@ export class CrawlContext {
 
   /** The pages that this slice has not stored yet, each once. */
   withoutStored(pages: readonly FoundPage[]): FoundPage[] {
-    const unknown = new Map<string, FoundPage>();
+    const others = new Map<string, FoundPage>();
     for (const page of pages) {
-      const before = unknown.get(page.url);
-      if (page.claimed ? before?.claimed !== true : !before && !this.stored.has(page.url)) unknown.set(page.url, page);
+      const before = others.get(page.url);
+      if (page.claimed ? before?.claimed !== true : !before && !this.stored.has(page.url)) others.set(page.url, page);
     }
-    return [...unknown.values()];
+    return [...others.values()];
   }
 
   markStored(pages: readonly FoundPage[], full: boolean): void {
@@ -55,12 +55,18 @@ export class CrawlContext {
   }
 }
 
+/** Waits for all of them, even when one fails, so that no work of a slice is left running at its end. @throws the first failure */
+export async function settleAll(parts: readonly Promise<void>[]): Promise<void> {
+  const results = await Promise.allSettled(parts);
+  const failed = results.find((result) => result.status === 'rejected');
+  if (failed) throw failed.reason;
+}
+
 /** Some seconds in which one process works on a host for all crawls. */
 export class HostSlice {
   readonly crawls = new Map<string, Promise<CrawlContext | null>>();
   /** The host asks for a longer pause than a crawl waits for: its pages fail without a request. */
   readonly isPausedTooLong: boolean;
-  /** Shortest time between two requests. */
   crawlDelayMs = 0;
   private readonly began: number;
 

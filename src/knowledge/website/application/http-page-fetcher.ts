@@ -8,19 +8,9 @@ import { forbidsIndexing } from '../domain/robots-file.js';
 import { MAX_PAGE_REDIRECTS, PAGE_HEADERS_TIMEOUT_MS, PAGE_TIMEOUT_MS } from '../limits.js';
 
 const ACCEPT = 'text/html, application/xhtml+xml, text/markdown, text/plain;q=0.9, application/pdf;q=0.9, */*;q=0.1';
-const TYPES = [
-  ...[
-    'text/html',
-    'application/xhtml+xml',
-    'text/plain',
-    'text/markdown',
-    'text/x-markdown',
-    'application/pdf',
-    'application/x-pdf',
-  ],
-  // Servers send these where they do not know the type; the parser detects it from the content.
-  ...['', 'application/octet-stream', 'binary/octet-stream', 'application/unknown', 'unknown/unknown'],
-];
+const KNOWN_TYPES = /^(?:text\/(?:html|plain|(?:x-)?markdown)|application\/(?:xhtml\+xml|(?:x-)?pdf))$/;
+/** Servers send these types for content that they do not recognize. The parser detects the type from the content. */
+const UNKNOWN_TYPES = /^(?:|(?:application|binary)\/octet-stream|(?:application|unknown)\/unknown)$/;
 const REDIRECTS = [301, 302, 303, 307, 308];
 const NOT_FOUND = [404, 410];
 /** Longest part of an address that a reason shows. */
@@ -41,7 +31,6 @@ export type FetchedPage =
       /** `X-Robots-Tag` forbids indexing. */
       readonly noindex: boolean;
     }
-  /** 304. */
   | { readonly kind: 'not_modified' }
   /** 404 or 410. */
   | { readonly kind: 'not_found'; readonly reason: string }
@@ -69,7 +58,6 @@ export type FetchedPage =
 export interface PageRequest {
   /** Of the page's host; the caller holds one of its connections. */
   readonly host: HostLease;
-  /** Shortest time between two requests. */
   readonly crawlDelayMs: number;
   /** Validators of the last crawl, for a conditional request. */
   readonly etag: string | null;
@@ -86,7 +74,6 @@ export interface PageRequest {
 interface RedirectChain {
   readonly request: PageRequest;
   readonly signal: AbortSignal;
-  /** Addresses that were requested. */
   readonly visited: Set<string>;
   /** What is left of the time for all requests together. */
   leftMs: number;
@@ -111,15 +98,14 @@ export class HttpPageFetcher {
       const step = await this.requestNext(url, chain);
       if (step.kind !== 'redirect') return step;
       const next = URL.parse(step.to, url.href);
+      if (!next) return { kind: 'failed', reason: 'The server redirects to an address that is not valid.' };
       const refused = this.refusal(next, url, chain);
-      if (refused || !next)
-        return refused ?? { kind: 'failed', reason: 'The server redirects to an address that is not valid.' };
+      if (refused) return refused;
       url = next;
     }
   }
 
-  private refusal(next: URL | null, from: URL, { visited, request }: RedirectChain): FetchedPage | null {
-    if (!next) return null;
+  private refusal(next: URL, from: URL, { visited, request }: RedirectChain): FetchedPage | null {
     next.hash = '';
     if (next.origin !== from.origin) return redirectsOut(next);
     if (visited.has(next.href)) return { kind: 'failed', reason: 'The server redirects in a circle.' };
@@ -144,10 +130,6 @@ export class HttpPageFetcher {
       await this.clock.sleep(host.pauseMs, chain.signal);
     }
     host.pauseFor(crawlDelayMs);
-    return this.timed(url, chain);
-  }
-
-  private async timed(url: URL, chain: RedirectChain): Promise<Step> {
     const { elapsedMs } = this.clock.stopwatch();
     try {
       return await this.request(url, chain);
@@ -177,17 +159,15 @@ export class HttpPageFetcher {
     });
     const now = this.clock.now();
     const refused = resultWithoutContent(response, request, now);
-    const pauseMs = hostPauseMs(response, now);
-    request.host.pauseFor(pauseMs);
-    if (!refused) return this.content(response);
-    response.body.discard();
-    return refused;
-  }
-
-  private async content({ url, headers, body }: EgressResponse): Promise<FetchedPage> {
+    request.host.pauseFor(hostPauseMs(response, now));
+    const { headers, body } = response;
+    if (refused) {
+      body.discard();
+      return refused;
+    }
     return {
       kind: 'content',
-      url,
+      url: response.url,
       contentType: headers['content-type'] ?? null,
       body: await body.buffer(),
       etag: validator(headers['etag']),
@@ -209,10 +189,13 @@ function resultWithoutContent(response: EgressResponse, { etag, lastModified }: 
     return { kind: 'retry', reason, retryAfterMs: askedPauseMs(response, now) };
   }
   if (status !== 200 && status !== 203) return { kind: 'failed', reason };
-  const type = mediaType(headers['content-type']);
-  return TYPES.includes(type)
-    ? null
-    : { kind: 'skipped', reason: `The server sends another type: ${printable(type)}.` };
+  const type =
+    /^[^;,]*/
+      .exec(headers['content-type'] ?? '')?.[0]
+      .trim()
+      .toLowerCase() ?? '';
+  if (KNOWN_TYPES.test(type) || UNKNOWN_TYPES.test(type)) return null;
+  return { kind: 'skipped', reason: `The server sends another type: ${printable(type)}.` };
 }
 
 /** Shows no query, which may hold a secret. */
@@ -226,16 +209,6 @@ function validator(header: string | null | undefined): string | null {
   return header && /^[\x20-\x7e]{1,500}$/.test(header) ? header : null;
 }
 
-function mediaType(header: string | undefined): string {
-  return (
-    /^[^;,]*/
-      .exec(header ?? '')?.[0]
-      .trim()
-      .toLowerCase() ?? ''
-  );
-}
-
-/** Customers read it. */
 function printable(type: string): string {
   return type.replace(/[^\w.+/-]/g, '').slice(0, 60);
 }
@@ -256,11 +229,6 @@ function failureOf(error: unknown): FetchedPage {
       return { kind: 'retry', reason: 'The server could not be reached.', retryAfterMs: null };
     case 'protocol':
     case 'redirect':
-      return {
-        kind: 'retry',
-        reason: 'The response was cut off or not valid.',
-        retryAfterMs: null,
-        broken: true,
-      };
+      return { kind: 'retry', reason: 'The response was cut off or not valid.', retryAfterMs: null, broken: true };
   }
 }

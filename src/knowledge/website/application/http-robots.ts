@@ -5,7 +5,7 @@ import { EgressFailed, EgressRefused, type EgressResponse, SafeHttp } from '../.
 import type { HostLease } from '../domain/host-lease.js';
 import { PathRules } from '../domain/path-rules.js';
 import { hostPauseMs } from '../domain/retry-delay.js';
-import { readRobotsFile } from '../domain/robots-file.js';
+import { readRobotsFile, type RobotsFile } from '../domain/robots-file.js';
 import {
   CLOSED_CACHE_MS,
   MAX_ROBOTS_BYTES,
@@ -18,12 +18,8 @@ import {
 } from '../limits.js';
 
 /** The rules of a host's robots.txt for this service (RFC 9309). */
-export interface RobotsRules {
+export interface RobotsRules extends Pick<RobotsFile, 'crawlDelayMs' | 'sitemaps'> {
   allows(url: URL): boolean;
-  /** `crawl-delay`, at most 30 s; 0 where there is none. */
-  readonly crawlDelayMs: number;
-  /** Absolute URLs, as the file has them. */
-  readonly sitemaps: readonly string[];
   /** Why nothing may be fetched, in public words: the server did not send its rules (5xx, no answer). Null where it did. */
   readonly closed: string | null;
 }

@@ -20,14 +20,12 @@ import { type Location, locationsIn } from './sitemap-content.js';
 export interface SitemapRequest {
   /** Of the site. Files on other hosts are read when no other process has their lease. */
   readonly host: HostLease;
-  /** `https://example.com` */
   readonly origin: string;
   readonly crawlDelayMs: number;
   /** Those that robots.txt names; where it names none, `/sitemap.xml` is requested. */
   readonly sitemaps: readonly string[];
   /** What an earlier slice did not get to; null in the first one. */
   readonly unread: UnreadSitemaps | null;
-  /** At most this many pages are returned. */
   readonly maxUrls: number;
   isWanted(url: URL): boolean;
   /** Where true, no further file is read. The first file always is. */
@@ -66,7 +64,6 @@ class Listing {
     return this.full ? undefined : this.waiting.shift();
   }
 
-  /** Null for nothing. */
   unread(): UnreadSitemaps | null {
     const isOver = this.full || this.waiting.length === 0 || this.spentMs >= SITEMAPS_TIMEOUT_MS;
     return isOver ? null : { waiting: this.waiting, known: [...this.known], spentMs: this.spentMs };

@@ -36,14 +36,8 @@ export class ReadSitemaps {
       const rules = await this.robots.rulesOf(host, origin, signal, context.crawl.startedAt);
       if (rules.closed !== null) return { pages: [], unread: null, isBusy: false };
       const isWanted = (url: URL): boolean => rules.allows(url) && context.scope.pageAt(url.href) !== null;
-      const request = {
-        host,
-        origin,
-        crawlDelayMs: rules.crawlDelayMs,
-        sitemaps: rules.sitemaps,
-        unread,
-        maxUrls: context.budget,
-      };
+      const { crawlDelayMs, sitemaps } = rules;
+      const request = { host, origin, crawlDelayMs, sitemaps, unread, maxUrls: context.budget };
       return this.sitemaps.pagesOf({ ...request, isWanted, isOver: () => slice.isOver }, signal);
     });
     const found = listed.pages.flatMap((url) => {

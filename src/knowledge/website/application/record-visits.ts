@@ -19,8 +19,7 @@ import {
   type VisitNote,
   type RecordedVisits,
 } from '../persistence/crawl-pages.repository.js';
-import type { CrawlContext } from './host-slice.js';
-import { settleAll } from './settle-all.js';
+import { type CrawlContext, settleAll } from './host-slice.js';
 import { retryNote, skippedNote, type Visit, visitWithContent } from './visit.js';
 
 interface PageWithContent {
@@ -53,10 +52,7 @@ export class RecordVisits {
     const documents = read.filter((page) => !held.includes(page)).map((page) => withoutBoilerplate(context, page));
     const notes = [...visits.flatMap(({ note }) => note ?? []), ...held.map(heldNote), ...notesFor(documents)];
     const { claimed, kept } = await this.recordNotes(context, found, notes);
-    await this.store(
-      context,
-      documents.filter(({ page }) => kept.has(page.id)),
-    );
+    await this.store(context, documents, kept);
     const targets = visits.flatMap((visit) => visitOfTarget(visit, claimed));
     if (targets.length > 0) await this.execute(context, targets);
   }
@@ -71,10 +67,7 @@ export class RecordVisits {
     await this.origins.setRepeated(context.crawl, context.slice.origin, context.repeated);
     const documents = held.map((page) => withoutBoilerplate(context, page));
     const { kept } = await this.recordNotes(context, [], notesFor(documents));
-    await this.store(
-      context,
-      documents.filter(({ page }) => kept.has(page.id)),
-    );
+    await this.store(context, documents, kept);
   }
 
   private async recordNotes(
@@ -94,8 +87,12 @@ export class RecordVisits {
     return recorded;
   }
 
-  private async store(context: CrawlContext, documents: readonly PageWithContent[]): Promise<void> {
-    const waiting = [...documents];
+  private async store(
+    context: CrawlContext,
+    documents: readonly PageWithContent[],
+    kept: RecordedVisits['kept'],
+  ): Promise<void> {
+    const waiting = documents.filter(({ page }) => kept.has(page.id));
     const worker = async (): Promise<void> => {
       for (let next = waiting.shift(); next; next = waiting.shift()) await this.storeOne(context, next);
     };
@@ -119,28 +116,22 @@ export class RecordVisits {
   private async put(context: CrawlContext, { page, content }: PageWithContent): Promise<void> {
     const { organizationId, agentId } = context.crawl;
     const { canonical, links, etag, lastModified, ...document } = content;
+    const title = document.title ?? page.url;
     const source = {
       organizationId,
       agentId,
       kind: 'website',
       key: page.url,
-      title: document.title ?? page.url,
+      title,
       url: page.url,
       scope: null,
     } as const;
     const reason =
-      canonical === null
-        ? null
-        : `It names ${canonical} as its canonical address, which has another text or could not be indexed.`;
-    const accept: AcceptDocument = (transaction, { documentId }) =>
-      this.pages.markIndexed(transaction, context.crawl, context.slice.host.id, {
-        id: page.id,
-        documentId,
-        reason,
-        etag,
-        lastModified,
-        links,
-      });
+      canonical && `It names ${canonical} as its canonical address, which has another text or could not be indexed.`;
+    const accept: AcceptDocument = (transaction, { documentId }) => {
+      const indexed = { id: page.id, documentId, reason, etag, lastModified, links };
+      return this.pages.markIndexed(transaction, context.crawl, context.slice.host.id, indexed);
+    };
     const stored = await this.index.put(source, { ...document, page: null }, accept, {
       isNew: page.documentId === null,
       withoutVectors: true,
@@ -157,11 +148,8 @@ function mustHold({ repeated }: CrawlContext, { format, blocks }: PageContent): 
 }
 
 function withoutBoilerplate({ repeated }: CrawlContext, { page, content }: PageWithContent): PageWithContent {
-  const hasBoilerplate = content.format === 'html' && repeated !== null;
-  return {
-    page,
-    content: hasBoilerplate ? { ...content, blocks: withoutRepeated(content.blocks, repeated) } : content,
-  };
+  if (content.format !== 'html' || repeated === null) return { page, content };
+  return { page, content: { ...content, blocks: withoutRepeated(content.blocks, repeated) } };
 }
 
 /** Of these pages, those with the same text as another are skipped here. The statement compares them with stored pages. */

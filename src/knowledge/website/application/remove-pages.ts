@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import { Database, type Transaction } from '../../../platform/database/index.js';
 import { DocumentIndex } from '../../index/application/indexing/document-index.js';
 import { CrawlPages } from '../persistence/crawl-pages.repository.js';
-import { StalePages } from '../persistence/stale-pages.repository.js';
 import type { CrawlKey } from '../persistence/website.repository.js';
 import { REMOVE_BATCH } from '../limits.js';
 
@@ -12,26 +11,25 @@ export class RemovePages {
   constructor(
     private readonly database: Database,
     private readonly pages: CrawlPages,
-    private readonly stale: StalePages,
     private readonly index: DocumentIndex,
   ) {}
 
   /** Runs before the crawl fetches a page. @throws CrawlSuperseded */
   async ofRemovedSites(crawl: CrawlKey, signal: AbortSignal): Promise<void> {
     await this.removeAll(crawl, signal, (transaction) =>
-      this.stale.takeDocumentsOfRemovedSites(transaction, crawl, REMOVE_BATCH),
+      this.pages.takeDocumentsOfRemovedSites(transaction, crawl, REMOVE_BATCH),
     );
   }
 
   /** Runs at the end of a crawl. @throws CrawlSuperseded */
   async afterCrawl(crawl: CrawlKey, keptRoots: readonly string[], signal: AbortSignal): Promise<void> {
     await this.removeAll(crawl, signal, (transaction) =>
-      this.stale.takeDocuments(transaction, crawl, keptRoots, REMOVE_BATCH),
+      this.pages.takeDocuments(transaction, crawl, keptRoots, REMOVE_BATCH),
     );
     for (;;) {
       signal.throwIfAborted();
       const removed = await this.withLock(crawl, (transaction) =>
-        this.stale.deleteUnvisited(transaction, crawl, keptRoots, REMOVE_BATCH),
+        this.pages.deleteUnvisited(transaction, crawl, keptRoots, REMOVE_BATCH),
       );
       if (removed < REMOVE_BATCH) return;
     }
@@ -49,7 +47,7 @@ export class RemovePages {
       const documentIds = await this.withLock(crawl, next);
       if (documentIds.length === 0) return;
       await this.index.remove(crawl.organizationId, documentIds, signal);
-      await this.stale.clearDocuments(crawl, documentIds);
+      await this.pages.clearDocuments(crawl, documentIds);
     }
   }
 

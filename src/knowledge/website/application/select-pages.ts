@@ -6,7 +6,7 @@ import { WebsiteNotSet } from '../domain/website.errors.js';
 import type { WebsiteRoot } from '../domain/website-root.js';
 import { canonicalRoot } from '../domain/website-url.js';
 import type { WebsiteRepository } from '../persistence/website.repository.js';
-import { MAX_SELECTED, MAX_URL_CHARACTERS } from '../limits.js';
+import { MAX_SELECTED } from '../limits.js';
 import type { StartCrawl } from './start-crawl.js';
 
 /** Selects the pages of one site and starts a crawl. For operators, who may select in any organization. */
@@ -26,7 +26,7 @@ export class SelectPages {
       const organizationId = await this.websites.organizationOf(transaction, agentId);
       if (organizationId === null) throw new WebsiteNotSet();
       if ((await lockAgent(transaction, organizationId, agentId, 'shared')) === null) throw new AgentNotFound();
-      const href = canonicalRoot(rootUrl, MAX_URL_CHARACTERS)?.href;
+      const href = canonicalRoot(rootUrl)?.href;
       await this.startCrawl.execute(transaction, organizationId, agentId, true);
       const root = (await this.websites.roots(transaction, organizationId, agentId)).find(
         (known) => known.rootUrl === href,
@@ -42,7 +42,7 @@ export class SelectPages {
 function selectedPages(root: WebsiteRoot, urls: readonly string[]): string[] {
   if (urls.length > MAX_SELECTED) throw new ValidationFailed(`url: at most ${MAX_SELECTED} pages can be selected`);
   // With the root selected, the scope holds every page below it that is not excluded.
-  const scope = new CrawlScope([{ ...root, selectedUrls: [root.rootUrl] }], MAX_URL_CHARACTERS);
+  const scope = new CrawlScope([{ ...root, selectedUrls: [root.rootUrl] }]);
   const pages = urls.map((url) => {
     const page = scope.pageAt(url);
     if (!page) throw new ValidationFailed(`url: '${url}' is not a page below ${root.rootUrl}, or it is excluded`);

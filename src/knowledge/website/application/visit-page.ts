@@ -140,13 +140,8 @@ export class VisitPage {
       const canonical = canonicalPage?.url === at.url ? null : canonicalPage;
       const found = canonical ? [...links, { ...canonical, depth: page.depth }] : links;
       const { etag, lastModified } = fetched;
-      const content = {
-        ...parsed,
-        canonical: canonical?.url ?? null,
-        links: links.map(({ url }) => url),
-        etag,
-        lastModified,
-      };
+      const urls = links.map(({ url }) => url);
+      const content = { ...parsed, canonical: canonical?.url ?? null, links: urls, etag, lastModified };
       if (at.url === page.url) return { ...visitWithContent(page, content, noindex), found };
       return {
         ...visitWithNote(page, redirectNote(page, at.url), [{ ...at, depth: page.depth, claimed: true }, ...found]),
@@ -161,17 +156,8 @@ export class VisitPage {
   }
 
   private parse({ crawl, signal }: CrawlContext, { body, contentType, url }: Content): Promise<ParsedDocument> {
-    const { organizationId } = crawl;
-    const document = {
-      organizationId,
-      content: () => [body],
-      size: body.length,
-      contentType,
-      name: null,
-      url,
-      formats: FORMATS,
-    };
-    return this.parser.parse(document, signal);
+    const request = { organizationId: crawl.organizationId, contentType, name: null, url, formats: FORMATS };
+    return this.parser.parse({ ...request, content: () => [body], size: body.length }, signal);
   }
 
   private unexpected(context: CrawlContext, page: ClaimedPage, error: unknown): Visit {

@@ -1,7 +1,6 @@
 import { followsLinks, type WebsiteRoot } from './website-root.js';
 import { canonicalUrl } from './website-url.js';
 
-/** A page that belongs to a site. */
 export interface ScopedPage {
   readonly url: string;
   readonly rootId: string;
@@ -11,8 +10,7 @@ export interface ScopedPage {
 interface Site {
   readonly id: string;
   readonly url: URL;
-  /** Of the root, with its final slash. */
-  readonly path: string;
+  /** The root's links are followed. */
   readonly isOpen: boolean;
   readonly selected: ReadonlySet<string>;
   /** Paths without a final slash, and paths with a query. */
@@ -23,11 +21,8 @@ interface Site {
 export class CrawlScope {
   private readonly sites: readonly Site[];
 
-  constructor(
-    roots: readonly WebsiteRoot[],
-    private readonly maxCharacters: number,
-  ) {
-    this.sites = roots.map(toSite).sort((left, right) => right.path.length - left.path.length);
+  constructor(roots: readonly WebsiteRoot[]) {
+    this.sites = roots.map(toSite).sort((left, right) => right.url.pathname.length - left.url.pathname.length);
   }
 
   get origins(): readonly string[] {
@@ -65,13 +60,12 @@ export class CrawlScope {
     return this.sites.some(({ id, isOpen }) => id === rootId && isOpen);
   }
 
-  /** Whether the page is at its site's root URL. */
   isRoot({ rootId, url }: Pick<ScopedPage, 'rootId' | 'url'>): boolean {
     return this.sites.some((site) => site.id === rootId && site.url.href === url);
   }
 
   private locate(href: string, takes: (site: Site, url: string) => boolean): ScopedPage | null {
-    const url = canonicalUrl(href, this.maxCharacters);
+    const url = canonicalUrl(href);
     if (!url) return null;
     for (const site of this.sites) {
       const inside = addressInside(site, url);
@@ -89,7 +83,6 @@ function toSite(root: WebsiteRoot): Site {
   return {
     id: root.id,
     url,
-    path: url.pathname,
     isOpen: followsLinks(root),
     selected: new Set(root.selectedUrls),
     excluded: new Set(root.excludedUrls.map((excluded) => exclusionKey(new URL(excluded)))),
@@ -97,12 +90,12 @@ function toSite(root: WebsiteRoot): Site {
 }
 
 /** The address, if it is inside the site. The root without its final slash counts as the root. */
-function addressInside({ url: root, path }: Site, url: URL): URL | null {
+function addressInside({ url: root }: Site, url: URL): URL | null {
   if (url.origin !== root.origin) return null;
-  if (url.pathname.startsWith(path)) return url;
-  if (`${url.pathname}/` !== path) return null;
+  if (url.pathname.startsWith(root.pathname)) return url;
+  if (`${url.pathname}/` !== root.pathname) return null;
   const withSlash = new URL(url);
-  withSlash.pathname = path;
+  withSlash.pathname = root.pathname;
   return withSlash;
 }
 

@@ -20,7 +20,6 @@ export class HostLease {
     this.pausedUntil = clock.monotonic() + pauseMs;
   }
 
-  /** How long no request may be sent. */
   get pauseMs(): number {
     return Math.max(this.pausedUntil - this.clock.monotonic(), 0);
   }

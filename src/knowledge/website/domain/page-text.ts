@@ -3,7 +3,7 @@ import type { Block } from '../../parsing/domain/parsed-document.js';
 
 /** Whether there is a letter or digit. */
 export function hasText(blocks: readonly Block[]): boolean {
-  return blocks.some((block) => /[\p{L}\p{N}]/u.test(textOf(block)));
+  return blocks.some((block) => /[\p{L}\p{N}]/u.test(blockText(block)));
 }
 
 /** Equal for pages with the same text, whatever their address and title. In hex. */
@@ -22,11 +22,11 @@ export function charactersOf(blocks: readonly Block[]): number {
 
 /** Equal for blocks with the same content. Two terms with the same definition differ. */
 export function comparedText(block: Block): string {
-  return `${block.kind} ${block.term ?? ''}\t${textOf(block)}`;
+  return `${block.kind} ${block.term ?? ''}\t${blockText(block)}`;
 }
 
 /** White space is normalized. */
-function textOf(block: Block): string {
+function blockText(block: Block): string {
   const text = block.kind === 'table' ? block.rows.map((row) => row.join('\t')).join('\n') : block.text;
   return text.replaceAll(/\s+/g, ' ').trim();
 }

@@ -1,6 +1,6 @@
 import { TimeSlice } from '../../../platform/clock/index.js';
 import { ValidationFailed } from '../../../platform/errors/index.js';
-import { COMPUTE_SLICE_MS } from '../limits.js';
+import { COMPUTE_SLICE_MS, MAX_EXCLUSIONS_OF_AGENT } from '../limits.js';
 import { canonicalRoot, canonicalUrl } from './website-url.js';
 import type { WebsiteRoot } from './website-root.js';
 
@@ -19,26 +19,17 @@ const ORIGIN = /^https?:\/\/[^/?#\\]+/i;
 /** What `URL` drops silently: spaces around the text, tabs and line breaks anywhere. */
 const DROPPED = /^[\p{Cc} ]|[\p{Cc} ]$|[\t\n\r]/u;
 
-export interface SiteLimits {
-  readonly maxCharacters: number;
-  /** Of all sites together. */
-  readonly maxExclusions: number;
-}
-
 /** @throws ValidationFailed, naming the value that cannot be used */
-export async function readSiteConfigs(
-  requested: readonly RequestedSite[],
-  { maxCharacters, maxExclusions }: SiteLimits,
-): Promise<SiteConfig[]> {
+export async function readSiteConfigs(requested: readonly RequestedSite[]): Promise<SiteConfig[]> {
   const count = requested.reduce((sum, { excludedUrls = [] }) => sum + excludedUrls.length, 0);
-  if (count > maxExclusions)
-    throw new ValidationFailed(`body/configs must have at most ${maxExclusions} excludedUrls in all`);
+  if (count > MAX_EXCLUSIONS_OF_AGENT)
+    throw new ValidationFailed(`body/configs must have at most ${MAX_EXCLUSIONS_OF_AGENT} excludedUrls in all`);
   const known = new Set<string>();
   const slice = new TimeSlice(COMPUTE_SLICE_MS);
   const configs: SiteConfig[] = [];
   for (const [index, { rootUrl: written, excludedUrls = [] }] of requested.entries()) {
     const field = `body/configs/${index}`;
-    const root = isAbsolute(written) ? canonicalRoot(written, maxCharacters) : null;
+    const root = isAbsolute(written) ? canonicalRoot(written) : null;
     if (!root)
       throw new ValidationFailed(
         `${field}/rootUrl ${quoted(written)} must be an absolute http or https URL without user name, password, encoded path steps and spaces around it`,
@@ -50,7 +41,7 @@ export async function readSiteConfigs(
     known.add(root.href);
     const exclusions = new Set<string>();
     for (const [at, url] of excludedUrls.entries()) {
-      exclusions.add(exclusionOf(url, root, `${field}/excludedUrls/${at}`, maxCharacters));
+      exclusions.add(exclusionOf(url, root, `${field}/excludedUrls/${at}`));
       await slice.rest();
     }
     configs.push({ rootUrl: root.href, excludedUrls: [...exclusions] });
@@ -58,7 +49,7 @@ export async function readSiteConfigs(
   return configs;
 }
 
-function exclusionOf(written: string, root: URL, field: string, maxCharacters: number): string {
+function exclusionOf(written: string, root: URL, field: string): string {
   const refuse = (why: string): never => {
     throw new ValidationFailed(`${field} ${quoted(written)} ${why}`);
   };
@@ -67,7 +58,7 @@ function exclusionOf(written: string, root: URL, field: string, maxCharacters: n
   if (PATTERN_CHARACTERS.test(pathOf(written))) {
     refuse('must not be a pattern: everything at or below the address is excluded');
   }
-  const url = canonicalUrl(written, maxCharacters) ?? refuse('is not a usable URL');
+  const url = canonicalUrl(written) ?? refuse('is not a usable URL');
   if (url.origin !== root.origin) refuse(`must be on the origin of its rootUrl, ${root.origin}`);
   return url.href;
 }

@@ -6,7 +6,7 @@ import { ApiCauses, ApiErrors, ApiExample, UuidParam } from '../../../platform/h
 import type { StoreUsage } from '../../index/domain/source-kind.js';
 import { readSiteConfigs } from '../domain/website-configs.js';
 import { WEBSITE_UNSUPPORTED, WebsiteUnsupported } from '../domain/website.errors.js';
-import { MAX_EXCLUSIONS_OF_AGENT, MAX_URL_CHARACTERS } from '../limits.js';
+import { MAX_EXCLUSIONS_OF_AGENT } from '../limits.js';
 import { ReadWebsite } from '../application/read-website.js';
 import { SetWebsite } from '../application/set-website.js';
 import type { Website } from '../persistence/website.repository.js';
@@ -65,8 +65,7 @@ export class WebsiteController {
     @Body() { configs }: SetWebsiteBody,
   ): Promise<WebsiteResponse> {
     if (type === 'classic') throw new WebsiteUnsupported();
-    const limits = { maxCharacters: MAX_URL_CHARACTERS, maxExclusions: MAX_EXCLUSIONS_OF_AGENT };
-    return toResponse(await this.setWebsite.execute(organizationId, agentId, await readSiteConfigs(configs, limits)));
+    return toResponse(await this.setWebsite.execute(organizationId, agentId, await readSiteConfigs(configs)));
   }
 }
 

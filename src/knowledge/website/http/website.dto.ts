@@ -19,7 +19,6 @@ export class WebsiteConfigBody {
     example: 'https://example.com/docs/',
   })
   readonly rootUrl!: string;
-
   @StringListField({
     optional: true,
     max: MAX_EXCLUSIONS,
@@ -41,10 +40,8 @@ export class SetWebsiteBody {
 export class WebsiteConfigResponse {
   @StringField({ description: 'As it is stored: without fragment, with a slash at the end of the path.' })
   readonly rootUrl!: string;
-
   @StringListField({ description: 'Everything at or below each is left out.' })
   readonly excludedUrls!: readonly string[];
-
   @StringListField({
     description: 'The root page alone: the crawl starts there and follows links. Anything else: just these pages.',
   })
@@ -54,13 +51,10 @@ export class WebsiteConfigResponse {
 export class CrawledPagesResponse {
   @IntegerField({ description: 'Addresses that the crawl decided to fetch; at its end the sum of the others.' })
   readonly found!: number;
-
   @IntegerField({ description: 'Pages whose text can be found, unchanged ones included.' })
   readonly indexed!: number;
-
   @IntegerField({ description: 'No answer, 4xx, 5xx, too large, unreadable, without text.' })
   readonly failed!: number;
-
   @IntegerField({
     description: 'Other types, excluded by robots.txt or noindex, redirects, the same text as another page.',
   })
@@ -73,19 +67,15 @@ export class WebsiteSyncResponse {
       '`PARTIAL_SUCCESS`: some page failed, or the limit of pages ended the crawl. `SUSPENDED`: there is nothing to crawl.',
   })
   readonly state!: SyncState;
-
   @TimestampField({ nullable: true, description: 'When a crawl last ended in SUCCESS or PARTIAL_SUCCESS.' })
   readonly lastSuccessfulSyncAt!: string | null;
-
   @StringField({
     nullable: true,
     description: 'The error of the last crawl that ended; kept while another one is in progress.',
   })
   readonly lastError!: string | null;
-
   @TimestampField({ nullable: true, description: 'When the newest crawl began; null before the first.' })
   readonly startedAt!: string | null;
-
   @ObjectField(() => CrawledPagesResponse, {
     description: 'Counts of the newest crawl; they grow while it is in progress.',
   })
@@ -95,13 +85,10 @@ export class WebsiteSyncResponse {
 export class WebsiteResponse {
   @ObjectListField(() => WebsiteConfigResponse, { description: 'The sites, in the order in which they were set.' })
   readonly configs!: readonly WebsiteConfigResponse[];
-
   @ObjectField(() => WebsiteSyncResponse, { description: 'The state of the newest crawl.' })
   readonly sync!: WebsiteSyncResponse;
-
   @IntegerField({ description: 'Chunks of text in the index.' })
   readonly chunks!: number;
-
   @IntegerField({ description: 'Bytes of their text, in UTF-8.' })
   readonly bytes!: number;
 }

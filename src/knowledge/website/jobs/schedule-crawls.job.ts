@@ -4,15 +4,13 @@ import { Database } from '../../../platform/database/index.js';
 import { type ActiveJob, defineJob, Outbox, Processor, WorkerHost } from '../../../platform/jobs/index.js';
 import { StartCrawl } from '../application/start-crawl.js';
 import { CHECK_BATCH, CHECK_EVERY_MINUTES, STALLED_MS } from '../limits.js';
-import { CrawlSchedule } from '../persistence/crawl-schedule.repository.js';
 import { HostLeases } from '../persistence/host-leases.repository.js';
+import { WebsiteRepository } from '../persistence/website.repository.js';
 import { crawlStep } from './crawl.jobs.js';
-
-const payload = z.object({});
 
 export const scheduleCrawls = defineJob({
   name: 'knowledge.keep-crawls',
-  payload,
+  payload: z.object({}),
   schedule: { everyMinutes: CHECK_EVERY_MINUTES, payload: {} },
 });
 
@@ -20,7 +18,7 @@ export const scheduleCrawls = defineJob({
 @Processor(scheduleCrawls.name)
 export class ScheduleCrawls extends WorkerHost {
   constructor(
-    private readonly schedule: CrawlSchedule,
+    private readonly websites: WebsiteRepository,
     private readonly startCrawl: StartCrawl,
     private readonly hosts: HostLeases,
     private readonly database: Database,
@@ -30,7 +28,7 @@ export class ScheduleCrawls extends WorkerHost {
     super();
   }
 
-  process({ signal }: ActiveJob<z.output<typeof payload>>): Promise<void> {
+  process({ signal }: ActiveJob<object>): Promise<void> {
     return this.execute(signal);
   }
 
@@ -42,11 +40,11 @@ export class ScheduleCrawls extends WorkerHost {
 
   private async startDue(signal: AbortSignal): Promise<void> {
     const now = this.clock.now();
-    for (const agent of await this.schedule.due(now, CHECK_BATCH)) {
+    for (const { organizationId, agentId } of await this.websites.due(now, CHECK_BATCH)) {
       signal.throwIfAborted();
       await this.database.transaction(async (transaction) => {
-        if (!(await this.schedule.lockDue(transaction, agent, now))) return;
-        await this.startCrawl.execute(transaction, agent.organizationId, agent.agentId, true);
+        if (!(await this.websites.lockDue(transaction, organizationId, agentId, now))) return;
+        await this.startCrawl.execute(transaction, organizationId, agentId, true);
       });
     }
   }
@@ -55,7 +53,7 @@ export class ScheduleCrawls extends WorkerHost {
     const now = this.clock.now();
     const before = new Date(now.getTime() - STALLED_MS);
     await this.database.transaction(async (transaction) => {
-      for (const crawl of await this.schedule.takeStalled(transaction, before, now, CHECK_BATCH)) {
+      for (const crawl of await this.websites.takeStalled(transaction, before, now, CHECK_BATCH)) {
         await this.outbox.enqueue(transaction, crawlStep, crawl, { dedupeKey: crawl.crawlId });
       }
     });

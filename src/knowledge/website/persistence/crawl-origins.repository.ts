@@ -26,7 +26,7 @@ export class CrawlOrigins {
 
   /** Origins of the crawl with pages to visit or sitemaps to read. */
   async unfinished(transaction: Transaction, crawl: CrawlKey): Promise<string[]> {
-    const rows = await UNFINISHED.run<{ origin: string }>(transaction, toCrawlKey(crawl));
+    const rows = await UNFINISHED.run<{ origin: string }>(transaction, crawl);
     return rows.map(({ origin }) => origin);
   }
 

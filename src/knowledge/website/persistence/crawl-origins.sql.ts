@@ -1,7 +1,7 @@
 /** Written by hand: every step and slice of a crawl runs them, and the ORM has no relation by which to join or union these tables. */
 import { statement } from '../../../platform/database/index.js';
 
-/** Of all organizations: a host's worker reads the sitemaps for all crawls. The crawl that was started first comes first. */
+/** Of all organizations: a host's worker reads the sitemaps for all crawls. */
 export const WITH_UNREAD_SITEMAPS = statement(
   { origin: 'text', now: 'timestamptz' },
   (p) => `
@@ -12,7 +12,6 @@ export const WITH_UNREAD_SITEMAPS = statement(
    order by crawl_origin.available_at, site.active_at`,
 );
 
-/** Origins of a crawl with pages to visit or sitemaps to read. */
 export const UNFINISHED = statement(
   { organizationId: 'uuid', agentId: 'uuid', crawlId: 'uuid' },
   (p) => `

@@ -23,7 +23,7 @@ import {
 import { CrawlSuperseded } from '../domain/website.errors.js';
 import * as sql from './crawl-pages.sql.js';
 import { HELD_PAGE } from './website.entities.js';
-import { type CrawlKey, toCrawlKey } from './website.repository.js';
+import type { CrawlKey } from './website.repository.js';
 
 export interface ClaimedPage extends ScopedPage {
   readonly id: string;
@@ -96,7 +96,7 @@ export class CrawlPages {
   async lock(transaction: Transaction, crawl: CrawlKey): Promise<LockedCrawl> {
     const [row] = await sql.LOCK_CRAWL.run<{ budget: number | null; found: number; budgetReached: boolean }>(
       transaction,
-      toCrawlKey(crawl),
+      crawl,
     );
     if (!row) throw new CrawlSuperseded();
     return { room: Math.max((row.budget ?? 0) - row.found, 0), budgetReached: row.budgetReached };
@@ -117,20 +117,16 @@ export class CrawlPages {
     const claimed = new Map<string, string>();
     const kept = new Set<string>();
     let full = false;
-    const noted = visits.map((visit) => visitRow(visit));
-    const batches = [
-      ...inBatches(
-        found.map((page, position) => foundRow(page, position)),
-        bytesOf,
-      ),
-    ];
+    const rows = found.map((page, position) => ({ ...page, id: newId(), digest: digestOf(page.url), position }));
+    // About what a row takes as JSON: its names and ids are some 300 bytes.
+    const batches = [...inBatches(rows, ({ url, origin }) => url.length + origin.length + 300)];
     for (const [index, pages] of (batches.length > 0 ? batches : [[]]).entries()) {
-      const last = index >= batches.length - 1;
+      const isLast = index >= batches.length - 1;
       const [result] = await sql.RECORD.run<{ full: boolean; claimed: string | null; kept: string | null }>(executor, {
-        ...toCrawlKey(crawl),
+        ...crawl,
         holder,
         found: pages,
-        visits: last ? noted : [],
+        visits: isLast ? visits.map(toVisitRow) : [],
         now: this.clock.now(),
         claimedUntil: this.claimedUntil(),
       });
@@ -153,7 +149,7 @@ export class CrawlPages {
       now: this.clock.now(),
       claimedUntil: this.claimedUntil(),
     });
-    return rows.map(toPage).sort((left, right) => left.depth - right.depth || (left.url < right.url ? -1 : 1));
+    return rows.map(toPage).sort(byDepth);
   }
 
   /** Makes pages available again that workers without the host's lease have claimed. */
@@ -189,14 +185,14 @@ export class CrawlPages {
     holder: string,
   ): Promise<{ page: ClaimedPage; content: PageContent }[]> {
     const rows = await sql.TAKE_HELD.run<PageRow & { held: string }>(this.database, {
-      ...toCrawlKey(crawl),
+      ...crawl,
       origin,
       holder,
       claimedUntil: this.claimedUntil(),
     });
     return rows
       .map((row) => ({ page: toPage(row), content: HELD_PAGE.readText(row.held, row.id) }))
-      .sort((left, right) => left.page.depth - right.page.depth || (left.page.url < right.page.url ? -1 : 1));
+      .sort((left, right) => byDepth(left.page, right.page));
   }
 
   /**
@@ -216,7 +212,7 @@ export class CrawlPages {
     // Without all of its links, an unchanged page would lose the pages that it leads to. Without validators it is never "unchanged".
     const fits = links.length <= MAX_KEPT_LINK_CHARACTERS;
     const rows = await sql.MARK_INDEXED.run(transaction, {
-      ...toCrawlKey(crawl),
+      ...crawl,
       ...{ holder, id: page.id, documentId: page.documentId, reason: page.reason },
       etag: fits ? storable(page.etag) : null,
       lastModified: fits ? storable(page.lastModified) : null,
@@ -230,8 +226,51 @@ export class CrawlPages {
    * none of the pages with some text is indexed, one becomes pending again.
    */
   async resolveCopies(transaction: Transaction, crawl: CrawlKey): Promise<void> {
-    await sql.SKIP_COPIES.run(transaction, toCrawlKey(crawl));
-    await sql.RETURN_COPIES.run(transaction, { ...toCrawlKey(crawl), now: this.clock.now() });
+    await sql.SKIP_COPIES.run(transaction, crawl);
+    await sql.RETURN_COPIES.run(transaction, { ...crawl, now: this.clock.now() });
+  }
+
+  /**
+   * Documents of pages that the finished crawl skipped, found missing (404, 410) or did not visit. The pages' validators are
+   * cleared. The transaction holds the crawl's lock.
+   * @param keptRoots sites of which only visited pages lose their documents
+   */
+  async takeDocuments(
+    transaction: Transaction,
+    crawl: CrawlKey,
+    keptRoots: readonly string[],
+    limit: number,
+  ): Promise<string[]> {
+    return documentIds(await sql.TAKE_DOCUMENTS.run(transaction, { ...crawl, keptRoots, limit }));
+  }
+
+  /** Documents of pages whose site the agent no longer has; before the crawl begins, and otherwise as `takeDocuments`. */
+  async takeDocumentsOfRemovedSites(transaction: Transaction, crawl: CrawlKey, limit: number): Promise<string[]> {
+    return documentIds(await sql.TAKE_DOCUMENTS_OF_REMOVED_SITES.run(transaction, { ...crawl, limit }));
+  }
+
+  async clearDocuments(crawl: CrawlKey, documentIds: readonly string[]): Promise<void> {
+    await sql.CLEAR_DOCUMENTS.run(this.database, { ...crawl, documentIds });
+  }
+
+  /** Indexed pages that the crawl has not visited, of all sites except `exceptRoots`. */
+  unvisited(
+    transaction: Transaction,
+    crawl: CrawlKey,
+    exceptRoots: readonly string[],
+    limit: number,
+  ): Promise<{ url: string; depth: number }[]> {
+    return sql.UNVISITED.run(transaction, { ...crawl, keptRoots: exceptRoots, limit });
+  }
+
+  /** Deletes pages that the crawl has not visited and that have no document. The transaction holds the crawl's lock. @returns how many */
+  async deleteUnvisited(
+    transaction: Transaction,
+    crawl: CrawlKey,
+    keptRoots: readonly string[],
+    limit: number,
+  ): Promise<number> {
+    return (await sql.DELETE_UNVISITED.run(transaction, { ...crawl, keptRoots, limit })).length;
   }
 
   /** Read only by workers of the former release. */
@@ -244,51 +283,17 @@ function toPage(row: PageRow): ClaimedPage & CrawlKey {
   return { ...row, links: row.links === null ? null : row.links === '' ? [] : row.links.split('\n') };
 }
 
-function foundRow({ url, rootId, origin, depth, claimed = false, disallowed }: FoundPage, position: number) {
-  return {
-    id: newId(),
-    url,
-    digest: digestOf(url),
-    origin,
-    root_id: rootId,
-    depth,
-    claimed,
-    disallowed: disallowed ?? null,
-    position,
-  };
+function byDepth(left: ClaimedPage, right: ClaimedPage): number {
+  return left.depth - right.depth || (left.url < right.url ? -1 : 1);
 }
 
-function visitRow({
-  id,
-  state,
-  outcome,
-  reason,
-  isMissing = false,
-  forget = false,
-  copyOf,
-  movedTo,
-  textDigest,
-  held,
-  availableAt,
-}: VisitNote) {
+function toVisitRow({ copyOf, movedTo, reason, ...note }: VisitNote) {
   return {
-    id,
-    state,
-    outcome,
-    gone: isMissing,
-    forget,
-    held: held ?? null,
-    text_digest: textDigest ?? null,
-    available_at: availableAt?.toISOString() ?? null,
-    copy_of: typeof copyOf === 'string' ? digestOf(copyOf) : null,
-    moved_to: movedTo === undefined ? null : digestOf(movedTo),
-    reason: reason === null ? null : storableText(reason).slice(0, MAX_REASON_CHARACTERS),
+    ...note,
+    copyOf: typeof copyOf === 'string' ? digestOf(copyOf) : null,
+    movedTo: movedTo === undefined ? null : digestOf(movedTo),
+    reason: storable(reason)?.slice(0, MAX_REASON_CHARACTERS) ?? null,
   };
-}
-
-/** About what a row takes as JSON: its names and ids are some 300 bytes. */
-function bytesOf({ url, origin }: { readonly url: string; readonly origin: string }): number {
-  return url.length + origin.length + 300;
 }
 
 function storable(text: string | null): string | null {
@@ -297,4 +302,8 @@ function storable(text: string | null): string | null {
 
 function digestOf(url: string): string {
   return createHash('sha256').update(url).digest('hex');
+}
+
+function documentIds(rows: readonly { readonly documentId: string }[]): string[] {
+  return rows.map(({ documentId }) => documentId);
 }

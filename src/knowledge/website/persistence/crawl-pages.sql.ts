@@ -28,12 +28,12 @@ const noteVisits = (p: RecordReferences): string => `
   judged as (
     select given.*, twin.url as twin
       from locked cross join jsonb_to_recordset(${p.visits}) as given
-        (id uuid, state text, outcome text, reason text, gone boolean, forget boolean, copy_of text, moved_to text, text_digest text, held jsonb, available_at timestamptz)
+        (id uuid, state text, outcome text, reason text, "isMissing" boolean, forget boolean, "copyOf" text, "movedTo" text, "textDigest" text, held jsonb, "availableAt" timestamptz)
       join knowledge_website_pages page on page.id = given.id and ${ofCrawl(p, 'page')}
       left join lateral (
         select other.url from knowledge_website_pages other
-         where ${ofCrawl(p, 'other')} and other.text_digest = decode(given.text_digest, 'hex') and other.id <> page.id
-           and (other.state <> 'done' or other.outcome = 'indexed') and ${rank('other')} < ${rank('page', 'given.copy_of')}
+         where ${ofCrawl(p, 'other')} and other.text_digest = decode(given."textDigest", 'hex') and other.id <> page.id
+           and (other.state <> 'done' or other.outcome = 'indexed') and ${rank('other')} < ${rank('page', 'given."copyOf"')}
          order by ${rank('other')} limit 1) twin on true
   ), noted as (
     update knowledge_website_pages page
@@ -41,9 +41,10 @@ const noteVisits = (p: RecordReferences): string => `
            outcome = case when twin is null then judged.outcome else 'skipped' end,
            reason = case when twin is not null then 'It has the same text as ' || twin || '.' when judged.outcome = 'indexed' then page.reason else judged.reason end,
            copy_of = case when twin is not null then sha256(convert_to(twin, 'UTF8'))
-                          when judged.text_digest is null then page.copy_of else decode(judged.copy_of, 'hex') end,
-           gone = judged.gone, moved_to = decode(judged.moved_to, 'hex'), text_digest = coalesce(decode(judged.text_digest, 'hex'), page.text_digest), held = judged.held,
-           available_at = coalesce(judged.available_at, page.available_at),
+                          when judged."textDigest" is null then page.copy_of else decode(judged."copyOf", 'hex') end,
+           gone = coalesce(judged."isMissing", false), moved_to = decode(judged."movedTo", 'hex'),
+           text_digest = coalesce(decode(judged."textDigest", 'hex'), page.text_digest), held = judged.held,
+           available_at = coalesce(judged."availableAt", page.available_at),
            claim_id = case when twin is null and judged.state = 'fetching' then page.claim_id end,
            claimed_until = case when twin is null and judged.state = 'fetching' then page.claimed_until end,
            etag = case when forget or twin is not null then null else etag end,
@@ -75,14 +76,14 @@ export const RECORD = statement(
     select given.*, case when given.disallowed is null then locked.budget - locked.found else locked.budget - locked.disallowed end as room,
            row_number() over (partition by given.disallowed is null order by given.position) as number
       from locked cross join jsonb_to_recordset(${p.found}) as given
-        (id uuid, url text, digest text, origin text, root_id uuid, depth integer, claimed boolean, disallowed text, position integer)
+        (id uuid, url text, digest text, origin text, "rootId" uuid, depth integer, claimed boolean, disallowed text, position integer)
      where not exists (
        select 1 from knowledge_website_pages known
         where ${ofCrawl(p, 'known')} and known.url_digest = decode(given.digest, 'hex'))
   ), added as (
     insert into knowledge_website_pages as page
       (id, organization_id, agent_id, crawl_id, root_id, origin, url, url_digest, depth, state, outcome, reason, attempts, available_at, claim_id, claimed_until)
-    select id, ${p.organizationId}, ${p.agentId}, ${p.crawlId}, root_id, origin, url, decode(digest, 'hex'), depth,
+    select id, ${p.organizationId}, ${p.agentId}, ${p.crawlId}, "rootId", origin, url, decode(digest, 'hex'), depth,
            case when disallowed is not null then 'done' when claimed then 'fetching' else 'pending' end,
            case when disallowed is not null then 'skipped' end, disallowed, case when claimed then 1 else 0 end, ${p.now},
            case when claimed then ${p.holder} end, case when claimed then ${p.claimedUntil} end
@@ -232,7 +233,6 @@ export const MARK_INDEXED = statement(
   returning page.id`,
 );
 
-/** Under the crawl's lock, once all pages have an outcome: of indexed pages with the same text the first is kept. */
 export const SKIP_COPIES = statement(
   CRAWL,
   (p) => `
@@ -244,7 +244,6 @@ export const SKIP_COPIES = statement(
    where ${ofCrawl(p, 'page')} and page.outcome = 'indexed' and page.text_digest = first.text_digest and page.id <> first.id`,
 );
 
-/** Where none of the pages with some text is indexed, the first of those that were skipped as copies is visited again. */
 export const RETURN_COPIES = statement(
   { ...CRAWL, now: 'timestamptz' },
   (p) => `
@@ -255,4 +254,64 @@ export const RETURN_COPIES = statement(
                where ${ofCrawl(p, 'kept')} and kept.text_digest = copy.text_digest and kept.outcome = 'indexed')
            order by text_digest, ${rank('copy')}) first
    where page.id = first.id`,
+);
+
+const KEPT = { ...CRAWL, keptRoots: 'uuid[]', limit: 'integer' } as const;
+
+const ofAgent = (p: { readonly organizationId: string; readonly agentId: string }): string =>
+  `page.organization_id = ${p.organizationId} and page.agent_id = ${p.agentId}`;
+
+/** The next crawl fetches the page as a new one. */
+const FORGET_VALIDATORS = 'etag = null, last_modified = null, links = null';
+
+const takeDocuments = (limit: string, where: string): string => `
+  update knowledge_website_pages set ${FORGET_VALIDATORS}
+   where id in (select page.id from knowledge_website_pages page where page.document_id is not null and ${where} limit ${limit})
+  returning document_id as "documentId"`;
+
+export const TAKE_DOCUMENTS = statement(KEPT, (p) =>
+  takeDocuments(
+    p.limit,
+    `${ofAgent(p)} and case when page.crawl_id = ${p.crawlId} then page.outcome = 'skipped' or page.gone else page.root_id <> all(${p.keptRoots}) end`,
+  ),
+);
+
+export const TAKE_DOCUMENTS_OF_REMOVED_SITES = statement({ ...CRAWL, limit: 'integer' }, (p) =>
+  takeDocuments(
+    p.limit,
+    `${ofAgent(p)} and page.crawl_id <> ${p.crawlId} and not exists (select 1 from knowledge_website_roots site
+      where site.organization_id = page.organization_id and site.agent_id = page.agent_id and site.id = page.root_id)`,
+  ),
+);
+
+/**
+ * A crawl that began after the documents were taken may have indexed a page again before its document was removed: that
+ * page is pending again.
+ */
+export const CLEAR_DOCUMENTS = statement({ ...CRAWL, documentIds: 'uuid[]' }, (p) => {
+  const indexedAgain = `page.crawl_id <> ${p.crawlId} and page.outcome = 'indexed'`;
+  return `
+  update knowledge_website_pages page
+     set ${FORGET_VALIDATORS}, document_id = null,
+         state = case when ${indexedAgain} then 'pending' else page.state end,
+         outcome = case when ${indexedAgain} then null else page.outcome end
+   where ${ofAgent(p)} and page.document_id = any(${p.documentIds})`;
+});
+
+export const UNVISITED = statement(
+  KEPT,
+  (p) => `
+  select page.url, page.depth from knowledge_website_pages page
+   where ${ofAgent(p)} and page.crawl_id <> ${p.crawlId} and page.document_id is not null and page.root_id <> all(${p.keptRoots})
+   order by page.depth, page.url collate "C" limit ${p.limit}`,
+);
+
+export const DELETE_UNVISITED = statement(
+  KEPT,
+  (p) => `
+  delete from knowledge_website_pages where id in (
+    select page.id from knowledge_website_pages page
+     where ${ofAgent(p)} and page.crawl_id <> ${p.crawlId} and page.document_id is null and page.root_id <> all(${p.keptRoots})
+     limit ${p.limit})
+  returning id`,
 );

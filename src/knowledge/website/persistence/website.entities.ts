@@ -66,7 +66,7 @@ export const StoredOrigin = defineEntity({
   },
 });
 
-/** A page that a crawl has found. The next crawl takes over the row. */
+/** A page that a crawl has found, without the columns that only statements use. The next crawl takes over the row. */
 export const StoredPage = defineEntity({
   name: 'StoredPage',
   tableName: 'knowledge_website_pages',
@@ -82,36 +82,6 @@ export const StoredPage = defineEntity({
     depth: p.integer(),
     state: p.text().$type<'pending' | 'fetching' | 'done'>(),
     outcome: p.text().$type<PageOutcome>().strictNullable(),
-    reason: p.text().strictNullable(),
-    /** The server answered 404 or 410. */
-    isMissing: p.boolean().fieldName('gone'),
-    attempts: p.integer(),
     availableAt: p.datetime(3),
-    /** The id of the host lease under which it is being visited. */
-    claimId: p.uuid().strictNullable(),
-    etag: p.text().strictNullable(),
-    lastModified: p.text().strictNullable(),
-    links: p.text().strictNullable(),
-    documentId: p.uuid().strictNullable(),
-    /** Digest of the address that it names as canonical, or that has the same text. */
-    copyOf: p.blob().$type<Buffer>().strictNullable(),
-    /** Digest of the address on another origin that it redirects to. */
-    movedTo: p.blob().$type<Buffer>().strictNullable(),
-    textDigest: p.blob().$type<Buffer>().strictNullable(),
-    /** The page's content until the first pages of its origin can be compared. */
-    held: HELD_PAGE.property().strictNullable().lazy(),
-  },
-});
-
-/** A host that is being crawled, shared by all organizations. Times are by the database's clock. */
-export const CrawledHost = defineEntity({
-  name: 'CrawledHost',
-  tableName: 'crawl_hosts',
-  properties: {
-    host: p.text().primary(),
-    /** No request is sent to it before this time. */
-    nextAt: p.datetime(6),
-    holder: p.uuid().strictNullable(),
-    leasedUntil: p.datetime(6),
   },
 });

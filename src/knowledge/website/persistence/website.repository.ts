@@ -1,8 +1,18 @@
+import { LockMode } from '@mikro-orm/core';
 import { Injectable } from '@nestjs/common';
-import { Database, type EntityReader, inBatches, type Transaction } from '../../../platform/database/index.js';
+import type { DeletedAgent } from '../../../agents/index.js';
+import {
+  Database,
+  type EntityReader,
+  inBatches,
+  type SqlExecutor,
+  type Transaction,
+} from '../../../platform/database/index.js';
 import type { SyncStatus } from '../../index/domain/sync-status.js';
+import type { CrawlResult, PageOutcome, SiteTally, TalliedPage } from '../domain/crawl-result.js';
 import type { WebsiteRoot } from '../domain/website-root.js';
 import { StoredOrigin, StoredPage, StoredRoot, StoredWebsite } from './website.entities.js';
+import * as sql from './websites.sql.js';
 
 export interface PageCounts {
   readonly found: number;
@@ -29,7 +39,6 @@ export function toCrawlKey({ organizationId, agentId, crawlId }: CrawlKey): Craw
   return { organizationId, agentId, crawlId };
 }
 
-/** The agent's current crawl. */
 export interface CurrentCrawl extends CrawlKey {
   readonly roots: readonly WebsiteRoot[];
   /** Most pages that it fetches; null until the crawl has begun. */
@@ -39,7 +48,22 @@ export interface CurrentCrawl extends CrawlKey {
   readonly startedAt: Date | null;
 }
 
-/** The websites of one agent at a time. */
+type PageTally = TalliedPage & {
+  readonly rootId: string;
+  readonly outcome: PageOutcome | null;
+  readonly isMissing: boolean;
+  readonly hasMoved: boolean;
+  readonly count: number;
+};
+
+/** A site once all of its pages have an outcome. */
+export interface CrawledSite extends SiteTally {
+  readonly id: string;
+  /** Its first page failed for a reason that may pass, so pages that the crawl did not visit may still exist. */
+  readonly isUnavailable: boolean;
+}
+
+/** The websites of agents, and which crawls they have. */
 @Injectable()
 export class WebsiteRepository {
   constructor(private readonly database: Database) {}
@@ -76,15 +100,8 @@ export class WebsiteRepository {
     );
     if (!row) return null;
     const { budget, budgetReached, startedAt } = row;
-    return {
-      organizationId,
-      agentId,
-      crawlId,
-      roots: await this.roots(this.database, organizationId, agentId),
-      budget,
-      budgetReached,
-      startedAt,
-    };
+    const roots = await this.roots(this.database, organizationId, agentId);
+    return { organizationId, agentId, crawlId, roots, budget, budgetReached, startedAt };
   }
 
   /** For operator commands, which name no organization. @returns null where the agent never had a website */
@@ -138,36 +155,97 @@ export class WebsiteRepository {
   }
 
   /**
-   * Sets the budget and the origins of a crawl, whose lock the transaction holds. What the crawl before knew of an origin's
-   * boilerplate is kept.
-   * @param origins each with whether there are no sitemaps to read
+   * Sets the budget and the origins of a crawl, whose lock the transaction holds. Keeps the boilerplate that the crawl before has
+   * found on an origin.
+   * @param withSitemaps the origins whose sitemaps are read
    */
   async begin(
     { em }: Transaction,
     { organizationId, agentId, crawlId }: CrawlKey,
     budget: number,
-    origins: ReadonlyMap<string, boolean>,
+    origins: readonly string[],
+    withSitemaps: ReadonlySet<string>,
   ): Promise<void> {
     await em.nativeUpdate(StoredWebsite, { organizationId, agentId, crawlId, budget: null }, { budget });
     const known = await em.find(StoredOrigin, { organizationId, agentId }, { disableIdentityMap: true });
     const own = new Set(known.filter((row) => row.crawlId === crawlId).map(({ origin }) => origin));
-    const missing = [...origins]
-      .filter(([origin]) => !own.has(origin))
-      .map(([origin, hasReadSitemaps]) => {
+    const missing = origins
+      .filter((origin) => !own.has(origin))
+      .map((origin) => {
         const before = known.find((row) => row.origin === origin);
         return {
-          organizationId,
-          agentId,
-          crawlId,
-          origin,
-          hasReadSitemaps,
-          sitemaps: null,
-          availableAt: new Date(0),
-          repeated: null,
+          ...{ organizationId, agentId, crawlId, origin, hasReadSitemaps: !withSitemaps.has(origin) },
+          ...{ sitemaps: null, availableAt: new Date(0), repeated: null },
           earlier: before?.repeated ?? before?.earlier ?? null,
         };
       });
     if (missing.length > 0) await em.insertMany(StoredOrigin, missing);
     await em.nativeDelete(StoredOrigin, { organizationId, agentId, crawlId: { $ne: crawlId } });
+  }
+
+  /** In the order of the sites. */
+  async crawledSites(source: EntityReader & SqlExecutor, crawl: CrawlKey): Promise<CrawledSite[]> {
+    const roots = await this.roots(source, crawl.organizationId, crawl.agentId);
+    const tallies = await sql.TALLY_PAGES.run<PageTally>(source, crawl);
+    return roots.map(({ id, rootUrl }) => {
+      const [indexed, failed, skipped] = (['indexed', 'failed', 'skipped'] as const).map((outcome) =>
+        tallies.find((tally) => tally.rootId === id && tally.outcome === outcome),
+      );
+      return {
+        ...{ id, rootUrl, indexed: indexed?.count ?? 0, failed: failed?.count ?? 0, skipped: skipped?.count ?? 0 },
+        ...{ firstFailed: failed ?? null, firstSkipped: skipped ?? null },
+        isUnavailable: failed?.depth === 0 && !failed.isMissing,
+        isRedirectedAway: skipped?.depth === 0 && skipped.hasMoved,
+      };
+    });
+  }
+
+  /** The transaction holds the crawl's lock. @param result null where there was nothing to crawl */
+  async endCrawl(
+    { em }: Transaction,
+    crawl: CrawlKey,
+    result: CrawlResult | null,
+    now: Date,
+    nextCrawlAt: Date | null,
+  ): Promise<void> {
+    const hasSucceeded = result !== null && result.state !== 'FAILED';
+    await em.nativeUpdate(StoredWebsite, toCrawlKey(crawl), {
+      ...{ workLeft: false, lastError: result?.lastError ?? null, activeAt: now, nextCrawlAt },
+      ...(result && { state: result.state }),
+      ...(hasSucceeded && { lastSuccessfulAt: now }),
+    });
+  }
+
+  /** Agents of all organizations whose next crawl is due. */
+  due(now: Date, limit: number): Promise<Omit<CrawlKey, 'crawlId'>[]> {
+    return sql.DUE.run(this.database, { now, limit });
+  }
+
+  /** @returns whether the crawl is still due; if so, the website is locked until the transaction ends */
+  async lockDue({ em }: Transaction, organizationId: string, agentId: string, now: Date): Promise<boolean> {
+    const where = { organizationId, agentId, nextCrawlAt: { $lte: now } };
+    const options = { lockMode: LockMode.PESSIMISTIC_WRITE, disableIdentityMap: true } as const;
+    return (await em.findOne(StoredWebsite, where, options)) !== null;
+  }
+
+  /** Crawls of all organizations without progress since `before`. They now count as active, so that no other process takes them too. */
+  takeStalled(transaction: Transaction, before: Date, now: Date, limit: number): Promise<CrawlKey[]> {
+    return sql.TAKE_STALLED.run(transaction, { before, now, limit });
+  }
+
+  /** Deleted agents of all organizations that still have a website or pages. */
+  findDeletedAgents(limit: number): Promise<DeletedAgent[]> {
+    return sql.FIND_DELETED_AGENTS.run(this.database, { limit });
+  }
+
+  /** Deletes nothing if the agent exists. */
+  async deleteOfDeletedAgent({ organizationId, agentId }: DeletedAgent): Promise<void> {
+    await sql.DELETE_WEBSITE_OF_DELETED_AGENT.run(this.database, { organizationId, agentId });
+  }
+
+  /** Deletes nothing if the agent exists. @returns how many pages were deleted */
+  async deletePagesOfDeletedAgent({ organizationId, agentId }: DeletedAgent, limit: number): Promise<number> {
+    const deleted = await sql.DELETE_PAGES_OF_DELETED_AGENT.run(this.database, { organizationId, agentId, limit });
+    return deleted.length;
   }
 }

@@ -1,7 +1,7 @@
 import { type ContextSchema, migration } from '../../../platform/database/index.js';
-import { CrawledHost, StoredOrigin, StoredPage, StoredRoot, StoredWebsite } from './website.entities.js';
+import { HELD_PAGE, StoredOrigin, StoredPage, StoredRoot, StoredWebsite } from './website.entities.js';
 
-/** Of hosts, not of organizations: a server that is crawled does not care for whom. There are rows only while a host is asked or paced. */
+/** Hosts, shared by all organizations. A host has a row only while it is crawled or has asked for a pause. Times are by the database's clock. */
 const hostSlots = migration('2026112330_crawl_host_slots', [
   `create table crawl_host_slots (
     host text not null,
@@ -85,7 +85,7 @@ const init = migration('2026112340_knowledge_websites', [
   `create index knowledge_website_pages_claimed on knowledge_website_pages (crawl_id) where state = 'fetching'`,
 ]);
 
-/** By the digest of its address, the page that a skipped page is a copy of, or redirects to. */
+/** By the digest of its address, the page that a skipped page is a copy of, names as canonical or redirects to on another origin. */
 const copies = migration('2026112370_knowledge_website_copies', [
   'alter table knowledge_website_pages add column copy_of bytea, add column moved_to bytea',
 ]);
@@ -110,9 +110,10 @@ const hostLeases = migration('2026112681_crawl_host_leases', [
   `alter table crawl_hosts add column holder uuid, add column leased_until timestamptz not null default 'epoch'`,
 ]);
 
-export const crawlHostsSchema: ContextSchema = { entities: [CrawledHost], migrations: [hostSlots, hostLeases] };
+export const crawlHostsSchema: ContextSchema = { entities: [], migrations: [hostSlots, hostLeases] };
 
 export const websiteSchema: ContextSchema = {
-  entities: [StoredWebsite, StoredRoot, StoredOrigin, StoredPage, ...crawlHostsSchema.entities],
+  entities: [StoredWebsite, StoredRoot, StoredOrigin, StoredPage],
+  documents: [HELD_PAGE],
   migrations: [init, copies, withUnreadSitemaps, byHost, ...crawlHostsSchema.migrations],
 };

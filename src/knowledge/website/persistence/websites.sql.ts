@@ -1,10 +1,9 @@
 /*
- * Written by hand because they read `agents`, a table of another context that has no entity here, lock a row of it, or
- * change a limited number of rows in one statement.
+ * Written by hand because they read `agents`, a table of another context that has no entity here, change a
+ * limited number of rows in one statement, or use `distinct on` with a window function.
  */
 import { statement } from '../../../platform/database/index.js';
 
-/** `agents` has the row of `table`'s agent. */
 const agentExists = (table: string): string =>
   `exists (select 1 from agents where agents.organization_id = ${table}.organization_id and agents.id = ${table}.agent_id)`;
 
@@ -30,8 +29,7 @@ export const TAKE_STALLED = statement(
   returning organization_id as "organizationId", agent_id as "agentId", crawl_id as "crawlId"`,
 );
 
-/** Deleted agents that still have a website or pages. */
-export const LEFT_BEHIND = statement(
+export const FIND_DELETED_AGENTS = statement(
   { limit: 'integer' },
   (p) => `
   select site.organization_id as "organizationId", site.agent_id as "agentId" from knowledge_websites site where not ${agentExists('site')}
@@ -40,14 +38,14 @@ export const LEFT_BEHIND = statement(
   limit ${p.limit}`,
 );
 
-export const DELETE_LEFT_BEHIND_WEBSITE = statement(
+export const DELETE_WEBSITE_OF_DELETED_AGENT = statement(
   { organizationId: 'uuid', agentId: 'uuid' },
   (p) => `
   delete from knowledge_websites site
    where site.organization_id = ${p.organizationId} and site.agent_id = ${p.agentId} and not ${agentExists('site')}`,
 );
 
-export const DELETE_LEFT_BEHIND_PAGES = statement(
+export const DELETE_PAGES_OF_DELETED_AGENT = statement(
   { organizationId: 'uuid', agentId: 'uuid', limit: 'integer' },
   (p) => `
   delete from knowledge_website_pages where id in (
@@ -55,4 +53,15 @@ export const DELETE_LEFT_BEHIND_PAGES = statement(
      where page.organization_id = ${p.organizationId} and page.agent_id = ${p.agentId} and not ${agentExists('page')}
      limit ${p.limit})
   returning id`,
+);
+
+/** The first page of each outcome of each site, and how many pages have the outcome. */
+export const TALLY_PAGES = statement(
+  { organizationId: 'uuid', agentId: 'uuid', crawlId: 'uuid' },
+  (p) => `
+  select distinct on (root_id, outcome) root_id as "rootId", outcome, url, reason, depth, gone as "isMissing", moved_to is not null as "hasMoved",
+         (count(*) over (partition by root_id, outcome))::int as count
+    from knowledge_website_pages
+   where organization_id = ${p.organizationId} and agent_id = ${p.agentId} and crawl_id = ${p.crawlId}
+   order by root_id, outcome, depth, gone, url collate "C"`,
 );

@@ -20,7 +20,7 @@ const TEXTS: readonly (readonly [encoding: string, text: string])[] = [
 ];
 
 describe('the text of bytes', () => {
-  it.each(TEXTS)('in %s is found out, said, or read of the page itself', (encoding, text) => {
+  it.each(TEXTS)('in %s is decoded by detection, by the declared charset and by the meta tag', (encoding, text) => {
     const bytes = encode(text, encoding);
     expect(bytes.toString('latin1')).not.toContain('?');
     expect(decode(bytes, null, false)).toBe(text);
@@ -32,7 +32,7 @@ describe('the text of bytes', () => {
     expect(decode(page, null, true)).toContain(text);
   });
 
-  it.each(['utf-16le', 'utf-16be'])('in %s is known by its mark and by its zeros', (encoding) => {
+  it.each(['utf-16le', 'utf-16be'])('in %s is detected by its byte order mark and by its zeros', (encoding) => {
     const bytes = Buffer.from('Price list: 12 Größen', 'utf16le');
     if (encoding === 'utf-16be') bytes.swap16();
     const mark = Buffer.from(encoding === 'utf-16le' ? 'fffe' : 'feff', 'hex');
@@ -40,14 +40,14 @@ describe('the text of bytes', () => {
     expect(decode(bytes, null, false)).toBe('Price list: 12 Größen');
   });
 
-  it('in UTF-8 is known, whatever was said of it', () => {
+  it('in UTF-8 is detected, whatever charset is declared', () => {
     for (const declared of [null, 'text/html; charset=iso-8859-1', 'text/html; charset=no-such-thing']) {
       expect(decode(Buffer.from(`\ufeff${RUSSIAN}`), declared, true)).toBe(RUSSIAN);
       expect(decode(Buffer.from(RUSSIAN), declared, true)).toBe(RUSSIAN);
     }
   });
 
-  it('may be plain ASCII with a code that no encoding has', () => {
+  it('may be plain ASCII with an empty charset', () => {
     expect(decode(Buffer.from('plain'), 'text/plain; charset=', false)).toBe('plain');
     expect(decode(Buffer.alloc(0), null, true)).toBe('');
   });

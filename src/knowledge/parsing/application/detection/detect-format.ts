@@ -2,7 +2,14 @@ import { UnreadableDocument } from '../../domain/parsing.errors.js';
 import type { DocumentFormat } from '../../domain/parsed-document.js';
 import type { ReadableDocument } from '../formats/reading.js';
 import { contentKindOf, type ContentKind } from './content-kind.js';
-import { type DeclaredKind, FORMATS, kindOfContentType, kindOfName } from './known-types.js';
+import {
+  type DeclaredKind,
+  formatLabel,
+  formatName,
+  isTextFormat,
+  kindOfContentType,
+  kindOfName,
+} from './known-types.js';
 
 /**
  * Detects the format from the bytes, and the kind of text from the name and the content type. A file is refused if they
@@ -15,12 +22,12 @@ export async function detectFormat(document: ReadableDocument): Promise<Document
   if (document.url === null) refuseMismatch(document, found);
   if (found.kind === 'other') throw unsupported(found.label, formats);
   const format = found.kind === 'format' ? found.format : textFormat(document, found.looksLikeHtml);
-  if (!formats.includes(format)) throw unsupported(FORMATS[format].label, formats);
+  if (!formats.includes(format)) throw unsupported(formatLabel(format), formats);
   return format;
 }
 
 function unsupported(label: string, formats: readonly DocumentFormat[]): UnreadableDocument {
-  const names = formats.map((format) => FORMATS[format].name).join(', ');
+  const names = formats.map(formatName).join(', ');
   return new UnreadableDocument('unsupported_type', `It is ${label}, which cannot be read. These can: ${names}.`);
 }
 
@@ -39,7 +46,7 @@ function textFormat({ name, url, contentType }: ReadableDocument, looksLikeHtml:
 }
 
 function refuseMismatch({ name, contentType }: ReadableDocument, found: ContentKind): void {
-  const held = found.kind === 'other' ? found.label : found.kind === 'text' ? 'text' : FORMATS[found.format].label;
+  const held = found.kind === 'other' ? found.label : found.kind === 'text' ? 'text' : formatLabel(found.format);
   if (contradicts(kindOfName(name), found)) throw mismatch(`is named ${shortened(name ?? '')}`, held);
   if (contradicts(kindOfContentType(contentType), found)) {
     const type = shortened((contentType ?? '').split(';')[0] ?? '');
@@ -54,10 +61,6 @@ function mismatch(claim: string, held: string): UnreadableDocument {
 function contradicts(declared: DeclaredKind, found: ContentKind): boolean {
   if (declared === undefined || declared === 'other') return declared === 'other' && found.kind !== 'other';
   return found.kind === 'text' ? !isTextFormat(declared) : found.kind === 'other' || found.format !== declared;
-}
-
-function isTextFormat(declared: DeclaredKind): declared is DocumentFormat {
-  return declared !== undefined && declared !== 'other' && FORMATS[declared].isText === true;
 }
 
 function shortened(name: string): string {

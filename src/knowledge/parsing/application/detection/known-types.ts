@@ -1,71 +1,23 @@
 import type { DocumentFormat } from '../../domain/parsed-document.js';
 
-interface KnownFormat {
-  readonly name: string;
-  /** What a person calls one document of the format. */
-  readonly label: string;
-  readonly extensions: string;
-  readonly contentTypes: string;
-  /** Text formats have no bytes of their own by which they could be detected. */
-  readonly isText?: true;
-}
+type KnownFormat = readonly [name: string, label: string, extensions: string, contentTypes: string];
 
 const OFFICE = 'application/vnd.openxmlformats-officedocument';
-export const FORMATS: Readonly<Record<DocumentFormat, KnownFormat>> = {
-  text: { name: 'text', label: 'plain text', extensions: 'txt text log', contentTypes: 'text/plain', isText: true },
-  markdown: {
-    name: 'Markdown',
-    label: 'Markdown',
-    extensions: 'md markdown mdx',
-    contentTypes: 'text/markdown text/x-markdown',
-    isText: true,
-  },
-  html: {
-    name: 'HTML',
-    label: 'HTML',
-    extensions: 'html htm xhtml',
-    contentTypes: 'text/html application/xhtml+xml',
-    isText: true,
-  },
-  pdf: {
-    name: 'PDF',
-    label: 'a PDF document',
-    extensions: 'pdf',
-    contentTypes: 'application/pdf application/x-pdf',
-  },
-  docx: {
-    name: 'DOCX',
-    label: 'a Word document',
-    extensions: 'docx docm dotx',
-    contentTypes: `${OFFICE}.wordprocessingml.document`,
-  },
-  pptx: {
-    name: 'PPTX',
-    label: 'a PowerPoint presentation',
-    extensions: 'pptx pptm ppsx',
-    contentTypes: `${OFFICE}.presentationml.presentation`,
-  },
-  xlsx: {
-    name: 'XLSX',
-    label: 'an Excel workbook',
-    extensions: 'xlsx xlsm',
-    contentTypes: `${OFFICE}.spreadsheetml.sheet`,
-  },
-  csv: {
-    name: 'CSV',
-    label: 'CSV',
-    extensions: 'csv tsv tab',
-    contentTypes: 'text/csv application/csv text/tab-separated-values',
-    isText: true,
-  },
-  json: {
-    name: 'JSON',
-    label: 'JSON',
-    extensions: 'json jsonl ndjson',
-    contentTypes: 'application/json text/json application/ld+json application/x-ndjson application/jsonl',
-    isText: true,
-  },
+const JSON_VARIANTS = 'application/ld+json application/x-ndjson application/jsonl';
+/** The label is what a person calls one document of the format. */
+const FORMATS: Readonly<Record<DocumentFormat, KnownFormat>> = {
+  text: ['text', 'plain text', 'txt text log', 'text/plain'],
+  markdown: ['Markdown', 'Markdown', 'md markdown mdx', 'text/markdown text/x-markdown'],
+  html: ['HTML', 'HTML', 'html htm xhtml', 'text/html application/xhtml+xml'],
+  pdf: ['PDF', 'a PDF document', 'pdf', 'application/pdf application/x-pdf'],
+  docx: ['DOCX', 'a Word document', 'docx docm dotx', `${OFFICE}.wordprocessingml.document`],
+  pptx: ['PPTX', 'a PowerPoint presentation', 'pptx pptm ppsx', `${OFFICE}.presentationml.presentation`],
+  xlsx: ['XLSX', 'an Excel workbook', 'xlsx xlsm', `${OFFICE}.spreadsheetml.sheet`],
+  csv: ['CSV', 'CSV', 'csv tsv tab', 'text/csv application/csv text/tab-separated-values'],
+  json: ['JSON', 'JSON', 'json jsonl ndjson', `application/json text/json ${JSON_VARIANTS}`],
 };
+/** These have no bytes of their own by which they could be detected. */
+const TEXT_FORMATS: readonly DocumentFormat[] = ['text', 'markdown', 'html', 'csv', 'json'];
 
 /** Other kinds of files: what a person calls one, and the usual extensions. */
 const OTHER_KINDS: readonly (readonly [label: string, extensions: string])[] = [
@@ -99,14 +51,17 @@ const OTHER_KINDS: readonly (readonly [label: string, extensions: string])[] = [
   ['a database', 'sqlite'],
 ];
 
-const FORMAT_NAMES = Object.keys(FORMATS) as DocumentFormat[];
-const FORMAT_BY_EXTENSION = indexed(FORMAT_NAMES.map((format) => [format, FORMATS[format].extensions]));
-const FORMAT_BY_CONTENT_TYPE = indexed(FORMAT_NAMES.map((format) => [format, FORMATS[format].contentTypes]));
+const ALL_FORMATS = Object.keys(FORMATS) as DocumentFormat[];
+const FORMAT_BY_EXTENSION = indexed(ALL_FORMATS.map((format) => [format, FORMATS[format][2]]));
+const FORMAT_BY_CONTENT_TYPE = indexed(ALL_FORMATS.map((format) => [format, FORMATS[format][3]]));
 const LABEL_BY_EXTENSION = indexed(OTHER_KINDS);
 
 function indexed<Value>(entries: readonly (readonly [Value, keys: string])[]): ReadonlyMap<string, Value> {
   return new Map(entries.flatMap(([value, keys]) => keys.split(' ').map((key) => [key, value] as const)));
 }
+
+export const formatName = (format: DocumentFormat): string => FORMATS[format][0];
+export const formatLabel = (format: DocumentFormat): string => FORMATS[format][1];
 
 /** What a person calls a file whose usual extension is this. */
 export function labelOf(extension: string): string {
@@ -125,4 +80,8 @@ export function kindOfName(name: string | null): DeclaredKind {
 export function kindOfContentType(contentType: string | null): DeclaredKind {
   const type = (contentType ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
   return FORMAT_BY_CONTENT_TYPE.get(type) ?? (/^(?:image|audio|video)\//.test(type) ? 'other' : undefined);
+}
+
+export function isTextFormat(declared: DeclaredKind): declared is DocumentFormat {
+  return declared !== undefined && declared !== 'other' && TEXT_FORMATS.includes(declared);
 }

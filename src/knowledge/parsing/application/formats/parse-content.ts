@@ -1,7 +1,7 @@
 import { UnreadableDocument } from '../../domain/parsing.errors.js';
 import type { DocumentFormat, ParsedDocument } from '../../domain/parsed-document.js';
 import { detectFormat } from '../detection/detect-format.js';
-import { FORMATS } from '../detection/known-types.js';
+import { formatLabel } from '../detection/known-types.js';
 import { MAX_TITLE_CHARACTERS } from '../../limits.js';
 import type { FormatReader, ReadableDocument } from './reading.js';
 import { oneLine } from './clean-text.js';
@@ -44,6 +44,6 @@ function asUnreadable(error: unknown, format: DocumentFormat): UnreadableDocumen
     return new UnreadableDocument('too_large', 'Reading the file takes more memory than is allowed.', { cause: error });
   }
   const detail = error instanceof Error ? error.message.slice(0, 500) : undefined;
-  const message = `The file is broken: it cannot be read as ${FORMATS[format].label}.`;
+  const message = `The file is broken: it cannot be read as ${formatLabel(format)}.`;
   return new UnreadableDocument('broken', message, { detail, cause: error });
 }

@@ -44,34 +44,6 @@ function tableOf(list: Json): readonly (readonly string[])[] | undefined {
   ];
 }
 
-/** A heading, a line or the rows of a table; null ends a block of lines. */
-type Part = { readonly heading: string } | string | readonly (readonly string[])[] | null;
-
-/** Each member of the outermost object is a section. */
-function* sectionsOf(value: Json): Generator<Part> {
-  if (!isObject(value)) yield* partsOf('', value);
-  else {
-    for (const [key, member] of Object.entries(value)) {
-      if (!isScalar(member)) yield { heading: key };
-      yield* partsOf(key, member);
-      if (!isScalar(member)) yield null;
-    }
-  }
-}
-
-/** Lines of `path: value`, and tables of flat objects. Without recursion, since a document may be nested too deep for the stack. */
-function* partsOf(path: string, value: Json): Generator<Part> {
-  const waiting: [path: string, value: Json, depth: number][] = [[path, value, 0]];
-  for (let next = waiting.pop(); next; next = waiting.pop()) {
-    const [at, current, depth] = next;
-    const table = tableOf(current);
-    if (table && at !== '') yield `${at}:`;
-    if (table) yield table;
-    else if (isScalar(current)) yield at === '' ? scalarText(current) : `${at}: ${scalarText(current)}`;
-    else waiting.push(...members(at, current as JsonObject | readonly Json[], depth));
-  }
-}
-
 /** The last one first, because the caller takes them from the end. */
 function members(path: string, value: JsonObject | readonly Json[], depth: number): [string, Json, number][] {
   const isList = Array.isArray(value);
@@ -84,19 +56,42 @@ function members(path: string, value: JsonObject | readonly Json[], depth: numbe
   ]);
 }
 
+/** Each member of the outermost object is a section of lines `path: value` and of tables of flat objects. */
 function blocksOf(value: Json): BlockList {
   const blocks = new BlockList();
   let lines: string[] = [];
-  for (const part of sectionsOf(value)) {
-    if (typeof part === 'string') lines.push(part);
-    if (typeof part === 'string' && lines.length < LINES_AT_ONCE) continue;
+  const endLines = (): void => {
     blocks.text(lines.join('\n'));
     lines = [];
-    if (typeof part === 'string' || part === null) continue;
-    if ('heading' in part) blocks.heading(2, part.heading);
-    else blocks.table(part);
+  };
+  /** Without recursion, since a document may be nested too deep for the stack. */
+  const add = (path: string, member: Json): void => {
+    const waiting: [path: string, value: Json, depth: number][] = [[path, member, 0]];
+    for (let next = waiting.pop(); next; next = waiting.pop()) {
+      const [at, current, depth] = next;
+      const table = tableOf(current);
+      if (table) {
+        if (at !== '') lines.push(`${at}:`);
+        endLines();
+        blocks.table(table);
+      } else if (isScalar(current)) {
+        lines.push(at === '' ? scalarText(current) : `${at}: ${scalarText(current)}`);
+        if (lines.length >= LINES_AT_ONCE) endLines();
+      } else for (const inner of members(at, current as JsonObject | readonly Json[], depth)) waiting.push(inner);
+    }
+  };
+  if (!isObject(value)) add('', value);
+  else {
+    for (const [key, member] of Object.entries(value)) {
+      if (!isScalar(member)) {
+        endLines();
+        blocks.heading(2, key);
+      }
+      add(key, member);
+      if (!isScalar(member)) endLines();
+    }
   }
-  blocks.text(lines.join('\n'));
+  endLines();
   return blocks;
 }
 

@@ -10,7 +10,7 @@ const page = (html: string): ReturnType<typeof readHtmlText> => readHtmlText(htm
 const textsOf = (blocks: readonly Block[]): string => JSON.stringify(blocks);
 
 describe('the content of a page', () => {
-  it('is its article, without what is around it, in blocks', () => {
+  it('is its article in blocks, without the boilerplate around it', () => {
     const { title, language, blocks } =
       page(`<!doctype html><html lang="de-AT"><head><title>Returns &amp; refunds</title></head><body>
       <nav><a href="/a">Menu entry</a></nav><div hidden>hidden one</div><p style="display: none">hidden two</p><script>var hidden = 3;</script>
@@ -37,7 +37,7 @@ describe('the content of a page', () => {
     expect(blocks).toContainEqual({ kind: 'text', text: `${SENTENCE}\nSecond line` });
   });
 
-  it('is all of it where there is no article, and the navigation where there is nothing else', () => {
+  it('is the whole page without an article, and the navigation of a page of nothing else', () => {
     const cards = Array.from(
       { length: 12 },
       (_, index) => `<div class="card"><h3>Article ${index}</h3><p>Only ${index}.50</p></div>`,
@@ -49,7 +49,7 @@ describe('the content of a page', () => {
     expect(page('<html><body></body></html>').blocks).toEqual([]);
   });
 
-  it('comes in reading order out of tables that arrange a page', () => {
+  it('is read from layout tables in reading order', () => {
     const { blocks } = page(
       '<table><tr><td><table><tr><td>a</td><td>b</td></tr><tr><td>1</td><td>2</td></tr></table></td><td><h2>Title</h2>Text</td></tr></table>',
     );
@@ -70,16 +70,16 @@ describe('the content of a page', () => {
     ['og:title', '<meta property="og:title" content="From the graph"><title>T</title><h1>H</h1>', 'From the graph'],
     ['the title', '<title> T\n t </title><h1>H</h1>', 'T t'],
     ['the first heading', '<svg><title>icon</title></svg><h1>H <i>i</i></h1>', 'H i'],
-  ])('is called as %s says', (_, html, title) => expect(page(html).title).toBe(title));
+  ])('has the title of %s', (_, html, title) => expect(page(html).title).toBe(title));
 });
 
-const shownOf = (html: string): string =>
+const shownText = (html: string): string =>
   page(html)
     .blocks.map((block) => (block.kind === 'table' ? block.rows.map((row) => row.join(' | ')).join('\n') : block.text))
     .join('\n');
 const LONG = `<p>${SENTENCE}</p>`;
 
-describe('kept is', () => {
+describe('the content of a page keeps', () => {
   it.each([
     ['a card with a price', `<main>${LONG}<div class="card"><h3>Basic</h3><p>€ 9</p></div></main>`, ['Basic', '€ 9']],
     [
@@ -113,16 +113,16 @@ describe('kept is', () => {
       ['One story', 'Two stories', 'Call us.'],
     ],
     [
-      'what stands beside a main part that is only a teaser',
+      'sections beside a main element that is only a teaser',
       `<body><main>Hello</main><section>${LONG}</section></body>`,
       ['Returns are accepted'],
     ],
     [
-      'the head of the page where its title stands there',
+      'the header of the page if it contains the title',
       '<body><header><h1>The shop</h1><p>Open daily.</p></header><p>Text</p></body>',
       ['The shop', 'Open daily.'],
     ],
-    ['the foot of an article', '<body><article>One story<footer>By Ann</footer></article></body>', ['By Ann']],
+    ['the footer of an article', '<body><article>One story<footer>By Ann</footer></article></body>', ['By Ann']],
     [
       'text of a table beside its rows',
       '<main><table>Stray<tr><td>a</td><td>b</td></tr></table></main>',
@@ -134,36 +134,43 @@ describe('kept is', () => {
       ['Sessions use one.'],
     ],
     ['the name of a button in a sentence', '<main><p>Press <button>Save</button> now.</p></main>', ['Press Save now.']],
-    ['a picture that is all of a link', '<main><a href="/x"><img alt="The shop"></a></main>', ['The shop']],
+    [
+      'the alternative text of an image that is a whole link',
+      '<main><a href="/x"><img alt="The shop"></a></main>',
+      ['The shop'],
+    ],
   ])('%s', (_, html, kept) => {
-    for (const text of kept) expect(shownOf(html)).toContain(text);
+    for (const text of kept) expect(shownText(html)).toContain(text);
   });
 });
 
-describe('left out is', () => {
+describe('the content of a page leaves out', () => {
   it.each([
     [
-      'a menu outside of the window',
+      'a menu that a button opens',
       '<button aria-controls="m">Menu</button><div id="m" aria-hidden="true" class="menu"><a href="/a">GONE</a></div>',
     ],
-    ['a hidden text that nothing shows', '<div hidden>GONE</div>'],
-    ['a template, and what stands for scripts', '<template>GONE</template><noscript>GONE</noscript>'],
-    ['a question for consent', '<div class="cookie-banner"><p>We use cookies. GONE</p><button>Accept</button></div>'],
+    ['hidden text without a control that shows it', '<div hidden>GONE</div>'],
+    ['a template, and the replacement for scripts', '<template>GONE</template><noscript>GONE</noscript>'],
+    ['a consent banner', '<div class="cookie-banner"><p>We use cookies. GONE</p><button>Accept</button></div>'],
     ['a dialog that asks for consent', '<dialog open>We use cookies. GONE <button>Accept</button></dialog>'],
-    ['a bar to the pages before and after', '<p><a rel="prev" href="/a">GONE</a> <a rel="next" href="/b">GONE</a></p>'],
-    ['a line that only leads on', '<p><a href="/b">Next: GONE</a></p>'],
-    ['a bar as DocBook writes it', '<div class="navheader"><table><tr><th>GONE</th></tr></table></div>'],
-    ['a link to the content', '<a href="#content">Skip to content</a>'],
-    ['a mark of a permanent link', '<h2>Fees<a href="#fees">¶</a></h2>'],
-    ['help about keys', '<div id="help-popup"><p>GONE <kbd>?</kbd></p></div>'],
-    ['the head and the foot of the page', '<header>GONE</header><div id="footer">GONE</div>'],
+    [
+      'a bar of links to the previous and the next page',
+      '<p><a rel="prev" href="/a">GONE</a> <a rel="next" href="/b">GONE</a></p>',
+    ],
+    ['a line that is only a link to the next page', '<p><a href="/b">Next: GONE</a></p>'],
+    ['a navigation bar of DocBook', '<div class="navheader"><table><tr><th>GONE</th></tr></table></div>'],
+    ['a skip link', '<a href="#content">Skip to content</a>'],
+    ['a permalink sign', '<h2>Fees<a href="#fees">¶</a></h2>'],
+    ['help about keyboard shortcuts', '<div id="help-popup"><p>GONE <kbd>?</kbd></p></div>'],
+    ['the header and the footer of the page', '<header>GONE</header><div id="footer">GONE</div>'],
   ])('%s', (_, html) => {
-    expect(shownOf(`<body>${html}${LONG}</body>`)).not.toMatch(/GONE|Skip|¶|Accept/);
+    expect(shownText(`<body>${html}${LONG}</body>`)).not.toMatch(/GONE|Skip|¶|Accept/);
   });
 });
 
 describe('a block', () => {
-  it('knows its term and the nearest anchor', () => {
+  it('has its term and the nearest anchor', () => {
     const { blocks } = page(
       '<main><h2 id="options">Options</h2><dl><dt id="a">-a<dt>--all<dd><p>All.</p><pre>x -a</pre></dl><details><summary>More</summary>Less.</details><a name="z"></a><p>End.</p></main>',
     );
@@ -183,7 +190,7 @@ describe('a block', () => {
     expect(blocks).toEqual([{ kind: 'text', text: 'Run it.', term: 'Windows' }]);
   });
 
-  it('after a note is not under the heading in it', () => {
+  it('after a note is not under the heading within the note', () => {
     const { blocks } = page(
       '<main><h2>Backup</h2><div class="warning"><h3>Warning</h3><p>Slow.</p></div><p>Then.</p></main>',
     );
@@ -192,32 +199,32 @@ describe('a block', () => {
 
   it.each([
     [
-      'code keeps lines that are elements',
+      'code with an element for each line',
       '<pre><div>one</div><div>two</div></pre>',
       { kind: 'code', text: 'one\ntwo' },
     ],
     [
-      'a formula is text',
+      'a formula',
       '<p>A = <math><mi>π</mi><msup><mi>r</mi><mn>2</mn></msup></math></p>',
       { kind: 'text', text: 'A = π r^2' },
     ],
     [
-      'a formula is its source where that is given',
+      'a formula with its source',
       '<p><math alttext="E = mc^2"><mi>E</mi></math></p>',
       { kind: 'text', text: 'E = mc^2' },
     ],
     [
-      'a link that only asks to be followed tells its address',
+      'a call to follow a link, with the address',
       '<p>Find it <a href="/p.pdf">here</a>.</p>',
       { kind: 'text', text: 'Find it here (https://example.org/p.pdf).' },
     ],
     [
-      'a link that says where it leads does not',
+      'a link whose text names the target, without the address',
       '<p>See <a href="/p.pdf">the price list</a>.</p>',
       { kind: 'text', text: 'See the price list.' },
     ],
     [
-      'a cell stands in each row that it spans',
+      'a cell that spans two rows, in both rows',
       '<table><tr><td rowspan=2>a<td>1<tr><td>2</table>',
       {
         kind: 'table',
@@ -227,11 +234,11 @@ describe('a block', () => {
         ],
       },
     ],
-  ])('of %s', (_, html, block) => expect(page(`<main>${html}</main>`).blocks).toEqual([block]));
+  ])('holds %s', (_, html, block) => expect(page(`<main>${html}</main>`).blocks).toEqual([block]));
 });
 
-describe('what a page says about itself and others', () => {
-  it('are its links, absolute, each once, to be followed', () => {
+describe('the metadata of a page', () => {
+  it('has the links that may be followed, absolute, each once', () => {
     const { page: facts } =
       page(`<base href="/docs/"><a href="a?x=1#part">1</a><a href="a?x=1">2</a><area href="../b"><a href="https://other.example/c">3</a>
       <a rel="noopener NoFollow" href="/no">4</a><a href="mailto:x@example.org">5</a><a href="javascript:alert(1)">6</a><a href="#top">7</a><a href="http://[">8</a>
@@ -244,7 +251,7 @@ describe('what a page says about itself and others', () => {
     ]);
   });
 
-  it('are no links where it asks not to follow them, and not to be indexed', () => {
+  it('has the robots rules, and no links if they must not be followed', () => {
     const robots = (content: string): unknown => {
       const { page: facts } = page(
         `<meta name="Robots" content="${content}"><meta name="googlebot" content="noindex"><a href="/a">a</a>`,
@@ -259,7 +266,7 @@ describe('what a page says about itself and others', () => {
     ]);
   });
 
-  it('are its canonical address and where it sends on to', () => {
+  it('has the canonical address and the refresh target', () => {
     const { page: facts } = page(
       `<link rel="canonical" href="/the-page#x"><meta http-equiv="Refresh" content="0; URL='next.html'">`,
     );
@@ -270,7 +277,7 @@ describe('what a page says about itself and others', () => {
     expect(page('<meta http-equiv="refresh" content="30">').page?.refresh).toBeNull();
   });
 
-  it('are so many links at most', () => {
+  it('has at most 5,000 links', () => {
     const links = Array.from({ length: 6_000 }, (_, index) => `<a href="/${index}">x</a>`).join('');
     expect(page(links).page?.links).toHaveLength(5_000);
   });
@@ -293,19 +300,19 @@ describe('a hostile page', () => {
     expect(textsOf(page(html).blocks)).toContain('deep text');
   });
 
-  it('with 50 MB of elements is refused at once, in words that a person understands', () => {
-    expect(() => page('<b>x'.repeat(13_000_000))).toThrow('more pieces than can be read');
+  it('of 50 MB of elements is refused', () => {
+    expect(() => page('<b>x'.repeat(13_000_000))).toThrow('more tags and texts');
   });
 
   it.each([
     ['elements that are never closed', '<a><b><i><p>'.repeat(87_000)],
     ['deep chains of elements', `${'<div>'.repeat(190)}x${'</div>'.repeat(190)}`.repeat(70)],
     ['spaces in code', `<pre>x${' '.repeat(1_000_000)}x</pre>`],
-  ])('of nothing but %s takes no time that grows with the square of its length', (_, html) => {
+  ])('of only %s takes no quadratic time', (_, html) => {
     expect(computingUnits(() => void page(html))).toBeLessThan(30);
   });
 
-  it('keeps what elements say that are nested too deep for their tags to count', () => {
+  it('keeps the content of elements that are nested too deep', () => {
     const { blocks, page: facts } = page(
       `${'<div>'.repeat(1_500)}<div>in</div><script>no();</script><a href="/x">x</a>${'</div>'.repeat(1_500)}<h2>After</h2><p>it</p><a href="/after">all</a>`,
     );

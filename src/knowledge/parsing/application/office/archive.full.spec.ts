@@ -16,7 +16,7 @@ async function bytesIn(archive: Archive, name: string): Promise<number> {
 }
 
 describe('an archive', () => {
-  it('is inflated up to a size in all, not in each member', async () => {
+  it('is inflated up to a size of all members together', async () => {
     const archive = await Archive.open(files);
     expect(await bytesIn(archive, 'a.xml')).toBe(large.length);
     let parts = 0;
@@ -30,9 +30,9 @@ describe('an archive', () => {
     expect(parts).toBe(0);
   });
 
-  it('is inflated no further than that where it says less than there is, or more than there can be', async () => {
-    for (const told of [1_000, 3_000_000_000]) {
-      const archive = await Archive.open(withWrongSize(files, 'b.xml', told));
+  it('is inflated no further if a header declares too small or an impossible size', async () => {
+    for (const declared of [1_000, 3_000_000_000]) {
+      const archive = await Archive.open(withWrongSize(files, 'b.xml', declared));
       await bytesIn(archive, 'a.xml');
       let bytes = 0;
       const reading = async (): Promise<void> => {

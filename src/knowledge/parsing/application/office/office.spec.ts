@@ -36,7 +36,7 @@ const STYLES: Member = {
 };
 const docx = (...body: readonly string[]): Buffer => docxOf(body.join(''), { more: [STYLES, NUMBERING] });
 
-describe('of a Word document', () => {
+describe('in a Word document', () => {
   it.each<readonly [what: string, body: readonly string[], lines: readonly string[]]>([
     [
       'headings keep the numbers of their styles',
@@ -57,7 +57,7 @@ describe('of a Word document', () => {
       ['1. a', '  a) b', '    I. c', '  b) d', '2. e', '  a) f', '- g'],
     ],
     [
-      'a list goes on after other text, and starts anew where it says so',
+      'a list continues after other text, and restarts where it declares so',
       [numbered('a', 2), wordParagraph('x'), numbered('b', 2), wordParagraph('y'), numbered('c', 4), numbered('d', 4)],
       ['1. a', 'x', '2. b', 'y', '1. c', '2. d'],
     ],
@@ -108,7 +108,7 @@ describe('of a Word document', () => {
     expect(linesOf((await read(docx(...body), { name: 'x.docx' })).blocks)).toEqual(lines);
   });
 
-  it('styles that are based on one another in a circle are read', async () => {
+  it('styles that are based on each other in a circle are read', async () => {
     const styles: Member = {
       name: 'word/styles.xml',
       content: `<w:styles>${style('A', 'A', '<w:basedOn w:val="B"/>')}${style('B', 'B', '<w:basedOn w:val="A"/>')}</w:styles>`,
@@ -122,7 +122,7 @@ describe('of a Word document', () => {
 const cell = (reference: string, text: string): string =>
   `<c r="${reference}" t="inlineStr"><is><t>${text}</t></is></c>`;
 
-describe('of a workbook', () => {
+describe('in a workbook', () => {
   it('hidden rows and columns are left out', async () => {
     const rows = `<row>${cell('A1', 'a')}${cell('B1', 'hidden')}${cell('C1', 'c')}</row><row hidden="1">${cell('A2', 'hidden')}</row><row hidden="0">${cell('A3', 'd')}${cell('C3', 'f')}</row>`;
     const { blocks } = await read(
@@ -144,7 +144,7 @@ describe('of a workbook', () => {
   });
 });
 
-describe('of a presentation', () => {
+describe('in a presentation', () => {
   it('hidden slides and their notes are left out, and the others keep their numbers', async () => {
     const { title, blocks } = await read(
       pptxOf([

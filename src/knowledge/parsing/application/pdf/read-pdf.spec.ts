@@ -19,8 +19,8 @@ const linesOf = async (...pages: readonly (readonly PdfLine[])[]): Promise<reado
   );
 };
 
-describe('of a PDF', () => {
-  it('running headers and footers are left out, also where they name the chapter and count up', async () => {
+describe('in a PDF', () => {
+  it('running headers and footers are left out, also those with the chapter and a number', async () => {
     const pages = ['Fares', 'Fares', 'Times', 'Rules', 'Rules'].map((chapter, at) => [
       { text: 'Draft 3', y: 768 },
       ...paragraph(`p${at}`, 700),
@@ -31,7 +31,7 @@ describe('of a PDF', () => {
     for (const at of pages.keys()) expect(text).toContain(`p${at}0 `);
   });
 
-  it('a larger sign makes no heading of the line that it stands in, or begins', async () => {
+  it('a larger sign does not make its line a heading', async () => {
     const sign = (x: number): PdfLine => ({ text: '^', size: 18, x, y: 600 });
     const { blocks } = await read(
       pdfOf([[...paragraph('p', 700), sign(50), { text: 'quick', x: 59, y: 600 }, sign(88), ...paragraph('q', 500)]]),
@@ -41,7 +41,7 @@ describe('of a PDF', () => {
     expect(JSON.stringify(blocks)).toMatch(/\^ ?quick ?\^/);
   });
 
-  it('what is repeated within the text is kept: headings, and lines that do not stand apart', async () => {
+  it('repeated headings and repeated lines within the text are kept', async () => {
     const pages = [1, 2, 3, 4, 5, 6, 7].map((at) => [
       ...(at < 4 ? [{ text: 'Example', size: 20, y: 750 }] : []),
       { text: 'Name and price', y: 700 },
@@ -53,8 +53,8 @@ describe('of a PDF', () => {
   });
 
   it.each<readonly [what: string, end: string, start: string, joined: string]>([
-    ['a sentence goes on over a page break', ' with', 'ninety cars', 'with ninety cars'],
-    ['a word that the break divides is one again', ' in Nor-', 'way alone', 'in Norway alone'],
+    ['a sentence continues after a page break', ' with', 'ninety cars', 'with ninety cars'],
+    ['a word that a page break divides is joined', ' in Nor-', 'way alone', 'in Norway alone'],
   ])('%s', async (_, end, start, joined) => {
     const lines = await linesOf(paragraph('a', 100, { end }), [
       { text: start, y: 700 },
@@ -64,11 +64,11 @@ describe('of a PDF', () => {
     expect(lines[0]).toContain(joined);
   });
 
-  it('a paragraph that ends with its page ends there', async () => {
+  it('a paragraph that ends with its page does not continue on the next', async () => {
     expect(await linesOf(paragraph('a', 100), paragraph('b', 700))).toHaveLength(2);
   });
 
-  it('tables of contents are left out, with leaders and without', async () => {
+  it('tables of contents with and without leaders are left out', async () => {
     const titles = ['Fares of the ferry', 'Times of the ferry', 'Rules on board', 'Lost luggage'];
     const contents = titles.map((title, at) => ({
       text: at % 2 === 0 ? `${title} . . . . . . . . ${at + 3}` : `${title} ${at + 3}`,
@@ -81,7 +81,7 @@ describe('of a PDF', () => {
     for (const title of titles) expect(lines.filter((line) => line.startsWith(title))).toEqual([title]);
   });
 
-  it('what stands beside a term that hangs goes on below it, and a divided word is whole', async () => {
+  it('a definition beside its term continues below it, and a hyphenated word is joined', async () => {
     const beside = (y: number, text: string): PdfLine => ({ text, x: 120, y });
     const term = (y: number, name: string, text: string): readonly PdfLine[] => [
       { text: name, x: 50, y },
@@ -106,7 +106,7 @@ describe('of a PDF', () => {
     ]);
   });
 
-  it('tables are rows, cells of several lines are whole, and a header that the next page repeats is named once', async () => {
+  it('tables have rows, joined cells, and one header even if the next page repeats it', async () => {
     const head = ['Route', 'Fare', 'Duration'];
     const first = [
       ...paragraph('a', 760),
@@ -130,7 +130,7 @@ describe('of a PDF', () => {
     ]);
   });
 
-  it('columns are read one after the other, between what goes across both', async () => {
+  it('columns are read one after the other, between the lines that span both', async () => {
     const columns = Array.from({ length: 12 }, (_, at) => [
       { text: `l${at} ${WORDS.slice(0, 40)}`, x: 50, y: 700 - at * 12 },
       { text: `r${at} ${WORDS.slice(0, 40)}`, x: 320, y: 700 - at * 12 },
@@ -176,12 +176,12 @@ describe('of a PDF', () => {
     },
   );
 
-  it('a document that is nothing but lines in a fixed-width font keeps them', async () => {
+  it('a document of only lines in a fixed-width font keeps them', async () => {
     const { blocks } = await read(pdfOf([set('code', PROGRAM, 700)]), { name: 'x.pdf' });
     expect(blocks).toEqual([{ kind: 'code', text: PROGRAM.join('\n'), page: 1 }]);
   });
 
-  it('a name in a fixed-width font is a part of its paragraph, also where it fills a line', async () => {
+  it('a name in a fixed-width font is part of its paragraph, even if it fills a line', async () => {
     const [first = '', , last = ''] = paragraph('a', 700).map(({ text }) => text);
     const name: PdfLine = { text: '/usr/share/doc/the-harbour/fares-of-the-ferry', y: 688, font: 'code' };
     expect(await linesOf([{ text: first, y: 700 }, name, { text: last, y: 676 }])).toEqual([
@@ -189,7 +189,7 @@ describe('of a PDF', () => {
     ]);
   });
 
-  it('paragraphs that are typewritten are joined', async () => {
+  it('typewritten paragraphs are joined', async () => {
     const pages = [
       ['a', 700],
       ['b', 600],
@@ -208,7 +208,7 @@ describe('of a PDF', () => {
     },
   );
 
-  it('a title that only begins like none is one', async () => {
+  it('a title that only starts like a default title is kept', async () => {
     expect(
       (await read(pdfOf([paragraph('a', 700)], { title: 'Untitled works of the harbour' }), { name: 'x.pdf' })).title,
     ).toBe('Untitled works of the harbour');

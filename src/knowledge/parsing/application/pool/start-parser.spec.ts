@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { until } from '../../../../../test/support/until.js';
 
-/** Reads a page with a parser of the program in the folder that it is given, or only starts one and says its process id. */
+/** Parses a page with a parser of the program in the given folder. With `stay` it then prints the process id and keeps running. */
 const SCRIPT = `
 const [base, task] = process.argv.slice(1);
 const load = (path) => import(base + '/dist/' + path);
@@ -42,7 +42,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Not as a zombie either: whoever adopts orphans may be slow to take note of their end. */
+/** A zombie does not count: the process that adopts orphans may be slow to collect them. */
 function isRunning(pid: number): boolean {
   try {
     return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
@@ -53,11 +53,11 @@ function isRunning(pid: number): boolean {
 
 describe('a parser process', () => {
   it.each([
-    ['where the program is', resolve('.'), []],
+    ['in the folder of the program', resolve('.'), []],
     ['through a link to the program', () => join(folder, 'linked'), []],
-    ['through a link that is taken as it stands', () => join(folder, 'linked'), ['--preserve-symlinks']],
-    ['where each part of the program is a link', () => join(folder, 'parts'), ['--preserve-symlinks']],
-  ] as const)('comes up %s, whatever folder the service was started in', async (_where, place, options) => {
+    ['through a link that Node does not resolve', () => join(folder, 'linked'), ['--preserve-symlinks']],
+    ['in a folder where each part of the program is a link', () => join(folder, 'parts'), ['--preserve-symlinks']],
+  ] as const)('starts %s, whatever the working directory of the service is', async (_where, place, options) => {
     const base = typeof place === 'string' ? place : place();
     const { stdout } = await promisify(execFile)(process.execPath, [...options, ...arguments_(base)], { cwd: folder });
     expect(stdout).toBe('It is read\n');
@@ -68,8 +68,8 @@ describe('a parser process', () => {
       cwd: folder,
       stdio: ['ignore', 'pipe', 'inherit'],
     });
-    const [said] = (await once(owner.stdout, 'data')) as [Buffer];
-    const pid = Number(said.toString());
+    const [output] = (await once(owner.stdout, 'data')) as [Buffer];
+    const pid = Number(output.toString());
     expect(isRunning(pid)).toBe(true);
     owner.kill('SIGKILL');
     await once(owner, 'close');
