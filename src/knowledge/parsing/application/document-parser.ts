@@ -15,7 +15,6 @@ export interface DocumentInput extends DocumentRequest {
    * reads no further part after the signal aborts.
    */
   readonly content: (stop: AbortSignal) => AsyncIterable<Buffer> | Iterable<Buffer>;
-  /** The size of the content in bytes. */
   readonly size: number;
 }
 

@@ -26,13 +26,13 @@ export class RemovePages {
     await this.removeAll(crawl, signal, (transaction) =>
       this.pages.takeDocuments(transaction, crawl, keptRoots, REMOVE_BATCH),
     );
-    for (;;) {
+    let removed: number;
+    do {
       signal.throwIfAborted();
-      const removed = await this.withLock(crawl, (transaction) =>
+      removed = await this.withLock(crawl, (transaction) =>
         this.pages.deleteUnvisited(transaction, crawl, keptRoots, REMOVE_BATCH),
       );
-      if (removed < REMOVE_BATCH) return;
-    }
+    } while (removed === REMOVE_BATCH);
   }
 
   private async removeAll(

@@ -4,7 +4,7 @@ import { DatabaseUnavailable } from '../../../platform/database/index.js';
 import { DomainError } from '../../../platform/errors/index.js';
 import { Logger } from '../../../platform/telemetry/index.js';
 import { DocumentParser } from '../../parsing/application/document-parser.js';
-import type { DocumentFormat, ParsedDocument } from '../../parsing/domain/parsed-document.js';
+import type { DocumentFormat } from '../../parsing/domain/parsed-document.js';
 import { UnreadableDocument } from '../../parsing/domain/parsing.errors.js';
 import type { ScopedPage } from '../domain/crawl-scope.js';
 import { HostPaused } from '../domain/host-lease.js';
@@ -131,7 +131,10 @@ export class VisitPage {
     const at = context.scope.targetAt(fetched.url);
     if (!at) return visitWithNote(page, skippedNote(page.id, OUTSIDE));
     try {
-      const { page: facts, ...parsed } = await this.parse(context, fetched);
+      const { organizationId } = context.crawl;
+      const { body, contentType, url, etag, lastModified } = fetched;
+      const request = { organizationId, contentType, name: null, url, formats: FORMATS, size: body.length };
+      const { page: facts, ...parsed } = await this.parser.parse({ ...request, content: () => [body] }, context.signal);
       const named = facts?.refresh ? [...facts.links, facts.refresh] : (facts?.links ?? []);
       const links = await linkedPages(context, { ...at, depth: page.depth }, named, rules);
       const noindex = facts?.noindex === true || fetched.noindex;
@@ -139,8 +142,7 @@ export class VisitPage {
       const canonicalPage = facts?.canonical ? context.scope.pageAt(facts.canonical) : null;
       const canonical = canonicalPage?.url === at.url ? null : canonicalPage;
       const found = canonical ? [...links, { ...canonical, depth: page.depth }] : links;
-      const { etag, lastModified } = fetched;
-      const urls = links.map(({ url }) => url);
+      const urls = links.map((link) => link.url);
       const content = { ...parsed, canonical: canonical?.url ?? null, links: urls, etag, lastModified };
       if (at.url === page.url) return { ...visitWithContent(page, content, noindex), found };
       return {
@@ -153,11 +155,6 @@ export class VisitPage {
       if (error.reason === 'unsupported_type') return visitWithNote(page, skippedNote(page.id, error.message));
       return this.failed(context, page, error.message, rules);
     }
-  }
-
-  private parse({ crawl, signal }: CrawlContext, { body, contentType, url }: Content): Promise<ParsedDocument> {
-    const request = { organizationId: crawl.organizationId, contentType, name: null, url, formats: FORMATS };
-    return this.parser.parse({ ...request, content: () => [body], size: body.length }, signal);
   }
 
   private unexpected(context: CrawlContext, page: ClaimedPage, error: unknown): Visit {

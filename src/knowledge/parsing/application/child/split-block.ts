@@ -1,6 +1,5 @@
 import type { Block } from '../../domain/parsed-document.js';
 
-/** Added to the characters of each block and cell. */
 const OVERHEAD = 8;
 
 const rowWeight = (row: readonly string[]): number => row.reduce((sum, cell) => sum + cell.length + OVERHEAD, 0);

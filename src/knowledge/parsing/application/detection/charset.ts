@@ -4,7 +4,6 @@ import chardet from 'chardet';
 const META_BYTES = 4_096;
 /** Text in another encoding does not have this many valid UTF-8 sequences by chance. */
 const SURE_SEQUENCES = 4;
-/** Enough to tell languages apart. */
 const SAMPLE_BYTES = 64 * 1024;
 /** Encodings whose texts may be valid UTF-8 as well. */
 const SEVEN_BIT = /^(utf-16|iso-2022)/;
@@ -84,6 +83,5 @@ function guessed(content: Buffer): string | undefined {
   // Without tags, whose names would count as English.
   const sample = content.toString('latin1', 0, SAMPLE_BYTES).replace(/<[^<>]*>/g, ' ');
   const encodings = chardet.analyse(Buffer.from(sample, 'latin1')).map(({ name }) => knownEncoding(name));
-  // The content is neither UTF-8 nor UTF-16.
   return encodings.find((encoding) => encoding !== undefined && !encoding.startsWith('utf-'));
 }

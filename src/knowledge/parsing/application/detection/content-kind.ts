@@ -5,7 +5,6 @@ import { Archive } from '../office/archive.js';
 import { encodingOf } from './charset.js';
 import { labelOf } from './known-types.js';
 
-/** What the bytes are. */
 export type ContentKind =
   | { readonly kind: 'format'; readonly format: DocumentFormat }
   | { readonly kind: 'text'; readonly looksLikeHtml: boolean }

@@ -39,7 +39,6 @@ export class BlockList {
     const width = filled.reduce((widest, row) => Math.max(widest, row.findLastIndex((cell) => cell !== '') + 1), 0);
     if (width === 0) return;
     if (width === 1) return this.text(filled.map(([cell = '']) => cell).join('\n'));
-    // All rows are as wide as the widest one.
     this.cells += filled.length * width;
     BlockList.checkCells(this.cells);
     this.add({

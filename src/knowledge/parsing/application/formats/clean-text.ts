@@ -9,7 +9,6 @@ export function printable(text: string): string {
   );
 }
 
-/** On one line, without space around it. */
 export function oneLine(text: string): string {
   return printable(text).replace(/\s+/g, ' ').trim();
 }
@@ -29,7 +28,6 @@ export function wordSet(words: string): ReadonlySet<string> {
   return new Set(words.split(' '));
 }
 
-/** The first part of a language tag. */
 export function languageOf(tag: string | null | undefined): string | null {
   return /^\s*([a-z]{2,3})(?:[-_]|\s*$)/i.exec(tag ?? '')?.[1]?.toLowerCase() ?? null;
 }

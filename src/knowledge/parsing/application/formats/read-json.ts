@@ -7,7 +7,6 @@ import type { FormatReader } from './reading.js';
 type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
 type JsonObject = Readonly<Record<string, Json>>;
 
-/** Lines of one block. */
 const LINES_AT_ONCE = 50;
 
 function parsed(text: string): Json {

@@ -4,7 +4,6 @@ export interface ReadableDocument extends DocumentRequest {
   readonly content: Buffer;
 }
 
-/** The result of a format's reader. */
 export interface Reading extends Omit<ParsedDocument, 'format' | 'page'> {
   readonly page?: PageFacts;
 }

@@ -81,7 +81,6 @@ function isPageControl(link: HtmlElement, parent: HtmlElement): boolean {
   return href.startsWith('#') && SKIP.test(textIn(link).trim());
 }
 
-/** The header and the footer of the page, and asides of links. */
 function isPageFrame(element: HtmlElement, { inContent, inSection, titles }: Place): boolean {
   const { name, role, names } = element;
   if (names.some((one) => NEVER.has(one))) return true;

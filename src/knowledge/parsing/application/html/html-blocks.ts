@@ -16,7 +16,6 @@ const MAX_INDENT = 10;
 const MAX_TERM_CHARACTERS = 500;
 const MAX_ANCHOR_CHARACTERS = 200;
 
-/** Converts the elements of an HTML document to blocks. */
 export class HtmlBlocks {
   private line = '';
   /** Finished lines of the current block. */
@@ -26,7 +25,6 @@ export class HtmlBlocks {
   private readonly lists: { readonly isOrdered: boolean; next: number }[] = [];
   /** In a table cell or a heading, whose content is one text without blocks. */
   private isOneText = false;
-  /** The number of enclosing notes. */
   private notes = 0;
   private anchor: string | undefined;
 
@@ -196,7 +194,6 @@ export class HtmlBlocks {
     this.mark = '';
   }
 
-  /** Adds each definition under its terms. */
   private definitions(list: HtmlElement): void {
     this.breakBlock();
     let terms: string[] = [];

@@ -18,7 +18,6 @@ export class HtmlElement {
   fields = 0;
   buttons = 0;
   keys = 0;
-  /** `h1` elements. */
   titles = 0;
   /** Headings, tables and code blocks, which cells of data tables do not contain. */
   parts = 0;
@@ -34,7 +33,6 @@ export class HtmlElement {
     return (this.attributes['role'] ?? '').trim().toLowerCase();
   }
 
-  /** The id and the classes. */
   get names(): readonly string[] {
     return `${this.attributes['id'] ?? ''} ${this.attributes['class'] ?? ''}`
       .toLowerCase()
@@ -62,7 +60,6 @@ export function textIn(element: HtmlElement): string {
 
 export interface HtmlTree {
   readonly root: HtmlElement;
-  /** The document's `<title>`. */
   readonly title: string;
   /** The texts of tabs, by the id of the panel that they show and by their own id. */
   readonly tabs: ReadonlyMap<string, string>;
@@ -98,9 +95,7 @@ class TreeBuilder {
   title = '';
   /** The open elements; undefined for those that are not visible. */
   private readonly stack: (HtmlElement | undefined)[] = [];
-  /** The visible elements of the stack. */
   private readonly seen = [this.root];
-  /** Ids of elements that a control shows. */
   private readonly controlled = new Set<string>();
   private readonly tabs: HtmlElement[] = [];
   private readonly hidden: HtmlElement[] = [];

@@ -2,7 +2,6 @@ import type { PageFacts } from '../../domain/parsed-document.js';
 import { MAX_LINK_CHARACTERS, MAX_LINKS } from '../../limits.js';
 import type { Attributes } from './html-tree.js';
 
-/** Of an address that is shown in the text. */
 const MAX_SHOWN_CHARACTERS = 500;
 
 /** Collects a page's metadata and links from its elements, in document order. */

@@ -3,7 +3,6 @@ import yauzl, { type Entry, type ZipFile } from 'yauzl';
 import { passwordProtected, UnreadableDocument } from '../../domain/parsing.errors.js';
 import { MAX_ARCHIVE_MEMBERS, MAX_INFLATED_BYTES } from '../../limits.js';
 
-/** One byte of deflated data inflates to at most this many. */
 const MAX_DEFLATE_RATIO = 1_032;
 
 /**

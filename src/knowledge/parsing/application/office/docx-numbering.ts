@@ -9,7 +9,6 @@ interface Level {
   text: string;
   /** The style whose paragraphs have this level. */
   style?: string;
-  /** All numbers of the label are shown as decimals. */
   isLegal: boolean;
 }
 

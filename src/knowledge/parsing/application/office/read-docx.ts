@@ -150,7 +150,6 @@ class DocxBody implements XmlHandler {
     BlockList.checkCells(this.cells);
   }
 
-  /** A nested table becomes text of the outer cell. */
   private closeTable(): void {
     const rows = this.tables.pop()?.rows ?? [];
     const outer = this.tables.at(-1)?.cell;

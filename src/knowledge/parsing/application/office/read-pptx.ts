@@ -4,7 +4,6 @@ import { Archive } from './archive.js';
 import { type Attributes, isOn, readXml, readProperties, relationsOf, type XmlHandler } from './xml.js';
 
 const PRESENTATION = 'ppt/presentation.xml';
-/** Placeholders whose text is the same on each slide. */
 const REPEATED = new Set(['sldNum', 'dt', 'ftr', 'hdr', 'sldImg']);
 
 /** The text of one slide. Titles are separate, because the shapes of a slide have no reading order. */

@@ -29,7 +29,6 @@ async function readWorkbook(archive: Archive): Promise<Workbook> {
   return { sheets, from1904 };
 }
 
-/** Cells refer to these strings by index. */
 async function readSharedStrings(archive: Archive): Promise<readonly string[]> {
   const strings: string[] = [];
   let [text, phonetic] = ['', 0];

@@ -16,7 +16,6 @@ const BUILT_IN: readonly (readonly [code: string, ids: readonly number[]])[] = [
 
 type Kind = 'number' | 'percent' | 'date' | 'time' | 'date-time' | 'duration';
 
-/** Formats the numbers of a workbook. */
 export class NumberFormats {
   constructor(
     private readonly kinds: readonly Kind[],

@@ -50,7 +50,6 @@ function addTable(rows: readonly (readonly string[])[], blocks: BlockList): void
   blocks.term = undefined;
 }
 
-/** The size that most letters have. */
 function textSize(lines: readonly Line[]): number {
   const characters = new Map<number, number>();
   for (const { size, text } of lines) characters.set(half(size), (characters.get(half(size)) ?? 0) + text.length);
@@ -60,7 +59,6 @@ function textSize(lines: readonly Line[]): number {
 
 const half = (size: number): number => Math.round(size * 2) / 2;
 
-/** By their sizes. */
 function levelsOf(headings: readonly Line[]): ReadonlyMap<number, number> {
   const sizes = new Set(headings.map(({ size }) => half(size)));
   return new Map([...sizes].sort((a, b) => b - a).map((size, index) => [size, Math.min(LEVELS, index + 1)]));

@@ -9,11 +9,9 @@ const MAX_GAP = 5;
 const FULL = 0.85;
 const MIN_TYPEWRITTEN_LINES = 10;
 
-/** Source code or the output of a program. */
 export interface Code {
   readonly kind: 'code';
   readonly text: string;
-  /** The number of lines. */
   readonly length: number;
 }
 
@@ -46,7 +44,6 @@ function follows(before: Line | undefined, line: Line): boolean {
   return gap > 0 && gap <= line.size * MAX_GAP && Math.abs((before?.size ?? 0) - line.size) < 1;
 }
 
-/** The lines with their indents, the spaces between their segments, and empty lines. */
 function codeText(lines: readonly Line[]): string {
   const left = Math.min(...lines.map((line) => line.left));
   const texts = lines.map(({ segments, y, size }, at) => {

@@ -7,7 +7,6 @@ const MIN_REPEATS = 3;
 /** The smallest distance to the text, in letter sizes. */
 const APART = 1.7;
 
-/** Without running headers, footers and page numbers. */
 export function withoutFurniture(
   pages: readonly PageLines[],
   isHeading: (line: Line) => boolean,
@@ -89,5 +88,4 @@ function isBetween(entries: ReadonlySet<number>, index: number): boolean {
   return before !== undefined && after !== undefined && before + after <= MAX_BETWEEN + 1;
 }
 
-/** Without leaders and spaces. */
 const lettersOf = (text: string): string => text.replace(/[\s.․…·_]+/g, '').toLowerCase();

@@ -1,6 +1,5 @@
 import type { PDFDocumentProxy } from 'unpdf/pdfjs';
 
-/** The texts of a page as they were drawn, and the styles of their fonts. */
 export type PageText = Awaited<ReturnType<Awaited<ReturnType<PDFDocumentProxy['getPage']>>['getTextContent']>>;
 /** The first two numbers of `transform` are the direction, the fifth and the sixth the left and bottom position. */
 export type TextPiece = Omit<Extract<PageText['items'][number], { str: string }>, 'transform'> & {
@@ -14,7 +13,6 @@ export interface Segment {
   right: number;
   /** The position of the base line, from the bottom of the page. */
   y: number;
-  /** The size of the letters. */
   size: number;
   /** The width of each character in a fixed-width font; undefined in others. */
   advance: number | undefined;

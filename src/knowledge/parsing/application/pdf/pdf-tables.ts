@@ -4,7 +4,6 @@ export interface Table {
   readonly kind: 'table';
   readonly rows: string[][];
   readonly columns: readonly Column[];
-  /** The number of lines. */
   readonly length: number;
 }
 
@@ -44,7 +43,6 @@ function isFirstCell(line: Line | undefined, first: Line): boolean {
   return line?.segments.length === 1 && line.left < (first.segments[1]?.left ?? 0) - line.size;
 }
 
-/** The columns of the rows with the most frequent number of cells. */
 function columnsOf(lines: readonly Line[]): readonly Column[] | undefined {
   const byCount = Map.groupBy(
     lines.filter(({ segments }) => segments.length > 1),

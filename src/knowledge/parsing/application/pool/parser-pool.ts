@@ -22,7 +22,6 @@ export class ParserPool {
     this.queue = new ParserQueue(max);
   }
 
-  /** The number of processes, idle ones included. */
   get size(): number {
     return this.busy.size + this.idle.size;
   }

@@ -52,11 +52,9 @@ export interface Delivery {
   readonly mayContinue: () => boolean;
 }
 
-/** A running parser process. It parses one document after the other. */
 export class ParserProcess {
   private readonly frames: AsyncGenerator<Buffer>;
   private parsed = 0;
-  /** Bytes of all its answers. */
   private received = 0;
 
   private constructor(
