@@ -2,7 +2,7 @@ import type { RunExtensions } from '../conversations/index.js';
 import type { Context } from '../platform/context/index.js';
 import { OfferIntegrationTools } from './application/offer-integration-tools.tool-source.js';
 import { IntegrationsModule } from './integrations.module.js';
-import { integrationsTables } from './persistence/tables.js';
+import { integrationsTables } from './persistence/integrations.schema.js';
 
 export const integrationsContext = {
   name: 'integrations',

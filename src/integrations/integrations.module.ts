@@ -8,16 +8,13 @@ import { AgentTools } from './application/agent-tools.js';
 import { AppTools } from './application/app-tools.js';
 import { CallTool } from './application/call-tool.js';
 import { ChangeIntegration } from './application/change-integration.js';
-import { ValidateApp } from './application/validate-app.js';
 import { CheckIntegration } from './application/check-integration.js';
-import { CheckWhenGrantChanges } from './application/check-when-grant-changes.js';
 import { CheckWhenServerChanges } from './application/check-when-server-changes.js';
 import { CreateIntegration } from './application/create-integration.js';
 import { EndServersOfRemovedIntegrations } from './application/end-servers-of-removed-integrations.js';
 import { HiddenTools } from './application/hidden-tools.js';
 import { IntegrationSecrets } from './application/integration-secrets.js';
 import { RefreshToolLists } from './application/refresh-tool-lists.js';
-import { NameAgentTools } from './application/name-agent-tools.js';
 import { OfferIntegrationTools } from './application/offer-integration-tools.tool-source.js';
 import { ReadIntegrations } from './application/read-integrations.js';
 import { RefusedSchemas } from './application/refused-schemas.js';
@@ -29,16 +26,13 @@ import { ServerConnections } from './application/server-connections.js';
 import { TestIntegration } from './application/test-integration.js';
 import { AppCatalogue } from './catalogue/app-catalogue.js';
 import { AppsController } from './http/apps.controller.js';
-import { OAuthCallbackController } from './http/oauth-callback.controller.js';
-import { OAuthSignInsController } from './http/oauth-sign-ins.controller.js';
+import { OAuthController } from './http/oauth.controller.js';
 import { ToolIntegrationsController } from './http/tool-integrations.controller.js';
 import { RemoveExpiredSignIns, removeExpiredSignIns } from './jobs/remove-expired-sign-ins.job.js';
 import { LocalServers } from './local/local-servers.js';
 import { ProcessMcpConnector } from './local/process-mcp-connector.js';
-import { ConnectByKind } from './mcp/connect-by-kind.js';
 import { ConnectionPool } from './mcp/connection-pool.js';
 import { HttpMcpConnector } from './mcp/http-mcp-connector.js';
-import { McpConnector } from './mcp/mcp-connection.js';
 import { ClientIdentity } from './oauth/client-identity.js';
 import { CompleteSignIn } from './oauth/complete-sign-in.js';
 import { DiscoverAuthorization } from './oauth/discover-authorization.js';
@@ -52,7 +46,7 @@ import { IntegrationStateRepository } from './persistence/integration-state.repo
 import { IntegrationRepository } from './persistence/integration.repository.js';
 
 const records = [
-  ...[IntegrationRepository, IntegrationStateRepository, IntegrationSecrets, AppCatalogue, ValidateApp],
+  ...[IntegrationRepository, IntegrationStateRepository, IntegrationSecrets, AppCatalogue],
   ...[CreateIntegration, ChangeIntegration, RemoveIntegration, ReadIntegrations, TestIntegration],
   ...[RequireChangeable, RemoveLeftBehindIntegrations],
 ];
@@ -60,13 +54,12 @@ const records = [
 const servers = [
   ...[HttpMcpConnector, ChildProcesses, LocalServers, ProcessMcpConnector],
   ...[ResolveEndpoint, ServerConnections, EndServersOfRemovedIntegrations],
-  { provide: McpConnector, useClass: ConnectByKind },
   { provide: ConnectionPool, useFactory: (clock: Clock) => new ConnectionPool(clock), inject: [Clock] },
 ];
 
 const tools = [
-  ...[CheckIntegration, RefreshToolLists, CheckWhenServerChanges, CheckWhenGrantChanges, RefusedSchemas],
-  ...[AgentTools, NameAgentTools, AppTools, CallTool, HiddenTools, OfferIntegrationTools],
+  ...[CheckIntegration, RefreshToolLists, CheckWhenServerChanges, RefusedSchemas],
+  ...[AgentTools, AppTools, CallTool, HiddenTools, OfferIntegrationTools],
 ];
 
 const signIns = [
@@ -77,7 +70,7 @@ const signIns = [
 /** The tool servers that agents may use: their records, connections, tools and sign-ins. */
 @Module({
   imports: [AccessModule, AgentsModule, JobsModule.define(removeExpiredSignIns)],
-  controllers: [AppsController, ToolIntegrationsController, OAuthSignInsController, OAuthCallbackController],
+  controllers: [AppsController, ToolIntegrationsController, OAuthController],
   providers: [...records, ...servers, ...tools, ...signIns],
   exports: [AppTools, HiddenTools, OfferIntegrationTools],
 })

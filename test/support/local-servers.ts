@@ -49,7 +49,7 @@ export class TestLocalServers {
 
   /** Connects as for a user who asks for a new attempt. */
   connectAnew(to: ProcessEndpoint): Promise<McpConnection> {
-    return this.connector.connect(to, { signal, onToolsChanged: () => undefined, anew: true });
+    return this.connector.connect(to, { signal, onToolsChanged: () => undefined, ignoresBackoff: true });
   }
 
   /** Contains the folders of the servers. */

@@ -1,4 +1,4 @@
-import { needsAuthorization } from '../../src/integrations/oauth/needs-authorization.js';
+import { needsAuthorization } from '../../src/integrations/oauth/oauth.errors.js';
 import { OAuthGrants } from '../../src/integrations/oauth/oauth-grants.js';
 import type { ProtectedServer } from '../../src/integrations/oauth/protected-servers.js';
 import type { Answer, RunningService, TestService } from './harness.js';

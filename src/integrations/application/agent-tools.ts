@@ -1,14 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
+import { lockAgent } from '../../agents/index.js';
 import type { ToolDefinition } from '../../models/index.js';
 import { TtlCache } from '../../platform/cache/index.js';
 import { Clock } from '../../platform/clock/index.js';
+import { Database } from '../../platform/database/index.js';
 import { EventBus } from '../../platform/events/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
 import { IntegrationChanged, IntegrationChecked } from '../domain/integrations.events.js';
 import { identityOf, type Integration } from '../domain/integration.js';
 import type { ListedTool } from '../domain/tool-list.js';
-import type { ServerTool } from '../domain/tool-name.js';
+import { nameTools, type ServerTool } from '../domain/tool-name.js';
 import {
   AGENT_TOOLS_CACHE_ENTRIES,
   AGENT_TOOLS_CACHE_MS,
@@ -21,7 +23,7 @@ import {
   IntegrationStateRepository,
   type StoredList,
 } from '../persistence/integration-state.repository.js';
-import { NameAgentTools } from './name-agent-tools.js';
+import { IntegrationRepository } from '../persistence/integration.repository.js';
 
 /** A tool of a server under the name that the model sees. */
 export interface AgentTool {
@@ -56,7 +58,8 @@ export class AgentTools {
 
   constructor(
     private readonly states: IntegrationStateRepository,
-    private readonly nameTools: NameAgentTools,
+    private readonly integrations: IntegrationRepository,
+    private readonly database: Database,
     private readonly logger: Logger,
     clock: Clock,
     events: EventBus,
@@ -87,7 +90,7 @@ export class AgentTools {
     const { id, organizationId } = integration;
     const known = this.lists.get(`${id}/${state.toolsDigest}`);
     if (known) return known;
-    const list = await this.states.findList(organizationId, id);
+    const list = await this.states.find(organizationId, id);
     if (list) this.lists.set(`${id}/${list.toolsDigest}`, list, { size: 1 + bytesOf(checked) });
     return list;
   }
@@ -113,14 +116,44 @@ export class AgentTools {
     const known = this.named.get(agentId);
     if (known?.version === version) return known.tools;
     const lists = await Promise.all(integrations.map((checked) => this.listOf(checked)));
-    const offered = offeredTools(
-      integrations.map(({ integration }, index) => ({ integration, tools: lists[index]?.tools ?? [] })),
-    );
-    const tools = withNames(offered, await this.nameTools.execute(organizationId, agentId, offered.map(toServerTool)));
+    const offered = integrations.flatMap(({ integration }, index) => {
+      const excluded = new Set(integration.excludedTools);
+      const tools = lists[index]?.tools ?? [];
+      return tools.filter(({ name }) => !excluded.has(name)).map((tool) => ({ integration, tool }));
+    });
+    const serverTools = offered.map(({ integration: { id: integrationId, settings }, tool: { name: tool } }) => ({
+      ...{ integrationId, identity: identityOf(settings), tool },
+    }));
+    const names = offered.length === 0 ? [] : await this.namesOf(organizationId, agentId, serverTools);
+    const tools = offered.map(({ integration, tool }, index) => {
+      const { description, inputSchema } = tool;
+      return { integration, tool, definition: { name: names[index] ?? '', description, inputSchema } };
+    });
     // If a list has changed since the headers were read, the tools are of another version and are not cached.
     const read = versionOf(integrations.map((checked, index) => [checked, lists[index]?.toolsDigest]));
     if (read === version) this.named.set(agentId, { version, tools }, { size: 1 + sum(integrations.map(bytesOf)) });
     return tools;
+  }
+
+  /** The names under which the model sees the tools, in their order. New names are stored before this returns. */
+  private async namesOf(
+    organizationId: string,
+    agentId: string,
+    tools: readonly ServerTool[],
+  ): Promise<readonly string[]> {
+    const { names, changed } = nameTools(
+      await this.integrations.toolNames(this.database, organizationId, agentId),
+      tools,
+    );
+    if (changed.size === 0) return names;
+    // The lock on the agent serializes all processes, so that two that offer a new tool at the same time give it one name.
+    return this.database.transaction(async (transaction) => {
+      await lockAgent(transaction, organizationId, agentId, 'exclusive');
+      const stored = await this.integrations.toolNames(transaction, organizationId, agentId);
+      const named = nameTools(stored, tools);
+      await this.integrations.saveToolNames(transaction, organizationId, agentId, named.changed);
+      return named.names;
+    });
   }
 }
 
@@ -156,31 +189,6 @@ function withinLimits(integrations: readonly AgentIntegration[]): AgentIntegrati
     const fits = bytes + toolsBytes <= MAX_AGENT_TOOL_BYTES && count + toolsCount <= MAX_AGENT_TOOLS;
     if (fits) [bytes, count] = [bytes + toolsBytes, count + toolsCount];
     return fits;
-  });
-}
-
-interface Listed {
-  readonly integration: Integration;
-  readonly tools: readonly ListedTool[];
-}
-
-type Offered = Omit<AgentTool, 'definition'>;
-
-function offeredTools(lists: readonly Listed[]): Offered[] {
-  return lists.flatMap(({ integration, tools }) => {
-    const excluded = new Set(integration.excludedTools);
-    return tools.filter(({ name }) => !excluded.has(name)).map((tool) => ({ integration, tool }));
-  });
-}
-
-function toServerTool({ integration: { id: integrationId, settings }, tool: { name: tool } }: Offered): ServerTool {
-  return { integrationId, identity: identityOf(settings), tool };
-}
-
-function withNames(tools: readonly Offered[], names: readonly string[]): AgentTool[] {
-  return tools.map(({ integration, tool }, index) => {
-    const { description, inputSchema } = tool;
-    return { integration, tool, definition: { name: names[index] ?? '', description, inputSchema } };
   });
 }
 

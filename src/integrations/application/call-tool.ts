@@ -54,7 +54,7 @@ export class CallTool {
       this.logger.warn({ integrationId: integration.id, tool: name, reason, detail }, 'A tool server failed');
       // The stored list may be outdated: the server is down, or reports an unknown tool.
       if (MAY_HAVE_CHANGED.includes(reason)) this.events.publish(new CallFailed(integration));
-      // The check stores that the sign-in is no longer valid, which only the server knows.
+      // The check stores the new status, because only the server can tell that the sign-in is no longer valid.
       if (reason === 'needs_authorization') void this.lists.check(integration);
       return { output: message, isError: true };
     }

@@ -4,6 +4,7 @@ import type { ApiKeyPrincipal } from '../../access/index.js';
 import { Clock } from '../../platform/clock/index.js';
 import { Database, type Transaction } from '../../platform/database/index.js';
 import { EventBus } from '../../platform/events/index.js';
+import { AppCatalogue } from '../catalogue/app-catalogue.js';
 import { haveSameServer, identityOf, type Integration, type IntegrationSettings } from '../domain/integration.js';
 import { type IntegrationRequest, settingsAfter } from '../domain/integration-request.js';
 import { IntegrationIdentityMismatch, IntegrationNotFound } from '../domain/integrations.errors.js';
@@ -12,7 +13,6 @@ import type { IntegrationWithState } from '../domain/tool-list.js';
 import { IntegrationRepository } from '../persistence/integration.repository.js';
 import { IntegrationStateRepository } from '../persistence/integration-state.repository.js';
 import { CheckIntegration } from './check-integration.js';
-import { ValidateApp } from './validate-app.js';
 import { IntegrationSecrets } from './integration-secrets.js';
 import { RequireChangeable } from './require-changeable.js';
 
@@ -30,7 +30,7 @@ export class ChangeIntegration {
     private readonly states: IntegrationStateRepository,
     private readonly requireChangeable: RequireChangeable,
     private readonly secrets: IntegrationSecrets,
-    private readonly validateApp: ValidateApp,
+    private readonly catalogue: AppCatalogue,
     private readonly checkIntegration: CheckIntegration,
     private readonly clock: Clock,
     private readonly events: EventBus,
@@ -54,7 +54,7 @@ export class ChangeIntegration {
       const agentIds = await this.requireChangeable.execute(caller, agentId, id, transaction);
       requireSameIdentity(current.settings, request.settings);
       // After the identity check: the rules of another app would not help the caller.
-      this.validateApp.execute(request);
+      this.catalogue.requireValid(request);
       return { ...(await this.change(transaction, current, request)), agentIds };
     });
     if (!isChanged) return { integration, state: await this.states.find(organizationId, id) };

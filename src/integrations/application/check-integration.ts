@@ -12,10 +12,7 @@ import { withinTime } from '../mcp/within-time.js';
 import { IntegrationRepository } from '../persistence/integration.repository.js';
 import { IntegrationStateRepository } from '../persistence/integration-state.repository.js';
 import { RefusedSchemas } from './refused-schemas.js';
-import { ServerConnections } from './server-connections.js';
-
-/** `new_connection` ignores the backoff after earlier failures. The former connection stays open for the calls that use it. */
-export type CheckedOver = 'new_connection' | 'open_connection';
+import { type ConnectionPurpose, ServerConnections } from './server-connections.js';
 
 type Finding = Pick<ServerFinding, 'status' | 'error' | 'tools'>;
 
@@ -34,9 +31,9 @@ export class CheckIntegration {
   ) {}
 
   /** Takes at most `CONNECT_MS`. If the server fails, the stored list stays and the state has an `error`. */
-  async execute(integration: Integration, over: CheckedOver = 'new_connection'): Promise<IntegrationOverview> {
+  async execute(integration: Integration, purpose: ConnectionPurpose = 'new_connection'): Promise<IntegrationOverview> {
     const { organizationId, id, revision } = integration;
-    const finding = await this.listTools(integration, over);
+    const finding = await this.listTools(integration, purpose);
     const overview = await this.states.save(integration, { revision, ...finding, checkedAt: this.clock.now() });
     if (finding.status === 'connected') this.refusedSchemas.forget(integration);
     const agentIds = await this.integrations.agentIdsOf(this.database, organizationId, id);
@@ -54,13 +51,11 @@ export class CheckIntegration {
     }
   }
 
-  private async listTools(integration: Integration, over: CheckedOver): Promise<Finding> {
+  private async listTools(integration: Integration, purpose: ConnectionPurpose): Promise<Finding> {
     const bound = { clock: this.clock, ms: CONNECT_MS, signal: new AbortController().signal };
     try {
       const tools = await withinTime(bound, (signal) =>
-        over === 'new_connection'
-          ? this.connections.useNew(integration, (connection) => connection.listTools(signal), signal)
-          : this.connections.look(integration, (connection) => connection.listTools(signal), signal),
+        this.connections.use(integration, (connection) => connection.listTools(signal), signal, purpose),
       );
       const missing = await this.connections.missingPermissions(integration);
       return missing

@@ -6,6 +6,7 @@ import { Clock } from '../../platform/clock/index.js';
 import { Database, type Transaction } from '../../platform/database/index.js';
 import { EventBus } from '../../platform/events/index.js';
 import { newId } from '../../platform/ids/index.js';
+import { AppCatalogue } from '../catalogue/app-catalogue.js';
 import { agree, identityOf, type Integration } from '../domain/integration.js';
 import type { IntegrationRequest } from '../domain/integration-request.js';
 import { IntegrationExists, TooManyIntegrations } from '../domain/integrations.errors.js';
@@ -15,7 +16,6 @@ import { MAX_INTEGRATIONS_PER_AGENT } from '../limits.js';
 import { IntegrationRepository } from '../persistence/integration.repository.js';
 import { IntegrationStateRepository } from '../persistence/integration-state.repository.js';
 import { CheckIntegration } from './check-integration.js';
-import { ValidateApp } from './validate-app.js';
 import { IntegrationSecrets } from './integration-secrets.js';
 
 const SIGNED_IN_FOR_OTHERS =
@@ -35,7 +35,7 @@ export class CreateIntegration {
     private readonly integrations: IntegrationRepository,
     private readonly states: IntegrationStateRepository,
     private readonly secrets: IntegrationSecrets,
-    private readonly validateApp: ValidateApp,
+    private readonly catalogue: AppCatalogue,
     private readonly checkIntegration: CheckIntegration,
     private readonly clock: Clock,
     private readonly events: EventBus,
@@ -47,7 +47,7 @@ export class CreateIntegration {
    */
   async execute(caller: ApiKeyPrincipal, agentId: string, request: IntegrationRequest): Promise<IntegrationWithState> {
     const { organizationId } = caller;
-    this.validateApp.execute(request);
+    this.catalogue.requireValid(request);
     const { integration, isNew, agentIds } = await this.database.transaction(async (transaction) => {
       if ((await lockAgent(transaction, organizationId, agentId, 'exclusive')) === null) throw new AgentNotFound();
       const attached = await this.attach(transaction, caller, agentId, request);

@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import type { Transaction } from '../../platform/database/index.js';
+import type { SqlExecutor, Transaction } from '../../platform/database/index.js';
 import { ValidationFailed } from '../../platform/errors/index.js';
 import { type SecretRef, SecretUnreadable, Vault } from '../../platform/vault/index.js';
 import { headerField, type Integration, type IntegrationSettings, secretFieldsOf } from '../domain/integration.js';
@@ -25,7 +25,7 @@ export class IntegrationSecrets {
   /** Whether the sent values equal all stored ones. Compares in constant time. */
   async agree(transaction: Transaction, integration: Integration, sent: Secrets): Promise<boolean> {
     const fields = secretFieldsOf(integration.settings);
-    const stored = await this.stored(transaction, integration);
+    const stored = await this.readable(transaction, integration);
     const same = fields.map((field) => sameSecret(stored.get(field), sent.get(field)));
     return sent.size === fields.length && same.every(Boolean);
   }
@@ -43,13 +43,13 @@ export class IntegrationSecrets {
     request: IntegrationRequest,
     settings: IntegrationSettings,
   ): Promise<boolean> {
-    const stored = await this.stored(transaction, current);
+    const stored = await this.readable(transaction, current);
     requireKept(request, current.settings, settings, stored);
     const fields = secretFieldsOf(settings);
     if (leavesOrigin(current.settings, settings) || leavesOAuth(current.settings, settings)) {
       // This removes OAuth tokens too, whose field names are unknown here.
       await this.removeAll(transaction, current);
-      const kept = fields.flatMap((field): [string, string][] => entryOf(field, stored));
+      const kept = [...stored].filter(([field]) => fields.includes(field));
       await this.store(transaction, current, new Map([...kept, ...request.newSecrets]));
       return true;
     }
@@ -63,38 +63,41 @@ export class IntegrationSecrets {
     return dropped.length + changed.length > 0;
   }
 
-  /** By field, without secrets that cannot be decrypted: the customer can replace those by storing new ones. */
-  private async stored(transaction: Transaction, integration: Integration): Promise<Secrets> {
-    const fields = secretFieldsOf(integration.settings);
+  /** The stored values by field. @throws SecretUnreadable */
+  async read(
+    integration: Integration,
+    fields: readonly string[] = secretFieldsOf(integration.settings),
+    source?: SqlExecutor,
+  ): Promise<Secrets> {
     const refs = fields.map((field) => secretRef(integration, field));
-    const values = await this.readable(transaction, refs);
+    const values = await this.vault.readMany(refs, source);
     return new Map(
       fields.flatMap((field, index) => (values[index] === undefined ? [] : [[field, values[index]] as const])),
     );
   }
 
-  private async readable(transaction: Transaction, refs: readonly SecretRef[]): Promise<(string | undefined)[]> {
+  /** As `read`, without secrets that cannot be decrypted: the customer can replace those by storing new ones. */
+  private async readable(
+    transaction: Transaction,
+    integration: Integration,
+    fields = secretFieldsOf(integration.settings),
+  ): Promise<Secrets> {
     try {
-      return await this.vault.readMany(refs, transaction);
+      return await this.read(integration, fields, transaction);
     } catch (error) {
       if (!(error instanceof SecretUnreadable)) throw error;
-      const [only, ...others] = refs;
-      if (others.length === 0 || !only) return [undefined];
+      const readable: [string, string][] = [];
       // At least one is unreadable: read each alone.
-      const values: (string | undefined)[] = [];
-      for (const ref of refs) values.push(...(await this.readable(transaction, [ref])));
-      return values;
+      for (const field of fields.length > 1 ? fields : []) {
+        readable.push(...(await this.readable(transaction, integration, [field])));
+      }
+      return new Map(readable);
     }
   }
 }
 
 function secretRef({ organizationId, id }: Integration, field: string): SecretRef {
   return { organizationId, recordId: id, field };
-}
-
-function entryOf(field: string, stored: Secrets): [string, string][] {
-  const value = stored.get(field);
-  return value === undefined ? [] : [[field, value]];
 }
 
 /** Compares digests, because `timingSafeEqual` needs equal lengths. */

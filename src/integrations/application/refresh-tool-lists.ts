@@ -60,7 +60,7 @@ export class RefreshToolLists {
   /** Reads the integration again, because the caller's may be outdated: the service must not connect for a removed integration. */
   private async checkCurrent({ organizationId, id }: Integration): Promise<void> {
     const current = await this.integrations.find(organizationId, id);
-    if (current) await this.checkIntegration.execute(current, 'open_connection');
+    if (current) await this.checkIntegration.execute(current, 'background');
   }
 }
 

@@ -7,10 +7,11 @@ import { EventBus } from '../../platform/events/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
 import type { Integration } from '../domain/integration.js';
 import { IntegrationChecked } from '../domain/integrations.events.js';
-import { isRefusalOf, refusalError } from '../domain/schema-refusal.js';
 import { MAX_REFUSED_SCHEMAS, REFUSED_SCHEMA_MS } from '../limits.js';
 import { IntegrationRepository } from '../persistence/integration.repository.js';
 import { type AgentIntegration, IntegrationStateRepository } from '../persistence/integration-state.repository.js';
+
+const UNNAMED = 'a tool, without saying which';
 
 /** A tool of a server, and the provider whose models are offered it. */
 export interface JudgedTool {
@@ -103,4 +104,27 @@ function toolKey(provider: string, tool: string): string {
 
 function revisionKey({ id, revision }: Integration): string {
   return `${id}/${revision}`;
+}
+
+/** The `error` of a connected integration with a tool whose schema a provider refuses. */
+function refusalError(
+  provider: string,
+  tool: string,
+  { isNamed, reason }: Extract<SchemaVerdict, { accepted: false }>,
+): string {
+  const offered = isNamed ? 'The tool is' : 'Tools are';
+  const detail = reason === '' ? '' : ` It said: ${reason}.`;
+  return (
+    `${refused(provider, isNamed ? `the tool ${JSON.stringify(tool)}` : UNNAMED)}.${detail} ${offered} offered with any object as ` +
+    'input until the server has been checked again or a request with the schema succeeds.'
+  );
+}
+
+/** Whether `refusalError` made the error for this provider, for this tool or an unnamed one. */
+function isRefusalOf(error: string, provider: string, tool: string): boolean {
+  return [`the tool ${JSON.stringify(tool)}`, UNNAMED].some((what) => error.startsWith(`${refused(provider, what)}.`));
+}
+
+function refused(provider: string, what: string): string {
+  return `The model provider (${provider}) refused the schema of ${what}`;
 }

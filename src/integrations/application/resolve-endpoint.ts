@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Settings } from '../../platform/config/index.js';
 import { Database } from '../../platform/database/index.js';
 import { EventBus } from '../../platform/events/index.js';
-import { type SecretRef, SecretUnreadable, Vault } from '../../platform/vault/index.js';
+import { SecretUnreadable } from '../../platform/vault/index.js';
 import { AppCatalogue } from '../catalogue/app-catalogue.js';
 import { catalogueEndpoint } from '../catalogue/catalogue-endpoint.js';
 import {
@@ -19,6 +19,7 @@ import { McpFailure } from '../mcp/mcp-failure.js';
 import { OAuthGrants } from '../oauth/oauth-grants.js';
 import { ProtectedServers } from '../oauth/protected-servers.js';
 import { IntegrationRepository } from '../persistence/integration.repository.js';
+import { IntegrationSecrets } from './integration-secrets.js';
 
 const UNREADABLE = 'The secrets of the integration cannot be decrypted. Store them again by changing the integration.';
 
@@ -26,7 +27,7 @@ const UNREADABLE = 'The secrets of the integration cannot be decrypted. Store th
 @Injectable()
 export class ResolveEndpoint {
   constructor(
-    private readonly vault: Vault,
+    private readonly secrets: IntegrationSecrets,
     private readonly catalogue: AppCatalogue,
     private readonly servers: ProtectedServers,
     private readonly grants: OAuthGrants,
@@ -56,39 +57,18 @@ export class ResolveEndpoint {
     throw new McpFailure('refused', 'The integration has just been changed. Try again.');
   }
 
-  private endpointOf(integration: Integration): Promise<McpEndpoint> {
+  private async endpointOf(integration: Integration): Promise<McpEndpoint> {
     const { settings } = integration;
     switch (settings.type) {
       case 'custom-mcp':
-        return this.custom(integration, settings);
+        return customEndpoint(settings, await this.secretsOf(integration));
       case 'workflow-platform':
-        return Promise.resolve(this.workflowPlatform(integration, settings));
+        return this.workflowPlatform(integration, settings);
       case 'managed-mcp':
         return this.managed(integration, settings);
       default:
         return settings satisfies never;
     }
-  }
-
-  private async custom(
-    integration: Integration,
-    { url, transportType, headers }: CustomMcpSettings,
-  ): Promise<HttpEndpoint> {
-    const named = Object.entries(headers);
-    const secretNames = named.flatMap(([name, { type }]) => (type === 'secret' ? [name] : []));
-    const secrets = await this.secrets(integration, secretNames, headerField);
-    const values = named.map(
-      ([name, header]) => [name, header.type === 'plain_text' ? header.value : secrets.get(name)] as const,
-    );
-    const present = values.filter((entry): entry is [string, string] => entry[1] !== undefined);
-    return {
-      kind: 'http',
-      transport: transportType,
-      url,
-      headers: Object.fromEntries(present),
-      chosenBy: 'customer',
-      secrets: [...secrets.values()],
-    };
   }
 
   private workflowPlatform({ organizationId }: Integration, { nameSlug }: WorkflowPlatformSettings): HttpEndpoint {
@@ -107,29 +87,39 @@ export class ResolveEndpoint {
   private async managed(integration: Integration, { app: slug, envNames }: ManagedMcpSettings): Promise<McpEndpoint> {
     const app = this.catalogue.find(slug);
     if (!app) throw new McpFailure('refused', `The app ${slug} is no longer in the catalogue.`);
-    const secrets = await this.secrets(integration, envNames, environmentField);
-    return catalogueEndpoint(app, integration, Object.fromEntries(secrets), this.settings);
+    const secrets = await this.secretsOf(integration);
+    const values = present(envNames.map((name) => [name, secrets.get(environmentField(name))]));
+    return catalogueEndpoint(app, integration, values, this.settings);
   }
 
-  /** By name; missing ones are left out. */
-  private async secrets(
-    { organizationId, id: recordId }: Integration,
-    names: readonly string[],
-    fieldOf: (name: string) => string,
-  ): Promise<ReadonlyMap<string, string>> {
-    const values = await this.readable(names.map((name) => ({ organizationId, recordId, field: fieldOf(name) })));
-    return new Map(
-      names.flatMap((name, index) => (values[index] === undefined ? [] : [[name, values[index]] as const])),
-    );
-  }
-
-  private async readable(refs: readonly SecretRef[]): Promise<(string | undefined)[]> {
+  private async secretsOf(integration: Integration): Promise<ReadonlyMap<string, string>> {
     try {
-      return await this.vault.readMany(refs);
+      return await this.secrets.read(integration);
     } catch (error) {
       if (error instanceof SecretUnreadable)
         throw new McpFailure('refused', UNREADABLE, { detail: error.message, cause: error });
       throw error;
     }
   }
+}
+
+function customEndpoint(
+  { url, transportType, headers }: CustomMcpSettings,
+  secrets: ReadonlyMap<string, string>,
+): HttpEndpoint {
+  const values = Object.entries(headers).map(
+    ([name, header]) => [name, header.type === 'plain_text' ? header.value : secrets.get(headerField(name))] as const,
+  );
+  return {
+    kind: 'http',
+    transport: transportType,
+    url,
+    headers: present(values),
+    chosenBy: 'customer',
+    secrets: [...secrets.values()],
+  };
+}
+
+function present(entries: readonly (readonly [string, string | undefined])[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(entries.filter((entry): entry is [string, string] => entry[1] !== undefined));
 }

@@ -1,23 +1,32 @@
 import { Injectable } from '@nestjs/common';
 import { EventBus } from '../../platform/events/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
-import { IntegrationChanged, ToolsChanged } from '../domain/integrations.events.js';
+import { IntegrationChanged, OAuthGrantChanged, ToolsChanged } from '../domain/integrations.events.js';
 import type { Integration } from '../domain/integration.js';
-import { type ConnectionKey, ConnectionPool } from '../mcp/connection-pool.js';
-import { McpConnector, type McpConnection } from '../mcp/mcp-connection.js';
+import { ProcessMcpConnector } from '../local/process-mcp-connector.js';
+import { ConnectionPool } from '../mcp/connection-pool.js';
+import { HttpMcpConnector } from '../mcp/http-mcp-connector.js';
+import type { McpConnection } from '../mcp/mcp-connection.js';
 import type { McpFailure } from '../mcp/mcp-failure.js';
-import { needsAuthorization } from '../oauth/needs-authorization.js';
-import { OAuthGrantChanged } from '../oauth/oauth.events.js';
+import type { ConnectionKey } from '../mcp/pooled-connection.js';
+import { needsAuthorization } from '../oauth/oauth.errors.js';
 import { OAuthGrants } from '../oauth/oauth-grants.js';
 import { ProtectedServers } from '../oauth/protected-servers.js';
 import { ResolveEndpoint } from './resolve-endpoint.js';
+
+/**
+ * `background` work does not keep an idle connection open. `new_connection` ignores the backoff after earlier failures; the former
+ * connection stays open for the calls that use it.
+ */
+export type ConnectionPurpose = 'call' | 'background' | 'new_connection';
 
 /** Pooled connections to the servers of integrations (`ConnectionPool`). */
 @Injectable()
 export class ServerConnections {
   constructor(
     private readonly pool: ConnectionPool,
-    private readonly connector: McpConnector,
+    private readonly httpConnector: HttpMcpConnector,
+    private readonly processConnector: ProcessMcpConnector,
     private readonly endpoints: ResolveEndpoint,
     private readonly servers: ProtectedServers,
     private readonly grants: OAuthGrants,
@@ -33,39 +42,14 @@ export class ServerConnections {
     integration: Integration,
     work: (connection: McpConnection) => Promise<Result>,
     signal: AbortSignal,
-  ): Promise<Result> {
-    return this.pool.use(
-      await this.connectionKey(integration),
-      (pooled) => this.open(integration, pooled),
-      work,
-      signal,
-    );
-  }
-
-  /** As `use`, for background work (`ConnectionPool.look`). */
-  async look<Result>(
-    integration: Integration,
-    work: (connection: McpConnection) => Promise<Result>,
-    signal: AbortSignal,
-  ): Promise<Result> {
-    return this.pool.look(
-      await this.connectionKey(integration),
-      (pooled) => this.open(integration, pooled),
-      work,
-      signal,
-    );
-  }
-
-  /** As `use`, over a new connection, regardless of the backoff after earlier failures. */
-  async useNew<Result>(
-    integration: Integration,
-    work: (connection: McpConnection) => Promise<Result>,
-    signal: AbortSignal,
+    purpose: ConnectionPurpose = 'call',
   ): Promise<Result> {
     const key = await this.connectionKey(integration);
-    // No await between these: another call could open the new connection first.
-    this.pool.renew(integration.id);
-    return this.pool.use(key, (pooled) => this.open(integration, pooled, true), work, signal);
+    const isNew = purpose === 'new_connection';
+    // No await between this and `use`: another call could open the new connection first.
+    if (isNew) this.pool.renew(integration.id);
+    const open = (pooled: AbortSignal): Promise<McpConnection> => this.open(integration, pooled, isNew);
+    return this.pool.use({ key, open, work, signal, isBackground: purpose === 'background' });
   }
 
   /** The failure for missing permissions, if calls were refused since the sign-in; listing may work without them. */
@@ -79,7 +63,7 @@ export class ServerConnections {
     return this.pool.has(id);
   }
 
-  private async open(integration: Integration, signal: AbortSignal, anew = false): Promise<McpConnection> {
+  private async open(integration: Integration, signal: AbortSignal, ignoresBackoff: boolean): Promise<McpConnection> {
     const endpoint = await this.endpoints.execute(integration);
     const { organizationId, id: integrationId } = integration;
     const onListenFailed = ({ message, detail }: McpFailure): void => {
@@ -89,7 +73,10 @@ export class ServerConnections {
       );
     };
     const onToolsChanged = (): void => this.events.publish(new ToolsChanged(integration));
-    return this.connector.connect(endpoint, { signal, onToolsChanged, onListenFailed, anew });
+    const options = { signal, onToolsChanged, onListenFailed, ignoresBackoff };
+    return endpoint.kind === 'http'
+      ? this.httpConnector.connect(endpoint, options)
+      : this.processConnector.connect(endpoint, options);
   }
 
   /** Includes the grant's version, because a session belongs to the person who signed in. */

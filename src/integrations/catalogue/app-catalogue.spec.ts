@@ -17,7 +17,7 @@ function catalogueOf(environment: Readonly<Record<string, string>>): AppCatalogu
   return new AppCatalogue(readSettings(environment, { role: 'all', demo: false }));
 }
 
-/** With a file of an operator. */
+/** With a file of the operator. */
 function catalogueWith(content: unknown): AppCatalogue {
   const path = join(folder, 'apps.json');
   writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content));
@@ -28,7 +28,7 @@ const LOCAL = { slug: 'notes', name: 'Notes', transport: 'local', command: 'note
 const REMOTE = { slug: 'crm', name: 'CRM', transport: 'remote', url: 'http://crm.internal:8080/mcp' };
 
 describe("the project's catalogue", () => {
-  it('keeps to the rules that hold for an operator, with every slug once', () => {
+  it('follows the rules for operators, with unique slugs', () => {
     expect(new Set(builtInApps.map(({ slug }) => slug)).size).toBe(builtInApps.length);
     for (const { oauth, ...entry } of builtInApps) {
       const given = entry.transport === 'remote' ? { ...entry, oauth } : entry;
@@ -36,7 +36,7 @@ describe("the project's catalogue", () => {
     }
   });
 
-  it('has at least a dozen remote apps, all of them over https, and two local ones that are installed', () => {
+  it('has at least a dozen remote apps over https, and two installed local ones', () => {
     const remote = builtInApps.filter((entry) => entry.transport === 'remote');
     expect(remote.length).toBeGreaterThanOrEqual(12);
     for (const { url } of remote) expect(url).toMatch(/^https:\/\//);
@@ -69,7 +69,7 @@ describe('MCP_CATALOGUE', () => {
       [{ ...REMOTE, url: `ftp://${canary}` }],
       'entry 1 (crm): url: must be an http or https URL',
     ],
-    ['a field that nobody knows', [{ ...REMOTE, more: canary }], 'entry 1 (crm): '],
+    ['an unknown field', [{ ...REMOTE, more: canary }], 'entry 1 (crm): '],
     [
       'names for an app that people authorize',
       [{ ...REMOTE, oauth: true, envNames: ['KEY'] }],
@@ -104,7 +104,7 @@ describe('MCP_CATALOGUE', () => {
     },
   );
 
-  it('stops the start where there is no such file', () => {
+  it('stops the start if the file does not exist', () => {
     const path = join(folder, 'missing.json');
     expect(() => catalogueOf({ MCP_CATALOGUE: path })).toThrow(
       `MCP_CATALOGUE: the file "${path}" cannot be read (ENOENT)`,

@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { z } from 'zod';
 import { InvalidSetting, readJsonFile, Settings } from '../../platform/config/index.js';
+import { ValidationFailed } from '../../platform/errors/index.js';
+import type { IntegrationRequest } from '../domain/integration-request.js';
 import { builtInApps } from './built-in-apps.js';
 import { type CatalogueEntry, catalogueEntry } from './catalogue-entry.js';
 
@@ -26,6 +28,25 @@ export class AppCatalogue {
 
   find(slug: string): CatalogueEntry | undefined {
     return this.bySlug.get(slug);
+  }
+
+  /** @throws ValidationFailed for a request that contradicts the catalogue */
+  requireValid({ settings, keepsEnvironment }: IntegrationRequest): void {
+    if (settings.type !== 'managed-mcp') return;
+    const app = this.find(settings.app);
+    if (!app) {
+      throw new ValidationFailed(
+        'body/app must be the slug of an app of the catalogue; GET /v1/integrations/apps lists them',
+      );
+    }
+    const { name, oauth, envNames } = app;
+    if (oauth && !keepsEnvironment) {
+      throw new ValidationFailed(`body/secrets is not allowed: ${name} is signed in to with OAuth`);
+    }
+    const unknown = settings.envNames.find((each) => !envNames.includes(each));
+    if (unknown === undefined) return;
+    const known = envNames.length === 0 ? 'it has none' : `it has ${envNames.join(', ')}`;
+    throw new ValidationFailed(`body/secrets/envMap/${unknown} is no environment variable of ${name}; ${known}`);
   }
 }
 

@@ -31,12 +31,12 @@ describe('the name of a header', () => {
     ],
     ...['Accept-Encoding', 'Http2-Settings', 'Proxy-Authorization', 'Content-Type', 'Accept', 'Last-Event-Id'],
     ...['Mcp-Session-Id', 'Mcp-Protocol-Version', 'Mcp-Method', 'Mcp-Name', 'Mcp-Param-Region'],
-  ])('may not be %s, whose value is decided elsewhere', (name) => {
+  ])('may not be %s, which the client sets itself', (name) => {
     for (const spelling of [name, name.toUpperCase()])
       expect(headerNameFault(spelling)).toBe('is a header that cannot be set');
   });
 
-  it('stands once, whatever its case', () => {
+  it('may appear once, in any case', () => {
     expect(repeatedHeader(['a', 'b', 'A'])).toBe('A');
     expect(repeatedHeader(['a', 'b', 'ab'])).toBeUndefined();
   });
@@ -68,13 +68,13 @@ describe('the value of a header', () => {
     expect(isHeaderValue(value)).toBe(false);
   });
 
-  it('is judged in time that grows with its length alone', () => {
+  it('is validated in time proportional to its length', () => {
     expect(isHeaderValue(`${'x '.repeat(4_095)}\n`)).toBe(false);
   });
 });
 
 describe('authentication', () => {
-  it('names a header that is there, or decides the authorization by itself', () => {
+  it('must name an existing header, or excludes the authorization header', () => {
     expect(authFault({ type: 'static', headerKey: 'x-key' }, ['X-Key'])).toBeUndefined();
     expect(authFault({ type: 'static', headerKey: 'X-Other' }, ['X-Key'])).toMatch(/^auth\/headerKey /);
     expect(authFault({ type: 'oauth' }, ['Authorization'])).toMatch(/^httpHeaders\/Authorization /);

@@ -27,6 +27,16 @@ export class CallFailed extends DomainEvent {
   }
 }
 
+/** A person signed in to an integration's server, the grant was lost, or the server requires more permissions. */
+export class OAuthGrantChanged extends DomainEvent {
+  constructor(
+    readonly organizationId: string,
+    readonly integrationId: string,
+  ) {
+    super();
+  }
+}
+
 /** A new state of an integration's server has been stored. */
 export class IntegrationChecked extends DomainEvent {
   constructor(

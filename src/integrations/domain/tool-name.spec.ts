@@ -29,19 +29,19 @@ function keptAfter(kept: NamesOfAgent, tools: readonly ServerTool[]): NamesOfAge
 }
 
 describe('the name that the model sees', () => {
-  it('holds the slug and the tool', () => {
+  it('contains the slug and the tool', () => {
     expect(nameOf('everything', 'echo')).toBe('mcp__everything__echo');
     expect(nameOf('Our Weather (EU)', 'get_forecast')).toBe('mcp__our-weather-eu__get_forecast');
     expect(nameOf('google_sheets', 'rows.read')).toBe('mcp__google_sheets__rows_read');
     expect(nameOf('Über', 'ask')).toBe('mcp__uber__ask');
   });
 
-  it('has a slug also where the label has no letter that could be part of one', () => {
+  it('has a slug even if the label has no usable letter', () => {
     expect(slugOf('天気')).toMatch(/^app-[0-9a-f]{8}$/);
     expect(slugOf('天気')).not.toBe(slugOf('地図'));
   });
 
-  it('is shortened with a hash, so that long names which begin alike stay apart', () => {
+  it('is shortened with a hash, so that long names with the same beginning differ', () => {
     const long = 'a'.repeat(100);
     const [first, second] = namesOf([
       { integrationId: id, identity: 'app', tool: `${long}1` },
@@ -55,7 +55,7 @@ describe('the name that the model sees', () => {
   const mine = { integrationId: id, identity: 'My App', tool: 'run' };
   const theirs = { integrationId: other, identity: 'my-app', tool: 'run' };
 
-  it('stays with the tool that had it first; the next that would have it gets a hash', () => {
+  it('stays with the first tool; the next tool of the same name gets a hash', () => {
     const [first, second] = namesOf([mine, theirs]);
     expect(first).toBe('mcp__my-app__run');
     expect(second).toMatch(/^mcp__my-app__run_[0-9a-f]{8}$/);
@@ -63,14 +63,14 @@ describe('the name that the model sees', () => {
     expect(namesOf([mine, theirs], kept)).toEqual([expect.stringMatching(/^mcp__my-app__run_[0-9a-f]{8}$/), first]);
   });
 
-  it('stays taken while the tool is not listed, and is the tool’s again when it is', () => {
+  it('stays reserved while the tool is not listed', () => {
     const kept = keptAfter(NONE_KEPT, [mine]);
     const later = keptAfter(kept, [theirs]);
     expect(namesOf([theirs, mine], later)).toEqual([expect.stringMatching(/_[0-9a-f]{8}$/), 'mcp__my-app__run']);
     expect(nameTools(later, [theirs, mine]).changed.size).toBe(0);
   });
 
-  it('is unique within one server, also when a tool has the name of another one with its hash', () => {
+  it('is unique within one server, even if a tool is named like another one with its hash', () => {
     const [dotted, plain] = [
       { ...mine, tool: 'rows.read' },
       { ...mine, tool: 'rows_read' },
@@ -107,7 +107,7 @@ describe('the name that the model sees', () => {
     );
   });
 
-  it('is one that every provider takes, and never shared', () => {
+  it('is valid for every provider, and unique', () => {
     const tool = fc.record({
       integrationId: fc.constantFrom(id, other),
       identity: fc.string({ unit: 'binary', maxLength: 80 }),

@@ -35,7 +35,7 @@ export function HttpHeadersField(kinds: readonly HeaderKind[], options: FieldOpt
     type: 'object',
     maxProperties: MAX_HEADERS,
     propertyNames: { minLength: HEADER_NAME_LENGTH.min, maxLength: HEADER_NAME_LENGTH.max },
-    additionalProperties: { oneOf: kinds.map((kind) => SCHEMAS[kind]) },
+    additionalProperties: { oneOf: kinds.map((kind) => ({ ...SCHEMAS[kind], additionalProperties: false })) },
   };
   const fault = (value: unknown): string | undefined => headersFault(value, kinds);
   const message = ({ value }: { value: unknown }): string => fault(value) ?? '';
@@ -52,39 +52,33 @@ const VALUE = {
   maxLength: HEADER_VALUE_LENGTH.max,
   description: 'The value that is sent, in characters that an HTTP header can carry.',
 };
-
-const KINDS = {
-  plain_text: 'Stored in clear, and returned.',
-  secret: 'Kept in the vault, and never returned.',
-  vault: 'The stored secret.',
-} satisfies Record<HeaderKind, string>;
+const KEY_NAME = {
+  type: 'string',
+  minLength: KEY_NAME_LENGTH.min,
+  maxLength: KEY_NAME_LENGTH.max,
+  description: 'As it was returned; optional.',
+};
 
 const SCHEMAS = {
-  plain_text: headerSchema('plain_text', { value: VALUE }, ['value']),
-  secret: headerSchema('secret', { value: VALUE }, ['value']),
+  plain_text: taggedSchema('plain_text', 'Stored in clear, and returned.', { value: VALUE }, ['value']),
+  secret: taggedSchema('secret', 'Kept in the vault, and never returned.', { value: VALUE }, ['value']),
   vault: {
-    ...headerSchema(
-      'vault',
-      {
-        keyName: {
-          type: 'string',
-          minLength: KEY_NAME_LENGTH.min,
-          maxLength: KEY_NAME_LENGTH.max,
-          description: 'As it was returned; optional.',
-        },
-      },
-      [],
-    ),
+    ...taggedSchema('vault', 'The stored secret.', { keyName: KEY_NAME }),
     description: 'Keeps the stored secret.',
   },
 } satisfies Record<HeaderKind, object>;
 
-function headerSchema(kind: HeaderKind, properties: object, required: readonly string[]): object {
+/** The OpenAPI schema of an object with this `type`. */
+export function taggedSchema(
+  type: HeaderKind,
+  description: string,
+  properties: object,
+  required: string[] = [],
+): object {
   return {
     type: 'object',
     required: ['type', ...required],
-    properties: { type: { type: 'string', enum: [kind], description: KINDS[kind] }, ...properties },
-    additionalProperties: false,
+    properties: { type: { type: 'string', enum: [type], description }, ...properties },
   };
 }
 
@@ -115,10 +109,8 @@ function headerFault(header: unknown, kinds: readonly HeaderKind[]): string | un
   const unknown = Object.keys(rest).find((name) => name !== known);
   if (unknown !== undefined) return `/${unknown.slice(0, MAX_SHOWN)} is not allowed`;
   if (type === 'vault') {
-    const isRight = rest['keyName'] === undefined || isText(rest['keyName'], KEY_NAME_LENGTH);
-    return isRight
-      ? undefined
-      : `/keyName must be a string of ${KEY_NAME_LENGTH.min} to ${KEY_NAME_LENGTH.max} characters`;
+    if (rest['keyName'] === undefined || isText(rest['keyName'], KEY_NAME_LENGTH)) return undefined;
+    return `/keyName must be a string of ${KEY_NAME_LENGTH.min} to ${KEY_NAME_LENGTH.max} characters`;
   }
   if (isHeaderValue(rest['value'])) return undefined;
   const { min, max } = HEADER_VALUE_LENGTH;

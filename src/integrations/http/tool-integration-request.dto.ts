@@ -178,17 +178,15 @@ const NO_SECRETS = { newSecrets: new Map<string, string>(), keptHeaders: [], kee
 /** @throws ValidationFailed if two fields contradict each other */
 export function toIntegrationRequest(body: UpdateToolIntegrationBody): IntegrationRequest {
   const excludedTools = [...new Set(body.excludedTools ?? [])].sort();
-  return { ...partsByType(body), excludedTools };
-}
-
-function partsByType(body: UpdateToolIntegrationBody): Parts {
   switch (body.type) {
     case 'managed-mcp':
-      return managed(body);
-    case 'workflow-platform':
-      return workflow(body);
+      return { ...managed(body), excludedTools };
+    case 'workflow-platform': {
+      const { type, nameSlug, authType } = body;
+      return { ...NO_SECRETS, settings: { type, nameSlug, authType }, excludedTools };
+    }
     case 'custom-mcp':
-      return custom(body);
+      return { ...custom(body), excludedTools };
     default:
       return body satisfies never;
   }
@@ -202,10 +200,6 @@ function managed({ app, secrets }: ManagedMcpBody): Parts {
     newSecrets: new Map(variables.map(([name, value]) => [environmentField(name), value])),
     keepsEnvironment: secrets === undefined,
   };
-}
-
-function workflow({ nameSlug, authType }: WorkflowPlatformBody): Parts {
-  return { ...NO_SECRETS, settings: { type: 'workflow-platform', nameSlug, authType } };
 }
 
 function custom({ app, url, transportType, auth, httpHeaders = {} }: UpdateCustomMcpBody): Parts {

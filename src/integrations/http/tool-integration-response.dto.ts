@@ -34,6 +34,7 @@ import {
 } from '../domain/tool-list.js';
 import { MAX_AGENT_TOOL_BYTES, MAX_AGENT_TOOLS } from '../limits.js';
 import { MAX_DESCRIPTION, MAX_LIST_BYTES, MAX_TOOLS } from '../mcp/mcp-limits.js';
+import { taggedSchema } from './http-headers.field.js';
 import { AUTH_VARIANTS } from './tool-integration-request.dto.js';
 
 const MIB = 1_048_576;
@@ -50,22 +51,10 @@ interface VaultReference {
   readonly keyName: string;
 }
 
-const VAULT_REFERENCE = {
-  type: 'object',
-  required: ['type', 'keyName'],
-  properties: {
-    type: { type: 'string', enum: ['vault'], description: 'The value is in the vault.' },
-    keyName: { type: 'string', description: 'The name under which it is stored.' },
-  },
-};
-const PLAIN_HEADER = {
-  type: 'object',
-  required: ['type', 'value'],
-  properties: {
-    type: { type: 'string', enum: ['plain_text'], description: 'The value is no secret.' },
-    value: { type: 'string', description: 'The value that is sent.' },
-  },
-};
+const KEY_NAME = { type: 'string', description: 'The name under which it is stored.' };
+const VAULT_REFERENCE = taggedSchema('vault', 'The value is in the vault.', { keyName: KEY_NAME }, ['keyName']);
+const VALUE = { type: 'string', description: 'The value that is sent.' };
+const PLAIN_HEADER = taggedSchema('plain_text', 'The value is no secret.', { value: VALUE }, ['value']);
 
 export class IntegrationToolResponse {
   @StringField({ description: "The server's own name." })

@@ -1,14 +1,14 @@
-/** Local servers that a process of the service runs for one organization; `MCP_LOCAL_SERVERS` bounds all of them. */
+/** Local servers that a process of the service runs for one organization. `MCP_LOCAL_SERVERS` limits all of them. */
 export const MAX_SERVERS_PER_ORGANIZATION = 10;
 
-/** Between the failure of a server and the next attempt: doubled with every failure that follows. */
+/** The delay between a failure of a server and the next start. It doubles with every further failure. */
 export const FIRST_RESTART_MS = 1_000;
 export const MAX_RESTART_MS = 60_000;
-/** A server that ran for this long has not failed over and over. */
+/** A failure after this running time counts as the first. */
 export const RAN_WELL_MS = 60_000;
 
-/** For a server to answer which protocol it speaks; one that is silent to the question is asked in the older way. */
+/** The timeout of the probe for the protocol version. Without an answer the client uses the older protocol. */
 export const PROBE_MS = 3_000;
 
-/** What a server has not read yet of its requests. */
+/** Requests that a server has not read yet. */
 export const MAX_UNREAD_BYTES = 16_777_216;

@@ -8,19 +8,20 @@ export interface LocalServerParts {
   readonly endpoint: ProcessEndpoint;
   readonly clock: Clock;
   readonly spawn: () => Promise<ChildProcess>;
-  /** It does not run any more, and takes no place. */
+  /** The process has ended. */
   readonly onGone: (server: LocalServer) => void;
-  /** It has been connected to. */
+  /** The connection is open. */
   readonly onReady: (server: LocalServer) => void;
-  /** It did not start, or ended by itself. */
+  /** The connection failed, or the process ended by itself after `ranMs`. */
   readonly onFailure: (server: LocalServer, failure: McpFailure, ranMs: number) => void;
 }
 
-/** The process of one integration. It is connected to first, then runs, until it ends or is ended. */
+/** The process of one integration, from the attempt to connect to its end. */
 export class LocalServer {
   private child: ChildProcess | undefined;
   private state: 'connecting' | 'running' | 'ending' = 'connecting';
   private calls = 0;
+  /** Monotonic time of the last use and of the start. */
   private used: number;
   private since = 0;
   private ended: Promise<void> | undefined;
@@ -38,24 +39,24 @@ export class LocalServer {
     return this.used;
   }
 
-  /** Runs, and nobody waits for it. */
-  get idle(): boolean {
+  /** Whether it runs and no call uses it. */
+  get isIdle(): boolean {
     return this.state === 'running' && this.calls === 0;
   }
 
-  get ending(): boolean {
+  get isEnding(): boolean {
     return this.state === 'ending';
   }
 
-  /** Why it ended by itself. */
+  /** Why it failed or ended by itself. */
   get failure(): McpFailure | undefined {
     return this.reason;
   }
 
-  /** Starts the process; a further time where it ended while it was connected to. @throws McpFailure */
+  /** Starts the process, or a second one if the first exited during the handshake. @throws McpFailure */
   async spawn(): Promise<ChildProcess> {
     const child = await this.parts.spawn();
-    if (this.ending) {
+    if (this.isEnding) {
       await child.kill();
       throw new McpFailure('process', 'The local server was ended while it started.');
     }
@@ -64,7 +65,7 @@ export class LocalServer {
     return child;
   }
 
-  /** It has been connected to. */
+  /** Call when the connection is open. */
   ready(): void {
     if (this.state !== 'connecting') return;
     this.state = 'running';
@@ -72,7 +73,7 @@ export class LocalServer {
     this.parts.onReady(this);
   }
 
-  /** Keeps it from being ended for a newcomer until `work` is done. */
+  /** Another server cannot take its place until `work` is done. */
   async use<Result>(work: () => Promise<Result>): Promise<Result> {
     this.calls += 1;
     this.used = this.parts.clock.monotonic();
@@ -84,22 +85,22 @@ export class LocalServer {
     }
   }
 
-  /** It was connected to in vain: it is ended, and not started again at once. */
+  /** Call when the connection failed: ends the process and delays the next start. */
   fail(failure: McpFailure): void {
-    if (this.ending) return;
+    if (this.isEnding) return;
     this.reason = failure;
     this.parts.onFailure(this, failure, 0);
     this.leave(() => this.child?.kill());
   }
 
-  /** Ends it; the same for everybody who asks. Never rejects. */
+  /** Ends the process; repeated calls share one end. Never rejects. */
   end(): Promise<void> {
     this.leave(() => this.child?.close());
     return this.ended ?? Promise.resolve();
   }
 
   private endedByItself(child: ChildProcess, end: ProcessEnd): void {
-    // While it is connected to, the one who connects decides what that means.
+    // During the handshake the connector handles an exit.
     if (this.state !== 'running' || child !== this.child) return;
     this.reason = failureOfEnd(end);
     this.parts.onFailure(this, this.reason, this.parts.clock.monotonic() - this.since);

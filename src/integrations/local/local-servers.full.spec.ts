@@ -21,7 +21,7 @@ beforeEach(() => {
 });
 
 describe('a server that failed', () => {
-  it('is not started again at once, later and later, and as before after it ran well', async () => {
+  it('is started again with growing pauses, which reset after it ran well', async () => {
     const clock = new ManualClock();
     local = processes.begin(clock);
     const to = endpoint('exits');
@@ -45,13 +45,13 @@ describe('a server that failed', () => {
     await expect(local.connect(mended)).rejects.toEqual(failure('process', expect.stringContaining('in 1 second at')));
   });
 
-  it('is started at once when something about it has changed', async () => {
+  it('is started at once if its settings have changed', async () => {
     const to = endpoint('exits');
     await expect(local.connect(to)).rejects.toEqual(expect.anything());
     expect((await local.connect({ ...to, args: endpoint().args })).closed).toBe(false);
   });
 
-  it('is not what one is who was only asked by somebody who went away', async () => {
+  it('is not one whose caller aborted', async () => {
     const to = endpoint('silent');
     const leaving = new AbortController();
     const connecting = local.connector.connect(to, { signal: leaving.signal, onToolsChanged: () => undefined });
@@ -63,7 +63,7 @@ describe('a server that failed', () => {
   });
 });
 
-describe('a server that failed and that somebody asks for explicitly', () => {
+describe('an explicit attempt to start a server that failed', () => {
   const ended = failure('process', 'The local server ended unexpectedly (exit code 1).');
   const later = (seconds: number): unknown =>
     failure('process', expect.stringContaining(`again in ${seconds} seconds at the earliest.`));
@@ -73,7 +73,7 @@ describe('a server that failed and that somebody asks for explicitly', () => {
     local = processes.begin(clock);
   });
 
-  it('is started in spite of that, once in a second, and what comes of it counts for the others', async () => {
+  it('is made despite the pause, once in a second, and its result counts for other callers', async () => {
     const to = endpoint('exits');
     await expect(local.connect(to)).rejects.toEqual(ended);
     await clock.advance(1_000);
@@ -98,7 +98,7 @@ describe('a server that failed and that somebody asks for explicitly', () => {
     await expect(local.connect(to)).rejects.toEqual(later(16));
   });
 
-  it('keeps nobody waiting any more once it could be started', async () => {
+  it('ends the pause for all callers if it succeeds', async () => {
     const program = join(local.dataDir, 'program.mjs');
     writeFileSync(program, 'process.exit(1)');
     const to = endpoint('good', { args: [program] });
@@ -114,14 +114,14 @@ describe('a server that failed and that somebody asks for explicitly', () => {
     await expect(local.connect(to)).rejects.toEqual(later(8));
   });
 
-  it('is not waited for by somebody who went away', async () => {
+  it('is not made for a caller that aborted', async () => {
     const to = endpoint('exits');
     await expect(local.connect(to)).rejects.toEqual(ended);
     const leaving = new AbortController();
     const connecting = local.connector.connect(to, {
       signal: leaving.signal,
       onToolsChanged: () => undefined,
-      anew: true,
+      ignoresBackoff: true,
     });
     await until(() => clock.sleeping() === 1, 'it waits');
     leaving.abort(new Error('Went away'));
@@ -131,7 +131,7 @@ describe('a server that failed and that somebody asks for explicitly', () => {
 });
 
 describe('the number of local servers', () => {
-  it('is bounded: the one that has been idle for longest leaves for a newcomer', async () => {
+  it('is limited: the least recently used idle one ends for a new one', async () => {
     const clock = new ManualClock();
     local = processes.begin(clock, { MCP_LOCAL_SERVERS: '2' });
     const first = await local.connect();
@@ -143,7 +143,7 @@ describe('the number of local servers', () => {
     expect([first.closed, second.closed, third.closed]).toEqual([false, true, false]);
   });
 
-  it('is bounded: a newcomer is told so where all others are busy', async () => {
+  it('is limited: a new one fails while all others are busy', async () => {
     local = processes.begin(new ManualClock(), { MCP_LOCAL_SERVERS: '1' });
     const busy = await local.connect();
     const slow = callTool(busy, 'slow');
@@ -155,14 +155,14 @@ describe('the number of local servers', () => {
     expect(busy.closed).toBe(true);
   });
 
-  it('may be none', async () => {
+  it('can be limited to none', async () => {
     local = processes.begin(new ManualClock(), { MCP_LOCAL_SERVERS: '0' });
     await expect(local.connect()).rejects.toEqual(
       failure('process', 'Too many local servers are in use. Try again later.'),
     );
   });
 
-  it('is 10 for an organization, and takes nothing from another', async () => {
+  it('is limited to 10 for an organization, without effect on others', async () => {
     const other = await local.connect();
     const organizationId = newId();
     const own: McpConnection[] = [];
@@ -171,7 +171,7 @@ describe('the number of local servers', () => {
     expect(other.closed).toBe(false);
   });
 
-  it('is none once the service has stopped, and no more are started', async () => {
+  it('is zero after the service has stopped, and no more are started', async () => {
     const connections = await Promise.all([local.connect(), local.connect(endpoint('stubborn'))]);
     await local.servers.onApplicationShutdown();
     expect(connections.map(({ closed }) => closed)).toEqual([true, true]);

@@ -20,23 +20,19 @@ import { RestartBackoff } from './restart-backoff.js';
 const STATE_FILE = 'state';
 
 export interface Admission {
-  /** Not refused for earlier failures; see `RestartBackoff.turn`. */
-  readonly anew: boolean;
-  /** Nobody waits for it any more. */
+  /** Waits as `RestartBackoff.waitForAttempt` does, instead of being refused for earlier failures. */
+  readonly ignoresBackoff: boolean;
   readonly signal: AbortSignal;
 }
 
-/**
- * The local servers of this process: how many there may be, when one that failed is started again, and the folders that
- * they keep over restarts. Each is one integration's alone.
- */
+/** Starts and limits the local servers of this process, one per integration. Their folders survive restarts. */
 @Injectable()
 export class LocalServers implements OnApplicationShutdown {
   private readonly servers = new Set<LocalServer>();
   private readonly backoff: RestartBackoff;
   private readonly folders: PrivateFolders;
   private readonly maxServers: number;
-  private stopping = false;
+  private isStopping = false;
 
   constructor(
     private readonly processes: ChildProcesses,
@@ -50,27 +46,27 @@ export class LocalServers implements OnApplicationShutdown {
   }
 
   /**
-   * Makes room for a server, which is to be connected to. Where there is none, the one that has been idle for longest is
-   * ended.
-   * @throws McpFailure `process` when it failed a short while ago, or all others are busy; the signal's reason
+   * Admits a server, which the caller then starts. At the limit it first ends the least recently used idle server.
+   * @throws McpFailure `process` if the server failed recently, or if all others are busy; the signal's reason
    */
-  async admit(endpoint: ProcessEndpoint, { anew, signal }: Admission): Promise<LocalServer> {
+  async admit(endpoint: ProcessEndpoint, { ignoresBackoff, signal }: Admission): Promise<LocalServer> {
     const { integrationId } = endpoint;
     const version = versionOf(endpoint);
-    if (anew) await this.backoff.turn(integrationId, version, signal);
-    const refusal = anew ? undefined : this.backoff.refusal(integrationId, version);
+    if (ignoresBackoff) await this.backoff.waitForAttempt(integrationId, version, signal);
+    const refusal = ignoresBackoff ? undefined : this.backoff.refusal(integrationId, version);
     if (refusal !== undefined) throw new McpFailure('process', refusal);
     for (;;) {
-      if (this.stopping) throw new McpFailure('process', 'The service is stopping.');
+      if (this.isStopping) throw new McpFailure('process', 'The service is stopping.');
       const rivals = this.rivalsOf(endpoint);
       if (!rivals) return this.add(endpoint);
-      const leaving = rivals.find(({ ending }) => ending) ?? leastRecentlyUsed(rivals.filter(({ idle }) => idle));
+      const idle = rivals.filter(({ isIdle }) => isIdle).sort((one, other) => one.lastUsed - other.lastUsed);
+      const leaving = rivals.find(({ isEnding }) => isEnding) ?? idle[0];
       if (!leaving) throw new McpFailure('process', 'Too many local servers are in use. Try again later.');
       await leaving.end();
     }
   }
 
-  /** The integration is deleted: its server is ended, and all that it kept is removed. Never rejects. */
+  /** Call when the integration is deleted: ends its server and removes its folder. Never rejects. */
   async forget(integrationId: string): Promise<void> {
     this.backoff.forget(integrationId);
     const own = [...this.servers].filter(({ endpoint }) => endpoint.integrationId === integrationId);
@@ -88,11 +84,11 @@ export class LocalServers implements OnApplicationShutdown {
   }
 
   async onApplicationShutdown(): Promise<void> {
-    this.stopping = true;
+    this.isStopping = true;
     await Promise.all([...this.servers].map((server) => server.end()));
   }
 
-  /** Those of whom one has to leave; undefined where there is room. */
+  /** The servers of which one has to end first; undefined below the limits. */
   private rivalsOf({ organizationId }: ProcessEndpoint): readonly LocalServer[] | undefined {
     const all = [...this.servers];
     const own = all.filter(({ endpoint }) => endpoint.organizationId === organizationId);
@@ -119,7 +115,7 @@ export class LocalServers implements OnApplicationShutdown {
       const state = stateFile === undefined ? {} : { [stateFile]: join(folder, STATE_FILE) };
       return await this.processes.start({ command, args, env: { ...env, ...state }, folder });
     } catch (error) {
-      const known = error instanceof ProcessNotStarted ? error.message : 'Its folder cannot be made';
+      const known = error instanceof ProcessNotStarted ? error.message : 'Its folder cannot be created';
       throw new McpFailure('process', `The local server cannot be started: ${known}.`, {
         detail: messageOf(error),
         cause: error,
@@ -134,14 +130,7 @@ export class LocalServers implements OnApplicationShutdown {
   }
 }
 
-function leastRecentlyUsed(servers: readonly LocalServer[]): LocalServer | undefined {
-  return servers.reduce<LocalServer | undefined>(
-    (oldest, server) => (oldest && oldest.lastUsed <= server.lastUsed ? oldest : server),
-    undefined,
-  );
-}
-
-/** Differs as soon as anything differs that a server is started with; tells nothing of it. */
+/** A digest of everything that a server is started with. */
 function versionOf({ command, args, env }: ProcessEndpoint): string {
   return createHash('sha256')
     .update(JSON.stringify([command, args, env]))

@@ -13,7 +13,7 @@ import { ManualClock } from '../../../test/support/manual-clock.js';
 import { until } from '../../../test/support/until.js';
 import { newId } from '../../platform/ids/index.js';
 
-/** Far more than the two seconds that it takes: what is slow here is the machine. */
+/** Far more than the usual two seconds, for slow machines. */
 const MAX_CLOSE_MS = 30_000;
 const processes = useLocalServers();
 let local: TestLocalServers;
@@ -22,7 +22,7 @@ beforeEach(() => {
 });
 
 describe('a local server', () => {
-  it('lists its tools and is called, any number of times at once', async () => {
+  it('lists its tools and runs concurrent calls', async () => {
     const connection = await local.connect();
     expect((await connection.listTools(signal)).map(({ name }) => name)).toContain('pid');
     expect(await Promise.all([callTool(connection, 'slow'), callTool(connection, 'noise')])).toEqual(['slow', 'quiet']);
@@ -33,12 +33,12 @@ describe('a local server', () => {
     await expect(callTool(connection, 'pid')).rejects.toEqual(failure('session_lost'));
   });
 
-  it('is started a second time where it ends for being asked which protocol it speaks', async () => {
+  it('is started a second time if it exits at the probe for its protocol version', async () => {
     expect(await callTool(await local.connect(endpoint('ends-when-probed')), 'noise')).toBe('quiet');
     expect(local.logger.lines).toEqual([]);
   });
 
-  it("gets its values and a path, and nothing else of the service's environment", async () => {
+  it('gets its values and a path, but no other variable of the service', async () => {
     const names = ['SECRETS_KEY', 'DATABASE_URL', 'ANTHROPIC_API_KEY', 'OPENAI_API_KEY'];
     for (const name of names) process.env[name] = `canary-${name}`;
     const to = endpoint('good', { env: { KEY: 'value' }, stateFile: 'STATE_PATH' });
@@ -55,7 +55,7 @@ describe('a local server', () => {
     });
   });
 
-  it('is never shared: each connection has a process of its own', async () => {
+  it('is never shared: each connection has its own process', async () => {
     const shared = { organizationId: newId() };
     const connections = await Promise.all([
       local.connect(endpoint('good', shared)),
@@ -66,7 +66,7 @@ describe('a local server', () => {
     expect(new Set(pids).size).toBe(3);
   });
 
-  it('tells of changed tools, several changes once', async () => {
+  it('notifies of changed tools, once for several changes', async () => {
     const clock = new ManualClock();
     local = processes.begin(clock);
     let changes = 0;
@@ -76,7 +76,7 @@ describe('a local server', () => {
     expect(changes).toBe(1);
   });
 
-  it('has its folder until the integration is forgotten', async () => {
+  it('has its folder until the integration is removed', async () => {
     const to = endpoint();
     const connection = await local.connect(to);
     await connection.close();
@@ -88,7 +88,7 @@ describe('a local server', () => {
   });
 });
 
-describe('a local server that does wrong', () => {
+describe('a faulty local server', () => {
   it.each([
     ['crash', 'process', 'The local server ended unexpectedly (exit code 3).'],
     ['large', 'too_large', 'The local server wrote a message larger than 1 MB and was ended.'],
@@ -96,25 +96,25 @@ describe('a local server that does wrong', () => {
     ['flood', 'too_large', 'The local server wrote more than can be read and was ended.'],
     ['memory', 'process', 'The local server took too much memory and was ended.'],
     ['forks', 'process', 'The local server started too many processes and was ended.'],
-  ])('(%s) fails the call, and is gone', async (tool, reason, message) => {
+  ])('(%s) fails the call and ends', async (tool, reason, message) => {
     const connection = await local.connect();
     await expect(callTool(connection, tool)).rejects.toEqual(failure(reason, message));
     expect(connection.closed).toBe(true);
   });
 
-  it('(gone after its answer) has answered', async () => {
+  it('(exits after its answer) has answered', async () => {
     const connection = await local.connect();
     expect(await callTool(connection, 'last_words')).toBe('bye');
     await until(() => connection.closed, 'it is gone');
   });
 
-  it('(mute) is ended, as it can answer nothing any more', async () => {
+  it('(closes its output) is ended', async () => {
     const connection = await local.connect();
     await expect(callTool(connection, 'mute')).rejects.toEqual(failure('process'));
     expect(connection.closed).toBe(true);
   });
 
-  it('(silent in a call) fails the call after a minute, and goes on', async () => {
+  it('(silent in a call) fails the call after a minute, and keeps running', async () => {
     const clock = new ManualClock();
     local = processes.begin(clock);
     const connection = await local.connect();
@@ -124,7 +124,7 @@ describe('a local server that does wrong', () => {
     expect(await callTool(connection, 'noise')).toBe('quiet');
   });
 
-  it('(silent from the start) is given up after 10 s', async () => {
+  it('(silent from the start) fails after 10 s', async () => {
     const clock = new ManualClock();
     local = processes.begin(clock);
     const connecting = expect(local.connect(endpoint('silent'))).rejects.toEqual(
@@ -138,11 +138,11 @@ describe('a local server that does wrong', () => {
   it.each([
     ['no-such-program', 'The program of the local server is not installed, or cannot be run.'],
     ['/', 'The program of the local server is not installed, or cannot be run.'],
-  ])('(%s) says that its program cannot be run', async (command, message) => {
+  ])('(%s) fails because its program cannot be run', async (command, message) => {
     await expect(local.connect(endpoint('good', { command }))).rejects.toEqual(failure('process', message));
   });
 
-  it('(stubborn) is ended all the same, within seconds', async () => {
+  it('(ignores signals) is ended within seconds', async () => {
     const connection = await local.connect(endpoint('stubborn'));
     const pid = Number(await callTool(connection, 'pid'));
     const start = performance.now();
@@ -151,7 +151,7 @@ describe('a local server that does wrong', () => {
     expect(() => process.kill(pid, 0)).toThrow('ESRCH');
   });
 
-  it('does not publish its values by repeating them in an error, nor in the log', async () => {
+  it('cannot reveal its secrets in an error or in the log', async () => {
     const connection = await local.connect(endpoint('good', { env: { KEY: 'canary-secret' } }));
     await expect(callTool(connection, 'crash')).rejects.toEqual(expect.anything());
     expect(local.logger.lines.join()).toContain('exit code 3');

@@ -1,19 +1,21 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../platform/clock/index.js';
 import type { ChildProcess } from '../../platform/processes/index.js';
+import type { ListedTool } from '../domain/tool-list.js';
 import { CONNECT_MS } from '../limits.js';
+import { BoundedTransport } from '../mcp/bounded-transport.js';
+import { ClientConnection, createClient } from '../mcp/client-connection.js';
 import { mcpFailureOf } from '../mcp/failure-of.js';
-import type { ConnectOptions, McpConnection } from '../mcp/mcp-connection.js';
+import type { ConnectOptions, McpConnection, McpToolCall, McpToolResult } from '../mcp/mcp-connection.js';
 import type { ProcessEndpoint } from '../mcp/mcp-endpoint.js';
 import { McpFailure } from '../mcp/mcp-failure.js';
 import { withinTime } from '../mcp/within-time.js';
-import { LocalConnection } from './local-connection.js';
+import { PROBE_MS } from './limits.js';
 import type { LocalServer } from './local-server.js';
 import { LocalServers } from './local-servers.js';
-import { type ProtocolChoice, ProcessOpening, secretsOf } from './process-opening.js';
-import { failureOfEnd, isNoProgram } from './process-transport.js';
+import { failureOfEnd, isProgramMissing, ProcessTransport } from './process-transport.js';
 
-/** Starts local tool servers, and connects to them over their input and output. */
+/** Starts local tool servers, and connects to them over their standard input and output. */
 @Injectable()
 export class ProcessMcpConnector {
   constructor(
@@ -23,18 +25,18 @@ export class ProcessMcpConnector {
 
   /** Takes at most `CONNECT_MS`. @throws McpFailure; the signal's reason */
   async connect(endpoint: ProcessEndpoint, options: ConnectOptions): Promise<McpConnection> {
-    const { signal, anew = false } = options;
-    const waiting = new AbortController();
-    const server = this.servers.admit(endpoint, { anew, signal: waiting.signal });
+    const { signal, ignoresBackoff = false } = options;
+    const admission = new AbortController();
+    const server = this.servers.admit(endpoint, { ignoresBackoff, signal: admission.signal });
     const bound = { clock: this.clock, ms: CONNECT_MS, signal };
     try {
       return await withinTime(bound, async (bounded) => this.open(await server, { ...options, signal: bounded }));
     } catch (error) {
       const failure = mcpFailureOf(error, secretsOf(endpoint));
-      // One who does not want to wait any longer says nothing about the server.
+      // An abort of the caller is no failure of the server.
       const leave = (admitted: LocalServer): unknown => (signal.aborted ? admitted.end() : admitted.fail(failure));
       server.then(leave, () => undefined);
-      waiting.abort(failure);
+      admission.abort(failure);
       signal.throwIfAborted();
       throw failure;
     }
@@ -45,33 +47,93 @@ export class ProcessMcpConnector {
     try {
       return await this.handshake(server, child, 'auto', options);
     } catch (error) {
-      if (!(await endedUnasked(child, error))) throw error;
+      if (!(await hasExited(child, error))) throw error;
     }
-    // Some servers of the older protocol end when they are asked which one they speak.
+    // Some servers of the older protocol exit when the client asks for their version.
     return this.handshake(server, await server.spawn(), 'legacy', options);
   }
 
   private async handshake(
     server: LocalServer,
     child: ChildProcess,
-    choice: ProtocolChoice,
+    mode: 'auto' | 'legacy',
     options: ConnectOptions,
   ): Promise<McpConnection> {
-    const opening = new ProcessOpening(child, this.clock, secretsOf(server.endpoint));
+    const { clock } = this;
+    const inner = new ProcessTransport(child, clock);
+    const parts = {
+      client: createClient({ mode, probe: { timeoutMs: PROBE_MS } }),
+      transport: new ProcessBoundedTransport(inner, clock, child.pid),
+      clock,
+      endSession: () => server.end(),
+      secrets: () => secretsOf(server.endpoint),
+    };
     try {
-      await opening.connect(choice, options);
+      const connection = await ClientConnection.open(parts, options);
+      server.ready();
+      return new LocalConnection(connection, server, inner);
     } catch (error) {
       options.signal.throwIfAborted();
-      throw opening.refusal ?? (child.hasEnded ? failureOfEnd(await child.ended) : error);
+      throw inner.failure ?? (child.hasEnded ? failureOfEnd(await child.ended) : error);
     }
-    server.ready();
-    return new LocalConnection(opening.connection(server), server, () => opening.refusal);
   }
 }
 
-/** It ended by itself, though its program can be run. */
-async function endedUnasked(child: ChildProcess, error: unknown): Promise<boolean> {
+/** From these two fields the SDK learns that no answer to its probe may mean an older server. */
+class ProcessBoundedTransport extends BoundedTransport {
+  readonly stderr = null;
+
+  constructor(
+    transport: ProcessTransport,
+    clock: Clock,
+    readonly pid: number,
+  ) {
+    super(transport, clock);
+  }
+}
+
+/** A connection to a local server, which counts as busy during calls. */
+class LocalConnection implements McpConnection {
+  constructor(
+    private readonly connection: McpConnection,
+    private readonly server: LocalServer,
+    private readonly transport: ProcessTransport,
+  ) {}
+
+  get closed(): boolean {
+    return this.server.isEnding || this.connection.closed;
+  }
+
+  listTools(signal: AbortSignal): Promise<readonly ListedTool[]> {
+    return this.use(() => this.connection.listTools(signal));
+  }
+
+  callTool(call: McpToolCall, signal: AbortSignal): Promise<McpToolResult> {
+    return this.use(() => this.connection.callTool(call, signal));
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.connection.close(), this.server.end()]);
+  }
+
+  private async use<Result>(work: () => Promise<Result>): Promise<Result> {
+    try {
+      return await this.server.use(work);
+    } catch (error) {
+      // The connection fails as lost; the end of the server is the reason.
+      const isLost = error instanceof McpFailure && error.reason === 'unreachable';
+      throw isLost ? (this.transport.failure ?? this.server.failure ?? error) : error;
+    }
+  }
+}
+
+function secretsOf({ env, secrets = Object.values(env) }: ProcessEndpoint): readonly string[] {
+  return secrets;
+}
+
+/** Whether the program ran and exited by itself. */
+async function hasExited(child: ChildProcess, error: unknown): Promise<boolean> {
   if (!child.hasEnded || !(error instanceof McpFailure) || error.reason !== 'process') return false;
   const end = await child.ended;
-  return end.excess === null && !isNoProgram(end);
+  return end.excess === null && !isProgramMissing(end);
 }

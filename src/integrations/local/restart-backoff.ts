@@ -4,21 +4,21 @@ import { FIRST_RESTART_MS, MAX_RESTART_MS, RAN_WELL_MS } from './limits.js';
 interface Failures {
   readonly count: number;
   readonly message: string;
-  /** Until then it is not tried again. */
+  /** No start before this time, except by `waitForAttempt`. */
   readonly until: number;
-  /** When it failed, or was last started for somebody who did not want to wait that long. */
+  /** When it last failed or was started by `waitForAttempt`. */
   readonly tried: number;
-  /** Of what failed; what has changed since is tried at once. */
+  /** Of the server that failed. A changed server may start at once. */
   readonly version: string;
 }
 
-/** When a server that failed may be started again. */
+/** Decides when a server that failed may start again. */
 export class RestartBackoff {
   private readonly failures = new Map<string, Failures>();
 
   constructor(private readonly clock: Clock) {}
 
-  /** What to tell those who ask too early; undefined when it may be started. */
+  /** The error message for an attempt that is too early; undefined if the server may start. */
   refusal(id: string, version: string): string | undefined {
     const last = this.failures.get(id);
     const waitMs = last?.version === version ? last.until - this.clock.monotonic() : 0;
@@ -28,11 +28,11 @@ export class RestartBackoff {
   }
 
   /**
-   * For those who ask for just this attempt: resolves when it may be made whatever `refusal` says, which is once in
-   * `FIRST_RESTART_MS`, however many of them there are.
+   * For an attempt that a person asked for: resolves when it may be made despite `refusal`, once per `FIRST_RESTART_MS` for all
+   * callers together.
    * @throws the signal's reason
    */
-  async turn(id: string, version: string, signal: AbortSignal): Promise<void> {
+  async waitForAttempt(id: string, version: string, signal: AbortSignal): Promise<void> {
     for (;;) {
       const last = this.failures.get(id);
       if (last?.version !== version) return;
@@ -46,13 +46,13 @@ export class RestartBackoff {
     }
   }
 
-  /** Nobody has to wait for it until it fails again, which counts together with what was before. */
+  /** It may start again at once, but a further failure counts together with the earlier ones. */
   started(id: string): void {
     const last = this.failures.get(id);
     if (last) this.failures.set(id, { ...last, until: Math.min(last.until, this.clock.monotonic()) });
   }
 
-  /** @param ranMs how long it had been running, 0 where it did not even start */
+  /** @param ranMs how long it ran, 0 if it did not start */
   failed(id: string, version: string, { message, ranMs }: { readonly message: string; readonly ranMs: number }): void {
     const last = this.failures.get(id);
     const count = last?.version === version && ranMs < RAN_WELL_MS ? last.count + 1 : 1;
@@ -66,7 +66,7 @@ export class RestartBackoff {
     this.failures.delete(id);
   }
 
-  /** Those that nobody has asked for since they could have been started again. */
+  /** Drops failures of servers that were not started since they could have been. */
   private dropOld(): void {
     const now = this.clock.monotonic();
     for (const [id, { until }] of this.failures) if (until + MAX_RESTART_MS < now) this.failures.delete(id);

@@ -15,11 +15,11 @@ import { connectionLost, sessionLost } from './failure-of.js';
 import { McpFailure } from './mcp-failure.js';
 import { MAX_REPLIES, MAX_REPLIES_PER_SECOND, STREAM_END_MS } from './mcp-limits.js';
 import { MessageRate } from './message-rate.js';
-import { repairedAnswer } from './repaired-answer.js';
+import { withRawResult } from './raw-result.js';
 
 type RequestId = Extract<JSONRPCMessage, { id: unknown; method: string }>['id'];
 
-/** The others tell what nobody here asked for, such as progress and log lines. */
+/** Other notifications, such as progress and log lines, are dropped. */
 const USED_NOTIFICATIONS = [
   'notifications/tools/list_changed',
   'notifications/subscriptions/acknowledged',
@@ -27,36 +27,36 @@ const USED_NOTIFICATIONS = [
 ];
 
 /**
- * An SDK transport whose requests always end: with the answer, with what broke, or when they are aborted, and with them the
- * HTTP request under way. Alone, the SDK's transports let a request wait for its time limit when its answer breaks off.
+ * An SDK transport whose requests always end, together with their HTTP request: with the answer, with the failure, or when they are
+ * aborted. The SDK's own transports let a request wait for its timeout when its answer is interrupted.
  */
 export class BoundedTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: (message: JSONRPCMessage, extra?: MessageExtraInfo) => void;
   private readonly exchanges = new Map<RequestId, Exchange>();
-  /** The one that the SSE transport receives everything on. */
+  /** The stream on which the SSE transport receives all messages. */
   private readonly stream = new Exchange('GET');
-  /** Answered, while their streams are still open. */
+  /** Exchanges that are answered, but whose streams are still open. */
   private readonly ending = new Set<Exchange>();
   private started = false;
   private isClosed = false;
   private broken: McpFailure | undefined;
   private replies = 0;
-  private readonly asked: MessageRate;
+  private readonly requestRate: MessageRate;
 
   constructor(
     private readonly inner: Transport,
     private readonly clock: Clock,
   ) {
-    this.asked = new MessageRate(clock, { messages: MAX_REPLIES_PER_SECOND, bytes: Infinity });
+    this.requestRate = new MessageRate(clock, MAX_REPLIES_PER_SECOND);
   }
 
   get closed(): boolean {
     return this.isClosed;
   }
 
-  /** Why it was broken off. What waits for it may be told of its end first, which does not say why. */
+  /** Why `breakOff` ended the connection. Callers may get an error without the reason, because the SDK reports the close first. */
   get failure(): McpFailure | undefined {
     return this.broken;
   }
@@ -96,7 +96,7 @@ export class BoundedTransport implements Transport {
     for (const exchange of [...this.exchanges.values(), ...this.ending]) exchange.end();
   }
 
-  /** Ends the connection, and everything that waits for it with `failure`. */
+  /** Closes the connection and fails all its requests with `failure`. */
   breakOff(failure: McpFailure): void {
     if (this.isClosed) return;
     this.isClosed = true;
@@ -115,7 +115,7 @@ export class BoundedTransport implements Transport {
     options.requestSignal?.addEventListener('abort', abort, { once: true });
     const onRequestStreamEnd = (): void => {
       options.onRequestStreamEnd?.();
-      // Of no effect where the answer came before.
+      // Has no effect if the answer has arrived.
       exchange.fail(exchange.interruption ?? connectionLost());
     };
     try {
@@ -130,7 +130,7 @@ export class BoundedTransport implements Transport {
     }
   }
 
-  /** The server is told that nobody waits any more, and the request that did is broken off. */
+  /** A cancellation also ends the HTTP request of the cancelled request. */
   private async notify(
     message: Extract<JSONRPCMessage, { method: string }>,
     options: TransportSendOptions | undefined,
@@ -141,9 +141,9 @@ export class BoundedTransport implements Transport {
     await sent;
   }
 
-  /** A server that asks faster than it takes the answers would have them pile up here. */
+  /** The limit is for servers that send requests faster than they read the replies. */
   private async reply(message: JSONRPCMessage, options: TransportSendOptions | undefined): Promise<void> {
-    if (this.replies >= MAX_REPLIES) throw new McpFailure('protocol', 'The server asks for too much at once.');
+    if (this.replies >= MAX_REPLIES) throw new McpFailure('protocol', 'The server sent too many requests at once.');
     this.replies += 1;
     try {
       await currentExchange.run(new Exchange(), () => this.inner.send(message, options));
@@ -157,12 +157,12 @@ export class BoundedTransport implements Transport {
       if (USED_NOTIFICATIONS.includes(message.method)) this.onmessage?.(message, extra);
     } else if (isJSONRPCResultResponse(message) || isJSONRPCErrorResponse(message)) {
       const exchange = message.id === undefined ? undefined : this.exchanges.get(message.id);
-      // To what nobody asked, or an answer that comes too late.
+      // A late answer, or one without a request.
       if (!exchange?.method) return;
-      this.onmessage?.(repairedAnswer(exchange.method, message), extra);
+      this.onmessage?.(withRawResult(exchange.method, message), extra);
       this.finish(exchange);
-    } else if (this.replies < MAX_REPLIES && !this.asked.exceededBy(1, 0)) {
-      // A server that asks for more is not answered: each answer is a request to it.
+    } else if (this.replies < MAX_REPLIES && !this.requestRate.exceededBy(1, 0)) {
+      // Further requests get no reply: each reply is a request to the server.
       this.onmessage?.(message, extra);
     }
   }
@@ -179,13 +179,13 @@ export class BoundedTransport implements Transport {
     exchange.ended.signal.addEventListener('abort', ended, { once: true });
   }
 
-  /** The event source would connect anew, to a session that knows nothing of the requests under way. */
+  /** The event source would reconnect, to a new session in which the requests under way do not exist. */
   private interrupted(error: Error): void {
     if (!this.started || this.isClosed || !(error instanceof SseError)) return;
     const failure = this.stream.interruption ?? connectionLost(error);
     for (const exchange of this.exchanges.values()) exchange.fail(failure);
     this.isClosed = true;
-    // Closed while it tells of the error, the event source would still wait for its next attempt.
+    // An event source that is closed within its error handler would still reconnect.
     queueMicrotask(() => void this.close());
   }
 

@@ -48,36 +48,36 @@ const keyOf = (integrationId: string, { organizationId = 'o1', version = '1' } =
 });
 const numberOf = async (connection: McpConnection): Promise<number> => (connection as Connection).number;
 const use = (integrationId: string, more: { organizationId?: string; version?: string } = {}): Promise<number> =>
-  pool.use(keyOf(integrationId, more), open, numberOf, signal);
+  pool.use({ key: keyOf(integrationId, more), open, work: numberOf, signal });
 
-/** A call that lasts until it is let go. */
+/** A call that lasts until it is released. */
 function held(integrationId: string, more: { organizationId?: string; version?: string } = {}) {
   let release: () => void = () => undefined;
   const until = new Promise<void>((resolve) => (release = resolve));
-  const done = pool.use(keyOf(integrationId, more), open, () => until, signal);
+  const done = pool.use({ key: keyOf(integrationId, more), open, work: () => until, signal });
   done.catch(() => undefined);
   return { done, release };
 }
 
 describe('a connection', () => {
-  it('is opened once when many ask at once, and shared by those alone who use the same integration', async () => {
+  it('is opened once for concurrent calls, and shared only by calls of the same integration', async () => {
     expect(await Promise.all([use('a'), use('a'), use('a'), use('b')])).toEqual([1, 1, 1, 2]);
     expect(await use('a')).toBe(1);
   });
 
-  it('is opened for the others when one who asked goes away', async () => {
+  it('is still opened when one of several callers aborts', async () => {
     let finish: (connection: McpConnection) => void = () => undefined;
     const slow = () => new Promise<McpConnection>((resolve) => (finish = resolve));
     const gone = new AbortController();
-    const first = pool.use(keyOf('a'), slow, numberOf, gone.signal);
-    const second = pool.use(keyOf('a'), slow, numberOf, signal);
+    const first = pool.use({ key: keyOf('a'), open: slow, work: numberOf, signal: gone.signal });
+    const second = pool.use({ key: keyOf('a'), open: slow, work: numberOf, signal });
     gone.abort(new Error('gone'));
     await expect(first).rejects.toThrow('gone');
     finish(new Connection(7));
     expect(await second).toBe(7);
   });
 
-  it('is closed when nobody used it for a while, and not before', async () => {
+  it('is closed after the idle time, and not before', async () => {
     await use('a');
     await clock.advance(IDLE_MS - 1);
     expect(await use('a')).toBe(1);
@@ -88,7 +88,7 @@ describe('a connection', () => {
     expect([await use('a'), pool.size]).toEqual([2, 1]);
   });
 
-  it('is not handed out when it is old, while who has it may end', async () => {
+  it('is not used by new calls when it is old, while its calls can end', async () => {
     const call = held('a');
     await clock.advance(MAX_AGE_MS);
     expect(await use('a')).toBe(2);
@@ -100,9 +100,9 @@ describe('a connection', () => {
     expect(pool.size).toBe(1);
   });
 
-  it('is closed on time when it was only looked at since, however often', async () => {
+  it('is closed after the idle time despite background uses', async () => {
     await use('a');
-    const look = () => pool.look(keyOf('a'), open, numberOf, signal);
+    const look = () => pool.use({ key: keyOf('a'), open, work: numberOf, signal, isBackground: true });
     for (let count = 1; count < 10; count += 1) {
       await clock.advance(IDLE_MS / 10);
       expect(await look()).toBe(1);
@@ -113,7 +113,7 @@ describe('a connection', () => {
     expect(await look()).toBe(2);
   });
 
-  it('is not handed out when it is closed, or was made with other settings or credentials', async () => {
+  it('is not used when it is closed, or was opened with other settings or credentials', async () => {
     await use('a');
     await opened[0]?.close();
     expect(await use('a')).toBe(2);
@@ -122,7 +122,7 @@ describe('a connection', () => {
     expect(opened[1]?.closed).toBe(true);
   });
 
-  it('is closed at once with its integration, and with the service', async () => {
+  it('is closed at once when its integration is removed, and when the service stops', async () => {
     const call = held('a');
     await use('b');
     pool.drop('a');
@@ -136,8 +136,8 @@ describe('a connection', () => {
   });
 });
 
-describe('the places', () => {
-  it('of an organization go to the one that asks, from the one that is idle the longest', async () => {
+describe('the limit of connections', () => {
+  it('of an organization closes its least recently used idle connection', async () => {
     await use('a');
     await clock.advance(1);
     await use('b');
@@ -147,7 +147,7 @@ describe('the places', () => {
     expect(opened.map(({ closed }) => closed)).toEqual([false, true, false]);
   });
 
-  it('of the process too, and a connection in use keeps its place', async () => {
+  it('of the process does so too, but never closes a connection in use', async () => {
     const calls = [held('a'), held('b'), held('c', { organizationId: 'o2' })];
     await clock.advance(0);
     await expect(use('d', { organizationId: 'o3' })).rejects.toMatchObject({
@@ -169,9 +169,10 @@ describe('a failure', () => {
       return Promise.reject(new McpFailure(reason, 'The server cannot be reached.'));
     };
 
-  it("to connect is everybody's answer for a short time, under the same settings", async () => {
+  it('to connect is returned to other calls for a short time, with the same settings', async () => {
     const count = { times: 0 };
-    const attempt = (version = '1') => pool.use(keyOf('a', { version }), failing(count), numberOf, signal);
+    const attempt = (version = '1') =>
+      pool.use({ key: keyOf('a', { version }), open: failing(count), work: numberOf, signal });
     await expect(Promise.all([attempt(), attempt()])).rejects.toMatchObject({ reason: 'unreachable' });
     await expect(attempt()).rejects.toMatchObject({ message: 'The server cannot be reached.' });
     expect(count.times).toBe(1);
@@ -181,35 +182,41 @@ describe('a failure', () => {
     expect(await use('a')).toBe(1);
   });
 
-  it('of a local server is not kept: the server itself says when it may be started again', async () => {
+  it('of a local server is not kept: its error has the time of the next start', async () => {
     const count = { times: 0 };
-    await expect(pool.use(keyOf('a'), failing(count, 'process'), numberOf, signal)).rejects.toMatchObject({
+    await expect(
+      pool.use({ key: keyOf('a'), open: failing(count, 'process'), work: numberOf, signal }),
+    ).rejects.toMatchObject({
       reason: 'process',
     });
     expect(await use('a')).toBe(1);
   });
 
-  it('because the server forgot the connection is tried once more, with a new one', async () => {
+  it('because the server ended the session is retried once with a new connection', async () => {
     const seen: number[] = [];
     const work = async (connection: McpConnection): Promise<string> => {
       seen.push(await numberOf(connection));
       if (seen.length === 1) throw new McpFailure('session_lost', 'The server ended the connection.');
       return 'done';
     };
-    expect(await pool.use(keyOf('a'), open, work, signal)).toBe('done');
+    expect(await pool.use({ key: keyOf('a'), open, work, signal })).toBe('done');
     expect(seen).toEqual([1, 2]);
     const lost = () => Promise.reject(new McpFailure('session_lost', 'Again'));
-    await expect(pool.use(keyOf('a'), open, lost, signal)).rejects.toMatchObject({ reason: 'session_lost' });
+    await expect(pool.use({ key: keyOf('a'), open, work: lost, signal })).rejects.toMatchObject({
+      reason: 'session_lost',
+    });
     expect(opened).toHaveLength(3);
   });
 
-  it('of the work is not tried again', async () => {
+  it('of the work is not retried', async () => {
     let times = 0;
     const work = () => {
       times += 1;
       return Promise.reject(new McpFailure('unreachable', 'Perhaps it ran'));
     };
-    await expect(pool.use(keyOf('a'), open, work, signal)).rejects.toMatchObject({ message: 'Perhaps it ran' });
+    await expect(pool.use({ key: keyOf('a'), open, work, signal })).rejects.toMatchObject({
+      message: 'Perhaps it ran',
+    });
     expect([times, opened.length]).toEqual([1, 1]);
   });
 });

@@ -5,38 +5,36 @@ import { McpFailure } from './mcp-failure.js';
 import { FAILURE_MS, IDLE_MS, MAX_AGE_MS, MAX_CONNECTIONS, MAX_CONNECTIONS_PER_ORGANIZATION } from './mcp-limits.js';
 import { type ConnectionKey, type OpenConnection, PooledConnection } from './pooled-connection.js';
 
-export type { ConnectionKey } from './pooled-connection.js';
-
 export interface PoolLimits {
   readonly connections: number;
   readonly perOrganization: number;
 }
 
-/** One who wants a connection. */
-interface Use<Result> {
+export interface ConnectionUse<Result> {
   readonly key: ConnectionKey;
   readonly open: OpenConnection;
   readonly work: (connection: McpConnection) => Promise<Result>;
   readonly signal: AbortSignal;
-  /** Whether the connection is not idle because of it. */
-  readonly counts: boolean;
+  /** The use does not keep an idle connection open, however often the server causes it. */
+  readonly isBackground?: boolean;
 }
 
-interface RememberedFailure {
+interface RecentFailure {
   readonly version: string;
   readonly failure: McpFailure;
   readonly until: number;
 }
 
 /**
- * Open connections, at most one for each integration, shared by its concurrent calls and never by two integrations. An idle one
- * is closed after `IDLE_MS`, or earlier where another one needs its place.
+ * Open connections, at most one per integration, shared by its concurrent calls and never by two integrations. The pool closes an
+ * idle connection after `IDLE_MS`, or earlier when another one needs its place.
  */
 export class ConnectionPool implements OnApplicationShutdown {
   private readonly entries = new Map<string, PooledConnection>();
-  /** Replaced while calls still had them. */
+  /** Replaced connections that calls still use. */
   private readonly retired = new Set<PooledConnection>();
-  private readonly failures = new Map<string, RememberedFailure>();
+  /** By integration, oldest first. */
+  private readonly failures = new Map<string, RecentFailure>();
   private isClosed = false;
 
   constructor(
@@ -47,46 +45,36 @@ export class ConnectionPool implements OnApplicationShutdown {
     },
   ) {}
 
-  /** Those that are open or being opened. */
+  /** The number of connections that are open or being opened. */
   get size(): number {
     return this.entries.size + this.retired.size;
   }
 
-  /** Of those that are open or being opened. */
+  /** Of the connections that are open or being opened. */
   get integrationIds(): string[] {
     return [...new Set(this.all().map(({ key }) => key.integrationId))];
   }
 
   /**
-   * Runs `work` with the integration's connection, which is opened where there is none. When the server knows the connection no
-   * more, nothing was done: `work` runs once again with a new one.
-   * @throws McpFailure, also the one that connecting failed with within the last `FAILURE_MS`, unless it was a local server's; what `work` throws; the signal's reason
+   * Runs `work` with the integration's connection, and opens it if there is none. If the server has ended the session, it has done
+   * nothing, and `work` runs once more with a new connection.
+   * @throws McpFailure, also that of an attempt to connect within the last `FAILURE_MS`, except to a local server; what `work` throws; the signal's reason
    */
-  use<Result>(
-    key: ConnectionKey,
-    open: OpenConnection,
-    work: (connection: McpConnection) => Promise<Result>,
-    signal: AbortSignal,
-  ): Promise<Result> {
-    return this.onceOrTwice({ key, open, work, signal, counts: true });
+  async use<Result>(use: ConnectionUse<Result>): Promise<Result> {
+    try {
+      return await this.useOnce(use);
+    } catch (error) {
+      if (!(error instanceof McpFailure) || error.reason !== 'session_lost') throw error;
+      return this.useOnce(use);
+    }
   }
 
-  /** As `use`, for what no call needs: it puts off nothing that is closed when idle, whatever a server has done often. */
-  look<Result>(
-    key: ConnectionKey,
-    open: OpenConnection,
-    work: (connection: McpConnection) => Promise<Result>,
-    signal: AbortSignal,
-  ): Promise<Result> {
-    return this.onceOrTwice({ key, open, work, signal, counts: false });
-  }
-
-  /** Whether the integration has a connection that the next call would take. */
+  /** Whether the next call would find a connection. */
   has(integrationId: string): boolean {
     return this.entries.has(integrationId);
   }
 
-  /** From now on another connection is used, whatever became of earlier attempts; the present one ends with its calls. */
+  /** Makes the next use open another connection, despite a recent failure. Calls that use the present one can end. */
   renew(integrationId: string): void {
     this.failures.delete(integrationId);
     const entry = this.entries.get(integrationId);
@@ -104,16 +92,8 @@ export class ConnectionPool implements OnApplicationShutdown {
     await Promise.all(this.all().map((entry) => this.remove(entry)));
   }
 
-  private async onceOrTwice<Result>(use: Use<Result>): Promise<Result> {
-    try {
-      return await this.once(use);
-    } catch (error) {
-      if (!(error instanceof McpFailure) || error.reason !== 'session_lost') throw error;
-      return this.once(use);
-    }
-  }
-
-  private async once<Result>({ key, open, work, signal, counts }: Use<Result>): Promise<Result> {
+  private async useOnce<Result>(use: ConnectionUse<Result>): Promise<Result> {
+    const { key, open, work, signal, isBackground = false } = use;
     signal.throwIfAborted();
     const entry = this.entryFor(key, open);
     entry.acquire();
@@ -123,7 +103,7 @@ export class ConnectionPool implements OnApplicationShutdown {
       if (error instanceof McpFailure && error.reason === 'session_lost') this.retire(entry);
       throw error;
     } finally {
-      entry.release(counts);
+      entry.release(isBackground);
     }
   }
 
@@ -132,7 +112,7 @@ export class ConnectionPool implements OnApplicationShutdown {
     const entry = this.entries.get(key.integrationId);
     if (entry?.isUsable(key.version, MAX_AGE_MS) === true) return entry;
     if (entry) this.retire(entry);
-    this.throwRemembered(key);
+    this.throwRecentFailure(key);
     this.makeRoom(key.organizationId);
     const opened = new PooledConnection(key, open, {
       clock: this.clock,
@@ -146,38 +126,37 @@ export class ConnectionPool implements OnApplicationShutdown {
 
   private failed(entry: PooledConnection, error: unknown): void {
     void this.remove(entry);
-    // The error of a local server says when it may start again; a kept failure would delay that start.
+    // A local server has pauses of its own, which a kept failure would extend.
     if (!(error instanceof McpFailure) || error.reason === 'process') return;
     const { integrationId, version } = entry.key;
-    // Set anew, so that the first entry is the oldest.
+    // Deleted first, so that it becomes the newest entry.
     this.failures.delete(integrationId);
     this.failures.set(integrationId, { version, failure: error, until: this.clock.monotonic() + FAILURE_MS });
   }
 
-  private throwRemembered({ integrationId, version }: ConnectionKey): void {
+  private throwRecentFailure({ integrationId, version }: ConnectionKey): void {
     const now = this.clock.monotonic();
     for (const [id, { until }] of this.failures) {
       if (until > now) break;
       this.failures.delete(id);
     }
-    const remembered = this.failures.get(integrationId);
-    if (remembered?.version === version) throw remembered.failure;
+    const recent = this.failures.get(integrationId);
+    if (recent?.version === version) throw recent.failure;
   }
 
-  /** The idle connection that was used longest ago makes room, of the organization when it is the one that has too many. */
   private makeRoom(organizationId: string): void {
     const ofOrganization = this.all().filter(({ key }) => key.organizationId === organizationId);
-    if (ofOrganization.length >= this.limits.perOrganization) this.closeOneOf(ofOrganization);
-    if (this.size >= this.limits.connections) this.closeOneOf(this.all());
+    if (ofOrganization.length >= this.limits.perOrganization) this.closeLeastRecentlyUsed(ofOrganization);
+    if (this.size >= this.limits.connections) this.closeLeastRecentlyUsed(this.all());
   }
 
-  private closeOneOf(entries: readonly PooledConnection[]): void {
+  private closeLeastRecentlyUsed(entries: readonly PooledConnection[]): void {
     const [oldest] = entries.filter(({ isIdle }) => isIdle).sort((a, b) => a.lastUsed - b.lastUsed);
     if (!oldest) throw new McpFailure('unreachable', 'Too many tool servers are in use at the moment.');
     void this.remove(oldest);
   }
 
-  /** Not handed out any more, and closed when its last call ends. */
+  /** New calls do not get it, and it is closed when its last call ends. */
   private retire(entry: PooledConnection): void {
     if (this.entries.get(entry.key.integrationId) === entry) this.entries.delete(entry.key.integrationId);
     if (entry.isIdle) {

@@ -9,7 +9,6 @@ async function passed(chunks: readonly string[], maxBytes: number): Promise<stri
   const received: string[] = [];
   for await (const chunk of limitEvents(source(), {
     maxBytes,
-    tooLarge: () => new Error('too large'),
     admit: () => undefined,
   }))
     received.push(Buffer.from(chunk).toString());
@@ -17,16 +16,20 @@ async function passed(chunks: readonly string[], maxBytes: number): Promise<stri
 }
 
 describe('an event of a stream', () => {
-  it.each(['\n', '\r\n', '\r'])('is bounded, the stream is not (lines end with %j)', async (end) => {
+  it.each(['\n', '\r\n', '\r'])('is limited, but not the stream (lines end with %j)', async (end) => {
     const event = `id: 1${end}data: 1234567890${end}${end}`;
     expect(await passed(Array<string>(50).fill(event), 32)).toBe(event.repeat(50));
     expect(await passed([...event.repeat(50)], 32)).toBe(event.repeat(50));
-    await expect(passed([event, `data: ${'x'.repeat(40)}`], 32)).rejects.toThrow('too large');
-    await expect(passed([event, ...Array<string>(10).fill(`data: x${end}`)], 32)).rejects.toThrow('too large');
+    await expect(passed([event, `data: ${'x'.repeat(40)}`], 32)).rejects.toMatchObject({ reason: 'too_large' });
+    await expect(passed([event, ...Array<string>(10).fill(`data: x${end}`)], 32)).rejects.toMatchObject({
+      reason: 'too_large',
+    });
   });
 
-  it('may end within a chunk that begins the next', async () => {
-    await expect(passed(['data: 1\n\ndata: 2', '3456789012345678901234567890'], 32)).rejects.toThrow('too large');
+  it('can end in a chunk with the start of the next', async () => {
+    await expect(passed(['data: 1\n\ndata: 2', '3456789012345678901234567890'], 32)).rejects.toMatchObject({
+      reason: 'too_large',
+    });
     expect(await passed(['data: 1\n\ndata: 2', '345\n\n'], 16)).toBe('data: 1\n\ndata: 2345\n\n');
   });
 });
@@ -40,7 +43,6 @@ describe('a chunk of a stream', () => {
     const admitted: number[][] = [];
     const limits = {
       maxBytes: 1_048_576,
-      tooLarge: () => new Error('too large'),
       admit: (...counts: number[]) => void admitted.push(counts),
     };
     for await (const step of limitEvents(source(), limits)) steps.push(Buffer.from(step).toString());

@@ -1,3 +1,4 @@
+import { EgressFailed } from '../../platform/egress/index.js';
 import { MAX_STEP_BYTES, MAX_STEP_LINES } from './mcp-limits.js';
 
 const LINE_FEED = 0x0a;
@@ -6,24 +7,23 @@ const CARRIAGE_RETURN = 0x0d;
 export interface EventLimits {
   /** Of one event. */
   readonly maxBytes: number;
-  readonly tooLarge: () => Error;
-  /** Is told of what came before any of it is passed on. May throw. */
+  /** Called with the counts of a chunk before any of it is passed on. May throw. */
   readonly admit: (events: number, bytes: number) => void;
 }
 
 /**
- * Passes the bytes of an event stream on in steps, none of which has more lines than can be worked through at once, and throws
- * `tooLarge` as soon as one event has more than `maxBytes`. An event ends with an empty line; lines end with CR, LF or both.
+ * Passes the bytes of an event stream on in steps of few lines, so that processing one does not block the event loop. Throws
+ * EgressFailed as soon as one event has more than `maxBytes`. An event ends with an empty line; lines end with CR, LF or both.
  */
 export async function* limitEvents(
   chunks: AsyncIterable<Uint8Array>,
-  { maxBytes, tooLarge, admit }: EventLimits,
+  { maxBytes, admit }: EventLimits,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const counter = new EventCounter();
   for await (const chunk of chunks) {
     const { events, longest, steps } = counter.take(chunk);
     admit(events, chunk.length);
-    if (longest > maxBytes) throw tooLarge();
+    if (longest > maxBytes) throw new EgressFailed('too_large', { detail: 'one event' });
     let start = 0;
     for (const end of steps) {
       yield chunk.subarray(start, end);
@@ -33,9 +33,9 @@ export async function* limitEvents(
 }
 
 interface Counted {
-  /** That end within the chunk. */
+  /** Events that end within the chunk. */
   readonly events: number;
-  /** Bytes of the longest event that the chunk ends or goes on with. */
+  /** Bytes of the longest event that ends in the chunk or continues after it. */
   readonly longest: number;
   /** Where each step ends, the last at the end of the chunk. */
   readonly steps: readonly number[];
@@ -43,59 +43,37 @@ interface Counted {
 
 class EventCounter {
   private bytes = 0;
-  private lineIsEmpty = true;
-  private afterCarriageReturn = false;
+  private isLineEmpty = true;
+  private isAfterCarriageReturn = false;
 
   take(chunk: Uint8Array): Counted {
-    const steps = new StepEnds();
-    let events = 0;
-    let longest = 0;
+    const steps: number[] = [];
+    let [events, longest, start, lines] = [0, 0, 0, 0];
     for (let index = 0; index < chunk.length; index += 1) {
-      const byte = chunk[index];
+      if (lines === MAX_STEP_LINES || index - start === MAX_STEP_BYTES) {
+        steps.push(index);
+        start = index;
+        lines = 0;
+      }
       this.bytes += 1;
-      if (byte === LINE_FEED && this.afterCarriageReturn) {
-        this.afterCarriageReturn = false;
-        continue;
-      }
-      this.afterCarriageReturn = byte === CARRIAGE_RETURN;
-      if (byte !== LINE_FEED && byte !== CARRIAGE_RETURN) {
-        this.lineIsEmpty = false;
-        continue;
-      }
-      steps.lineEndsBefore(index + 1);
-      if (this.lineIsEmpty) {
+      if (!this.endsLine(chunk[index])) continue;
+      lines += 1;
+      if (this.isLineEmpty) {
         events += 1;
         longest = Math.max(longest, this.bytes);
         this.bytes = 0;
       }
-      this.lineIsEmpty = true;
+      this.isLineEmpty = true;
     }
-    return { events, longest: Math.max(longest, this.bytes), steps: steps.until(chunk.length) };
-  }
-}
-
-/** Where to cut a chunk. */
-class StepEnds {
-  private readonly ends: number[] = [];
-  private lines = 0;
-
-  lineEndsBefore(index: number): void {
-    this.lines += 1;
-    if (this.lines % MAX_STEP_LINES === 0) this.cut(index);
+    if (chunk.length > start) steps.push(chunk.length);
+    return { events, longest: Math.max(longest, this.bytes), steps };
   }
 
-  until(length: number): readonly number[] {
-    this.cut(length);
-    return this.ends;
-  }
-
-  /** What comes before `end` is also cut where it is long. */
-  private cut(end: number): void {
-    let start = this.ends.at(-1) ?? 0;
-    while (end - start > MAX_STEP_BYTES) {
-      start += MAX_STEP_BYTES;
-      this.ends.push(start);
-    }
-    if (end > start) this.ends.push(end);
+  private endsLine(byte: number | undefined): boolean {
+    const isSecondOfPair = byte === LINE_FEED && this.isAfterCarriageReturn;
+    this.isAfterCarriageReturn = byte === CARRIAGE_RETURN;
+    const isEnd = byte === LINE_FEED || byte === CARRIAGE_RETURN;
+    if (!isEnd) this.isLineEmpty = false;
+    return isEnd && !isSecondOfPair;
   }
 }

@@ -2,55 +2,51 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { McpFailure } from './mcp-failure.js';
 
 /**
- * One message on its way to the server, with the answer that may come. The SDK's transports keep neither the error of a broken
- * answer nor the abort of the one who waits for it; both are kept here, and found again by the fetch that they call.
+ * One message to the server and its possible answer. The SDK's transports keep neither the error of an interrupted answer nor the
+ * caller's abort. The exchange keeps both, and the fetch that the transport calls finds it as `currentExchange`.
  */
 export class Exchange {
   readonly ended = new AbortController();
-  /** Resolves when the exchange is over, rejects with what went wrong. */
-  readonly settled: Promise<void>;
-  /** The answer is an event stream, which may go on after it. */
+  /** The answer is an event stream, which may continue after the answer. */
   streams = false;
-  /** What its stream broke off with; the transport may go on with another one. */
+  /** Why its stream was interrupted. The transport may resume it with another stream. */
   interruption: McpFailure | undefined;
-  private resolve: () => void = () => undefined;
-  private reject: (failure: McpFailure) => void = () => undefined;
+  private readonly outcome = Promise.withResolvers<undefined>();
 
-  constructor(
-    /** Undefined for what is answered by nothing, such as a notification. */
-    readonly method?: string,
-  ) {
-    this.settled = new Promise<void>((resolve, reject) => {
-      this.resolve = resolve;
-      this.reject = reject;
-    });
-    // Nobody may be waiting any more.
+  /** @param method undefined for messages without an answer, such as notifications */
+  constructor(readonly method?: string) {
+    // The failure may come when no caller waits any more.
     this.settled.catch(() => undefined);
+  }
+
+  /** Resolves when the exchange is over, rejects with its failure. */
+  get settled(): Promise<undefined> {
+    return this.outcome.promise;
   }
 
   get isRequest(): boolean {
     return this.method !== undefined;
   }
 
-  /** The answer is there; what comes after it on its stream still arrives. */
+  /** The answer has arrived. Its stream may continue. */
   answered(): void {
-    this.resolve();
+    this.outcome.resolve(undefined);
   }
 
-  /** Its stream broke off. A message that is too large would be too large again. */
+  /** Its stream was interrupted. The request fails if it would be in vain to resume the stream. */
   interrupted(failure: McpFailure): void {
     this.interruption = failure;
     if (failure.reason === 'too_large' || failure.reason === 'timeout') this.fail(failure);
   }
 
   fail(failure: McpFailure): void {
-    this.reject(failure);
+    this.outcome.reject(failure);
     this.ended.abort(failure);
   }
 
-  /** Nobody waits any more. */
+  /** The caller does not wait any more. */
   end(): void {
-    this.resolve();
+    this.outcome.resolve(undefined);
     this.ended.abort();
   }
 }

@@ -7,7 +7,7 @@ import { ToolConnections } from '../../../test/support/tool-connections.js';
 import { until } from '../../../test/support/until.js';
 import { MAX_BATCH, MAX_REPLIES_PER_SECOND } from './mcp-limits.js';
 
-/** Collecting the garbage of a whole test run is part of it. */
+/** Includes the garbage collection of the whole test run. */
 const MAX_STALL_MS = 250;
 const connections = new ToolConnections();
 const { signal } = new AbortController();
@@ -35,7 +35,7 @@ function event(message: object): string {
   return `event: message\ndata: ${JSON.stringify({ jsonrpc: '2.0', ...message })}\n\n`;
 }
 
-/** Milliseconds that were computed at most without letting anything else have its turn while `work` went on. */
+/** The longest time, in milliseconds, for which `work` blocked the event loop. */
 async function longestStall(work: Promise<unknown>): Promise<number> {
   let longest = 0;
   const over = new AbortController();
@@ -50,7 +50,7 @@ async function longestStall(work: Promise<unknown>): Promise<number> {
 }
 
 describe('a server that sends very many messages', () => {
-  it.each(Object.entries(FLOODS))('is disconnected, and keeps nobody else from working (%s)', async (_kind, flood) => {
+  it.each(Object.entries(FLOODS))('is disconnected, and does not block other work (%s)', async (_kind, flood) => {
     server = await LyingToolServer.start();
     server.flood = flood;
     const connection = await connections.open({ url: server.url });
@@ -63,13 +63,13 @@ describe('a server that sends very many messages', () => {
     await until(() => server.abandoned === 1, 'the socket to be closed');
   });
 
-  it('that nobody waits for is disconnected', async () => {
+  it('is disconnected even if no call waits for it', async () => {
     server = await LyingToolServer.start('floods_when_listened_to');
     const connection = await connections.open({ url: server.url });
     await until(() => connection.closed, 'it to be disconnected');
   });
 
-  it('over the older transport is disconnected, while it is connected to as well', async () => {
+  it('over the older transport is disconnected, even during the handshake', async () => {
     server = await LyingToolServer.start();
     const canary = await Canary.start((_request, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' });
@@ -84,7 +84,7 @@ describe('a server that sends very many messages', () => {
 });
 
 describe('a server that sends many messages', () => {
-  it('such as reports of progress is listened to', async () => {
+  it('such as progress notifications stays connected', async () => {
     server = await LyingToolServer.start();
     const connection = await connections.open({ url: server.url });
     server.lie = 'reports_progress';
@@ -92,7 +92,7 @@ describe('a server that sends many messages', () => {
     expect([server.drops, connection.closed]).toEqual([200, false]);
   });
 
-  it('such as pings is answered so many in a second', async () => {
+  it('such as pings gets a limited number of replies per second', async () => {
     server = await LyingToolServer.start();
     const connection = await connections.open({ url: server.url });
     const before = server.requests.length;
@@ -102,7 +102,7 @@ describe('a server that sends many messages', () => {
     server.lie = 'none';
     await connection.callTool(CALL, signal);
     const replies = (): number => server.requests.slice(before).filter(({ method }) => method === undefined).length;
-    // They travel beside the calls, and may be later than these.
+    // They are sent concurrently with the calls, and may arrive later.
     await until(() => replies() > 0, 'an answer');
     expect(replies()).toBeLessThanOrEqual(MAX_REPLIES_PER_SECOND);
     expect(connection.closed).toBe(false);
@@ -113,7 +113,7 @@ describe('a server that sends many messages', () => {
     [MAX_BATCH, true],
     [MAX_BATCH + 1, false],
     [10_000, false],
-  ])('in one answer is listened to where they are few (%d)', async (batch, isFew) => {
+  ])('in one answer is accepted up to a limit (%d)', async (batch, isFew) => {
     server = await LyingToolServer.start();
     server.batch = batch;
     const connection = await connections.open({ url: server.url });
@@ -123,7 +123,7 @@ describe('a server that sends many messages', () => {
       ? expect(call).resolves.toMatchObject({ output: 'done' })
       : expect(call).rejects.toMatchObject({
           reason: 'protocol',
-          message: 'The server answers with too many messages at once.',
+          message: 'The server answered with too many messages at once.',
         });
     const [stall] = await Promise.all([longestStall(call), expected]);
     expect(stall).toBeLessThan(MAX_STALL_MS);

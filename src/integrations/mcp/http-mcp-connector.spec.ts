@@ -12,7 +12,7 @@ import { CHANGES_WITHIN_MS, MAX_AGE_MS } from './mcp-limits.js';
 
 const connections = new ToolConnections();
 const { signal } = new AbortController();
-/** A keyword of the protocol, whose value goes along as a header as well. */
+/** A keyword of the protocol: the value is also sent as a header. */
 const REGION = Object.assign({ type: 'string' } as const, { 'x-mcp-header': 'Region' });
 const callOf = (name: string, input: object = {}) => ({ name, input: { ...input }, meta: {} });
 
@@ -31,7 +31,7 @@ describe.each(['streamableHttp', 'sse'] as const)("the protocol's reference serv
     connection = await connections.open({ url: server.url, transport });
   };
 
-  it('is connected to, lists its tools and runs them, several at once', async () => {
+  it('is connected, lists its tools and runs them, several at once', async () => {
     await open();
     const tools = await connection.listTools(signal);
     expect(tools.map(({ name }) => name)).toEqual(expect.arrayContaining(['echo', 'get-sum', 'get-tiny-image']));
@@ -47,7 +47,7 @@ describe.each(['streamableHttp', 'sse'] as const)("the protocol's reference serv
     );
   });
 
-  it('gives media, resources, links and structured content in a form for the model', async () => {
+  it('returns media, resources, links and structured content in a form for the model', async () => {
     await open();
     const image = await connection.callTool(callOf('get-tiny-image'), signal);
     expect(image.media).toEqual([expect.objectContaining({ kind: 'image', mediaType: 'image/png' })]);
@@ -63,13 +63,13 @@ describe.each(['streamableHttp', 'sse'] as const)("the protocol's reference serv
     expect(structured.output.match(/temperature/g)).toHaveLength(1);
   });
 
-  it('answers an unknown tool and wrong input with an error that the model can read', async () => {
+  it('returns an error for an unknown tool and invalid input that the model can read', async () => {
     await open();
     expect(await connection.callTool(callOf('no-such-tool'), signal)).toMatchObject({ isError: true });
     expect(await connection.callTool(callOf('get-sum', { a: 'x' }), signal)).toMatchObject({ isError: true });
   });
 
-  it('is told when nobody waits any more', async () => {
+  it('receives the cancellation of a call', async () => {
     await open();
     const gone = new AbortController();
     const long = connection.callTool(
@@ -85,7 +85,7 @@ describe.each(['streamableHttp', 'sse'] as const)("the protocol's reference serv
 
   it('fails the calls under way when it ends', async () => {
     const mortal = await startEverything(transport);
-    // Time has to pass: a stream that broke off is gone on with, and only then missed.
+    // Time has to pass: the SDK first tries to resume the interrupted stream.
     const connected = await connections.open({ url: mortal.url, transport }, { clock: new SystemClock() });
     const long = connected.callTool(callOf('trigger-long-running-operation', { duration: 60, steps: 60 }), signal);
     const failed = expect(long).rejects.toMatchObject({ reason: 'unreachable' });
@@ -94,7 +94,7 @@ describe.each(['streamableHttp', 'sse'] as const)("the protocol's reference serv
     await failed;
   });
 
-  it('is connected for as long as the pool keeps connections', async () => {
+  it('stays connected for as long as the pool keeps connections', async () => {
     const clock = new ManualClock();
     const connected = await connections.open({ url: server.url, transport }, { clock });
     await clock.advance(MAX_AGE_MS);
@@ -102,7 +102,7 @@ describe.each(['streamableHttp', 'sse'] as const)("the protocol's reference serv
     expect((await connected.callTool(callOf('echo', { message: 'later' }), signal)).output).toContain('later');
   });
 
-  it('is lost when it ends, and the connection says so', async () => {
+  it('closes its connection when it ends', async () => {
     const mortal = await startEverything(transport);
     const lost = await connections.open({ url: mortal.url, transport });
     await mortal.close();
@@ -111,7 +111,7 @@ describe.each(['streamableHttp', 'sse'] as const)("the protocol's reference serv
     await expect(call).rejects.toMatchObject({ reason: transport === 'sse' ? 'session_lost' : 'unreachable' });
   });
 
-  it('does not know the session any more after it was started again', async () => {
+  it('has no session any more after a restart', async () => {
     const first = await startEverything(transport);
     const connected = await connections.open({ url: first.url, transport });
     await first.close();
@@ -138,7 +138,7 @@ describe('a server of the revision 2026-07-28', () => {
     }));
   };
 
-  it('is connected to, lists and runs its tools', async () => {
+  it('is connected, lists and runs its tools', async () => {
     const server = await startModernServer(define);
     try {
       const connection = await connections.open({ url: server.url });
@@ -154,7 +154,7 @@ describe('a server of the revision 2026-07-28', () => {
     }
   });
 
-  it('that refuses to tell of changed tools is connected to, and the refusal is told without what is secret', async () => {
+  it('that refuses to send notifications is connected, and the refusal is reported without secrets', async () => {
     const server = await startModernServer(define);
     server.refuseListening(({ headers }) => `No\nstreams for ${headers.authorization ?? ''}`);
     const failures: McpFailure[] = [];
@@ -164,7 +164,7 @@ describe('a server of the revision 2026-07-28', () => {
         { url: server.url, headers },
         { onListenFailed: (failure) => failures.push(failure) },
       );
-      await until(() => failures.length > 0, 'the refusal to be told');
+      await until(() => failures.length > 0, 'the refusal to be reported');
       expect(failures.map(({ message }) => message)).toEqual([
         'The server answered with an error: No streams for Bearer [redacted]',
       ]);
@@ -176,17 +176,17 @@ describe('a server of the revision 2026-07-28', () => {
     expect(failures).toHaveLength(1);
   });
 
-  it('that drops the stream on which it tells of changed tools goes on, and that is told once', async () => {
+  it('stays connected after it ends the stream of notifications, which is reported once', async () => {
     const server = await startModernServer(define);
     const clock = new ManualClock();
     const failures: McpFailure[] = [];
     let changes = 0;
     try {
-      const told = {
+      const options = {
         onToolsChanged: () => (changes += 1),
         onListenFailed: (failure: McpFailure) => failures.push(failure),
       };
-      const connection = await connections.open({ url: server.url }, { clock, ...told });
+      const connection = await connections.open({ url: server.url }, { clock, ...options });
       await until(async () => {
         server.toolsChanged();
         await clock.advance(CHANGES_WITHIN_MS);
@@ -194,10 +194,8 @@ describe('a server of the revision 2026-07-28', () => {
       }, 'the stream to be open');
       expect(failures).toEqual([]);
       server.dropListeners();
-      await until(() => failures.length > 0, 'the end of the stream to be told');
-      expect(failures.map(({ message }) => message)).toEqual([
-        'The server ended the stream on which it tells of them.',
-      ]);
+      await until(() => failures.length > 0, 'the end of the stream to be reported');
+      expect(failures.map(({ message }) => message)).toEqual(['The server ended the stream of notifications.']);
       expect(await connection.listTools(signal)).toHaveLength(1);
     } finally {
       await connections.close();
@@ -206,7 +204,7 @@ describe('a server of the revision 2026-07-28', () => {
     expect(failures).toHaveLength(1);
   });
 
-  it('tells of changed tools', async () => {
+  it('notifies of changed tools', async () => {
     const server = await startModernServer(define);
     let changes = 0;
     try {
@@ -214,7 +212,7 @@ describe('a server of the revision 2026-07-28', () => {
       await until(() => {
         server.toolsChanged();
         return changes > 0;
-      }, 'the change to be told');
+      }, 'the notification');
     } finally {
       await connections.close();
       await server.close();

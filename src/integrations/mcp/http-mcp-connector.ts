@@ -4,23 +4,15 @@ import { Clock, Turns } from '../../platform/clock/index.js';
 import { OperatorHttp, SafeHttp } from '../../platform/egress/index.js';
 import { CONNECT_MS } from '../limits.js';
 import { BoundedTransport } from './bounded-transport.js';
-import { ClientConnection } from './client-connection.js';
+import { ClientConnection, createClient, sendsToolChanges } from './client-connection.js';
 import { currentExchange } from './exchange.js';
 import { connectionLost, mcpFailureOf } from './failure-of.js';
 import type { ConnectOptions, McpConnection } from './mcp-connection.js';
 import type { HttpEndpoint } from './mcp-endpoint.js';
 import type { McpFailure } from './mcp-failure.js';
 import { McpFetch } from './mcp-fetch.js';
+import { MAX_RESUME_MS, MAX_RESUMES, MIN_RESUME_MS } from './mcp-limits.js';
 import { MessageRate } from './message-rate.js';
-import {
-  MAX_BYTES_PER_SECOND,
-  MAX_MESSAGES_PER_SECOND,
-  MAX_RESUME_MS,
-  MAX_RESUMES,
-  MIN_RESUME_MS,
-  SDK_TIMEOUT_MS,
-} from './mcp-limits.js';
-import { createClient, tellsOfChanges, ToolChanges } from './sdk-client.js';
 import { withinTime } from './within-time.js';
 
 /** Connects to tool servers over HTTP. */
@@ -39,10 +31,10 @@ export class HttpMcpConnector {
     const { signal } = options;
     signal.throwIfAborted();
     const http = endpoint.chosenBy === 'operator' ? this.operatorHttp : this.safeHttp;
-    const opening = new Opening(endpoint, http, this.clock, this.turns, options);
+    const opening = new Opening(endpoint, http, this.clock, this.turns);
     try {
       const bound = { clock: this.clock, ms: CONNECT_MS, signal };
-      return await withinTime(bound, (bounded) => opening.open(bounded));
+      return await withinTime(bound, (bounded) => opening.open({ ...options, signal: bounded }));
     } catch (error) {
       opening.abandon();
       signal.throwIfAborted();
@@ -51,38 +43,34 @@ export class HttpMcpConnector {
   }
 }
 
-/** One connection while it is made. */
+/** One connection while it is opened. */
 class Opening {
+  /** Aborted when the connection is closed. */
   private readonly life = new AbortController();
   private readonly client: Client;
   private readonly fetch: McpFetch;
   private readonly inner: StreamableHTTPClientTransport | SSEClientTransport;
   private readonly transport: BoundedTransport;
-  private sessionIsLost = false;
+  private isSessionLost = false;
   private resumes = 0;
-  private readonly changes: ToolChanges;
 
   constructor(
     private readonly endpoint: HttpEndpoint,
     http: SafeHttp,
     private readonly clock: Clock,
     turns: Turns,
-    { onToolsChanged, onListenFailed }: ConnectOptions,
   ) {
-    // The older transport is of the older protocol alone, and some of its servers are silent to what they do not know.
+    // SSE is a transport of the older protocol only, and some of its servers do not answer unknown requests.
     this.client = createClient({ mode: endpoint.transport === 'sse' ? 'legacy' : 'auto' });
-    this.changes = new ToolChanges(clock, onToolsChanged, (error) => {
-      if (!this.transport.closed) onListenFailed?.(mcpFailureOf(error, this.secrets()));
-    });
-    const rate = new MessageRate(clock, { messages: MAX_MESSAGES_PER_SECOND, bytes: MAX_BYTES_PER_SECOND });
+    const rate = new MessageRate(clock);
     this.fetch = new McpFetch({
       http,
       endpoint,
       turns,
       life: this.life.signal,
-      wantsNotifications: () => tellsOfChanges(this.client),
+      wantsNotifications: () => sendsToolChanges(this.client),
       onSessionLost: () => {
-        this.sessionIsLost = true;
+        this.isSessionLost = true;
       },
       isFlooded: (events, bytes) => rate.exceededBy(events, bytes),
       onFlood: (failure) => this.transport.breakOff(failure),
@@ -91,7 +79,7 @@ class Opening {
     this.transport = new BoundedTransport(this.inner, clock);
   }
 
-  /** Why the connection was broken off. */
+  /** Why the service ended the connection. */
   get failure(): McpFailure | undefined {
     return this.transport.failure;
   }
@@ -100,29 +88,28 @@ class Opening {
     return this.fetch.secrets();
   }
 
-  async open(signal: AbortSignal): Promise<McpConnection> {
-    this.client.onclose = () => this.end();
-    this.changes.watch(this.client);
-    await this.client.connect(this.transport, { signal, timeout: SDK_TIMEOUT_MS });
-    this.changes.listen(this.client);
-    return new ClientConnection({
-      client: this.client,
-      clock: this.clock,
-      isClosed: () => this.sessionIsLost || this.transport.closed,
-      failure: () => this.failure,
-      endSession: () => this.endSession(),
-      secrets: () => this.secrets(),
-    });
+  open(options: ConnectOptions): Promise<McpConnection> {
+    const { client, transport, clock } = this;
+    return ClientConnection.open(
+      {
+        ...{ client, transport, clock },
+        isSessionLost: () => this.isSessionLost,
+        onClosed: () => this.life.abort(),
+        endSession: () => this.endSession(),
+        secrets: () => this.secrets(),
+      },
+      options,
+    );
   }
 
   abandon(): void {
-    this.end();
+    this.life.abort();
     this.transport.close().catch(() => undefined);
   }
 
   private innerTransport(): StreamableHTTPClientTransport | SSEClientTransport {
     const url = new URL(this.endpoint.url);
-    // Redirects are left to the fetch, which follows none.
+    // The fetch decides about redirects: it follows none.
     const options = { fetch: this.fetch.fetch, redirectPolicy: 'follow', requestInit: { redirect: 'manual' } } as const;
     if (this.endpoint.transport === 'sse') return new SSEClientTransport(url, options);
     return new StreamableHTTPClientTransport(url, {
@@ -131,7 +118,7 @@ class Opening {
     });
   }
 
-  /** A server may close its streams and say when to come back, also at once and for ever. */
+  /** A server may close its streams and ask the client to reconnect at once, without end. */
   private resumeLater(resume: () => void, delay: number): () => void {
     this.resumes += 1;
     if (this.resumes > MAX_RESUMES) {
@@ -141,12 +128,7 @@ class Opening {
     return this.clock.after(Math.min(Math.max(delay, MIN_RESUME_MS), MAX_RESUME_MS), resume);
   }
 
-  private end(): void {
-    this.changes.end();
-    this.life.abort();
-  }
-
   private async endSession(): Promise<void> {
-    if (this.inner instanceof StreamableHTTPClientTransport && !this.sessionIsLost) await this.inner.terminateSession();
+    if (this.inner instanceof StreamableHTTPClientTransport && !this.isSessionLost) await this.inner.terminateSession();
   }
 }

@@ -1,8 +1,8 @@
-import type { Client, Tool } from '@modelcontextprotocol/client';
-import { withoutSchema } from '../../models/index.js';
+import type { Client } from '@modelcontextprotocol/client';
+import { type JsonObject, withoutSchema } from '../../models/index.js';
 import { TimeSlice } from '../../platform/clock/index.js';
+import type { ConfidentialTexts } from '../../platform/vault/index.js';
 import type { ListedTool } from '../domain/tool-list.js';
-import type { Confidential } from './confidential.js';
 import { McpFailure } from './mcp-failure.js';
 import {
   CHECK_SLICE_MS,
@@ -13,20 +13,23 @@ import {
   MAX_TOOLS,
   SDK_TIMEOUT_MS,
 } from './mcp-limits.js';
-import { UNDESCRIBED } from './tool-notes.js';
-import { acceptableSchema } from './tool-schema.js';
+import { listOf, rawResultOf } from './raw-result.js';
+import { acceptableSchema, isJsonObject } from './tool-schema.js';
 
 const VISIBLE = /^[^\p{C}\p{Z}]+$/u;
 
+/** Explains to the model why a tool's arguments are not listed. */
+const UNDESCRIBED = 'the server does not describe them in a form that models take';
+
 /**
- * Every tool that can be offered, from all pages: one whose schema cannot be sent with a plain object instead. Those without a usable
- * name are left out, of those with the same name all but the first.
- * @throws McpFailure `protocol` for pages without end, `too_large`; what the SDK throws
+ * Every tool that can be offered, from all pages. A tool whose schema no model accepts is offered with any object as input. Tools
+ * without a usable name, and repeated names, are left out.
+ * @throws McpFailure `protocol` for endless pages, `too_large`; what the SDK throws
  */
 export async function listTools(
   client: Client,
   signal: AbortSignal,
-  confidential: Confidential,
+  confidential: ConfidentialTexts,
 ): Promise<readonly ListedTool[]> {
   const list = new ToolList(confidential);
   if (!client.getServerCapabilities()?.tools) return list.tools;
@@ -37,8 +40,9 @@ export async function listTools(
       throw new McpFailure('protocol', `The list of tools has more than ${MAX_PAGES} pages.`);
     const params = cursor === undefined ? {} : { cursor };
     const page = await client.request({ method: 'tools/list', params }, { signal, timeout: SDK_TIMEOUT_MS });
-    await addAll(list, page.tools);
-    cursor = page.nextCursor;
+    const { tools, nextCursor } = rawResultOf(page);
+    await addAll(list, listOf(tools));
+    cursor = typeof nextCursor === 'string' ? nextCursor : undefined;
     if (cursor !== undefined && cursors.has(cursor)) {
       throw new McpFailure('protocol', 'The list of tools has pages that lead back to each other.');
     }
@@ -47,11 +51,11 @@ export async function listTools(
   return list.tools;
 }
 
-/** A list may take long to check, and so leaves the thread to others in between. */
-async function addAll(list: ToolList, tools: readonly Tool[]): Promise<void> {
+/** Checking a list may take long, so it yields to other work. */
+async function addAll(list: ToolList, tools: readonly unknown[]): Promise<void> {
   const slice = new TimeSlice(CHECK_SLICE_MS);
   for (const tool of tools) {
-    list.add(tool);
+    if (isJsonObject(tool)) list.add(tool);
     await slice.rest();
   }
 }
@@ -60,15 +64,14 @@ class ToolList {
   private readonly byName = new Map<string, ListedTool>();
   private bytes = 0;
 
-  constructor(private readonly confidential: Confidential) {}
+  constructor(private readonly confidential: ConfidentialTexts) {}
 
   get tools(): readonly ListedTool[] {
     return [...this.byName.values()];
   }
 
-  add(tool: Tool): void {
-    const acceptable = this.byName.has(tool.name) ? undefined : listedTool(tool);
-    const listed = acceptable && this.confidential.leftOutOfTool(acceptable);
+  add(tool: JsonObject): void {
+    const listed = this.byName.has(String(tool['name'])) ? undefined : listedTool(tool, this.confidential);
     if (!listed) return;
     this.bytes += Buffer.byteLength(JSON.stringify(listed));
     if (this.bytes > MAX_LIST_BYTES) throw new McpFailure('too_large', 'The list of tools is larger than 1 MB.');
@@ -78,11 +81,20 @@ class ToolList {
   }
 }
 
-function listedTool({ name, description = '', inputSchema, annotations }: Tool): ListedTool | undefined {
-  if (!VISIBLE.test(name) || [...name].length > MAX_TOOL_NAME) return undefined;
-  const short =
-    description.length <= MAX_DESCRIPTION ? description : [...description].slice(0, MAX_DESCRIPTION).join('');
-  const tool = { name, description: short.toWellFormed(), inputSchema, readOnly: annotations?.readOnlyHint === true };
-  const schema = acceptableSchema(inputSchema);
-  return schema ? { ...tool, inputSchema: schema } : withoutSchema(tool, UNDESCRIBED);
+/** @returns undefined for an unusable name, and for a secret in the name or schema, where it cannot be redacted */
+export function listedTool(
+  { name, title, description, inputSchema, annotations }: JsonObject,
+  confidential: ConfidentialTexts,
+): ListedTool | undefined {
+  if (typeof name !== 'string' || !VISIBLE.test(name) || [...name].length > MAX_TOOL_NAME) return undefined;
+  const text = [description, title].find((each) => typeof each === 'string') ?? '';
+  const short = text.length <= MAX_DESCRIPTION ? text : [...text].slice(0, MAX_DESCRIPTION).join('');
+  const tool = {
+    name,
+    description: confidential.leftOut(short.toWellFormed()),
+    readOnly: isJsonObject(annotations) && annotations['readOnlyHint'] === true,
+  };
+  const schema = isJsonObject(inputSchema) ? acceptableSchema({ ...inputSchema, type: 'object' }) : undefined;
+  if (confidential.isIn(name) || confidential.isIn(JSON.stringify(schema ?? {}))) return undefined;
+  return schema ? { ...tool, inputSchema: schema } : withoutSchema({ ...tool, inputSchema: {} }, UNDESCRIBED);
 }

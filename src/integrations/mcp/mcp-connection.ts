@@ -1,18 +1,17 @@
 import type { JsonObject } from '../../models/index.js';
 import type { ToolResult } from '../../conversations/index.js';
 import type { ListedTool } from '../domain/tool-list.js';
-import type { McpEndpoint } from './mcp-endpoint.js';
 import type { McpFailure } from './mcp-failure.js';
 
 export interface McpToolCall {
   readonly name: string;
   readonly input: JsonObject;
-  /** Goes along as `_meta`. */
+  /** Sent as `_meta`. */
   readonly meta: JsonObject;
 }
 
 export interface McpToolResult extends ToolResult {
-  /** Parts of it were not valid MCP: `output` has notes in place of what they may have said, or nothing. */
+  /** Parts of it were not valid MCP. `output` has notes in their place. */
   readonly isRepaired?: true;
 }
 
@@ -27,21 +26,16 @@ export interface McpConnection {
   callTool(call: McpToolCall, signal: AbortSignal): Promise<McpToolResult>;
   /** True once it cannot be used any more. */
   readonly closed: boolean;
-  /** Ends it, and with it the server's session or process. Never throws. */
+  /** Also ends the server's session or process. Never throws. */
   close(): Promise<void>;
 }
 
 export interface ConnectOptions {
   readonly signal: AbortSignal;
-  /** The server says that its tools are others now. */
+  /** The server has notified that its list of tools has changed. */
   readonly onToolsChanged: () => void;
-  /** The server has refused to say so, or does not any more: at most once for a connection. The failure has nothing that the server was told in confidence. */
+  /** The server does not send these notifications, or stopped. Called at most once for a connection. Secrets are redacted in the failure. */
   readonly onListenFailed?: (failure: McpFailure) => void;
-  /** Somebody asks for just this attempt: it is made whatever became of earlier ones. */
-  readonly anew?: boolean;
-}
-
-export abstract class McpConnector {
-  /** Takes at most `CONNECT_MS`. @throws McpFailure; the signal's reason */
-  abstract connect(endpoint: McpEndpoint, options: ConnectOptions): Promise<McpConnection>;
+  /** A person asks for this attempt, so it is made despite recent failures. */
+  readonly ignoresBackoff?: boolean;
 }

@@ -3,13 +3,14 @@ import type { TransportType } from '../domain/integration.js';
 /** Bearer tokens of an OAuth grant. */
 export interface TokenSource {
   /**
-   * A token that is valid for a while yet, refreshed first where it is not.
-   * @throws McpFailure `needs_authorization` when there is no grant, or it is gone
+   * A token that stays valid for a while. Refreshes an expiring one first.
+   * @throws McpFailure `needs_authorization` if there is no valid grant
    */
   current(signal: AbortSignal): Promise<string>;
   /**
-   * The server refused `rejected` with this `WWW-Authenticate`. @returns another token
-   * @throws McpFailure `needs_authorization` when there is none to be had
+   * @param rejected the token that the server refused with this `WWW-Authenticate`
+   * @returns another token
+   * @throws McpFailure `needs_authorization` if no other token can be obtained
    */
   replace(rejected: string, challenge: string | null, signal: AbortSignal): Promise<string>;
 }
@@ -18,12 +19,12 @@ export interface HttpEndpoint {
   readonly kind: 'http';
   readonly transport: TransportType;
   readonly url: string;
-  /** With their secrets: for this server's origin alone, never for a log. */
+  /** Contain secrets: for this server's origin only, never for a log. */
   readonly headers: Readonly<Record<string, string>>;
-  /** `operator`: the address is of the operator's settings and may be a private one. */
+  /** `operator`: the address comes from the operator's settings and may be private. */
   readonly chosenBy: 'customer' | 'operator';
   readonly tokens?: TokenSource;
-  /** Those values within the headers that nobody may be told, whatever the server repeats; all of them where this is not said. */
+  /** The values of the headers that are redacted in what the server sends; by default all of them. */
   readonly secrets?: readonly string[];
 }
 
@@ -34,11 +35,11 @@ export interface ProcessEndpoint {
   readonly integrationId: string;
   readonly command: string;
   readonly args: readonly string[];
-  /** The whole environment besides what every process needs to run; holds secrets. */
+  /** The whole environment, except what every process needs to run. Contains secrets. */
   readonly env: Readonly<Record<string, string>>;
   /** Name of the variable that gets the path of a file in the server's private folder. */
   readonly stateFile?: string;
-  /** As of an `HttpEndpoint`, within the environment. */
+  /** The values of the environment that are redacted in what the server sends; by default all of them. */
   readonly secrets?: readonly string[];
 }
 

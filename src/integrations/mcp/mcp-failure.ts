@@ -7,16 +7,16 @@ export type McpFailureReason =
   | 'refused'
   | 'timeout'
   | 'needs_authorization'
-  /** More than is taken of one answer. */
+  /** An answer exceeds a limit. */
   | 'too_large'
-  /** The answer is no MCP. */
+  /** The answer is not valid MCP. */
   | 'protocol'
-  /** The server knows the connection no more; nothing was done, and another connection may serve. */
+  /** The server has ended the session and has done nothing; another connection may work. */
   | 'session_lost'
   /** A local server cannot be started, or there are too many. */
   | 'process';
 
-/** A tool server does not do its part. `message` is public, for the model and for the integration's `error`. */
+/** A tool server failed. `message` is public: the model and readers of the integration's `error` see it. */
 export class McpFailure extends DomainError {
   constructor(
     readonly reason: McpFailureReason,

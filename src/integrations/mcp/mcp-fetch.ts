@@ -8,20 +8,22 @@ import type { HttpEndpoint } from './mcp-endpoint.js';
 import { McpFailure } from './mcp-failure.js';
 import { MAX_STREAM_BYTES, NOTICE_MS, STREAM_MS } from './mcp-limits.js';
 import { eventsOf, messagesOf, textOf } from './received-answer.js';
-import { ServerTokens } from './server-tokens.js';
+
+/** The latest tokens, which are redacted in what the server sends. */
+const MAX_SENT_TOKENS = 4;
 
 export interface McpFetchOptions {
   readonly http: SafeHttp;
   readonly endpoint: HttpEndpoint;
-  /** Of the connection. */
+  /** Aborted when the connection is closed. */
   readonly life: AbortSignal;
-  /** Whether a stream for what the server tells by itself is worth a connection that stays open. */
+  /** Whether to open a stream for notifications, which occupies an HTTP connection. */
   readonly wantsNotifications: () => boolean;
   readonly onSessionLost: () => void;
   readonly turns: Turns;
-  /** Whether this is more than may come over all streams of the connection. */
+  /** Whether the streams of the connection exceed their limit with these events and bytes. */
   readonly isFlooded: (events: number, bytes: number) => boolean;
-  /** Ends the connection, and all that waits for it. */
+  /** Ends the connection and its requests. */
   readonly onFlood: (failure: McpFailure) => void;
 }
 
@@ -35,33 +37,31 @@ interface Sending {
   readonly exchange: Exchange | undefined;
 }
 
-/** What the SDK's transports use as `fetch`: the safe client, with the headers and tokens of one server, for its origin alone. */
+/** The `fetch` of the SDK's transports: the safe client with the headers and tokens of one server, for its origin only. */
 export class McpFetch {
   readonly fetch: FetchLike = (url, init) => this.request(url, init);
   private readonly origin: string;
-  private readonly tokens: ServerTokens | undefined;
+  private readonly sentTokens = new Set<string>();
 
   constructor(private readonly options: McpFetchOptions) {
-    const { endpoint, life } = options;
-    this.origin = new URL(endpoint.url).origin;
-    this.tokens = endpoint.tokens && new ServerTokens(endpoint.tokens, life);
+    this.origin = new URL(options.endpoint.url).origin;
   }
 
-  /** What the server was told and others must not be. */
+  /** The values that were sent to the server and must be redacted in what it sends. */
   secrets(): readonly string[] {
     const { headers, secrets = Object.values(headers) } = this.options.endpoint;
-    return [...secrets, ...(this.tokens?.sent() ?? [])];
+    return [...secrets, ...this.sentTokens];
   }
 
   private async request(address: string | URL, init: RequestInit = {}): Promise<Response> {
     const sending = this.sendingOf(new URL(address), init);
-    // The answer of a server that has no such stream; the SDK goes on without.
+    // The SDK then continues without the stream, as for a server that has none.
     if (this.isUnwantedStream(sending)) return new Response(null, { status: 405 });
     try {
       return await this.responseOf(await this.authorized(sending), sending);
     } catch (error) {
       const failure = failureOfRequest(error);
-      // The event source of the SSE transport would keep its message alone. A GET of the other is an attempt that may be repeated.
+      // The event source of the SSE transport would keep only the message. A GET of the other transport may be repeated.
       const isLast = sending.method === 'POST' || this.options.endpoint.transport === 'sse';
       if (isLast && failure instanceof McpFailure) sending.exchange?.fail(failure);
       throw failure;
@@ -69,14 +69,14 @@ export class McpFetch {
   }
 
   private sendingOf(url: URL, init: RequestInit): Sending {
-    if (url.origin !== this.origin) throw new McpFailure('protocol', 'The server names an endpoint of another server.');
+    if (url.origin !== this.origin) throw new McpFailure('protocol', 'The server sent an endpoint of another server.');
     const method = init.method ?? 'GET';
     const exchange = this.exchangeOf(method);
     const signals = [init.signal, exchange?.ended.signal].flatMap((signal) => signal ?? []);
     return {
       url,
       method,
-      // What the protocol says in a header is not the customer's to say.
+      // The protocol's headers replace the customer's.
       headers: { ...lowerCase(this.options.endpoint.headers), ...Object.fromEntries(new Headers(init.headers)) },
       body: typeof init.body === 'string' ? init.body : undefined,
       signal: AbortSignal.any([this.options.life, ...signals]),
@@ -84,7 +84,7 @@ export class McpFetch {
     };
   }
 
-  /** The stream of notifications is opened while one is sent, and outlives it. */
+  /** The stream of notifications does not belong to the exchange in which it is opened, and outlives it. */
   private exchangeOf(method: string): Exchange | undefined {
     const exchange = currentExchange.getStore();
     const isOwn = method === 'POST' || this.options.endpoint.transport === 'sse' || exchange?.isRequest === true;
@@ -99,19 +99,20 @@ export class McpFetch {
   }
 
   private async authorized(sending: Sending): Promise<EgressResponse> {
-    const token = await this.tokens?.current(sending.signal);
+    const { tokens } = this.options.endpoint;
+    const token = await tokens?.current(sending.signal);
     const answer = await this.send(sending, token);
     const challenge = challengeOf(answer);
     if (challenge === undefined) return answer;
     answer.body.discard();
-    if (!this.tokens || token === undefined) throw unauthorized();
-    const successor = await this.tokens.replace(token, challenge, sending.signal);
+    if (!tokens || token === undefined) throw unauthorized();
+    const successor = await tokens.replace(token, challenge, sending.signal);
     const repeated = await this.send(sending, successor);
     const further = challengeOf(repeated);
     if (further === undefined) return repeated;
     repeated.body.discard();
-    // Whoever signs in next has to be asked for what is missing, which only the source can remember.
-    if (repeated.status === 403) await this.tokens.replace(successor, further, sending.signal);
+    // The source stores the missing permissions, and the next sign-in requests them.
+    if (repeated.status === 403) await tokens.replace(successor, further, sending.signal);
     throw unauthorized();
   }
 
@@ -119,6 +120,7 @@ export class McpFetch {
     { url, method, headers, body, signal, exchange }: Sending,
     token: string | undefined,
   ): Promise<EgressResponse> {
+    if (token !== undefined) this.noteToken(token);
     return this.options.http.request(url, {
       purpose: 'mcp',
       method,
@@ -132,7 +134,14 @@ export class McpFetch {
     });
   }
 
-  /** A request's answer may be a stream that is open for as long as the connection; who waits for a call has the clock. */
+  private noteToken(token: string): void {
+    this.sentTokens.delete(token);
+    this.sentTokens.add(token);
+    const [oldest = ''] = this.sentTokens;
+    if (this.sentTokens.size > MAX_SENT_TOKENS) this.sentTokens.delete(oldest);
+  }
+
+  /** The answer to a request may be a stream that stays open as long as the connection. The call itself has its own timeout. */
   private timeoutOf(method: string, exchange: Exchange | undefined): number {
     if (method === 'GET') return STREAM_MS;
     if (!exchange?.isRequest) return NOTICE_MS;
@@ -150,7 +159,7 @@ export class McpFetch {
       body.discard();
       return new Response(null, { status });
     }
-    return new Response(await this.bodyOf(answer, sending.exchange), { status, headers: kept(headers) });
+    return new Response(await this.bodyOf(answer, sending.exchange), { status, headers: keptHeaders(headers) });
   }
 
   private async bodyOf(
@@ -167,7 +176,8 @@ export class McpFetch {
   private admit(events: number, bytes: number): void {
     const { isFlooded, onFlood } = this.options;
     if (!isFlooded(events, bytes)) return;
-    const failure = flooded();
+    const message = 'The server sent more messages than can be read, and was disconnected.';
+    const failure = new McpFailure('protocol', message);
     onFlood(failure);
     throw failure;
   }
@@ -179,13 +189,16 @@ export class McpFetch {
       this.options.onSessionLost();
       throw sessionLost();
     }
-    // Where people sign in, they have: what they may do there is between them and the server.
-    if (status === 403 && !this.tokens) throw forbidden();
-    return new Response(text, { status, headers: kept(headers) });
+    // With tokens a person has signed in, and the server may still forbid single actions.
+    if (status === 403 && !this.options.endpoint.tokens) {
+      const message = 'The server refuses access with these credentials (HTTP status 403); it needs to be authorized.';
+      throw new McpFailure('needs_authorization', message);
+    }
+    return new Response(text, { status, headers: keptHeaders(headers) });
   }
 }
 
-/** What `WWW-Authenticate` says where other credentials may help, null where it says nothing; undefined for every other answer. */
+/** `WWW-Authenticate` of an answer that other credentials may change, null without this header; undefined for other answers. */
 function challengeOf({ status, headers }: EgressAnswer): string | null | undefined {
   const challenge = headers['www-authenticate'] ?? null;
   if (status === 401) return challenge;
@@ -193,29 +206,16 @@ function challengeOf({ status, headers }: EgressAnswer): string | null | undefin
 }
 
 function unauthorized(): McpFailure {
-  return new McpFailure(
-    'needs_authorization',
-    'The server does not accept the credentials; it needs to be authorized.',
-  );
-}
-
-function forbidden(): McpFailure {
-  return new McpFailure(
-    'needs_authorization',
-    'The server refuses access with these credentials (HTTP status 403); it needs to be authorized.',
-  );
-}
-
-function flooded(): McpFailure {
-  return new McpFailure('protocol', 'The server sent more messages than can be read, and was disconnected.');
+  const message = 'The server does not accept the credentials; it needs to be authorized.';
+  return new McpFailure('needs_authorization', message);
 }
 
 function isEventStream({ headers }: EgressAnswer): boolean {
   return /^\s*text\/event-stream\s*(;|$)/i.test(headers['content-type'] ?? '');
 }
 
-/** Those that the SDK reads; the body has been decompressed, and its length is another one. */
-function kept(headers: Readonly<Record<string, string>>): Record<string, string> {
+/** The headers that the SDK reads. Content-Length is wrong after decompression. */
+function keptHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
   const names = ['content-type', 'mcp-session-id', 'www-authenticate'];
   return Object.fromEntries(names.flatMap((name) => (headers[name] === undefined ? [] : [[name, headers[name]]])));
 }

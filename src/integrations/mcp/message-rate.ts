@@ -1,11 +1,7 @@
 import type { Clock } from '../../platform/clock/index.js';
+import { MAX_BYTES_PER_SECOND, MAX_MESSAGES_PER_SECOND } from './mcp-limits.js';
 
-export interface RateLimits {
-  readonly messages: number;
-  readonly bytes: number;
-}
-
-/** What comes within the current second. */
+/** Counts what a server sends within the current second. */
 export class MessageRate {
   private second = -1;
   private messages = 0;
@@ -13,17 +9,16 @@ export class MessageRate {
 
   constructor(
     private readonly clock: Clock,
-    /** Within a second. */
-    private readonly limits: RateLimits,
+    private readonly maxMessages = MAX_MESSAGES_PER_SECOND,
   ) {}
 
-  /** Counts them, whatever comes of it. */
+  /** Counts them, and returns whether a limit is exceeded. */
   exceededBy(messages: number, bytes: number): boolean {
     const second = Math.floor(this.clock.monotonic() / 1_000);
     if (second !== this.second) this.messages = this.bytes = 0;
     this.second = second;
     this.messages += messages;
     this.bytes += bytes;
-    return this.messages > this.limits.messages || this.bytes > this.limits.bytes;
+    return this.messages > this.maxMessages || this.bytes > MAX_BYTES_PER_SECOND;
   }
 }

@@ -5,22 +5,22 @@ import { McpFailure } from './mcp-failure.js';
 export interface ConnectionKey {
   readonly organizationId: string;
   readonly integrationId: string;
-  /** Of everything that the connection was made with: revision and credentials. Connections of another one are not used again. */
+  /** Identifies the revision and credentials of the connection. Connections of another version are not used again. */
   readonly version: string;
 }
 
-/** Makes a connection. The signal is the pool's: one who asked and went away does not end it for the others. */
+/** Opens a connection. The signal is the pool's: a caller that aborts does not abort the connection that others share. */
 export type OpenConnection = (signal: AbortSignal) => Promise<McpConnection>;
 
 interface Policy {
   readonly clock: Clock;
   readonly idleMs: number;
-  /** Nobody used it for `idleMs`, or since it was retired. */
+  /** It was not used for `idleMs`, or its last use after it was retired has ended. */
   readonly onIdle: (entry: PooledConnection) => void;
   readonly onFailure: (entry: PooledConnection, error: unknown) => void;
 }
 
-/** A connection of the pool from the moment it is wanted, with those who use it. */
+/** A connection of the pool, from its opening, with the number of its users. */
 export class PooledConnection {
   private readonly life = new AbortController();
   private readonly opening: Promise<McpConnection>;
@@ -40,7 +40,7 @@ export class PooledConnection {
     this.openedAt = policy.clock.monotonic();
     this.lastUsed = this.openedAt;
     this.opening = this.open(open);
-    // Whoever waits for it is told; perhaps nobody does any more.
+    // Callers of `connection` get the error. There may be none any more.
     this.opening.catch(() => undefined);
   }
 
@@ -54,8 +54,8 @@ export class PooledConnection {
 
   isUsable(version: string, maxAgeMs: number): boolean {
     const { clock } = this.policy;
-    const isGone = this.isClosed || this.isRetired || this.opened?.closed === true;
-    return !isGone && this.key.version === version && clock.monotonic() - this.openedAt < maxAgeMs;
+    const isOver = this.isClosed || this.isRetired || this.opened?.closed === true;
+    return !isOver && this.key.version === version && clock.monotonic() - this.openedAt < maxAgeMs;
   }
 
   acquire(): void {
@@ -63,12 +63,12 @@ export class PooledConnection {
     this.cancelIdle();
   }
 
-  /** @param counts whether the connection was not idle until now */
-  release(counts: boolean): void {
+  /** @param isBackground whether the use does not extend the time until the connection is idle */
+  release(isBackground: boolean): void {
     const { clock, idleMs, onIdle } = this.policy;
     this.users -= 1;
     const now = clock.monotonic();
-    if (counts) this.lastUsed = now;
+    if (!isBackground) this.lastUsed = now;
     if (this.users > 0 || this.isClosed) return;
     if (this.isRetired) onIdle(this);
     else this.cancelIdle = clock.after(Math.max(0, this.lastUsed + idleMs - now), () => onIdle(this));
@@ -78,12 +78,12 @@ export class PooledConnection {
     this.isRetired = true;
   }
 
-  /** @throws McpFailure; the signal's reason, while the connection is opened for the others all the same */
+  /** @throws McpFailure; the signal's reason, which does not end the opening */
   connection(signal: AbortSignal): Promise<McpConnection> {
     return this.opened ? Promise.resolve(this.opened) : untilAborted(this.opening, signal);
   }
 
-  /** At once, whoever uses it. Resolves when the server was told. */
+  /** Closes it even while it is used. Resolves when the server's session has ended. */
   async close(): Promise<void> {
     this.cancelIdle();
     this.life.abort(new McpFailure('unreachable', 'The connection was closed.'));

@@ -1,5 +1,4 @@
 import type { EgressBody } from '../../platform/egress/index.js';
-import { EgressFailed } from '../../platform/egress/index.js';
 import type { Turns } from '../../platform/clock/index.js';
 import { MAX_MESSAGE_BYTES } from '../limits.js';
 import { limitEvents } from './event-limit.js';
@@ -9,18 +8,17 @@ import { McpFailure } from './mcp-failure.js';
 import { MAX_BATCH } from './mcp-limits.js';
 
 export interface Receiving {
-  /** Of all connections: what servers send is worked through one step after the other, however many send at once. */
+  /** Shared by all connections, which process what servers send one step at a time. */
   readonly turns: Turns;
-  /** Of the connection; throws when it is more than can be read. */
+  /** Throws if the connection exceeds its limit. */
   readonly admit: (events: number, bytes: number) => void;
   /** Undefined for the stream of notifications. */
   readonly exchange: Exchange | undefined;
 }
 
-/** An event stream, as it comes. */
+/** An event stream, with bounded events. */
 export function eventsOf(body: EgressBody, { turns, admit, exchange }: Receiving): ReadableStream<Uint8Array> {
-  const tooLarge = (): Error => new EgressFailed('too_large', { detail: 'one event' });
-  const iterator = limitEvents(body, { maxBytes: MAX_MESSAGE_BYTES, tooLarge, admit });
+  const iterator = limitEvents(body, { maxBytes: MAX_MESSAGE_BYTES, admit });
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
@@ -36,32 +34,28 @@ export function eventsOf(body: EgressBody, { turns, admit, exchange }: Receiving
           body.discard();
         }
       },
-      // The iterator waits for the next chunk and would end after it alone.
+      // `iterator.return` would wait for the next chunk.
       cancel: () => body.discard(),
     },
     { highWaterMark: 0 },
   );
 }
 
-/** Any other answer, whole. */
 export async function textOf(body: EgressBody, turns: Turns): Promise<string> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of body) {
     chunks.push(chunk);
-    // A server may send its answer in any number of chunks.
+    // A server may send very many small chunks.
     await turns.next();
   }
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/**
- * `textOf` an answer with messages. @throws McpFailure `protocol` for an array of more than a server has reason to answer one
- * request with: they are all worked through at once
- */
+/** @throws McpFailure `protocol` for an array of more than `MAX_BATCH` messages, which the SDK would process without a pause */
 export async function messagesOf(body: EgressBody, turns: Turns): Promise<string> {
   const text = await textOf(body, turns);
   if (text.trimStart().startsWith('[') && lengthOf(text) > MAX_BATCH) {
-    throw new McpFailure('protocol', 'The server answers with too many messages at once.');
+    throw new McpFailure('protocol', 'The server answered with too many messages at once.');
   }
   return text;
 }
@@ -71,7 +65,7 @@ function lengthOf(text: string): number {
     const parsed: unknown = JSON.parse(text);
     return Array.isArray(parsed) ? parsed.length : 1;
   } catch {
-    // Whoever reads it says what is wrong with it.
+    // The SDK reports invalid JSON.
     return 0;
   }
 }

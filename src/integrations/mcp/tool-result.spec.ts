@@ -1,20 +1,19 @@
 import { describe, expect, it } from '@jest/globals';
 import type { ToolResult } from '../../conversations/index.js';
-import { repairedAnswer } from './repaired-answer.js';
 import { toToolResult } from './tool-result.js';
 
 const PNG = Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), Buffer.alloc(20)]).toString('base64');
 const PDF = Buffer.from('%PDF-1.7 and more').toString('base64');
 const WAV = Buffer.from('RIFF    WAVE').toString('base64');
 
-/** As a server's answer is read. */
+/** Without the mark for repairs. */
 function received(result: object): ToolResult {
-  const answer = repairedAnswer('tools/call', { jsonrpc: '2.0', id: 1, result: { ...result } });
-  return toToolResult((answer as unknown as { result: Parameters<typeof toToolResult>[0] }).result);
+  const { isRepaired: _isRepaired, ...received } = toToolResult({ ...result });
+  return received;
 }
 
-describe('what a tool returns', () => {
-  it('is joined where it is text, and says so where it is nothing', () => {
+describe('the result of a tool', () => {
+  it('is its joined texts, or a note if it is empty', () => {
     const content = [
       { type: 'text', text: 'one' },
       { type: 'text', text: 'two' },
@@ -23,25 +22,22 @@ describe('what a tool returns', () => {
     expect(received({ content: [], isError: true })).toEqual({ output: 'The tool returned nothing.', isError: true });
   });
 
-  it.each([{}, { result: 'sunny' }])('is an error where it has no content: %j', (result) => {
+  it.each([{}, { result: 'sunny' }])('is an error without content: %j', (result) => {
     expect(received(result)).toEqual({ output: expect.stringContaining('it has no content'), isError: true });
   });
 
-  it.each(['not a list', { type: 'text', text: 'no list' }, null, 7])(
-    'is an error where its content is %j',
-    (content) => {
-      expect(received({ content })).toEqual({
-        output: expect.stringContaining('its content is not a list'),
-        isError: true,
-      });
-      expect(received({ content, structuredContent: { a: 1 } })).toEqual({
-        output: expect.stringContaining('{"a":1}'),
-        isError: true,
-      });
-    },
-  );
+  it.each(['not a list', { type: 'text', text: 'no list' }, null, 7])('is an error if its content is %j', (content) => {
+    expect(received({ content })).toEqual({
+      output: expect.stringContaining('its content is not a list'),
+      isError: true,
+    });
+    expect(received({ content, structuredContent: { a: 1 } })).toEqual({
+      output: expect.stringContaining('{"a":1}'),
+      isError: true,
+    });
+  });
 
-  it('is shown and named where it can be seen or heard', () => {
+  it('has media, named in the output', () => {
     const { output, media } = received({
       content: [
         { type: 'image', data: PNG, mimeType: 'image/png', annotations: { priority: 7 } },
@@ -58,7 +54,7 @@ describe('what a tool returns', () => {
     expect(output).toContain('file:///a.pdf');
   });
 
-  it('is what its bytes say, whatever type it is sent under', () => {
+  it('has media of the type that their bytes show', () => {
     const { media } = received({ content: [{ type: 'image', data: PNG, mimeType: 'image/jpeg' }] });
     expect(media).toEqual([expect.objectContaining({ mediaType: 'image/png' })]);
   });
@@ -77,13 +73,13 @@ describe('what a tool returns', () => {
     ['an unknown kind', { type: 'hologram', data: 'x' }],
     ['no object', 'text'],
     ['an image without data', { type: 'image' }],
-  ])('is a note where it is %s, and the rest is kept', (_what, block) => {
+  ])('has a note in place of %s, and keeps the rest', (_what, block) => {
     const result = received({ content: [block, { type: 'text', text: 'kept' }] });
     expect(result.media).toBeUndefined();
     expect(result.output).toMatch(/left out\.\]\n\nkept$/);
   });
 
-  it('is text with its address where it is a resource or a link', () => {
+  it('has the text and address of resources and links', () => {
     const { output } = received({
       content: [
         { type: 'resource', resource: { uri: 'demo://1', mimeType: 'text/plain', text: 'content' } },
@@ -99,7 +95,7 @@ describe('what a tool returns', () => {
     expect(output).toContain('299500 further parts of the result');
   });
 
-  it('is told once where it is structured as well', () => {
+  it('contains structured content once, even if a text repeats it', () => {
     const structuredContent = { b: 1, a: [2] };
     expect(received({ content: [{ type: 'text', text: '{ "a": [2], "b": 1 }' }], structuredContent }).output).toBe(
       '{ "a": [2], "b": 1 }',

@@ -5,7 +5,7 @@ import { acceptableSchema } from './tool-schema.js';
 const object = (properties: object, rest: object = {}): JsonObject => ({ type: 'object', properties, ...rest });
 
 describe('the schema of a tool', () => {
-  it('that is right is kept as it stands', () => {
+  it('is unchanged if it is valid', () => {
     const schema = object(
       {
         when: { type: 'string', format: 'date', description: 'A day', pattern: '^\\d+' },
@@ -70,7 +70,7 @@ describe('the schema of a tool', () => {
     expect(acceptableSchema({ ...rest, type: 'object', properties })?.['properties']).toEqual({ r: {} });
   });
 
-  it('keeps references to what is left, also within dependencies', () => {
+  it('keeps references to remaining schemas, also within dependencies', () => {
     const schema = object(
       {
         a: { $ref: '#/$defs/x' },
@@ -82,7 +82,7 @@ describe('the schema of a tool', () => {
     expect(acceptableSchema(schema)).toEqual(schema);
   });
 
-  it('has no combinations at its top, whose properties become optional', () => {
+  it('has no combinations at the top level; their properties become optional', () => {
     const schema = {
       type: 'object',
       oneOf: [object({ a: { type: 'string' } }, { required: ['a'] }), object({ b: { type: 'number' } })],
@@ -90,12 +90,12 @@ describe('the schema of a tool', () => {
     expect(acceptableSchema(schema)).toEqual(object({ a: { type: 'string' }, b: { type: 'number' } }));
   });
 
-  it('has no arguments that providers cannot name, and is none when they are required', () => {
+  it('loses arguments whose names providers refuse, and is unusable if they are required', () => {
     expect(acceptableSchema(object({ 'a b': {}, ok: {} }))).toEqual(object({ ok: {} }));
     expect(acceptableSchema(object({ 'a b': {} }, { required: ['a b'] }))).toBeUndefined();
   });
 
-  it('is none when it is not of an object, too large, or too deep', () => {
+  it('is unusable if it is not of an object, too large, or too deep', () => {
     expect(acceptableSchema({ type: 'string' })).toBeUndefined();
     expect(acceptableSchema(object({ a: { description: 'x'.repeat(262_144) } }))).toBeUndefined();
     expect(acceptableSchema(object({ a: nested(40) }))).toBeUndefined();
@@ -112,7 +112,7 @@ describe('the schema of a tool', () => {
     });
   });
 
-  it('is none where checking all of it would take too long', () => {
+  it('is unusable if checking it would take too long', () => {
     const properties = Object.fromEntries(Array.from({ length: 3_000 }, (_, nth) => [`p${nth}`, { type: 'string' }]));
     expect(acceptableSchema({ type: 'object', properties })).toBeUndefined();
     const patterns = Object.fromEntries(Array.from({ length: 6_000 }, (_, nth) => [`^p${nth}$`, true]));

@@ -2,160 +2,138 @@ import type { JsonObject } from '../../models/index.js';
 import { MAX_PATTERN, MAX_SCHEMA_BYTES, MAX_SCHEMA_DEPTH, MAX_SCHEMA_PARTS } from './mcp-limits.js';
 
 const TYPES = ['string', 'number', 'integer', 'boolean', 'object', 'array', 'null'];
-/** What providers take as the name of an argument. */
+/** What providers accept as the name of an argument. */
 const ARGUMENT_NAME = /^[\w.-]{1,64}$/;
-/** They would give parts other addresses than the ones `$ref` is checked against, or another dialect. */
-const DROPPED = [
-  '$schema',
-  '$id',
-  'id',
-  '$anchor',
-  '$dynamicRef',
-  '$dynamicAnchor',
-  '$recursiveRef',
-  '$recursiveAnchor',
-  '$vocabulary',
-  '$comment',
-];
 const ONE_SCHEMA = [
   ...['not', 'if', 'then', 'else', 'contains', 'propertyNames', 'additionalProperties', 'additionalItems'],
   ...['unevaluatedProperties', 'unevaluatedItems', 'contentSchema'],
 ];
 const SCHEMA_LISTS = ['allOf', 'anyOf', 'oneOf', 'prefixItems'];
 const SCHEMA_MAPS = ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'];
-const COUNTS = [
-  'minLength',
-  'maxLength',
-  'minItems',
-  'maxItems',
-  'minProperties',
-  'maxProperties',
-  'minContains',
-  'maxContains',
-];
-const NUMBERS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'];
-const TEXTS = ['title', 'description', 'format', 'contentEncoding', 'contentMediaType'];
 /** Providers refuse them beside `type: object`. */
 const TOP_LEVEL_COMBINATIONS = ['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else', 'enum', 'const'];
+
+/** Keywords that contain no schemas. One whose value is not valid is dropped. */
+const VALUE_RULES = new Map<string, (value: unknown) => boolean>([
+  ...rule(
+    (value) => Number.isSafeInteger(value) && Number(value) >= 0,
+    ...['minLength', 'maxLength', 'minItems', 'maxItems', 'minProperties', 'maxProperties'],
+    ...['minContains', 'maxContains'],
+  ),
+  ...rule((value) => typeof value === 'number', ...['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum']),
+  ...rule(
+    (value) => typeof value === 'string',
+    ...['title', 'description', 'format', 'contentEncoding', 'contentMediaType', '$ref'],
+  ),
+  ...rule((value) => typeof value === 'boolean', 'uniqueItems', 'readOnly', 'writeOnly', 'deprecated'),
+  ...rule(isType, 'type'),
+  ...rule(isList, 'enum'),
+  ...rule(Array.isArray, 'examples'),
+  ...rule((value) => typeof value === 'number' && value > 0, 'multipleOf'),
+  ...rule((value) => typeof value === 'string' && isPattern(value), 'pattern'),
+  // All but the last two would change the dialect, or the addresses that `$ref` is checked against.
+  ...rule(
+    () => false,
+    ...['$schema', '$id', 'id', '$anchor', '$dynamicRef', '$dynamicAnchor', '$recursiveRef', '$recursiveAnchor'],
+    ...['$vocabulary', '$comment', 'dependentRequired', '__proto__'],
+  ),
+]);
+
+function rule(isValid: (value: unknown) => boolean, ...keywords: string[]) {
+  return keywords.map((keyword) => [keyword, isValid] as const);
+}
 
 /** The schema cannot be offered to a model. */
 class Unacceptable extends Error {}
 
 /**
- * A tool's schema as providers take it: of type `object`, every keyword of the form that JSON Schema gives it. Keywords that are
- * wrong are left out, since one of them makes a provider refuse the whole request; undefined when too little would be left,
- * or the schema is too large or too deep. Patterns are looked at, never run.
+ * A tool's schema as providers accept it: of type `object`, without invalid keywords, because one of them makes a provider refuse the
+ * whole request. Undefined if too little would remain, or if the schema is too large or too deep. Patterns are compiled, never run.
  */
 export function acceptableSchema(schema: JsonObject): JsonObject | undefined {
   try {
     if (Buffer.byteLength(JSON.stringify(schema)) > MAX_SCHEMA_BYTES) return undefined;
-    const document: Document = { schemas: new Set(), parts: 0 };
-    const root = repairedSchema(schema, document, 0);
-    if (!isObject(root) || root['type'] !== 'object') return undefined;
-    return withoutDanglingReferences(withArguments(withoutCombinations(root)), document);
+    const repair = new SchemaRepair();
+    const root = repair.schema(schema, 0);
+    if (!isJsonObject(root) || root['type'] !== 'object') return undefined;
+    return withoutDanglingReferences(withArguments(withoutCombinations(root)), repair.schemas);
   } catch (error) {
-    // A stack overflow says the same: nested too deeply.
+    // The stack overflows if the schema is nested too deeply.
     if (error instanceof Unacceptable || error instanceof RangeError) return undefined;
     throw error;
   }
 }
 
-/** What is being checked, and how much of it has been. */
-interface Document {
-  /** The schemas after their repair. */
-  readonly schemas: Set<unknown>;
-  parts: number;
-}
+/** Repairs the schemas of one document. */
+class SchemaRepair {
+  /** The repaired schemas. */
+  readonly schemas = new Set<unknown>();
+  private parts = 0;
 
-function repairedSchema(schema: unknown, document: Document, depth: number): JsonObject | boolean {
-  if (typeof schema === 'boolean') return schema;
-  if (!isObject(schema)) return true;
-  const keywords = Object.entries(schema);
-  document.parts += 1 + keywords.length;
-  if (depth > MAX_SCHEMA_DEPTH || document.parts > MAX_SCHEMA_PARTS) throw new Unacceptable();
-  const entries = keywords.flatMap(([keyword, value]) => {
-    const repaired = repairedKeyword(keyword, value, document, depth);
-    return repaired === undefined ? [] : [[keyword, repaired] as const];
-  });
-  const repaired = Object.fromEntries(withListItems(entries));
-  document.schemas.add(repaired);
-  return repaired;
-}
-
-/** @returns undefined where the keyword has to go */
-function repairedKeyword(keyword: string, value: unknown, document: Document, depth: number): unknown {
-  const inner = (schema: unknown): JsonObject | boolean => repairedSchema(schema, document, depth + 1);
-  if (DROPPED.includes(keyword) || keyword === '__proto__') return undefined;
-  if (ONE_SCHEMA.includes(keyword)) return isSchema(value) ? inner(value) : undefined;
-  if (SCHEMA_LISTS.includes(keyword)) return isList(value) && value.every(isSchema) ? value.map(inner) : undefined;
-  if (SCHEMA_MAPS.includes(keyword)) return isObject(value) ? schemaMap(keyword, value, document, inner) : undefined;
-  if (COUNTS.includes(keyword)) return Number.isSafeInteger(value) && Number(value) >= 0 ? value : undefined;
-  if (NUMBERS.includes(keyword)) return typeof value === 'number' ? value : undefined;
-  if (TEXTS.includes(keyword)) return typeof value === 'string' ? value.toWellFormed() : undefined;
-  switch (keyword) {
-    case 'type':
-      return isType(value) ? value : undefined;
-    case 'items':
-      // A list of schemas is an older dialect's `prefixItems`.
-      return isSchema(value) ? inner(value) : {};
-    case '$ref':
-      return typeof value === 'string' ? value : undefined;
-    case 'required':
-      return Array.isArray(value) ? namesOf(value) : undefined;
-    case 'dependencies':
-      return isObject(value) ? dependencies(value, document, inner) : undefined;
-    case 'examples':
-      return Array.isArray(value) ? value : undefined;
-    case 'dependentRequired':
-      return undefined;
-    case 'enum':
-      return isList(value) ? value : undefined;
-    case 'multipleOf':
-      return typeof value === 'number' && value > 0 ? value : undefined;
-    case 'uniqueItems':
-    case 'readOnly':
-    case 'writeOnly':
-    case 'deprecated':
-      return typeof value === 'boolean' ? value : undefined;
-    case 'pattern':
-      return typeof value === 'string' && isPattern(value) ? value : undefined;
-    default:
-      return value;
+  schema(schema: unknown, depth: number): JsonObject | boolean {
+    if (typeof schema === 'boolean') return schema;
+    if (!isJsonObject(schema)) return true;
+    const keywords = Object.entries(schema);
+    this.count(1 + keywords.length);
+    if (depth > MAX_SCHEMA_DEPTH) throw new Unacceptable();
+    const entries = keywords
+      .map(([keyword, value]) => [keyword, this.keyword(keyword, value, depth + 1)] as const)
+      .filter(([, value]) => value !== undefined);
+    const repaired = Object.fromEntries(withListItems(entries));
+    this.schemas.add(repaired);
+    return repaired;
   }
-}
 
-function schemaMap(
-  keyword: string,
-  map: JsonObject,
-  document: Document,
-  inner: (schema: unknown) => JsonObject | boolean,
-): JsonObject {
-  const named = Object.entries(map);
-  document.parts += named.length;
-  if (document.parts > MAX_SCHEMA_PARTS) throw new Unacceptable();
-  const entries = named.filter(
-    ([name, schema]) =>
-      isSchema(schema) && name !== '__proto__' && (keyword !== 'patternProperties' || isPattern(name)),
-  );
-  return Object.fromEntries(entries.map(([name, schema]) => [name, inner(schema)]));
-}
+  /** @returns undefined for an invalid keyword */
+  private keyword(keyword: string, value: unknown, depth: number): unknown {
+    if (ONE_SCHEMA.includes(keyword)) return isSchema(value) ? this.schema(value, depth) : undefined;
+    if (SCHEMA_LISTS.includes(keyword)) {
+      return isList(value) && value.every(isSchema) ? value.map((each) => this.schema(each, depth)) : undefined;
+    }
+    if (SCHEMA_MAPS.includes(keyword)) return isJsonObject(value) ? this.map(keyword, value, depth) : undefined;
+    switch (keyword) {
+      case 'items':
+        // A list of schemas is `prefixItems` of an older dialect.
+        return isSchema(value) ? this.schema(value, depth) : {};
+      case 'required':
+        return Array.isArray(value) ? namesOf(value) : undefined;
+      case 'dependencies':
+        return isJsonObject(value) ? this.dependencies(value, depth) : undefined;
+      default:
+        if (VALUE_RULES.get(keyword)?.(value) === false) return undefined;
+        return typeof value === 'string' ? value.toWellFormed() : value;
+    }
+  }
 
-/** `dependencies` of an older dialect: for each argument a schema, or the names of other arguments that it needs. */
-function dependencies(
-  map: JsonObject,
-  document: Document,
-  inner: (schema: unknown) => JsonObject | boolean,
-): JsonObject {
-  const schemas = schemaMap('dependencies', map, document, inner);
-  const names = Object.entries(map).filter(([name, needed]) => Array.isArray(needed) && name !== '__proto__');
-  return { ...schemas, ...Object.fromEntries(names.map(([name, needed]) => [name, namesOf(needed as unknown[])])) };
+  private map(keyword: string, map: JsonObject, depth: number): JsonObject {
+    const named = Object.entries(map);
+    this.count(named.length);
+    const entries = named.filter(
+      ([name, schema]) =>
+        isSchema(schema) && name !== '__proto__' && (keyword !== 'patternProperties' || isPattern(name)),
+    );
+    return Object.fromEntries(entries.map(([name, schema]) => [name, this.schema(schema, depth)]));
+  }
+
+  /** `dependencies` of an older dialect: for each argument a schema, or the names of other arguments that it needs. */
+  private dependencies(map: JsonObject, depth: number): JsonObject {
+    const names = Object.entries(map).flatMap(([name, needed]) =>
+      Array.isArray(needed) && name !== '__proto__' ? [[name, namesOf(needed)] as const] : [],
+    );
+    return { ...this.map('dependencies', map, depth), ...Object.fromEntries(names) };
+  }
+
+  private count(parts: number): void {
+    this.parts += parts;
+    if (this.parts > MAX_SCHEMA_PARTS) throw new Unacceptable();
+  }
 }
 
 function namesOf(list: readonly unknown[]): string[] {
   return [...new Set(list.filter((name) => typeof name === 'string'))];
 }
 
-/** Some providers refuse an array whose items nobody describes. */
+/** Some providers refuse an array without `items`. */
 function withListItems(entries: readonly (readonly [string, unknown])[]): readonly (readonly [string, unknown])[] {
   const has = (keyword: string): boolean => entries.some(([name]) => name === keyword);
   const isArray = entries.some(
@@ -164,11 +142,11 @@ function withListItems(entries: readonly (readonly [string, unknown])[]): readon
   return isArray && !has('items') && !has('prefixItems') ? [...entries, ['items', {}]] : entries;
 }
 
-/** The alternatives' properties become optional ones of the whole. */
+/** The properties of the alternatives become optional properties of the whole schema. */
 function withoutCombinations(root: JsonObject): JsonObject {
   const members = ['allOf', 'anyOf', 'oneOf'].flatMap((keyword) => (isList(root[keyword]) ? root[keyword] : []));
   const properties = [...members, root].flatMap((member) =>
-    isObject(member) && isObject(member['properties']) ? Object.entries(member['properties']) : [],
+    isJsonObject(member) && isJsonObject(member['properties']) ? Object.entries(member['properties']) : [],
   );
   const kept = Object.entries(root).filter(
     ([keyword]) => !TOP_LEVEL_COMBINATIONS.includes(keyword) && keyword !== '$ref',
@@ -176,9 +154,9 @@ function withoutCombinations(root: JsonObject): JsonObject {
   return { ...Object.fromEntries(kept), properties: Object.fromEntries(properties) };
 }
 
-/** Leaves out optional arguments whose names providers refuse. */
+/** Drops optional arguments whose names providers refuse. */
 function withArguments(root: JsonObject): JsonObject {
-  const properties = isObject(root['properties']) ? root['properties'] : {};
+  const properties = isJsonObject(root['properties']) ? root['properties'] : {};
   const required = Array.isArray(root['required']) ? root['required'].map(String) : [];
   if (required.some((name) => !ARGUMENT_NAME.test(name))) throw new Unacceptable();
   const { required: _required, ...kept } = root;
@@ -190,23 +168,23 @@ function withArguments(root: JsonObject): JsonObject {
 }
 
 /** Runs after all repairs, each of which may have removed the target of a reference. */
-function withoutDanglingReferences(root: JsonObject, { schemas }: Document): JsonObject {
+function withoutDanglingReferences(root: JsonObject, schemas: ReadonlySet<unknown>): JsonObject {
   for (const schema of schemas) {
-    if (!isObject(schema) || typeof schema['$ref'] !== 'string' || leadsTo(root, schema['$ref'], schemas)) continue;
-    // Safe to mutate: `repairedSchema` has just made the object.
+    if (!isJsonObject(schema) || typeof schema['$ref'] !== 'string' || leadsTo(root, schema['$ref'], schemas)) continue;
+    // Safe to mutate: `SchemaRepair` has just created the object.
     delete (schema as Record<string, unknown>)['$ref'];
   }
   return root;
 }
 
-/** Whether a reference leads to a schema of this document, and not to a value that only looks like one, such as a default. */
+/** Whether a reference leads to a schema of this document, not to another value, such as a default. */
 function leadsTo(root: JsonObject, reference: string, schemas: ReadonlySet<unknown>): boolean {
   if (reference === '#') return true;
   if (!reference.startsWith('#/')) return false;
   const path = reference.slice(2).split('/').map(pointerPart);
   let part: unknown = root;
   for (const name of path) {
-    if (name === undefined || !(isObject(part) || Array.isArray(part)) || !Object.hasOwn(part, name)) return false;
+    if (name === undefined || !(isJsonObject(part) || Array.isArray(part)) || !Object.hasOwn(part, name)) return false;
     part = (part as JsonObject)[name];
   }
   return typeof part === 'boolean' || schemas.has(part);
@@ -238,13 +216,13 @@ function isPattern(pattern: string): boolean {
 }
 
 function isSchema(value: unknown): value is JsonObject | boolean {
-  return typeof value === 'boolean' || isObject(value);
+  return typeof value === 'boolean' || isJsonObject(value);
 }
 
 function isList(value: unknown): value is readonly unknown[] {
   return Array.isArray(value) && value.length > 0;
 }
 
-function isObject(value: unknown): value is JsonObject {
+export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,7 +1,7 @@
 import { type TimeBound, withinTime as within } from '../../platform/clock/index.js';
 import { McpFailure } from './mcp-failure.js';
 
-/** As the platform's. @throws McpFailure `timeout`; the signal's reason */
+/** @throws McpFailure `timeout`; the signal's reason */
 export function withinTime<Result>(
   bound: Omit<TimeBound, 'late'>,
   work: (signal: AbortSignal) => Promise<Result>,

@@ -11,25 +11,25 @@ const CLIENT_NAME = 'Agent service';
 export class ClientIdentity {
   constructor(private readonly settings: Settings) {}
 
-  /** @param origin where the client reached the service, for where `PUBLIC_URL` is not set */
+  /** @param origin at which the client reached the service, used if `PUBLIC_URL` is not set */
   redirectUri(origin: string): string {
     return `${this.settings.publicUrl ?? origin}${CALLBACK_PATH}`;
   }
 
-  /** The address of `document`; undefined where authorization servers could not read it. */
+  /** The address of `document`; undefined without a public https URL. */
   get metadataUrl(): string | undefined {
     const { publicUrl } = this.settings;
     return publicUrl?.startsWith('https://') ? `${publicUrl}${METADATA_PATH}` : undefined;
   }
 
-  /** The client id metadata document; undefined where there is no `metadataUrl`. */
+  /** The client id metadata document; undefined without a `metadataUrl`. */
   get document(): Readonly<Record<string, unknown>> | undefined {
     const { metadataUrl } = this;
     if (metadataUrl === undefined) return undefined;
     return { client_id: metadataUrl, ...this.metadata(this.redirectUri('')), token_endpoint_auth_method: 'none' };
   }
 
-  /** What a registration says. */
+  /** The client metadata of a registration. */
   metadata(redirectUri: string): OAuthClientMetadata {
     const clientMetadata = {
       client_name: CLIENT_NAME,

@@ -17,13 +17,13 @@ import {
   SignInFailed,
   UnusableTokens,
 } from '../../platform/oauth/index.js';
-import { CheckWhenGrantChanges } from '../application/check-when-grant-changes.js';
+import { CheckWhenServerChanges } from '../application/check-when-server-changes.js';
 import { waitAtMost } from '../application/wait-at-most.js';
 import { SIGNED_IN_WAIT_MS } from '../limits.js';
+import { OAuthGrantChanged } from '../domain/integrations.events.js';
 import { IntegrationRepository } from '../persistence/integration.repository.js';
 import type { StoredOAuthSignIn } from '../persistence/oauth.schema.js';
 import { REQUEST_MS } from './limits.js';
-import { OAuthGrantChanged } from './oauth.events.js';
 import { integrationChanged, wrongIssuer } from './oauth.errors.js';
 import { issuerOf, requestOptions, type SignInSecrets, signInSecretsSchema } from './oauth-client.js';
 import { OAuthHttp } from './oauth-http.js';
@@ -31,18 +31,13 @@ import { OAuthGrants } from './oauth-grants.js';
 import { OpenSignIns } from './open-sign-ins.js';
 import { ProtectedServers } from './protected-servers.js';
 
-interface TakenSignIn {
-  readonly signIn: StoredOAuthSignIn;
-  readonly secrets: SignInSecrets;
-}
-
-/** Completes a sign-in with what the browser brings back. Of several that are completed the last one counts. */
+/** Completes a sign-in with the parameters of the redirect. The last completed sign-in of an integration counts. */
 @Injectable()
 export class CompleteSignIn {
   constructor(
     private readonly integrations: IntegrationRepository,
     private readonly servers: ProtectedServers,
-    private readonly checks: CheckWhenGrantChanges,
+    private readonly checks: CheckWhenServerChanges,
     private readonly http: OAuthHttp,
     private readonly grants: OAuthGrants,
     private readonly signIns: OpenSignIns,
@@ -52,28 +47,25 @@ export class CompleteSignIn {
   ) {}
 
   /**
-   * @returns where the browser goes on
-   * @throws SignInFailed; the sign-in is used up all the same
+   * @returns where the browser is redirected
+   * @throws SignInFailed. A failed sign-in cannot be completed again
    */
   async execute(response: AuthorizationResponse): Promise<string> {
-    const taken = await this.take(response.state);
-    const code = codeOf(response, taken.secrets);
-    await this.checkServer(taken.signIn);
-    const received = await this.exchange(taken.secrets, code, response.iss);
-    await this.store(taken, received);
-    const { organizationId, ownerId: integrationId, redirectUrl } = taken.signIn;
+    const taken = await this.signIns.take(response.state);
+    if (!taken) throw SignInFailed.unknown();
+    const { signIn } = taken;
+    const secrets = signInSecretsSchema.parse(JSON.parse(taken.secret));
+    const code = codeOf(response, secrets);
+    await this.checkServer(signIn);
+    const received = await this.exchange(secrets, code, response.iss);
+    await this.store(signIn, secrets, received);
+    const { organizationId, ownerId: integrationId, redirectUrl } = signIn;
     this.events.publish(new OAuthGrantChanged(organizationId, integrationId));
-    await waitAtMost(this.clock, SIGNED_IN_WAIT_MS, this.checks.settled(integrationId));
+    await waitAtMost(this.clock, SIGNED_IN_WAIT_MS, this.checks.grantChecked(integrationId));
     return redirectUrl;
   }
 
-  private async take(state: string | undefined): Promise<TakenSignIn> {
-    const taken = await this.signIns.take(state);
-    if (!taken) throw SignInFailed.unknown();
-    return { signIn: taken.signIn, secrets: signInSecretsSchema.parse(JSON.parse(taken.secret)) };
-  }
-
-  /** A code that was made for another address cannot be exchanged, and a stale grant would replace one that works. */
+  /** A code for an earlier address cannot be exchanged, and a stale grant would replace one that works. */
   private async checkServer({ organizationId, ownerId, serverUrl }: StoredOAuthSignIn): Promise<void> {
     const integration = await this.integrations.find(organizationId, ownerId);
     if (!integration || this.servers.of(integration)?.url !== serverUrl) throw integrationChanged();
@@ -100,25 +92,17 @@ export class CompleteSignIn {
   }
 
   private async store(
-    { signIn, secrets }: TakenSignIn,
+    { organizationId, ownerId, serverUrl }: StoredOAuthSignIn,
+    { client, requestedScope }: SignInSecrets,
     { accessToken, refreshToken, scope, ...times }: ReceivedTokens,
   ): Promise<void> {
-    const { organizationId, ownerId, serverUrl } = signIn;
-    const { client, requestedScope = null } = secrets;
     const grant = {
-      ...{
-        organizationId,
-        ownerId,
-        serverUrl,
-        issuer: issuerOf(client),
-        status: 'authorized' as const,
-        scope: scope ?? requestedScope,
-        neededScope: null,
-      },
+      ...{ organizationId, ownerId, serverUrl, issuer: issuerOf(client), status: 'authorized' as const },
+      ...{ scope: scope ?? requestedScope ?? null, neededScope: null },
       ...{ version: newId(), generation: newId(), ...times, updatedAt: times.receivedAt },
     };
     await this.database.transaction(async (transaction) => {
-      // Removing the integration takes its secrets first: those of a grant that is stored meanwhile would stay behind.
+      // A removal deletes the secrets first. Without the lock the secrets of this grant could remain.
       if (!(await this.integrations.lock(transaction, organizationId, ownerId))) throw integrationChanged();
       await this.grants.put(transaction, grant, {
         tokens: { accessToken, refreshToken, serverUrl },
@@ -128,7 +112,7 @@ export class CompleteSignIn {
   }
 }
 
-/** Nothing that the browser brings is looked at before the issuer is known to be the one that was asked (RFC 9207). */
+/** Checks the issuer before the other parameters (RFC 9207). */
 function codeOf({ code, iss, error }: AuthorizationResponse, { client: { metadata } }: SignInSecrets): string {
   try {
     validateAuthorizationResponseIssuer({

@@ -17,12 +17,12 @@ import { AuthorizationServerFailed } from './oauth.errors.js';
 import { OAuthHttp } from './oauth-http.js';
 import type { ProtectedServer } from './protected-servers.js';
 
-/** How a tool server wants to be authorized. */
+/** How clients of a tool server are authorized. */
 export interface DiscoveredAuthorization {
   readonly authorizationServerUrl: string;
-  /** Undefined where the authorization server publishes none; then its endpoints have the default paths. */
+  /** Undefined if the authorization server publishes none. Its endpoints then have the default paths. */
   readonly metadata: AuthorizationServerMetadata | undefined;
-  /** RFC 8707, as the server spells it; undefined where it publishes no metadata of its own. */
+  /** RFC 8707, as the server spells it; undefined if the server publishes no metadata. */
   readonly resource: string | undefined;
   readonly challengedScope: string | undefined;
   readonly supportedScopes: readonly string[] | undefined;
@@ -33,7 +33,7 @@ interface Challenge {
   readonly scope?: string | undefined;
 }
 
-/** Finds the authorization server of a tool server: RFC 9728, RFC 8414, OpenID Connect, and what came before them. */
+/** Finds the authorization server of a tool server (RFC 9728, RFC 8414, OpenID Connect, and MCP 2025-03-26). */
 @Injectable()
 export class DiscoverAuthorization {
   constructor(private readonly http: OAuthHttp) {}
@@ -65,7 +65,7 @@ export class DiscoverAuthorization {
     };
   }
 
-  /** What the server says to a client without a token; nothing, where it lets one in. */
+  /** The server's challenge to a client without a token; empty if it accepts such a client. */
   private async challengeOf({ url, transport }: ProtectedServer): Promise<Challenge> {
     const response = await this.http.challengeOf(url, transport === 'sse' ? STREAM_REQUEST : INITIALIZE_REQUEST);
     return response.status === 401 ? extractWWWAuthenticateParams(response) : {};
@@ -99,29 +99,31 @@ async function resourceMetadata(
     const options = resourceMetadataUrl ? { resourceMetadataUrl } : {};
     metadata = await discoverOAuthProtectedResourceMetadata(server.url, options, fetchFn);
   } catch (error) {
-    // A server of 2025-03-26 has none, and is its own authorization server. One that cannot be asked, or names the
-    // place itself, is not such a server.
+    // A server of 2025-03-26 has none, and is its own authorization server. A server that cannot be reached, or that sent
+    // the address of its metadata, is not such a server.
     if (error instanceof DomainError || resourceMetadataUrl) throw error;
     return undefined;
   }
   if (!checkResourceAllowed({ requestedResource: server.url, configuredResource: metadata.resource })) {
     throw new AuthorizationServerFailed(
-      'The tool server describes itself as another one, so it is not safe to sign in to.',
+      'The metadata of the tool server is for another server, so a sign-in to it is not safe.',
       'the resource of its metadata is not its address',
     );
   }
   return metadata;
 }
 
-/** @throws AuthorizationServerFailed where signing in would not be safe, or cannot work */
+/** @throws AuthorizationServerFailed if a sign-in would be unsafe or cannot work */
 function checkMetadata(metadata: AuthorizationServerMetadata): void {
   const {
     authorization_endpoint: authorization,
     token_endpoint: token,
     registration_endpoint: registration,
   } = metadata;
-  for (const endpoint of [authorization, token, registration]) {
-    if (endpoint !== undefined) checkEndpoint(endpoint);
+  if (![authorization, token, registration].every((endpoint) => endpoint === undefined || isSecure(endpoint))) {
+    throw new AuthorizationServerFailed(
+      'An address of the authorization server of the tool server is not an https URL.',
+    );
   }
   if (!metadata.response_types_supported.includes('code')) {
     throw new AuthorizationServerFailed(
@@ -135,28 +137,22 @@ function checkMetadata(metadata: AuthorizationServerMetadata): void {
   }
 }
 
-/** Servers of 2025-03-26 answer at the root of their host, also where their issuer has a path. */
+/** Servers of 2025-03-26 publish metadata at the root of their host, even if their issuer has a path. */
 function checkOwnIssuer({ issuer }: AuthorizationServerMetadata, authorizationServerUrl: string): void {
   if (URL.parse(issuer)?.origin !== new URL(authorizationServerUrl).origin) throw wrongIssuer();
 }
 
 function wrongIssuer(): AuthorizationServerFailed {
-  return new AuthorizationServerFailed('The authorization server of the tool server says that it is another one.');
-}
-
-function checkEndpoint(endpoint: string): void {
-  const isWeb = ['http:', 'https:'].includes(URL.parse(endpoint)?.protocol ?? '');
-  if (!isWeb || endpoint.length > MAX_URL_LENGTH || !isSecure(endpoint)) {
-    throw new AuthorizationServerFailed(
-      'An address of the authorization server of the tool server is not an https URL.',
-    );
-  }
+  return new AuthorizationServerFailed(
+    'The issuer in the metadata of the authorization server is not the authorization server of the tool server.',
+  );
 }
 
 function isSecure(endpoint: string): boolean {
   try {
-    assertSecureTokenEndpoint(endpoint);
-    return true;
+    // Accepts any protocol on a loopback address.
+    const { protocol } = assertSecureTokenEndpoint(endpoint);
+    return ['http:', 'https:'].includes(protocol) && endpoint.length <= MAX_URL_LENGTH;
   } catch {
     return false;
   }
@@ -166,11 +162,14 @@ function discoveryFailure(error: unknown): AuthorizationServerFailed {
   if (error instanceof AuthorizationServerFailed) return error;
   if (error instanceof DomainError) {
     return new AuthorizationServerFailed(
-      `The tool server or its authorization server cannot be asked how to sign in. ${error.message}`,
+      `The tool server or its authorization server could not be reached to start a sign-in. ${error.message}`,
       error.detail,
     );
   }
   if (error instanceof IssuerMismatchError) return wrongIssuer();
   const detail = error instanceof Error ? error.name : undefined;
-  return new AuthorizationServerFailed('The tool server does not say in a usable way how to sign in to it.', detail);
+  return new AuthorizationServerFailed(
+    'The authorization metadata of the tool server is missing or not valid.',
+    detail,
+  );
 }

@@ -6,7 +6,7 @@ import { MAX_CLIENT_ID_LENGTH, MAX_URL_LENGTH } from './limits.js';
 const url = z.string().max(MAX_URL_LENGTH);
 const names = z.array(z.string().max(200)).max(100);
 
-/** What is kept of an authorization server's metadata, under the names of RFC 8414. */
+/** The stored part of an authorization server's metadata, under the names of RFC 8414. */
 const metadataSchema = z.object({
   issuer: url,
   authorization_endpoint: url,
@@ -16,7 +16,7 @@ const metadataSchema = z.object({
   authorization_response_iss_parameter_supported: z.boolean().optional(),
 });
 
-/** What is kept of a registration, under the names of RFC 7591. */
+/** The stored part of a registration, under the names of RFC 7591. */
 export const clientInformationSchema = z.object({
   client_id: z.string().min(1).max(MAX_CLIENT_ID_LENGTH),
   client_secret: z.string().max(MAX_TOKEN_LENGTH).optional(),
@@ -25,10 +25,10 @@ export const clientInformationSchema = z.object({
   token_endpoint_auth_method: z.string().max(100).optional(),
 });
 
-/** This service as a client of one authorization server, with everything that a token request needs. */
+/** This service as a client of one authorization server: everything that a token request needs. */
 const oauthClientSchema = z.object({
   authorizationServerUrl: url,
-  /** Undefined where the server publishes none, so that the endpoints have their default paths. */
+  /** Undefined if the server publishes none. Its endpoints then have the default paths. */
   metadata: metadataSchema.optional(),
   information: clientInformationSchema,
   redirectUri: url,
@@ -36,7 +36,7 @@ const oauthClientSchema = z.object({
   resource: url.optional(),
 });
 
-/** What a sign-in needs to be completed. */
+/** The stored data that completes a sign-in. */
 export const signInSecretsSchema = z.object({
   client: oauthClientSchema,
   codeVerifier: z.string(),
@@ -47,17 +47,17 @@ export type ClientInformation = z.output<typeof clientInformationSchema>;
 export type OAuthClient = z.output<typeof oauthClientSchema>;
 export type SignInSecrets = z.output<typeof signInSecretsSchema>;
 
-/** The client of a grant, as `OAuthGrants` keeps it. */
+/** The client of a grant, as `OAuthGrants` stores it. */
 export function clientIn(json: string): OAuthClient {
   return oauthClientSchema.parse(JSON.parse(json));
 }
 
-/** @returns undefined where a field is missing or longer than is kept */
+/** @returns undefined if a field is missing or too long */
 export function keptMetadata(metadata: AuthorizationServerMetadata): OAuthClient['metadata'] {
   return metadataSchema.safeParse(metadata).data;
 }
 
-/** The parameters that the functions of the protocol's library have in common. */
+/** The parameters that the functions of the MCP SDK have in common. */
 export function requestOptions({ metadata, information, resource }: OAuthClient): {
   readonly metadata?: AuthorizationServerMetadata;
   readonly clientInformation: OAuthClientInformationMixed;
@@ -70,7 +70,7 @@ export function requestOptions({ metadata, information, resource }: OAuthClient)
   };
 }
 
-/** What identifies the authorization server: its issuer, or its address where it publishes none. */
+/** Identifies the authorization server: its issuer, or its address if it publishes no metadata. */
 export function issuerOf({
   metadata,
   authorizationServerUrl,

@@ -24,12 +24,12 @@ import {
   type UsableGrant,
 } from '../../platform/oauth/index.js';
 import { Vault } from '../../platform/vault/index.js';
+import { OAuthGrantChanged } from '../domain/integrations.events.js';
 import type { TokenSource } from '../mcp/mcp-endpoint.js';
 import { McpFailure } from '../mcp/mcp-failure.js';
 import { StoredOAuthGrant } from '../persistence/oauth.schema.js';
 import { CACHE_MS, CACHED_GRANTS, REFUSED_TOKENS_PAUSE_MS, REQUEST_MS } from './limits.js';
-import { needsAuthorization } from './needs-authorization.js';
-import { OAuthGrantChanged } from './oauth.events.js';
+import { needsAuthorization } from './oauth.errors.js';
 import { clientIn, requestOptions } from './oauth-client.js';
 import { OAuthHttp } from './oauth-http.js';
 import type { ProtectedServer } from './protected-servers.js';
@@ -39,7 +39,7 @@ interface LoadedGrant {
   readonly tokens: Tokens | undefined;
 }
 
-/** Answers after which the refresh token, or the client it belongs to, will never be accepted again. */
+/** Errors after which the server never accepts the refresh token or its client again. */
 const FINAL_REFUSALS: readonly string[] = [
   OAuthErrorCode.InvalidGrant,
   OAuthErrorCode.InvalidClient,
@@ -66,7 +66,7 @@ export class OAuthGrants extends Grants<StoredOAuthGrant> {
     );
   }
 
-  /** Changes with every sign-in and when the grant is gone, and not when tokens are refreshed; null without a grant for this address. */
+  /** Changes with every sign-in and when the grant is lost, but not with a refresh; null without a grant for this address. */
   async versionOf(server: ProtectedServer): Promise<string | null> {
     const { grant } = await this.load(ownerOf(server));
     return grant?.serverUrl === server.url ? `${grant.version}/${grant.status}` : null;
@@ -78,7 +78,7 @@ export class OAuthGrants extends Grants<StoredOAuthGrant> {
     return grant?.serverUrl === server.url && grant.status === 'authorized' && grant.neededScope !== null;
   }
 
-  /** For connections to the server at this address alone. */
+  /** For connections to the server at this address only. */
   tokensFor(server: ProtectedServer): TokenSource {
     return {
       current: (signal) => untilAborted(this.currentFor(server), signal),
@@ -96,7 +96,7 @@ export class OAuthGrants extends Grants<StoredOAuthGrant> {
     this.cache.delete(keyOf(owner));
     const usable = await this.usableFor(server);
     const accessToken = tokenFor(server, usable);
-    // Another caller has replaced it already.
+    // Another caller has already replaced it.
     if (accessToken !== rejected) return accessToken;
     const { error, scope } = paramsOf(challenge);
     if (error === 'insufficient_scope') {
@@ -115,13 +115,13 @@ export class OAuthGrants extends Grants<StoredOAuthGrant> {
     return this.usable(ownerOf(server));
   }
 
-  /** False where the clock was set back. */
+  /** False if the clock was set back. */
   private isFresh({ receivedAt }: StoredOAuthGrant): boolean {
     const age = this.clock.now().getTime() - receivedAt.getTime();
     return age >= 0 && age < REFUSED_TOKENS_PAUSE_MS;
   }
 
-  /** A refresh gives no more permissions than the sign-in did, so the next sign-in asks for them. */
+  /** A refresh gives no more permissions than the sign-in, so the next sign-in requests them. */
   private async noteScope(
     { organizationId, ownerId, version, neededScope }: StoredOAuthGrant,
     scope: string | undefined,
@@ -156,7 +156,7 @@ export class OAuthGrants extends Grants<StoredOAuthGrant> {
       return receivedTokens(answer, this.clock.now());
     } catch (error) {
       if (error instanceof OAuthError && FINAL_REFUSALS.includes(error.code)) throw new GrantRejected();
-      throw passing(error);
+      throw temporaryFailure(error);
     }
   }
 
@@ -186,7 +186,7 @@ function keyOf({ organizationId, id }: GrantOwner): string {
   return `${organizationId}/${id}`;
 }
 
-/** @throws McpFailure `needs_authorization`: a token never goes to another address than it was made for, also after a sign-in meanwhile */
+/** @throws McpFailure `needs_authorization`: a token is only sent to the address that it is valid for, even after another sign-in */
 function tokenFor(server: ProtectedServer, { grant, tokens }: UsableGrant<StoredOAuthGrant>): string {
   if (grant.serverUrl !== server.url || tokens.serverUrl !== server.url) throw needsAuthorization('gone');
   return tokens.accessToken;
@@ -200,7 +200,7 @@ function paramsOf(challenge: string | null): {
   return extractWWWAuthenticateParams(new Response(null, { status: 401, headers: { 'www-authenticate': challenge } }));
 }
 
-function passing(error: unknown): McpFailure {
+function temporaryFailure(error: unknown): McpFailure {
   if (error instanceof EgressRefused) return unavailable('refused', error.message);
   if (error instanceof EgressFailed)
     return unavailable(error.reason === 'timeout' ? 'timeout' : 'unreachable', error.detail ?? error.reason);

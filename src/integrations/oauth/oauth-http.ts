@@ -4,13 +4,13 @@ import { Clock } from '../../platform/clock/index.js';
 import { EgressFailed, type EgressRequest, type EgressResponse, SafeHttp } from '../../platform/egress/index.js';
 import { MAX_ANSWER_BYTES, REQUEST_MS } from './limits.js';
 
-/** All that is read of an answer's headers. A `Location` would be followed by the protocol's library. */
+/** The headers of answers that are passed on. The SDK would follow a `Location`. */
 const KEPT_HEADERS = ['content-type', 'www-authenticate'];
 const WITHOUT_BODY = [204, 205, 304];
 
 type OAuthRequest = Pick<EgressRequest, 'method' | 'headers' | 'body'>;
 
-/** The way of every OAuth request: tool servers name the addresses in their metadata as they like. */
+/** Sends every OAuth request. The addresses come from the metadata of tool servers, so they are not trusted. */
 @Injectable()
 export class OAuthHttp {
   constructor(
@@ -18,25 +18,22 @@ export class OAuthHttp {
     private readonly clock: Clock,
   ) {}
 
-  /**
-   * A `fetch` whose requests take at most `totalMs` together, from now on.
-   * It rejects with EgressRefused or EgressFailed.
-   */
+  /** A `fetch` whose requests together take at most `totalMs`. It rejects with EgressRefused or EgressFailed. */
   within(totalMs: number): FetchLike {
     const end = this.clock.monotonic() + totalMs;
     return async (url, init = {}) => {
       const left = end - this.clock.monotonic();
-      if (left <= 0) throw new EgressFailed('timeout', { detail: 'the server used up the time of all requests' });
+      if (left <= 0) throw new EgressFailed('timeout', { detail: 'the requests together exceeded their timeout' });
       const request = {
         method: init.method ?? 'GET',
         headers: Object.fromEntries(new Headers(init.headers)),
-        ...(init.body === undefined || init.body === null ? {} : { body: textOf(init.body) }),
+        ...(init.body === undefined || init.body === null ? {} : { body: await new Response(init.body).text() }),
       };
       return responseOf(await this.send(url, request, Math.min(REQUEST_MS, left)));
     };
   }
 
-  /** As `within`, for what must not take the answer of a broken server for a refusal: its errors reject. */
+  /** As `within`, but rejects for the status 429 and above 499, which must not count as a refusal of the server. */
   refusingErrors(totalMs: number): FetchLike {
     const fetchWithin = this.within(totalMs);
     return async (url, init) => {
@@ -48,7 +45,7 @@ export class OAuthHttp {
     };
   }
 
-  /** What a request without a token is refused with, whatever else the server says; its body may never end. */
+  /** The status and headers of an answer without a token. Its body may never end, so it is not read. */
   async challengeOf(url: string, request: OAuthRequest): Promise<Response> {
     const answer = await this.send(url, request, REQUEST_MS);
     answer.body.discard();
@@ -64,13 +61,6 @@ export class OAuthHttp {
       redirects: 'none',
     });
   }
-}
-
-/** The library sends text and forms. */
-function textOf(body: NonNullable<RequestInit['body']>): string {
-  if (typeof body === 'string') return body;
-  if (body instanceof URLSearchParams) return body.toString();
-  throw new Error('A request of the OAuth library has a body of a kind that is not sent');
 }
 
 async function responseOf(answer: EgressResponse): Promise<Response> {

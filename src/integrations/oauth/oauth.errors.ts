@@ -1,9 +1,10 @@
 import { DomainError } from '../../platform/errors/index.js';
 import { SignInFailed } from '../../platform/oauth/index.js';
+import { McpFailure } from '../mcp/mcp-failure.js';
 
 /**
- * A tool server or its authorization server does not do its part. `message` is public; `detail` names what failed and
- * never holds what the server sent, which may be a secret.
+ * A tool server or its authorization server failed. `message` is public. `detail` names what failed, without text of the server,
+ * which may contain a secret.
  */
 export class AuthorizationServerFailed extends DomainError {
   constructor(message: string, detail?: string) {
@@ -27,6 +28,20 @@ export function integrationChanged(): SignInFailed {
 export function wrongIssuer(): SignInFailed {
   return new SignInFailed(
     'invalid',
-    'The answer came from another server than the one that was asked, so it was not used. Start the sign-in again, and tell the operator of the tool server if this happens again.',
+    'The answer came from another server than the one that you were sent to, so it was not used. Start the sign-in again, and tell the operator of the tool server if this happens again.',
   );
+}
+
+const MESSAGES = {
+  none: 'The tool server requires a sign-in, and no person has signed in to it yet.',
+  gone: 'The sign-in to the tool server is no longer valid. A person has to sign in again.',
+  refused:
+    'The tool server does not accept the access that its authorization server gives. Try again later, or sign in again.',
+  scope:
+    'The tool server requires more permissions than the sign-in gave. A person has to sign in again to grant them.',
+};
+
+/** A failure that ends when a person signs in. */
+export function needsAuthorization(why: keyof typeof MESSAGES): McpFailure {
+  return new McpFailure('needs_authorization', MESSAGES[why]);
 }

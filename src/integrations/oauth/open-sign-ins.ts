@@ -5,7 +5,7 @@ import { SignIns } from '../../platform/oauth/index.js';
 import { Vault } from '../../platform/vault/index.js';
 import { StoredOAuthSignIn } from '../persistence/oauth.schema.js';
 
-/** The sign-ins to tool servers that are open; the secret of each is the JSON of `SignInSecrets`. */
+/** Sign-ins to tool servers that are not completed. The secret of each is the JSON of `SignInSecrets`. */
 @Injectable()
 export class OpenSignIns extends SignIns<StoredOAuthSignIn> {
   constructor(database: Database, vault: Vault, clock: Clock) {

@@ -8,10 +8,10 @@ import { AuthorizationServerFailed } from './oauth.errors.js';
 import { type ClientInformation, clientInformationSchema } from './oauth-client.js';
 import { OAuthHttp } from './oauth-http.js';
 
-/** In the order in which they are chosen. A server without a list knows the first (RFC 8414). */
+/** In the order of preference. A server without a list supports the first (RFC 8414). */
 const AUTHENTICATION_METHODS = ['client_secret_basic', 'client_secret_post', 'none'];
 
-/** Makes this service known to an authorization server: by the address of its metadata document, or by RFC 7591. */
+/** Registers this service with an authorization server: by the address of its metadata document, or by RFC 7591. */
 @Injectable()
 export class RegisterClient {
   constructor(

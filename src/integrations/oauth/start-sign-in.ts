@@ -26,20 +26,20 @@ import { OpenSignIns } from './open-sign-ins.js';
 import { type ProtectedServer, ProtectedServers } from './protected-servers.js';
 import { RegisterClient } from './register-client.js';
 
-/** Servers that know it give a refresh token only where it is asked for. */
+/** Servers that support this scope give a refresh token only if the scope is requested. */
 const OFFLINE_ACCESS = 'offline_access';
 
 export interface SignInRequest {
   readonly caller: ApiKeyPrincipal;
   readonly agentId: string;
   readonly integrationId: string;
-  /** Where the browser goes once the sign-in is completed. */
+  /** Where the browser is redirected after the sign-in. */
   readonly redirectUrl: string;
-  /** Where the caller reached the service. */
+  /** The origin at which the caller reached the service. */
   readonly origin: string;
 }
 
-/** Begins a sign-in of a person to the server of an integration. Any number of them may be open. */
+/** Starts a person's sign-in to the server of an integration. Several may be open at once. */
 @Injectable()
 export class StartSignIn {
   constructor(
@@ -95,7 +95,7 @@ export class StartSignIn {
     return { ...client, information: known ?? (await this.registration.execute(discovered, redirectUri, scope)) };
   }
 
-  /** The registration of a grant that works. One of a lost grant may be what was lost, so it is not used again. */
+  /** The registration of a valid grant. That of a lost grant is not reused, because its loss may be the reason. */
   private async registered(
     server: ProtectedServer,
     wanted: UnregisteredClient,
@@ -120,7 +120,7 @@ export class StartSignIn {
         this.signIns.add(transaction, state, signIn, JSON.stringify(secrets)),
       );
     } catch (error) {
-      // Removed while its server was asked.
+      // The integration was removed meanwhile.
       if (isForeignKeyViolation(error)) throw new IntegrationNotFound();
       throw error;
     }
@@ -147,13 +147,13 @@ function describedClient(discovered: DiscoveredAuthorization, redirectUri: strin
   };
 }
 
-/** @returns undefined where nothing says what to ask for. @throws AuthorizationServerFailed */
+/** @returns undefined if neither the server nor its metadata names scopes. @throws AuthorizationServerFailed */
 function scopeFor(
   { challengedScope, supportedScopes, metadata }: DiscoveredAuthorization,
   grant: StoredOAuthGrant | null,
 ): string | undefined {
   const wanted = challengedScope ?? supportedScopes?.join(' ');
-  // What an earlier sign-in was given, and what a later call lacked.
+  // The scopes of the earlier sign-in, and those that later calls lacked.
   const stepUp = grant && grant.neededScope !== null ? [grant.scope ?? undefined, grant.neededScope] : [];
   const base = computeScopeUnion(wanted, ...stepUp);
   const isOffered = metadata?.scopes_supported?.includes(OFFLINE_ACCESS) ?? false;

@@ -23,10 +23,7 @@ export interface AgentIntegration {
   readonly attachedAt: string;
 }
 
-export type StoredList = Pick<IntegrationState, 'tools'> & Pick<StateHeader, 'toolsDigest'>;
-
-/** `tools` is lazy, since most statements do not need it. */
-const WITH_TOOLS = { populate: ['tools'], disableIdentityMap: true } as const;
+export type StoredList = IntegrationState & Pick<StateHeader, 'toolsDigest'>;
 
 type OfAgentRow = IntegrationRow & {
   readonly attached_at: string;
@@ -90,13 +87,13 @@ export class IntegrationStateRepository {
     await em.nativeDelete(StoredState, { organizationId, integrationId: id });
   }
 
-  async find(organizationId: string, integrationId: string): Promise<IntegrationState | null> {
-    const row = await this.database.read((em) =>
-      em.findOne(StoredState, { organizationId, integrationId }, WITH_TOOLS),
-    );
+  /** With all tools and their digest. They may be newer than a header that was read before. */
+  async find(organizationId: string, integrationId: string): Promise<StoredList | null> {
+    const options = { populate: ['tools'], disableIdentityMap: true } as const;
+    const row = await this.database.read((em) => em.findOne(StoredState, { organizationId, integrationId }, options));
     if (!row) return null;
-    const { revision, status, error, tools, checkedAt } = row;
-    return { revision, status, error, tools, checkedAt };
+    const { revision, status, error, tools, toolsDigest, checkedAt } = row;
+    return { revision, status, error, tools, toolsDigest, checkedAt };
   }
 
   /** The integrations of the agent in the order of attachment, in one statement. */
@@ -105,30 +102,14 @@ export class IntegrationStateRepository {
     return rows.map((row) => ({ integration: toIntegration(row), state: headerOf(row), attachedAt: row.attached_at }));
   }
 
-  /**
-   * The last successful listing with its digest, since it may be newer than a header that was read before. Null if the server was never
-   * checked or the integration was removed.
-   */
-  async findList(organizationId: string, integrationId: string): Promise<StoredList | null> {
-    const row = await this.database.read((em) =>
-      em.findOne(StoredState, { organizationId, integrationId }, WITH_TOOLS),
-    );
-    return row && { tools: row.tools, toolsDigest: row.toolsDigest };
-  }
-
   /** Overviews by the id of the integration. They leave out the schemas, which may be megabytes. */
   async overviews(
     organizationId: string,
     integrationIds: readonly string[],
   ): Promise<Map<string, IntegrationOverview>> {
     if (integrationIds.length === 0) return new Map();
-    const states = await this.database.read((em) =>
-      em.find(
-        StoredState,
-        { organizationId, integrationId: { $in: [...integrationIds] } },
-        { disableIdentityMap: true },
-      ),
-    );
+    const where = { organizationId, integrationId: { $in: [...integrationIds] } };
+    const states = await this.database.read((em) => em.find(StoredState, where, { disableIdentityMap: true }));
     return new Map(
       states.map(({ integrationId, revision, status, error, overview }) => [
         integrationId,
@@ -141,15 +122,8 @@ export class IntegrationStateRepository {
 function headerOf(row: OfAgentRow): StateHeader | null {
   if (row.state_revision === null) return null;
   const { status, error, tools_digest: toolsDigest, tools_bytes: toolsBytes, tools_count: toolsCount } = row;
-  return {
-    revision: row.state_revision,
-    status,
-    error,
-    toolsDigest,
-    toolsBytes,
-    toolsCount,
-    checkedAt: toDate(row.checked_at),
-  };
+  const checkedAt = toDate(row.checked_at);
+  return { revision: row.state_revision, status, error, toolsDigest, toolsBytes, toolsCount, checkedAt };
 }
 
 /** Identifies a list of tools. */

@@ -4,6 +4,7 @@ import { type ContextSchema, JsonDocument, migration } from '../../platform/data
 import { integrationSettings, type IntegrationType } from '../domain/integration.js';
 import { keptNames } from '../domain/tool-name.js';
 import { type IntegrationStatus, listedTool } from '../domain/tool-list.js';
+import { oauthTables, StoredOAuthGrant, StoredOAuthSignIn } from './oauth.schema.js';
 
 export const SETTINGS = new JsonDocument('tool_integrations.settings', integrationSettings);
 export const EXCLUDED_TOOLS = new JsonDocument('tool_integrations.excluded_tools', z.array(z.string()));
@@ -112,7 +113,8 @@ const toolNames = migration('2026112711_integrations_tool_names', [
   'alter table tool_integration_agents add column tool_names jsonb',
 ]);
 
-export const integrationsSchema: ContextSchema = {
-  entities: [StoredIntegration, StoredAttachment, StoredState],
-  migrations: [init, toolNames],
+/** The migration of the sign-ins refers to the table of integrations. */
+export const integrationsTables: ContextSchema = {
+  entities: [StoredIntegration, StoredAttachment, StoredState, StoredOAuthGrant, StoredOAuthSignIn],
+  migrations: [init, toolNames, oauthTables],
 };

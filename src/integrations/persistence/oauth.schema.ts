@@ -1,22 +1,22 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
-import { type ContextSchema, migration } from '../../platform/database/index.js';
+import { migration } from '../../platform/database/index.js';
 import { grantProperties, signInProperties } from '../../platform/oauth/index.js';
 
-/** What an integration's server has granted; the tokens are in the vault. */
+/** The grant of an integration's server. The tokens are in the vault. */
 export const StoredOAuthGrant = defineEntity({
   name: 'StoredOAuthGrant',
   tableName: 'oauth_grants',
   properties: {
     ...grantProperties('integration_id'),
-    /** The address that the grant was made for; for another one it does not count. */
+    /** The address that the grant is valid for. */
     serverUrl: p.text(),
     issuer: p.text(),
     scope: p.text().strictNullable(),
-    /** What calls lacked since the sign-in; the next one asks for it. */
+    /** Permissions that calls lacked since the sign-in. The next sign-in requests them. */
     neededScope: p.text().strictNullable(),
     /** Changes with every sign-in. */
     version: p.uuid(),
-    /** When the tokens of this generation were given. */
+    /** When the tokens of this generation were received. */
     receivedAt: p.datetime(3),
     updatedAt: p.datetime(3),
   },
@@ -33,7 +33,7 @@ export const StoredOAuthSignIn = defineEntity({
 });
 export type StoredOAuthSignIn = InferEntity<typeof StoredOAuthSignIn>;
 
-const oauth = migration('2026112211_integrations_oauth', [
+export const oauthTables = migration('2026112211_integrations_oauth', [
   `create table oauth_grants (
     integration_id uuid primary key references tool_integrations (id) on delete cascade,
     organization_id uuid not null references organizations (id),
@@ -63,9 +63,3 @@ const oauth = migration('2026112211_integrations_oauth', [
   'create index oauth_sign_ins_of_integration on oauth_sign_ins (integration_id, created_at)',
   'create index oauth_sign_ins_by_expiry on oauth_sign_ins (expires_at)',
 ]);
-
-/** Its migration refers to the table of the integrations, and so comes after that one's. */
-export const oauthSchema: ContextSchema = {
-  entities: [StoredOAuthGrant, StoredOAuthSignIn],
-  migrations: [oauth],
-};

@@ -32,7 +32,7 @@ async function start(settings: object): Promise<Talk> {
   return talk;
 }
 
-/** A round in which the model calls these tools; the call's id is the tool's name unless it is told. */
+/** A round in which the model calls these tools; a call's id is the tool's name by default. */
 const round = (...tools: (string | [id: string, tool: string])[]): ReturnType<typeof answers> =>
   answers({
     text: 'Shall I?',
@@ -54,8 +54,8 @@ function byCall(interrupts: readonly InterruptView[], id: string): InterruptView
   return found;
 }
 
-describe('an agent that asks before every call', () => {
-  it('asks for those of a server too, read-only ones among them; the server hears of none before', async () => {
+describe('an agent that requires approval of every call', () => {
+  it('waits for approval of server tools too, read-only ones included, and sends the server nothing before', async () => {
     const talk = await start(ASKS_ALWAYS);
     service.models.next(round('look', 'pay'));
     const { body } = await talk.run('Go');
@@ -67,7 +67,7 @@ describe('an agent that asks before every call', () => {
     expect(arrived()).toEqual([]);
   });
 
-  it('calls what is approved and nothing else, when answers are mixed', async () => {
+  it('calls only the approved tools when some are declined', async () => {
     const talk = await start(ASKS_ALWAYS);
     service.models.next(round(['a', 'pay'], ['b', 'pay'], ['c', 'look'], ['d', 'guess']), says('Two of four.'));
     const { interrupts } = (await talk.run('Go')).body;
@@ -102,7 +102,7 @@ describe('an agent that asks before every call', () => {
     ]);
   });
 
-  it('calls nothing when all are declined, nor when a message comes instead', async () => {
+  it('calls nothing when all calls are declined, or when a message arrives instead', async () => {
     const talk = await start(ASKS_ALWAYS);
     service.models.next(round('pay', 'guess'), says('Then not.'), round('pay'), says('Never mind.'));
     const asked = await talk.run('Go');
@@ -120,8 +120,8 @@ describe('an agent that asks before every call', () => {
   });
 });
 
-describe('an agent that asks before changes', () => {
-  it('calls at once what its server says is read-only, and asks for all else, whatever else is said of it', async () => {
+describe('an agent that requires approval of changes', () => {
+  it('calls tools with readOnlyHint at once, and waits for approval of all others, whatever their other hints', async () => {
     const talk = await start(ASKS_FOR_CHANGES);
     service.models.next(round('look', 'pay', 'guess', 'claim'), says('All done.'));
     const { body } = await talk.run('Go');
@@ -141,7 +141,7 @@ describe('an agent that asks before changes', () => {
     ]);
   });
 
-  it('declines what would need approval on chat completions, where nobody can be asked', async () => {
+  it('declines calls that need approval on chat completions, which have no approvals', async () => {
     const talk = await start(ASKS_FOR_CHANGES);
     service.models.next(round('look', 'pay'), says('I could not pay.'));
     const completion = { assistant_id: talk.agentId, messages: [{ role: 'user', content: 'Pay' }] };
@@ -157,8 +157,8 @@ describe('an agent that asks before changes', () => {
   });
 });
 
-describe('an approval that a server waits for', () => {
-  it('is an AG-UI interrupt that says until when, and is read again from the run', async () => {
+describe('a call of a server tool that waits for approval', () => {
+  it('is an AG-UI interrupt with an expiry, and can be read from the run', async () => {
     const talk = await start(ASKS_FOR_CHANGES);
     service.models.next(round('pay'));
     const events = await talk.streamed('Go');
@@ -181,7 +181,7 @@ describe('an approval that a server waits for', () => {
     expect((await talk.storedAs(result.run.id)).body.interrupts).toEqual(outcome.interrupts);
   });
 
-  it('is answered by a process that has never seen the run, nor had a connection', async () => {
+  it('can be approved at a process that has neither the run nor a connection', async () => {
     const talk = await start(ASKS_FOR_CHANGES);
     service.models.next(round(['a', 'pay'], ['b', 'pay']), says('One is paid.'));
     const { body } = await talk.run('Go');
@@ -197,7 +197,7 @@ describe('an approval that a server waits for', () => {
     await restarted.close();
   });
 
-  it('is not made up for when the tool is gone by then: the model is told', async () => {
+  it('is not made if the tool no longer exists: the model reads an error', async () => {
     const talk = await start(ASKS_FOR_CHANGES);
     service.models.next(calls(shop('guess')), says('It is gone.'));
     const { body } = await talk.run('Go');

@@ -44,7 +44,7 @@ async function send(method: string, path: string, body?: object): Promise<string
   return String(answer['id']);
 }
 
-/** @returns what the model reads of the call that was approved */
+/** @returns the result of the approved call, as the model reads it */
 async function approve(interruptId: string): Promise<string> {
   service.models.next(says('Done.'));
   const { body } = await talk.resume({ interruptId, status: 'resolved', payload: { approved: true } });
@@ -65,27 +65,27 @@ describe('an approval', () => {
     interruptId = body.interrupts[0]?.id ?? '';
   });
 
-  it('is for the server that was asked about, not for another one under the same name', async () => {
+  it('is valid for its server, not for another one of the same name', async () => {
     await send('DELETE', `/${integrationId}`);
     await send('POST', '', zed(other, { app: 'Zed!' }));
     expect(await approve(interruptId)).toContain('the tool has changed since it was asked for');
     expect([callsAt(shown), callsAt(other)]).toEqual([0, 0]);
   });
 
-  it('is for the address that was asked about', async () => {
+  it('is valid for the address at that time', async () => {
     await send('PUT', `/${integrationId}`, zed(other));
     expect(await approve(interruptId)).toContain('the tool has changed since it was asked for');
     expect([callsAt(shown), callsAt(other)]).toEqual([0, 0]);
   });
 
-  it('outlives a change that leads nowhere else', async () => {
+  it('stays valid after a change that keeps the address', async () => {
     const httpHeaders = { 'X-Key': { type: 'secret', value: 'rotated' } };
     await send('PUT', `/${integrationId}`, zed(shown, { httpHeaders, excludedTools: ['another'] }));
     await approve(interruptId);
     expect(callsAt(shown)).toBe(1);
   });
 
-  it('does not bring back a tool that was excluded meanwhile', async () => {
+  it('does not allow a call of a tool that was excluded meanwhile', async () => {
     await send('PUT', `/${integrationId}`, zed(shown, { excludedTools: ['echo'] }));
     expect(await approve(interruptId)).toContain('There is no tool named mcp__zed__echo');
     expect(callsAt(shown)).toBe(0);

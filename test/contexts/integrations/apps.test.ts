@@ -9,8 +9,8 @@ interface App {
   readonly transport: string;
 }
 
-describe('the apps that managed integrations may be for', () => {
-  it('are listed for any key, by slug, without what only the service has to know', async () => {
+describe('the apps for managed integrations', () => {
+  it('are listed for any key, by slug, without internal fields', async () => {
     const organization = await service.organization();
     const { key } = await organization.keyWith(['chat'], [newId()]);
     const { status, body } = await service.http<{ apps: readonly App[] }>('GET', '/v1/integrations/apps', { key });
@@ -35,7 +35,7 @@ describe('the apps that managed integrations may be for', () => {
     ]);
   });
 
-  it('are shown to nobody without a key', async () => {
+  it('are not listed without a key', async () => {
     expect((await service.http('GET', '/v1/integrations/apps')).status).toBe(401);
   });
 });

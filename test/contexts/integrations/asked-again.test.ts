@@ -18,7 +18,7 @@ const LIST_TTL_MS = 300_000;
 const clock = new ManualClock();
 const service = useService({ clock, egressAllow: new LoopbackPorts() });
 let server: ToolServer;
-/** Each time that the service begins to take note of a change. */
+/** Each check that the service starts. */
 const armed = jest.spyOn(clock, 'after');
 let checks: jest.SpiedFunction<RefreshToolLists['check']>;
 
@@ -32,7 +32,7 @@ const listed = (times: number): Promise<void> => until(() => server.listings ===
 
 const heard = (): number => armed.mock.calls.filter(([ms]) => ms === SAID_WITHIN_MS).length;
 
-/** Says that its tools have changed, and lets the service take note. */
+/** Notifies of changed tools, and waits until the service has received it. */
 async function announce(): Promise<void> {
   await until(() => server.listeners > 0, 'it is listened to');
   const before = heard();
@@ -41,13 +41,13 @@ async function announce(): Promise<void> {
   await clock.advance(SAID_WITHIN_MS);
 }
 
-/** All that was asked so far is answered and stored: a server is not asked once more before that. */
+/** Waits until all checks are stored: a server is not checked again before that. */
 async function answered(): Promise<void> {
   await Promise.all(checks.mock.results.map(({ value }) => value));
 }
 
-describe('a server', () => {
-  it('that says over and over that its tools have changed is asked at once, and then once in five seconds', async () => {
+describe('a tool server', () => {
+  it('that keeps notifying of changed tools is checked at once, and then once in five seconds', async () => {
     const talk = await Talk.start(service);
     await connect(service, talk, customServer('app', server));
     await listed(1);
@@ -62,7 +62,7 @@ describe('a server', () => {
     expect(server.listings).toBe(3);
   });
 
-  it('that says it for ever keeps no connection open by that', async () => {
+  it('that keeps notifying does not keep an idle connection open', async () => {
     const talk = await Talk.start(service);
     const { id } = await connect(service, talk, customServer('app', server));
     const isOpen = (): boolean => service.app.get(ConnectionPool, { strict: false }).has(id);
@@ -75,7 +75,7 @@ describe('a server', () => {
     expect([isOpen(), server.listings > 2]).toEqual([false, true]);
   });
 
-  it('that says nothing is asked after five minutes by the next run, which does not wait for it', async () => {
+  it('without notifications is checked after five minutes by the next run, which does not wait for it', async () => {
     const talk = await Talk.start(service);
     await connect(service, talk, customServer('app', server));
     server.become([{ name: 'new' }], { announced: false });

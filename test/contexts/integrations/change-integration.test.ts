@@ -28,7 +28,7 @@ async function revision(id: string): Promise<number | undefined> {
 const kept = { 'X-Key': { type: 'vault' }, 'X-Team': { type: 'plain_text', value: 'support' } };
 
 describe('a change of an integration', () => {
-  it('puts the whole body in place of what was there', async () => {
+  it('replaces all settings by the body', async () => {
     const settings = { url: 'http://127.0.0.1:9/other', transportType: 'sse', auth: { type: 'none' } };
     const body = customMcp({ ...settings, httpHeaders: undefined, excludedTools: undefined });
     const changed = await integrations.put(made.id, body);
@@ -46,7 +46,7 @@ describe('a change of an integration', () => {
     ['the same body', customMcp()],
     ['a header that is kept', customMcp({ httpHeaders: kept })],
     ['the same excluded tools, named twice', customMcp({ excludedTools: ['delete_ticket', 'delete_ticket'] })],
-  ])('that changes nothing leaves all as it is: %s', async (_what, body) => {
+  ])('with the same settings stores nothing: %s', async (_what, body) => {
     const changed = await integrations.put(made.id, body);
     expect([changed.status, changed.body]).toEqual([200, made]);
     expect(await revision(made.id)).toBe(1);
@@ -108,7 +108,7 @@ describe('a change of an integration', () => {
     }
   });
 
-  it('is refused with what the app does not declare', async () => {
+  it('is refused with variables that the app does not declare', async () => {
     const { id } = await integrations.created({ type: 'managed-mcp', app: LOCAL_APP.slug });
     const refused = await integrations.put(id, {
       type: 'managed-mcp',
@@ -142,8 +142,8 @@ describe('a change of an integration', () => {
   });
 });
 
-describe('whoever keeps something of an integration in memory', () => {
-  it('is told of every change that took effect, with the agents that it concerns', async () => {
+describe('an event of a changed integration', () => {
+  it('is published for every effective change, with the agents that use it', async () => {
     const told: IntegrationChanged[] = [];
     const stop = service.app.get(EventBus).subscribe(IntegrationChanged, (event) => void told.push(event));
     const { agentId, otherAgentId } = integrations;

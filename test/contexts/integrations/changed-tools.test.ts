@@ -29,7 +29,7 @@ async function serve(kind: ToolServerKind, ...tools: ServedTool[]): Promise<Tool
   return server;
 }
 
-/** Until the integration is known to have exactly these tools. */
+/** Waits until the integration has exactly these tools. */
 function known(talk: Talk, id: string, ...names: string[]): Promise<void> {
   const isKnown = async (): Promise<boolean> =>
     (await readIntegration(service, talk, id)).tools.map(({ name }) => name).join() === names.join();
@@ -43,7 +43,7 @@ function toolResults(): { id: string; output: string; isError: boolean }[] {
 const offered = (): string[] => sentToolNames(service.models.requests.at(-1)?.body ?? {});
 
 describe.each(TOOL_SERVER_KINDS)('a server over %s whose tools change', (kind) => {
-  it('and that says so is asked for them: the next run has the new ones', async () => {
+  it('and that notifies is checked: the next run has the new tools', async () => {
     const server = await serve(kind, { name: 'old' });
     const talk = await Talk.start(service);
     const { id } = await connect(service, talk, customServer('app', server));
@@ -59,8 +59,8 @@ describe.each(TOOL_SERVER_KINDS)('a server over %s whose tools change', (kind) =
   });
 });
 
-describe('a server that does not let anybody listen for changes', () => {
-  it('is connected, and the log says whose changes will not be told', async () => {
+describe('a server that refuses to send notifications', () => {
+  it('is connected, and the log names the integration', async () => {
     const server = await serve('modern', { name: 'only' });
     server.refusal = ({ headers }) => (headers['mcp-method'] === 'subscriptions/listen' ? 503 : undefined);
     const talk = await Talk.start(service);
@@ -82,8 +82,8 @@ describe('a server that does not let anybody listen for changes', () => {
   });
 });
 
-describe('an integration that leads to another server', () => {
-  it('has none of the tools of the former one, also where the new one cannot be asked', async () => {
+describe('an integration with a new address', () => {
+  it('has no tools of the former server, even if the new one is unreachable', async () => {
     const [former, hidden] = [await serve('modern', { name: 'old' }), await serve('modern', { name: 'new' })];
     const talk = await Talk.start(service);
     const { id } = await connect(service, talk, customServer('app', former));
@@ -99,7 +99,7 @@ describe('an integration that leads to another server', () => {
     expect(offered()).toEqual([]);
   });
 
-  it('is not called by a run that was offered the tools of the former one', async () => {
+  it('is not called by a run that was offered the tools of the former server', async () => {
     const [former, other] = [await serve('modern', { name: 'look' }), await serve('modern', { name: 'look' })];
     const talk = await Talk.start(service);
     const { id } = await connect(service, talk, customServer('app', former));
@@ -115,13 +115,13 @@ describe('an integration that leads to another server', () => {
   });
 });
 
-describe('a tool that its server has no more, without a word', () => {
+describe('a tool that its server removed without a notification', () => {
   const GONE: readonly [string, NonNullable<ServedTool['run']> | undefined][] = [
     ['as a result', undefined],
     ['as an error of the protocol', () => Promise.reject(new Error('Unknown tool: old'))],
   ];
 
-  it.each(GONE)('is a tool error to the model (%s), and the list is asked for again', async (_how, run) => {
+  it.each(GONE)('is an error for the model (%s), and the server is checked', async (_how, run) => {
     const server = await serve('streamableHttp', { name: 'old' });
     const talk = await Talk.start(service);
     const { id } = await connect(service, talk, customServer('app', server));
@@ -139,8 +139,8 @@ describe('a tool that its server has no more, without a word', () => {
   });
 });
 
-describe('two integrations whose names are one', () => {
-  it('keep each its own tools, and calls reach the right server', async () => {
+describe('two integrations with the same slug', () => {
+  it('keep their own tools, and calls reach the right server', async () => {
     const answering = (words: string): ServedTool[] => [{ name: 'run', run: () => said(words) }];
     const [one, two] = [
       await serve('streamableHttp', ...answering('from one')),

@@ -31,13 +31,13 @@ async function revision(id: string): Promise<number | undefined> {
   return row?.revision;
 }
 
-/** Several of each, on either process. */
+/** Several of each, on both processes. */
 function atOnce<Result>(times: number, work: (at: TestService, index: number) => Promise<Result>): Promise<Result[]> {
   return Promise.all(Array.from({ length: times }, (_none, index) => work(index % 2 === 0 ? service : replica, index)));
 }
 
-describe('integrations that are made at once by two processes', () => {
-  it('are one on one agent', async () => {
+describe('integrations that two processes create concurrently', () => {
+  it('become one integration of one agent', async () => {
     for (const body of [customMcp(), workflow(), { type: 'managed-mcp', app: LOCAL_APP.slug }]) {
       const answers = await atOnce(6, (at) => post(at, integrations.agentId, body));
       expect(statuses(answers)).toEqual([201, 409, 409, 409, 409, 409]);
@@ -45,7 +45,7 @@ describe('integrations that are made at once by two processes', () => {
     expect(await integrations.rows()).toMatchObject({ tool_integrations: 3, tool_integration_agents: 3 });
   });
 
-  it('are one record on two agents when they agree', async () => {
+  it('become one record of two agents if they agree', async () => {
     const agents = [integrations.agentId, integrations.otherAgentId];
     const answers = await atOnce(2, (at, index) => post(at, agents[index] ?? '', customMcp()));
     expect(statuses(answers)).toEqual([201, 201]);
@@ -53,7 +53,7 @@ describe('integrations that are made at once by two processes', () => {
     expect(await integrations.rows()).toMatchObject({ tool_integrations: 1, tool_integration_agents: 2, secrets: 1 });
   });
 
-  it('are one on two agents when they do not agree, and the secret is that of the winner', async () => {
+  it('become one record if they do not agree, with the secret of the first request', async () => {
     const agents = [integrations.agentId, integrations.otherAgentId];
     const body = (value: string): Body => customMcp({ httpHeaders: { 'X-Key': { type: 'secret', value } } });
     const answers = await atOnce(2, (at, index) => post(at, agents[index] ?? '', body(`value-${index}`)));
@@ -62,7 +62,7 @@ describe('integrations that are made at once by two processes', () => {
     expect((await post(service, agents[1 - winner] ?? '', body(`value-${winner}`))).status).toBe(201);
   });
 
-  it('are at most fifty of one agent', async () => {
+  it('are limited to fifty per agent', async () => {
     for (let count = 0; count < 48; count += 1) await integrations.created(workflow({ nameSlug: `w${count}` }));
     const answers = await atOnce(6, (at, index) => post(at, integrations.agentId, workflow({ nameSlug: `x${index}` })));
     expect(statuses(answers)).toEqual([201, 201, 422, 422, 422, 422]);
@@ -70,8 +70,8 @@ describe('integrations that are made at once by two processes', () => {
   });
 });
 
-describe('writes of one integration at once by two processes', () => {
-  it('come one after the other: each change counts, and settings and secret are of the same request', async () => {
+describe('concurrent writes of one integration by two processes', () => {
+  it('are serialized: no change is lost, and settings and secret come from the same request', async () => {
     const { id } = await integrations.created(customMcp());
     const body = (index: number): Body =>
       customMcp({
@@ -91,7 +91,7 @@ describe('writes of one integration at once by two processes', () => {
     expect((await integrations.create(same, { agentId: integrations.otherAgentId })).status).toBe(201);
   });
 
-  it('end whole when some change it and others remove it: nothing is left of one that is gone', async () => {
+  it('leave nothing of a removed integration when some change it and others remove it', async () => {
     const { agentId, otherAgentId, organization } = integrations;
     for (let round = 0; round < 4; round += 1) {
       const { id } = await integrations.created(customMcp());
@@ -111,7 +111,7 @@ describe('writes of one integration at once by two processes', () => {
     }
   });
 
-  it('attach or detach: an agent never has half of one', async () => {
+  it('attach and detach it completely', async () => {
     const { agentId, otherAgentId, organization } = integrations;
     for (let round = 0; round < 4; round += 1) {
       const { id } = await integrations.created(customMcp());
@@ -128,7 +128,7 @@ describe('writes of one integration at once by two processes', () => {
 });
 
 describe('a refresh of tokens', () => {
-  it('belongs to one process for thirty seconds, also where its clock is ahead or behind', async () => {
+  it('is claimed by one process for thirty seconds, even if its clock is ahead or behind', async () => {
     const { id: integrationId } = await integrations.created(customMcp({ auth: { type: 'oauth' } }));
     const owner = { organizationId: integrations.organization.id, id: integrationId };
     const grants = service.app.get(OAuthGrants, { strict: false });
@@ -166,7 +166,7 @@ describe('a refresh of tokens', () => {
       false,
     ]);
     expect(await claimAt(31)).toBe(true);
-    // So far ahead that its clock must have been set back since.
+    // So far in the future that its clock must have been set back since.
     expect(await claimAt(-3_600)).toBe(true);
   });
 });

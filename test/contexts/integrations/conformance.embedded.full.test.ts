@@ -12,21 +12,21 @@ import { calls, type ModelScript, says } from '../../support/scripted-models.js'
 const SUITE = resolve('node_modules/@modelcontextprotocol/conformance/dist/index.js');
 const CLIENT = join(import.meta.dirname, '../../support/mcp-conformance-client.mjs');
 const EXPECTED_FAILURES = join(import.meta.dirname, '../../support/mcp-conformance-expected-failures.yml');
-/** The first list is one of waiting: it takes as long as the other, and its timing is not to suffer from too many at once. */
+/** The first list waits most of the time and takes as long as the second, so its timing must not suffer from a large load. */
 const SUITES = [['core'], ['auth', 'backcompat', 'draft', 'extensions']];
 const SCENARIO_MS = 60_000;
 
-// The servers of the suite listen on ports that nobody knows before.
+// The servers of the suite listen on random ports.
 const service = useService({ egressAllow: new LoopbackPorts() });
 
-/** Calls the tool that the last message asks for, and is content with whatever it answers. */
+/** Calls the tool that the last message names, and accepts any result. */
 const doesAsTold: ModelScript = (exchange, wire) => {
   const [, name, input] = /^call (\S+) (.*)$/.exec(lastText(exchange)) ?? [];
   const script = name === undefined || input === undefined ? says('Done.') : calls(name, JSON.parse(input) as object);
   return script(exchange, wire);
 };
 
-/** Of Anthropic's wire. */
+/** The text of the last message in Anthropic's format. */
 function lastText({ request }: Exchange): string {
   const messages = request.body['messages'] as readonly {
     readonly content: string | readonly { readonly text?: string }[];
@@ -38,11 +38,11 @@ function lastText({ request }: Exchange): string {
 interface Verdict {
   readonly suite: string;
   readonly code: number;
-  /** Of a failure. */
+  /** The output of a failed suite. */
   readonly output: string;
 }
 
-/** Measures when a request comes, to tenths of a second, which depends on what else this machine does. */
+/** Measures times to tenths of a second, which depend on the load of the machine. */
 const TIMED = 'sse-retry';
 const TIMED_TRIES = 3;
 
@@ -52,7 +52,7 @@ async function judge(suite: string, key: string): Promise<Verdict> {
   return isOnlyLate ? { ...(await judgeTimed(key)), suite } : verdict;
 }
 
-/** By itself, and again where it comes too late. */
+/** Runs the scenario alone, and again if it is late. */
 async function judgeTimed(key: string): Promise<Verdict> {
   for (let tries = 1; ; tries += 1) {
     const verdict = await run(TIMED, ['--scenario', TIMED], key);
@@ -60,7 +60,7 @@ async function judgeTimed(key: string): Promise<Verdict> {
   }
 }
 
-/** The scenarios that fail and are not expected to. */
+/** The scenarios that fail unexpectedly. */
 function unexpectedOf(output: string): string[] {
   const [, list = ''] = /not in baseline\):[^\n]*\n((?:[^\n]*\u2717 [^\n]*\n)+)/.exec(output) ?? [];
   return [...list.matchAll(/\u2717 (\S+)/g)].map(([, name = '']) => name);

@@ -20,7 +20,7 @@ const STATE = {
 };
 
 describe('a new tool integration', () => {
-  it('of a custom server is the organization’s, and is read as it was sent, without its secrets', async () => {
+  it('of a custom server belongs to the organization, and is returned as it was sent, without its secrets', async () => {
     const { type, app, url, transportType, auth } = customMcp();
     const made = await integrations.create(customMcp());
     expect([made.status, made.body]).toEqual([
@@ -58,7 +58,7 @@ describe('a new tool integration', () => {
     expect(made.body).toMatchObject({ auth: { type: 'none' }, httpHeaders: {}, excludedTools: [] });
   });
 
-  it('of a workflow is the organization’s', async () => {
+  it('of a workflow belongs to the organization', async () => {
     const made = await integrations.create(workflow({ authType: null }));
     expect([made.status, made.body]).toEqual([
       201,
@@ -76,7 +76,7 @@ describe('a new tool integration', () => {
     ]);
   });
 
-  it('of a managed app is the agent’s own, so that another agent has one of the same app', async () => {
+  it('of a managed app belongs to the agent, so that another agent can have the same app', async () => {
     const { slug, envName: name } = LOCAL_APP;
     const body = { type: 'managed-mcp', app: slug, secrets: { envMap: { [name]: SECRET } } };
     const made = await integrations.create(body);
@@ -97,12 +97,12 @@ describe('a new tool integration', () => {
     expect(other.id).not.toBe(made.body.id);
   });
 
-  it('leaves out excluded tools that are named twice', async () => {
+  it('stores repeated excluded tools once', async () => {
     const made = await integrations.created(customMcp({ excludedTools: ['b', 'a', 'b'] }));
     expect(made.excludedTools).toEqual(['a', 'b']);
   });
 
-  it('is tested on demand, and a server that is not there is no error', async () => {
+  it('is tested on demand, and an unreachable server is no HTTP error', async () => {
     const { id } = await integrations.created(customMcp());
     const tested = await integrations.test(id);
     expect([tested.status, tested.body]).toEqual([
@@ -111,7 +111,7 @@ describe('a new tool integration', () => {
     ]);
   });
 
-  it('is refused beyond fifty of one agent', async () => {
+  it('is refused if the agent has fifty', async () => {
     for (let count = 0; count < 50; count += 1) await integrations.created(workflow({ nameSlug: `w${count}` }));
     const refused = await integrations.create(workflow({ nameSlug: 'w50' }));
     expect([refused.status, refused.body]).toEqual([
@@ -122,7 +122,7 @@ describe('a new tool integration', () => {
     expect((await integrations.create(workflow({ nameSlug: 'w0' }))).status).toBe(409);
   }, 30_000);
 
-  it('belongs to an agent that is there', async () => {
+  it('is refused for an agent that does not exist', async () => {
     expect((await integrations.create(workflow(), { agentId: newId() })).status).toBe(404);
     const stranger = await service.organization();
     expect((await integrations.create(workflow(), { key: stranger.key })).status).toBe(404);
@@ -131,13 +131,13 @@ describe('a new tool integration', () => {
 });
 
 const PLAIN = { type: 'plain_text', value: 'x' };
-/** So many different names, each with this value. */
+/** `count` different names, each with this value. */
 const many = <Value>(count: number, value: Value): Readonly<Record<string, Value>> =>
   Object.fromEntries(Array.from({ length: count }, (_none, index) => [`X-${index}`, value]));
 const header = (name: string, value: unknown = PLAIN): Body =>
   customMcp({ auth: { type: 'none' }, httpHeaders: { [name]: value } });
 
-describe('what is no tool integration', () => {
+describe('an invalid tool integration', () => {
   it.each<[string, string, Body | undefined]>([
     ['no body', 'type', undefined],
     ['no type', 'type', { app: 'x' }],
@@ -225,7 +225,7 @@ describe('what is no tool integration', () => {
     ]);
   });
 
-  it('is refused: environment variables that the app does not declare, or that are empty, and any of a remote OAuth app', async () => {
+  it('is refused: undeclared or empty environment variables, and all variables of a remote OAuth app', async () => {
     const { slug, envName } = LOCAL_APP;
     const managed = (app: string, envMap: Body): Body => ({ type: 'managed-mcp', app, secrets: { envMap } });
     const cases: [Body, string][] = [
@@ -246,7 +246,7 @@ describe('what is no tool integration', () => {
     expect((await integrations.create({ type: 'managed-mcp', app: OAUTH_APP.slug })).status).toBe(201);
   });
 
-  it('takes headers whose names mean something to JavaScript', async () => {
+  it('can have headers with the names of JavaScript properties', async () => {
     const httpHeaders = { constructor: PLAIN, toString: PLAIN };
     const body = customMcp({ auth: { type: 'none' }, httpHeaders });
     const made = await integrations.created(body);
@@ -255,7 +255,7 @@ describe('what is no tool integration', () => {
     expect((await integrations.create(body, { agentId: integrations.otherAgentId })).status).toBe(201);
   });
 
-  it('takes whatever a header may be called and hold', async () => {
+  it('can have every valid header name and value', async () => {
     const httpHeaders = {
       Authorization: { type: 'secret', value: `Bearer ${SECRET}` },
       "!#$%&'*+.^_`|~9": { type: 'plain_text', value: 'blue\tgr\u00fcn yellow' },

@@ -18,8 +18,8 @@ function deleteAgent(agentId: string) {
   return service.http('DELETE', `/v1/agents/${agentId}`, { key: integrations.organization.key });
 }
 
-describe('an integration that is removed', () => {
-  it('goes from the agent, and with the last one altogether, its secrets and state too', async () => {
+describe('a removed integration', () => {
+  it('is detached from the agent, and deleted with its secrets and state after the last agent', async () => {
     const first = await integrations.created(customMcp());
     await integrations.created(customMcp(), otherAgent);
     const removed = await integrations.remove(first.id);
@@ -32,14 +32,14 @@ describe('an integration that is removed', () => {
     expect(await integrations.rows()).toEqual(NO_ROWS);
   });
 
-  it('makes room for another one of its name', async () => {
+  it('can be created again with the same name', async () => {
     const { id } = await integrations.created(customMcp());
     await integrations.remove(id);
     const next = await integrations.created(customMcp({ httpHeaders: { 'X-Key': { type: 'secret', value: 'new' } } }));
     expect(next.id).not.toBe(id);
   });
 
-  it('leaves the other integrations alone, those of other organizations too', async () => {
+  it('does not affect other integrations, also those of other organizations', async () => {
     const { id } = await integrations.created(customMcp());
     const stranger = await Integrations.start(service);
     await integrations.created(customMcp({ app: 'Other' }));
@@ -51,7 +51,7 @@ describe('an integration that is removed', () => {
 });
 
 describe('a deleted agent', () => {
-  it('takes along what it alone used, secrets included, and nothing that others use', async () => {
+  it('loses the integrations that only it used, with their secrets, but none that others use', async () => {
     const { slug, envName } = LOCAL_APP;
     await integrations.created({ type: 'managed-mcp', app: slug, secrets: { envMap: { [envName]: SECRET } } });
     await integrations.created(customMcp());
@@ -66,13 +66,13 @@ describe('a deleted agent', () => {
     expect((await integrations.list(otherAgent)).body.integrations.map(({ id }) => id)).toEqual([shared.id]);
   });
 
-  describe('whose integrations are still there', () => {
-    /** As it is between the deletion and its job, or where that has died. */
+  describe('whose integrations still exist', () => {
+    /** As between the deletion and its job, or after a crash of the job. */
     async function deletedWithoutJob(agentId: string): Promise<void> {
       await service.database.query('delete from agents where id = $1', [agentId]);
     }
 
-    it('does not count: the organization’s is replaced by the next one of its name, and its secrets are gone', async () => {
+    it('does not count: the next integration of the name replaces the organization’s, without its secrets', async () => {
       const old = await integrations.created(customMcp());
       await deletedWithoutJob(integrations.agentId);
       const next = await integrations.created(
@@ -83,7 +83,7 @@ describe('a deleted agent', () => {
       expect(await integrations.rows()).toMatchObject({ tool_integrations: 1, tool_integration_agents: 1, secrets: 0 });
     });
 
-    it('does not count: who is left can change and remove it', async () => {
+    it('does not count: keys for the remaining agents can change and remove it', async () => {
       const { id } = await integrations.created(customMcp());
       await integrations.created(customMcp(), otherAgent);
       const { key } = await integrations.organization.keyWith(['manageAgents'], [integrations.otherAgentId]);
@@ -94,7 +94,7 @@ describe('a deleted agent', () => {
       expect(await integrations.rows()).toEqual(NO_ROWS);
     });
 
-    it('is found by the next look for what deleted agents have left, and nothing of an agent that is there', async () => {
+    it('is found by the next clean-up, and existing agents are not', async () => {
       await integrations.created(customMcp());
       await integrations.created(workflow(), otherAgent);
       await deletedWithoutJob(integrations.agentId);

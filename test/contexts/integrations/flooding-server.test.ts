@@ -25,7 +25,7 @@ beforeEach(async () => {
 afterEach(() => server.close());
 
 describe('a server that sends more than can be read', () => {
-  it('costs a run the one call, and is asked again by the next one', async () => {
+  it('fails one call of a run, and works again for the next', async () => {
     server.lie = 'floods';
     service.models.next(calls(ECHO, { text: 'hi' }), says('It does not work.'));
     const flooded = await talk.run('Say hi.');

@@ -13,7 +13,7 @@ beforeEach(async () => {
   made = await integrations.created(customMcp());
 });
 
-/** What is in the vault for an integration, by field. */
+/** The secrets of an integration in the vault, by field. */
 async function stored(id = made.id): Promise<Readonly<Record<string, string>>> {
   const rows = await service.database.query<{ field: string }>(
     'select field from secrets where record_id = $1 order by field',
@@ -27,7 +27,7 @@ async function stored(id = made.id): Promise<Readonly<Record<string, string>>> {
 const header = (value: Body, changes: Body = {}): Body => customMcp({ httpHeaders: { 'X-Key': value }, ...changes });
 
 describe('a secret header', () => {
-  it('is in the vault, and neither in the record nor in any answer', async () => {
+  it('is in the vault, but neither in the record nor in any response', async () => {
     expect(await stored()).toEqual({ 'header.x-key': SECRET });
     const [row] = await service.database.query('select * from tool_integrations where id = $1', [made.id]);
     const answers = [
@@ -44,7 +44,7 @@ describe('a secret header', () => {
     expect(JSON.stringify([row, ...answers])).not.toContain(SECRET);
   });
 
-  it('is rotated by a new value', async () => {
+  it('is replaced by a new value', async () => {
     const rotated = await integrations.put(made.id, header({ type: 'secret', value: 'canary-new' }));
     expect(rotated.body.httpHeaders).toEqual({ 'X-Key': { type: 'vault', keyName: 'header.x-key' } });
     expect(rotated.text).not.toContain('canary-new');
@@ -63,7 +63,7 @@ describe('a secret header', () => {
     expect(await stored()).toEqual({ 'header.x-key': SECRET });
   });
 
-  it('keeps its value under another spelling of its name', async () => {
+  it('keeps its value if its name changes in case only', async () => {
     const changed = await integrations.put(
       made.id,
       customMcp({ httpHeaders: { 'x-KEY': { type: 'vault', keyName: 'header.x-key' } } }),
@@ -79,7 +79,7 @@ describe('a secret header', () => {
     ['a header that was not there', { 'X-Key': { type: 'vault' }, 'X-New': { type: 'vault' } }],
     ['a header that was plain', { 'X-Key': { type: 'vault' }, 'X-Team': { type: 'vault' } }],
     ['a value that is stored elsewhere', { 'X-Key': { type: 'vault', keyName: 'header.other' } }],
-  ])('cannot be kept where there is none: %s', async (_what, httpHeaders) => {
+  ])('cannot be kept if none is stored: %s', async (_what, httpHeaders) => {
     const refused = await integrations.put(made.id, customMcp({ httpHeaders }));
     const [name = ''] = Object.keys(httpHeaders).slice(-1);
     expect([refused.status, refused.body]).toMatchObject([
@@ -90,12 +90,12 @@ describe('a secret header', () => {
     expect(await stored()).toEqual({ 'header.x-key': SECRET });
   });
 
-  it('goes with the header', async () => {
+  it('is removed with the header', async () => {
     await integrations.put(made.id, header({ type: 'plain_text', value: 'shown' }));
     expect(await stored()).toEqual({});
   });
 
-  it('that does not open any more is as good as none, and a new value is the way out', async () => {
+  it('that cannot be decrypted counts as missing, and can be replaced', async () => {
     await service.database.query('update secrets set ciphertext = $1 where record_id = $2', [
       Buffer.from('nonsense'),
       made.id,
@@ -117,7 +117,7 @@ describe('a secret header', () => {
 
 describe('another origin', () => {
   it.each(['https://127.0.0.1:9/mcp', 'http://127.0.0.1:10/mcp', 'http://127.0.0.2:9/mcp'])(
-    'is not sent what was stored for this one: %s',
+    'does not receive the stored secrets: %s',
     async (url) => {
       const refused = await integrations.put(made.id, header({ type: 'vault' }, { url }));
       const message = expect.stringMatching(/body\/httpHeaders\/X-Key .*body\/url .*origin/);
@@ -129,7 +129,7 @@ describe('another origin', () => {
     },
   );
 
-  it('takes the tokens of a grant away, and so does another auth', async () => {
+  it('removes the tokens of a grant, and so does another auth', async () => {
     const oauth = { auth: { type: 'oauth' }, httpHeaders: { 'X-Key': { type: 'vault' } } };
     const grant = async (): Promise<void> => {
       const ref = { organizationId: integrations.organization.id, recordId: made.id, field: 'grant' };
@@ -151,7 +151,7 @@ describe('another origin', () => {
 });
 
 describe('the environment of a managed app', () => {
-  it('is in the vault, stays when it is not sent, and is replaced as a whole', async () => {
+  it('is in the vault, stays if it is omitted, and is replaced as a whole', async () => {
     const { slug, envName: name } = LOCAL_APP;
     const body = (envMap?: Body): Body => ({
       type: 'managed-mcp',

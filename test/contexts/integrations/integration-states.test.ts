@@ -34,12 +34,12 @@ function connected(revision: number, ...names: string[]): IntegrationState {
 
 async function stored(id: string): Promise<Integration> {
   const found = await service.app.get(IntegrationRepository, { strict: false }).find(organizationId, id);
-  if (!found) throw new Error('The integration is not there');
+  if (!found) throw new Error('The integration does not exist');
   return found;
 }
 
 async function toolsOf({ id }: Integration): Promise<readonly ListedTool[]> {
-  return (await states().findList(organizationId, id))?.tools ?? [];
+  return (await states().find(organizationId, id))?.tools ?? [];
 }
 
 async function made(): Promise<Integration> {
@@ -51,8 +51,8 @@ beforeEach(async () => {
   organizationId = integrations.organization.id;
 });
 
-describe('what is known of a server', () => {
-  it('is shown with its tools in their order, and which of them are excluded', async () => {
+describe('the state of a server', () => {
+  it('is returned with its tools in their order and marks for excluded ones', async () => {
     const integration = await made();
     await states().save(integration, connected(1, 'c', 'a', 'b'));
     const shown = {
@@ -68,7 +68,7 @@ describe('what is known of a server', () => {
     expect([attached.status, attached.body]).toMatchObject([201, shown]);
   });
 
-  it('says nothing once the integration has changed, until the server is asked again', async () => {
+  it('is not returned after a change of the integration, until the server is checked again', async () => {
     const integration = await made();
     await service.database.query('update tool_integrations set revision = 2 where id = $1', [integration.id]);
     await states().save(await stored(integration.id), connected(2, 'a'));
@@ -80,7 +80,7 @@ describe('what is known of a server', () => {
     });
   });
 
-  it('reads as not connected where nothing is known', async () => {
+  it('is "not connected" without a check', async () => {
     const { id } = await made();
     await service.database.query('delete from tool_integration_states where integration_id = $1', [id]);
     expect((await integrations.read(id)).body).toMatchObject({
@@ -90,13 +90,13 @@ describe('what is known of a server', () => {
     });
   });
 
-  it('is whole for whoever runs the tools, and known by one digest as long as the list is the same', async () => {
+  it('includes whole tools for runs, and keeps its digest as long as the list is the same', async () => {
     const integration = await made();
     const digest = async (): Promise<string | undefined> =>
       (await states().listForAgent(organizationId, integrations.agentId))[0]?.state?.toolsDigest;
     await states().save(integration, connected(1, 'a'));
     const first = await digest();
-    expect(await states().find(organizationId, integration.id)).toEqual(connected(1, 'a'));
+    expect(await states().find(organizationId, integration.id)).toMatchObject(connected(1, 'a'));
     expect(await toolsOf(integration)).toEqual([tool('a')]);
     await states().save(integration, { ...connected(1, 'a'), status: 'error', error: 'Away.' });
     expect(await digest()).toBe(first);
@@ -111,7 +111,7 @@ describe('what is known of a server', () => {
   });
 });
 
-describe('a check to which the server does not list its tools', () => {
+describe('a check without a list of tools', () => {
   const failed = (revision: number) => ({
     ...connected(revision),
     status: 'error' as const,
@@ -119,14 +119,14 @@ describe('a check to which the server does not list its tools', () => {
     tools: null,
   });
 
-  it('leaves the list that is there, also one that came while it was under way, and shows it', async () => {
+  it('keeps and returns the stored list, even one that was stored during the check', async () => {
     const integration = await made();
     await states().save(integration, connected(1, 'a', 'b'));
     const before = (await states().listForAgent(organizationId, integrations.agentId))[0]?.state;
     const shown = await states().save(integration, failed(1));
     const tools = ['a', 'b'].map((name) => ({ name, description: `Does ${name}` }));
     expect(shown).toEqual({ revision: 1, status: 'error', error: 'Away.', tools });
-    expect(await states().find(organizationId, integration.id)).toEqual({
+    expect(await states().find(organizationId, integration.id)).toMatchObject({
       ...failed(1),
       tools: [tool('a'), tool('b')],
     });
@@ -137,17 +137,17 @@ describe('a check to which the server does not list its tools', () => {
     });
   });
 
-  it('knows of none where there was none', async () => {
+  it('has no tools if none are stored', async () => {
     const integration = await made();
     await service.database.query('delete from tool_integration_states where integration_id = $1', [integration.id]);
     expect(await states().save(integration, failed(1))).toMatchObject({ status: 'error', tools: [] });
-    expect(await states().find(organizationId, integration.id)).toEqual({ ...failed(1), tools: [] });
+    expect(await states().find(organizationId, integration.id)).toMatchObject({ ...failed(1), tools: [] });
   });
 
-  it('asks the database for no list and brings it none', async () => {
+  it('neither reads nor writes a list', async () => {
     const integration = await made();
     await states().save(integration, connected(1, 'a'));
-    const [reading, saving] = [jest.spyOn(states(), 'findList'), jest.spyOn(states(), 'save')];
+    const [reading, saving] = [jest.spyOn(states(), 'find'), jest.spyOn(states(), 'save')];
     await service.app.get(CheckIntegration, { strict: false }).execute(integration);
     expect(reading).not.toHaveBeenCalled();
     expect(saving).toHaveBeenCalledWith(integration, expect.objectContaining({ status: 'error', tools: null }));
@@ -156,7 +156,7 @@ describe('a check to which the server does not list its tools', () => {
   });
 });
 
-describe('the tools that runs are offered', () => {
+describe('the tools that are offered to runs', () => {
   const agentTools = (): AgentTools => service.app.get(AgentTools, { strict: false });
   const offered = async (): Promise<readonly ToolDefinition[]> =>
     (await agentTools().of(organizationId, integrations.agentId)).tools.map(({ definition }) => definition);
@@ -165,7 +165,7 @@ describe('the tools that runs are offered', () => {
       .get(EventBus, { strict: false })
       .publish(new IntegrationChecked(organizationId, id, [integrations.agentId]));
 
-  it('are the same objects as long as nothing has changed', async () => {
+  it('are the same objects until something changes', async () => {
     const integration = await made();
     await states().save(integration, connected(1, 'a', 'c'));
     forget(integration);
@@ -181,7 +181,7 @@ describe('the tools that runs are offered', () => {
     expect((await offered()).map(({ name }) => name)).toEqual(['mcp__tickets__d']);
   });
 
-  it('are those of the present list also where it changed while it was read, and changed back', async () => {
+  it('are those of the current list, even if it changed during the read and changed back', async () => {
     const integration = await made();
     await states().save(integration, connected(1, 'old'));
     const before = await states().listForAgent(organizationId, integrations.agentId);
@@ -195,8 +195,8 @@ describe('the tools that runs are offered', () => {
   });
 });
 
-describe('a state that comes too late', () => {
-  it('is not stored where the integration has changed since', async () => {
+describe('an outdated state', () => {
+  it('is not stored after a change of the integration', async () => {
     const before = await made();
     await integrations.put(before.id, customMcp({ excludedTools: [] }));
     const after = await stored(before.id);
@@ -205,7 +205,7 @@ describe('a state that comes too late', () => {
     expect(await toolsOf(before)).toEqual([tool('new')]);
   });
 
-  it('is not stored either where nothing is known yet of what it has become', async () => {
+  it('is not stored after a change, even if no state is stored', async () => {
     const before = await made();
     await integrations.put(before.id, customMcp({ excludedTools: [] }));
     await service.database.query('delete from tool_integration_states where integration_id = $1', [before.id]);
@@ -213,7 +213,7 @@ describe('a state that comes too late', () => {
     expect(await states().find(organizationId, before.id)).toBeNull();
   });
 
-  it('is not stored where the integration is gone, or another organization’s', async () => {
+  it('is not stored for a removed integration or that of another organization', async () => {
     const integration = await made();
     const stranger = await service.organization();
     await states().save({ ...integration, organizationId: stranger.id }, connected(1, 'foreign'));
@@ -225,8 +225,8 @@ describe('a state that comes too late', () => {
   });
 });
 
-describe('what an agent uses', () => {
-  it('is read with one statement, in the order in which it was attached, and without the tools', async () => {
+describe('the integrations of an agent', () => {
+  it('are read with one statement, in the order of attachment, without the tools', async () => {
     const first = await made();
     const { id } = await integrations.created(workflow());
     await states().save(first, connected(1, 'a'));

@@ -28,7 +28,7 @@ afterEach(async () => {
   await other.close();
 });
 
-/** From now on the server keeps its callers waiting. */
+/** Makes the server delay its answers. */
 function hold(): void {
   server.answer('tools/call', (call) => held.push(call));
 }
@@ -62,8 +62,8 @@ const path = (): string => `${integrationsPath(talk)}/${integration.id}`;
 const put = (body: object) => service.http('PUT', path(), { key: talk.key, body });
 const newest = () => modelRead(service.models).at(-1);
 
-describe('a server that dies in the middle of a call and comes back', () => {
-  it('ends the call as an error, which is not repeated, and is called again over a new connection', async () => {
+describe('a server that dies during a call and restarts', () => {
+  it('fails the call, which is not repeated, and is called over a new connection later', async () => {
     const { port } = server;
     const [run] = await startCalls(talk);
     service.models.next(says('It is away.'));
@@ -88,22 +88,22 @@ describe('a server that dies in the middle of a call and comes back', () => {
   });
 });
 
-describe('a session that the server knows no more', () => {
+describe('a session that the server has ended', () => {
   it.each([
     ['after a restart', () => server.forgetSessions()],
     ['at the next call', () => (server.lie = 'unknown_session')],
-  ])('%s is begun anew, and the tool runs once', async (_when, lose) => {
+  ])('%s is replaced by a new one, and the tool runs once', async (_when, lose) => {
     await nextRun();
     lose();
     const initialized = server.count('initialize');
     await nextRun();
     expect(newest()).toMatchObject({ output: 'done', isError: false });
     expect(server.count('initialize')).toBe(initialized + 1);
-    // The first one, the refused one, and the one that ran.
+    // The first call, the refused one, and the one that ran.
     expect(server.count('tools/call')).toBe(3);
   });
 
-  it('again and again is the error of the call', async () => {
+  it('twice in a row is an error of the call', async () => {
     await nextRun();
     server.answer('tools/call', ({ response }) => response.writeHead(404).end());
     const before = server.count('tools/call');
@@ -113,13 +113,13 @@ describe('a session that the server knows no more', () => {
   });
 });
 
-describe('a call whose run is ended', () => {
+describe('a call whose run ends', () => {
   const cancel = async (): Promise<void> => {
     const { id = '' } = (await talk.storedRun()) ?? {};
     await service.http('POST', `${talk.path}/runs/${id}/cancel`, { key: talk.key });
   };
 
-  it('by cancelling is broken off, the server is told, and the connection serves the calls of others', async () => {
+  it('by cancellation is aborted at the server, and the connection still serves other calls', async () => {
     const others = await talk.another();
     const [run, theirs] = await startCalls(talk, others);
     await cancel();
@@ -132,11 +132,11 @@ describe('a call whose run is ended', () => {
     expect((await talk.messages())[1]).toMatchObject({ toolCalls: [{ status: 'unknown' }] });
     expect(await talk.storedRun()).toMatchObject({ status: 'cancelled' });
     await nextRun();
-    // Asked for its tools once, and called over that one connection ever since.
+    // One check, and all calls over its connection.
     expect(server.count('initialize')).toBe(1);
   });
 
-  it('by its caller, who left with onDisconnect cancel, is broken off, and the server is told', async () => {
+  it('by a disconnected caller with onDisconnect cancel is aborted at the server', async () => {
     hold();
     service.models.next(...usesTools(ECHO).slice(0, 1));
     for await (const { event } of talk.stream('Go', { onDisconnect: 'cancel' })) {
@@ -154,12 +154,12 @@ describe('a call whose run is ended', () => {
 });
 
 describe('while a call is under way', () => {
-  it('the integration is given another address: this call ends where it is, its run makes none to the new one, and later runs do', async () => {
+  it('the address of the integration changes: the call ends at the old one, only later runs call the new one', async () => {
     const [run] = await startCalls(talk);
     const putting = put(customServer({ url: other.url, secretHeaders: { 'X-Key': 'canary-of-the-new-server' } }));
     await until(() => other.count('tools/list') === 1, 'the new server was asked for its tools');
     expect(await putting).toMatchObject({ status: 200, body: { status: 'connected', url: other.url } });
-    // The same run calls once more.
+    // The same run calls again.
     service.models.next(...usesTools(ECHO));
     release();
     expect(await run).toMatchObject({ body: { run: { status: 'completed' } } });
@@ -172,7 +172,7 @@ describe('while a call is under way', () => {
     await until(() => server.requests.some(({ httpMethod }) => httpMethod === 'DELETE'), 'the old session was ended');
   });
 
-  it('a secret is rotated: the later calls of the same run have the new value alone', async () => {
+  it('a secret is replaced: later calls of the same run have only the new value', async () => {
     await put(customServer({ url: server.url, secretHeaders: { 'X-Key': 'old' } }));
     const [run] = await startCalls(talk);
     await put(customServer({ url: server.url, secretHeaders: { 'X-Key': 'new' } }));
@@ -196,7 +196,7 @@ describe('while a call is under way', () => {
     expect(server.count('tools/call')).toBe(1);
   });
 
-  it('the integration is deleted: the call ends as an error, and the same run cannot call it again', async () => {
+  it('the integration is deleted: the call fails, and the same run cannot call it again', async () => {
     const [run] = await startCalls(talk);
     service.models.next(...usesTools(ECHO));
     expect(await service.http('DELETE', path(), { key: talk.key })).toMatchObject({ status: 204 });
@@ -208,7 +208,7 @@ describe('while a call is under way', () => {
     expect([server.count('tools/call'), server.count('initialize')]).toEqual([1, 1]);
   });
 
-  it('it is detached from this agent alone: the other one’s calls go on', async () => {
+  it('the integration is detached from this agent only: calls of the other agent continue', async () => {
     const agentId = await service.agent(talk.key);
     await attach(service, { key: talk.key, agentId }, { url: server.url });
     const threadId = await service.thread(talk.key, agentId);
@@ -229,7 +229,7 @@ describe('while a call is under way', () => {
     expect(newest()).toMatchObject({ output: 'done', isError: false });
   });
 
-  it('the agent is deleted: the call is broken off with its run', async () => {
+  it('the agent is deleted: the call is aborted with its run', async () => {
     const [run] = await startCalls(talk);
     expect((await service.http('DELETE', `/v1/agents/${talk.agentId}`, { key: talk.key })).status).toBe(200);
     await run;

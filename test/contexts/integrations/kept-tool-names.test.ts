@@ -27,7 +27,7 @@ async function serve(...tools: ServedTool[]): Promise<ToolServer> {
   return server;
 }
 
-/** The names under which a run is offered tools of integrations. */
+/** The names of the integration tools that a run is offered. */
 async function offered(at = talk): Promise<string[]> {
   service.models.next(says('Hello.'));
   await at.run('Hi');
@@ -38,15 +38,15 @@ function offeredLast(): string[] {
   return sentToolNames(service.models.requests.at(-1)?.body ?? {}).filter((name) => name.startsWith('mcp__'));
 }
 
-/** Leaves the agent's attachments as an earlier release stores them, without names. */
+/** Removes the names from the agent's attachments, as an earlier release stores them. */
 async function forgetNames(): Promise<void> {
   await service.database.query('update tool_integration_agents set tool_names = null where agent_id = $1', [
     talk.agentId,
   ]);
 }
 
-describe('the name of a tool that an agent was once offered', () => {
-  it('stays when an integration of the same slug comes, and so a fail-closed guard of the exact name denies its calls', async () => {
+describe('the name of a tool that an agent was offered', () => {
+  it('stays when an integration of the same slug is added, so that a fail-closed guard of the exact name denies its calls', async () => {
     const guard = await HookServer.start();
     started.push(guard);
     const hook = {
@@ -80,7 +80,7 @@ describe('the name of a tool that an agent was once offered', () => {
     expect([mine.calls.length, theirs.calls.length]).toEqual([0, 1]);
   });
 
-  it('goes to the integration that was attached first where no run came between', async () => {
+  it('belongs to the integration that was attached first if no run came in between', async () => {
     const [mine, theirs] = [await serve({ name: 'wipe' }), await serve({ name: 'wipe' })];
     await connect(service, talk, customServer('CRM', theirs));
     await connect(service, talk, customServer('crm', mine));
@@ -91,7 +91,7 @@ describe('the name of a tool that an agent was once offered', () => {
     expect([theirs.calls.length, mine.calls.length]).toEqual([1, 0]);
   });
 
-  it('goes with its attachment: what is attached again takes the name that is free', async () => {
+  it('is removed with its attachment: an integration that is attached again takes a free name', async () => {
     const server = await serve({ name: 'wipe' });
     const mine = await connect(service, talk, customServer('crm', server));
     await offered();
@@ -105,7 +105,7 @@ describe('the name of a tool that an agent was once offered', () => {
     expect(await offered()).toEqual([WIPE]);
   });
 
-  it('is each agent’s own: of two that share an integration, neither changes the other’s names', async () => {
+  it('belongs to one agent: agents that share an integration do not change each other’s names', async () => {
     const [mine, theirs] = [await serve({ name: 'wipe' }), await serve({ name: 'wipe' })];
     const other = await talk.withAnotherAgent();
     for (const [at, apps] of [
@@ -120,11 +120,11 @@ describe('the name of a tool that an agent was once offered', () => {
     expect([mine.calls.length, theirs.calls.length]).toEqual([1, 1]);
   });
 
-  it('comes back with a tool that its server had not listed for a while; one that was named like it meanwhile keeps its hash', async () => {
+  it('is the same when its server lists the tool again; a tool that got a hash meanwhile keeps it', async () => {
     const server = await serve({ name: 'rows.read' });
     const { id } = await connect(service, talk, customServer('sheet', server));
     expect(await offered()).toEqual(['mcp__sheet__rows_read']);
-    /** Changes the tools, and the integration, so that the service asks the server at once. */
+    /** Changes the tools, and the integration, so that the service checks the server at once. */
     const listed = async (...names: string[]): Promise<string[]> => {
       server.become(
         names.map((name) => ({ name })),
@@ -143,7 +143,7 @@ describe('the name of a tool that an agent was once offered', () => {
     expect(await listed('rows_read', 'rows.read')).toEqual([hashed, 'mcp__sheet__rows_read']);
   });
 
-  it('is kept while the tool is excluded; a tool that was excluded from the first holds none', async () => {
+  it('is kept while the tool is excluded; a tool that was always excluded has none', async () => {
     const server = await serve({ name: 'wipe' });
     const [without, withAll] = [{ excludedTools: ['wipe'] }, { excludedTools: [] }];
     const mine = await connect(service, talk, customServer('crm', server, without));
@@ -159,7 +159,7 @@ describe('the name of a tool that an agent was once offered', () => {
     expect(await offered()).toEqual([hashed, WIPE]);
   });
 
-  it('is one for all processes, also where several offer the tool first at once', async () => {
+  it('is the same in all processes, even if several offer a new tool at once', async () => {
     const server = await serve({ name: 'wipe' }, { name: 'w.ipe' }, { name: 'w_ipe' });
     for (const app of ['crm', 'CRM', 'Crm']) await connect(service, talk, customServer(app, server));
     const replicas = [await service.replica(), await service.replica()];
@@ -176,7 +176,7 @@ describe('the name of a tool that an agent was once offered', () => {
     expect(await offered()).toEqual(first.filter((name) => name.startsWith('mcp__')));
   });
 
-  it('is known without a statement more once a process has offered the tool', async () => {
+  it('needs no further statement once a process has offered the tool', async () => {
     await connect(service, talk, customServer('crm', await serve({ name: 'wipe' })));
     const ofNames = async (): Promise<number> => {
       const statements = await statementsOf(service.database, () => offered());
@@ -188,7 +188,7 @@ describe('the name of a tool that an agent was once offered', () => {
 });
 
 describe('tools of attachments without stored names', () => {
-  it('keep their names: of a pair both have the hash that they had, and keep it when one of them goes', async () => {
+  it('keep their names: both tools of a pair keep their hash, even if one of them is removed', async () => {
     const server = await serve({ name: 'wipe' }, { name: 'look' });
     const mine = await connect(service, talk, customServer('crm', server, { excludedTools: ['look'] }));
     await connect(service, talk, customServer('CRM', server));

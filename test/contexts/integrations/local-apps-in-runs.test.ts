@@ -28,7 +28,7 @@ beforeAll(async () => {
   dataDir = join(folder, 'data');
   const catalogue = join(folder, 'apps.json');
   writeFileSync(catalogue, JSON.stringify({ apps: [TOLD] }));
-  // One process: apps that keep something are for no other service.
+  // One process: apps with a state file need it.
   service = await startService({ environment: { DATA_DIR: dataDir, MCP_CATALOGUE: catalogue, REDIS_URL: '' } });
 });
 afterAll(async () => {
@@ -43,7 +43,7 @@ const managed = (app: string, envMap?: Readonly<Record<string, string>>): Readon
   ...(envMap && { secrets: { envMap } }),
 });
 
-/** What the tool answers when the model calls it. */
+/** The result of the tool, which the model calls. */
 async function answerOf(talk: Talk, tool: string, input: object = {}): Promise<string> {
   service.models.next(calls(tool, input), says('Done.'));
   const { body } = await talk.run('Go');
@@ -65,7 +65,7 @@ describe('a local app of the catalogue', () => {
     expect(await answerOf(talk, 'mcp__everything__get-sum', { a: 19, b: 23 })).toContain('42');
   });
 
-  it('keeps what it is told for later runs and over a restart; no other organization’s has it, and with the integration it is gone', async () => {
+  it('keeps its data for later runs and over a restart, apart from other organizations, until the integration is removed', async () => {
     const [one, two] = [await Talk.start(service), await Talk.start(service)];
     const { id } = await connect(service, one, managed('memory'));
     await connect(service, two, managed('memory'));
@@ -73,7 +73,7 @@ describe('a local app of the catalogue', () => {
     expect(await answerOf(await one.another(), 'mcp__memory__read_graph')).toContain('likes tea');
     expect(await answerOf(two, 'mcp__memory__read_graph')).not.toContain('Ada');
 
-    // Another process with the same folder; the server is started anew there.
+    // Another process with the same folder starts the server again.
     const restarted = await service.replica();
     expect(await answerOf(one.on(restarted), 'mcp__memory__read_graph')).toContain('likes tea');
     await restarted.close();
@@ -85,7 +85,7 @@ describe('a local app of the catalogue', () => {
     expect(await answerOf(one, 'mcp__memory__read_graph')).not.toContain('Ada');
   });
 
-  it('leaves no folder for long where nobody here was told that its integration is gone, and nothing else is touched', async () => {
+  it('leaves no folder for long if another process removed its integration, and nothing else is removed', async () => {
     const talk = await Talk.start(service);
     const { id } = await connect(service, talk, managed('memory'));
     await answerOf(talk, 'mcp__memory__create_entities', ada);
@@ -96,13 +96,13 @@ describe('a local app of the catalogue', () => {
 
     const restarted = await service.replica();
     await until(() => !existsSync(folderOf(gone)), 'the folder is removed');
-    // Stopping waits until all folders were looked at.
+    // Stopping waits until all folders were checked.
     await restarted.close();
     expect([id, justMade, 'notes'].map((name) => existsSync(folderOf(name)))).toEqual([true, true, true]);
     expect(await answerOf(talk, 'mcp__memory__read_graph')).toContain('likes tea');
   });
 
-  it('of two agents of one organization has two memories', async () => {
+  it('has separate data for two agents of one organization', async () => {
     const one = await Talk.start(service);
     const two = await one.withAnotherAgent();
     await connect(service, one, managed('memory'));
@@ -123,20 +123,20 @@ describe('the environment of a local app', () => {
     else process.env['SERVICE_CANARY'] = before;
   });
 
-  it('is what the catalogue and the integration’s secrets say, and nothing of the service’s own', async () => {
+  it('consists of the catalogue’s variables and the integration’s secrets, without the service’s own', async () => {
     const talk = await Talk.start(service);
     const envMap = { API_KEY: 'key-canary-1', API_REGION: 'north' };
     const made = await connect(service, talk, managed('told', envMap));
     expect(JSON.stringify(made)).not.toContain('canary');
     const told = JSON.parse(await answerOf(talk, 'mcp__told__environment')) as Record<string, string>;
-    // Had it been given another value, that one would stand there.
+    // Another value would be in the output.
     expect(told).toMatchObject({ API_KEY: '[redacted]', API_REGION: 'north', FOR_ALL: 'the same' });
     const known = ['API_KEY', 'API_REGION', 'FOR_ALL', 'PATH', 'HOME', 'TMPDIR', 'LANG', 'PWD', 'cwd'];
     expect(Object.keys(told).filter((name) => !known.includes(name) && !name.startsWith('__'))).toEqual([]);
     expect(JSON.stringify(told)).not.toMatch(/service-canary|managed-anthropic-key|postgres:/);
   });
 
-  it('must be whole: without a value that it needs nothing is started, and the integration says which', async () => {
+  it('must be complete: without a value the server is not started, and the error names it', async () => {
     const talk = await Talk.start(service);
     const added = await addIntegration(service, talk, managed('told', { API_REGION: 'north' }));
     expect(added).toMatchObject({ status: 'error', error: expect.stringContaining('API_KEY'), tools: [] });

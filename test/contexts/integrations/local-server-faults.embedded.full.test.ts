@@ -60,7 +60,7 @@ describe('a local server', () => {
   it.each([
     ['crash', 'The local server ended unexpectedly (exit code 3).'],
     ['endless', 'The local server wrote a message larger than 1 MB and was ended.'],
-  ])('that does wrong in a call (%s) costs the run this one call, and is started again', async (tool, words) => {
+  ])('that fails in a call (%s) fails only this call of the run, and is started again', async (tool, words) => {
     const pid = await pidOf('one');
     await run(`mcp__one__${tool}`, echoOf('steady'));
     expect(modelRead(service.models).slice(-2)).toMatchObject([
@@ -77,7 +77,7 @@ describe('a local server', () => {
     expect(Number(modelRead(service.models).at(-1)?.output)).not.toBe(pid);
   });
 
-  it('that was killed is started again from the moment that the error of a call names', async () => {
+  it('that was killed can be started again after the time that the error of a call names', async () => {
     const pid = await pidOf('one');
     process.kill(pid, 'SIGKILL');
     await until(() => !isRunning(pid), 'its process is gone');
@@ -90,13 +90,13 @@ describe('a local server', () => {
     expect(modelRead(service.models).at(-1)).toMatchObject({ isError: false });
   });
 
-  it('that has just failed is connected to anew by a test, as soon as it may be', async () => {
+  it('that has just failed is started again by a test, as soon as possible', async () => {
     await run('mcp__one__crash');
     const tested = await service.http('POST', `${integrationsPath(talk)}/${await idOf('one')}/test`, { key: talk.key });
     expect(tested).toMatchObject({ status: 200, body: { ok: true, error: null } });
   });
 
-  it('for which there is no place is an error that the model reads, until there is one', async () => {
+  it('above the limit is an error that the model reads, until there is room', async () => {
     await add('two');
     const silent = await talk.another();
     const pid = await pidOf('one');
@@ -121,14 +121,14 @@ describe('a local server', () => {
     await until(() => !isRunning(pid), 'the first one was ended');
   });
 
-  it('cannot publish its values in what it answers', async () => {
+  it('cannot reveal its secrets in its results', async () => {
     await run('mcp__one__environment');
     expect(modelRead(service.models)).toMatchObject([
       { output: expect.stringContaining('"KEY":"[redacted]"'), isError: false },
     ]);
   });
 
-  it('ends with its integration, also in the middle of a call', async () => {
+  it('ends with its integration, even during a call', async () => {
     const pid = await pidOf('one');
     service.models.next(...usesTools('mcp__one__silent', echoOf('steady')));
     const running = talk.run('Go');

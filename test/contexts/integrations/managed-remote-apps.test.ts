@@ -30,7 +30,7 @@ afterAll(async () => {
 });
 
 describe('an integration of a remote app of the catalogue', () => {
-  it('sends the customer’s value where the catalogue says, to the catalogue’s address', async () => {
+  it('sends the customer’s value in the catalogue’s header to the catalogue’s address', async () => {
     const talk = await Talk.start(service);
     const path = `/v1/agents/${talk.agentId}/tool-integrations`;
     const body = { type: 'managed-mcp', app: 'crm', secrets: { envMap: { CRM_TOKEN: 'canary-of-crm' } } };

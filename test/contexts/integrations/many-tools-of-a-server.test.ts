@@ -12,7 +12,7 @@ const COUNT = 400;
 const service = useService({ egressAllow: new LoopbackPorts() });
 let server: ToolServer;
 
-/** By the server's own names, which tell that the tools are of several systems. */
+/** The server's own names show that the tools belong to several systems. */
 const TOOLS = catalogueOf(COUNT).map(({ definition: { name, description, inputSchema } }): ServedTool => {
   return { name: name.replace('mcp__', ''), description, inputSchema: { type: 'object', ...inputSchema } };
 });
@@ -25,7 +25,7 @@ afterAll(() => server.close());
 
 const charactersOf = (value: unknown): number => JSON.stringify(value).length;
 
-it('a server of 400 tools is searched for the one that is needed, and the run costs under 15% of sending them all', async () => {
+it('a model searches 400 tools of a server, and the run costs under 15% of sending them all', async () => {
   const talk = await Talk.start(service);
   expect((await connect(service, talk, customServer('suite', server))).tools).toHaveLength(COUNT);
   service.models.next(

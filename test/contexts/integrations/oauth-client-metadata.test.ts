@@ -20,7 +20,7 @@ async function authorizationUrl(): Promise<URL> {
   return new URL(await urlOf(service, await newOAuthIntegration(service, tools.url)));
 }
 
-it('tells authorization servers who the service is, at the address that is its client id', async () => {
+it('the service publishes its client metadata at the address that is its client id', async () => {
   const answer = await service.http('GET', '/v1/oauth/mcp/client-metadata');
   expect(answer).toMatchObject({
     status: 200,
@@ -34,7 +34,7 @@ it('tells authorization servers who the service is, at the address that is its c
   });
 });
 
-it('is known by that address where the server reads it, and registers nowhere', async () => {
+it('the service uses that address and does not register with a server that supports it', async () => {
   tools.behaviour.clientIdDocuments = true;
   const url = await authorizationUrl();
   expect(url.searchParams.get('client_id')).toBe(METADATA_URL);
@@ -46,7 +46,7 @@ it('is known by that address where the server reads it, and registers nowhere', 
   expect(tools.tokenRequests.map((form) => form.get('client_id'))).toEqual([METADATA_URL]);
 });
 
-it('registers where the server does not', async () => {
+it('the service registers with a server that does not support it', async () => {
   expect((await authorizationUrl()).searchParams.get('client_id')).toMatch(/^client-/);
   expect(tools.registrations).toHaveLength(1);
 });

@@ -42,7 +42,7 @@ const site = (url = tools.url): Promise<OAuthIntegration> => newOAuthIntegration
 const authorize = (at: OAuthIntegration, body: object = { redirectUrl: REDIRECT }) => authorizeAt(service, at, body);
 const authorizationUrl = (at: OAuthIntegration): Promise<string> => urlOf(service, at, { redirectUrl: REDIRECT });
 
-/** The browser comes to the callback. */
+/** A browser visits the callback. */
 function visit(url: string): Promise<Response> {
   return fetch(url, { redirect: 'manual' });
 }
@@ -54,7 +54,7 @@ async function page(url: string): Promise<{ status: number; text: string; header
 
 const stateOf = (server: ProtectedServer): Promise<string> => grantStateOf(service, server);
 
-/** The address that an open sign-in comes back to, with these parameters instead. */
+/** The callback of a sign-in with other parameters. */
 function changed(callback: string, parameters: Readonly<Record<string, string | null>>): string {
   const url = new URL(callback);
   for (const [name, value] of Object.entries(parameters)) {
@@ -65,7 +65,7 @@ function changed(callback: string, parameters: Readonly<Record<string, string | 
 }
 
 describe('a sign-in', () => {
-  it('leads the browser to the server and back, and leaves a grant', async () => {
+  it('leads the browser to the server and back, and stores a grant', async () => {
     const at = await site();
     const url = new URL(await authorizationUrl(at));
     expect(await stateOf(at.server)).toBe('none');
@@ -92,13 +92,13 @@ describe('a sign-in', () => {
     ]);
   });
 
-  it('is not used up by whoever looks where the link leads', async () => {
+  it('is not completed by a HEAD request', async () => {
     const callback = await tools.consent(await authorizationUrl(await site()));
     expect((await fetch(callback, { method: 'HEAD', redirect: 'manual' })).status).toBe(200);
     expect((await visit(callback)).status).toBe(302);
   });
 
-  it('is known to work when the browser goes on: the server is asked once, and its tools are there', async () => {
+  it('is followed by one check before the browser is redirected, so that the tools are listed', async () => {
     const at = await site();
     expect(await readIntegration(service, at)).toMatchObject({ status: 'needs_authorization', tools: [] });
     const callback = await tools.consent(await authorizationUrl(at));
@@ -112,18 +112,18 @@ describe('a sign-in', () => {
     expect(tools.calls.filter((method) => method === 'tools/list')).toEqual(['tools/list']);
   });
 
-  it('is completed although the server does not answer, and waits for that no more than 5 seconds', async () => {
+  it('is completed even if the server does not answer the check, after at most 5 seconds', async () => {
     const at = await site();
     const callback = await tools.consent(await authorizationUrl(at));
     tools.behaviour.tool = 'hangs';
     const answered = visit(callback);
-    await until(() => tools.hangs > 0, 'the server is asked for its tools');
+    await until(() => tools.hangs > 0, 'the check of the server');
     await clock.advance(5_000);
     expect((await answered).status).toBe(302);
     expect(await stateOf(at.server)).toBe('authorized');
   });
 
-  it('asks for the permissions that the server names, before those that it supports', async () => {
+  it('requests the scopes of the challenge, or else the supported scopes', async () => {
     const at = await site();
     tools.behaviour.resourceMetadata = { scopes_supported: ['read', 'write'] };
     expect(new URL(await authorizationUrl(at)).searchParams.get('scope')).toBe('read write');
@@ -143,7 +143,7 @@ describe('a sign-in', () => {
     expect(await stateOf(at.server)).toBe('authorized');
   });
 
-  it('may run beside another one; the last that is completed counts', async () => {
+  it('can be open together with another; the last one that is completed counts', async () => {
     const at = await site();
     const [first, second] = [await authorizationUrl(at), await authorizationUrl(at)];
     expect((await visit(await tools.consent(second))).status).toBe(302);
@@ -152,7 +152,7 @@ describe('a sign-in', () => {
     expect(await service.app.get(OAuthGrants, { strict: false }).versionOf(at.server)).not.toBe(before);
   });
 
-  it('leaves no secret in a table', async () => {
+  it('stores no secret in a table in clear', async () => {
     const at = await site();
     const url = await authorizationUrl(at);
     const rows = async (): Promise<string> =>
@@ -174,7 +174,7 @@ describe('a sign-in', () => {
     }
   });
 
-  it('to an integration that is removed while its server is asked is 404', async () => {
+  it('is 404 if the integration is removed during the discovery', async () => {
     const at = await site();
     tools.behaviour.meanwhile = async (path) => {
       if (path === '/register') await removeIntegration(service, at);
@@ -212,7 +212,7 @@ describe('the callback', () => {
     await expectPage(callback, 400, /completed already/);
   });
 
-  it('is too late after 10 minutes', async () => {
+  it('fails after 10 minutes', async () => {
     const at = await site();
     const callback = await tools.consent(await authorizationUrl(at));
     await clock.advance(10 * MINUTE);
@@ -220,7 +220,7 @@ describe('the callback', () => {
     expect(tools.tokenRequests).toHaveLength(0);
   });
 
-  it('says that the sign-in was denied, in words of its own', async () => {
+  it('reports a denied sign-in without text of the server', async () => {
     const at = await site();
     const callback = await tools.consent(await authorizationUrl(at));
     await expectPage(
@@ -230,14 +230,14 @@ describe('the callback', () => {
     );
   });
 
-  it('uses no code that another server sent', async () => {
+  it('uses no code from another server', async () => {
     const at = await site();
     tools.behaviour.iss = tools.origin;
     const callback = await tools.consent(await authorizationUrl(at));
     await expectPage(changed(callback, { iss: 'https://evil.example' }), 400, /another server/);
     const second = await tools.consent(await authorizationUrl(at));
     await expectPage(changed(second, { iss: null }), 400, /another server/);
-    // Nor does another server say that access was denied.
+    // An error from another server is not reported either.
     const third = await tools.consent(await authorizationUrl(at));
     await expectPage(
       changed(third, { code: null, error: 'access_denied', iss: 'https://evil.example' }),
@@ -251,7 +251,7 @@ describe('the callback', () => {
     ['invalid_grant' as const, /did not accept/],
     ['error' as const, /could not be reached/],
     ['garbage' as const, /did not accept/],
-  ])('tells that the exchange failed (%s)', async (token, words) => {
+  ])('reports a failed exchange (%s)', async (token, words) => {
     const at = await site();
     const callback = await tools.consent(await authorizationUrl(at));
     tools.behaviour.token = token;
@@ -259,7 +259,7 @@ describe('the callback', () => {
     expect(await stateOf(at.server)).toBe('none');
   });
 
-  it('gives a server that hangs 10 seconds', async () => {
+  it('waits 10 seconds for a server that hangs', async () => {
     const at = await site();
     const callback = await tools.consent(await authorizationUrl(at));
     tools.behaviour.token = 'hangs';
@@ -269,7 +269,7 @@ describe('the callback', () => {
     expect(await answered).toMatchObject({ status: 502 });
   });
 
-  it('gives nothing to an integration whose address was changed meanwhile', async () => {
+  it('fails if the address of the integration has changed', async () => {
     const at = await site();
     const callback = await tools.consent(await authorizationUrl(at));
     await moveIntegration(service, at, `${tools.origin}/other`);
@@ -285,8 +285,8 @@ describe('the callback', () => {
   });
 });
 
-describe('a server that cannot be signed in to is 502', () => {
-  const LYING: readonly [string, (url: string) => void][] = [
+describe('an impossible or unsafe sign-in is 502', () => {
+  const UNUSABLE: readonly [string, (url: string) => void][] = [
     [
       'registration at a private address',
       (url) => (tools.behaviour.metadata = { registration_endpoint: `${url}/register` }),
@@ -316,8 +316,8 @@ describe('a server that cannot be signed in to is 502', () => {
     ['metadata that is none', () => (tools.behaviour.metadata = { token_endpoint: 5 })],
   ];
 
-  it.each(LYING)('%s', async (_what, lie) => {
-    lie(canary.url);
+  it.each(UNUSABLE)('%s', async (_what, spoil) => {
+    spoil(canary.url);
     const at = await site();
     const answer = await authorize(at);
     expect(answer).toMatchObject({ status: 502, body: { error: 'bad_gateway' } });
@@ -354,17 +354,17 @@ describe('a sign-in is refused', () => {
     expect(tools.requests).toEqual([]);
   });
 
-  it('where the integration authenticates in another way', async () => {
+  it('if the integration authenticates in another way', async () => {
     const at = await newOAuthIntegration(service, tools.url, 'none');
     expect(await authorize(at)).toMatchObject({ status: 422, body: { error: 'unprocessable_entity' } });
   });
 
-  it('where there is no such integration', async () => {
+  it('if the agent has no such integration', async () => {
     const [at, other] = [await site(), await site()];
     expect(await authorize({ ...at, server: other.server })).toMatchObject({ status: 404 });
   });
 
-  it('to a key that may not use every agent of the integration', async () => {
+  it('to a key without access to every agent of the integration', async () => {
     const organization = await service.organization();
     const [own, foreign] = [await service.agent(organization.key), await service.agent(organization.key)];
     const at = await addIntegration(service, {
@@ -387,8 +387,8 @@ describe('a sign-in is refused', () => {
   });
 });
 
-describe('sign-ins that nobody completes', () => {
-  it('go, with their secrets, when there are more than 20 of an integration or they are too old', async () => {
+describe('sign-ins that are not completed', () => {
+  it('are removed with their secrets beyond 20 of an integration, or when they are too old', async () => {
     const at = await site();
     const first = await tools.consent(await authorizationUrl(at));
     for (let count = 0; count < 20; count += 1) {
@@ -409,6 +409,6 @@ describe('sign-ins that nobody completes', () => {
   });
 });
 
-it('tells who the service is only where authorization servers can read it', async () => {
+it('the client metadata exists only with a public https URL', async () => {
   expect(await service.http('GET', '/v1/oauth/mcp/client-metadata')).toMatchObject({ status: 404 });
 });

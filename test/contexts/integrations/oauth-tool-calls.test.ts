@@ -36,7 +36,7 @@ async function signIn(): Promise<URL> {
   return new URL(url);
 }
 
-/** A run whose model calls the tool. @returns what the model was given for it */
+/** A run whose model calls the tool. @returns the result that the model reads */
 async function callTool(): Promise<{ readonly output: string; readonly isError: boolean }> {
   service.models.next(calls('mcp__protected__who', {}), says('Done.'));
   const { body } = await talk.run('Who?');
@@ -59,7 +59,7 @@ describe('a call for which the sign-in gave too few permissions', () => {
     tools.behaviour.requiredScope = 'write';
   });
 
-  it('is an error that the model reads, until somebody signs in, and is asked for all of them', async () => {
+  it('is an error that the model reads, until a person signs in with all permissions', async () => {
     expect((await signIn()).searchParams.get('scope')).toBe('read');
     expect(await readIntegration(service, at)).toMatchObject({ status: 'connected' });
     tools.tokenRequests.length = 0;
@@ -71,7 +71,7 @@ describe('a call for which the sign-in gave too few permissions', () => {
       status: 200,
       body: { ok: false, error: WANTS_MORE },
     });
-    // A refresh gives no more than the sign-in did.
+    // A refresh gives no more permissions than the sign-in.
     expect(tools.tokenRequests).toHaveLength(0);
 
     expect((await signIn()).searchParams.get('scope')).toBe('read write');
@@ -79,7 +79,7 @@ describe('a call for which the sign-in gave too few permissions', () => {
     expect(await callTool()).toEqual({ output: 'Bearer [redacted]', isError: false });
   });
 
-  it('is known for what it is also where its token had to be replaced first', async () => {
+  it('is reported as such even if its token had to be replaced first', async () => {
     await signIn();
     await clock.advance(PAUSE_MS);
     tools.revokeAccessTokens();
@@ -90,7 +90,7 @@ describe('a call for which the sign-in gave too few permissions', () => {
 });
 
 describe('a server that refuses every token', () => {
-  it('costs one refresh in 30 seconds, however many calls there are, and works again as soon as it takes them', async () => {
+  it('causes one refresh in 30 seconds, however many calls there are, and works again once it accepts tokens', async () => {
     await signIn();
     await clock.advance(PAUSE_MS);
     tools.tokenRequests.length = 0;
@@ -105,7 +105,7 @@ describe('a server that refuses every token', () => {
 
     tools.behaviour.tool = 'answers';
     await until(async () => !(await callTool()).isError, 'the tool answers');
-    // Whoever runs the agent later has the server asked again.
+    // A later run of the agent checks the server again.
     await clock.advance(PAUSE_MS + 1);
     await callTool();
     await untilStatus('connected');

@@ -19,7 +19,7 @@ beforeEach(async () => {
   otherAgent = { agentId: integrations.otherAgentId };
 });
 
-/** The value of the one secret header. */
+/** The value of the secret header. */
 const withSecret = (value: string): Body => ({ httpHeaders: { ...headers(), 'X-Key': { type: 'secret', value } } });
 const headers = (): Body => customMcp()['httpHeaders'] as Body;
 
@@ -35,7 +35,7 @@ describe('an integration of the organization', () => {
     expect((await integrations.list(otherAgent)).body).toEqual({ integrations: [first] });
   });
 
-  it('agrees with a body that names headers in another case and excluded tools in another order, or twice', async () => {
+  it('agrees with a body with header names in another case and excluded tools repeated or in another order', async () => {
     const first = await integrations.created(customMcp({ excludedTools: ['a', 'b'] }));
     const body = customMcp({
       auth: { type: 'static', headerKey: 'x-key' },
@@ -65,14 +65,14 @@ describe('an integration of the organization', () => {
     expect(await integrations.rows()).toMatchObject({ tool_integrations: 1, tool_integration_agents: 1, secrets: 1 });
   });
 
-  it('is not attached to the same agent again, whatever the body says', async () => {
+  it('is not attached to the same agent again, with any body', async () => {
     await integrations.created(customMcp());
     expect((await integrations.create(customMcp())).body).toEqual(EXISTS);
     expect((await integrations.create(customMcp(withSecret('another')))).body).toEqual(EXISTS);
     expect(await integrations.rows()).toMatchObject({ tool_integration_agents: 1 });
   });
 
-  it('shares its name with nothing of another type, and nothing of another organization', async () => {
+  it('is separate from integrations of the same name of another type or organization', async () => {
     await integrations.created(customMcp({ app: 'onboarding' }));
     expect((await integrations.create(workflow())).status).toBe(201);
     const stranger = await Integrations.start(service);
@@ -100,13 +100,13 @@ describe('a key with an allowlist', () => {
   const limitedKey = async (agentId: string): Promise<string> =>
     (await integrations.organization.keyWith(CAPABILITIES, [agentId])).key;
 
-  it('changes what its agents alone use', async () => {
+  it('can change an integration that only its agents use', async () => {
     const key = await limitedKey(integrations.agentId);
     const { id } = await integrations.created(customMcp(), { key });
     expect((await integrations.put(id, customMcp({ excludedTools: [] }), { key })).status).toBe(200);
   });
 
-  it('attaches and detaches, and does not change, what another agent uses too', async () => {
+  it('can attach and detach, but not change, an integration that another agent uses too', async () => {
     const key = await limitedKey(integrations.otherAgentId);
     const as = { ...otherAgent, key };
     const first = await integrations.created(customMcp());
@@ -127,7 +127,7 @@ describe('a key with an allowlist', () => {
     expect((await integrations.put(first.id, customMcp({ excludedTools: [] }), { key: all.key })).status).toBe(200);
   });
 
-  it('does not reach the integrations of other agents', async () => {
+  it('has no access to integrations of other agents', async () => {
     const key = await limitedKey(integrations.otherAgentId);
     const { id } = await integrations.created(customMcp());
     const answers = [
@@ -147,8 +147,8 @@ describe('a key with an allowlist', () => {
   });
 });
 
-describe('who may not change an integration', () => {
-  it('is told so before the body is looked at', async () => {
+describe('a caller without permission to change an integration', () => {
+  it('is refused before the body is validated', async () => {
     const first = await integrations.created(customMcp());
     await integrations.created(customMcp(), otherAgent);
     const { key } = await integrations.organization.keyWith(CAPABILITIES, [integrations.agentId]);
@@ -171,7 +171,7 @@ describe('who may not change an integration', () => {
 });
 
 describe('an integration that the agent does not have', () => {
-  it('is not there, also where another agent or another organization has it', async () => {
+  it('is not found, even if another agent or another organization has it', async () => {
     const { id } = await integrations.created(customMcp());
     const stranger = await Integrations.start(service);
     const absent = { statusCode: 404, error: 'not_found', message: expect.any(String) };

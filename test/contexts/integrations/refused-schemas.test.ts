@@ -50,7 +50,7 @@ function schemasIn({ tools }: Body): Record<string, unknown> {
   );
 }
 
-/** The refusal of a schema by each provider, which names the schema by its place in the request. */
+/** Each provider's refusal of a schema, which names the schema by its position in the request. */
 const WORDS = new Map<ProviderWire, (index: number, name: string) => object>([
   [
     anthropicWire,
@@ -116,7 +116,7 @@ async function withServer(
 const sent = (): Record<string, unknown>[] => service.models.requests.map(({ body }) => schemasIn(body));
 
 describe.each([anthropicWire, openaiWire, geminiWire])('a schema that $provider refuses', (wire) => {
-  it('is sent once more as a plain object; the integration says so and stays connected until it is checked', async () => {
+  it('is replaced by a plain object; the integration has an error and stays connected until it is checked', async () => {
     const { talk, id, stated } = await withServer(wire);
     service.models.next(refusesSchemaOf(SLOPPY), says('Hello'), says('Again'));
 
@@ -125,7 +125,7 @@ describe.each([anthropicWire, openaiWire, geminiWire])('a schema that $provider 
     const [first, second] = sent();
     expect(Object.keys(second ?? {})).toEqual(Object.keys(first ?? {}));
     expect(second).toEqual({ ...first, [SLOPPY]: PLAIN });
-    await until(async () => (await stated()).error !== null, 'the integration says so');
+    await until(async () => (await stated()).error !== null, 'the error of the integration');
     const said = await stated();
     expect(said).toMatchObject({
       status: 'connected',
@@ -152,7 +152,7 @@ describe.each([anthropicWire, openaiWire, geminiWire])('a schema that $provider 
     expect(service.models.unexpected).toEqual([]);
   });
 
-  it('does not end the run where the provider then refuses the schema of another tool', async () => {
+  it('does not end the run if the provider then refuses the schema of another tool', async () => {
     const { talk } = await withServer(wire);
     service.models.next(refusesSchemaOf(SLOPPY), refusesSchemaOf('mcp__crm__good'), says('Hello'));
 
@@ -163,7 +163,7 @@ describe.each([anthropicWire, openaiWire, geminiWire])('a schema that $provider 
     expect(second['mcp__crm__good']).not.toEqual(PLAIN);
   });
 
-  it('ends the run where it is refused as a plain object too', async () => {
+  it('ends the run if the plain object is refused too', async () => {
     const { talk } = await withServer(wire);
     service.models.next(refusesSchemaOf(SLOPPY), refusesSchemaOf(SLOPPY));
     expect(await talk.run('Hi')).toMatchObject({
@@ -173,7 +173,7 @@ describe.each([anthropicWire, openaiWire, geminiWire])('a schema that $provider 
     expect(service.models.requests).toHaveLength(2);
   });
 
-  it('is one of many: after a few refusals every tool is sent as a plain object', async () => {
+  it('can be one of many: after a few refusals every tool is sent as a plain object', async () => {
     const talk = await Talk.start(service, { provider: { type: wire.provider, model: wire.model } });
     const names = ['a', 'b', 'c', 'd', 'e', 'f'];
     const inputSchema = { type: 'object', properties: { a: { type: 'string' } } };
@@ -190,7 +190,7 @@ describe.each([anthropicWire, openaiWire, geminiWire])('a schema that $provider 
 });
 
 describe('a refusal because of a schema', () => {
-  it('that does not say of which tool has every tool sent as a plain object', async () => {
+  it('without the name of a tool makes every tool a plain object', async () => {
     const { talk, stated } = await withServer(geminiWire);
     service.models.next(refusesWith(400, UNTOLD), says('Hello'));
     expect(await talk.run('Hi')).toMatchObject({ status: 200 });
@@ -199,11 +199,11 @@ describe('a refusal because of a schema', () => {
     for (const schema of Object.values(second)) expect(schema).toEqual(PLAIN);
     await until(
       async () => (await stated()).error?.includes('without saying which') === true,
-      'the integration says so',
+      'the error of the integration',
     );
   });
 
-  it('of another source of tools has the plain object as well', async () => {
+  it('of a tool from another source also makes it a plain object', async () => {
     const talk = await Talk.start(service);
     during(talk.threadId, { tools: [tool('own', () => output('x'))] });
     service.models.next(refusesSchemaOf('own'), says('Hello'));
@@ -211,7 +211,7 @@ describe('a refusal because of a schema', () => {
     expect(sent()[1]).toMatchObject({ own: PLAIN });
   });
 
-  it('with another status than 400 is not sent again', async () => {
+  it('with a status other than 400 is not retried', async () => {
     const { talk, stated } = await withServer(geminiWire);
     service.models.next(refusesWith(422, UNTOLD));
     expect(await talk.run('Hi')).toMatchObject({ status: 502 });
@@ -225,7 +225,7 @@ describe('a refusal because of a schema', () => {
       `The model provider (openai-responses) refused the schema of ${what}. It said: no.`;
     const say = (error: string): Promise<unknown> =>
       service.database.query('update tool_integration_states set error = $2 where integration_id = $1', [id, error]);
-    // The row as another process stores it: this process has not seen the refusal, and sends the schema.
+    // The row as another process stores it: this process does not have the refusal, and sends the schema.
     await say(refused('the tool "sloppy"'));
     service.app.get(EventBus).publish(new IntegrationChecked(talk.organization.id, id, [talk.agentId]));
     service.models.always(says('Hello'));

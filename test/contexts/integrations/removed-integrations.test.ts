@@ -25,13 +25,13 @@ afterAll(async () => {
   await server.close();
 });
 
-/** Without the streams that connections open and the sessions that they end, which nobody waits for. */
+/** Without the requests that open streams and end sessions, which come at any time. */
 function questions(): number {
   return server.requests.filter(({ httpMethod }) => httpMethod === 'POST').length;
 }
 
 describe('an integration that another process has removed', () => {
-  it('is left by this one within seconds, and never connected to again', async () => {
+  it('is disconnected by this one within seconds, and not connected again', async () => {
     const talk = await Talk.start(service);
     const { id } = await addIntegration(
       service,

@@ -22,8 +22,8 @@ beforeEach(async () => {
 });
 afterEach(() => server.close());
 
-describe('a secret that a server names without its scheme', () => {
-  it('is not told in the error of the integration', async () => {
+describe('a secret that a server repeats without its scheme', () => {
+  it('is not in the error of the integration', async () => {
     const integrations = await Integrations.start(service);
     const httpHeaders = {
       Authorization: { type: 'secret', value: 'Bearer SEKRET-CANARY-3' },

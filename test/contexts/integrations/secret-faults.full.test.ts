@@ -14,14 +14,14 @@ import { attach, customServer, echoOf, integrationsPath, modelRead, usesTools } 
 import type { IntegrationView } from './support.js';
 
 const service = useService({ egressAllow: new LoopbackPorts() });
-/** Of one test: the tests share a database. */
+/** Unique per test, because the tests share a database. */
 let secret: string;
 let tests = 0;
 
 let server: LyingToolServer;
 let talk: Talk;
 let integration: IntegrationView;
-/** What the service has answered, from the first request on. */
+/** All responses of the service. */
 let told: string[];
 
 beforeEach(async () => {
@@ -41,7 +41,7 @@ async function ask(method: string, path: string, body?: object): Promise<void> {
   told.push((await service.http(method, path, { key: talk.key, ...(body && { body }) })).text);
 }
 
-/** Everything that a customer can ask about the server, and two runs. */
+/** Every request that shows something of the server, and two runs. */
 async function useItAll(): Promise<void> {
   await ask('POST', `${path()}/test`);
   for (const mode of ['stream', 'wait']) {
@@ -70,7 +70,7 @@ async function stored(): Promise<string> {
   return JSON.stringify(rows);
 }
 
-/** Without the texts themselves in what is told of a failure: they are long. */
+/** Keeps the long texts out of the failure message. */
 async function expectUntold(): Promise<void> {
   const where = { answers: told, modelRequests: service.models.requests, rows: await stored() };
   const found = Object.entries(where).filter(([, text]) => JSON.stringify(text).includes(secret));
@@ -140,14 +140,14 @@ describe('a secret header that the server repeats', () => {
           serverInfo: { name: secret, version: secret },
         }),
     ],
-  ])('%s is told to nobody and stored nowhere', async (_where, method, handler) => {
+  ])('%s is neither returned nor stored', async (_where, method, handler) => {
     server.answer(method, handler);
     await useItAll();
     expect(server.requests.some(({ headers }) => headers['x-key'] === secret)).toBe(true);
     await expectUntold();
   });
 
-  it('in names, descriptions and schemas of tools is told to nobody and stored nowhere', async () => {
+  it('in names, descriptions and schemas of tools is neither returned nor stored', async () => {
     server.tools = [
       {
         name: 'echo',
@@ -164,7 +164,7 @@ describe('a secret header that the server repeats', () => {
     await expectUntold();
   });
 
-  it('in the id of the session is told to nobody and stored nowhere', async () => {
+  it('in the id of the session is neither returned nor stored', async () => {
     server.answer('initialize', (call) => {
       call.response.setHeader('mcp-session-id', secret);
       answerResult(call, {
@@ -178,7 +178,7 @@ describe('a secret header that the server repeats', () => {
     await expectUntold();
   });
 
-  it('in the result of a tool is left out of what the model reads, and of what is kept', async () => {
+  it('in the result of a tool is redacted for the model and in storage', async () => {
     server.answer('tools/call', (call) =>
       answerResult(call, {
         content: [
@@ -196,7 +196,7 @@ describe('a secret header that the server repeats', () => {
     await expectUntold();
   });
 
-  it('is told neither where the value is one that many texts hold', async () => {
+  it('is not returned either if the value is a common word', async () => {
     await service.http('PUT', path(), {
       key: talk.key,
       body: customServer({ url: server.url, secretHeaders: { 'X-Key': 'on' } }),

@@ -15,7 +15,7 @@ import type { IntegrationView } from './support.js';
 const clock = new ManualClock();
 const service = useService({ clock, egressAllow: new LoopbackPorts() });
 
-/** What must not be told to a model or a customer about a server: where it is, what it was sent, what broke inside. */
+/** Details of a server that a model or customer must not see: its address, its secrets, internal errors. */
 const INTERNAL = /127\.0\.0\.1|localhost|::1|10\.0\.0\.7|canary|ECONN|EPIPE|UND_ERR|stack|undefined|Error:|\bat \//i;
 const SECRETS = { 'x-key': 'canary-secret' };
 
@@ -42,13 +42,13 @@ beforeEach(async () => {
 });
 afterEach(() => lying.close().catch(() => undefined));
 
-/** The model calls the tool of the lying server and that of the steady one. */
+/** The model calls a tool of the faulty server and one of the working server. */
 async function runOfBoth(): Promise<void> {
   service.models.next(...usesTools(echoOf('lying'), echoOf('steady')));
   expect(await talk.run('Go')).toMatchObject({ status: 200, body: { run: { status: 'completed', error: null } } });
 }
 
-/** @returns what the model read of the lying server */
+/** @returns the result of the faulty server, as the model reads it */
 async function expectOneFailed(): Promise<string> {
   const [failed, worked] = modelRead(service.models);
   expect(failed).toMatchObject({ isError: true });
@@ -94,7 +94,7 @@ describe('a tool server that', () => {
     ['gzip_bomb', /larger than 1 MB/],
     ['stream_without_answer', /connection to the server was lost/],
     ['redirect', /redirect, which is not followed/],
-  ])('%s costs a run this one call, and shows as its error when it is tested', async (lie, words) => {
+  ])('%s fails one call of a run, and is the error of a test', async (lie, words) => {
     lying.lie = lie;
     await runOfBoth();
     expect(await expectOneFailed()).toMatch(words);
@@ -112,7 +112,7 @@ describe('a tool server that', () => {
     expect(await read()).toMatchObject({ status: 'connected', error: null });
   });
 
-  it('is down costs a run this one call, and shows as its error at once and when it is tested', async () => {
+  it('is down fails one call of a run, and is the error of the integration and of a test', async () => {
     const { port } = lying;
     await lying.close();
     await runOfBoth();
@@ -124,7 +124,7 @@ describe('a tool server that', () => {
     expect((await test()).body).toMatchObject({ ok: true });
   });
 
-  it.each<Lie>(['hangs_at_call', 'drip'])('%s is waited for as long as a call may take', async (lie) => {
+  it.each<Lie>(['hangs_at_call', 'drip'])('%s fails after the timeout of a call', async (lie) => {
     lying.lie = lie;
     const before = steady.count('tools/call');
     const run = runOfBoth();
@@ -141,7 +141,7 @@ describe('a tool server that', () => {
   it.each<[Lie, string]>([
     ['hangs_at_connect', 'initialize'],
     ['hangs_at_list', 'tools/list'],
-  ])('%s is waited for as long as connecting may take', async (lie, method) => {
+  ])('%s fails after the timeout of connecting', async (lie, method) => {
     lying.requests.length = 0;
     lying.lie = lie;
     const tested = test();
@@ -149,7 +149,7 @@ describe('a tool server that', () => {
     await expectBroken(await tested, 'The server did not answer within 10 seconds.');
   });
 
-  it('hangs holds up no run, and one for which nothing is known of it no longer than that may take', async () => {
+  it('hangs delays no run, and one without a known list of tools only for a limited time', async () => {
     const hanging = await LyingToolServer.start('hangs_at_connect');
     const checks = jest.spyOn(service.app.get(RefreshToolLists, { strict: false }), 'check');
     try {
@@ -161,12 +161,12 @@ describe('a tool server that', () => {
         error: 'The server did not answer within 10 seconds.',
         tools: [],
       });
-      // Long enough for the next run to ask again.
+      // Long enough for the next run to check it again.
       await clock.advance(60_000);
       await runOfBoth();
       await until(() => hanging.count('initialize') === 2, 'it was asked again');
       await clock.advance(CONNECT_MS);
-      // What came of it is stored before the next run begins, which asks only where nothing is being asked.
+      // The result is stored before the next run starts, which shares a check that is under way.
       await Promise.all(checks.mock.results.map(({ value }) => value));
 
       await service.database.query('delete from tool_integration_states where organization_id = $1 and status = $2', [
@@ -198,7 +198,7 @@ describe('a list of tools that', () => {
     },
   );
 
-  it('is another one now: a call of what is gone is an error, and the next runs have the new tools', async () => {
+  it('changes: a call of a removed tool is an error, and the next runs have the new tools', async () => {
     lying.tools = [{ name: 'shout', inputSchema: { type: 'object' } }];
     lying.answer('tools/call', (call) => {
       const known = call.params['name'] === 'shout';
@@ -217,7 +217,7 @@ describe('a list of tools that', () => {
     ]);
   });
 
-  it('has names that collide, among themselves or with another server: each tool has a name of its own and is called by it', async () => {
+  it('has colliding names, also with another server: each tool gets its own name and is called by it', async () => {
     const other = await LyingToolServer.start();
     const called: unknown[] = [];
     for (const server of [lying, other]) {
@@ -242,7 +242,7 @@ describe('a list of tools that', () => {
 });
 
 describe('a private address', () => {
-  it('is not connected to, whether it is the server’s or one that the server leads to', async () => {
+  it('is not connected to, whether it is the server’s or one that the server sends', async () => {
     const url = `http://[::ffff:127.0.0.1]:${canary.port}/mcp`;
     const made = await attach(service, talk, { url, app: 'private', secretHeaders: SECRETS });
     expect(made).toMatchObject({ status: 'error', tools: [] });

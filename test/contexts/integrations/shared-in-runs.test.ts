@@ -25,8 +25,8 @@ async function look(talk: Talk, from: string): Promise<void> {
   });
 }
 
-describe('an integration that two agents of an organization use', () => {
-  it('has one connection for both, and what one agent leaves the other one keeps', async () => {
+describe('an integration that two agents of an organization share', () => {
+  it('has one connection for both, and stays with one agent when the other removes it', async () => {
     const one = await Talk.start(service);
     const two = await one.withAnotherAgent();
     const { id } = await connect(service, one, customServer('crm', server));
@@ -52,7 +52,7 @@ describe('an integration that two agents of an organization use', () => {
     ]);
   });
 
-  it('shares no connection with another organization’s of the same server', async () => {
+  it('shares no connection with another organization at the same server', async () => {
     const [one, two] = [await Talk.start(service), await Talk.start(service)];
     const before = server.connections;
     const [first, second] = [

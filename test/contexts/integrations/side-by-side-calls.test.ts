@@ -29,7 +29,7 @@ describe.each(TOOL_SERVER_KINDS)('calls of one round, over one connection (%s)',
       },
       {
         name: 'fast',
-        // The slow one ends only after this one has: were they called one after the other, both would wait for ever.
+        // The slow call ends after this one: sequential calls would never end.
         run: ({ of }) => {
           finished.push(String(of));
           if (finished.length === 3) releaseSlow();
@@ -40,7 +40,7 @@ describe.each(TOOL_SERVER_KINDS)('calls of one round, over one connection (%s)',
   });
   afterAll(() => server.close());
 
-  it('run side by side, and each has its own result', async () => {
+  it('run concurrently, and each has its own result', async () => {
     const talk = await Talk.start(service);
     await connect(service, talk, customServer('app', server));
     const fast = ['a', 'b', 'c'].map((id) => ({ id, name: 'mcp__app__fast', input: { of: id } }));

@@ -15,11 +15,11 @@ export interface IntegrationView {
 
 export type Body = Readonly<Record<string, unknown>>;
 
-/** Refused when connecting, at once and without a look-up. */
+/** The connection is refused at once, without a DNS query. */
 export const SERVER = 'http://127.0.0.1:9/mcp';
 export const SECRET = 'canary-secret-value';
 
-/** A custom MCP server that wants a key, and what a test changes about it. */
+/** The body for a custom MCP server with a key, and the changes of a test. */
 export function customMcp(changes: Body = {}): Body {
   return {
     type: 'custom-mcp',
@@ -37,7 +37,7 @@ export function workflow(changes: Body = {}): Body {
   return { type: 'workflow-platform', nameSlug: 'onboarding', authType: 'keys', ...changes };
 }
 
-/** An organization's requests about the integrations of its agents. */
+/** Requests of an organization for the integrations of its agents. */
 export class Integrations {
   private constructor(
     private readonly service: TestService,
@@ -46,7 +46,7 @@ export class Integrations {
     readonly otherAgentId: string,
   ) {}
 
-  /** A fresh organization with two agents. */
+  /** A new organization with two agents. */
   static async start(service: TestService): Promise<Integrations> {
     const organization = await service.organization();
     const [agentId, otherAgentId] = [await service.agent(organization.key), await service.agent(organization.key)];
@@ -60,7 +60,7 @@ export class Integrations {
     return this.service.http('POST', this.path(agentId), { key, body });
   }
 
-  /** One that must work. */
+  /** Fails the test if the request fails. */
   async created(body: unknown, as: As = {}): Promise<IntegrationView> {
     const answer = await this.create(body, as);
     if (answer.status !== 201) throw new Error(`integration: ${answer.status} ${answer.text}`);
@@ -99,7 +99,7 @@ export class Integrations {
     return this.service.http('POST', `${this.path(agentId)}/${id}/authorize`, { key, body });
   }
 
-  /** How many rows of the organization there are, by table. */
+  /** The number of rows of the organization, by table. */
   async rows(): Promise<Readonly<Record<string, number>>> {
     const tables = ['tool_integrations', 'tool_integration_agents', 'tool_integration_states', 'secrets'];
     const counts = tables.map((table) => `(select count(*)::int from ${table} where organization_id = $1) as ${table}`);

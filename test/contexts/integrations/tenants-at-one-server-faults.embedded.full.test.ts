@@ -8,9 +8,9 @@ import { alwaysUses, attach, customServer, echoOf, integrationsPath, usesTools }
 import { until } from '../../support/until.js';
 
 const ORGANIZATIONS = 100;
-/** Of what is begun or ended at once, as a test's database has few connections. */
+/** Limits concurrent requests, because a test's database has few connections. */
 const FEW = 20;
-// No call takes too long, however many are under way.
+// No call exceeds its timeout, however many are under way.
 const service = useService({ clock: new ManualClock(), egressAllow: new LoopbackPorts() });
 
 let server: LyingToolServer;
@@ -30,12 +30,12 @@ interface Asked {
   readonly userId: unknown;
 }
 
-/** As the server tells it: in clear it would be left out of what a run reads. */
+/** As the server returns it: in clear it would be redacted in what a run reads. */
 function coded(secret: string): string {
   return Buffer.from(secret).toString('hex');
 }
 
-/** Whose header, session and `_meta` a call has come with. */
+/** The owner of the header, session and `_meta` of a call. */
 function askedWith({ request: { headers }, params }: LyingCall): Asked {
   const { userContext } = (params['_meta'] ?? {}) as { userContext?: { userId?: string } };
   return { key: coded(String(headers['x-key'])), session: headers['mcp-session-id'], userId: userContext?.userId };
@@ -70,8 +70,7 @@ async function customers(count: number): Promise<Customer[]> {
 }
 
 /**
- * Runs of them all whose calls are under way together, and answered in no order: answers have every opportunity to be
- * mixed up.
+ * Runs of all of them with concurrent calls, which are answered in random order, so that answers could be mixed up.
  */
 async function answeredTogether(asking: readonly (readonly [Customer, TestService])[]): Promise<Asked[]> {
   const calls: LyingCall[] = [];
@@ -101,7 +100,7 @@ async function answered({ talk }: Customer, on: TestService): Promise<Asked> {
   return askedOf(body.message?.content ?? text);
 }
 
-/** @throws what the run said instead */
+/** @throws the run's other text */
 function askedOf(content = ''): Asked {
   if (!content.startsWith('["{')) throw new Error(`The run said: ${content}`);
   const [output = ''] = JSON.parse(content) as string[];
@@ -109,7 +108,7 @@ function askedOf(content = ''): Asked {
 }
 
 describe('organizations that call one server at the same time', () => {
-  it('each get the answer to their own call, made with their own header, session and user, on every replica', async () => {
+  it('each get the answer to their own call with their own header, session and user, on every replica', async () => {
     const all = await customers(ORGANIZATIONS);
     const replica = await service.replica();
     try {
@@ -141,13 +140,13 @@ describe('organizations that call one server at the same time', () => {
 });
 
 describe('two agents of one organization with integrations of their own at one server', () => {
-  it('call it with their own header and session', async () => {
+  it('use their own header and session', async () => {
     const first = await customer(1);
     const agentId = await service.agent(first.talk.key);
     const second = { key: first.talk.key, agentId };
     await attach(service, second, { url: server.url, app: 'other', secretHeaders: { 'X-Key': 'secret-of-the-other' } });
     const threadId = await service.thread(second.key, agentId);
-    // Each agent has one of the two; a call of the other one's tool is none of the server's.
+    // Each agent has one of the two. A call of the other's tool does not reach the server.
     const use = [alwaysUses(echoOf('tickets')), alwaysUses(echoOf('other'))] as const;
     service.models.always((exchange, wire) =>
       use[JSON.stringify(exchange.request.body['tools']).includes('mcp__other') ? 1 : 0](exchange, wire),
@@ -168,13 +167,13 @@ describe('two agents of one organization with integrations of their own at one s
   });
 });
 
-/** Without the streams that connections open, which nobody waits for. */
+/** Without the requests that open streams, which come at any time. */
 function asked(): number {
   return server.requests.filter(({ httpMethod }) => httpMethod === 'POST').length;
 }
 
 describe('another organization', () => {
-  it('can do nothing to an integration or a run whose call is under way, and nothing of it shows', async () => {
+  it('can neither see nor affect an integration or a run with a call under way', async () => {
     const { talk } = await customer(1);
     const [{ id } = { id: '' }] = (
       await service.http<{ integrations: { id: string }[] }>('GET', integrationsPath(talk), { key: talk.key })

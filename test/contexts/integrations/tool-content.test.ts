@@ -8,7 +8,7 @@ import { Talk } from '../../support/talk.js';
 import { connect, customServer } from '../../support/tool-integrations.js';
 import { type ServedTool, TOOL_SERVER_KINDS, ToolServer, type ToolServerKind } from '../../support/tool-server.js';
 
-// Each stands in nothing but the requests to the model.
+// Each appears only in the requests to the model.
 const PNG = 'iVBORw0KGgoCANARYpng';
 const PDF = 'JVBERi0CANARYpdf';
 const WAV = 'UklGRgCANARYwave';
@@ -73,7 +73,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all(servers.map((server) => server.close())));
 
-describe.each(AGENT_WIRES)('what the tools of a server return, on $provider', (wire) => {
+describe.each(AGENT_WIRES)('the results of a server’s tools, on $provider', (wire) => {
   async function start(kind: ToolServerKind): Promise<Talk> {
     const server = servers.find((each) => each.kind === kind);
     if (!server) throw new Error('There is no such server');
@@ -82,7 +82,7 @@ describe.each(AGENT_WIRES)('what the tools of a server return, on $provider', (w
     return talk;
   }
 
-  it.each(TOOL_SERVER_KINDS)('is an error to the model where the server says so (%s)', async (kind) => {
+  it.each(TOOL_SERVER_KINDS)('are errors for the model if the server says so (%s)', async (kind) => {
     const talk = await start(kind);
     service.models.next(calls('mcp__all__refused'), says('Sorry.'));
     await talk.run('Go');
@@ -91,7 +91,7 @@ describe.each(AGENT_WIRES)('what the tools of a server return, on $provider', (w
   });
 
   it.each(TOOL_SERVER_KINDS)(
-    'reaches the model in the form that it takes, and everybody else as text (%s)',
+    'reach the model in the form that it accepts, and clients and storage as text (%s)',
     async (kind) => {
       const talk = await start(kind);
       service.models.next(
@@ -107,7 +107,7 @@ describe.each(AGENT_WIRES)('what the tools of a server return, on $provider', (w
       for (const [name, text] of Object.entries(TEXTS)) expect([name, results.get(name)?.text]).toEqual([name, text]);
       expect(results.get('image')?.media).toEqual([{ mediaType: 'image/png', data: PNG }]);
       expect(results.get('report')?.media).toEqual([{ mediaType: 'application/pdf', data: PDF }]);
-      // Only this provider takes sound; the others are told that it is left out.
+      // Only this provider accepts sound; the others get a note.
       expect(JSON.stringify(body).includes(WAV)).toBe(wire.api === 'gemini');
       expect(results.get('audio')?.text).toContain('audio-1');
       expect(JSON.stringify(body)).not.toContain(ZIP);

@@ -22,7 +22,7 @@ async function streamed(settings: object): Promise<{ talk: Talk; events: Streame
 }
 
 describe('a call of a server’s tool', () => {
-  it('is shown in the stream and in the stored message while toolProgress is on', async () => {
+  it('is in the stream and the stored message while toolProgress is on', async () => {
     const { talk, events } = await streamed({ toolProgress: { enabled: true } });
     expect(typesOf(events).filter((type) => type.startsWith('TOOL_CALL'))).toEqual([
       ...['TOOL_CALL_START', 'TOOL_CALL_ARGS', 'TOOL_CALL_END', 'TOOL_CALL_RESULT'],
@@ -38,7 +38,7 @@ describe('a call of a server’s tool', () => {
     expect(endOf(events)).toMatchObject({ result: { message: { toolCalls: [call] } } });
   });
 
-  it('is shown to nobody while it is off, though the model reads its result and the trace has it', async () => {
+  it('is only in the model’s requests and the trace while toolProgress is off', async () => {
     const { talk, events } = await streamed({ toolProgress: { enabled: false } });
     expect(textOf(events)).toBe('It rains.');
     expect(JSON.stringify([events, await talk.messages()])).not.toMatch(/canary|mcp__|TOOL_CALL|toolCalls/);

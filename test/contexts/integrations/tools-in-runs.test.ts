@@ -34,7 +34,7 @@ function serverOf(kind: (typeof KINDS)[number]): Parameters<typeof customServer>
     : { url: servers[index]?.url ?? '', transportType: index === 1 ? 'sse' : 'streamableHttp' };
 }
 
-/** What a request offered of the integration, by the server's own names. */
+/** The tools of the integration in a request, by the server's own names. */
 function offered(request: number): string[] {
   const names = sentToolNames(service.models.requests[request]?.body ?? {});
   expect(names.every((name) => name.startsWith('mcp__our-tools__'))).toBe(true);
@@ -66,7 +66,7 @@ describe.each(KINDS)('%s', (kind) => {
     );
   });
 
-  it('has tools that are excluded: they are neither offered nor called, and the next run knows of a change', async () => {
+  it('can have excluded tools: they are neither offered nor called, and a change applies to the next run', async () => {
     const talk = await Talk.start(service);
     const body = (excludedTools: string[]) => customServer('Our tools', serverOf(kind), { excludedTools });
     const { id, tools } = await connect(service, talk, body(['echo', 'get-env']));

@@ -25,10 +25,10 @@ describe.each(TOOL_SERVER_KINDS)('the userContext of a run, to a server over %s'
     await connect(service, talk, customServer('crm', server));
   });
 
-  /** Of every call so far. */
+  /** The userContext of every call so far. */
   const received = (): unknown[] => server.calls.map(({ meta }) => meta['userContext']);
 
-  it('goes along with every call, and is in nothing that a model reads', async () => {
+  it('is sent with every call, but not to the model', async () => {
     const twice = [
       { id: 'a', name: LOOK },
       { id: 'b', name: LOOK, input: { at: 1 } },
@@ -43,7 +43,7 @@ describe.each(TOOL_SERVER_KINDS)('the userContext of a run, to a server over %s'
     expect(list).not.toMatch(/canary/);
   });
 
-  it('is that of the run alone: without one none is sent, also over a connection that has carried one', async () => {
+  it('belongs to the run: a run without one sends none, even over a connection that has sent one', async () => {
     service.models.next(calls(LOOK), says('Done.'), calls(LOOK), says('Done.'));
     await talk.run('Look', { config: { userContext: USER } });
     await talk.run('Again');
@@ -51,7 +51,7 @@ describe.each(TOOL_SERVER_KINDS)('the userContext of a run, to a server over %s'
     expect(server.calls.map(({ meta }) => 'userContext' in meta)).toEqual([true, false]);
   });
 
-  it('goes along on chat completions and AG-UI too', async () => {
+  it('is sent on chat completions and AG-UI too', async () => {
     service.models.next(calls(LOOK), says('Done.'), calls(LOOK), says('Done.'));
     const messages = [{ role: 'user', content: 'Look' }];
     const completion = { assistant_id: talk.agentId, messages, config: { userContext: USER } };
@@ -69,7 +69,7 @@ describe.each(TOOL_SERVER_KINDS)('the userContext of a run, to a server over %s'
     expect(JSON.stringify(service.models.requests)).not.toMatch(/canary/);
   });
 
-  describe('where a call is made after it was approved', () => {
+  describe('of an approved call', () => {
     let asking: Talk;
     beforeEach(async () => {
       asking = await Talk.start(service, ASKS_ALWAYS);
@@ -84,7 +84,7 @@ describe.each(TOOL_SERVER_KINDS)('the userContext of a run, to a server over %s'
     const contextOfTrace = async (): Promise<unknown> =>
       ((await asking.trace()) as unknown as { userContext?: unknown }).userContext;
 
-    it('is that under which the call was asked about, in whatever order its names are sent again, through every run that goes on', async () => {
+    it('is that of the run that asked for approval, with its names in any order, in every continued run', async () => {
       const first = await ask({ config: { userContext: USER } });
       service.models.next(calls(LOOK, { at: 1 }));
       const second = await asking.post(first);
@@ -100,7 +100,7 @@ describe.each(TOOL_SERVER_KINDS)('the userContext of a run, to a server over %s'
       expect(await contextOfTrace()).toEqual(USER);
     });
 
-    it('cannot be another one: that is refused, nothing is called, and the call can still be approved', async () => {
+    it('cannot change: the request is refused, nothing is called, and the call can still be approved', async () => {
       const answer = await ask({ config: { userContext: USER } });
       for (const userContext of [{ ...USER, userId: 'approver' }, { userId: USER.userId }, {}]) {
         const refused = await asking.post({ ...answer, config: { userContext } });
@@ -130,7 +130,7 @@ describe.each(TOOL_SERVER_KINDS)('the userContext of a run, to a server over %s'
       expect(received()).toEqual([USER]);
     });
 
-    it('cannot be given where the run that asked had none', async () => {
+    it('cannot be added if the run that asked had none', async () => {
       const answer = await ask({});
       expect((await asking.post({ ...answer, config: { userContext: USER } })).status).toBe(400);
       service.models.next(says('Done.'));

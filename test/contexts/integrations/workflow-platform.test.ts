@@ -11,7 +11,7 @@ const TOKEN = 'platform-token-canary';
 const flow = { type: 'workflow-platform', nameSlug: 'on-boarding', authType: 'keys' };
 let platform: ToolServer;
 let service: TestService;
-/** The status of every answer; undefined where requests are answered. */
+/** The status of every answer; undefined for normal answers. */
 let refusal: number | undefined;
 
 beforeAll(async () => {
@@ -36,7 +36,7 @@ beforeEach(() => {
 
 const START = 'mcp__on-boarding__start_flow';
 
-/** The output of a call that the model makes. */
+/** The output of the model's call. */
 async function callIn(talk: Talk): Promise<{ output: string; isError: boolean } | undefined> {
   service.models.next(calls(START, { customer: 7 }), says('Done.'));
   expect((await talk.run('Start')).body.message?.content).toBe('Done.');
@@ -44,7 +44,7 @@ async function callIn(talk: Talk): Promise<{ output: string; isError: boolean } 
 }
 
 describe('an integration of the workflow platform', () => {
-  it('is reached at the address of its slug, with the platform’s token and the organization', async () => {
+  it('is called at the address of its slug, with the platform’s token and the organization', async () => {
     const talk = await Talk.start(service);
     const { tools } = await connect(service, talk, flow);
     expect(tools.map(({ name }) => name)).toEqual(['start_flow']);
@@ -57,38 +57,35 @@ describe('an integration of the workflow platform', () => {
     expect(read.text).not.toContain('canary');
   });
 
-  it.each([401, 403])(
-    'needs authorization where the platform answers %d, also in the middle of its life; runs go on',
-    async (status) => {
-      const talk = await Talk.start(service);
-      const { id } = await connect(service, talk, flow);
-      refusal = status;
-      expect(await callIn(talk)).toMatchObject({ output: expect.any(String), isError: true });
-      const tested = await service.http('POST', `/v1/agents/${talk.agentId}/tool-integrations/${id}/test`, {
-        key: talk.key,
-      });
-      expect(tested).toMatchObject({ status: 200, body: { ok: false, error: expect.any(String) } });
-      expect(await readIntegration(service, talk, id)).toMatchObject({
-        status: 'needs_authorization',
-        error: expect.stringMatching(/authori/),
-      });
-      const other = await talk.withAnotherAgent();
-      expect(await addIntegration(service, other, { ...flow, nameSlug: 'another' })).toMatchObject({
-        status: 'needs_authorization',
-      });
-      refusal = undefined;
-      const again = await service.http('POST', `/v1/agents/${talk.agentId}/tool-integrations/${id}/test`, {
-        key: talk.key,
-      });
-      expect(again.body).toMatchObject({ ok: true, tools: 1 });
-    },
-  );
+  it.each([401, 403])('needs authorization if the platform answers %d, also later; runs continue', async (status) => {
+    const talk = await Talk.start(service);
+    const { id } = await connect(service, talk, flow);
+    refusal = status;
+    expect(await callIn(talk)).toMatchObject({ output: expect.any(String), isError: true });
+    const tested = await service.http('POST', `/v1/agents/${talk.agentId}/tool-integrations/${id}/test`, {
+      key: talk.key,
+    });
+    expect(tested).toMatchObject({ status: 200, body: { ok: false, error: expect.any(String) } });
+    expect(await readIntegration(service, talk, id)).toMatchObject({
+      status: 'needs_authorization',
+      error: expect.stringMatching(/authori/),
+    });
+    const other = await talk.withAnotherAgent();
+    expect(await addIntegration(service, other, { ...flow, nameSlug: 'another' })).toMatchObject({
+      status: 'needs_authorization',
+    });
+    refusal = undefined;
+    const again = await service.http('POST', `/v1/agents/${talk.agentId}/tool-integrations/${id}/test`, {
+      key: talk.key,
+    });
+    expect(again.body).toMatchObject({ ok: true, tools: 1 });
+  });
 
-  it('gives nobody a way to the platform’s host by an address of their own, also while a connection to it is open', async () => {
+  it('does not let customers reach the platform’s host with their own address, even while a connection to it is open', async () => {
     const talk = await Talk.start(service);
     await connect(service, talk, flow);
     expect(await callIn(talk)).toMatchObject({ isError: false });
-    // The connection's own, which no call waits for.
+    // Requests of the connection itself, which come at any time.
     await until(
       () => platform.requests.some(({ method }) => method === 'GET'),
       'the stream of the connection is asked for',
@@ -108,7 +105,7 @@ describe('an integration of the workflow platform', () => {
 });
 
 describe('a service without a workflow platform', () => {
-  it('says so of the integration, and runs go on without its tools', async () => {
+  it('has an error in the integration, and runs continue without its tools', async () => {
     const without = await startService();
     const talk = await Talk.start(without);
     const added = await addIntegration(without, talk, flow);

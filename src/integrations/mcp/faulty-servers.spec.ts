@@ -19,7 +19,7 @@ afterEach(async () => {
   await server.close();
 });
 
-/** Connected while the server was honest. */
+/** Connects while the server works, and then makes it faulty. */
 async function liedTo(lie: Lie, headers: Record<string, string> = {}): Promise<McpConnection> {
   server = await LyingToolServer.start();
   const connection = await connections.open({ url: server.url, headers });
@@ -36,7 +36,7 @@ async function failure(work: Promise<unknown>): Promise<McpFailure> {
   return error;
 }
 
-describe('a call to a server that lies', () => {
+describe('a call to a faulty server', () => {
   it.each<[Lie, McpFailure['reason']]>([
     ['resets', 'unreachable'],
     ['answers_500', 'unreachable'],
@@ -46,7 +46,7 @@ describe('a call to a server that lies', () => {
     ['endless_event', 'too_large'],
     ['stream_without_answer', 'unreachable'],
     ['gzip_bomb', 'too_large'],
-  ])('fails at once and in plain words (%s)', async (lie, reason) => {
+  ])('fails at once, without internal details in the message (%s)', async (lie, reason) => {
     const connection = await liedTo(lie);
     const failed = await failure(connection.callTool(CALL, signal));
     expect(failed.reason).toBe(reason);
@@ -54,14 +54,14 @@ describe('a call to a server that lies', () => {
     expect(server.count('tools/call')).toBe(1);
   });
 
-  it('leaves the connection usable for the next one', async () => {
+  it('leaves the connection usable for the next call', async () => {
     const connection = await liedTo('huge_answer');
     await failure(connection.callTool(CALL, signal));
     server.lie = 'none';
     expect(await connection.callTool(CALL, signal)).toMatchObject({ output: 'done', isError: false });
   });
 
-  it('is told once when the session is not known any more, and the connection is over', async () => {
+  it('fails when the session has ended, and the connection is closed', async () => {
     const connection = await liedTo('unknown_session');
     expect(await failure(connection.callTool(CALL, signal))).toMatchObject({ reason: 'session_lost' });
     expect(connection.closed).toBe(true);
@@ -69,7 +69,7 @@ describe('a call to a server that lies', () => {
     expect(server.count('tools/call')).toBe(1);
   });
 
-  it('does not tell secrets that the server repeats', async () => {
+  it('fails without secrets that the server repeats', async () => {
     const connection = await liedTo('repeats_headers', { 'X-Api-Key': 'canary-secret-4711' });
     const failed = await failure(connection.callTool(CALL, signal));
     expect(server.requests.at(-1)?.headers['x-api-key']).toBe('canary-secret-4711');
@@ -106,8 +106,8 @@ describe('a redirect', () => {
   });
 });
 
-describe('time', () => {
-  it('of connecting is bounded, and the request is broken off', async () => {
+describe('the timeout', () => {
+  it('of connecting aborts the request', async () => {
     const clock = new ManualClock();
     server = await LyingToolServer.start('hangs_at_connect');
     const opening = failure(connections.open({ url: server.url }, { clock }));
@@ -117,7 +117,7 @@ describe('time', () => {
     await until(() => server.abandoned === 1, 'the socket to be closed');
   });
 
-  it.each<Lie>(['hangs_at_call', 'drip'])('of a call is bounded, and the request is broken off (%s)', async (lie) => {
+  it.each<Lie>(['hangs_at_call', 'drip'])('of a call aborts the request (%s)', async (lie) => {
     const clock = new ManualClock();
     server = await LyingToolServer.start();
     const connection = await connections.open({ url: server.url }, { clock });
@@ -127,10 +127,10 @@ describe('time', () => {
     await clock.advance(CALL_MS);
     expect(await call).toMatchObject({ reason: 'timeout' });
     await until(() => server.abandoned === 1, 'the socket to be closed');
-    await until(() => server.count('notifications/cancelled') === 1, 'the server to be told');
+    await until(() => server.count('notifications/cancelled') === 1, 'the cancellation');
   });
 
-  it('of a list is bounded', async () => {
+  it('of a list fails it', async () => {
     const clock = new ManualClock();
     server = await LyingToolServer.start('hangs_at_list');
     const connection = await connections.open({ url: server.url }, { clock });
@@ -140,7 +140,7 @@ describe('time', () => {
     expect(await list).toMatchObject({ reason: 'timeout' });
   });
 
-  it('lies between the attempts to listen to a server that closes its streams at once', async () => {
+  it('separates attempts to resume the streams of a server that closes them at once', async () => {
     const clock = new ManualClock();
     server = await LyingToolServer.start('closes_streams');
     await connections.open({ url: server.url }, { clock });
@@ -153,7 +153,7 @@ describe('time', () => {
     }
   });
 
-  it('ends when nobody waits: the request is broken off, the server told', async () => {
+  it('is not awaited after an abort: the request is aborted and the server receives a cancellation', async () => {
     const connection = await liedTo('hangs_at_call');
     const gone = new AbortController();
     const call = connection.callTool(CALL, gone.signal);
@@ -161,17 +161,17 @@ describe('time', () => {
     gone.abort(new Error('cancelled by the user'));
     await expect(call).rejects.toThrow('cancelled by the user');
     await until(() => server.abandoned === 1, 'the socket to be closed');
-    await until(() => server.count('notifications/cancelled') === 1, 'the server to be told');
+    await until(() => server.count('notifications/cancelled') === 1, 'the cancellation');
   });
 });
 
 describe('connecting', () => {
-  it('to nobody, or to a server of another protocol, fails in plain words', async () => {
+  it('to a closed port, or to a server of another protocol, fails', async () => {
     server = await LyingToolServer.start('wrong_protocol');
     expect(await failure(connections.open({ url: server.url }))).toMatchObject({ reason: 'protocol' });
-    const nobody = 'http://127.0.0.1:1/mcp';
+    const closed = 'http://127.0.0.1:1/mcp';
     for (const transport of ['streamableHttp', 'sse'] as const) {
-      expect(await failure(connections.open({ url: nobody, transport }))).toMatchObject({
+      expect(await failure(connections.open({ url: closed, transport }))).toMatchObject({
         reason: 'unreachable',
         message: 'The server cannot be reached.',
       });
@@ -191,7 +191,7 @@ describe('connecting', () => {
 });
 
 describe('a list of tools', () => {
-  it('has those that can be offered, each once, whatever else is in it', async () => {
+  it('contains each usable tool once, and no invalid ones', async () => {
     const connection = await liedTo('wrong_tools');
     const tools = await connection.listTools(signal);
     expect(tools.map(({ name, readOnly, description }) => [name, readOnly, description.length])).toEqual([
@@ -241,7 +241,7 @@ describe('a list of tools', () => {
       NO_ARGUMENTS,
       UNLISTED,
     ],
-  ])('offers a tool also where %s', async (_what, inputSchema, offered, description) => {
+  ])('contains a tool even if %s', async (_what, inputSchema, offered, description) => {
     const connection = await liedTo('none');
     server.tools = [{ name: 'odd', inputSchema }];
     expect(await connection.listTools(signal)).toEqual([
@@ -254,7 +254,7 @@ describe('a list of tools', () => {
     ['very_many_tools', 'too_large'],
     ['cyclic_pages', 'protocol'],
     ['endless_pages', 'protocol'],
-  ])('without end or beyond its limits is refused (%s)', async (lie, reason) => {
+  ])('that is endless or exceeds a limit is refused (%s)', async (lie, reason) => {
     const connection = await liedTo(lie);
     expect(await failure(connection.listTools(signal))).toMatchObject({ reason });
     expect(server.count('tools/list')).toBeLessThanOrEqual(51);

@@ -2,14 +2,14 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { computingUnits } from '../../../test/support/computing-time.js';
 import { MAX_ERROR_TEXT } from './mcp-limits.js';
-import { serverWords } from './server-words.js';
+import { redactedText } from './redacted-text.js';
 
-/** Three times what they take. */
+/** Three times what the redaction takes. */
 const MAX_UNITS = 5;
 const KEY = 'sk-Live_4711abcdef8899';
 const BASIC = `Basic ${Buffer.from('customer-7:pass/word 99+').toString('base64')}`;
 
-describe("a server's words", () => {
+describe("a server's text", () => {
   it.each([
     ['as it is', 'Bearer SEKRET-CANARY-3', 'You sent Bearer SEKRET-CANARY-3!', 'You sent Bearer [redacted]!'],
     ['without its scheme', 'Bearer SEKRET-CANARY-3', 'Invalid API key: SEKRET-CANARY-3', 'Invalid API key: [redacted]'],
@@ -26,19 +26,19 @@ describe("a server's words", () => {
     ['encoded for JSON', 'pass"word99', '{"key":"pass\\"word99"}', '{"key":"[redacted]"}'],
     ['on two lines', 'secret value 9', 'secret\n  value 9', '[redacted]'],
     ['twice, side by side', 'abcabcabcabcabc', 'abcabcabcabcabcabcabc', '[redacted]'],
-  ])('do not tell a secret (%s)', (_how, secret, said, told) => {
-    expect(serverWords(said, [secret])).toBe(told);
+  ])('does not contain a secret (%s)', (_how, secret, text, redacted) => {
+    expect(redactedText(text, [secret])).toBe(redacted);
   });
 
   it.each(['a', 'x', '', ' ', 'key', 'Bearer', 'Basic ', 'Token token', 'Bearer a'])(
-    'stay where a secret is an ordinary word: %j',
+    'keeps an ordinary word that is a secret too: %j',
     (secret) => {
-      const said = 'A bearer token, or Basic authorization with a key, is missing.';
-      expect(serverWords(said, [secret])).toBe(said);
+      const text = 'A bearer token, or Basic authorization with a key, is missing.';
+      expect(redactedText(text, [secret])).toBe(text);
     },
   );
 
-  it('never tell more of a secret than a few characters, wherever they are cut', () => {
+  it('never contains more than a few successive characters of a secret, wherever it is cut', () => {
     const part = fc
       .string({ minLength: 12, maxLength: 60, unit: 'grapheme-ascii' })
       .filter((text) => !/\s/.test(text) && text.trim().length >= 12);
@@ -51,18 +51,18 @@ describe("a server's words", () => {
     fc.assert(
       fc.property(part, scheme, encoded, around, fc.nat(48), (secret, before, encode, [left, filler, right], from) => {
         const piece = encode(secret).slice(from > encode(secret).length - 12 ? 0 : from);
-        const told = serverWords(`${filler.repeat(left)}${piece}${filler.repeat(right)}`, [`${before}${secret}`]);
+        const redacted = redactedText(`${filler.repeat(left)}${piece}${filler.repeat(right)}`, [`${before}${secret}`]);
         for (let start = 0; start + 12 <= piece.length; start += 1) {
           const sequence = piece.slice(start, start + 12);
-          if (!/^\.+$/.test(sequence)) expect(told).not.toContain(sequence);
+          if (!/^\.+$/.test(sequence)) expect(redacted).not.toContain(sequence);
         }
-        expect([...told].length).toBeLessThanOrEqual(MAX_ERROR_TEXT);
+        expect([...redacted].length).toBeLessThanOrEqual(MAX_ERROR_TEXT);
       }),
       { numRuns: 500 },
     );
   });
 
-  it('are kept where they tell nothing', () => {
+  it('is unchanged without secrets in it', () => {
     fc.assert(
       fc.property(
         fc.array(fc.constantFrom('not', 'found', 'tool', 'missing', '404', 'argument'), {
@@ -70,15 +70,15 @@ describe("a server's words", () => {
           maxLength: 40,
         }),
         (words) => {
-          expect(serverWords(words.join(' '), [KEY, BASIC, 'Bearer SEKRET-CANARY-3'])).toBe(words.join(' '));
+          expect(redactedText(words.join(' '), [KEY, BASIC, 'Bearer SEKRET-CANARY-3'])).toBe(words.join(' '));
         },
       ),
     );
   });
 
-  it('take no time, however large they and the secrets are', () => {
+  it('is redacted quickly, however large it and the secrets are', () => {
     const secrets = Array.from({ length: 50 }, (_, index) => `"/${index} `.repeat(1_500) + 'a'.repeat(1_000));
     const all = ['a'.repeat(1_048_576), '"/1 '.repeat(262_144), ' '.repeat(1_048_576)];
-    expect(computingUnits(() => all.forEach((said) => serverWords(said, secrets)))).toBeLessThan(MAX_UNITS);
+    expect(computingUnits(() => all.forEach((text) => redactedText(text, secrets)))).toBeLessThan(MAX_UNITS);
   });
 });

@@ -6,7 +6,7 @@ import { McpFailure } from './mcp-failure.js';
 
 const connections = new ToolConnections();
 let server: Canary;
-/** Tokens that the server takes. */
+/** The token that the server accepts. */
 let accepted: string;
 let refusal: { status: number; challenge: string };
 
@@ -63,6 +63,7 @@ class Grant implements TokenSource {
   async replace(rejected: string, challenge: string | null): Promise<string> {
     this.replaced.push([rejected, challenge]);
     if (this.next === undefined) throw new McpFailure('needs_authorization', 'The grant is gone.');
+    this.token = this.next;
     return this.next;
   }
 }
@@ -76,8 +77,8 @@ const open = (tokens?: TokenSource) =>
 const call = (connection: Awaited<ReturnType<typeof open>>) =>
   connection.callTool({ name: 'x', input: {}, meta: {} }, new AbortController().signal);
 
-describe('the tokens of a server', () => {
-  it('go along with every request, with the headers of the integration', async () => {
+describe('the tokens for a server', () => {
+  it('are sent with every request, together with the headers of the integration', async () => {
     await call(await open(new Grant('new')));
     for (const { headers } of server.requests) {
       expect(headers).toMatchObject({ authorization: 'Bearer new', 'x-team': 'blue' });
@@ -85,25 +86,24 @@ describe('the tokens of a server', () => {
     }
   });
 
-  it('are replaced once when one is refused, and the request is sent again', async () => {
+  it('are replaced when the server refuses one, and the request is sent again', async () => {
     const grant = new Grant('old', 'new');
     const connection = await open(grant);
     await Promise.all([call(connection), call(connection), call(connection)]);
     expect(grant.replaced).toEqual([['old', refusal.challenge]]);
-    grant.token = 'new';
     accepted = 'newest';
     await expect(call(connection)).rejects.toMatchObject({ reason: 'needs_authorization' });
     expect(grant.replaced).toHaveLength(2);
   });
 
-  it('are replaced by the challenge when their scope is too small', async () => {
+  it('are replaced with the challenge if their scope is too small', async () => {
     refusal = { status: 403, challenge: 'Bearer error="insufficient_scope", scope="files:write"' };
     const grant = new Grant('old');
     await expect(open(grant)).rejects.toMatchObject({ reason: 'needs_authorization', message: 'The grant is gone.' });
     expect(grant.replaced).toEqual([['old', refusal.challenge]]);
   });
 
-  it('are what is missing when there are none', async () => {
+  it('are reported as missing if there are none', async () => {
     await expect(open()).rejects.toMatchObject({ reason: 'needs_authorization' });
     refusal = { status: 403, challenge: 'Basic' };
     await expect(open()).rejects.toMatchObject({
