@@ -131,7 +131,8 @@ export class AgentTools {
     });
     // If a list has changed since the headers were read, the tools are of another version and are not cached.
     const read = versionOf(integrations.map((checked, index) => [checked, lists[index]?.toolsDigest]));
-    if (read === version) this.named.set(agentId, { version, tools }, { size: 1 + sum(integrations.map(bytesOf)) });
+    const size = integrations.reduce((bytes, checked) => bytes + bytesOf(checked), 1);
+    if (read === version) this.named.set(agentId, { version, tools }, { size });
     return tools;
   }
 
@@ -160,24 +161,12 @@ export class AgentTools {
 /** Includes the time of the attachment: after an integration was detached and attached again, its tools may have other names. */
 function versionOf(parts: readonly (readonly [AgentIntegration, string | undefined])[]): string {
   return JSON.stringify(
-    parts.map(
-      ([
-        {
-          integration: { id, revision },
-          attachedAt,
-        },
-        digest,
-      ]) => [id, attachedAt, revision, digest],
-    ),
+    parts.map(([{ integration, attachedAt }, digest]) => [integration.id, attachedAt, integration.revision, digest]),
   );
 }
 
 function bytesOf({ state }: AgentIntegration): number {
   return state?.toolsBytes ?? 0;
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, number) => total + number, 0);
 }
 
 /** Takes integrations in order and leaves out those that exceed the limits. */

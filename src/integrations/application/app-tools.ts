@@ -68,12 +68,9 @@ export class AppTools {
     return {
       inputSchema: listed.inputSchema,
       call: async (input, userContext, until) => {
-        const {
-          output,
-          isError,
-          isRepaired = false,
-        } = await this.callTool.execute({ integration, tool, input, userContext }, until);
-        return { text: output === NOTHING_RETURNED ? '' : output, isError, isRepaired };
+        const result = await this.callTool.execute({ integration, tool, input, userContext }, until);
+        const { output, isError } = result;
+        return { text: output === NOTHING_RETURNED ? '' : output, isError, isRepaired: result.isRepaired === true };
       },
     };
   }

@@ -23,7 +23,6 @@ const NO_SUCH_TOOL = /\b(unknown tool|tool .{1,200} not found|tool .{1,200} disa
 
 const MAY_HAVE_CHANGED: readonly McpFailureReason[] = ['protocol', 'unreachable', 'timeout', 'too_large'];
 
-/** Calls a tool of a server. */
 @Injectable()
 export class CallTool {
   constructor(

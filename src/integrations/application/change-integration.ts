@@ -16,12 +16,6 @@ import { CheckIntegration } from './check-integration.js';
 import { IntegrationSecrets } from './integration-secrets.js';
 import { RequireChangeable } from './require-changeable.js';
 
-interface Changed {
-  readonly integration: Integration;
-  readonly isChanged: boolean;
-  readonly agentIds: readonly string[];
-}
-
 @Injectable()
 export class ChangeIntegration {
   constructor(
@@ -37,8 +31,7 @@ export class ChangeIntegration {
   ) {}
 
   /**
-   * Replaces the integration for every agent that uses it, and checks its server. If the request changes nothing, nothing is stored or
-   * checked.
+   * Replaces the integration for every agent that uses it, and checks its server, unless the request changes nothing.
    * @throws IntegrationNotFound, ForbiddenByAgentAllowlist, IntegrationIdentityMismatch, ValidationFailed
    */
   async execute(
@@ -66,7 +59,7 @@ export class ChangeIntegration {
     transaction: Transaction,
     current: Integration,
     request: IntegrationRequest,
-  ): Promise<Omit<Changed, 'agentIds'>> {
+  ): Promise<{ readonly integration: Integration; readonly isChanged: boolean }> {
     const settings = settingsAfter(request, current.settings);
     const { excludedTools } = request;
     const hasNewSecrets = await this.secrets.replace(transaction, current, request, settings);

@@ -68,15 +68,8 @@ export class CreateIntegration {
     const { organizationId } = caller;
     const now = this.clock.now();
     const { settings, excludedTools } = request;
-    const wanted = {
-      id: newId(),
-      organizationId,
-      settings,
-      excludedTools,
-      revision: 1,
-      createdAt: now,
-      updatedAt: now,
-    };
+    const created = { id: newId(), organizationId, revision: 1, createdAt: now, updatedAt: now };
+    const wanted = { ...created, settings, excludedTools };
     let integration = await this.integrations.insertOrLock(transaction, wanted, agentId);
     const agentIds = await this.integrations.agentIdsOf(transaction, organizationId, integration.id);
     if (integration.id !== wanted.id && agentIds.length === 0) {

@@ -32,8 +32,7 @@ export class IntegrationSecrets {
 
   /**
    * Stores the secrets of the request and removes those that it drops.
-   * @param current the integration before the change
-   * @param settings the settings after the change
+   * @param settings after the change
    * @returns whether a secret was changed or removed
    * @throws ValidationFailed if a header keeps a value that is not stored, or that must not be sent to another origin
    */

@@ -13,7 +13,6 @@ const NOT_AVAILABLE: ToolResult = {
   isError: true,
 };
 
-/** Offers runs the tools of their agent's integrations. */
 @Injectable()
 export class OfferIntegrationTools extends ToolSource {
   constructor(

@@ -10,10 +10,7 @@ import { CheckIntegration } from './check-integration.js';
 
 const NO_TOOLS = digestOf([]);
 
-/**
- * Checks servers again when their stored state is outdated. A run waits, for at most `OFFER_WAIT_MS`, only for servers that were never
- * checked.
- */
+/** Checks servers with an outdated state. A run waits, at most `OFFER_WAIT_MS`, only for servers that were never checked. */
 @Injectable()
 export class RefreshToolLists {
   /** By integration and revision, so that concurrent runs share one check of a server. */

@@ -16,12 +16,9 @@ export function headerNameFault(name: string): string | undefined {
   if (name.length > HEADER_NAME_LENGTH.max || !isHeaderName(name)) {
     return `must be an HTTP header name of 1 to ${HEADER_NAME_LENGTH.max} characters`;
   }
-  if (isConnectionHeader(name) || isProtocolHeader(name.toLowerCase())) return 'is a header that cannot be set';
-  return undefined;
-}
-
-function isProtocolHeader(lower: string): boolean {
-  return PROTOCOL_HEADERS.has(lower) || lower.startsWith('mcp-param-');
+  const lower = name.toLowerCase();
+  const isProtocolHeader = PROTOCOL_HEADERS.has(lower) || lower.startsWith('mcp-param-');
+  return isProtocolHeader || isConnectionHeader(name) ? 'is a header that cannot be set' : undefined;
 }
 
 /** Whether a header can carry the value. */

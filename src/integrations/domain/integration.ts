@@ -89,12 +89,10 @@ export function isOrganizationWide({ type }: IntegrationSettings): boolean {
   return type !== 'managed-mcp';
 }
 
-/** The vault's field of a secret header. */
 export function headerField(name: string): string {
   return `header.${name.toLowerCase()}`;
 }
 
-/** The vault's field of an environment variable. */
 export function environmentField(name: string): string {
   return `env.${name}`;
 }

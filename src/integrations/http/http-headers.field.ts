@@ -8,13 +8,8 @@ import {
   MAX_HEADERS,
 } from '../domain/http-header.js';
 
-export interface PlainHeaderBody {
-  readonly type: 'plain_text';
-  readonly value: string;
-}
-
-export interface SecretHeaderBody {
-  readonly type: 'secret';
+export interface SentHeaderBody {
+  readonly type: 'plain_text' | 'secret';
   readonly value: string;
 }
 

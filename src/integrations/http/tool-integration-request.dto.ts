@@ -23,12 +23,7 @@ import {
   type WorkflowAuthType,
 } from '../domain/integration.js';
 import type { IntegrationRequest, KeptHeader } from '../domain/integration-request.js';
-import {
-  HttpHeadersField,
-  type PlainHeaderBody,
-  type SecretHeaderBody,
-  type VaultHeaderBody,
-} from './http-headers.field.js';
+import { HttpHeadersField, type SentHeaderBody, type VaultHeaderBody } from './http-headers.field.js';
 
 const APP_LENGTH = { min: 1, max: 255 } as const;
 const MAX_EXCLUDED_TOOLS = 1_000;
@@ -152,7 +147,7 @@ const HEADERS =
 
 export class CreateCustomMcpBody extends CustomMcpSettingsBody {
   @HttpHeadersField(['plain_text', 'secret'], { optional: true, description: HEADERS })
-  readonly httpHeaders?: Readonly<Record<string, PlainHeaderBody | SecretHeaderBody>>;
+  readonly httpHeaders?: Readonly<Record<string, SentHeaderBody>>;
 }
 
 export class UpdateCustomMcpBody extends CustomMcpSettingsBody {
@@ -160,7 +155,7 @@ export class UpdateCustomMcpBody extends CustomMcpSettingsBody {
     optional: true,
     description: `${HEADERS} With the type vault a header keeps its stored value, as long as the origin of the url is the same.`,
   })
-  readonly httpHeaders?: Readonly<Record<string, PlainHeaderBody | SecretHeaderBody | VaultHeaderBody>>;
+  readonly httpHeaders?: Readonly<Record<string, SentHeaderBody | VaultHeaderBody>>;
 }
 
 export type CreateToolIntegrationBody = ManagedMcpBody | WorkflowPlatformBody | CreateCustomMcpBody;

@@ -45,7 +45,6 @@ export const OFFERED_TOOLS =
   'integrations together, excluded tools included. They are taken in the order in which they were added to the agent; one ' +
   'that does not fit is left out as a whole, although its status is connected and its tools are not excluded.';
 
-/** A reference to a stored secret, without its value. */
 interface VaultReference {
   readonly type: 'vault';
   readonly keyName: string;

@@ -5,7 +5,6 @@ import { McpFailure } from '../mcp/mcp-failure.js';
 import { failureOfEnd } from './process-transport.js';
 
 export interface LocalServerParts {
-  readonly endpoint: ProcessEndpoint;
   readonly clock: Clock;
   readonly spawn: () => Promise<ChildProcess>;
   /** The process has ended. */
@@ -18,25 +17,21 @@ export interface LocalServerParts {
 
 /** The process of one integration, from the attempt to connect to its end. */
 export class LocalServer {
+  /** Why it failed or ended by itself. */
+  failure: McpFailure | undefined;
+  /** Monotonic time. */
+  lastUsed: number;
   private child: ChildProcess | undefined;
   private state: 'connecting' | 'running' | 'ending' = 'connecting';
   private calls = 0;
-  /** Monotonic time of the last use and of the start. */
-  private used: number;
   private since = 0;
   private ended: Promise<void> | undefined;
-  private reason: McpFailure | undefined;
 
-  constructor(private readonly parts: LocalServerParts) {
-    this.used = parts.clock.monotonic();
-  }
-
-  get endpoint(): ProcessEndpoint {
-    return this.parts.endpoint;
-  }
-
-  get lastUsed(): number {
-    return this.used;
+  constructor(
+    readonly endpoint: ProcessEndpoint,
+    private readonly parts: LocalServerParts,
+  ) {
+    this.lastUsed = parts.clock.monotonic();
   }
 
   /** Whether it runs and no call uses it. */
@@ -46,11 +41,6 @@ export class LocalServer {
 
   get isEnding(): boolean {
     return this.state === 'ending';
-  }
-
-  /** Why it failed or ended by itself. */
-  get failure(): McpFailure | undefined {
-    return this.reason;
   }
 
   /** Starts the process, or a second one if the first exited during the handshake. @throws McpFailure */
@@ -69,26 +59,26 @@ export class LocalServer {
   ready(): void {
     if (this.state !== 'connecting') return;
     this.state = 'running';
-    this.used = this.since = this.parts.clock.monotonic();
+    this.lastUsed = this.since = this.parts.clock.monotonic();
     this.parts.onReady(this);
   }
 
   /** Another server cannot take its place until `work` is done. */
   async use<Result>(work: () => Promise<Result>): Promise<Result> {
     this.calls += 1;
-    this.used = this.parts.clock.monotonic();
+    this.lastUsed = this.parts.clock.monotonic();
     try {
       return await work();
     } finally {
       this.calls -= 1;
-      this.used = this.parts.clock.monotonic();
+      this.lastUsed = this.parts.clock.monotonic();
     }
   }
 
   /** Call when the connection failed: ends the process and delays the next start. */
   fail(failure: McpFailure): void {
     if (this.isEnding) return;
-    this.reason = failure;
+    this.failure = failure;
     this.parts.onFailure(this, failure, 0);
     this.leave(() => this.child?.kill());
   }
@@ -102,8 +92,8 @@ export class LocalServer {
   private endedByItself(child: ChildProcess, end: ProcessEnd): void {
     // During the handshake the connector handles an exit.
     if (this.state !== 'running' || child !== this.child) return;
-    this.reason = failureOfEnd(end);
-    this.parts.onFailure(this, this.reason, this.parts.clock.monotonic() - this.since);
+    this.failure = failureOfEnd(end);
+    this.parts.onFailure(this, this.failure, this.parts.clock.monotonic() - this.since);
     this.leave(() => undefined);
   }
 

@@ -97,8 +97,7 @@ export class LocalServers implements OnApplicationShutdown {
   }
 
   private add(endpoint: ProcessEndpoint): LocalServer {
-    const server = new LocalServer({
-      endpoint,
+    const server = new LocalServer(endpoint, {
       clock: this.clock,
       spawn: () => this.spawn(endpoint),
       onGone: (gone) => this.servers.delete(gone),

@@ -49,7 +49,7 @@ export class ProcessMcpConnector {
     } catch (error) {
       if (!(await hasExited(child, error))) throw error;
     }
-    // Some servers of the older protocol exit when the client asks for their version.
+    // Some servers of the older protocol exit at the probe for the protocol version.
     return this.handshake(server, await server.spawn(), 'legacy', options);
   }
 

@@ -19,7 +19,8 @@ export class ProcessTransport implements Transport {
   onerror?: (error: Error) => void;
   onmessage?: (message: JSONRPCMessage) => void;
   private readonly rate: MessageRate;
-  private refusal: McpFailure | undefined;
+  /** The limit that the child exceeded. */
+  failure: McpFailure | undefined;
   /** The parts of the line that is not complete yet, and their length. */
   private parts: Buffer[] = [];
   private bytes = 0;
@@ -31,15 +32,10 @@ export class ProcessTransport implements Transport {
     this.rate = new MessageRate(clock);
   }
 
-  /** The limit that the child exceeded. */
-  get failure(): McpFailure | undefined {
-    return this.refusal;
-  }
-
   async start(): Promise<void> {
     const { output, ended } = this.child;
     output.on('data', (chunk: Buffer) => {
-      if (!this.refusal) this.receive(chunk);
+      if (!this.failure) this.receive(chunk);
     });
     // The output is read to its end even if the child has exited. A child that closes its output is useless.
     const read = new Promise<void>((resolve) => output.once('close', resolve)).then(() => this.child.close());
@@ -64,7 +60,7 @@ export class ProcessTransport implements Transport {
     if (this.rate.exceededBy(lines.length, chunk.length)) {
       this.refuse('The local server wrote more than can be read and was ended.');
     }
-    for (const line of lines) if (!this.refusal) this.deliver(line);
+    for (const line of lines) if (!this.failure) this.deliver(line);
   }
 
   /** The lines that the chunk completes. */
@@ -100,7 +96,7 @@ export class ProcessTransport implements Transport {
   }
 
   private refuse(message: string): void {
-    this.refusal ??= new McpFailure('too_large', message);
+    this.failure ??= new McpFailure('too_large', message);
     void this.child.kill();
   }
 }

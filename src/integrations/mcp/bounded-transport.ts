@@ -31,6 +31,9 @@ const USED_NOTIFICATIONS = [
  * aborted. The SDK's own transports let a request wait for its timeout when its answer is interrupted.
  */
 export class BoundedTransport implements Transport {
+  closed = false;
+  /** Why `breakOff` ended the connection. Callers may get an error without the reason, because the SDK reports the close first. */
+  failure: McpFailure | undefined;
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: (message: JSONRPCMessage, extra?: MessageExtraInfo) => void;
@@ -40,8 +43,6 @@ export class BoundedTransport implements Transport {
   /** Exchanges that are answered, but whose streams are still open. */
   private readonly ending = new Set<Exchange>();
   private started = false;
-  private isClosed = false;
-  private broken: McpFailure | undefined;
   private replies = 0;
   private readonly requestRate: MessageRate;
 
@@ -50,15 +51,6 @@ export class BoundedTransport implements Transport {
     private readonly clock: Clock,
   ) {
     this.requestRate = new MessageRate(clock, MAX_REPLIES_PER_SECOND);
-  }
-
-  get closed(): boolean {
-    return this.isClosed;
-  }
-
-  /** Why `breakOff` ended the connection. Callers may get an error without the reason, because the SDK reports the close first. */
-  get failure(): McpFailure | undefined {
-    return this.broken;
   }
 
   get sessionId(): string | undefined {
@@ -83,14 +75,14 @@ export class BoundedTransport implements Transport {
   }
 
   async send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
-    if (this.isClosed) throw sessionLost();
+    if (this.closed) throw sessionLost();
     if (isJSONRPCRequest(message)) await this.request(message, options);
     else if (isJSONRPCNotification(message)) await this.notify(message, options);
     else await this.reply(message, options);
   }
 
   async close(): Promise<void> {
-    this.isClosed = true;
+    this.closed = true;
     await this.inner.close();
     this.stream.end();
     for (const exchange of [...this.exchanges.values(), ...this.ending]) exchange.end();
@@ -98,9 +90,9 @@ export class BoundedTransport implements Transport {
 
   /** Closes the connection and fails all its requests with `failure`. */
   breakOff(failure: McpFailure): void {
-    if (this.isClosed) return;
-    this.isClosed = true;
-    this.broken = failure;
+    if (this.closed) return;
+    this.closed = true;
+    this.failure = failure;
     for (const exchange of [this.stream, ...this.exchanges.values()]) exchange.fail(failure);
     this.close().catch(() => undefined);
   }
@@ -169,7 +161,7 @@ export class BoundedTransport implements Transport {
 
   private finish(exchange: Exchange): void {
     exchange.answered();
-    if (!exchange.streams || this.isClosed) return;
+    if (!exchange.streams || this.closed) return;
     this.ending.add(exchange);
     const cancel = this.clock.after(STREAM_END_MS, () => exchange.end());
     const ended = (): void => {
@@ -181,16 +173,16 @@ export class BoundedTransport implements Transport {
 
   /** The event source would reconnect, to a new session in which the requests under way do not exist. */
   private interrupted(error: Error): void {
-    if (!this.started || this.isClosed || !(error instanceof SseError)) return;
+    if (!this.started || this.closed || !(error instanceof SseError)) return;
     const failure = this.stream.interruption ?? connectionLost(error);
     for (const exchange of this.exchanges.values()) exchange.fail(failure);
-    this.isClosed = true;
+    this.closed = true;
     // An event source that is closed within its error handler would still reconnect.
     queueMicrotask(() => void this.close());
   }
 
   private ended(): void {
-    this.isClosed = true;
+    this.closed = true;
     this.onclose?.();
   }
 }

@@ -9,7 +9,7 @@ import { currentExchange } from './exchange.js';
 import { connectionLost, mcpFailureOf } from './failure-of.js';
 import type { ConnectOptions, McpConnection } from './mcp-connection.js';
 import type { HttpEndpoint } from './mcp-endpoint.js';
-import type { McpFailure } from './mcp-failure.js';
+import { McpFailure } from './mcp-failure.js';
 import { McpFetch } from './mcp-fetch.js';
 import { MAX_RESUME_MS, MAX_RESUMES, MIN_RESUME_MS } from './mcp-limits.js';
 import { MessageRate } from './message-rate.js';
@@ -72,8 +72,9 @@ class Opening {
       onSessionLost: () => {
         this.isSessionLost = true;
       },
-      isFlooded: (events, bytes) => rate.exceededBy(events, bytes),
-      onFlood: (failure) => this.transport.breakOff(failure),
+      admit: (events, bytes) => {
+        if (rate.exceededBy(events, bytes)) throw this.floodFailure();
+      },
     });
     this.inner = this.innerTransport();
     this.transport = new BoundedTransport(this.inner, clock);
@@ -105,6 +106,13 @@ class Opening {
   abandon(): void {
     this.life.abort();
     this.transport.close().catch(() => undefined);
+  }
+
+  private floodFailure(): McpFailure {
+    const message = 'The server sent more messages than can be read, and was disconnected.';
+    const failure = new McpFailure('protocol', message);
+    this.transport.breakOff(failure);
+    return failure;
   }
 
   private innerTransport(): StreamableHTTPClientTransport | SSEClientTransport {

@@ -21,10 +21,8 @@ export interface McpFetchOptions {
   readonly wantsNotifications: () => boolean;
   readonly onSessionLost: () => void;
   readonly turns: Turns;
-  /** Whether the streams of the connection exceed their limit with these events and bytes. */
-  readonly isFlooded: (events: number, bytes: number) => boolean;
-  /** Ends the connection and its requests. */
-  readonly onFlood: (failure: McpFailure) => void;
+  /** Throws if the streams of the connection exceed their limit with these events and bytes. */
+  readonly admit: (events: number, bytes: number) => void;
 }
 
 interface Sending {
@@ -166,20 +164,10 @@ export class McpFetch {
     answer: EgressResponse,
     exchange: Exchange | undefined,
   ): Promise<ReadableStream<Uint8Array> | string> {
-    const { turns } = this.options;
+    const { turns, admit } = this.options;
     const isEvents = isEventStream(answer);
     if (exchange) exchange.streams = isEvents;
-    const admit = (events: number, bytes: number): void => this.admit(events, bytes);
     return isEvents ? eventsOf(answer.body, { turns, admit, exchange }) : messagesOf(answer.body, turns);
-  }
-
-  private admit(events: number, bytes: number): void {
-    const { isFlooded, onFlood } = this.options;
-    if (!isFlooded(events, bytes)) return;
-    const message = 'The server sent more messages than can be read, and was disconnected.';
-    const failure = new McpFailure('protocol', message);
-    onFlood(failure);
-    throw failure;
   }
 
   private async refusal({ status, headers, body }: EgressResponse, sending: Sending): Promise<Response> {

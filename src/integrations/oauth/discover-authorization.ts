@@ -28,10 +28,7 @@ export interface DiscoveredAuthorization {
   readonly supportedScopes: readonly string[] | undefined;
 }
 
-interface Challenge {
-  readonly resourceMetadataUrl?: URL | undefined;
-  readonly scope?: string | undefined;
-}
+type Challenge = ReturnType<typeof extractWWWAuthenticateParams>;
 
 /** Finds the authorization server of a tool server (RFC 9728, RFC 8414, OpenID Connect, and MCP 2025-03-26). */
 @Injectable()

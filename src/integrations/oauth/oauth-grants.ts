@@ -192,10 +192,7 @@ function tokenFor(server: ProtectedServer, { grant, tokens }: UsableGrant<Stored
   return tokens.accessToken;
 }
 
-function paramsOf(challenge: string | null): {
-  readonly error?: string | undefined;
-  readonly scope?: string | undefined;
-} {
+function paramsOf(challenge: string | null): ReturnType<typeof extractWWWAuthenticateParams> {
   if (challenge === null || !/^[\t\x20-\x7e]*$/.test(challenge)) return {};
   return extractWWWAuthenticateParams(new Response(null, { status: 401, headers: { 'www-authenticate': challenge } }));
 }

@@ -36,11 +36,6 @@ type OfAgentRow = IntegrationRow & {
   readonly checked_at: string;
 };
 
-/** The overview of the stored tools if the finding has no list; null if it has one. */
-interface KeptRow {
-  readonly kept: unknown;
-}
-
 /** The states of servers. Writes need no transaction: each state is complete, and only the newest counts. */
 @Injectable()
 export class IntegrationStateRepository {
@@ -61,7 +56,8 @@ export class IntegrationStateRepository {
       overview,
     };
     const parameters = { organizationId, integrationId: id, revision, status, error, tools: listed, checkedAt };
-    const [stored] = await SAVE_STATE.run<KeptRow>(this.database, { ...parameters, ...facts });
+    // `kept`: the overview of the stored tools if the finding has no list; null if it has one.
+    const [stored] = await SAVE_STATE.run<{ kept: unknown }>(this.database, { ...parameters, ...facts });
     return { revision, status, error, tools: OVERVIEW.readNullable(stored?.kept, id) ?? overview };
   }
 
@@ -126,7 +122,6 @@ function headerOf(row: OfAgentRow): StateHeader | null {
   return { revision: row.state_revision, status, error, toolsDigest, toolsBytes, toolsCount, checkedAt };
 }
 
-/** Identifies a list of tools. */
 export function digestOf(tools: readonly ListedTool[]): string {
   return createHash('sha256').update(storableJson(tools)).digest('hex');
 }

@@ -73,7 +73,7 @@ export class IntegrationRepository {
    * Stores the integration or, if one of its identity exists, locks that one. Of two concurrent calls the second waits for the first and
    * returns what that has stored.
    * @param agentId its agent, unless it is the organization's
-   * @returns the stored integration; its id tells whether it is the new one
+   * @returns the stored integration, with another id if it existed
    */
   async insertOrLock(transaction: Transaction, integration: Integration, agentId: string): Promise<Integration> {
     const { settings, id, organizationId, excludedTools, revision, createdAt, updatedAt } = integration;
@@ -96,7 +96,6 @@ export class IntegrationRepository {
     await em.nativeDelete(StoredIntegration, { organizationId, id });
   }
 
-  /** The ids of the agents that use it. */
   async agentIdsOf(source: SqlExecutor, organizationId: string, integrationId: string): Promise<string[]> {
     const rows = await AGENTS_OF_INTEGRATION.run<{ agent_id: string }>(source, { organizationId, integrationId });
     return rows.map(({ agent_id: agentId }) => agentId);
@@ -115,7 +114,6 @@ export class IntegrationRepository {
     await em.insert(StoredAttachment, { organizationId, integrationId, agentId, attachedAt, toolNames: [] });
   }
 
-  /** The stored names of the agent's tools. */
   async toolNames(source: EntityReader, organizationId: string, agentId: string): Promise<NamesOfAgent> {
     const attachments = await source.read((em) =>
       em.find(StoredAttachment, { organizationId, agentId }, { disableIdentityMap: true }),

@@ -62,14 +62,8 @@ export const INSERT_OR_LOCK = statement(
 export const SAVE_STATE = statement(
   {
     ...{ organizationId: 'uuid', integrationId: 'uuid', revision: 'integer', status: 'text', error: 'text' },
-    ...{
-      isListed: 'boolean',
-      tools: 'jsonb',
-      toolsDigest: 'text',
-      toolsBytes: 'integer',
-      overview: 'jsonb',
-      checkedAt: 'timestamptz',
-    },
+    ...{ isListed: 'boolean', tools: 'jsonb', toolsDigest: 'text', toolsBytes: 'integer' },
+    ...{ overview: 'jsonb', checkedAt: 'timestamptz' },
   },
   (p) => `
   insert into tool_integration_states as stored
