@@ -48,7 +48,6 @@ export function isDeadlock(error: unknown): boolean {
   return state === '40P01' || state === '40001';
 }
 
-/** Whether the statement violated a unique constraint, or the one named `constraint`. */
 export function isUniqueViolation(error: unknown, constraint?: string): boolean {
   for (const link of causes(error)) {
     if (link.code === '23505') return constraint === undefined || link.constraint === constraint;

@@ -10,9 +10,7 @@ export interface SqlExecutor {
   query<Row extends object>(sql: string, parameters?: readonly unknown[]): Promise<Row[]>;
 }
 
-/** Reads entities from the database or in an open transaction. */
 export interface EntityReader {
-  /** Runs `work` in its own unit of work, or in the transaction's. */
   read<Result>(work: (em: EntityManager) => Promise<Result>): Promise<Result>;
 }
 

@@ -58,7 +58,6 @@ export interface OpenDatabase {
 }
 
 export interface Migrations {
-  /** All migrations of this build, in their order. */
   readonly names: readonly string[];
   /**
    * @param onWait called when this process begins to wait for another one that migrates

@@ -11,7 +11,6 @@ export const PREPARED_DATABASE = new URL('../../../dist/database.zst', import.me
 /** The packages that determine the format of a database's files. */
 const PACKAGES = ['@electric-sql/pglite', '@electric-sql/pglite-pgvector'];
 
-/** Increased when the format of the prepared file changes. */
 const FORMAT = 2;
 
 interface PreparedDatabase {

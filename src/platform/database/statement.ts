@@ -1,7 +1,6 @@
 import type { SqlExecutor } from './database.js';
 import { storableJson } from './storable.js';
 
-/** The value of a parameter of each type. */
 interface ParameterValues {
   uuid: string;
   text: string;
@@ -21,7 +20,6 @@ interface ParameterValues {
 }
 
 export type ParameterTypes = Readonly<Record<string, keyof ParameterValues>>;
-/** How the text of a statement refers to each parameter. */
 export type ParameterReferences<Types extends ParameterTypes> = { readonly [Name in keyof Types]: string };
 export type ParametersOf<Types extends ParameterTypes> = {
   readonly [Name in keyof Types]: ParameterValues[Types[Name]] | null;

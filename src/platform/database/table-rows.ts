@@ -20,7 +20,6 @@ export interface TableRows {
   /** The columns of a mapped row, and so of the parameter's JSON. */
   readonly columns: readonly string[];
   readonly primaryKey: readonly string[];
-  /** One object for each row, by the names of its columns. */
   readonly rows: readonly Readonly<Record<string, unknown>>[];
 }
 

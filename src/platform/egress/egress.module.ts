@@ -7,13 +7,11 @@ import { SafeHttp } from './safe-http.js';
 import { type Exemptions, exemptionOf } from './target.js';
 import { UndiciSafeHttp } from './undici-safe-http.js';
 
-/** A provider, so that the module closes it. */
 const OPERATOR_CLIENT = Symbol('operator client');
 
 @Global()
 @Module({})
 export class EgressModule {
-  /** Provides `SafeHttp` and `OperatorHttp`. */
   static forRoot(settings: Settings, clock: Clock): DynamicModule {
     const hosts = operatorHosts(settings);
     const client = (exemptions: Exemptions) => (): UndiciSafeHttp =>

@@ -9,7 +9,6 @@ import { isPublicAddress } from './public-address.js';
 import { type Exemptions, hostOf, isExempt, portOf } from './target.js';
 import { CONNECT_MS, MAX_ADDRESSES } from './limits.js';
 
-/** Opens a connection to an IP literal. */
 export type Dial = (address: string, port: number) => Socket;
 
 export interface ConnectorOptions {
@@ -17,7 +16,6 @@ export interface ConnectorOptions {
   readonly resolver: NameResolver;
   readonly clock: Clock;
   readonly dial?: Dial;
-  /** Additional options, such as certificate authorities. */
   readonly tls?: Pick<ConnectionOptions, 'ca'>;
 }
 

@@ -2,7 +2,6 @@ const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 /** Latin-1 without control characters; blanks at the ends are not part of a value. */
 const FIELD_VALUE = /^[\x21-\x7e\xa0-\xff](?:[\t\x20-\x7e\xa0-\xff]*[\x21-\x7e\xa0-\xff])?$/;
 
-/** Whether it is a valid name of a header. */
 export function isHeaderName(name: string): boolean {
   return TOKEN.test(name);
 }

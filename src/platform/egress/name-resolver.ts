@@ -1,10 +1,8 @@
 import { lookup, Resolver } from 'node:dns/promises';
 
-/** Resolves a name to all of its addresses. */
 export abstract class NameResolver {
   /** Resolves a name that a customer chose. @returns IP literals; rejects if there are none */
   abstract resolvePublic(name: string): Promise<readonly string[]>;
-  /** Resolves the name of one of the operator's services. */
   abstract resolveOwn(name: string): Promise<readonly string[]>;
 }
 

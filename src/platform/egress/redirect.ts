@@ -1,6 +1,5 @@
 import { EgressFailed } from './egress.errors.js';
 
-/** One request of a chain of redirects. */
 export interface Hop {
   readonly url: URL;
   readonly method: string;

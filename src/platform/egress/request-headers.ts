@@ -21,7 +21,6 @@ export function requestHeaders(given: Readonly<Record<string, string>> = {}): Re
   return { 'user-agent': USER_AGENT, accept: '*/*', ...Object.fromEntries(kept), 'accept-encoding': ACCEPTED_CODINGS };
 }
 
-/** The headers of a response in the form of `EgressResponse`. */
 export function responseHeaders(
   raw: Readonly<Record<string, string | string[] | undefined>>,
 ): Readonly<Record<string, string>> {

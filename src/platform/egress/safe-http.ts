@@ -2,7 +2,6 @@
 export type EgressPurpose = 'hook' | 'mcp' | 'crawl' | 'attachment' | 'oauth' | 'drive';
 
 export interface FollowRedirects {
-  /** The most redirects in a row. */
   readonly max: number;
   /** Called with each URL before it is requested; false ends the request with `EgressFailed`. */
   readonly check?: (url: URL) => boolean | Promise<boolean>;
@@ -17,7 +16,6 @@ export interface EgressAnswer {
 
 export interface EgressRequest {
   readonly purpose: EgressPurpose;
-  /** GET by default. */
   readonly method?: string;
   /**
    * Sent to the origin of the first URL; another origin receives only `accept`, `accept-language` and `user-agent`. Headers of the
@@ -46,7 +44,6 @@ export interface EgressBody extends AsyncIterable<Buffer> {
 }
 
 export interface EgressResponse {
-  /** The URL of the response, after redirects. */
   readonly url: string;
   readonly status: number;
   /** Names in lower case; repeated headers are joined with commas. */

@@ -5,7 +5,6 @@ import { EgressFailed } from './egress.errors.js';
 export class TimeLimit {
   readonly signal: AbortSignal;
   private readonly expired = new AbortController();
-  /** Ends the time limit. */
   readonly end: () => void;
 
   constructor(

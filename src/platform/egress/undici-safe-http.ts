@@ -27,7 +27,6 @@ interface Answer {
   readonly body: Dispatcher.ResponseData['body'];
 }
 
-/** `SafeHttp` over undici, whose connections the guarded connector opens. */
 export class UndiciSafeHttp extends SafeHttp implements OnApplicationShutdown {
   private readonly agent: Agent;
   private readonly clock: Clock;
@@ -43,7 +42,6 @@ export class UndiciSafeHttp extends SafeHttp implements OnApplicationShutdown {
       pipelining: 1,
       keepAliveTimeout: KEEP_ALIVE_MS,
       keepAliveMaxTimeout: KEEP_ALIVE_MS,
-      // Each request has its own limits, by the injected clock.
       headersTimeout: 0,
       bodyTimeout: 0,
     });
@@ -66,7 +64,6 @@ export class UndiciSafeHttp extends SafeHttp implements OnApplicationShutdown {
     }
   }
 
-  /** Aborts active requests. */
   async close(): Promise<void> {
     await this.agent.destroy();
   }

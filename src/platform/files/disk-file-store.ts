@@ -12,7 +12,6 @@ import {
 } from './file-store.js';
 import { TempUploads } from './temp-uploads.js';
 
-/** Files in a folder of this machine. */
 export class DiskFileStore extends FileStore {
   readonly drafts: TempUploads;
 

@@ -8,7 +8,6 @@ export interface PutOptions {
 }
 
 export interface StoredFile {
-  /** In bytes. */
   readonly size: number;
 }
 

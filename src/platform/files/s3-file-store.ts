@@ -20,7 +20,6 @@ import {
 import { WatchedSource } from './watched-source.js';
 import { S3_ATTEMPTS, S3_CONNECT_MS, S3_PART_BYTES, S3_SILENCE_MS } from './limits.js';
 
-/** Files in a bucket of S3 or of a store with its API. */
 export class S3FileStore extends FileStore implements OnApplicationShutdown {
   private readonly client: S3Client;
   private readonly bucket: string;

@@ -13,7 +13,6 @@ import { TEMPORARY_MS } from './limits.js';
 export interface TempUpload {
   readonly path: string;
   readonly size: number;
-  /** The first 4 KiB. */
   readonly head: Buffer;
   readonly open: () => ReadStream;
   readonly discard: () => Promise<void>;

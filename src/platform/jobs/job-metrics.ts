@@ -1,11 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { Clock, withinTime } from '../clock/index.js';
+import { Clock } from '../clock/index.js';
+import { endsWithin } from '../lifecycle/index.js';
 import { Metrics } from '../metrics/index.js';
 import { JobRegistry } from './job-registry.js';
 import { COUNT_KEPT_MS, COUNT_TIMEOUT_MS } from './limits.js';
 import { type JobDepth, OutboxStore } from './outbox.sql.js';
-
-const NEVER = new AbortController().signal;
 
 /** The counts by job; null if the database did not return them. */
 type Depths = ReadonlyMap<string, JobDepth> | null;
@@ -69,18 +68,12 @@ export class JobMetrics {
     return depths === null ? undefined : value(depths);
   }
 
-  private depths(): Promise<Depths> {
+  private async depths(): Promise<Depths> {
     const { cached } = this;
-    if (cached && this.clock.monotonic() - cached.at < COUNT_KEPT_MS) return Promise.resolve(cached.depths);
+    if (cached && this.clock.monotonic() - cached.at < COUNT_KEPT_MS) return cached.depths;
     this.counting ??= this.count().finally(() => (this.counting = undefined));
-    const bound = {
-      clock: this.clock,
-      ms: COUNT_TIMEOUT_MS,
-      signal: NEVER,
-      late: () => new Error('The database is slow'),
-    };
     const { counting } = this;
-    return withinTime(bound, () => counting).catch(() => null);
+    return (await endsWithin(COUNT_TIMEOUT_MS, this.clock, counting)) ? counting : null;
   }
 
   private async count(): Promise<Depths> {

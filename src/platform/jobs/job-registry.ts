@@ -57,7 +57,6 @@ export class JobRegistry {
     return this.jobs.get(name)?.definition;
   }
 
-  /** The processors of jobs and of schedules. */
   processors(): WorkerHost[] {
     return this.providers().filter((provider): provider is WorkerHost => provider instanceof WorkerHost);
   }

@@ -17,7 +17,6 @@ export class JobRunner {
     private readonly logger: Logger,
   ) {}
 
-  /** Wraps a processor in the transitions of the row. */
   decorate(processor: Processor<unknown, unknown>): Processor<unknown, unknown> {
     // The queue passes its signal only to functions with three parameters.
     return (job, token, lost) => {
@@ -30,7 +29,6 @@ export class JobRunner {
     };
   }
 
-  /** Resolves when no job is active. */
   async idle(): Promise<void> {
     while (this.active.size > 0) await Promise.allSettled(this.active);
   }

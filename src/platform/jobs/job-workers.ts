@@ -19,7 +19,6 @@ export const WORKER_SETTINGS = Symbol('WORKER_SETTINGS');
 export interface WorkerSettings {
   /** False: this process writes and dispatches jobs but runs none. */
   readonly works: boolean;
-  /** How long a stopping process waits for its jobs to end by themselves. */
   readonly graceMs: number;
 }
 
@@ -86,7 +85,6 @@ export class JobWorkers implements ShutdownParticipant, OnApplicationBootstrap, 
       await this.abort();
       await endsWithin(ABORT_GRACE_MS, this.clock, this.idle());
     }
-    // Redis may become unreachable meanwhile.
     const closed = Promise.all([...this.workers.map((worker) => this.close(worker)), this.upkeep]);
     await endsWithin(CLOSE_GRACE_MS, this.clock, closed);
     await Promise.all(this.registry.queues().map((queue) => queue.close()));

@@ -1,6 +1,5 @@
 import type { OperatorCommand } from '../command-line/index.js';
 
-/** The operator's commands for waiting jobs and for jobs whose last attempt has failed. */
 export const jobCommands: readonly OperatorCommand[] = [
   {
     name: 'jobs list',

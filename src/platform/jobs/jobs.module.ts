@@ -118,6 +118,5 @@ export class JobsModule {
   }
 }
 
-/** Carries the declarations of one `define` to the registry. */
 @Module({})
 class DefinedJobs {}

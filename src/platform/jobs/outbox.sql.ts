@@ -32,7 +32,6 @@ export interface OutboxRow {
 
 export interface StartedRow {
   readonly payload: unknown;
-  /** The number of this attempt, from 1. */
   readonly attempt: number;
 }
 
@@ -48,10 +47,8 @@ export interface ListedJob {
   readonly diedAt: string | null;
 }
 
-/** The jobs of one name. */
 export interface JobDepth {
   readonly name: string;
-  /** Jobs that have not begun. */
   readonly waiting: number;
   /** Jobs that have begun, including those that wait for another attempt. */
   readonly running: number;
@@ -203,7 +200,6 @@ export class OutboxStore {
     await DELETE.run(this.database, { id });
   }
 
-  /** Stores the error; `dead` ends the job. */
   async fail(id: string, error: string, dead: boolean): Promise<void> {
     const text = error.slice(0, MAX_ERROR_CHARACTERS).replaceAll('\0', '');
     await FAIL.run(this.database, { id, error: text, dead, now: this.at() });
@@ -219,7 +215,6 @@ export class OutboxStore {
     return LIST.run<ListedJob>(this.database, { dead, name: name ?? null });
   }
 
-  /** Lacks the names without jobs. */
   depths(): Promise<JobDepth[]> {
     return DEPTHS.run<JobDepth>(this.database, { now: this.at() });
   }

@@ -37,7 +37,6 @@ const TABLES_VERSION = /\bAS min_client_version\b[^;]*\bFROM \S*\bmigration"?\s*
 const LISTEN = /^\s*LISTEN\s+"?(\w+)"?\s*;?\s*$/im;
 const SQL_COMMENT = /--.*$/gm;
 
-/** A client of the pool: a view of the one connection with its own notifications. */
 class PgliteClient extends EventEmitter implements PgPoolClient {
   private readonly unlisten: (() => Promise<void>)[] = [];
 

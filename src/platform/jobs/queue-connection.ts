@@ -31,7 +31,6 @@ const createBackend: BackendFactory<IQueueBackend, Redis | PgPool> = (name, opti
   return createPostgresBackend(`${prefix}-${name}`, { ...options, connection }, kind);
 };
 
-/** The worker that `@nestjs/bullmq` makes for each processor. */
 class JobWorker extends Worker {
   constructor(name: string, processor: Processor, options: WorkerOptions) {
     const onRedis: boolean = options.connection instanceof Redis;

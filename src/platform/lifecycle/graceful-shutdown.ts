@@ -12,13 +12,10 @@ const CLOSE_MS = 5_000;
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 
 export interface GracefulShutdownOptions {
-  /** How long active work may continue. */
   readonly shutdownMs: number;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** The listening server, if the process has one. */
   readonly server?: Server;
-  /** The emitter of the signals, by default the process. */
   readonly signals?: Pick<NodeJS.EventEmitter, 'on'>;
   readonly exit?: (code: number) => void;
 }

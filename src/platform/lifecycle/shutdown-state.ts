@@ -2,15 +2,12 @@ import { Injectable } from '@nestjs/common';
 
 /** A part with active work, which a stopping process waits for and then aborts. */
 export interface ShutdownParticipant {
-  /** The name in the log. */
   readonly name: string;
-  /** Resolves when no work is active. */
   idle(): Promise<void>;
   /** Aborts active work; called once, after the time in which it may end by itself. */
   abort(): Promise<void>;
 }
 
-/** Whether this process is stopping, and the parts with active work. */
 @Injectable()
 export class ShutdownState {
   private readonly registered = new Set<ShutdownParticipant>();

@@ -2,11 +2,8 @@ import type { PGlite } from '@electric-sql/pglite';
 import { CHANGED_ROWS, CHECKPOINT_BYTES, DEAD_ROWS, INSERTED_ROWS, SMALL_TABLE_BYTES } from './limits.js';
 
 export interface DueTable {
-  /** As an SQL identifier. */
   readonly name: string;
-  /** Whether to vacuum it, or only to update its statistics. */
   readonly vacuum: boolean;
-  /** Whether it can wait until no request is open. */
   readonly canWait: boolean;
 }
 
@@ -18,7 +15,6 @@ interface Measure {
 const beyond = (count: string, { rows, share }: Measure): string =>
   `s.${count} > ${String(rows)} + ${String(share)} * greatest(c.reltuples, 0)`;
 
-/** @returns the smallest first */
 export async function dueTables(pglite: PGlite, smallBytes = SMALL_TABLE_BYTES): Promise<DueTable[]> {
   const { rows } = await pglite.query<DueTable>(
     `select name, dead as vacuum, bytes > ${String(smallBytes)} and not overdue as "canWait"

@@ -9,12 +9,10 @@ type LabelValues<Label extends string> = Readonly<Record<Label, readonly string[
 
 interface MetricOptions<Labels> {
   readonly name: string;
-  /** What is counted or measured, in one sentence. */
   readonly help: string;
   readonly labels: Labels;
 }
 
-/** The label value that replaces every undeclared one. */
 export const OTHER = 'other';
 
 /** Registers the metrics of one service for `GET /metrics`. Each method throws, and the start fails, if the name is taken. */

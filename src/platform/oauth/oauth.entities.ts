@@ -34,7 +34,6 @@ export interface StoredSignIn {
   expiresAt: Date;
 }
 
-/** The mapping of `StoredGrant`. */
 export function grantProperties(ownerColumn: string) {
   return {
     ownerId: p.uuid().primary().fieldName(ownerColumn),
@@ -48,7 +47,6 @@ export function grantProperties(ownerColumn: string) {
   };
 }
 
-/** The mapping of `StoredSignIn`. */
 export function signInProperties(ownerColumn: string) {
   return {
     stateDigest: p.text().primary(),

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { MAX_LIFETIME_SECONDS, MAX_SCOPE_LENGTH, MAX_TOKEN_LENGTH, REFRESH_MARGIN_MS } from './limits.js';
 
-/** The response of a token endpoint. */
 export interface ReceivedTokens {
   readonly accessToken: string;
   readonly refreshToken: string | undefined;

@@ -81,7 +81,6 @@ export class SignIns<SignIn extends StoredSignIn> {
     return taken && taken.signIn.expiresAt > this.clock.now() ? taken : null;
   }
 
-  /** Removes the sign-ins of an owner. */
   removeOpen(transaction: Transaction, organizationId: string, ownerId: string): Promise<void> {
     return this.removeBeyond(transaction, organizationId, ownerId, 0);
   }

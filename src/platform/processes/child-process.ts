@@ -8,11 +8,9 @@ import { processorTimeMs, readProcessTable } from './process-table.js';
 import type { Excess, ProcessWatch } from './process-watch.js';
 
 export interface ProcessEnd {
-  /** Null if a signal ended it. */
   readonly exitCode: number | null;
   /** The limit that it exceeded, for which it was killed. */
   readonly excess: Excess | null;
-  /** The signal that ended it, if any. */
   readonly signal?: NodeJS.Signals;
 }
 

@@ -20,7 +20,6 @@ export interface ProcessCommand {
   readonly boundsItself?: boolean;
 }
 
-/** The child cannot be started. */
 export class ProcessNotStarted extends Error {}
 
 /**

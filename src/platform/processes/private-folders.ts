@@ -19,7 +19,6 @@ export class PrivateFolders {
     return path;
   }
 
-  /** Removes the folder with its content. */
   async remove(id: string): Promise<void> {
     await rm(this.pathOf(id), { recursive: true, force: true, maxRetries: 3 });
   }

@@ -10,7 +10,6 @@ export interface ProcessEntry {
   readonly startTime: string;
 }
 
-/** Linux's unit of processor time. */
 const MS_PER_TICK = 10;
 
 /** A machine may have thousands of processes, so other work is handled between batches of them. */
@@ -32,7 +31,6 @@ function fieldsOf(pid: number): readonly string[] {
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 }
 
-/** Undefined for a process that has ended. */
 export function readProcess(pid: number): ProcessEntry | undefined {
   const [state, parent, group, session, ...others] = fieldsOf(pid);
   const startTime = others[15];

@@ -36,7 +36,6 @@ export function connectRedis(url: string, logger: Logger): Redis {
   return redis;
 }
 
-/** The health of the connection, which it closes with the process. */
 @Injectable()
 class RedisConnection extends HealthCheck implements OnApplicationShutdown {
   readonly name = 'redis';

@@ -2,7 +2,6 @@ import type { Clock } from '../clock/index.js';
 import { RunLog, type RunLogEntry, type RunLogWriter } from './run-log.js';
 import { ENDED_LOG_BYTES, ENDED_LOG_MS } from './limits.js';
 
-/** Called synchronously for each change of a log. */
 export interface LogListener {
   appended(entry: RunLogEntry): void;
   ended(): void;
@@ -19,7 +18,6 @@ export class MemoryRunLog extends RunLog {
     super();
   }
 
-  /** @param copy receives every entry of the log */
   open(runId: string, copy?: LogListener): MemoryLog {
     this.removeOld();
     const log = new MemoryLog({
@@ -59,10 +57,8 @@ export class MemoryRunLog extends RunLog {
   }
 }
 
-/** The log of one run. */
 export class MemoryLog implements RunLogWriter {
   bytes = 0;
-  /** The number of the last entry. */
   length = 0;
   private entries: RunLogEntry[] = [];
   /** The entries of an ended log as JSON outside the heap, where the garbage collector does not move and mark thousands of entries for minutes. */

@@ -22,9 +22,7 @@ import {
 interface Replica {
   readonly key: string;
   mode: 'open' | 'end' | 'lost';
-  /** The number of the last entry that Redis has confirmed. */
   confirmed: number;
-  /** The number of the last entry of the log. */
   last: number;
   pending: RunLogEntry[];
   /** Characters of the pending entries. */
@@ -33,7 +31,6 @@ interface Replica {
   expiresAt: number;
 }
 
-/** The part of one replica that is sent in a batch. */
 interface Part {
   readonly replica: Replica;
   readonly mode: Replica['mode'];
@@ -46,7 +43,6 @@ interface Part {
  */
 export class RedisReplication {
   private readonly open = new Set<Replica>();
-  /** Replicas with something to send. */
   private readonly dirty = new Set<Replica>();
   private size = 0;
   private sending: Promise<void> | undefined;
@@ -132,7 +128,6 @@ export class RedisReplication {
     await setTimeout(ms, undefined, { signal: this.pausing.signal }).catch(() => undefined);
   }
 
-  /** @returns whether Redis accepted the batch */
   private async sendBatch(): Promise<boolean> {
     if (this.redis.status !== 'ready') return false;
     const parts = [...this.dirty].map(partOf);

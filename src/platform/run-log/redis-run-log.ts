@@ -10,7 +10,6 @@ import { RunLog, type RunLogEntry, type RunLogWriter } from './run-log.js';
 import { COMMAND_MS, ENDED_LOG_MS } from './limits.js';
 
 export interface RedisRunLogOptions {
-  /** The prefix of every key. */
   readonly prefix: string;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -89,7 +89,6 @@ class RemoteLog {
     });
   }
 
-  /** Called when Redis may have new entries. */
   fetchMore(): void {
     this.announcement.resolve(undefined);
   }
@@ -147,7 +146,6 @@ class RemoteLog {
 
   /** Copies new entries: `all` of them or `some`; `none` if the log is missing or does not continue this copy. */
   private async fetch(): Promise<'all' | 'some' | 'none'> {
-    // The id after that of the last entry.
     const from = this.log.length === 0 ? '-' : `${this.log.length}-1`;
     const page = await this.redis.xrange(this.key, from, '+', 'COUNT', PAGE_ENTRIES);
     const exists = page.length > 0 || (await this.redis.exists(this.key)) === 1;

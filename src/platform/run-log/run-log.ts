@@ -12,7 +12,6 @@ export interface RunLogEntry {
 export interface RunLogWriter {
   /** Does nothing once the log is sealed, because all readers consider the run ended. */
   append(tag: string, data: string): void;
-  /** Readers end after the last entry. */
   end(): void;
 }
 

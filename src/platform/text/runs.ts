@@ -2,7 +2,6 @@
 export interface Run {
   readonly text: string;
   readonly at: number;
-  /** Whether it has only letters a to z and digits. */
   readonly isPlain: boolean;
 }
 

@@ -4,7 +4,6 @@ import { nextRun } from './runs.js';
 /** An indexed word, or two neighbouring letters of a script without spaces. */
 export interface Token {
   readonly form: string;
-  /** Its position in the folded text. */
   readonly at: number;
 }
 
@@ -83,7 +82,6 @@ function* tokensOfPiece({ text, at, unspaced }: Piece): Generator<Token> {
   else if (text.length <= MAX_FORM_LENGTH) yield { form: text, at };
 }
 
-/** The distinct words of the texts. */
 export function formsOf(...texts: readonly (string | null)[]): Set<string> {
   const forms = new Set<string>();
   for (const text of texts) {

@@ -1,7 +1,6 @@
 /** Invisible characters: spaces, controls, joiners and fillers, and the empty Braille pattern. */
 const UNSEEN = /[\p{Default_Ignorable_Code_Point}\p{C}\p{Z}\u2800]+/gu;
 
-/** Whether the text has only invisible characters. */
 export function isBlank(text: string): boolean {
   return text.replace(UNSEEN, '') === '';
 }

@@ -53,7 +53,6 @@ export class KeyFiles {
     return keyIn(this.nextFile, this.create(this.nextFile));
   }
 
-  /** Replaces the first key with the second. */
   promoteNext(): void {
     try {
       renameSync(this.nextFile, this.file);

@@ -35,12 +35,10 @@ export class MasterKeys {
     return new MasterKeys(files.read(), files);
   }
 
-  /** The key that encrypts. */
   get current(): MasterKey {
     return this.#keys[0];
   }
 
-  /** The key of this id, if this process has it. */
   find(id: string): MasterKey | undefined {
     return this.#keys.find((key) => key.id === id);
   }
@@ -87,7 +85,6 @@ export class MasterKeys {
     this.#isRotating = false;
   }
 
-  /** Whether the keys are the operator's settings. */
   get areSettings(): boolean {
     return this.#files === undefined;
   }

@@ -6,15 +6,12 @@ import { type Resealed, reseal, type SecretRow } from './secrets.sql.js';
 import { StoredSecret } from './vault.schema.js';
 
 export interface RotationResult {
-  /** Secrets that this rotation encrypted with the current key. */
   readonly rotated: number;
   /** The id of the current master key, which does not reveal it. */
   readonly keyId: string;
-  /** Secrets that are still encrypted with another key. */
   readonly remaining: number;
   /** The first secrets that no key here decrypts, as `organization/record/field`. */
   readonly unreadable?: readonly string[];
-  /** What the operator should do next, if anything. */
   readonly hint?: string;
 }
 
@@ -59,7 +56,6 @@ export class RotateSecrets {
     return this.running;
   }
 
-  /** Ends a running rotation after its current batch. */
   async stop(): Promise<void> {
     this.stopping = true;
     await this.running?.catch(() => undefined);
@@ -108,7 +104,6 @@ export class RotateSecrets {
     }
   }
 
-  /** The next secrets of other keys, in the order of their places. */
   private othersAfter(last: SecretRow | undefined): Promise<SecretRow[]> {
     const where = { keyId: { $ne: this.masterKeys.current.id }, ...(last && placedAfter(last)) };
     const orderBy = [{ organizationId: 'asc' }, { recordId: 'asc' }, { field: 'asc' }] as const;

@@ -27,7 +27,6 @@ export function seal(key: Buffer, plaintext: Buffer, context: Buffer): Buffer {
   return Buffer.concat([nonce, encrypt(key, nonce, plaintext, context)]);
 }
 
-/** @throws Error as `decrypt` */
 export function open(key: Buffer, box: Buffer, context: Buffer): Buffer {
   return decrypt(key, box.subarray(0, NONCE_BYTES), box.subarray(NONCE_BYTES), context);
 }

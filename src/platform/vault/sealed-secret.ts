@@ -6,7 +6,6 @@ import { decrypt, encrypt, NONCE_BYTES } from './sealed-box.js';
 /** The place of a secret. A ciphertext can be decrypted only for the place for which it was encrypted. */
 export interface SecretRef {
   readonly organizationId: string;
-  /** The record that owns the secret (an agent, an integration). */
   readonly recordId: string;
   /** The name of the secret within its record, such as `provider.apiKey`. */
   readonly field: string;
@@ -15,7 +14,6 @@ export interface SecretRef {
 /** A stored secret cannot be decrypted. The message is for the log: it names the place, never the content. */
 export class SecretUnreadable extends Error {}
 
-/** A stored secret: the columns of its row besides its place. */
 export interface SealedSecret {
   readonly ciphertext: Buffer;
   readonly nonce: Buffer;

@@ -5,10 +5,8 @@
 import { type SqlExecutor, statement } from '../database/index.js';
 import type { SealedSecret, SecretRef } from './sealed-secret.js';
 
-/** A secret with its place. */
 export type SecretRow = SecretRef & SealedSecret;
 
-/** A secret that was encrypted with another key. */
 export interface Resealed {
   readonly was: SecretRow;
   readonly sealed: SealedSecret;

@@ -1,7 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import { type ContextSchema, migration } from '../database/index.js';
 
-/** A stored secret: its place and the result of `sealSecret`. */
 export const StoredSecret = defineEntity({
   name: 'StoredSecret',
   tableName: 'secrets',

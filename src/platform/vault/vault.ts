@@ -15,7 +15,6 @@ export class Vault {
     private readonly clock: Clock,
   ) {}
 
-  /** Stores or replaces the secret in the caller's transaction. */
   async put({ em }: Transaction, ref: SecretRef, plaintext: string): Promise<void> {
     // The key is chosen in the same step in which the row is sent, so a rotation that begins later finds the row.
     const sealed = sealSecret(this.masterKeys.current, ref, Buffer.from(plaintext, 'utf8'));
@@ -49,7 +48,6 @@ export class Vault {
     if (refs.length > 0) await em.nativeDelete(StoredSecret, { $or: refs.map(placed) });
   }
 
-  /** Removes all secrets of a record. */
   async removeRecord({ em }: Transaction, organizationId: string, recordId: string): Promise<void> {
     await em.nativeDelete(StoredSecret, { organizationId, recordId });
   }
