@@ -4,6 +4,6 @@ import { IndexModule } from './index/index.module.js';
 import { UploadsModule } from './uploads/uploads.module.js';
 import { WebsiteModule } from './website/website.module.js';
 
-/** What agents know: websites, drive files and uploads, indexed and searched. */
+/** The knowledge of agents: websites, drive files and uploads, indexed and searched. */
 @Module({ imports: [WebsiteModule, DriveModule, UploadsModule, IndexModule], exports: [IndexModule] })
 export class KnowledgeModule {}

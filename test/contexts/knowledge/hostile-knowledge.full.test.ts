@@ -67,14 +67,14 @@ const obedient: ModelScript = (exchange, wire) => {
   const read = results.map(({ output }) => output).join('\n');
   if (results.length === 0)
     return answers({ calls: [{ id: 'first', name: 'knowledge_search', input: { query: 'refunds' } }] })(exchange, wire);
-  const told = [...read.matchAll(/CALL ([\w-]+) (\{[^{}]*\})/g)];
-  if (results.length === 1 && told.length > 0) {
-    const calls = told.map(([, name = '', input = ''], index) => ({
-      id: `told-${index}`,
+  const calls = [...read.matchAll(/CALL ([\w-]+) (\{[^{}]*\})/g)];
+  if (results.length === 1 && calls.length > 0) {
+    const requests = calls.map(([, name = '', input = ''], index) => ({
+      id: `call-${index}`,
       name,
       input: JSON.parse(input) as object,
     }));
-    return answers({ calls })(exchange, wire);
+    return answers({ calls: requests })(exchange, wire);
   }
   const words = [...read.matchAll(/SAY (.*)$/gm)].map(([, text = '']) => text.replaceAll('SECRETS', 'what-i-know'));
   return says(words.join('\n') || 'Nothing.')(exchange, wire);
@@ -135,10 +135,10 @@ describe.each(AGENT_WIRES)('hostile pages and files, read by a model on $provide
     expect([status, body.run.status]).toEqual([200, 'completed']);
 
     const called = body.message?.toolCalls ?? [];
-    const [first, ...told] = called;
+    const [first, ...instructed] = called;
     expect(first).toMatchObject({ name: 'knowledge_search', status: 'completed' });
-    expect(told.length).toBeGreaterThanOrEqual(5);
-    for (const { name, status: outcome, output } of told) {
+    expect(instructed.length).toBeGreaterThanOrEqual(5);
+    for (const { name, status: outcome, output } of instructed) {
       if (['knowledge_search', 'mcp__crm__look'].includes(name)) continue;
       expect([name, outcome, output]).toEqual([name, 'failed', expect.stringContaining(`no tool named ${name}`)]);
     }

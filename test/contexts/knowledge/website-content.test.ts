@@ -147,7 +147,7 @@ describe('the same text', () => {
 });
 
 describe('a canonical address', () => {
-  it('that every page has by mistake excludes none of them, and their reasons say so', async () => {
+  it('that every page has by mistake excludes none of them, and their reasons name it', async () => {
     const links = Array.from({ length: 8 }, (_none, number) => `/p/${number}`);
     const page = (text: string): string =>
       `<html><head><title>T</title><link rel="canonical" href="${site.url('/')}"></head><body><main><p>${text}</p>${links.map((link) => `<a href="${link}">x</a>`).join('')}</main></body></html>`;

@@ -33,7 +33,7 @@ export interface BlockPlace {
 
 /** Metadata of an HTML page. URLs are absolute and without fragment. */
 export interface PageFacts {
-  /** Of `a` and `area` elements, in order, each once. Without those with `rel=nofollow`; empty if the page's robots tag says nofollow. */
+  /** Of `a` and `area` elements, in order, each once. Without those with `rel=nofollow`; empty if the page's robots tag has nofollow. */
   readonly links: readonly string[];
   readonly canonical: string | null;
   /** `<meta name=robots>` forbids indexing. */

@@ -127,7 +127,7 @@ describe('a page', () => {
     ['86400', 3_600_000],
     ['Thu, 01 Jan 2026 00:00:30 GMT', 30_000],
     ['retry', null],
-  ])('is retried when the server says: %s', async (header, ms) => {
+  ])('is retried after the Retry-After header: %s', async (header, ms) => {
     bench.canary.respond(answer(503, { 'retry-after': header }));
     expect(await fetchPage('/', {}, { clock: new ManualClock() })).toMatchObject({ kind: 'retry', retryAfterMs: ms });
   });
@@ -165,7 +165,7 @@ describe('a page', () => {
       const page = await fetchPage();
       expect(page).toMatchObject({ kind: 'skipped' });
       expect(page.kind === 'skipped' && page.reason).toMatch(/^The server sends another type: [\w/+.-]+\.$/);
-      await until(() => bench.canary.requests.at(-1)?.socket.destroyed === true, 'the body to be given up');
+      await until(() => bench.canary.requests.at(-1)?.socket.destroyed === true, 'the body to be discarded');
       expect(written).toBeLessThan(20 * 1024 * 1024);
     },
   );
@@ -318,7 +318,7 @@ describe('a server that does something wrong', () => {
     await until(async () => {
       await clock.advance(1_000);
       return given !== undefined;
-    }, 'the page to be given up');
+    }, 'the page to time out');
     expect(given).toEqual({ kind: 'retry', reason: 'The server did not answer in time.', retryAfterMs: null });
     expect(clock.monotonic()).toBeLessThanOrEqual(60_000);
   });
@@ -341,10 +341,10 @@ describe('a server that does something wrong', () => {
         response.writeHead(200, { 'content-length': '100' }).write('half', () => response.destroy()),
     ],
     [
-      'says a length that is too long',
+      'declares a length that is too long',
       (request) => request.socket.end('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nshort'),
     ],
-    ['says a length that is none', (request) => request.socket.end('HTTP/1.1 200 OK\r\ncontent-length: -1\r\n\r\nx')],
+    ['declares an invalid length', (request) => request.socket.end('HTTP/1.1 200 OK\r\ncontent-length: -1\r\n\r\nx')],
     ['speaks no HTTP', (request) => request.socket.end('SSH-2.0-server\r\n')],
     [
       'sends headers without end',
@@ -358,7 +358,7 @@ describe('a server that does something wrong', () => {
       },
     ],
     ['closes the connection', (request) => request.socket.destroy()],
-    ['is not compressed as it says', answer(200, { 'content-encoding': 'gzip' }, 'no gzip')],
+    ['is not compressed as declared', answer(200, { 'content-encoding': 'gzip' }, 'no gzip')],
   ])('%s: later', async (_what, listener) => {
     bench.canary.respond(listener);
     const page = await fetchPage();

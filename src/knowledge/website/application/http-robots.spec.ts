@@ -80,7 +80,7 @@ describe('a robots.txt file', () => {
     ],
     ['is no HTTP', (request) => request.socket.end('nonsense\r\n')],
     [
-      'is not compressed as it says',
+      'is not compressed as declared',
       (_request, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end('x'),
     ],
   ])('that %s closes the site', async (_what, listener) => {

@@ -321,7 +321,7 @@ describe('a hostile sitemap', () => {
     await until(async () => {
       await clock.advance(1_000);
       return found !== undefined;
-    }, 'the sitemaps to be given up');
+    }, 'the sitemaps to time out');
     expect(clock.monotonic()).toBeLessThanOrEqual(130_000);
     expect(bench.canary.requests.length - before).toBeLessThanOrEqual(6);
   });

@@ -1,7 +1,7 @@
 import { MAX_CRAWL_DELAY_MS, MAX_LOCATION_LENGTH, MAX_ROBOTS_SITEMAPS, PRODUCT_TOKEN } from '../limits.js';
 import type { PathRule } from './path-rules.js';
 
-/** What a robots.txt file says to one crawler. */
+/** The rules of a robots.txt file for one crawler. */
 export interface RobotsFile {
   readonly rules: readonly PathRule[];
   /** At most 30 s; 0 where there is none. */
@@ -20,7 +20,7 @@ interface Group {
 type Line = readonly [name: string, value: string];
 
 /**
- * @param content the beginning of the file; bytes are kept, because only the site knows the encoding of its paths
+ * @param content the beginning of the file; bytes are kept, because the encoding of the site's paths is unknown
  * @param token of the crawler, in lower case
  */
 export function readRobotsFile(content: Buffer, token: string): RobotsFile {

@@ -10,7 +10,7 @@ export interface UnreadOrigin extends CrawlKey {
   readonly sitemaps: UnreadSitemaps | null;
 }
 
-/** What a crawl knows of the origins of its sites: which sitemaps it has yet to read, and what is boilerplate. */
+/** The origins of a crawl's sites: their unread sitemaps and their boilerplate. */
 @Injectable()
 export class CrawlOrigins {
   constructor(private readonly database: Database) {}

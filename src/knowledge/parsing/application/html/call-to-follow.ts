@@ -16,7 +16,7 @@ const FIRST = /^(?:download|click|apply|register|sign up|télécharger|descargar
 const LAST = /\b(?:here|hier|ici|aquí|здесь)$/i;
 const UNSPACED = /こちら|ここ|这里|此处|點擊|点击|下载|下載|ダウンロード/;
 
-/** Whether a link's text, such as "click here", says nothing about its target. */
+/** Whether a link's text, such as "click here", does not describe its target. */
 export function isCallToFollow(text: string): boolean {
   const plain = text.replace(/[^\p{L}\p{N}\s]+/gu, ' ').trim();
   if (plain.length > 60) return false;

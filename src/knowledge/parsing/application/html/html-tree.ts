@@ -201,7 +201,7 @@ export function isHidden({ attributes }: HtmlElement): boolean {
   return style !== undefined && /(?:display\s*:\s*none|visibility\s*:\s*hidden)/i.test(style.slice(0, 2_000));
 }
 
-/** Whether a click shows the element, as far as its start tag and the elements before it tell. */
+/** Whether a click shows the element, judged by its start tag and the elements before it. */
 function isPanel(element: HtmlElement, parent: HtmlElement): boolean {
   if (element.name === 'dialog' || /^(?:tabpanel|dialog)$/.test(element.role)) return true;
   if (element.attributes['popover'] !== undefined) return true;

@@ -3,7 +3,7 @@ import { read } from '../../../../../test/support/documents.js';
 import { type PdfFont, type PdfLine, pdfOf } from '../../../../../test/support/pdf-writer.js';
 
 const WORDS = 'the harbour opens early and the ferry sails on';
-/** A paragraph that says which one it is, in lines of the usual distance. */
+/** A paragraph with its number in the text, in lines of the usual distance. */
 const paragraph = (name: string, y: number, { lines = 3, x = 50, end = '.' } = {}): readonly PdfLine[] =>
   Array.from({ length: lines }, (_, at) => ({
     text: `${name}${at} ${WORDS}${at === lines - 1 ? end : ''}`,
