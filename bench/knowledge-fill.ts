@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import type * as ChunkTermsModule from '../src/knowledge/index/domain/chunk-terms.ts';
-import type * as IndexedScopeModule from '../src/knowledge/index/persistence/indexed-scope.ts';
 import type * as PostingsModule from '../src/knowledge/index/persistence/postings.sql.ts';
 import type * as DatabaseModule from '../src/platform/database/index.ts';
 import type { SqlExecutor } from '../src/platform/database/index.ts';
@@ -61,7 +60,6 @@ async function insertDocuments(
   documents: readonly FilledDocument[],
 ): Promise<void> {
   const { TermAnalyzer } = await built<typeof ChunkTermsModule>('knowledge/index/domain/chunk-terms.js');
-  const { indexedScope } = await built<typeof IndexedScopeModule>('knowledge/index/persistence/indexed-scope.js');
   const { statement } = await built<typeof DatabaseModule>('platform/database/index.js');
   const { insertTerms, reserveNumbers, TERMS, termParameters } = await built<typeof PostingsModule>(
     'knowledge/index/persistence/postings.sql.js',
@@ -79,12 +77,12 @@ async function insertDocuments(
   );
   const analyzer = new TermAnalyzer('en');
   const chunks = documents.flatMap(({ id, title, chunks: own }) =>
-    own.map((chunk) => ({ chunk: { ...chunk, document: id }, terms: analyzer.termsOf({ title, ...chunk }) })),
+    own.map((chunk) => ({ chunk: { ...chunk, document: id }, terms: analyzer.termsOf(title, chunk) })),
   );
   const partition = await reserveNumbers(
     database,
     { organizationId, agentId },
-    { scope: indexedScope(null), chunks: chunks.length, language: 'en' },
+    { scope: null, chunks: chunks.length, language: 'en' },
   );
   const numbered = chunks.map(({ chunk, terms }, index) => ({ number: partition.firstNumber + index, terms, chunk }));
   const rows = numbered.map(({ chunk, number, terms }) => ({ ...chunk, number, length: terms.length }));

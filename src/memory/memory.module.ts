@@ -6,7 +6,6 @@ import { ModelsModule } from '../models/index.js';
 import { JobsModule } from '../platform/jobs/index.js';
 import { EmbedMemories } from './application/embed-memories.js';
 import { EraseMemories } from './application/erase-memories.js';
-import { MemoryAudit } from './application/memory-audit.js';
 import { RecallMemories } from './application/memory.prompt-source.js';
 import { MemoryTools } from './application/memory.tool-source.js';
 import { OwnerQueue } from './application/owner-queue.js';
@@ -18,8 +17,6 @@ import { SearchMemories } from './application/search-memories.js';
 import { MemoriesController } from './http/memories.controller.js';
 import { embedMemories } from './jobs/embed-memories.definition.js';
 import { EmbedMemoriesJob } from './jobs/embed-memories.job.js';
-import { LeftBehindMemoriesRepository } from './persistence/left-behind-memories.repository.js';
-import { MemoryVectorsRepository } from './persistence/memory-vectors.repository.js';
 import { MemoryRepository } from './persistence/memory.repository.js';
 
 /** Long-term memory: what agents note about their users. */
@@ -27,10 +24,8 @@ import { MemoryRepository } from './persistence/memory.repository.js';
   imports: [AccessModule, AgentsModule, ModelsModule, UserKeysModule, JobsModule.define(embedMemories)],
   controllers: [MemoriesController],
   providers: [
-    ...[MemoryRepository, MemoryVectorsRepository, LeftBehindMemoriesRepository],
-    ...[SaveMemory, SearchMemories, OwnerQueue, QueueEmbedding, EmbedMemories, EmbedMemoriesJob],
-    ...[ReadMemories, EraseMemories, MemoryAudit, RemoveLeftBehindMemories],
-    ...[RecallMemories, MemoryTools],
+    ...[MemoryRepository, OwnerQueue, QueueEmbedding, EmbedMemories, EmbedMemoriesJob],
+    ...[SaveMemory, SearchMemories, ReadMemories, EraseMemories, RemoveLeftBehindMemories, RecallMemories, MemoryTools],
   ],
   exports: [RecallMemories, MemoryTools],
 })

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Exchange, FakeUpstream } from './fake-upstream.js';
 
-/** Words of one meaning: their vectors are the same, so that what shares no word can still be found. */
+/** Words with the same meaning have the same vector, so that texts without a common word can be found. */
 const SYNONYMS = [
   ['car', 'automobile', 'vehicle', 'auto'],
   ['doctor', 'physician', 'medic'],
@@ -9,7 +9,7 @@ const SYNONYMS = [
   ['holiday', 'vacation', 'leave'],
 ];
 
-/** What is done with a request in place of an answer; false leaves it to the server. */
+/** Handles a request; returns false to let the server answer it. */
 export type EmbeddingFault = (exchange: Exchange, request: EmbeddingRequest) => boolean;
 
 export interface EmbeddingRequest {
@@ -17,14 +17,14 @@ export interface EmbeddingRequest {
   readonly texts: readonly string[];
 }
 
-/** Speaks the embeddings API of OpenAI: a vector is the sum of its text's words. */
+/** A server with the embeddings API of OpenAI. A vector is the sum of the vectors of its text's words. */
 export class EmbeddingServer {
   readonly requests: EmbeddingRequest[] = [];
-  /** Texts for which vectors were answered, in order. */
+  /** Texts for which vectors were returned, in order. */
   readonly embedded: string[] = [];
   dimensions = 64;
   fault: EmbeddingFault = () => false;
-  /** What texts mean, in place of the sum of their words. */
+  /** Replaces the sum of the words as the meaning of a text. */
   meaningOf: ((text: string) => readonly number[]) | undefined;
 
   private constructor(private readonly upstream: FakeUpstream) {}
@@ -40,7 +40,7 @@ export class EmbeddingServer {
     return `${this.upstream.url}/v1`;
   }
 
-  /** What a service needs to use it. */
+  /** The environment of a service that uses it. */
   get environment(): Record<string, string> {
     return { EMBEDDINGS_BASE_URL: this.baseUrl, EMBEDDINGS_MODEL: 'test-1' };
   }
@@ -49,7 +49,7 @@ export class EmbeddingServer {
     return this.upstream.requests;
   }
 
-  /** How often a text that holds these words was embedded. */
+  /** How often a text with these words was embedded. */
   timesEmbedded(words: string): number {
     return this.embedded.filter((text) => text.includes(words)).length;
   }
@@ -71,13 +71,13 @@ export class EmbeddingServer {
   }
 }
 
-/** An answer with these vectors, as the API has it. */
+/** The API's response with these vectors. */
 export function answerOf(vectors: readonly (readonly number[])[]): object {
   const data = vectors.map((embedding, index) => ({ object: 'embedding', index, embedding }));
   return { object: 'list', data, model: 'test', usage: { prompt_tokens: 1, total_tokens: 1 } };
 }
 
-/** Of length 1; other models have other vectors for the same words. */
+/** Has length 1. Other models have other vectors for the same words. */
 export function vectorOf(text: string, dimensions: number, model = 'test-1'): number[] {
   const vector = new Array<number>(dimensions).fill(0);
   for (const word of text.toLowerCase().match(/\p{L}+/gu) ?? []) {

@@ -1,3 +1,4 @@
+import { Module } from '@nestjs/common';
 import { AccessModule } from '../../access/index.js';
 import { AgentsModule } from '../../agents/index.js';
 import { ModelsModule } from '../../models/index.js';
@@ -9,7 +10,6 @@ import { DocumentIndex } from './application/indexing/document-index.js';
 import { DocumentWriter } from './application/indexing/document-writer.js';
 import { EmbeddingQueue } from './application/indexing/embedding-queue.js';
 import { KnowledgeSearchTool } from './application/knowledge-search.tool-source.js';
-import { Candidates } from './application/search/candidates.js';
 import { KeywordSearch } from './application/search/keyword-search.js';
 import { RemoveDocumentsOfDeletedAgents } from './application/remove-documents-of-deleted-agents.js';
 import { SearchKnowledge } from './application/search/search-knowledge.js';
@@ -22,24 +22,16 @@ import { MaintainPostings, maintainPostings } from './jobs/maintain-postings.job
 import { DocumentRepository } from './persistence/document.repository.js';
 import { EmbeddingLeaseRepository } from './persistence/embedding-lease.repository.js';
 import { EmbeddingModelRepository } from './persistence/embedding-model.repository.js';
-import { DeletedAgentsRepository } from './persistence/deleted-agents.repository.js';
 import { VectorTable } from './persistence/vector-table.js';
 import { VectorRepository } from './persistence/vector.repository.js';
-import { Module } from '@nestjs/common';
 
-const documents = [
-  DocumentRepository,
-  DocumentWriter,
-  DocumentIndex,
-  DeletedAgentsRepository,
-  RemoveDocumentsOfDeletedAgents,
-];
+const documents = [DocumentRepository, DocumentWriter, DocumentIndex, RemoveDocumentsOfDeletedAgents];
 const vectors = [VectorTable, VectorRepository, EmbeddingModelRepository, EmbeddingLeaseRepository];
 const embeddings = [EmbeddingModels, EmbedAgent, SemanticSearchState, EmbeddingQueue];
-const search = [Candidates, KeywordSearch, VectorSearch, SearchKnowledge];
+const search = [KeywordSearch, VectorSearch, SearchKnowledge];
 const processors = [EmbedChunks, EmbedMissing, MaintainPostings];
 
-/** Blocks to chunks, their words and their vectors; and the search over them. */
+/** Turns the blocks of documents into chunks with terms and vectors, and searches them. */
 @Module({
   imports: [AccessModule, AgentsModule, ModelsModule, JobsModule.define(embedChunks, embedMissing, maintainPostings)],
   controllers: [SearchController],

@@ -1,16 +1,16 @@
 import { Injectable } from '@nestjs/common';
 import { EmbeddingModel, EmbedTexts } from '../../models/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
-import type { MemoryOwner } from '../domain/memory.js';
+import type { Memory, MemoryOwner } from '../domain/memory.js';
 import { packVector } from '../domain/vector.js';
 import { EMBEDDED_AT_ONCE } from '../limits.js';
-import { type EmbeddableMemory, MemoryVectorsRepository } from '../persistence/memory-vectors.repository.js';
+import { MemoryRepository } from '../persistence/memory.repository.js';
 
 /** Embeds the memories of a user that have no vector of the current model. No connection or lock is held while the endpoint works. */
 @Injectable()
 export class EmbedMemories {
   constructor(
-    private readonly vectors: MemoryVectorsRepository,
+    private readonly memories: MemoryRepository,
     private readonly texts: EmbedTexts,
     private readonly endpoint: EmbeddingModel,
     private readonly logger: Logger,
@@ -22,7 +22,7 @@ export class EmbedMemories {
     if (model === undefined) return;
     let previousFirst: string | undefined;
     for (;;) {
-      const memories = await this.vectors.findUnembedded(owner, model, EMBEDDED_AT_ONCE);
+      const memories = await this.memories.findUnembedded(owner, model, EMBEDDED_AT_ONCE);
       const first = memories[0]?.id;
       // The same first memory again: its text changed while it was embedded, and that save has enqueued another job.
       if (first === undefined || first === previousFirst) return;
@@ -35,24 +35,18 @@ export class EmbedMemories {
   private async embed(
     owner: MemoryOwner,
     model: string,
-    memories: readonly EmbeddableMemory[],
+    memories: readonly Pick<Memory, 'id' | 'text'>[],
     signal: AbortSignal,
   ): Promise<boolean> {
-    const { embedded, failure } = await this.texts.execute(
-      model,
-      memories.map(({ text }) => text),
-      signal,
-    );
+    const texts = memories.map(({ text }) => text);
+    const { embedded, failure } = await this.texts.execute(model, texts, signal);
     const packed = embedded.flatMap(({ position, vector }) => {
       const memory = memories[position];
       return memory ? [{ ...memory, vector: vector === null ? null : packVector(vector) }] : [];
     });
-    if (packed.length > 0) await this.vectors.save(owner, model, packed);
-    if (failure)
-      this.logger.warn(
-        { model, failure: failure.kind },
-        'The embedding endpoint failed: memories without vectors are found by words only',
-      );
+    if (packed.length > 0) await this.memories.saveVectors(owner, model, packed);
+    const message = 'The embedding endpoint failed: memories without vectors are found by words only';
+    if (failure) this.logger.warn({ model, failure: failure.kind }, message);
     return failure === undefined;
   }
 }

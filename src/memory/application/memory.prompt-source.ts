@@ -27,22 +27,13 @@ export class RecallMemories extends PromptSource {
       const { memories, total } = await this.memories.mostUseful(owner, MAX_RECALLED, MAX_RECALLED_SOURCE);
       if (memories.length === 0) return [];
       const { text, shown } = recalledSummary(memories, total, this.clock.now());
-      run.steps.push({
-        ...{
-          id: newId(),
-          type: 'memory',
-          name: 'memory_recall',
-          startedAt: stopwatch.startedAt,
-          latencyMs: stopwatch.elapsedMs(),
-        },
-        ...{ input: null, output: { shown, total, text }, error: null },
-      });
+      const timing = { startedAt: stopwatch.startedAt, latencyMs: stopwatch.elapsedMs() };
+      const result = { input: null, output: { shown, total, text }, error: null };
+      run.steps.push({ id: newId(), type: 'memory', name: 'memory_recall', ...timing, ...result });
       return [text];
     } catch (error) {
-      this.logger.warn(
-        { err: error, runId: run.runId },
-        'The memories of a user could not be read: the run continues without them',
-      );
+      const message = 'The memories of a user could not be read: the run continues without them';
+      this.logger.warn({ err: error, runId: run.runId }, message);
       return [];
     }
   }

@@ -1,20 +1,22 @@
 import { Injectable } from '@nestjs/common';
+import type { ApiKeyPrincipal } from '../../access/index.js';
+import { Logger } from '../../platform/telemetry/index.js';
 import type { Memory, MemoryOwner } from '../domain/memory.js';
 import { MemoryRepository } from '../persistence/memory.repository.js';
-import { type Auditor, MemoryAudit } from './memory-audit.js';
 
-/** Lists a user's memories and logs who read them. */
+/** Lists a user's memories, and logs who read them. */
 @Injectable()
 export class ReadMemories {
   constructor(
     private readonly memories: MemoryRepository,
-    private readonly audit: MemoryAudit,
+    private readonly logger: Logger,
   ) {}
 
   /** The most recently saved first. */
-  async execute(owner: MemoryOwner, by: Auditor): Promise<Memory[]> {
+  async execute({ keyId, memberId }: ApiKeyPrincipal, owner: MemoryOwner): Promise<Memory[]> {
     const memories = (await this.memories.list(owner)).sort(newestFirst);
-    this.audit.read(owner, by, memories.length);
+    const record = { audit: 'memories_read', ...owner, keyId, memberId, memories: memories.length };
+    this.logger.info(record, 'The memories of a user were read');
     return memories;
   }
 }

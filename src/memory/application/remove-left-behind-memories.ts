@@ -1,13 +1,14 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { type AgentDataHolder, AgentDataHolders, type DeletedAgent } from '../../agents/index.js';
+import { Database } from '../../platform/database/index.js';
 import { REMOVED_AT_ONCE } from '../limits.js';
-import { LeftBehindMemoriesRepository } from '../persistence/left-behind-memories.repository.js';
+import { DELETED_AGENTS, REMOVE_SOME_OF_DELETED_AGENT } from '../persistence/memories.sql.js';
 
-/** Removes the memories of deleted agents. */
+/** Removes the memories of deleted agents of all organizations. */
 @Injectable()
 export class RemoveLeftBehindMemories implements AgentDataHolder, OnModuleInit {
   constructor(
-    private readonly memories: LeftBehindMemoriesRepository,
+    private readonly database: Database,
     private readonly holders: AgentDataHolders,
   ) {}
 
@@ -16,11 +17,12 @@ export class RemoveLeftBehindMemories implements AgentDataHolder, OnModuleInit {
   }
 
   leftBehind(): Promise<readonly DeletedAgent[]> {
-    return this.memories.deletedAgents();
+    return DELETED_AGENTS.run(this.database, {});
   }
 
   async remove(agent: DeletedAgent, signal: AbortSignal): Promise<void> {
+    const some = { ...agent, limit: REMOVED_AT_ONCE };
     do signal.throwIfAborted();
-    while (await this.memories.removeSome(agent, REMOVED_AT_ONCE));
+    while ((await REMOVE_SOME_OF_DELETED_AGENT.run(this.database, some)).length === REMOVED_AT_ONCE);
   }
 }

@@ -7,8 +7,8 @@ import { commonTerms, estimatedShare, packTerms, type PackedTerms } from '../dom
 import type { SavedMemory } from '../domain/saved-memory.js';
 import { isSimilar, saysTheSame } from '../domain/similarity.js';
 import { termsOf } from '../domain/terms.js';
-import { MAX_MEMORIES, MAX_SIMILAR_COMPARED, MAX_SIMILAR_TOLD, SIMILAR_SHARE } from '../limits.js';
-import { MemoryRepository, type MemoryText } from '../persistence/memory.repository.js';
+import { MAX_MEMORIES, MAX_SIMILAR_COMPARED, MAX_SIMILAR_SHOWN, SIMILAR_SHARE } from '../limits.js';
+import { MemoryRepository } from '../persistence/memory.repository.js';
 import { OwnerQueue } from './owner-queue.js';
 import { QueueEmbedding } from './queue-embedding.js';
 
@@ -33,38 +33,39 @@ export class SaveMemory {
     private readonly clock: Clock,
   ) {}
 
-  /** @throws the reason of `signal` if it aborts before the save starts */
-  execute(owner: MemoryOwner, memory: MemoryToSave, signal: AbortSignal): Promise<SavedMemory> {
-    const save = (): Promise<SavedMemory> =>
+  /** @returns null if no memory, or more than one, has the given code. @throws the reason of `signal` if it aborts before the save starts */
+  execute(owner: MemoryOwner, memory: MemoryToSave, signal: AbortSignal): Promise<SavedMemory | null> {
+    const save = (): Promise<SavedMemory | null> =>
       this.database.transaction((transaction) => this.save(transaction, owner, memory));
     return this.owners.run(owner, save, signal);
   }
 
-  private async save(
-    transaction: Transaction,
-    owner: MemoryOwner,
-    { text, replaces }: MemoryToSave,
-  ): Promise<SavedMemory> {
+  private async save(transaction: Transaction, owner: MemoryOwner, memory: MemoryToSave): Promise<SavedMemory | null> {
+    const { text, replaces } = memory;
     const terms = packTerms(termsOf(text));
     await this.memories.lock(transaction, owner);
     const [corrected, ...others] =
       replaces === null ? [] : await this.memories.findByCode(transaction, owner, replaces);
-    if (replaces !== null && (!corrected || others.length > 0)) return { outcome: 'unknown_code' };
+    if (replaces !== null && (!corrected || others.length > 0)) return null;
     const candidates = await this.findSimilar(transaction, owner, terms);
     const same = candidates.find((memory) => memory.id !== corrected?.id && saysTheSame(memory.text, text));
     const before = corrected ?? same;
     const at = this.clock.now();
     // A correction gets a new code: a model that only knows the former code has not read the new text.
     const id = same && !corrected ? same.id : newId();
-    const memory = { id, text, createdAt: before?.createdAt ?? at, updatedAt: at };
-    await this.write(transaction, owner, { id, text, terms, at }, before);
+    const saved = { id, text, createdAt: before?.createdAt ?? at, updatedAt: at };
+    if (before) await this.memories.replace(transaction, owner, before.id, { id, text, terms, at });
+    else {
+      await this.memories.insert(transaction, owner, { id, text, terms, at });
+      await this.memories.removeLeastUseful(transaction, owner, id, MAX_MEMORIES - 1);
+    }
     // The corrected text now says the same as another memory.
     if (corrected && same) await this.memories.remove(transaction, owner, same.id);
     await this.queue.addIn(transaction, owner);
     const similar = candidates
       .filter((other) => other.id !== before?.id && other.id !== same?.id)
-      .slice(0, MAX_SIMILAR_TOLD);
-    return before ? { outcome: 'replaced', memory, before, similar } : { outcome: 'saved', memory, similar };
+      .slice(0, MAX_SIMILAR_SHOWN);
+    return { memory: saved, replaced: before, similar };
   }
 
   /** The memories that are similar to a text, most similar first. */
@@ -75,33 +76,15 @@ export class SaveMemory {
       .sort((left, right) => right.share - left.share)
       .slice(0, MAX_SIMILAR_COMPARED);
     if (nearest.length === 0) return [];
-    const compared = await this.memories.findWithTerms(
-      transaction,
-      owner,
-      nearest.map(({ id }) => id),
-    );
+    const ids = nearest.map(({ id }) => id);
+    const compared = await this.memories.findWithTerms(transaction, owner, ids);
     return compared
-      .map(({ terms: stored, ...memory }) => ({
-        memory,
-        overlap: { common: commonTerms(stored, terms), stored: stored.length, saved: terms.length },
-      }))
+      .map(({ terms: stored, ...memory }) => {
+        const common = commonTerms(stored, terms);
+        return { memory, overlap: { common, stored: stored.length, saved: terms.length } };
+      })
       .filter(({ overlap }) => isSimilar(overlap))
       .sort((left, right) => right.overlap.common / right.overlap.stored - left.overlap.common / left.overlap.stored)
       .map(({ memory }) => memory);
-  }
-
-  /** @param before the memory that it replaces */
-  private async write(
-    transaction: Transaction,
-    owner: MemoryOwner,
-    memory: MemoryText,
-    before: Memory | undefined,
-  ): Promise<void> {
-    if (before) {
-      await this.memories.replace(transaction, owner, before.id, memory);
-      return;
-    }
-    await this.memories.insert(transaction, owner, memory);
-    await this.memories.removeLeastUseful(transaction, owner, memory.id, MAX_MEMORIES - 1);
   }
 }

@@ -6,7 +6,6 @@ import { packTerms, positionsFound } from '../domain/packed-terms.js';
 import { rank } from '../domain/ranking.js';
 import { queryTermsOf } from '../domain/terms.js';
 import { similarityTo } from '../domain/vector.js';
-import { MemoryVectorsRepository } from '../persistence/memory-vectors.repository.js';
 import { type ComparableMemory, MemoryRepository } from '../persistence/memory.repository.js';
 import { OwnerQueue } from './owner-queue.js';
 import { QueueEmbedding } from './queue-embedding.js';
@@ -18,16 +17,12 @@ export class SearchMemories {
     private readonly memories: MemoryRepository,
     private readonly endpoint: EmbeddingModel,
     private readonly queries: QueryEmbeddings,
-    private readonly vectors: MemoryVectorsRepository,
     private readonly queue: QueueEmbedding,
     private readonly owners: OwnerQueue,
     private readonly clock: Clock,
   ) {}
 
-  /**
-   * Best first. Each result counts as a use of the memory.
-   * @throws the reason of `signal` when it aborts
-   */
+  /** Best first. Each result counts as a use of the memory. @throws the reason of `signal` when it aborts */
   execute(owner: MemoryOwner, query: string, signal: AbortSignal): Promise<Memory[]> {
     return this.owners.run(owner, () => this.search(owner, query, signal), signal);
   }
@@ -47,10 +42,8 @@ export class SearchMemories {
     }));
     const ids = rank(candidates, wanted.length);
     if (ids.length === 0) return [];
-    const found = new Map(
-      (await this.memories.countUse(owner, ids, this.clock.now())).map((memory) => [memory.id, memory]),
-    );
-    return ids.flatMap((id) => found.get(id) ?? []);
+    const found = await this.memories.countUse(owner, ids, this.clock.now());
+    return found.sort((left, right) => ids.indexOf(left.id) - ids.indexOf(right.id));
   }
 
   /** Vectors are missing after a change of the model or of its vector size, or if the endpoint failed when memories were saved. */
@@ -59,10 +52,8 @@ export class SearchMemories {
     memories: readonly ComparableMemory[],
     vector: readonly number[] | undefined,
   ): Promise<void> {
-    const isOfAnotherSize = memories.some(
-      (memory) => vector && memory.vector && memory.vector.length !== vector.length,
-    );
-    if (isOfAnotherSize && vector) await this.vectors.removeOtherSizes(owner, vector.length);
-    if (isOfAnotherSize || memories.some(({ lacksVector }) => lacksVector)) await this.queue.add(owner);
+    const isOfAnotherSize = vector && memories.some(({ vector: packed }) => packed && packed.length !== vector.length);
+    if (isOfAnotherSize) await this.memories.removeVectorsOfOtherSizes(owner, vector.length);
+    if (isOfAnotherSize === true || memories.some(({ lacksVector }) => lacksVector)) await this.queue.add(owner);
   }
 }

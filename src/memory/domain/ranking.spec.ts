@@ -27,7 +27,7 @@ describe('the ranking of a search', () => {
     ]);
   });
 
-  it('puts the newer of two equal matches first, and returns at most as many as one answer may have', () => {
+  it('puts the newer of two equal matches first, and returns at most the maximum of one answer', () => {
     const many = Array.from({ length: 2 * MAX_FOUND }, (_, n) => candidate(String(n).padStart(3, '0'), [0]));
     expect(rank(many, 1)).toEqual(
       many

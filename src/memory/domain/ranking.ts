@@ -9,11 +9,7 @@ export interface Candidate {
   readonly meaning: number | null;
 }
 
-/**
- * The ids of the memories that answer a query, best first. A word counts more the fewer memories have it.
- * @param candidates all memories of the user
- * @param terms how many terms the query has
- */
+/** The ids of the memories that answer a query, best first. The fewer memories have a word, the more it counts. @param terms of the query */
 export function rank(candidates: readonly Candidate[], terms: number): string[] {
   const weights = termWeights(candidates, terms);
   const most = weights.reduce((sum, weight) => sum + weight, 0);

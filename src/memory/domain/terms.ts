@@ -1,9 +1,6 @@
 import { detectLanguage, formsOf, isFunctionWord, stemsOf } from '../../platform/text/index.js';
 
-/**
- * The terms by which texts are compared and found: words without case and accents, and their stems. Scripts without spaces are
- * split into pairs of letters.
- */
+/** The terms by which texts are compared and found: words without case and accents and their stems, or pairs of letters without spaces. */
 export function termsOf(text: string): string[] {
   return [...withStems(formsOf(text))];
 }

@@ -3,11 +3,9 @@ import { USE_HALF_LIFE_DAYS } from '../limits.js';
 const HALF_LIFE_MS = USE_HALF_LIFE_DAYS * 86_400_000;
 
 /**
- * The usefulness of a memory that was used once, at `at`.
- *
- * Each save, correction and search result counts as one use, and halves with every half-life that passes. The stored number is the
- * binary logarithm of the sum of uses as it would be at the epoch: it changes only with a use, and two numbers compare alike at any
- * time. Appearing in the prompt does not count, or memories in the prompt would stay there for ever.
+ * The usefulness of a memory that was used once, at `at`: the binary logarithm of the sum of uses, each halved per half-life, as it would be
+ * at the epoch. So it changes only with a use. Saves, corrections and search results are uses. The prompt is not, or its memories would
+ * always stay in it.
  */
 export function usefulnessOf(at: Date): number {
   return at.getTime() / HALF_LIFE_MS;

@@ -1,6 +1,5 @@
 /**
- * Packs a vector into one byte per number. A search reads all vectors of a user, which would otherwise be four times as large.
- * Only the direction counts, and this is exact enough to rank a few hundred memories.
+ * Packs a vector into one byte per number, because a search reads all vectors of a user. Exact enough to rank a few hundred memories.
  * @returns null if the vector has no direction
  */
 export function packVector(vector: readonly number[]): Uint8Array | null {

@@ -34,9 +34,8 @@ export class MemoriesController {
     @UuidParam('agentId') agentId: string,
     @Query() { userId }: MemoriesQuery,
   ): Promise<MemoryListResponse> {
-    const owner = await this.ownerOf(caller, agentId, userId);
-    const memories = await this.readMemories.execute(owner, caller);
-    return { memories: memories.map(memoryView) };
+    const memories = await this.readMemories.execute(caller, await this.ownerOf(caller, agentId, userId));
+    return { memories: memories.map(toResponse) };
   }
 
   @Delete()
@@ -54,8 +53,7 @@ export class MemoriesController {
     @UuidParam('agentId') agentId: string,
     @Query() { userId }: MemoriesQuery,
   ): Promise<ErasedMemoriesResponse> {
-    const owner = await this.ownerOf(caller, agentId, userId);
-    return { deleted: await this.eraseMemories.execute(owner, caller) };
+    return { deleted: await this.eraseMemories.execute(caller, await this.ownerOf(caller, agentId, userId)) };
   }
 
   private async ownerOf({ organizationId }: ApiKeyPrincipal, agentId: string, userId: string): Promise<MemoryOwner> {
@@ -65,6 +63,6 @@ export class MemoriesController {
   }
 }
 
-function memoryView({ id, text, createdAt, updatedAt }: Memory): MemoryResponse {
+function toResponse({ id, text, createdAt, updatedAt }: Memory): MemoryResponse {
   return { id, text, createdAt: createdAt.toISOString(), updatedAt: updatedAt.toISOString() };
 }

@@ -5,16 +5,7 @@ import { fromBytes, type PackedTerms, toBytes } from '../domain/packed-terms.js'
 import { usefulnessOf } from '../domain/usefulness.js';
 import { COMPARED_TERMS, READ_AT_ONCE } from '../limits.js';
 import { StoredMemory } from './memories.schema.js';
-import {
-  COMPARABLE_PAGE,
-  COUNT_USE,
-  FIND_BY_CODE,
-  INSERT,
-  RECALL,
-  REMOVE_LEAST_USEFUL,
-  REPLACE,
-  TERM_SAMPLES,
-} from './memories.sql.js';
+import * as sql from './memories.sql.js';
 
 interface MemoryRow {
   readonly id: string;
@@ -30,9 +21,9 @@ interface ComparableRow {
   readonly lacks_vector: boolean;
 }
 
-/** The digests of a memory's terms, or the smallest of them. */
-export interface MemoryTerms {
+interface MemoryTerms {
   readonly id: string;
+  /** All digests, or the smallest of them. */
   readonly terms: PackedTerms;
 }
 
@@ -65,21 +56,17 @@ export class MemoryRepository {
     limit: number,
     characters: number,
   ): Promise<{ memories: Memory[]; total: number }> {
-    const rows = await RECALL.run<MemoryRow & { total: number }>(this.database, { ...owner, limit, characters });
+    const rows = await sql.RECALL.run<MemoryRow & { total: number }>(this.database, { ...owner, limit, characters });
     return { memories: rows.map(toMemory), total: rows[0]?.total ?? 0 };
   }
 
   /** All memories, ordered by id. */
   list(owner: MemoryOwner): Promise<Memory[]> {
-    return inPages((after) =>
-      this.database.read((em) =>
-        em.find(
-          StoredMemory,
-          { ...filterOf(owner), ...(after === null ? {} : { id: { $gt: after } }) },
-          { fields: MEMORY_FIELDS, orderBy: { id: 'asc' }, limit: READ_AT_ONCE, disableIdentityMap: true },
-        ),
-      ),
-    );
+    const page = { orderBy: { id: 'asc' }, limit: READ_AT_ONCE, disableIdentityMap: true } as const;
+    return inPages((after) => {
+      const where = { ...filterOf(owner), ...(after === null ? {} : { id: { $gt: after } }) };
+      return this.database.read((em) => em.find(StoredMemory, where, { fields: MEMORY_FIELDS, ...page }));
+    });
   }
 
   /** Waits for other writers of the owner's memories and keeps them out until the transaction ends. */
@@ -90,7 +77,7 @@ export class MemoryRepository {
   /** The smallest digests of each memory's terms. */
   async termSamples(transaction: Transaction, owner: MemoryOwner): Promise<MemoryTerms[]> {
     const bytes = COMPARED_TERMS * Uint32Array.BYTES_PER_ELEMENT;
-    const rows = await TERM_SAMPLES.run<{ id: string; terms: Uint8Array }>(transaction, { ...owner, bytes });
+    const rows = await sql.TERM_SAMPLES.run<{ id: string; terms: Uint8Array }>(transaction, { ...owner, bytes });
     return rows.map(({ id, terms }) => ({ id, terms: fromBytes(terms) }));
   }
 
@@ -100,11 +87,8 @@ export class MemoryRepository {
     owner: MemoryOwner,
     ids: readonly string[],
   ): Promise<(Memory & MemoryTerms)[]> {
-    const rows = await em.find(
-      StoredMemory,
-      { ...filterOf(owner), id: { $in: [...ids] } },
-      { fields: [...MEMORY_FIELDS, 'terms'], disableIdentityMap: true },
-    );
+    const where = { ...filterOf(owner), id: { $in: [...ids] } };
+    const rows = await em.find(StoredMemory, where, { fields: [...MEMORY_FIELDS, 'terms'], disableIdentityMap: true });
     return rows.map(({ id, text, createdAt, updatedAt, terms }) => ({
       ...{ id, text, createdAt, updatedAt },
       terms: fromBytes(terms),
@@ -113,16 +97,16 @@ export class MemoryRepository {
 
   /** The memories whose id ends with the code: rarely more than one. */
   async findByCode(transaction: Transaction, owner: MemoryOwner, code: string): Promise<Memory[]> {
-    return (await FIND_BY_CODE.run<MemoryRow>(transaction, { ...owner, code })).map(toMemory);
+    return (await sql.FIND_BY_CODE.run<MemoryRow>(transaction, { ...owner, code })).map(toMemory);
   }
 
   async insert(transaction: Transaction, owner: MemoryOwner, memory: MemoryText): Promise<void> {
-    await INSERT.run(transaction, { ...owner, ...parametersOf(memory) });
+    await sql.INSERT.run(transaction, { ...owner, ...parametersOf(memory) });
   }
 
   /** Overwrites a memory, id included. This counts as a use of it. */
   async replace(transaction: Transaction, owner: MemoryOwner, replacedId: string, memory: MemoryText): Promise<void> {
-    await REPLACE.run(transaction, { ...owner, replacedId, ...parametersOf(memory) });
+    await sql.REPLACE.run(transaction, { ...owner, replacedId, ...parametersOf(memory) });
   }
 
   async remove({ em }: Transaction, owner: MemoryOwner, id: string): Promise<void> {
@@ -131,13 +115,13 @@ export class MemoryRepository {
 
   /** Keeps the memory `except` and the `keep` most useful others. */
   async removeLeastUseful(transaction: Transaction, owner: MemoryOwner, except: string, keep: number): Promise<void> {
-    await REMOVE_LEAST_USEFUL.run(transaction, { ...owner, except, keep });
+    await sql.REMOVE_LEAST_USEFUL.run(transaction, { ...owner, except, keep });
   }
 
   /** All memories, ordered by id. @param model whose vectors are requested; null for none */
   async listComparable(owner: MemoryOwner, model: string | null): Promise<ComparableMemory[]> {
     const rows = await inPages((after) =>
-      COMPARABLE_PAGE.run<ComparableRow>(this.database, { ...owner, after, limit: READ_AT_ONCE, model }),
+      sql.COMPARABLE_PAGE.run<ComparableRow>(this.database, { ...owner, after, limit: READ_AT_ONCE, model }),
     );
     return rows.map(({ id, terms, vector, lacks_vector: lacksVector }) => ({
       ...{ id, terms: fromBytes(Buffer.from(terms, 'base64')), lacksVector },
@@ -147,7 +131,38 @@ export class MemoryRepository {
 
   /** Counts one use of each. @returns those that still exist, in no particular order */
   async countUse(owner: MemoryOwner, ids: readonly string[], at: Date): Promise<Memory[]> {
-    return (await COUNT_USE.run<MemoryRow>(this.database, { ...owner, ids, once: usefulnessOf(at) })).map(toMemory);
+    return (await sql.COUNT_USE.run<MemoryRow>(this.database, { ...owner, ids, once: usefulnessOf(at) })).map(toMemory);
+  }
+
+  /** Memories without a vector of the model, the most useful first. */
+  async findUnembedded(owner: MemoryOwner, model: string, limit: number): Promise<Pick<Memory, 'id' | 'text'>[]> {
+    const isUnembedded = [{ vectorModel: null }, { vectorModel: { $ne: model } }];
+    const where = { ...filterOf(owner), $or: isUnembedded };
+    const first = { orderBy: { usefulness: 'desc', id: 'asc' }, limit, disableIdentityMap: true } as const;
+    const memories = await this.database.read((em) =>
+      em.find(StoredMemory, where, { fields: ['id', 'text'], ...first }),
+    );
+    return memories.map(({ id, text }) => ({ id, text }));
+  }
+
+  /** Removes vectors that can no longer be compared: the endpoint now makes vectors of `size`. */
+  async removeVectorsOfOtherSizes(owner: MemoryOwner, size: number): Promise<void> {
+    await sql.REMOVE_VECTORS_OF_OTHER_SIZES.run(this.database, { ...owner, size });
+  }
+
+  /** @param memories with their packed vectors; null for a text that cannot have one, which is stored so that no job tries again */
+  async saveVectors(
+    owner: MemoryOwner,
+    model: string,
+    memories: readonly (Pick<Memory, 'id' | 'text'> & { readonly vector: Uint8Array | null })[],
+  ): Promise<void> {
+    await sql.SAVE_VECTORS.run(this.database, {
+      ...owner,
+      model,
+      ids: memories.map(({ id }) => id),
+      texts: memories.map(({ text }) => text),
+      vectors: memories.map(({ vector }) => (vector === null ? null : Buffer.from(vector).toString('base64'))),
+    });
   }
 
   /** @returns how many there were */

@@ -31,7 +31,7 @@ async function setWebsite(...rootUrls: readonly string[]): Promise<void> {
   }, 'the end of the crawl');
 }
 
-it('a search finds a page, a file and a drive file; what is removed is found no more, and the rest stays', async () => {
+it('a search finds a page, a file and a drive file; removed ones are no longer found, and the others are', async () => {
   site.article('/', { title: 'Lions', text: 'On the website the lions sleep in the shade of the trees.' });
   await setWebsite(site.url('/'));
   await learn(service, owner, 'In the upload the lions hunt by night.');

@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => open.close());
 
-/** Counts the pieces of work that give way to requests. */
+/** Counts the pieces of work between which requests take their turn. */
 class CountedPace extends BackgroundPace {
   pieces = 0;
 
@@ -31,7 +31,7 @@ class CountedPace extends BackgroundPace {
   }
 }
 
-it('gives way to requests in pieces, of a large document that is stored and of one that is removed', async () => {
+it('stores and removes a large document in pieces, between which requests take their turn', async () => {
   const { database } = open;
   const pace = new CountedPace({ count: 0 } as ConstructorParameters<typeof BackgroundPace>[0]);
   const clock = new SystemClock();

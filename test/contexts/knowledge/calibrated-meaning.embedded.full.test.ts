@@ -13,7 +13,7 @@ interface Scored extends FoundPassage {
 
 const DIMENSIONS = 512;
 
-describe.each([0, 0.7])('where unrelated texts have the cosine %d', (shared) => {
+describe.each([0, 0.7])('with a model whose unrelated texts have the cosine %d', (shared) => {
   let endpoint: EmbeddingServer;
   let service: TestService;
   let organization: TestOrganization;
@@ -21,7 +21,7 @@ describe.each([0, 0.7])('where unrelated texts have the cosine %d', (shared) => 
 
   beforeAll(async () => {
     endpoint = await EmbeddingServer.start();
-    // All texts of the model lie in one direction by this much.
+    // All vectors of the model have this much in common.
     endpoint.meaningOf = (text) => [
       Math.sqrt(shared),
       ...vectorOf(text, DIMENSIONS).map((number) => number * Math.sqrt(1 - shared)),
@@ -50,7 +50,7 @@ describe.each([0, 0.7])('where unrelated texts have the cosine %d', (shared) => 
       ...more,
     })) as readonly Scored[];
 
-  it('a text scores near 0 by meaning that is no nearer than those, 1 where it is the same, and between them as for any model', async () => {
+  it('the semantic score is near 0 for an unrelated text, 1 for the same text, and in between the same for every model', async () => {
     const [unrelated] = (await ask('invoices', { scoreThreshold: 0, semanticWeight: 0.5 })).filter(({ text }) =>
       text.includes('automobile'),
     );
@@ -62,18 +62,18 @@ describe.each([0, 0.7])('where unrelated texts have the cosine %d', (shared) => 
     expect(related?.semanticScore).toBeLessThan(0.8);
   });
 
-  it('meaning alone passes with the settings that agents have by default', async () => {
+  it('a match by meaning alone reaches the default threshold', async () => {
     const found = await ask('vehicle');
     expect(found.map(({ text }) => text)).toEqual(['every automobile is parked below']);
     expect(found[0]).toMatchObject({ keywordScore: 0, score: found[0]?.semanticScore });
   });
 
-  it('a model that served before it was calibrated is calibrated by the next upkeep, with texts of this service alone', async () => {
+  it('a serving model without a calibration is calibrated by the next maintenance, with constant texts', async () => {
     await service.database.query('update knowledge_embedding_models set unrelated = null');
     endpoint.embedded.length = 0;
     await until(
       async () => {
-        // The process keeps what it has read of the models for some seconds: an upkeep in that time has nothing to do.
+        // The process caches the models for some seconds, during which the maintenance job finds nothing to do.
         await service.database.transaction((transaction) =>
           service.app.get(EmbeddingQueue, { strict: false }).enqueueAllAgents(transaction),
         );

@@ -27,7 +27,7 @@ afterAll(async () => {
   await endpoint.close();
 });
 
-/** Texts that no other test has. */
+/** Texts that are unique to the test. */
 function sentences(count: number, id = agentId): string[] {
   return Array.from({ length: count }, (_, index) => `sentence ${String(index)} of ${id}`);
 }
@@ -51,34 +51,31 @@ const answering =
 const vectors = (texts: readonly string[], size = 64): number[][] => texts.map((text) => vectorOf(text, size));
 
 const TEMPORARY: readonly (readonly [string, EmbeddingFault])[] = [
-  ['asks to be left alone for a second', refusing(429, { 'retry-after': '1' })],
-  ['has too much to do', refusing(429)],
-  ['does not work for a while', refusing(503)],
-  ['breaks the connection', (exchange) => (exchange.reset(), true)],
-  ['answers half a batch', answering((texts) => vectors(texts.slice(0, texts.length / 2)))],
+  ['limits the rate with Retry-After', refusing(429, { 'retry-after': '1' })],
+  ['limits the rate', refusing(429)],
+  ['is unavailable', refusing(503)],
+  ['resets the connection', (exchange) => (exchange.reset(), true)],
+  ['returns half a batch', answering((texts) => vectors(texts.slice(0, texts.length / 2)))],
   [
-    'answers vectors of several sizes',
+    'returns vectors of several sizes',
     answering((texts) => vectors(texts).map((vector, index) => vector.slice(index % 2))),
   ],
-  ['answers vectors of another size, once', answering((texts) => vectors(texts, 32))],
-  ['answers what is no JSON', (exchange) => (exchange.refuse(200, 'not json'), true)],
+  ['returns vectors of another size once', answering((texts) => vectors(texts, 32))],
+  ['returns no JSON', (exchange) => (exchange.refuse(200, 'not json'), true)],
   [
-    'answers an error as if all were well',
+    'returns an error with the status 200',
     (exchange) => (exchange.refuse(200, { error: { message: 'overloaded' } }), true),
   ],
-  ['answers twice as many vectors', answering((texts) => vectors([...texts, ...texts]))],
-  ['answers what is no number', answering((texts) => vectors(texts).map((vector) => [Number.NaN, ...vector.slice(1)]))],
-  [
-    'answers numbers that 32 bits do not hold',
-    answering((texts) => vectors(texts).map((vector) => [1e300, ...vector.slice(1)])),
-  ],
-  ['answers 20 MB', (exchange) => (exchange.refuse(200, { data: 'x'.repeat(20_000_000) }), true)],
+  ['returns twice as many vectors', answering((texts) => vectors([...texts, ...texts]))],
+  ['returns NaN', answering((texts) => vectors(texts).map((vector) => [Number.NaN, ...vector.slice(1)]))],
+  ['returns numbers beyond 32 bits', answering((texts) => vectors(texts).map((vector) => [1e300, ...vector.slice(1)]))],
+  ['returns 20 MB', (exchange) => (exchange.refuse(200, { data: 'x'.repeat(20_000_000) }), true)],
 ];
 
-it(`every chunk has its vector in the end when the endpoint ${TEMPORARY.map(([what]) => what).join(', or ')}`, async () => {
+it(`every chunk gets its vector in the end if the endpoint ${TEMPORARY.map(([what]) => what).join(', or ')}`, async () => {
   await put('an earlier text');
   await untilEmbedded(service, agentId, { clock });
-  // Side by side, each on an agent of its own: most of the time they wait.
+  // Concurrently, each with its own agent, because they mostly wait.
   const agents = await Promise.all(
     TEMPORARY.map(async ([what, fault]) => ({ what, fault, id: await service.agent(organization.key), failed: 0 })),
   );
@@ -98,7 +95,7 @@ it(`every chunk has its vector in the end when the endpoint ${TEMPORARY.map(([wh
   expect(agents.map(({ failed }) => failed)).toEqual(TEMPORARY.map(() => 1));
 });
 
-it('vectors that come in another order are put to their texts by their numbers', async () => {
+it('vectors in another order are assigned to their texts by their index', async () => {
   const texts = ['the automobile is parked', 'the physician is in', 'the invoice is paid'];
   endpoint.fault = (exchange, { texts: asked }) => {
     const data = vectors(asked).map((embedding, index) => ({ object: 'embedding', index, embedding }));
@@ -118,7 +115,7 @@ it('vectors that come in another order are put to their texts by their numbers',
   }
 });
 
-it('vectors of the largest numbers there are hurt no search', async () => {
+it('vectors of the largest numbers do not break searches', async () => {
   endpoint.fault = (exchange, request) =>
     request.texts.some((text) => text.includes('enormous')) &&
     answering((texts) => texts.map(() => new Array<number>(64).fill(3e38)))(exchange, request);
@@ -129,7 +126,7 @@ it('vectors of the largest numbers there are hurt no search', async () => {
   for (const { score } of found) expect(score).toBeLessThanOrEqual(1);
 });
 
-it('a text whose vector has no direction is found by its keywords as if it had none', async () => {
+it('a text whose vector has no direction is found by its keywords alone', async () => {
   const of = (words: string, request: { readonly texts: readonly string[] }): boolean =>
     request.texts.some((text) => text.includes(words));
   endpoint.fault = (exchange, request) =>
@@ -142,7 +139,7 @@ it('a text whose vector has no direction is found by its keywords as if it had n
   expect(found).toMatchObject({ semanticScore: null, score: found?.keywordScore });
 });
 
-it('a query whose vector has no direction is searched for by keywords alone, under their threshold', async () => {
+it('a query whose vector has no direction is searched by keywords alone, with their threshold', async () => {
   await put(`the long story of a canteen that was never to be found where it had been before ${agentId}`);
   await untilEmbedded(service, agentId, { clock });
   for (const number of [0, 1e-30, 3e38]) {
@@ -156,7 +153,7 @@ it('a query whose vector has no direction is searched for by keywords alone, und
   }
 });
 
-it('text that was removed is embedded anew when it comes again: no vector outlives its chunks', async () => {
+it('removed text is embedded again when it is added again: no vector outlives its chunks', async () => {
   const [text = ''] = sentences(1);
   await put(text);
   await untilEmbedded(service, agentId, { clock });
@@ -166,7 +163,7 @@ it('text that was removed is embedded anew when it comes again: no vector outliv
   expect(endpoint.timesEmbedded(text)).toBe(2);
 });
 
-it('one text that the endpoint refuses costs the others nothing, and is not asked for again', async () => {
+it('a text that the endpoint refuses does not affect the others, and is not requested again', async () => {
   const bad = `unacceptable ${agentId}`;
   endpoint.fault = (exchange, { texts }) =>
     texts.some((text) => text.includes(bad)) && refusing(400)(exchange, { model: '', texts });
@@ -185,7 +182,7 @@ it('one text that the endpoint refuses costs the others nothing, and is not aske
   expect(found).toMatchObject({ text: bad, semanticScore: null, score: found?.keywordScore });
 });
 
-it('a text that is too long is embedded by its beginning', async () => {
+it('the beginning of a text that is too long is embedded', async () => {
   endpoint.fault = (exchange, { texts }) =>
     texts.some((text) => text.length > 1_000) && refusing(400)(exchange, { model: '', texts });
   await put(`${agentId} ${'long '.repeat(220)}`, ...sentences(2));
@@ -193,7 +190,7 @@ it('a text that is too long is embedded by its beginning', async () => {
   expect(await vectorsOf(service, agentId)).toMatchObject({ chunks: 3, unembeddable: 0 });
 });
 
-it('an endpoint that has too much to do for a minute is left alone more and more, and no job dies of it', async () => {
+it('an endpoint that is overloaded for a minute gets fewer and fewer requests, and no job fails', async () => {
   const from = clock.monotonic();
   endpoint.fault = (...request) => clock.monotonic() < from + 60_000 && refusing(429)(...request);
   await put(...sentences(5));
@@ -203,7 +200,7 @@ it('an endpoint that has too much to do for a minute is left alone more and more
   expect(await service.database.query("select id from outbox where state = 'dead'")).toEqual([]);
 });
 
-it('a worker that died over an agent keeps others away for two minutes, and no longer', async () => {
+it('the lease of a worker that died keeps others from the agent for two minutes', async () => {
   const dead = new Date(clock.now().getTime() + LEASE_MS).toISOString();
   await service.database.query(
     'insert into knowledge_embedding_leases (agent_id, organization_id, holder, expires_at) values ($1::uuid, $2::uuid, gen_random_uuid(), $3::timestamptz)',
@@ -224,7 +221,7 @@ it('a worker that died over an agent keeps others away for two minutes, and no l
   expect(await vectorsOf(service, agentId)).toMatchObject({ chunks: 5, unembeddable: 0 });
 });
 
-it('an endpoint that refuses the key marks nothing', async () => {
+it('an endpoint that refuses the key marks no text as refused', async () => {
   let refused = 0;
   endpoint.fault = (exchange) => {
     if (refused >= 2) return false;
@@ -236,7 +233,7 @@ it('an endpoint that refuses the key marks nothing', async () => {
   expect(await vectorsOf(service, agentId)).toMatchObject({ chunks: 3, unembeddable: 0 });
 });
 
-it('text that the organization has embedded before is copied; that of another organization is not', async () => {
+it('the vector of a text is copied within an organization, not from another one', async () => {
   const [text = ''] = sentences(1);
   await put(text);
   await untilEmbedded(service, agentId, { clock });
@@ -251,14 +248,14 @@ it('text that the organization has embedded before is copied; that of another or
   expect(endpoint.timesEmbedded(text)).toBe(2);
 });
 
-it('the vectors of a removed document go with it', async () => {
+it('the vectors of a removed document are removed', async () => {
   await put(...sentences(4));
   await untilEmbedded(service, agentId, { clock });
   await service.database.query('delete from knowledge_documents where agent_id = $1::uuid', [agentId]);
   expect(await vectorsOf(service, agentId)).toEqual({ chunks: 0, models: {}, unembeddable: 0 });
 });
 
-it('a search goes on by keywords when the query has no vector, and says so', async () => {
+it('a search uses keywords alone when the query has no vector, and logs it', async () => {
   await put(`the canteen ${agentId}`);
   await untilEmbedded(service, agentId, { clock });
   endpoint.fault = refusing(500);
@@ -266,7 +263,7 @@ it('a search goes on by keywords when the query has no vector, and says so', asy
   expect(found).toMatchObject([{ text: `the canteen ${agentId}`, score: found[0]?.keywordScore, semanticScore: null }]);
 });
 
-it('a large document is asked for in batches of 64, each text once, by however many workers', async () => {
+it('a large document is embedded in batches of 64, each text once, by any number of workers', async () => {
   const replica = await service.replica();
   try {
     await put(...sentences(150));
@@ -280,7 +277,7 @@ it('a large document is asked for in batches of 64, each text once, by however m
   }
 });
 
-it('vectors of another size for good: all is embedded anew, while the ones of before serve', async () => {
+it('if the model changes its vector size, all texts are embedded again while the former vectors serve', async () => {
   await put(...sentences(3));
   await untilEmbedded(service, agentId, { clock });
   endpoint.dimensions = 48;

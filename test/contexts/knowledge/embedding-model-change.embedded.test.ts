@@ -26,19 +26,19 @@ afterAll(async () => {
   await endpoint.close();
 });
 
-/** What a start with another `EMBEDDINGS_MODEL` does. */
+/** Does what a start with another `EMBEDDINGS_MODEL` does. */
 async function choose(model: string): Promise<void> {
   Object.assign(service.app.get(EmbeddingModel, { strict: false }), { model });
   await service.app.get(EmbeddingModels, { strict: false }).applyConfigured();
 }
 
-/** The score of meaning alone, which the query's words have no part in. */
+/** The semantic score. The texts share no word with the query. */
 async function meaning(query: string): Promise<number> {
   const [found] = await search(service, organization, agentId, query, { scoreThreshold: 0, semanticWeight: 1 });
   return found?.semanticScore ?? 0;
 }
 
-it('serves the vectors of before until all knowledge is embedded by the new model, and then removes them', async () => {
+it('the former model serves until all knowledge is embedded with the new one; then its vectors are removed', async () => {
   endpoint.fault = (exchange, { model }) => {
     if (model !== 'test-2') return false;
     exchange.refuse(503, 'not yet');
@@ -59,7 +59,7 @@ it('serves the vectors of before until all knowledge is embedded by the new mode
   expect((await vectorsOf(service, agentId)).models).toEqual({ 'test-2 serving': 2 });
 });
 
-it('goes on with the model that serves when the operator goes back to it', async () => {
+it('the serving model continues to serve if the operator sets it again', async () => {
   endpoint.fault = (exchange, { model }) => {
     if (model !== 'test-3') return false;
     exchange.refuse(503, 'not yet');

@@ -6,12 +6,12 @@ import { Knowledge, text } from './support.js';
 const service = useService();
 
 const LETTERS = Array.from({ length: 26 }, (_, index) => String.fromCharCode(97 + index));
-/** Some of the longest words that are indexed: what is nearly the same is compared letter by letter. */
+/** Some of the longest words that are indexed: similar words are compared letter by letter. */
 const LONG = `abc${'ing'.repeat(4)}${'ationalizationesses'.repeat(2)}`;
 
 const QUERIES = 6;
 
-it('queries of many long words that are nearly those of a document leave the thread to others', async () => {
+it('queries of many long words that nearly match a document do not block the thread', async () => {
   const knowledge = await Knowledge.start(service);
   const words = LETTERS.flatMap((one) =>
     LETTERS.flatMap((other) => LETTERS.slice(0, 8).map((third) => `${LONG}q${one}${other}${third}wxyzs`)),

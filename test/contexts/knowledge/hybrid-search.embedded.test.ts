@@ -27,7 +27,7 @@ const put = (key: string, ...texts: string[]): Promise<void> =>
 const texts = async (query: string, more: object = {}): Promise<string[]> =>
   (await search(service, organization, agentId, query, more)).map(({ text }) => text);
 
-it('says at /health/ready that meaning counts', async () => {
+it('reports the search by meaning at /health/ready', async () => {
   const { body } = await service.http('GET', '/health/ready');
   expect(body).toMatchObject({ status: 'ok', knowledgeSearch: 'hybrid' });
 });
@@ -38,14 +38,14 @@ describe('a search', () => {
     await untilEmbedded(service, agentId);
   });
 
-  it('finds by meaning what shares no word with the query', async () => {
+  it('finds by meaning texts that share no word with the query', async () => {
     const [first] = await search(service, organization, agentId, 'car', { scoreThreshold: 0, semanticWeight: 1 });
     expect(first).toMatchObject({ text: 'every automobile is parked below', keywordScore: 0 });
     expect(first?.semanticScore).toBeGreaterThan(0.2);
     expect(first?.score).toBe(first?.semanticScore);
   });
 
-  it('goes by meaning alone, with the settings that agents have by default, where no word of the query is in what may be seen', async () => {
+  it('uses meaning alone, with the default settings, if no visible text has a word of the query', async () => {
     await putDocument(service, organization, agentId, {
       key: 'hidden',
       texts: ['the vacation of the medic'],
@@ -62,7 +62,7 @@ describe('a search', () => {
     }
   });
 
-  it('weighs the one against the other, and drops what is under the threshold', async () => {
+  it('weighs keywords against meaning, and drops results below the threshold', async () => {
     const [first] = await search(service, organization, agentId, 'physician', { scoreThreshold: 0 });
     expect(first?.text).toBe('the physician comes on mondays');
     const expected = 0.4 * (first?.semanticScore ?? 0) + 0.6 * (first?.keywordScore ?? 0);
@@ -71,7 +71,7 @@ describe('a search', () => {
     expect(await texts('automobile physician invoices', { scoreThreshold: 0, maxResults: 2 })).toHaveLength(2);
   });
 
-  it('goes by keywords alone at weight 0, without asking for a vector', async () => {
+  it('uses keywords alone at weight 0, without a request for a vector', async () => {
     const asked = endpoint.requests.length;
     const found = await search(service, organization, agentId, 'march', { semanticWeight: 0 });
     expect(found).toMatchObject([
@@ -82,7 +82,7 @@ describe('a search', () => {
     expect(endpoint.requests.length).toBe(asked);
   });
 
-  it('applies at weight 0 too the threshold that agents have by default, and leaves the best three above half of it', async () => {
+  it('applies the default threshold at weight 0 too, and leaves the best three results above half of it', async () => {
     const route = (query: string, more: object): ReturnType<typeof searchKnowledge> =>
       searchKnowledge(service, { key: organization.key, agentId }, query, { semanticWeight: 0, ...more });
     const query = 'which physician answers what nobody else of all the others knows';
@@ -93,16 +93,16 @@ describe('a search', () => {
     expect(await route(query, { scoreThreshold: 0.444 })).toEqual([]);
   });
 
-  it('asks for the vector of a query once', async () => {
+  it('requests the vector of a query once', async () => {
     for (let times = 0; times < 3; times += 1) await texts('a query that is asked again');
     expect(endpoint.timesEmbedded('a query that is asked again')).toBe(1);
   });
 
-  it('answers nothing to nothing', async () => {
+  it('finds nothing for an empty query', async () => {
     expect(await texts(' \n ')).toEqual([]);
   });
 
-  it('finds nothing of another agent, nor of another organization', async () => {
+  it('finds nothing of other agents or organizations', async () => {
     const other = await service.agent(organization.key);
     expect(await search(service, organization, other, 'car', { scoreThreshold: 0 })).toEqual([]);
     const stranger = await service.organization();
@@ -110,7 +110,7 @@ describe('a search', () => {
     expect(await search(service, stranger, theirs, 'car', { scoreThreshold: 0 })).toEqual([]);
   });
 
-  it('takes a chunk that has no vector yet by its keywords', async () => {
+  it('finds a chunk without a vector by its keywords', async () => {
     endpoint.fault = (exchange, request) => {
       if (!request.texts.some((text) => text.includes('brand new'))) return false;
       exchange.refuse(503, 'later');
@@ -137,15 +137,15 @@ async function foundKeys(query: string, more: object): Promise<string[]> {
   return found.map(({ documentId }) => rows.find(({ id }) => id === documentId)?.key ?? '');
 }
 
-it('takes of equal scores those of the first documents, by meaning and by keywords', async () => {
-  // The first ones come last. What differs has no part in their vectors.
+it('prefers the first documents among equal scores, by meaning and by keywords', async () => {
+  // The first documents are stored last. Their texts differ only in words that do not change the vector.
   for (const key of KEYS.toReversed()) await put(key, `every automobile is parked below ${key}`);
   await untilEmbedded(service, agentId);
   for (const semanticWeight of [0, 0.4, 1])
     expect(await foundKeys('automobile', { semanticWeight })).toEqual(KEYS.slice(0, 4));
 });
 
-it('gives the same text once, of the first document that has it, and other texts in the places that this frees', async () => {
+it('returns a text once, from the first document that has it, and fills the other places with other texts', async () => {
   for (const key of KEYS.toReversed())
     await put(key, key < '50' ? 'every automobile is  parked below' : 'every automobile is\nparked below');
   await put(
@@ -162,7 +162,7 @@ it('gives the same text once, of the first document that has it, and other texts
   expect((await foundKeys('automobile', { semanticWeight: 0 })).toSorted()).toEqual(['00', 'others']);
 });
 
-it('shows documents with a scope only where the user has all of it, by meaning too', async () => {
+it('finds documents with a scope only if the user has all of it, by meaning too', async () => {
   await putDocument(service, organization, agentId, {
     key: 's',
     texts: ['the automobile of team red'],
@@ -179,7 +179,7 @@ it('shows documents with a scope only where the user has all of it, by meaning t
   );
 });
 
-it('leaves the weight of an agent whose provider has none of its own at the default', async () => {
+it('uses the default weight for an agent whose provider has no such setting', async () => {
   agentId = await service.agent(organization.key, {
     provider: { type: 'openai-responses' },
     knowledgeSearch: { semanticWeight: 0, scoreThreshold: 0 },

@@ -5,7 +5,7 @@ import { filler, Knowledge, text } from './support.js';
 
 const service = useService();
 
-it('keeps the chunks that say the same when the others change', async () => {
+it('keeps unchanged chunks when others change', async () => {
   const knowledge = await Knowledge.start(service);
   const { documentId } = await knowledge.put('page', text(filler('a'), filler('b'), filler('c')));
   const before = await knowledge.chunks(documentId);
@@ -19,7 +19,7 @@ it('keeps the chunks that say the same when the others change', async () => {
   });
 });
 
-it('stores nothing that is not accepted, however large', async () => {
+it('stores nothing of a document of any size that is not accepted', async () => {
   const knowledge = await Knowledge.start(service);
   for (const parts of [1, 80]) {
     const blocks = text(...Array.from({ length: parts }, (_, part) => filler(`p${'x'.repeat(part % 9)}${part}q`)));
@@ -34,7 +34,7 @@ it('stores nothing that is not accepted, however large', async () => {
   }
 });
 
-it('shows a large document all at once, and removes it so', async () => {
+it('shows and removes a large document at once', async () => {
   const knowledge = await Knowledge.start(service);
   const blocks = text('needle', ...Array.from({ length: 90 }, (_, part) => filler(`word${part}z`)));
   let found: string[] | undefined;
@@ -59,7 +59,7 @@ it('shows a large document all at once, and removes it so', async () => {
   expect(await knowledge.terms()).toEqual({ stored: [], expected: [] });
 });
 
-it('is written by several at once, and by another organization apart', async () => {
+it('accepts concurrent writes, and keeps organizations apart', async () => {
   const [knowledge, foreign] = [await Knowledge.start(service), await Knowledge.start(service)];
   const contents = ['alpha', 'beta', 'gamma', 'delta'];
   await Promise.all(
@@ -75,7 +75,7 @@ it('is written by several at once, and by another organization apart', async () 
   expect(stored).toEqual(expected);
 });
 
-it('shows a document with a scope only where all of it holds', async () => {
+it('finds a document with a scope only if the user has all of it', async () => {
   const knowledge = await Knowledge.start(service);
   await knowledge.put('scoped', text('treasure map'), { scope: { plan: 'gold', seats: 3 } });
   expect(await knowledge.search('treasure')).toEqual([]);
@@ -83,7 +83,7 @@ it('shows a document with a scope only where all of it holds', async () => {
   expect(await knowledge.search('treasure', { plan: 'gold', seats: 3, more: true })).toEqual(['scoped']);
 });
 
-it('finds each chunk by exactly its words, whatever was put and removed', async () => {
+it('finds each chunk by exactly its words after any puts and removals', async () => {
   const change = fc.record({
     key: fc.constantFrom('a', 'b', 'c'),
     words: fc.option(

@@ -3,7 +3,7 @@ import { EmbeddingServer } from '../../support/embedding-server.js';
 import { startService, type TestOrganization, type TestService } from '../../support/harness.js';
 import { putDocument, search } from '../../support/embedded-knowledge.js';
 
-/** The server that tests run on has no extension for vectors; the embedded database has it, and no model is set there. */
+/** The tests' database server lacks the extension for vectors. With the embedded database, which has it, no model is set. */
 const ON_CLUSTER = process.env['TEST_MODE'] === 'cluster';
 
 let endpoint: EmbeddingServer;
@@ -27,12 +27,12 @@ async function found(agentId: string, more: object = {}): Promise<readonly objec
   return search(service, organization, agentId, 'which answer that nobody else knows holds a word', more);
 }
 
-it('starts, and says at /health/ready that keywords alone count', async () => {
+it('starts, and reports the search by keywords alone at /health/ready', async () => {
   const { status, body } = await service.http('GET', '/health/ready');
   expect([status, body]).toMatchObject([200, { status: 'ok', knowledgeSearch: 'keywords' }]);
 });
 
-it('finds by keywords whatever the default threshold says', async () => {
+it('finds results by keywords below the default threshold', async () => {
   const [result] = await found(await service.agent(organization.key));
   expect(result).toMatchObject({ semanticScore: null });
   expect(result).toHaveProperty('score', (result as { keywordScore: number }).keywordScore);
@@ -40,7 +40,7 @@ it('finds by keywords whatever the default threshold says', async () => {
   expect(endpoint.requests).toEqual([]);
 });
 
-it('applies a threshold that was set, be it to the default', async () => {
+it('applies a threshold that was set, even to the default value', async () => {
   const agentId = await service.agent(organization.key, { knowledgeSearch: { scoreThreshold: 0.444 } });
   expect(await found(agentId)).toEqual([]);
   expect(await found(agentId, { scoreThreshold: 0 })).toHaveLength(1);

@@ -1,4 +1,5 @@
 import { expect, it } from '@jest/globals';
+import type { ActiveJob } from '../../../src/platform/jobs/index.js';
 import { MaintainPostings } from '../../../src/knowledge/index/jobs/maintain-postings.job.js';
 import { useService } from '../../support/harness.js';
 import { Knowledge, text } from './support.js';
@@ -27,13 +28,13 @@ async function putAll(
     });
 }
 
-/** The words of the invoice term, each in a sentence of its own among others. */
+/** The words of the invoice term, each in its own sentence. */
 function scattered(number: number): string {
   const filler = Array.from({ length: 12 }, (_, word) => `filler${String((number * 7 + word) % 90)}`).join(' ');
   return `Our invoice ${filler} counts. The payment ${filler} of each term ${filler} is so, and the days ${filler} too.`;
 }
 
-it('20 files that a run may see are found beside 1,200 hidden chunks with the same words', async () => {
+it('20 visible files are found among 1,200 hidden chunks with the same words', async () => {
   const knowledge = await Knowledge.start(service);
   await putAll(
     knowledge,
@@ -47,7 +48,7 @@ it('20 files that a run may see are found beside 1,200 hidden chunks with the sa
   expect(found).toHaveLength(20);
 });
 
-it('the chunks that say a sentence come before all that hold its words scattered', async () => {
+it('chunks with a sentence rank above chunks with its words scattered', async () => {
   const knowledge = await Knowledge.start(service);
   await putAll(
     knowledge,
@@ -62,7 +63,7 @@ it('the chunks that say a sentence come before all that hold its words scattered
   expect(found.every((key) => key.startsWith('term'))).toBe(true);
 });
 
-it('no score of a run depends on what it may not see, nor on other agents', async () => {
+it('hidden documents and other agents do not influence scores', async () => {
   const [knowledge, foreign] = [await Knowledge.start(service), await Knowledge.start(service)];
   await putAll(
     knowledge,
@@ -83,7 +84,7 @@ it('no score of a run depends on what it may not see, nor on other agents', asyn
   expect(await ask()).toEqual(before);
 });
 
-it('a document whose scope changes is found by those alone who may see it now', async () => {
+it('a document whose scope changes is found only by users of its new scope', async () => {
   const knowledge = await Knowledge.start(service);
   await knowledge.put('page', text('treasure map'));
   await knowledge.put('page', text('treasure map'), { scope: { plan: 'gold' } });
@@ -93,7 +94,7 @@ it('a document whose scope changes is found by those alone who may see it now', 
   expect(stored).toEqual(expected);
 });
 
-it('keywords find chunks that a former version of the service has stored, once their turn has come', async () => {
+it('keywords find chunks of a former version of the service after the maintenance', async () => {
   const knowledge = await Knowledge.start(service);
   await putAll(
     knowledge,
@@ -111,14 +112,14 @@ it('keywords find chunks that a former version of the service has stored, once t
   );
   await service.database.query('delete from knowledge_partitions where agent_id = $1::uuid', [knowledge.agentId]);
   expect(await knowledge.search('lighthouse', { plan: 'gold' })).toEqual([]);
-  await service.app.get(MaintainPostings).execute(new AbortController().signal);
+  await service.app.get(MaintainPostings).process({ signal: new AbortController().signal } as ActiveJob<object>);
   expect(await knowledge.search('lighthouse', { plan: 'gold' })).toEqual(['old0']);
   expect(await knowledge.search('lighthouse')).toEqual([]);
   const { stored, expected } = await knowledge.terms();
   expect(stored).toEqual(expected);
 });
 
-it('postings of chunks that are gone are removed, and the others are found as before', async () => {
+it('postings of deleted chunks are removed, and the others are still found', async () => {
   const knowledge = await Knowledge.start(service);
   const keys = Array.from({ length: 6 }, (_, number) => `page ${String(number)}`);
   const ids = [];
@@ -145,7 +146,7 @@ it('postings of chunks that are gone are removed, and the others are found as be
     return row?.count ?? 0;
   };
   const [before, found] = [await storedTerms(), await (await knowledge.prepare('harbour part7')).top(300)];
-  await service.app.get(MaintainPostings).execute(new AbortController().signal);
+  await service.app.get(MaintainPostings).process({ signal: new AbortController().signal } as ActiveJob<object>);
   expect(await storedTerms()).toBeLessThan(before);
   expect(await (await knowledge.prepare('harbour part7')).top(300)).toEqual(found);
   const { stored, expected } = await knowledge.terms();

@@ -59,7 +59,7 @@ it.each(['xylophone', 'ксилофон', '木琴', '', '   ', '?!', '\u0000'])(
   expect(await (await known()).search(query)).toEqual([]);
 });
 
-it('takes any query in its stride', async () => {
+it('answers any query without an error', async () => {
   const knowledge = await known();
   const hostile = [
     "'\\ & | ! <-> :*",
@@ -73,7 +73,7 @@ it('takes any query in its stride', async () => {
   for (const query of hostile) expect(Array.isArray(await knowledge.search(query))).toBe(true);
 });
 
-it('scores a chunk that has all the words near 1, and one without a word lower', async () => {
+it('scores a chunk with all words near 1, and lower if a word is missing', async () => {
   const knowledge = await known();
   const scoreOf = async (query: string): Promise<number> =>
     (await (await knowledge.prepare(query)).top(1))[0]?.score ?? 0;
@@ -85,7 +85,7 @@ it('scores a chunk that has all the words near 1, and one without a word lower',
   expect(unknown).toBeGreaterThan(all * 0.6);
 });
 
-it('says of a chunk alone what it says of it among others', async () => {
+it('gives a single chunk the same score as among others', async () => {
   const knowledge = await known();
   for (const query of ['Versicherung', '申请退款', 'employees leave', 'договоров товара']) {
     const prepared = await knowledge.prepare(query);

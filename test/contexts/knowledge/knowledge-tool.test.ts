@@ -16,7 +16,7 @@ afterEach(() => {
 const offered = (): string[] => sentToolNames(service.models.requests[0]?.body ?? {});
 const asks = (input: object) => calls('knowledge_search', input);
 
-/** A run of a thread of its own in which the model searches. @returns what it read then */
+/** Starts a run in a new thread in which the model searches. @returns the answer that the model read */
 async function searches(
   agent: Talk,
   input: object,
@@ -32,7 +32,7 @@ async function searches(
   return result;
 }
 
-/** Until what was learnt, or forgotten, shows in runs. */
+/** Waits until runs have the added or removed knowledge. */
 async function untilOffered(talk: Talk, expected: boolean): Promise<void> {
   await until(
     async () => {
@@ -48,7 +48,7 @@ async function untilOffered(talk: Talk, expected: boolean): Promise<void> {
 describe.each(AGENT_WIRES)('an agent on $provider', (wire) => {
   const agent = { provider: { type: wire.provider, model: wire.model } };
 
-  it('is offered a search once it knows something, and reads what that finds as numbered quotations', async () => {
+  it('is offered a search once it has knowledge, and reads the results as numbered quotations', async () => {
     const talk = await Talk.start(service, agent);
     service.models.next(says('Hello.'));
     await talk.run('Hello');
@@ -82,7 +82,7 @@ describe('the search of an agent', () => {
     expect(new Set(codes).size).toBe(3);
   });
 
-  it('is not offered any more when the last file is deleted, nor while a file is only being processed', async () => {
+  it('is not offered after the last file was deleted, or while a file is being processed', async () => {
     const talk = await Talk.start(service);
     const [file] = await learn(service, talk, 'The harbour opens at seven.');
     await untilOffered(talk, true);
@@ -93,12 +93,12 @@ describe('the search of an agent', () => {
     await untilOffered(talk, false);
   });
 
-  it('says plainly that nothing was found', async () => {
+  it('states that nothing was found', async () => {
     const talk = await Talk.start(service);
     await learn(service, talk, 'The harbour opens at seven.');
     await untilOffered(talk, true);
     const { output, isError } = await searches(talk, { query: 'xylophone' });
-    expect([isError, output]).toEqual([false, expect.stringContaining('holds nothing that matches')]);
+    expect([isError, output]).toEqual([false, expect.stringContaining('has nothing that matches')]);
   });
 
   it.each([
@@ -120,7 +120,7 @@ describe('the search of an agent', () => {
     expect(search).not.toHaveBeenCalled();
   });
 
-  it('that fails is an error that says what the model can do, and a step with an error; nothing of the cause shows', async () => {
+  it('that fails returns an error with advice for the model, and is a step with an error, without the cause', async () => {
     const talk = await Talk.start(service);
     await learn(service, talk, 'The harbour opens at seven.');
     await untilOffered(talk, true);
@@ -137,21 +137,21 @@ describe('the search of an agent', () => {
     );
   });
 
-  it('is left out, and the run goes on, where it is not known whether there is knowledge', async () => {
+  it('is not offered, and the run continues, if the service cannot read whether there is knowledge', async () => {
     const talk = await Talk.start(service);
     jest.spyOn(service.app.get(DocumentIndex, { strict: false }), 'hasChunks').mockRejectedValueOnce(new Error('away'));
     service.models.next(says('Hello.'));
     expect(await talk.run('Hello')).toMatchObject({ status: 200, body: { run: { status: 'completed' } } });
   });
 
-  it('never waits for approval', async () => {
+  it('needs no approval', async () => {
     const talk = await Talk.start(service, { tools: { requireApprovalBeforeToolCalls: true } });
     await learn(service, talk, 'The harbour opens at seven.');
     await untilOffered(talk, true);
     expect(await searches(talk, { query: 'harbour' })).toMatchObject({ isError: false });
   });
 
-  it('gives the run its signal, and ends with it', async () => {
+  it('stops when the run is aborted', async () => {
     const talk = await Talk.start(service);
     await learn(service, talk, 'The harbour opens at seven.');
     await untilOffered(talk, true);
@@ -178,7 +178,7 @@ describe('the search of an agent', () => {
 describe('a file with a scope', () => {
   const SCOPE = { customer: 'c-17', seats: 1, trial: false };
 
-  it('is seen by runs whose userContext holds all of it, with the same types, and by no other; the route never shows it', async () => {
+  it('is found only by runs whose userContext has all of its entries, with the same types; the route never returns it', async () => {
     const talk = await Talk.start(service);
     const [open] = await learn(service, talk, { content: 'lions for everybody', name: 'open.txt' });
     await learn(service, talk, { content: 'lions for one customer', name: 'scoped.txt', scope: SCOPE });

@@ -8,13 +8,13 @@ const service = useService();
 
 const GROUPS = 20;
 const CHUNKS_A_DOCUMENT = 20;
-/** `RECALL_CHUNKS=100000` takes some minutes, so it is not in every run. */
+/** `RECALL_CHUNKS=100000` takes some minutes, so it is not the default. */
 const CHUNKS = Number(process.env['RECALL_CHUNKS'] ?? 10_000);
 const DOCUMENTS = CHUNKS / CHUNKS_A_DOCUMENT;
 const QUERIES = 40;
 const TITLE = 'Handbook';
 
-/** A chunk as the brute force knows it. */
+/** A chunk for the exhaustive ranking. */
 interface Sample {
   readonly group: number;
   readonly words: readonly string[];
@@ -48,10 +48,10 @@ function stemmed(text: string): string[] {
   return text.split(' ').map((word) => stemsOf(word, [])[0] ?? word);
 }
 
-/** BM25 with nearness as `domain/ranking.ts` describes it, of one chunk after the other. */
+/** BM25 with nearness as in `domain/ranking.ts`, computed for each chunk. */
 function bruteForce(query: string, groups: number): Map<string, number> {
   const visible = [...samples].filter(([, { group }]) => group < groups);
-  // The title and the heading are a word each.
+  // The title and the heading have one word each.
   const lengthOf = (words: readonly string[]): number => words.length + 2;
   const average = visible.reduce((sum, [, { words }]) => sum + lengthOf(words), 0) / visible.length;
   const asked = [...new Set(stemmed(query))].map((word) => {
@@ -83,7 +83,7 @@ function bruteForce(query: string, groups: number): Map<string, number> {
 }
 
 it.each([GROUPS, GROUPS / 2, 1])(
-  'finds the first ten of an exhaustive ranking where a run sees %d of 20 parts of many chunks',
+  'finds the first ten of an exhaustive ranking in a run that sees %d of 20 parts of many chunks',
   async (groups) => {
     const text = new ZipfText(99);
     const userContext = Object.fromEntries(
@@ -98,7 +98,7 @@ it.each([GROUPS, GROUPS / 2, 1])(
       const tenth = [...scores.values()].sort((left, right) => right - left)[9] ?? 0;
       const found = await (await knowledge.prepare(query.join(' '), userContext)).top(10);
       for (const { chunkId, score } of found) {
-        // Chunks of equal score may stand for one another.
+        // Chunks of equal score are interchangeable.
         if ((scores.get(chunkId) ?? 0) > tenth - 1e-6) hits += 1;
         expect(score).toBeCloseTo(scores.get(chunkId) ?? 0, 5);
       }

@@ -27,7 +27,7 @@ interface Side {
 
 type Put = readonly [key: string, title: string, blocks: Parameters<typeof parsed>[0]];
 
-/** @param order in which the same documents come, and are stored */
+/** @param order sorts the documents before they are stored */
 async function sideOf(open: TestDatabase, order: (documents: readonly Put[]) => readonly Put[]): Promise<Side> {
   const { database } = open;
   const [organizationId, agentId] = [newId(), newId()];
@@ -76,7 +76,7 @@ clusterOnly('the embedded database and a server', () => {
     for (const { open } of sides) await open.close();
   });
 
-  it('find the same chunks in the same order with the same scores, however they are stored', async () => {
+  it('find the same chunks in the same order with the same scores, in whichever order they were stored', async () => {
     const every = Math.floor(set.questions.length / QUESTIONS);
     const questions = set.questions.filter((_, index) => index % every === 0).slice(0, QUESTIONS);
     expect(questions).toHaveLength(QUESTIONS);

@@ -43,22 +43,22 @@ function recallBy(semanticWeight: number, more: object = {}): Promise<number> {
 
 const ALL = { scoreThreshold: 0 };
 
-it('keywords and meaning together find at least as many answers as the better of both alone, also under the default threshold', async () => {
+it('keywords and meaning together find at least as many answers as the better of the two, with the default threshold too', async () => {
   const [keywords, meaning, hybrid] = [await recallBy(0, ALL), await recallBy(1, ALL), await recallBy(0.4, ALL)];
   expect(hybrid).toBeGreaterThanOrEqual(Math.max(keywords, meaning));
-  // What is played for a model finds by meaning what keywords do not, or nothing would be shown.
+  // The simulated model must find answers that keywords do not find, or the test would show nothing.
   expect(hybrid).toBeGreaterThan(keywords);
   expect(await recallBy(0.4)).toBeGreaterThanOrEqual(Math.max(keywords, meaning));
 });
 
-it('no question goes empty for the default threshold', async () => {
+it('the default threshold leaves results for every question', async () => {
   for (const { text } of set.questions) {
     const found = await search(service, { id: knowledge.organizationId }, knowledge.agentId, text);
     expect({ text, found: found.length }).not.toMatchObject({ found: 0 });
   }
 });
 
-it('the same pages, indexed twice in another order, answer with the same passages in the same order', async () => {
+it('the same pages, indexed in two orders, give the same passages in the same order', async () => {
   const other = await Knowledge.start(service);
   for (const { key, title, blocks } of set.documents.toReversed()) await other.put(key, blocks, { title });
   await untilEmbedded(service, other.agentId);

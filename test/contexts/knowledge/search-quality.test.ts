@@ -31,7 +31,7 @@ it('finds the answer of at least four in five questions among the first five chu
 });
 
 it.each(['en', 'de', 'ru', 'zh'])(
-  'finds nearly all answers in "%s" whose words are asked for, in whatever form',
+  'finds nearly all answers in "%s" to questions with the words of the answer in any form',
   async (language) => {
     const asked = set.questions.filter((question) => question.language === language && !question.isParaphrase);
     const missed = await missedAt(5, asked, search);

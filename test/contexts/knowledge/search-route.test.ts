@@ -15,8 +15,8 @@ beforeAll(async () => {
 
 const path = (): string => `/v1/agents/${owner.agentId}/knowledge-bases/search`;
 
-describe('a search by the route', () => {
-  it('answers passages with their source, best first, each with all its fields', async () => {
+describe('a search through the route', () => {
+  it('returns passages with their source, best first, each with all its fields', async () => {
     const [found] = await searchKnowledge(service, owner, 'lions');
     expect(found).toEqual({
       ...{
@@ -61,13 +61,13 @@ describe('a search by the route', () => {
     expect(await find()).toMatchObject([{ ...expected, url: 'https://site.test/cats#big%20cats' }]);
   });
 
-  it("takes the agent's settings where it names none, and its own where it does, without the feature", async () => {
+  it("uses the agent's settings unless the request has its own, without the feature", async () => {
     expect(await searchKnowledge(service, owner, 'lions')).toHaveLength(5);
     expect(await searchKnowledge(service, owner, 'lions', { maxResults: 2 })).toHaveLength(2);
     expect(await searchKnowledge(service, owner, 'lions', { maxResults: 50, semanticWeight: 0 })).toHaveLength(7);
   });
 
-  it('is tuned as the agent is while the organization has the feature, and by the defaults after that', async () => {
+  it('uses the tuning of the agent while the organization has the feature, and the defaults after that', async () => {
     await service.cli('org', 'set', organization.id, '--features', 'knowledge_search');
     const body = { knowledgeSearch: { maxResults: 2 } };
     expect((await service.http('PATCH', `/v1/agents/${owner.agentId}`, { key: owner.key, body })).status).toBe(200);
@@ -76,12 +76,12 @@ describe('a search by the route', () => {
     expect(await searchKnowledge(service, owner, 'lions')).toHaveLength(5);
   });
 
-  it('answers an empty list where nothing is found, and for an agent that knows nothing', async () => {
+  it('returns an empty list if nothing is found, and for an agent without knowledge', async () => {
     expect(await searchKnowledge(service, owner, 'xylophone')).toEqual([]);
     expect(await searchKnowledge(service, { ...owner, agentId: await service.agent(owner.key) }, 'lions')).toEqual([]);
   });
 
-  it('needs no capability, but the agent', async () => {
+  it('needs access to the agent, but no capability', async () => {
     const chat = await organization.keyWith(['chat']);
     expect((await service.http('POST', path(), { key: chat.key, body: { query: 'lions' } })).status).toBe(200);
     const elsewhere = await organization.keyWith(['manageAgents'], [await service.agent(owner.key)]);
@@ -107,7 +107,7 @@ describe('a search by the route', () => {
     expect(answer.body.message).toContain(message);
   });
 
-  it('takes a query of 8,000 characters', async () => {
+  it('accepts a query of 8,000 characters', async () => {
     expect((await service.http('POST', path(), { key: owner.key, body: { query: '😀'.repeat(8_000) } })).status).toBe(
       200,
     );

@@ -20,7 +20,7 @@ export function parsed(blocks: readonly Block[], language: string | null = null)
   return { format: 'text', title: null, language, blocks, page: null };
 }
 
-/** As many words as make a chunk of their own. */
+/** Enough words for one chunk. */
 export function filler(seed: string): string {
   const words = Array.from(
     { length: 150 },
@@ -30,7 +30,7 @@ export function filler(seed: string): string {
   return text.slice(0, text.lastIndexOf(' ', 1_000));
 }
 
-/** The knowledge of one agent of an organization of its own, as the parts of the service use it. */
+/** The knowledge of an agent of a new organization, through the classes of the service. */
 export class Knowledge {
   constructor(
     readonly service: TestService,
@@ -38,7 +38,7 @@ export class Knowledge {
     readonly agentId: string,
   ) {}
 
-  /** Of an agent that there is: what belongs to none is removed in the background. */
+  /** The agent exists, because a job removes the documents of agents that do not. */
   static async start(service: TestService): Promise<Knowledge> {
     const organization = await service.organization();
     return new Knowledge(service, organization.id, await service.agent(organization.key));
@@ -95,7 +95,7 @@ export class Knowledge {
     return rows.map(({ id }) => id);
   }
 
-  /** Ids and texts of a document's stored chunks, also of those that are not seen. */
+  /** Ids and texts of a document's stored chunks, including those that no search finds. */
   chunks(documentId: string): Promise<{ id: string; text: string; position: number }[]> {
     return this.service.database.query(
       'select id::text as id, text, position from knowledge_chunks where document_id = $1::uuid order by position, id',
@@ -103,7 +103,7 @@ export class Knowledge {
     );
   }
 
-  /** The terms by which keywords find each chunk, and as they would be were they taken from the visible chunks anew. */
+  /** The terms by which keywords find each chunk, and the terms that the visible chunks should have. */
   async terms(): Promise<{ readonly stored: readonly string[]; readonly expected: readonly string[] }> {
     const { database } = this.service;
     const chunks = await database.query<{ place: string; title: string; heading: string | null; text: string }>(
@@ -129,8 +129,8 @@ export class Knowledge {
       });
     }
     const analyzer = new TermAnalyzer(null);
-    const expected = chunks.flatMap(({ place, ...chunk }) =>
-      [...analyzer.termsOf(chunk).terms.keys()].map((term) => `${place} ${term}`),
+    const expected = chunks.flatMap(({ place, title, ...chunk }) =>
+      [...analyzer.termsOf(title, chunk).terms.keys()].map((term) => `${place} ${term}`),
     );
     return { stored: [...stored].sort(), expected: expected.sort() };
   }

@@ -20,7 +20,7 @@ async function pair(): Promise<Pair> {
   return { here, there: new Knowledge(replica, here.organizationId, here.agentId) };
 }
 
-it('a document that another process removed does not keep its words from the next one', async () => {
+it('a document that another process removed does not prevent a new one from being found', async () => {
   const { here, there } = await pair();
   const first = await here.put('a', text('lighthouse keeper'));
   await there.index.remove(there.organizationId, [first.documentId]);
@@ -31,7 +31,7 @@ it('a document that another process removed does not keep its words from the nex
   expect(stored).toEqual(expected);
 });
 
-it('each chunk is found by exactly its words whatever two processes put and remove at the same time', async () => {
+it('each chunk is found by exactly its words after concurrent puts and removals of two processes', async () => {
   const words = fc.array(fc.constantFrom('one', 'two', 'three', 'four-4', 'five', '退款申请'), {
     minLength: 0,
     maxLength: 5,
@@ -56,7 +56,7 @@ it('each chunk is found by exactly its words whatever two processes put and remo
   );
 });
 
-it('a document that two processes write at the same time is that of one of them, whole', async () => {
+it('a document that two processes write at the same time is completely that of one of them', async () => {
   const { here, there } = await pair();
   const large = (word: string): ReturnType<typeof text> =>
     text(...Array.from({ length: 40 }, (_none, part) => filler(`${word}${'x'.repeat(part % 9)}${String(part)}z`)));

@@ -11,9 +11,9 @@ import { EmbeddingModelRepository } from '../../../src/knowledge/index/persisten
 import { VectorRepository } from '../../../src/knowledge/index/persistence/vector.repository.js';
 import { VectorTable } from '../../../src/knowledge/index/persistence/vector-table.js';
 
-/* The adapter of database servers, over the protocol that PostgreSQL speaks, on one that has the extension. */
+/* The adapter for database servers, over PostgreSQL's protocol, with a database that has the extension. */
 
-/** Goes through the HNSW index from the third vector of an agent on. */
+/** Uses the HNSW index if an agent has more than two chunks. */
 class IndexOfFew extends VectorRepository {
   protected override readonly exactChunks: number = 2;
 }
@@ -94,13 +94,13 @@ async function embed(organizationId: string, modelId: number, ids: readonly stri
 }
 
 describe('vectors on a database server', () => {
-  // One after the other: connections to this server share one session, and with it the names of prepared statements.
-  it('get their table once, also when another process has made it', async () => {
+  // One after the other, because connections to this server share one session with its prepared statements.
+  it('get their table once, even if another process has created it', async () => {
     expect(await new VectorTable(open.database).create()).toBeUndefined();
     expect(await new VectorTable(open.database).create()).toBeUndefined();
   });
 
-  it.each([1_000, 2_500, 4_200])('of %d numbers are found: all compared, or through the index', async (size) => {
+  it.each([1_000, 2_500, 4_200])('of %d numbers are found, by comparing all or through the index', async (size) => {
     const models = new EmbeddingModelRepository(open.database, clock);
     await open.database.transaction((transaction) =>
       models.add(transaction, { name: `m-${String(size)}`, dimensions: size, state: 'retired' }),

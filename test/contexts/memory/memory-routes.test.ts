@@ -112,7 +112,7 @@ describe('a request is refused', () => {
   });
 });
 
-it('the log says who read or erased whose memories, without their texts', async () => {
+it('the log has the member who read or erased memories, and their owner, without texts', async () => {
   const talk = await Talk.start(service);
   await save(service, talk, 'canary-user', 'canary-text');
   const { id: keyId, key } = await talk.organization.keyWith(['manageAgents']);

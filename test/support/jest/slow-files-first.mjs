@@ -20,6 +20,7 @@ const SLOW = [
   'tool-servers',
   'document-parser',
   'drive-sync',
+  'drive-sync-repeated',
   'start',
   'kill',
   'website-polite-crawl',

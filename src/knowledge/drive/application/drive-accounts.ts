@@ -50,14 +50,9 @@ export class DriveAccounts {
     });
   }
 
-  accessFor({
-    organizationId,
-    id,
-    accountId,
-  }: Pick<StoredDriveSource, 'organizationId' | 'id' | 'accountId'>): DriveAccess {
-    return accountId === null
-      ? this.grants.accessFor({ organizationId, id })
-      : this.accessForAccount(organizationId, accountId);
+  accessFor({ organizationId, id, accountId }: StoredDriveSource): DriveAccess {
+    if (accountId === null) return this.grants.accessFor({ organizationId, id });
+    return this.accessForAccount(organizationId, accountId);
   }
 
   accessForAccount(organizationId: string, accountId: string): DriveAccess {
@@ -101,12 +96,8 @@ export class DriveAccounts {
         .setExpirationTime(seconds + ASSERTION_SECONDS)
         .sign(await importPKCS8(privateKey, ALGORITHM));
     } catch (error) {
-      throw new DriveFailure(
-        'refused',
-        'The private key of the service account cannot sign.',
-        undefined,
-        error instanceof Error ? error.name : undefined,
-      );
+      const detail = error instanceof Error ? error.name : undefined;
+      throw new DriveFailure('refused', 'The private key of the service account cannot sign.', { detail });
     }
   }
 }

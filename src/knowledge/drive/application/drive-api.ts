@@ -14,7 +14,7 @@ import {
   type FolderPage,
   startTokenResponse,
 } from './drive-responses.js';
-import { DriveHttp, type DriveResponse, readJson } from './drive-http.js';
+import { DriveHttp, type DriveResponse, parseJson, readJson } from './drive-http.js';
 
 /** The bearer tokens of a service account, or of a person's sign-in. */
 export interface DriveAccess {
@@ -45,16 +45,9 @@ const RATE_LIMITS = [
   'sharingRateLimitExceeded',
   'quotaExceeded',
 ];
-const EXPORT_TOO_LARGE = 'exportSizeLimitExceeded';
 
-const errorBody = z.object({
-  error: z.object({
-    errors: z
-      .array(z.object({ reason: z.string() }))
-      .max(20)
-      .optional(),
-  }),
-});
+const reasons = z.array(z.object({ reason: z.string() })).max(20);
+const errorBody = z.object({ error: z.object({ errors: reasons.optional() }) });
 
 /** Requests to the drive's API (v3). Every method throws `DriveFailure`, or the reason of `signal`. */
 @Injectable()
@@ -90,13 +83,8 @@ export class DriveApi {
 
   changes(access: DriveAccess, pageToken: string, signal: AbortSignal): Promise<ChangesPage> {
     const fields = `nextPageToken,newStartPageToken,changes(fileId,removed,file(${FILE_FIELDS}))`;
-    return this.json(
-      changesResponse,
-      access,
-      'changes',
-      { pageToken, fields, includeRemoved: 'true', ...OF_ALL_DRIVES },
-      signal,
-    );
+    const query = { pageToken, fields, includeRemoved: 'true', ...OF_ALL_DRIVES };
+    return this.json(changesResponse, access, 'changes', query, signal);
   }
 
   download(access: DriveAccess, id: string, signal: AbortSignal): Promise<Buffer> {
@@ -127,7 +115,7 @@ export class DriveApi {
     access: DriveAccess,
     path: string,
     query: Query,
-    { maxBytes, ...limits }: RequestLimits,
+    { maxBytes, ...limits }: { maxBytes: number; timeoutMs: number; signal?: AbortSignal },
   ): Promise<Buffer> {
     const url = new URL(`${new URL(this.settings.drive.apiBaseUrl).origin}/drive/v3/${path}`);
     for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
@@ -145,31 +133,26 @@ export class DriveApi {
   }
 }
 
-interface RequestLimits {
-  readonly maxBytes: number;
-  readonly timeoutMs: number;
-  readonly signal?: AbortSignal;
-}
-
 function pathOf(id: string): string {
   return `files/${encodeURIComponent(id)}`;
 }
 
 function toFailure({ status, body, retryAfterMs }: DriveResponse): DriveFailure {
   const reasons = reasonsIn(body);
-  const has = (known: readonly string[]): boolean => reasons.some((reason) => known.includes(reason));
-  if (status === 429 || (status === 403 && has(RATE_LIMITS))) {
-    return new DriveFailure('busy', 'The drive limits the rate of requests; try again later.', retryAfterMs);
+  const has = (...known: readonly string[]): boolean => reasons.some((reason) => known.includes(reason));
+  if (status === 429 || (status === 403 && has(...RATE_LIMITS))) {
+    return new DriveFailure('busy', 'The drive limits the rate of requests; try again later.', { retryAfterMs });
   }
   if (status < 400) {
     const redirect = status >= 300 ? '; redirects are not followed' : '';
     return new DriveFailure('answer', `The drive answered with an unexpected status (${status})${redirect}.`);
   }
   if (status === 401) return new DriveFailure('refused', 'The drive no longer accepts the credentials (401).');
-  if (status >= 500) return new DriveFailure('unreachable', `The drive is not available (${status}).`, retryAfterMs);
-  if (status === 403 && has([EXPORT_TOO_LARGE]))
+  if (status >= 500)
+    return new DriveFailure('unreachable', `The drive is not available (${status}).`, { retryAfterMs });
+  if (status === 403 && has('exportSizeLimitExceeded'))
     return new DriveFailure('export_too_large', 'The document is too large for the drive to export.');
-  if (status === 403 && has(ACCOUNT_REFUSALS))
+  if (status === 403 && has(...ACCOUNT_REFUSALS))
     return new DriveFailure('refused', `The drive refuses access to this account (${String(reasons[0])}).`);
   if (status === 403) return new DriveFailure('forbidden', 'The drive does not allow reading the file (403).');
   if (status === 404 || status === 410)
@@ -179,10 +162,6 @@ function toFailure({ status, body, retryAfterMs }: DriveResponse): DriveFailure 
 
 /** Only reasons that look like names of the API, because they are shown to customers. */
 function reasonsIn(body: Buffer): string[] {
-  try {
-    const { data } = errorBody.safeParse(JSON.parse(body.toString('utf8')));
-    return (data?.error.errors ?? []).map(({ reason }) => reason).filter((reason) => /^\w{1,60}$/.test(reason));
-  } catch {
-    return [];
-  }
+  const errors = parseJson(errorBody, body)?.error.errors ?? [];
+  return errors.map(({ reason }) => reason).filter((reason) => /^\w{1,60}$/.test(reason));
 }

@@ -28,16 +28,10 @@ export class DriveHttp {
   /** @throws DriveFailure where there is no response; the reason of the request's signal */
   async request(url: string, request: Omit<EgressRequest, 'purpose' | 'redirects'>): Promise<DriveResponse> {
     try {
-      const { status, headers, body } = await this.http.request(url, {
-        ...request,
-        purpose: 'drive',
-        redirects: 'none',
-      });
-      return {
-        status,
-        body: await body.buffer(),
-        retryAfterMs: retryAfterMs(headers['retry-after'], this.clock.now()) ?? undefined,
-      };
+      const sent = { ...request, purpose: 'drive', redirects: 'none' } as const;
+      const { status, headers, body } = await this.http.request(url, sent);
+      const pauseMs = retryAfterMs(headers['retry-after'], this.clock.now()) ?? undefined;
+      return { status, body: await body.buffer(), retryAfterMs: pauseMs };
     } catch (error) {
       throw toFailure(error);
     }
@@ -46,23 +40,24 @@ export class DriveHttp {
 
 /** @throws DriveFailure `answer` */
 export function readJson<Schema extends z.ZodType>(schema: Schema, body: Buffer): z.output<Schema> {
-  let json: unknown;
-  try {
-    json = JSON.parse(body.toString('utf8'));
-  } catch {
-    throw new DriveFailure('answer', 'The response of the drive is not JSON.');
-  }
-  const { data, success } = schema.safeParse(json);
-  if (!success) throw new DriveFailure('answer', 'The response of the drive does not match its API.');
+  const data = parseJson(schema, body);
+  if (data === undefined) throw new DriveFailure('answer', 'The response of the drive does not match its API.');
   return data;
+}
+
+/** @returns undefined if the body is not JSON or does not match */
+export function parseJson<Schema extends z.ZodType>(schema: Schema, body: Buffer): z.output<Schema> | undefined {
+  try {
+    return schema.safeParse(JSON.parse(body.toString('utf8'))).data;
+  } catch {
+    return undefined;
+  }
 }
 
 function toFailure(error: unknown): unknown {
   if (!(error instanceof EgressFailed || error instanceof EgressRefused)) return error;
   const { reason, detail } = error;
-  if (reason === 'too_large')
-    return new DriveFailure('too_large', 'The file is larger than accepted.', undefined, detail);
-  if (reason === 'timeout')
-    return new DriveFailure('unreachable', 'The drive did not answer in time.', undefined, detail);
-  return new DriveFailure('unreachable', 'The drive cannot be reached.', undefined, detail);
+  if (reason === 'too_large') return new DriveFailure('too_large', 'The file is larger than accepted.', { detail });
+  if (reason === 'timeout') return new DriveFailure('unreachable', 'The drive did not answer in time.', { detail });
+  return new DriveFailure('unreachable', 'The drive cannot be reached.', { detail });
 }

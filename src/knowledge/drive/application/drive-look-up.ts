@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Clock, Semaphore } from '../../../platform/clock/index.js';
-import { DriveFailure } from '../domain/drive-failure.js';
+import { DriveFailure, isFailure, nullOn } from '../domain/drive-failure.js';
 import { type DriveFile, type SelectedFile, toSelectedFile } from '../domain/drive-file.js';
 import { MAX_RETRY_MS, RETRY_PAUSE_MS, LOOK_UP_MS, LOOK_UPS_AT_ONCE } from '../limits.js';
 import { isFileId } from './drive-responses.js';
@@ -25,10 +25,9 @@ export class DriveLookUp {
     const deadline = this.clock.monotonic() + LOOK_UP_MS;
     const connections = new Semaphore(LOOK_UPS_AT_ONCE);
     const stop = new AbortController();
-    const find = async (id: string) => ({
-      id,
-      file: await connections.run(() => this.find(access, id, deadline, stop.signal)),
-    });
+    const find = async (id: string) => {
+      return { id, file: await connections.run(() => this.find(access, id, deadline, stop.signal)) };
+    };
     // After a failure no further request is sent.
     const found = await Promise.all([...new Set(ids)].map(find)).finally(() => stop.abort());
     // By the id that the drive returns: an alias, such as `root`, is another id of the same entry.
@@ -46,14 +45,8 @@ export class DriveLookUp {
     if (!isFileId(id)) return null;
     if (this.clock.monotonic() > deadline)
       throw new DriveFailure('unreachable', 'The drive is too slow to look up all the files.');
-    try {
-      const file = await this.read(access, id, signal);
-      return file.isTrashed ? null : file;
-    } catch (error) {
-      if (error instanceof DriveFailure && ['not_found', 'forbidden', 'bad_request'].includes(error.reason))
-        return null;
-      throw error;
-    }
+    const file = await nullOn(['not_found', 'forbidden', 'bad_request'], this.read(access, id, signal));
+    return file?.isTrashed === false ? file : null;
   }
 
   /** Retries once when the drive is busy or unreachable, unless the caller would wait too long. */
@@ -62,7 +55,7 @@ export class DriveLookUp {
     try {
       return await this.api.file(access, id, signal);
     } catch (error) {
-      if (!(error instanceof DriveFailure) || !['busy', 'unreachable'].includes(error.reason)) throw error;
+      if (!isFailure(error, ['busy', 'unreachable'])) throw error;
       const pauseMs = error.retryAfterMs ?? RETRY_PAUSE_MS;
       if (this.clock.monotonic() - startedAt + pauseMs > MAX_RETRY_MS) throw error;
       await this.clock.sleep(pauseMs);

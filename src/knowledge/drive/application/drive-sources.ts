@@ -10,7 +10,7 @@ import { removeDriveSource, syncDrive } from '../jobs/drive.jobs.js';
 import type { StoredDriveSource } from '../persistence/drive.entities.js';
 import { DriveItemRepository } from '../persistence/drive-item.repository.js';
 import { DriveSourceRepository, type Selection } from '../persistence/drive-source.repository.js';
-import { DriveSignIns } from './sign-in/drive-sign-ins.js';
+import { DriveSignIns } from './sign-in/drive-grants.js';
 
 export type ReadSource = StoredDriveSource & StoreUsage;
 
@@ -45,18 +45,15 @@ export class DriveSources {
   /** @throws DriveSourceNotFound */
   async remove(organizationId: string, agentId: string, kind: DriveSourceKind): Promise<void> {
     await this.database.transaction(async (transaction) => {
-      const removed = await this.removeWhere(transaction, { organizationId, agentId, kind });
+      const removed = await this.removeAll(transaction, { organizationId, agentId, kind });
       if (removed === 0) throw new DriveSourceNotFound();
       // A person who is at the consent page now would create the source again.
       if (kind === 'sign_in') await this.signIns.removeOpen(transaction, organizationId, agentId);
     });
   }
 
-  async removeOfAccount(transaction: Transaction, organizationId: string, accountId: string): Promise<void> {
-    await this.removeWhere(transaction, { organizationId, accountId });
-  }
-
-  private async removeWhere(
+  /** @returns how many there were */
+  async removeAll(
     transaction: Transaction,
     where: Parameters<DriveSourceRepository['markRemoved']>[1],
   ): Promise<number> {

@@ -34,8 +34,7 @@ export class ServiceAccounts {
 
   /**
    * Adds an account once the drive has accepted it.
-   * @throws ValidationFailed for an invalid key file or an account that the drive refuses; ServiceAccountExists; DriveFailure
-   * where the drive is unavailable
+   * @throws ValidationFailed if the key file is invalid or the drive refuses it; DriveFailure if the drive is unavailable; ServiceAccountExists
    */
   async add({ organizationId, memberId }: ApiKeyPrincipal, keyFileContent: string): Promise<ListedServiceAccount> {
     const key = parseKeyFile(keyFileContent);
@@ -55,10 +54,7 @@ export class ServiceAccounts {
     return { ...account, agentCount: 0 };
   }
 
-  /**
-   * Removes an account and the sources that use it. A job removes their documents.
-   * @throws ServiceAccountNotFound, ForbiddenServiceAccountManage
-   */
+  /** Removes an account and the sources that use it. A job removes their documents. @throws ServiceAccountNotFound, ForbiddenServiceAccountManage */
   async remove(caller: ApiKeyPrincipal, id: string): Promise<void> {
     const { organizationId } = caller;
     const mayUse = await this.permissionOf(caller);
@@ -66,7 +62,7 @@ export class ServiceAccounts {
       const account = await this.accounts.lock(transaction, organizationId, id);
       if (!account) throw new ServiceAccountNotFound();
       if (!mayUse(account)) throw new ForbiddenServiceAccountManage();
-      await this.sources.removeOfAccount(transaction, organizationId, id);
+      await this.sources.removeAll(transaction, { organizationId, accountId: id });
       await this.accounts.remove(transaction, organizationId, id);
     });
   }

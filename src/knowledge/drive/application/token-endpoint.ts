@@ -5,7 +5,7 @@ import { Settings } from '../../../platform/config/index.js';
 import { type ReceivedTokens, receivedTokens, UnusableTokens } from '../../../platform/oauth/index.js';
 import { DriveFailure } from '../domain/drive-failure.js';
 import { MAX_TOKEN_RESPONSE_BYTES, REQUEST_MS } from '../limits.js';
-import { DriveHttp, readJson } from './drive-http.js';
+import { DriveHttp, parseJson, readJson } from './drive-http.js';
 
 export const DRIVE_SCOPE = 'https://www.googleapis.com/auth/drive.readonly';
 const DEFAULT_SECONDS = 3_600;
@@ -40,51 +40,36 @@ export class TokenEndpoint {
       maxBytes: MAX_TOKEN_RESPONSE_BYTES,
       timeoutMs: REQUEST_MS,
     });
-    if (status === 429) throw new DriveFailure('busy', 'The drive limits the rate of token requests.', retryAfterMs);
+    if (status === 429)
+      throw new DriveFailure('busy', 'The drive limits the rate of token requests.', { retryAfterMs });
     if (status >= 500) throw new DriveFailure('unreachable', `The drive issues no tokens at the moment (${status}).`);
     if (status !== 200) throw toFailure(body, status, Object.values(form));
     try {
-      return receivedTokens(
-        { expires_in: DEFAULT_SECONDS, ...readJson(z.record(z.string(), z.unknown()), body) },
-        this.clock.now(),
-      );
+      const response = readJson(z.record(z.string(), z.unknown()), body);
+      return receivedTokens({ expires_in: DEFAULT_SECONDS, ...response }, this.clock.now());
     } catch (error) {
       if (!(error instanceof UnusableTokens)) throw error;
-      throw new DriveFailure('answer', 'The drive issued tokens that cannot be used.', undefined, error.message);
+      const { message: detail } = error;
+      throw new DriveFailure('answer', 'The drive issued tokens that cannot be used.', { detail });
     }
   }
 }
 
 function toFailure(body: Buffer, status: number, sent: readonly string[]): DriveFailure {
-  let response: z.output<typeof errorResponse> | undefined;
-  try {
-    response = errorResponse.safeParse(JSON.parse(body.toString('utf8'))).data;
-  } catch {
-    response = undefined;
-  }
+  const response = parseJson(errorResponse, body);
   if (!response || !FINAL_REFUSALS.has(response.error))
     return new DriveFailure('answer', `The drive issued no token (${response?.error ?? status}).`);
-  return new DriveFailure(
-    'refused',
-    `The drive refuses access: ${response.error}${readableDescription(response.error_description, sent)}.`,
-    undefined,
-    response.error,
-  );
+  const { error: detail, error_description: description } = response;
+  const message = `The drive refuses access: ${detail}${readableDescription(description, sent)}.`;
+  return new DriveFailure('refused', message, { detail });
 }
 
 /** Short plain text without secrets: neither values that were sent, nor long words, which may be tokens or keys. */
 function readableDescription(description = '', sent: readonly string[]): string {
-  const withoutSent = sent
-    .filter((value) => value !== '')
-    .reduce((text, value) => text.replaceAll(value, ' '), description);
-  const words = withoutSent
-    .split(/\s+/)
-    .filter((word) => word.length <= 30)
-    .join(' ');
-  const text = words
-    .replaceAll(/[^\w .,:;'()-]/g, ' ')
-    .trim()
-    .slice(0, 200)
-    .replace(/\.+$/, '');
-  return text === '' ? '' : ` (${text})`;
+  let text = description;
+  for (const value of sent) if (value !== '') text = text.replaceAll(value, ' ');
+  const words = text.split(/\s+/).filter((word) => word.length <= 30);
+  const plain = words.join(' ').replaceAll(/[^\w .,:;'()-]/g, ' ');
+  const shown = plain.trim().slice(0, 200).replace(/\.+$/, '');
+  return shown === '' ? '' : ` (${shown})`;
 }

@@ -12,9 +12,7 @@ export class ServiceAccountExists extends DomainError {
     super(
       'conflict',
       `The organization already has the service account ${clientEmail}; delete it first to replace its key.`,
-      {
-        code: 'service_account_exists',
-      },
+      { code: 'service_account_exists' },
     );
   }
 }
@@ -32,9 +30,7 @@ export class ForbiddenDriveAccount extends DomainError {
     super(
       'forbidden',
       'The person who owns the API key may not use this service account: members use those that they have added.',
-      {
-        code: 'forbidden_drive_sa',
-      },
+      { code: 'forbidden_drive_sa' },
     );
   }
 }
@@ -74,9 +70,7 @@ export class DriveFilesNotFound extends DomainError {
     super(
       'invalid',
       `${who} cannot see ${named}${others} in the drive. Share them with that account, or leave them out of fileIds.`,
-      {
-        code: 'drive_file_not_found',
-      },
+      { code: 'drive_file_not_found' },
     );
   }
 }
@@ -86,9 +80,7 @@ export class DriveSignInNotConfigured extends DomainError {
     super(
       'unprocessable',
       'People cannot sign in to the drive: the operator of this service has not set DRIVE_OAUTH_CLIENT_ID and DRIVE_OAUTH_CLIENT_SECRET.',
-      {
-        code: 'drive_oauth_not_configured',
-      },
+      { code: 'drive_oauth_not_configured' },
     );
   }
 }

@@ -31,23 +31,41 @@ const KINDS: Readonly<Record<DriveFailureReason, ErrorKind>> = {
 
 /** A request to the drive failed. `message` is public: responses and the last error of a sync show it. */
 export class DriveFailure extends DomainError {
+  /** The pause that the drive asks for. */
+  readonly retryAfterMs: number | undefined;
+
   constructor(
     readonly reason: DriveFailureReason,
     message: string,
-    /** The pause that the drive asks for. */
-    readonly retryAfterMs?: number,
-    detail?: string,
+    { retryAfterMs, detail }: { readonly retryAfterMs?: number | undefined; readonly detail?: string | undefined } = {},
   ) {
+    const retryAfterSeconds = Math.min(3_600, Math.max(1, Math.ceil((retryAfterMs ?? 1_000) / 1_000)));
     super(KINDS[reason], message, {
-      ...(KINDS[reason] === 'unavailable' && {
-        retryAfterSeconds: Math.min(3_600, Math.max(1, Math.ceil((retryAfterMs ?? 1_000) / 1_000))),
-      }),
+      ...(KINDS[reason] === 'unavailable' && { retryAfterSeconds }),
       ...(detail !== undefined && { detail }),
     });
+    this.retryAfterMs = retryAfterMs;
   }
 
   /** A later request may succeed. */
   get isTransient(): boolean {
     return this.reason === 'busy' || this.reason === 'unreachable' || this.reason === 'answer';
+  }
+}
+
+export function isFailure(error: unknown, reasons: readonly DriveFailureReason[]): error is DriveFailure {
+  return error instanceof DriveFailure && reasons.includes(error.reason);
+}
+
+/** @returns null if the request fails for one of the reasons */
+export async function nullOn<Result>(
+  reasons: readonly DriveFailureReason[],
+  request: Promise<Result>,
+): Promise<Result | null> {
+  try {
+    return await request;
+  } catch (error) {
+    if (isFailure(error, reasons)) return null;
+    throw error;
   }
 }

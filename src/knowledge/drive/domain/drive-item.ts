@@ -33,17 +33,18 @@ export function toItems(files: readonly DriveFile[]): FoundItem[] {
 }
 
 function toItemsOfEntry(file: DriveFile): FoundItem[] {
-  const { id: fileId, name, mimeType, url, size, fingerprint, targetId } = file;
+  const item = toItem(file, 'folder');
+  if (item.kind === 'file' && !isReadable(file)) return [];
+  if (item.kind !== 'shortcut') return [item];
+  return file.targetId === null ? [] : [item, unknownItem(file.targetId, file.name, 'shortcut')];
+}
+
+const TODO = { folder: 'list', file: 'fetch', shortcut: null } as const;
+
+export function toItem(file: DriveFile, via: ItemVia): FoundItem {
+  const { id: fileId, name, mimeType, url, size, fingerprint } = file;
   const kind = kindOf(file);
-  const item = { fileId, kind, via: 'folder' as const, name, mimeType, url, size, fingerprint };
-  switch (kind) {
-    case 'folder':
-      return [{ ...item, todo: 'list' }];
-    case 'file':
-      return isReadable(file) ? [{ ...item, todo: 'fetch' }] : [];
-    case 'shortcut':
-      return targetId === null ? [] : [{ ...item, todo: null }, unknownItem(targetId, name, 'shortcut')];
-  }
+  return { fileId, kind, via, todo: TODO[kind], name, mimeType, url, size, fingerprint };
 }
 
 /** An item that must be looked up. */
@@ -52,8 +53,7 @@ export function unknownItem(fileId: string, name: string, via: 'selected' | 'sho
 }
 
 /**
- * The changes to a known item that a sync found again. A file with an unchanged fingerprint is not fetched again if it was
- * indexed or cannot be read.
+ * The changes to a known item that a sync found again. An unchanged file is not fetched again if it was indexed or cannot be read.
  * @param again whether this sync saw the item before: it then keeps its `via`
  */
 export function merge(known: KnownItem, found: FoundItem, again: boolean) {

@@ -29,10 +29,7 @@ const keyFile = z.object(
   'must be a JSON object',
 );
 
-/**
- * Reads the fields of a key file. The private key is checked by signing with it, not here.
- * @throws ValidationFailed, whose message quotes nothing of the file
- */
+/** Reads the fields of a key file, without a check of the private key. @throws ValidationFailed, whose message quotes nothing of the file */
 export function parseKeyFile(content: string): ServiceAccountKey {
   let json: unknown;
   try {

@@ -72,13 +72,7 @@ export class DriveServiceAccountsController {
   }
 }
 
-function toResponse({
-  id,
-  clientEmail,
-  projectId,
-  addedBy,
-  createdAt,
-  agentCount,
-}: ListedServiceAccount): ServiceAccountResponse {
+function toResponse(account: ListedServiceAccount): ServiceAccountResponse {
+  const { id, clientEmail, projectId, addedBy, createdAt, agentCount } = account;
   return { id, clientEmail, projectId, addedBy, createdAt: createdAt.toISOString(), agentCount };
 }

@@ -132,20 +132,9 @@ export class DriveSourcesController {
   }
 }
 
-function toResponse({
-  id,
-  accountId,
-  files,
-  state,
-  lastError,
-  lastSuccessfulSyncAt,
-  startedAt,
-  chunks,
-  bytes,
-}: ReadSource): DriveSourceResponse {
-  const times = {
-    lastSuccessfulSyncAt: lastSuccessfulSyncAt?.toISOString() ?? null,
-    startedAt: startedAt.toISOString(),
-  };
-  return { files, integrationId: accountId ?? id, sync: { state, lastError, ...times }, chunks, bytes };
+function toResponse(source: ReadSource): DriveSourceResponse {
+  const { id, accountId, files, state, lastError, startedAt, chunks, bytes } = source;
+  const lastSuccessfulSyncAt = source.lastSuccessfulSyncAt?.toISOString() ?? null;
+  const sync = { state, lastError, lastSuccessfulSyncAt, startedAt: startedAt.toISOString() };
+  return { files, integrationId: accountId ?? id, sync, chunks, bytes };
 }

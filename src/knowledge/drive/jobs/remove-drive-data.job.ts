@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type ActiveJob, defineJob, Processor, WorkerHost } from '../../../platform/jobs/index.js';
 import { REMOVE_SIGN_INS_EVERY_MINUTES } from '../../../platform/oauth/index.js';
 import { DiscardDriveSource } from '../application/discard-drive-source.js';
-import { DriveSignIns } from '../application/sign-in/drive-sign-ins.js';
+import { DriveSignIns } from '../application/sign-in/drive-grants.js';
 import { removeDriveSource } from './drive.jobs.js';
 
 @Processor(removeDriveSource.name)

@@ -9,8 +9,6 @@ import { USAGE } from './drive-sources.sql.js';
 
 export type ItemOutcome = Pick<DriveItem, 'result' | 'error' | 'documentId'>;
 
-const FAILED = { result: { $in: ['failed', 'unreadable', 'gone'] } } as const;
-
 /** The files, folders and shortcuts of sources. Only the step that has the source's lease writes them. */
 @Injectable()
 export class DriveItemRepository {
@@ -20,29 +18,24 @@ export class DriveItemRepository {
   async next(source: ClaimedSource, limit: number): Promise<DriveItem[]> {
     const where = { ...itemsOf(source), todo: { $ne: null } };
     // In reverse alphabetical order: remove, look_up, list, fetch.
-    const items = await this.database.read((em) =>
-      em.find(StoredDriveItem, where, { orderBy: { todo: 'desc', fileId: 'asc' }, limit }),
-    );
+    const first = { orderBy: { todo: 'desc', fileId: 'asc' }, limit } as const;
+    const items = await this.database.read((em) => em.find(StoredDriveItem, where, first));
     // A listing may change the rows of files that were read here, so files wait for the next step.
     return items[0]?.todo === 'fetch' ? items : items.filter(({ todo }) => todo !== 'fetch');
   }
 
   /** Before the attempt: a file that ends its process counts too. */
   async countAttempt(source: ClaimedSource, { fileId, attempts }: DriveItem): Promise<void> {
-    await this.database.write((em) =>
-      em.nativeUpdate(StoredDriveItem, { ...itemsOf(source), fileId }, { attempts: attempts + 1 }),
-    );
+    const where = { ...itemsOf(source), fileId };
+    await this.database.write((em) => em.nativeUpdate(StoredDriveItem, where, { attempts: attempts + 1 }));
   }
 
   /** Items that failed or were missing in the last sync are tried again, and unfinished work is started over. */
   async resume({ em }: Transaction, source: ClaimedSource): Promise<void> {
     const [items, restart] = [itemsOf(source), { attempts: 0, pageToken: null, pages: 0 }];
+    const unsuccessful = { ...items, result: { $in: ['failed', 'gone'] as const } };
     await em.nativeUpdate(StoredDriveItem, { ...items, todo: { $ne: null } }, restart);
-    await em.nativeUpdate(
-      StoredDriveItem,
-      { ...items, result: { $in: ['failed', 'gone'] } },
-      { ...restart, todo: 'look_up' },
-    );
+    await em.nativeUpdate(StoredDriveItem, unsuccessful, { ...restart, todo: 'look_up' });
     await em.nativeUpdate(StoredDriveItem, { ...items, result: 'failed', kind: 'file' }, { todo: 'fetch' });
   }
 
@@ -52,29 +45,16 @@ export class DriveItemRepository {
     await em.nativeUpdate(StoredDriveItem, where, { todo: null, pageToken: null, pages: 0 });
   }
 
-  /**
-   * Adds or updates entries that a sync found.
-   * @param again whether also those that this sync has seen already are updated
-   */
+  /** Adds or updates entries that a sync found. @param again whether entries that this sync has already seen are updated too */
   async add({ em }: Transaction, source: ClaimedSource, found: readonly FoundItem[], again = false): Promise<void> {
     const fileIds = found.map(({ fileId }) => fileId);
     const known = await this.known({ em }, source, fileIds, true);
+    const seenIn = source.syncId;
+    const unworked = { pageToken: null, pages: 0, attempts: 0, result: null, error: null, documentId: null };
     for (const item of found) {
       const before = known.get(item.fileId);
-      const place = { sourceId: source.id, organizationId: source.organizationId, seenIn: source.syncId };
-      if (!before)
-        em.create(StoredDriveItem, {
-          ...item,
-          ...place,
-          pageToken: null,
-          pages: 0,
-          attempts: 0,
-          result: null,
-          error: null,
-          documentId: null,
-        });
-      else if (again || before.seenIn !== source.syncId)
-        em.assign(before, { ...merge(before, item, again), seenIn: source.syncId });
+      if (!before) em.create(StoredDriveItem, { ...itemsOf(source), ...item, ...unworked, seenIn });
+      else if (again || before.seenIn !== seenIn) em.assign(before, { ...merge(before, item, again), seenIn });
     }
     await em.flush();
   }
@@ -101,19 +81,13 @@ export class DriveItemRepository {
   }
 
   async markUnseenForRemoval({ em }: Transaction, source: ClaimedSource): Promise<void> {
-    await em.nativeUpdate(
-      StoredDriveItem,
-      { ...itemsOf(source), seenIn: { $ne: source.syncId } },
-      { todo: 'remove', attempts: 0 },
-    );
+    const unseen = { ...itemsOf(source), seenIn: { $ne: source.syncId } };
+    await em.nativeUpdate(StoredDriveItem, unseen, { todo: 'remove', attempts: 0 });
   }
 
   async markForRemoval({ em }: Transaction, source: ClaimedSource, fileIds: readonly string[]): Promise<void> {
-    await em.nativeUpdate(
-      StoredDriveItem,
-      { ...itemsOf(source), fileId: { $in: fileIds } },
-      { todo: 'remove', attempts: 0 },
-    );
+    const named = { ...itemsOf(source), fileId: { $in: fileIds } };
+    await em.nativeUpdate(StoredDriveItem, named, { todo: 'remove', attempts: 0 });
   }
 
   async delete({ em }: Transaction, source: ClaimedSource, fileId: string): Promise<void> {
@@ -132,10 +106,7 @@ export class DriveItemRepository {
   }
 
   /** A full sync counts only the items that it has seen. */
-  async counts(
-    { em }: Transaction,
-    source: ClaimedSource,
-  ): Promise<{ readonly files: number; readonly folders: number }> {
+  async counts({ em }: Transaction, source: ClaimedSource): Promise<{ files: number; folders: number }> {
     const counted = { ...itemsOf(source), ...(source.isFull && { seenIn: source.syncId }) };
     const files = await em.count(StoredDriveItem, { ...counted, kind: { $in: ['file', 'unknown'] } });
     return { files, folders: await em.count(StoredDriveItem, { ...counted, kind: { $in: ['folder', 'shortcut'] } }) };
@@ -143,19 +114,12 @@ export class DriveItemRepository {
 
   totals(source: ClaimedSource): Promise<SyncTotals> {
     return this.database.read(async (em) => {
+      const isFailed = { ...itemsOf(source), result: { $in: ['failed', 'unreadable', 'gone'] } } as const;
       const indexed = await em.count(StoredDriveItem, { ...itemsOf(source), documentId: { $ne: null } });
-      const failed = await em.count(StoredDriveItem, { ...itemsOf(source), ...FAILED });
-      const first = await em.findOne(
-        StoredDriveItem,
-        { ...itemsOf(source), ...FAILED },
-        { orderBy: { name: 'asc', fileId: 'asc' } },
-      );
-      return {
-        indexed,
-        failed,
-        firstFailed: first && { name: first.name, error: first.error ?? '' },
-        isTruncated: source.isTruncated,
-      };
+      const failed = await em.count(StoredDriveItem, isFailed);
+      const first = await em.findOne(StoredDriveItem, isFailed, { orderBy: { name: 'asc', fileId: 'asc' } });
+      const firstFailed = first && { name: first.name, error: first.error ?? '' };
+      return { indexed, failed, firstFailed, isTruncated: source.isTruncated };
     });
   }
 
@@ -171,9 +135,8 @@ export class DriveItemRepository {
   }
 
   async deleteWithDocuments(source: SourceId, ids: readonly string[]): Promise<void> {
-    await this.database.write((em) =>
-      em.nativeDelete(StoredDriveItem, { ...itemsOf(source), documentId: { $in: ids } }),
-    );
+    const where = { ...itemsOf(source), documentId: { $in: ids } };
+    await this.database.write((em) => em.nativeDelete(StoredDriveItem, where));
   }
 }
 

@@ -3,9 +3,10 @@ import { Injectable } from '@nestjs/common';
 import type { DeletedAgent } from '../../../agents/index.js';
 import { Database, type Transaction } from '../../../platform/database/index.js';
 import { newId } from '../../../platform/ids/index.js';
+import { FIND_AGENT } from '../../index/persistence/agents.sql.js';
 import type { DriveSourceKind, SourceId } from '../domain/drive-source.js';
 import { StoredDriveSource } from './drive.entities.js';
-import * as sql from './drive-sources.sql.js';
+import { LEFT_BEHIND } from './drive-sources.sql.js';
 
 /** The files that a person selected. They replace the agent's selection of the same kind. */
 export type Selection = Pick<StoredDriveSource, 'organizationId' | 'agentId' | 'kind' | 'accountId' | 'files'>;
@@ -17,26 +18,24 @@ export type ClaimedSource = StoredDriveSource & { lease: string };
 export class LeaseLost extends Error {}
 
 const ID = { fields: ['id', 'organizationId'] } as const;
+/** Locks the rows and skips those that another transaction has locked. */
+const SKIP_LOCKED = { lockMode: LockMode.PESSIMISTIC_PARTIAL_WRITE } as const;
 
 @Injectable()
 export class DriveSourceRepository {
   constructor(private readonly database: Database) {}
 
   find(organizationId: string, agentId: string, kind: DriveSourceKind): Promise<StoredDriveSource | null> {
-    return this.database.read((em) =>
-      em.findOne(StoredDriveSource, { organizationId, agentId, kind, removedAt: null }),
-    );
+    const where = { organizationId, agentId, kind, removedAt: null };
+    return this.database.read((em) => em.findOne(StoredDriveSource, where));
   }
 
   /** Stores the selection and starts its sync, which replaces one in progress. The caller has locked the agent. @returns the source's id */
   async put({ em }: Transaction, selection: Selection, now: Date): Promise<string> {
     const { organizationId, agentId, kind } = selection;
     const begun = { ...newSync(now), ...selection, isFull: true, isTruncated: false, changeToken: null };
-    const known = await em.findOne(
-      StoredDriveSource,
-      { organizationId, agentId, kind, removedAt: null },
-      { lockMode: LockMode.PESSIMISTIC_WRITE },
-    );
+    const where = { organizationId, agentId, kind, removedAt: null };
+    const known = await em.findOne(StoredDriveSource, where, { lockMode: LockMode.PESSIMISTIC_WRITE });
     if (known) em.assign(known, begun);
     const fresh = { id: newId(), lastSuccessfulSyncAt: null, lastError: null, nextSyncAt: now, removedAt: null };
     const { id } =
@@ -52,11 +51,8 @@ export class DriveSourceRepository {
     now: Date,
   ): Promise<string[]> {
     const removed = { removedAt: now, lease: null, state: 'SUSPENDED', accountId: null } as const;
-    const sources = await em.find(
-      StoredDriveSource,
-      { ...where, removedAt: null },
-      { lockMode: LockMode.PESSIMISTIC_WRITE },
-    );
+    const locked = { lockMode: LockMode.PESSIMISTIC_WRITE } as const;
+    const sources = await em.find(StoredDriveSource, { ...where, removedAt: null }, locked);
     for (const source of sources) em.assign(source, removed);
     await em.flush();
     return sources.map(({ id }) => id);
@@ -69,9 +65,8 @@ export class DriveSourceRepository {
 
   /** Removed sources of an agent. */
   removedOf(organizationId: string, agentId: string): Promise<SourceId[]> {
-    return this.database.read((em) =>
-      em.find(StoredDriveSource, { organizationId, agentId, removedAt: { $ne: null } }, ID),
-    );
+    const where = { organizationId, agentId, removedAt: { $ne: null } };
+    return this.database.read((em) => em.find(StoredDriveSource, where, ID));
   }
 
   /** Deletes a removed source with its items and its grant. */
@@ -81,24 +76,19 @@ export class DriveSourceRepository {
 
   /** Deleted agents of any organization that still have sources. */
   ofDeletedAgents(limit: number): Promise<DeletedAgent[]> {
-    return sql.LEFT_BEHIND.run(this.database, { limit });
+    return LEFT_BEHIND.run(this.database, { limit });
   }
 
   /** Leases the source to a step of its sync until `until`. @returns null where there is no sync to do, or another step has the lease */
   async claim({ organizationId, id }: SourceId, now: Date, until: Date): Promise<ClaimedSource | null> {
     return this.database.transaction(async (transaction) => {
       const { em } = transaction;
-      const where = {
-        organizationId,
-        id,
-        state: 'IN_PROGRESS' as const,
-        removedAt: null,
-        $or: [{ lease: null }, { dueAt: { $lt: now } }],
-      };
+      const inProgress = { organizationId, id, state: 'IN_PROGRESS' as const, removedAt: null };
+      const where = { ...inProgress, $or: [{ lease: null }, { dueAt: { $lt: now } }] };
       const source = await em.findOne(StoredDriveSource, where, { lockMode: LockMode.PESSIMISTIC_WRITE });
       if (!source) return null;
       // Without a lock on the agent: `put` locks the agent before the source, so the reverse order could deadlock.
-      const agent = await sql.AGENT_EXISTS.run(transaction, { organizationId, agentId: source.agentId });
+      const agent = await FIND_AGENT.run(transaction, { organizationId, agentId: source.agentId });
       if (agent.length === 0) return null;
       const lease = newId();
       em.assign(source, { lease, dueAt: until });
@@ -117,10 +107,8 @@ export class DriveSourceRepository {
 
   /** Whether the step has its lease; if so, it keeps it until the transaction ends. */
   async isHeld({ em }: Pick<Transaction, 'em'>, source: ClaimedSource): Promise<boolean> {
-    return (
-      (await em.findOne(StoredDriveSource, heldBy(source), { fields: ['id'], lockMode: LockMode.PESSIMISTIC_READ })) !==
-      null
-    );
+    const locked = { fields: ['id'], lockMode: LockMode.PESSIMISTIC_READ } as const;
+    return (await em.findOne(StoredDriveSource, heldBy(source), locked)) !== null;
   }
 
   /** `source` gets the changes once they are committed. @throws LeaseLost */
@@ -136,11 +124,7 @@ export class DriveSourceRepository {
   /** Takes overdue sources of any organization: the step, or the renewal of its lease, was due before `before`. Their next step is due at `until`. */
   async takeOverdue({ em }: Transaction, before: Date, until: Date, limit: number): Promise<SourceId[]> {
     const where = { state: 'IN_PROGRESS', removedAt: null, dueAt: { $lt: before } } as const;
-    const overdue = await em.find(StoredDriveSource, where, {
-      orderBy: { dueAt: 'asc' },
-      limit,
-      lockMode: LockMode.PESSIMISTIC_PARTIAL_WRITE,
-    });
+    const overdue = await em.find(StoredDriveSource, where, { orderBy: { dueAt: 'asc' }, limit, ...SKIP_LOCKED });
     for (const source of overdue) em.assign(source, { lease: null, dueAt: until });
     return overdue;
   }
@@ -148,11 +132,7 @@ export class DriveSourceRepository {
   /** Begins the syncs that are due, of any organization. */
   async beginDue({ em }: Transaction, now: Date, limit: number): Promise<SourceId[]> {
     const where = { state: { $ne: 'IN_PROGRESS' }, removedAt: null, nextSyncAt: { $lte: now } } as const;
-    const due = await em.find(StoredDriveSource, where, {
-      orderBy: { nextSyncAt: 'asc' },
-      limit,
-      lockMode: LockMode.PESSIMISTIC_PARTIAL_WRITE,
-    });
+    const due = await em.find(StoredDriveSource, where, { orderBy: { nextSyncAt: 'asc' }, limit, ...SKIP_LOCKED });
     for (const source of due) em.assign(source, newSync(now));
     return due;
   }

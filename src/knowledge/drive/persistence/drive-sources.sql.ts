@@ -1,15 +1,5 @@
-/*
- * Written by hand because they read or lock rows of `agents` and `knowledge_documents`, tables that belong to another context
- * or module and have no entity here.
- */
+/** SQL because they read `agents` and `knowledge_documents`, tables of another context and module that have no entity here. */
 import { statement } from '../../../platform/database/index.js';
-
-const AGENT = { organizationId: 'uuid', agentId: 'uuid' } as const;
-
-export const AGENT_EXISTS = statement(
-  AGENT,
-  (p) => `select 1 as one from agents where organization_id = ${p.organizationId} and id = ${p.agentId}`,
-);
 
 /** Deleted agents that still have sources. */
 export const LEFT_BEHIND = statement(

@@ -34,9 +34,8 @@ export class ServiceAccountRepository {
 
   /** The oldest first. */
   async list(organizationId: string): Promise<ListedServiceAccount[]> {
-    const accounts = await this.database.read((em) =>
-      em.find(StoredServiceAccount, { organizationId }, { orderBy: { id: 'asc' } }),
-    );
+    const oldestFirst = { orderBy: { id: 'asc' } } as const;
+    const accounts = await this.database.read((em) => em.find(StoredServiceAccount, { organizationId }, oldestFirst));
     const used = await COUNT_AGENTS.run<{ accountId: string; agents: number }>(this.database, { organizationId });
     const counts = new Map(used.map(({ accountId, agents }) => [accountId, agents]));
     return accounts.map((account) => ({ ...account, agentCount: counts.get(account.id) ?? 0 }));
@@ -58,12 +57,10 @@ export class ServiceAccountRepository {
       return serviceAccountKey.parse(JSON.parse(await this.vault.read(keyOf(organizationId, id))));
     } catch (error) {
       if (!(error instanceof SecretUnreadable)) throw error;
-      throw new DriveFailure(
-        'refused',
-        'The key of the service account cannot be read; add the account again.',
-        undefined,
-        error.message,
-      );
+      const { message: detail } = error;
+      throw new DriveFailure('refused', 'The key of the service account cannot be read; add the account again.', {
+        detail,
+      });
     }
   }
 }

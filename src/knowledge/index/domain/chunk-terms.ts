@@ -1,49 +1,42 @@
 import { fold, MAX_FORM_LENGTH, pairsOf, piecesOf, stemsOf, writesCompounds } from '../../../platform/text/index.js';
+import type { Chunk } from './chunker.js';
 
 /** A term in one chunk. */
 export interface Occurrence {
-  /** Stands in the title or in the headings. */
+  /** The term is in the title or in the headings. */
   isNamed: boolean;
-  /** In the text, counted in words, ascending; the first of them where there are more than `MAX_POSITIONS`. */
+  /** Its positions in the text, in words, ascending; the first `MAX_POSITIONS` of them. */
   readonly positions: number[];
 }
 
-/** What a chunk is found by. */
+/** The terms by which keyword search finds a chunk. */
 export interface ChunkTerms {
   /** In words, at least 1. */
   readonly length: number;
   readonly terms: ReadonlyMap<string, Occurrence>;
-  /** Words that may end with another word, by which they are found too: as each stemmer has them. */
+  /** Stems of words that may end with another word, by which they are found too. */
   readonly compounds: ReadonlySet<string>;
 }
 
-export const MAX_POSITIONS = 32;
-/** Shorter words are hardly ever the end of a compound of two. */
-export const MIN_COMPOUND = 8;
-/** Stems of one document that are kept: most words come again. */
+const MAX_POSITIONS = 32;
+/** Shorter words are hardly ever compounds of two. */
+const MIN_COMPOUND = 8;
+/** Stems of one document that are cached, because most words occur again. */
 const MAX_STEMS = 20_000;
 
-/** Analyses texts of one language into stems, and into pairs of letters where a script has no spaces. */
+/** Analyzes texts of one language: words into stems, and scripts without spaces into pairs of letters. */
 export class TermAnalyzer {
   private readonly stems = new Map<string, readonly string[]>();
   private readonly languages: readonly string[];
   private readonly hasCompounds: boolean;
 
-  /** @param language null where it is unknown */
+  /** @param language null if it is unknown */
   constructor(language: string | null) {
     this.languages = language === null ? [] : [language];
     this.hasCompounds = writesCompounds(language);
   }
 
-  termsOf({
-    title,
-    heading,
-    text,
-  }: {
-    readonly title: string;
-    readonly heading: string | null;
-    readonly text: string;
-  }): ChunkTerms {
+  termsOf(title: string, { heading, text }: Pick<Chunk, 'heading' | 'text'>): ChunkTerms {
     const terms = new Map<string, Occurrence>();
     const compounds = new Set<string>();
     const occurrenceOf = (term: string): Occurrence => {
@@ -73,7 +66,7 @@ export class TermAnalyzer {
     let position = -1;
     let lastAt = -1;
     for (const { text: piece, at, unspaced } of piecesOf(fold(text))) {
-      // A name as a whole has the position of its first part.
+      // A name of several parts has the position of its first part.
       if (at !== lastAt) position += 1;
       lastAt = at;
       if (!unspaced) {
@@ -100,7 +93,7 @@ export class TermAnalyzer {
   }
 }
 
-/** Its pairs of letters, and the last one: so that each letter is found as the first of a term. */
+/** The pairs of letters of a text, and its last letter: each letter is then the first of a term. */
 function unspacedTermsOf(text: string): string[] {
   const pairs = pairsOf(text).map(({ form }) => form);
   const last = /\P{M}\p{M}*$/u.exec(text)?.[0] ?? text;

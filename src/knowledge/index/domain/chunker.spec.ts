@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Block } from '../../parsing/domain/parsed-document.js';
-import { CHUNK_SIZE, sizeOf } from './chunk-size.js';
 import { type Chunk, chunksOf } from './chunker.js';
+import { CHUNK_SIZE, sizeOf } from './split-text.js';
 
 const chunk = (...blocks: Block[]): Chunk[] => [...chunksOf({ blocks })];
 const text = (content: string): Block => ({ kind: 'text', text: content });
@@ -10,7 +10,7 @@ const sentence = 'The quick brown fox jumps over the lazy dog. ';
 const withoutSpace = (value: string): string => value.replace(/\s+/g, '');
 
 describe('chunksOf', () => {
-  it('names the headings above a chunk, and parts what is under different ones', () => {
+  it('names the headings above a chunk, and cuts between texts under different headings', () => {
     const chunks = chunk(
       heading(1, 'Manual'),
       heading(2, 'Setup'),
@@ -21,7 +21,7 @@ describe('chunksOf', () => {
     expect(chunks.map((one) => one.heading)).toEqual(['Manual › Setup', 'Manual › Use']);
   });
 
-  it('keeps headings that nothing follows as content', () => {
+  it('keeps headings without text below them as content', () => {
     expect(
       chunk(heading(1, 'First'), heading(1, 'Second'))
         .map((one) => one.text)
@@ -40,14 +40,14 @@ describe('chunksOf', () => {
     for (const [name] of rows) expect(chunks.some((one) => one.text.includes(`\n${name} |`))).toBe(true);
   });
 
-  it('repeats a title above the header, and takes it for no header', () => {
+  it('repeats a title above the header of a table, which is not the header itself', () => {
     const rows = Array.from({ length: 100 }, (_, row) => [`item ${row}`, 'some description of it']);
     const chunks = chunk({ kind: 'table', rows: [['Prices 2026', ''], ['Name', 'Description'], ...rows] });
     expect(chunks.length).toBeGreaterThan(1);
     for (const one of chunks) expect(one.text.startsWith('Prices 2026\nName | Description\nitem ')).toBe(true);
   });
 
-  it('keeps a line that leads in a list with it', () => {
+  it('keeps the line that introduces a list with the list', () => {
     const list = Array.from(
       { length: 12 },
       (_, index) => `- entry ${index} of the list, with some words more to it`,
@@ -56,7 +56,7 @@ describe('chunksOf', () => {
     expect(chunks.map((one) => one.text.startsWith('These are the entries:\n\n- entry 0'))).toEqual([false, true]);
   });
 
-  it('puts the term above what it stands for, in each of its chunks', () => {
+  it('puts a term above its description, in each of its chunks', () => {
     const chunks = chunk(
       heading(1, 'Options'),
       { ...text(sentence.repeat(20)), term: '--all' },
@@ -74,7 +74,7 @@ describe('chunksOf', () => {
     for (const one of chunk(text(`${short}${long}`.repeat(5)))) expect(one.text).toMatch(/^The [^]*end\.$/);
   });
 
-  it('has the anchor that is the nearest to its start', () => {
+  it('gives a chunk the anchor nearest to its start', () => {
     expect(
       chunk({ ...heading(1, 'A'), anchor: 'a' }, { ...text('x'), anchor: 'a' }, { ...text('y'), anchor: 'b' }).map(
         ({ anchor }) => anchor,
@@ -98,7 +98,7 @@ describe('chunksOf', () => {
     ['Thai', 'การคืนเงินจะดำเนินการภายในเจ็ดวันทำการ'],
     ['no words at all', 'x'],
     ['letters of two units', '😀'],
-  ])('cuts a line of 100,000 characters of %s into chunks that fit, and loses nothing', (_script, unit) => {
+  ])('cuts a line of 100,000 characters of %s into chunks within the limit, and loses nothing', (_script, unit) => {
     const line = unit.repeat(Math.ceil(100_000 / unit.length));
     const chunks = chunk(text(line));
     for (const one of chunks) {
@@ -108,7 +108,7 @@ describe('chunksOf', () => {
     expect(chunks.map((one) => withoutSpace(one.text)).join('')).toBe(line);
   });
 
-  it('puts a thousand tiny blocks together', () => {
+  it('combines a thousand tiny blocks into few chunks', () => {
     const chunks = chunk(...Array.from({ length: 1_000 }, (_, index) => text(`item ${index}`)));
     expect(chunks.length).toBeLessThan(20);
     expect(chunks.flatMap((one) => one.text.split('\n\n'))).toEqual(

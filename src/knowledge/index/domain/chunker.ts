@@ -1,26 +1,25 @@
 import type { Block, ParsedDocument } from '../../parsing/domain/parsed-document.js';
-import { CHUNK_SIZE, sizeOf } from './chunk-size.js';
-import { splitText } from './split-text.js';
+import { CHUNK_SIZE, sizeOf, splitText } from './split-text.js';
 
 export interface Chunk {
-  /** The headings above it, outermost first; null where there are none. */
+  /** The headings above it, outermost first, separated by ` › `; null if there are none. */
   readonly heading: string | null;
-  /** The nearest at or before its start that an address can end with. */
+  /** The fragment for the page's address that leads nearest to its start. */
   readonly anchor: string | null;
   readonly page: number | null;
   readonly text: string;
 }
 
 export const HEADING_SEPARATOR = ' › ';
-/** Longer headings are whole paragraphs, which stand in the text too. */
+/** Longer headings are whole paragraphs, so the text has them too. */
 const MAX_HEADING_LENGTH = 200;
-/** Below it a section shares a chunk with its neighbours. */
+/** A smaller section shares a chunk with its neighbours. */
 const SMALL = 400;
 
 interface Place {
   /** Headings, and the terms below them. */
   readonly path: readonly string[];
-  /** How many of the path are headings. */
+  /** How many names of the path are headings. */
   readonly headings: number;
   readonly page: number | null;
   readonly anchor: string | null;
@@ -29,11 +28,11 @@ interface Place {
 interface Piece extends Place {
   readonly text: string;
   readonly size: number;
-  /** It leads in what follows it: `The options are:`. */
+  /** It introduces the text after it: `The options are:`. */
   readonly isLead: boolean;
 }
 
-/** Cuts a document where it is cut already: at its headings, then between paragraphs, rows, lines and sentences. */
+/** Cuts a document at its headings, then between paragraphs, rows, lines and sentences. */
 export function* chunksOf({ blocks }: Pick<ParsedDocument, 'blocks'>): Generator<Chunk> {
   let open: Piece[] = [];
   let size = 0;
@@ -51,7 +50,7 @@ export function* chunksOf({ blocks }: Pick<ParsedDocument, 'blocks'>): Generator
   if (open.length > 0) yield merged(open);
 }
 
-/** Those at the end that lead in the next one, as far as they fit in a chunk with it. */
+/** The last pieces that introduce the next one and fit into a chunk with it. */
 function leadsOf(open: readonly Piece[], next: Piece): Piece[] {
   let start = open.length;
   let size = next.size;
@@ -85,7 +84,7 @@ function merged(pieces: readonly Piece[]): Chunk {
   const lines: string[] = [];
   let before: readonly string[] = path;
   for (const piece of pieces) {
-    // What is under a heading of its own keeps it, as a line above it.
+    // A heading that not all pieces share becomes a line above its pieces.
     const own = piece.path.slice(path.length);
     if (own.length > 0 && own.join('\n') !== before.slice(path.length).join('\n'))
       lines.push(own.join(HEADING_SEPARATOR));
@@ -109,7 +108,7 @@ function commonPath(paths: readonly (readonly string[])[]): readonly string[] {
 
 function* pieces(blocks: readonly Block[]): Generator<Piece> {
   let path: { readonly level: number; readonly name: string }[] = [];
-  // A heading with nothing under it is content: a list of contents, or a slide with a title alone.
+  // A heading without text below it is content: a table of contents, or a slide with only a title.
   let bare: Piece | null = null;
   const placeOf = ({ page, anchor, term }: Block): Place => {
     const names = path.map(({ name }) => name);
@@ -152,12 +151,12 @@ function textsOf(block: Exclude<Block, { kind: 'heading' }>): Iterable<string> {
   return block.kind === 'code' ? splitText(block.text, ['\n', ' ']) : paragraphs(block.text);
 }
 
-/** Paragraphs that were given as one are pieces of their own, so that one that has changed leaves the chunks of others alone. */
+/** Each paragraph of a block is a piece, so that a change of one does not change the chunks of the others. */
 function* paragraphs(text: string): Generator<string> {
   for (const paragraph of text.split(/\n\s*\n/)) yield* splitText(paragraph, ['item', 'sentence', '\n', 'word']);
 }
 
-/** Each part of a table has its captions and the row that names the columns. */
+/** Each part of a table repeats the captions and the row that names the columns. */
 function* tableTexts(table: readonly (readonly string[])[]): Generator<string> {
   const line = (row: readonly string[]): string =>
     row
@@ -171,7 +170,7 @@ function* tableTexts(table: readonly (readonly string[])[]): Generator<string> {
     ) + 1;
   const head = table.slice(0, headerRows).map(line).join('\n');
   const rows = table.slice(headerRows);
-  // One that takes most of a chunk is told once.
+  // A header that takes most of a chunk is not repeated.
   const isRepeated = rows.length > 0 && sizeOf(head) <= CHUNK_SIZE.target / 2;
   if (!isRepeated) yield* splitText(head, ['\n', 'sentence', 'word']);
   let lines: string[] = [];

@@ -1,4 +1,4 @@
-/** What is embedded of a chunk, and what its digest is of: a passage alone often does not say what it is about. */
+/** The text of a chunk that is embedded, and of which its digest is: a passage alone often lacks its subject. */
 export function embeddedText(title: string, heading: string | null, text: string): string {
   return `${title}\n${heading ?? ''}\n${text}`;
 }

@@ -2,7 +2,7 @@ import { expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { typingErrors } from './keyword-distance.js';
 
-/** The same by its definition, for short words. */
+/** The definition, which is fast enough for short words. */
 function errorsOf(left: string, right: string): number {
   if (left === '' || right === '') return left.length + right.length;
   const [last, lastOther] = [left.at(-1), right.at(-1)];
@@ -18,7 +18,7 @@ function errorsOf(left: string, right: string): number {
 
 const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c'), maxLength: 6 });
 
-it('are those of the definition, up to as many as are asked for', () => {
+it('counts the same errors as the definition, up to the maximum', () => {
   fc.assert(
     fc.property(word, word, fc.nat({ max: 6 }), (left, right, max) => {
       expect(typingErrors(left, right, max)).toBe(Math.min(errorsOf(left, right), max + 1));
@@ -26,7 +26,7 @@ it('are those of the definition, up to as many as are asked for', () => {
   );
 });
 
-it('of long words are counted too', () => {
+it('counts errors of long words', () => {
   const long = 'internationalization'.repeat(3);
   expect(typingErrors(long, `${long.slice(0, 30)}xyz${long.slice(30)}`, 5)).toBe(3);
   expect(typingErrors(`ab${long}`, `ba${long.slice(0, -1)}`, 2)).toBe(2);

@@ -1,7 +1,4 @@
-/**
- * How many letters were mistyped, left out, added or swapped with their neighbour.
- * @returns `max + 1` where there are more than `max`
- */
+/** The number of letters that were mistyped, omitted, added or swapped with a neighbour; `max + 1` if there are more than `max`. */
 export function typingErrors(left: string, right: string, max: number): number {
   if (Math.abs(left.length - right.length) > max) return max + 1;
   const row = (): number[] => new Array<number>(right.length + 2).fill(max + 1);
@@ -11,7 +8,7 @@ export function typingErrors(left: string, right: string, max: number): number {
     row(),
   ];
   for (let at = 1; at <= left.length; at += 1) {
-    // What is further from the diagonal takes more mistakes than are allowed: long words are compared in as little time as short ones.
+    // Cells further from the diagonal need more than `max` errors, so long words take as little time as short ones.
     const [first, end] = [Math.max(1, at - max), Math.min(right.length, at + max)];
     let least = (now[first - 1] = first === 1 ? Math.min(at, max + 1) : max + 1);
     for (let column = first; column <= end; column += 1) {

@@ -1,12 +1,12 @@
 import type { Occurrence } from './chunk-terms.js';
 
 /**
- * A partition's chunks are numbered in the order in which they come, and as many of them make a block. Each term has one row a block:
- * for every chunk that has it two bytes of the chunk's slot in the block, one byte with the number of positions and whether the term
- * stands in the headings, and the positions as differences of seven bits a byte. Chunks are added at the end.
+ * Chunks of a partition are numbered in the order in which they are added; this many make a block. Each term has one row per block. For
+ * each chunk with the term, the row has two bytes with the chunk's slot in the block, one byte with the number of positions and the bit
+ * `NAMED`, and the differences between the positions, seven bits a byte. New chunks are appended.
  */
 export const BLOCK_SIZE = 512;
-/** Of a term in the headings. */
+/** The term is in the title or the headings. */
 const NAMED = 0x80;
 
 export function encodePosting(slot: number, { isNamed, positions }: Occurrence): number[] {
@@ -21,15 +21,15 @@ export function encodePosting(slot: number, { isNamed, positions }: Occurrence):
   return bytes;
 }
 
-/** What a posting says of a chunk, without its positions. */
-export type OnPosting = (slot: number, count: number, isNamed: boolean, offset: number) => void;
-
-/** @param see is given the offset at which `positionsAt` reads the positions */
-export function readPostings(bytes: Uint8Array, see: OnPosting): void {
+/** @param onPosting receives the number of positions, and the offset for `positionsAt` */
+export function readPostings(
+  bytes: Uint8Array,
+  onPosting: (slot: number, count: number, isNamed: boolean, offset: number) => void,
+): void {
   for (let at = 0; at < bytes.length;) {
     const slot = byteAt(bytes, at) | (byteAt(bytes, at + 1) << 8);
     const header = byteAt(bytes, at + 2);
-    see(slot, header & ~NAMED, (header & NAMED) !== 0, at + 2);
+    onPosting(slot, header & ~NAMED, (header & NAMED) !== 0, at + 2);
     at += 3;
     for (let left = header & ~NAMED; left > 0; at += 1) if (byteAt(bytes, at) < 0x80) left -= 1;
   }
@@ -51,7 +51,7 @@ export function positionsAt(bytes: Uint8Array, offset: number): number[] {
   return positions;
 }
 
-/** The postings of the chunks whose slots are kept. */
+/** The postings without those of chunks that are not kept. */
 export function filterPostings(bytes: Uint8Array, isKept: (slot: number) => boolean): Uint8Array {
   const starts: number[] = [];
   const kept: boolean[] = [];
@@ -70,7 +70,7 @@ function byteAt(bytes: Uint8Array, at: number): number {
   return bytes[at] ?? 0;
 }
 
-/** The lengths of a block's chunks, two bytes each: 0 of a chunk that is gone, with `UNSEEN` of one that its document does not show yet. */
+/** The lengths of a block's chunks have two bytes each. 0: the chunk was deleted. With this bit: its document does not show it yet. */
 const UNSEEN = 0x8000;
 const MAX_LENGTH = 0x7fff;
 
@@ -79,7 +79,7 @@ export function encodeLength(length: number, isVisible: boolean): [number, numbe
   return [value & 0xff, value >> 8];
 }
 
-/** @returns 0 for what is not visible */
+/** @returns 0 if the chunk is not visible */
 export function visibleLength(lengths: Uint8Array, slot: number): number {
   const value = byteAt(lengths, 2 * slot) | (byteAt(lengths, 2 * slot + 1) << 8);
   return value >= UNSEEN ? 0 : value;

@@ -1,16 +1,16 @@
-/** BM25's saturation (`k1`) and normalization by length (`b`). A chunk is a passage: that it has all words tells more than how often it has one. */
+/** BM25's saturation (`k1`) and normalization by length (`b`). In a passage, having all words matters more than how often it has one. */
 const SATURATION = 0.6;
 const LENGTH_SHARE = 0.75;
-/** A title or heading counts as this part of one more occurrence: it may be about other chunks of the document. */
+/** A title or heading counts as this part of an occurrence, because it may be about other chunks of the document. */
 const NAMED = 0.7;
-/** What the nearness of all words adds, as a part of what their occurrences give. */
+/** The nearness of all words adds at most this share of what their occurrences give. */
 export const NEARNESS_SHARE = 0.4;
-/** Words further apart have nothing to do with one another. */
+/** Words further apart are unrelated. */
 const MAX_DISTANCE = 60;
-/** Scores beyond are noise of the arithmetic, which must not decide about the order. */
+/** Differences below this are noise of the arithmetic, which must not decide the order. */
 const SCORE_DIGITS = 1e6;
 
-/** What a word tells of a chunk that has it: more, the fewer chunks do. */
+/** The weight of a word (BM25's IDF): the fewer chunks have it, the more it counts. */
 export function informationOf(chunks: number, having: number): number {
   return Math.log(1 + (chunks - having + 0.5) / (having + 0.5));
 }
@@ -20,15 +20,13 @@ export function frequencyOf(count: number, isNamed: boolean): number {
   return count + (isNamed ? NAMED : 0);
 }
 
-/** 0 to 1.6; about 1 for what occurs once in a chunk of average length. */
+/** 0 to 1.6; about 1 for one occurrence in a chunk of average length. */
 export function saturated(frequency: number, length: number, averageLength: number): number {
-  return (
-    (frequency * (SATURATION + 1)) /
-    (frequency + SATURATION * (1 - LENGTH_SHARE + (LENGTH_SHARE * length) / averageLength))
-  );
+  const share = 1 - LENGTH_SHARE + (LENGTH_SHARE * length) / averageLength;
+  return (frequency * (SATURATION + 1)) / (frequency + SATURATION * share);
 }
 
-/** 0 to 1, of two words by the positions of each, ascending: 1 side by side. */
+/** The nearness of two words by the positions of each, ascending: 0 to 1; 1 for neighbours. */
 export function closeness(left: readonly number[], right: readonly number[]): number {
   let least = Number.POSITIVE_INFINITY;
   for (let i = 0, j = 0; i < left.length && j < right.length;) {
@@ -40,12 +38,12 @@ export function closeness(left: readonly number[], right: readonly number[]): nu
   return least > MAX_DISTANCE ? 0 : 1 / (1 + Math.max(0, least - 1) / 4);
 }
 
-/** With them, half of a query's words come to 0.4, and all of them to 0.8. */
+/** With these, half of a query's words give 0.4, and all of them 0.8. */
 const [STEEPNESS, POWER] = [1.6, 1.75];
 
 /**
- * A chunk of average length that has each word once, near one another, comes close to 1. Meaning is weighed against it: what tells good
- * passages from better ones must stay a difference near 1, and stray words must come to little.
+ * A chunk of average length with each word once, near one another, scores close to 1. The score is weighed against that of meaning, so
+ * the difference between good and better passages must stay visible near 1, and few matching words must score low.
  * @param relevance 0 to 2: 1 for each word once, and up to `NEARNESS_SHARE` for their nearness
  * @returns 0 to 1
  */

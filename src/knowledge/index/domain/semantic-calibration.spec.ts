@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { CALIBRATION_TEXTS, calibrated, unrelatedCosine } from './semantic-calibration.js';
 
-/** Texts that have nothing in common but `shared`, the part of its vector that each text of the model has. */
+/** Vectors of unrelated texts in a model whose vectors all have the part `shared` in common. */
 function vectorsWith(shared: number): number[][] {
   const size = CALIBRATION_TEXTS.length;
   return CALIBRATION_TEXTS.map((_, at) =>
@@ -21,14 +21,14 @@ describe('semantic scores', () => {
     expect(calibrated(unrelated + (1 - unrelated) / 2, unrelated)).toBeCloseTo(1 - 0.5 ** 1.8, 6);
   });
 
-  it('are 0 for a model of which all texts are alike', () => {
+  it('are 0 for a model that gives all texts the same vector', () => {
     const unrelated = unrelatedCosine(CALIBRATION_TEXTS.map(() => [1, 0]));
     expect(unrelated).toBe(1);
     expect(calibrated(1, unrelated)).toBe(0);
   });
 
   it('are not shifted by texts of other languages, which are further apart', () => {
-    // Each language has a direction of its own, in which its texts are half.
+    // Half of each vector is the direction of its language.
     const vectors = CALIBRATION_TEXTS.map((_, at) =>
       Array.from({ length: 30 }, (_, place) => (place === at || place === 24 + Math.floor(at / 4) ? 1 : 0)),
     );

@@ -1,7 +1,4 @@
-/**
- * Texts of which no two of a language have a subject or a word in common. Languages are not mixed: texts of two languages are further
- * apart than unrelated texts of one.
- */
+/** By language, because texts of two languages are further apart than unrelated texts of one. The texts of a language share no subject or word. */
 const UNRELATED_TEXTS = [
   [
     'Moss covers shaded granite.',
@@ -26,13 +23,10 @@ const UNRELATED_TEXTS = [
   ['カエルは池で鳴く。', '祖父が将棋を教えた。', '富士山に初雪が降った。', '新しい橋を設計する。'],
 ] as const;
 
-/** What a model is calibrated with: constants, so that nothing that anyone has stored shows in a score. */
+/** Constants, so that no stored text influences a score. */
 export const CALIBRATION_TEXTS: readonly string[] = UNRELATED_TEXTS.flat();
 
-/**
- * The cosine that unrelated texts of a model have.
- * @param vectors of `CALIBRATION_TEXTS`, none of them without a direction
- */
+/** The median cosine of unrelated texts. @param vectors of `CALIBRATION_TEXTS`, each with a direction */
 export function unrelatedCosine(vectors: readonly (readonly number[])[]): number {
   let start = 0;
   const cosines = UNRELATED_TEXTS.flatMap(({ length }) => {
@@ -44,8 +38,8 @@ export function unrelatedCosine(vectors: readonly (readonly number[])[]): number
 }
 
 /**
- * 0 for what is no nearer than unrelated texts, 1 for the same text. A passage that answers a question stands about half way between the
- * two, which comes to 0.7: it counts as much as one that has most words of the question.
+ * The semantic score: 0 for a text no nearer than unrelated texts, 1 for the same text. A passage that answers a question is about half
+ * way between the two, which gives 0.7: as much as one that has most words of the question.
  */
 export function calibrated(similarity: number, unrelated: number): number {
   if (unrelated >= 1) return 0;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import type { PreparedChunk } from '../application/indexing/prepared-document.js';
-import { type ChunkRow, planWrites, VALID_FOR_GOOD } from './write-plan.js';
+import { type ChunkRow, planWrites, NEVER_DROPPED } from './write-plan.js';
 
 const stored = (digest: string, position: number, changes: Partial<ChunkRow> = {}): ChunkRow => {
   return {
@@ -10,7 +10,7 @@ const stored = (digest: string, position: number, changes: Partial<ChunkRow> = {
     anchor: null,
     page: null,
     validFrom: 1,
-    validUntil: VALID_FOR_GOOD,
+    validUntil: NEVER_DROPPED,
     isPlaced: true,
     ...changes,
   };
@@ -19,7 +19,7 @@ const wanted = (...digests: string[]): PreparedChunk[] =>
   digests.map((digest, position) => ({ digest, position, heading: null, anchor: null, page: null, text: digest }));
 
 describe('planWrites', () => {
-  it('leaves a document that is the same alone', () => {
+  it('writes nothing for an unchanged document', () => {
     expect(planWrites([stored('a', 0), stored('b', 1)], wanted('a', 'b'), 1)).toEqual({
       inserted: [],
       changed: [],
@@ -28,7 +28,7 @@ describe('planWrites', () => {
     });
   });
 
-  it('moves what stays, inserts what is new, drops what is gone', () => {
+  it('moves kept chunks, inserts new ones and drops missing ones', () => {
     const plan = planWrites([stored('a', 0), stored('b', 1)], wanted('new', 'a'), 1);
     expect(plan).toMatchObject({
       inserted: [{ digest: 'new' }],
@@ -38,12 +38,12 @@ describe('planWrites', () => {
     });
   });
 
-  it('keeps as many of the same chunk as are wanted', () => {
+  it('keeps as many equal chunks as are wanted', () => {
     const plan = planWrites([stored('a', 0), stored('a', 1)], wanted('a', 'a', 'a'), 1);
     expect(plan).toMatchObject({ inserted: [{ position: 2 }], dropped: [], abandoned: [] });
   });
 
-  it('takes over chunks that a write left before it ended, and deletes the others', () => {
+  it('uses chunks that an interrupted write left, and deletes the others', () => {
     const plan = planWrites(
       [stored('a', 0), stored('b', 1, { validFrom: 2 }), stored('c', 2, { validFrom: 2 })],
       wanted('a', 'b'),
@@ -52,7 +52,7 @@ describe('planWrites', () => {
     expect(plan).toMatchObject({ inserted: [], changed: [], dropped: [], abandoned: ['c2'] });
   });
 
-  it('deletes chunks of earlier revisions, and does not take them for those of the text', () => {
+  it('deletes chunks of earlier revisions, and does not use them for the new text', () => {
     expect(planWrites([stored('a', 0, { validUntil: 2 })], wanted('a'), 2)).toMatchObject({
       inserted: [{ digest: 'a' }],
       abandoned: ['a0'],

@@ -20,9 +20,9 @@ export class SearchController {
     operationId: 'searchKnowledge',
     summary: "Search an agent's knowledge",
     description:
-      'What the agent itself would find, in a run without userContext: files with a scope do not show. The feature knowledge_search is not needed. ' +
-      'A signal that says nothing has no weight: a passage without a vector scores by its keywords alone, with semanticScore null, and where no word of the ' +
-      'query stands anywhere passages score by their meaning alone. The same text is given once. Equal scores come in the order of the sources.',
+      'Returns what the agent finds in a run without userContext: files with a scope are left out. The feature knowledge_search is not needed. ' +
+      'A passage without a vector scores by its keywords alone, with semanticScore null. If no passage has a word of the query, all passages score ' +
+      'by their meaning alone. Each text is returned once. Equal scores are in the order of the sources.',
   })
   @ApiOkResponse({ type: KnowledgeResultListResponse })
   @ApiErrors(400, 401, 403, 404, 503)
@@ -31,7 +31,7 @@ export class SearchController {
     @Body() { query, maxResults, scoreThreshold, semanticWeight }: SearchKnowledgeBody,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<KnowledgeResultListResponse> {
-    // A setting that was not sent is absent, and the agent's own counts.
+    // A setting that was not sent must be absent, so that the agent's own applies.
     const settings = {
       ...(maxResults !== undefined && { maxResults }),
       ...(scoreThreshold !== undefined && { scoreThreshold }),
@@ -42,22 +42,11 @@ export class SearchController {
       { query, ...settings, userContext: null },
       disconnectSignal(reply),
     );
-    return { results: results.map(viewOf) };
+    return { results: results.map(toResponse) };
   }
 }
 
-function viewOf({
-  documentId: sourceId,
-  kind,
-  title,
-  url,
-  heading,
-  headings,
-  page,
-  text,
-  score,
-  semanticScore,
-  keywordScore,
-}: KnowledgeResult): KnowledgeResultResponse {
+function toResponse({ documentId: sourceId, ...result }: KnowledgeResult): KnowledgeResultResponse {
+  const { kind, title, url, heading, headings, page, text, score, semanticScore, keywordScore } = result;
   return { sourceId, kind, title, url, heading, headings, page, text, score, semanticScore, keywordScore };
 }

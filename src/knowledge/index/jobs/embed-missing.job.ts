@@ -4,6 +4,7 @@ import { type ActiveJob, Processor, WorkerHost } from '../../../platform/jobs/in
 import { EmbeddingModels } from '../application/embeddings/embedding-models.js';
 import { SemanticSearchState } from '../application/embeddings/semantic-search-state.js';
 import { EmbeddingQueue } from '../application/indexing/embedding-queue.js';
+import type { AgentKey } from '../domain/source-kind.js';
 import { EmbeddingLeaseRepository } from '../persistence/embedding-lease.repository.js';
 import { VectorRepository } from '../persistence/vector.repository.js';
 import { embedMissing } from './embedding.jobs.js';
@@ -27,8 +28,8 @@ export class EmbedMissing extends WorkerHost {
     await this.models.calibrate(signal);
     for (let agent = await this.vectors.nextAgent(null); agent; agent = await this.vectors.nextAgent(agent.agentId)) {
       signal.throwIfAborted();
+      if (!(await this.lacksVectors(agent))) continue;
       const { organizationId, agentId } = agent;
-      if (!(await this.lacksVectors(organizationId, agentId))) continue;
       await this.database.transaction((transaction) => this.queue.enqueueAgent(transaction, organizationId, agentId));
     }
     await this.models.serveCompleted();
@@ -36,9 +37,9 @@ export class EmbedMissing extends WorkerHost {
     await this.leases.removeExpired();
   }
 
-  private async lacksVectors(organizationId: string, agentId: string): Promise<boolean> {
+  private async lacksVectors(agent: AgentKey): Promise<boolean> {
     for (const { id } of await this.models.listActive()) {
-      if ((await this.vectors.findChunksWithoutVector(organizationId, agentId, id, 1)).length > 0) return true;
+      if ((await this.vectors.findChunksWithoutVector(agent, id, 1)).length > 0) return true;
     }
     return false;
   }

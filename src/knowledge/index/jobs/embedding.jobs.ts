@@ -2,12 +2,9 @@ import { z } from 'zod';
 import { defineJob } from '../../../platform/jobs/index.js';
 import { EMBED_MISSING_EVERY_MINUTES } from '../limits.js';
 
-/** These definitions are not in the files of their processors, because the processors enqueue the jobs too. */
+/* These definitions are not in the files of their processors, because the processors enqueue the jobs too. */
 
-/**
- * Makes the vectors of an agent's chunks. If the endpoint fails, the job ends normally and enqueues itself with a delay,
- * so that no outage uses up its attempts.
- */
+/** Makes the vectors of an agent's chunks. If the endpoint fails, the job enqueues itself with a delay, so that an outage uses up no attempts. */
 export const embedChunks = defineJob({
   name: 'knowledge.embed-chunks',
   payload: z.object({

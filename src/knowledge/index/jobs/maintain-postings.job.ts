@@ -6,7 +6,6 @@ import { detectLanguage, formsOf } from '../../../platform/text/index.js';
 import { analyzeChunks } from '../application/indexing/prepared-document.js';
 import { TermAnalyzer } from '../domain/chunk-terms.js';
 import { COMPACTED_AT_ONCE, INSERTED_AT_ONCE, MAINTAIN_POSTINGS_EVERY_MINUTES } from '../limits.js';
-import { indexedScope } from '../persistence/indexed-scope.js';
 import {
   compactTerms,
   endCompaction,
@@ -18,7 +17,7 @@ import {
 import { PLACE_CHUNKS, READ_UNPLACED, type UnplacedChunk } from '../persistence/unplaced-chunks.sql.js';
 
 export const maintainPostings = defineJob({
-  // The name under which schedules are stored in queues.
+  // Queues store schedules under this name.
   name: 'knowledge.keep-postings',
   payload: z.object({}),
   schedule: { everyMinutes: MAINTAIN_POSTINGS_EVERY_MINUTES, payload: {} },
@@ -27,9 +26,8 @@ export const maintainPostings = defineJob({
 class ChunksChanged extends Error {}
 
 /**
- * Writes the postings of chunks that the former version of the service has stored, and removes the postings of deleted chunks.
- * A migration cannot write postings: stems are computed here, and the former version may still run beside this one.
- * May be interrupted at any step.
+ * Writes the postings of chunks that the former version of the service has stored, and removes the postings of deleted chunks. Not a
+ * migration, because the former version may still run beside this one. May be interrupted at any step.
  */
 @Processor(maintainPostings.name)
 export class MaintainPostings extends WorkerHost {
@@ -40,11 +38,7 @@ export class MaintainPostings extends WorkerHost {
     super();
   }
 
-  process({ signal }: ActiveJob<object>): Promise<void> {
-    return this.execute(signal);
-  }
-
-  async execute(signal: AbortSignal): Promise<void> {
+  async process({ signal }: ActiveJob<object>): Promise<void> {
     while (await this.placeSome()) signal.throwIfAborted();
     for (let block = await findSparseBlock(this.database); block; block = await findSparseBlock(this.database))
       await this.compact(block, signal);
@@ -82,10 +76,10 @@ export class MaintainPostings extends WorkerHost {
   ): Promise<void> {
     const language = detectLanguage(formsOf(...unplaced.map(({ text }) => text)));
     const chunks = await analyzeChunks(new TermAnalyzer(language), title, unplaced);
-    const reservation = { scope: indexedScope(scope), chunks: chunks.length, language };
     await this.pace.run(() =>
       this.database.transaction(async (transaction) => {
-        const partition = await reserveNumbers(transaction, { organizationId, agentId }, reservation);
+        const added = { scope, chunks: chunks.length, language };
+        const partition = await reserveNumbers(transaction, { organizationId, agentId }, added);
         const numbered = chunks.map((chunk, index) => ({ ...chunk, number: partition.firstNumber + index }));
         const rows = numbered.map(({ id, number, terms }) => ({ id, number, length: terms.length }));
         const terms = termParameters(partition.id, numbered, true);

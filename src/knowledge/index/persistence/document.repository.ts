@@ -6,28 +6,25 @@ import { newId } from '../../../platform/ids/index.js';
 import type { DocumentKey, IndexedSource } from '../application/indexing/indexed-document.js';
 import type { AnalyzedChunk, PreparedDocument } from '../application/indexing/prepared-document.js';
 import type { SourceKind, StoreUsage } from '../domain/source-kind.js';
-import { type ChangedChunk, type ChunkRow, type DocumentRow, REMOVED, VALID_FOR_GOOD } from '../domain/write-plan.js';
 import {
-  CHANGE_CHUNKS,
-  DELETE_CHUNKS,
-  INSERT_CHUNKS,
-  MEASURE_USAGE,
-  READ_DOCUMENT,
-  READ_PLACES,
-  SHOW_NEW_DOCUMENT,
-  SHOW_NEXT_REVISION,
-} from './documents.sql.js';
-import { indexedScope } from './indexed-scope.js';
-import { keyDigest, StoredChunk, StoredDocument } from './knowledge.schema.js';
+  type ChangedChunk,
+  type ChunkRow,
+  type DocumentId,
+  type DocumentRow,
+  REMOVED,
+  NEVER_DROPPED,
+} from '../domain/write-plan.js';
+import * as sql from './documents.sql.js';
+import { indexedScope, keyDigest, StoredChunk, StoredDocument } from './knowledge.schema.js';
 import { reserveNumbers, updatePlaces, type PlacedChunk, termParameters } from './postings.sql.js';
 
 export interface SeenDocument {
   readonly document: DocumentRow | null;
-  /** Empty if the document already has the digest that the caller asked with. */
+  /** Empty if the document already has the digest of the request. */
   readonly chunks: readonly ChunkRow[];
 }
 
-/** Documents with their chunks. Each method that writes, except `claim` and `showAtOnce`, needs a transaction that has the agent's lock (`lockAgent`). */
+/** Documents with their chunks. Each method that writes, except `claim` and `showAtOnce`, needs a transaction that has the agent's lock (`lockKnowledge`). */
 @Injectable()
 export class DocumentRepository {
   constructor(
@@ -35,23 +32,17 @@ export class DocumentRepository {
     private readonly clock: Clock,
   ) {}
 
-  async read(
-    { organizationId, agentId, kind, key, scope }: IndexedSource,
-    digest: string,
-    executor: SqlExecutor = this.database,
-  ): Promise<SeenDocument> {
-    const parameters = {
-      organizationId,
-      agentId,
-      kind,
-      keyDigest: keyDigest(key),
-      digest,
-      scopeDigest: indexedScope(scope).digest,
-    };
-    const [row] = await READ_DOCUMENT.run<DocumentRow & { readonly chunks: string | null }>(executor, parameters);
+  async read(source: IndexedSource, digest: string, executor: SqlExecutor = this.database): Promise<SeenDocument> {
+    const { organizationId, key, scope } = source;
+    const digests = { keyDigest: keyDigest(key), scopeDigest: indexedScope(scope).digest, digest };
+    type Row = Omit<DocumentRow, 'organizationId'> & { readonly chunks: string | null };
+    const [row] = await sql.READ_DOCUMENT.run<Row>(executor, { ...source, ...digests });
     if (!row) return { document: null, chunks: [] };
     const { chunks, ...document } = row;
-    return { document, chunks: chunks === null ? [] : (JSON.parse(chunks) as ChunkRow[]) };
+    return {
+      document: { organizationId, ...document },
+      chunks: chunks === null ? [] : (JSON.parse(chunks) as ChunkRow[]),
+    };
   }
 
   /** @param transaction locks the document until it ends; without a transaction there is no lock */
@@ -60,22 +51,16 @@ export class DocumentRepository {
     transaction?: Transaction,
   ): Promise<DocumentRow | null> {
     const where = { organizationId, agentId, kind, keyDigest: keyDigest(key) };
-    const lock = transaction && { lockMode: LockMode.PESSIMISTIC_WRITE };
     const found = await (transaction ?? this.database).read((em) =>
       em.findOne(StoredDocument, where, {
         fields: ['id', 'digest', 'revision', 'writer'],
         disableIdentityMap: true,
-        ...lock,
+        ...(transaction && { lockMode: LockMode.PESSIMISTIC_WRITE }),
       }),
     );
-    return (
-      found && {
-        id: found.id,
-        digest: Buffer.from(found.digest).toString('hex'),
-        revision: found.revision,
-        writer: found.writer,
-      }
-    );
+    if (!found) return null;
+    const { id, digest, revision, writer } = found;
+    return { organizationId, id, digest: Buffer.from(digest).toString('hex'), revision, writer };
   }
 
   /** Inserts the document without chunks: no search finds it yet. */
@@ -84,30 +69,14 @@ export class DocumentRepository {
     { id = newId(), organizationId, agentId, kind, key, url }: IndexedSource,
     { title }: PreparedDocument,
   ): Promise<DocumentRow> {
-    const [document, now] = [{ id, revision: 0, writer: null }, this.clock.now()];
-    const named = {
-      organizationId,
-      agentId,
-      kind,
-      key: storableText(key),
-      keyDigest: keyDigest(key),
-      title,
-      url,
-      scope: null,
-    };
-    await em.insert(StoredDocument, {
-      ...document,
-      ...named,
-      digest: Buffer.alloc(0),
-      chunks: 0,
-      bytes: 0,
-      createdAt: now,
-      updatedAt: now,
-    });
+    const [document, now] = [{ organizationId, id, revision: 0, writer: null }, this.clock.now()];
+    const empty = { scope: null, digest: Buffer.alloc(0), chunks: 0, bytes: 0, createdAt: now, updatedAt: now };
+    const named = { agentId, kind, key: storableText(key), keyDigest: keyDigest(key), title, url };
+    await em.insert(StoredDocument, { ...document, ...named, ...empty });
     return { ...document, digest: '' };
   }
 
-  async claim({ em }: Transaction, organizationId: string, id: string, writer: string): Promise<void> {
+  async claim({ em }: Transaction, { organizationId, id }: DocumentId, writer: string): Promise<void> {
     await em.nativeUpdate(StoredDocument, { organizationId, id }, { writer });
   }
 
@@ -116,11 +85,11 @@ export class DocumentRepository {
     transaction: Transaction,
     source: IndexedSource,
     prepared: PreparedDocument,
-    document: DocumentRow,
+    { id, revision }: DocumentRow,
     chunks: readonly AnalyzedChunk[],
   ): Promise<void> {
-    const added = await this.chunkParameters(transaction, source, prepared, chunks, document.revision + 1, false);
-    await INSERT_CHUNKS.run(transaction, { ...added, id: document.id });
+    const added = await this.chunkParameters(transaction, source, prepared, chunks, revision + 1, false);
+    await sql.INSERT_CHUNKS.run(transaction, { ...added, id });
   }
 
   /**
@@ -135,29 +104,14 @@ export class DocumentRepository {
     seen: DocumentRow | null,
     chunks: readonly AnalyzedChunk[],
   ): Promise<string | null> {
-    const { kind, key, url, scope } = source;
-    const { title, bytes } = prepared;
+    const { kind, key } = source;
     const added = await this.chunkParameters(transaction, source, prepared, chunks, (seen?.revision ?? 0) + 1, true);
     const id = seen?.id ?? source.id ?? newId();
-    const shown = {
-      id,
-      title,
-      url,
-      scope,
-      digest: Buffer.from(prepared.digest, 'hex'),
-      chunks: prepared.chunks.length,
-      bytes,
-      now: this.clock.now(),
-    };
+    const shown = { ...added, ...shownColumns(source, prepared), id, now: this.clock.now() };
+    const keyed = { ...shown, kind, key: storableText(key), keyDigest: keyDigest(key) };
     const [row] = seen
-      ? await SHOW_NEXT_REVISION.run<{ id: string }>(transaction, { ...added, ...shown, seenRevision: seen.revision })
-      : await SHOW_NEW_DOCUMENT.run<{ id: string }>(transaction, {
-          ...added,
-          ...shown,
-          kind,
-          key: storableText(key),
-          keyDigest: keyDigest(key),
-        });
+      ? await sql.SHOW_NEXT_REVISION.run<{ id: string }>(transaction, { ...shown, seenRevision: seen.revision })
+      : await sql.SHOW_NEW_DOCUMENT.run<{ id: string }>(transaction, keyed);
     return row?.id ?? null;
   }
 
@@ -170,115 +124,92 @@ export class DocumentRepository {
     validFrom: number,
     isVisible: boolean,
   ) {
-    const partition = await reserveNumbers(
-      transaction,
-      { organizationId, agentId },
-      { scope: indexedScope(scope), chunks: chunks.length, language },
-    );
+    const agent = { organizationId, agentId };
+    const partition = await reserveNumbers(transaction, agent, { scope, chunks: chunks.length, language });
     const numbered = chunks.map((chunk, index) => ({ ...chunk, number: partition.firstNumber + index }));
     const rows = numbered.map(({ terms, ...chunk }) => ({ ...chunk, id: newId(), length: terms.length }));
-    return { organizationId, agentId, validFrom, rows, ...termParameters(partition.id, numbered, isVisible) };
+    return { ...agent, validFrom, rows, ...termParameters(partition.id, numbered, isVisible) };
   }
 
   /** Shows the next revision: from the commit, searches find its chunks and not those of the revision before. */
   async showNextRevision(
     transaction: Transaction,
-    { organizationId, url, scope }: IndexedSource,
+    source: IndexedSource,
     prepared: PreparedDocument,
-    { id, revision }: DocumentRow,
+    document: DocumentRow,
   ): Promise<void> {
-    const { title, digest, bytes } = prepared;
-    const shown = {
-      title,
-      url,
-      scope,
-      digest: Buffer.from(digest, 'hex'),
-      chunks: prepared.chunks.length,
-      bytes,
-      updatedAt: this.clock.now(),
-    };
-    await transaction.em.nativeUpdate(
-      StoredDocument,
-      { organizationId, id },
-      { ...shown, revision: revision + 1, writer: null },
-    );
-    await this.updateAllPlaces(transaction, organizationId, id);
+    const { organizationId, id, revision } = document;
+    const next = { revision: revision + 1, writer: null, updatedAt: this.clock.now() };
+    const changes = { ...shownColumns(source, prepared), ...next };
+    await transaction.em.nativeUpdate(StoredDocument, { organizationId, id }, changes);
+    await this.updateAllPlaces(transaction, document);
   }
 
   /** From the commit, no search finds the document, and another writer of it sees that it lost it. */
-  async hide(transaction: Transaction, organizationId: string, id: string): Promise<void> {
+  async hide(transaction: Transaction, document: DocumentId): Promise<void> {
+    const { organizationId, id } = document;
+    const where = { organizationId, id, revision: { $ne: REMOVED } };
     const hidden = { revision: REMOVED, writer: null, chunks: 0, bytes: 0 };
-    const changed = await transaction.em.nativeUpdate(
-      StoredDocument,
-      { organizationId, id, revision: { $ne: REMOVED } },
-      hidden,
-    );
-    if (changed > 0) await this.updateAllPlaces(transaction, organizationId, id);
+    const changed = await transaction.em.nativeUpdate(StoredDocument, where, hidden);
+    if (changed > 0) await this.updateAllPlaces(transaction, document);
   }
 
   /** Does nothing if the document has another revision. */
-  async delete({ em }: Transaction, organizationId: string, id: string, revision: number): Promise<void> {
+  async delete({ em }: Transaction, { organizationId, id }: DocumentId, revision: number): Promise<void> {
     await em.nativeDelete(StoredDocument, { organizationId, id, revision });
   }
 
   /** Finds chunks that the revision does not show; if the revision is `REMOVED`, any chunk. */
   async findOutdatedChunks(
     { em }: Transaction,
-    organizationId: string,
-    documentId: string,
+    { organizationId, id: documentId }: DocumentId,
     revision: number,
     limit: number,
   ): Promise<string[]> {
-    const where = {
-      organizationId,
-      documentId,
-      $or: [{ validFrom: { $gt: revision } }, { validUntil: { $lte: revision } }],
-    };
+    const isOutdated = [{ validFrom: { $gt: revision } }, { validUntil: { $lte: revision } }];
+    const where = { organizationId, documentId, $or: isOutdated };
     return (await em.find(StoredChunk, where, { fields: ['id'], limit, disableIdentityMap: true })).map(({ id }) => id);
   }
 
   async changeChunks(
     transaction: Transaction,
-    organizationId: string,
-    documentId: string,
+    { organizationId, id: documentId }: DocumentId,
     chunks: readonly ChangedChunk[],
   ): Promise<void> {
-    await CHANGE_CHUNKS.run(transaction, { organizationId, documentId, chunks, validUntil: VALID_FOR_GOOD });
+    if (chunks.length === 0) return;
+    await sql.CHANGE_CHUNKS.run(transaction, { organizationId, documentId, chunks, validUntil: NEVER_DROPPED });
   }
 
   /** The document's next revision does not show these chunks. */
   async endChunks(
     { em }: Transaction,
-    organizationId: string,
-    { id, revision }: DocumentRow,
+    { organizationId, id: documentId, revision }: DocumentRow,
     ids: readonly string[],
   ): Promise<void> {
-    await em.nativeUpdate(
-      StoredChunk,
-      { organizationId, documentId: id, id: { $in: [...ids] } },
-      { validUntil: revision + 1 },
-    );
+    const where = { organizationId, documentId, id: { $in: [...ids] } };
+    await em.nativeUpdate(StoredChunk, where, { validUntil: revision + 1 });
   }
 
   async deleteChunks(
     transaction: Transaction,
-    organizationId: string,
-    documentId: string,
+    { organizationId, id: documentId }: DocumentId,
     ids: readonly string[],
   ): Promise<void> {
     if (ids.length === 0) return;
-    const deleted = await DELETE_CHUNKS.run<Pick<PlacedChunk, 'partition' | 'number'> | { partition: null }>(
-      transaction,
-      { organizationId, documentId, ids },
-    );
+    type Deleted = Pick<PlacedChunk, 'partition' | 'number'> | { partition: null };
+    const deleted = await sql.DELETE_CHUNKS.run<Deleted>(transaction, { organizationId, documentId, ids });
     await updatePlaces(
       transaction,
       deleted.flatMap((chunk) => (chunk.partition === null ? [] : [{ ...chunk, length: 0, isVisible: false }])),
     );
   }
 
-  private async updateAllPlaces(transaction: Transaction, organizationId: string, documentId: string): Promise<void> {
-    await updatePlaces(transaction, await READ_PLACES.run<PlacedChunk>(transaction, { organizationId, documentId }));
+  private async updateAllPlaces(
+    transaction: Transaction,
+    { organizationId, id: documentId }: DocumentId,
+  ): Promise<void> {
+    const places = await sql.READ_PLACES.run<PlacedChunk>(transaction, { organizationId, documentId });
+    await updatePlaces(transaction, places);
   }
 
   /** @returns null if the organization has no such document */
@@ -291,25 +222,24 @@ export class DocumentRepository {
 
   /** Ids of documents of any kind, in no order. */
   async listIds(organizationId: string, agentId: string, limit: number): Promise<string[]> {
-    return (
-      await this.database.read((em) => em.find(StoredDocument, { organizationId, agentId }, { fields: ['id'], limit }))
-    ).map(({ id }) => id);
+    const found = await this.database.read((em) =>
+      em.find(StoredDocument, { organizationId, agentId }, { fields: ['id'], limit }),
+    );
+    return found.map(({ id }) => id);
   }
 
   async measureUsage(organizationId: string, agentId: string, kind: SourceKind): Promise<StoreUsage> {
-    const [row] = await MEASURE_USAGE.run<{ chunks: string; bytes: string }>(this.database, {
-      organizationId,
-      agentId,
-      kind,
-    });
-    return { chunks: Number(row?.chunks), bytes: Number(row?.bytes) };
+    const [usage] = await sql.MEASURE_USAGE.run<StoreUsage>(this.database, { organizationId, agentId, kind });
+    return usage ?? { chunks: 0, bytes: 0 };
   }
 
   async hasChunks(organizationId: string, agentId: string): Promise<boolean> {
-    return (
-      (await this.database.read((em) =>
-        em.findOne(StoredDocument, { organizationId, agentId, chunks: { $gt: 0 } }, { fields: ['id'] }),
-      )) !== null
-    );
+    const where = { organizationId, agentId, chunks: { $gt: 0 } };
+    return (await this.database.read((em) => em.findOne(StoredDocument, where, { fields: ['id'] }))) !== null;
   }
+}
+
+/** The columns that a shown revision sets. */
+function shownColumns({ url, scope }: IndexedSource, { title, digest, chunks, bytes }: PreparedDocument) {
+  return { title, url, scope, digest: Buffer.from(digest, 'hex'), chunks: chunks.length, bytes };
 }

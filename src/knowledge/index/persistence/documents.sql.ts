@@ -98,6 +98,6 @@ export const SHOW_NEW_DOCUMENT = statement(
 export const MEASURE_USAGE = statement(
   { organizationId: 'uuid', agentId: 'uuid', kind: 'text' },
   (p) => `
-  select coalesce(sum(chunks), 0)::text as chunks, coalesce(sum(bytes), 0)::text as bytes from knowledge_documents
+  select coalesce(sum(chunks), 0)::double precision as chunks, coalesce(sum(bytes), 0)::double precision as bytes from knowledge_documents
    where organization_id = ${p.organizationId} and agent_id = ${p.agentId} and kind = ${p.kind}`,
 );

@@ -1,8 +1,14 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../platform/clock/index.js';
 import { Database, isForeignKeyViolation } from '../../../platform/database/index.js';
+import type { AgentKey } from '../domain/source-kind.js';
 import { LEASE_MS, LEASES_KEPT_MS } from '../limits.js';
 import { StoredEmbeddingLease } from './embeddings.schema.js';
+
+/** The holder's lease on an agent. */
+export interface EmbeddingLease extends AgentKey {
+  readonly holder: string;
+}
 
 /** Leases on agents: two workers that embed the chunks of one agent would pay for the same vectors twice. */
 @Injectable()
@@ -13,7 +19,7 @@ export class EmbeddingLeaseRepository {
   ) {}
 
   /** Takes or renews the lease. @returns false if another worker has it, or the organization was deleted */
-  async take(organizationId: string, agentId: string, holder: string): Promise<boolean> {
+  async take({ organizationId, agentId, holder }: EmbeddingLease): Promise<boolean> {
     const lease = { holder, expiresAt: this.at(LEASE_MS) };
     const where = { organizationId, agentId, $or: [{ holder }, { expiresAt: { $lte: this.at(0) } }] };
     try {
@@ -32,7 +38,7 @@ export class EmbeddingLeaseRepository {
     }
   }
 
-  async release(organizationId: string, agentId: string, holder: string): Promise<void> {
+  async release({ organizationId, agentId, holder }: EmbeddingLease): Promise<void> {
     await this.database.write((em) => em.nativeDelete(StoredEmbeddingLease, { organizationId, agentId, holder }));
   }
 

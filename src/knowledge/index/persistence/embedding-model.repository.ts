@@ -38,10 +38,7 @@ export class EmbeddingModelRepository {
     });
   }
 
-  /**
-   * Lets the model in state `building` serve, and retires the one that served, unless a chunk has no vector of it.
-   * @returns whether it serves now
-   */
+  /** Lets the model that is being built serve in place of the other, unless a chunk has no vector of it. @returns whether it serves now */
   async serve(id: number): Promise<boolean> {
     return (await SERVE_MODEL.run(this.database, { id })).length > 0;
   }

@@ -1,7 +1,7 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import { createHash } from 'node:crypto';
-import { type ContextSchema, CustomerJson, migration } from '../../../platform/database/index.js';
-import type { SourceKind } from '../domain/source-kind.js';
+import { type ContextSchema, CustomerJson, migration, storableJson } from '../../../platform/database/index.js';
+import type { DocumentScope, SourceKind } from '../domain/source-kind.js';
 
 export const StoredDocument = defineEntity({
   name: 'StoredKnowledgeDocument',
@@ -16,24 +16,23 @@ export const StoredDocument = defineEntity({
     keyDigest: p.blob().columnType('bytea'),
     title: p.text(),
     url: p.text().strictNullable(),
-    scope: new CustomerJson<Readonly<Record<string, string | number | boolean>>>('knowledge_documents.scope')
-      .property()
-      .strictNullable(),
-    /** Of everything that its chunks are made of. */
+    scope: new CustomerJson<NonNullable<DocumentScope>>('knowledge_documents.scope').property().strictNullable(),
+    /** Of everything from which its chunks are made. */
     digest: p.blob().columnType('bytea'),
-    /** Which of its chunks can be seen (`VISIBLE_CHUNK`). 0 before it has any, -1 once it is being removed. */
+    /** Decides which of its chunks searches find (`VISIBLE_CHUNK`). 0 before it has any, -1 (`REMOVED`) while it is being removed. */
     revision: p.integer(),
-    /** Who writes its chunks in several transactions; each of them finds out here that another has begun since. */
+    /** The write that stores its chunks in several transactions. Each of them checks here that no later write has begun. */
     writer: p.uuid().strictNullable(),
-    /** Of those that can be seen. */
+    /** The number of visible chunks. */
     chunks: p.integer(),
-    /** Of the text of those. */
+    /** The size of their text. */
     bytes: p.integer(),
     createdAt: p.datetime(3),
     updatedAt: p.datetime(3),
   },
 });
 
+/** The columns that the ORM needs. SQL reads and writes the others (`documents.sql.ts`). */
 export const StoredChunk = defineEntity({
   name: 'StoredKnowledgeChunk',
   tableName: 'knowledge_chunks',
@@ -43,29 +42,17 @@ export const StoredChunk = defineEntity({
     agentId: p.uuid(),
     documentId: p.uuid(),
     position: p.integer(),
-    heading: p.text().strictNullable(),
-    /** Of its page, nearest above it. */
-    anchor: p.text().strictNullable(),
-    page: p.integer().strictNullable(),
     text: p.text(),
-    /** Of what is embedded of it. */
+    /** Of the text that is embedded (`embeddedText`). */
     digest: p.blob().columnType('bytea'),
-    /** The first revision of its document that has it. */
+    /** The first revision of its document that shows it. */
     validFrom: p.integer(),
-    /** The first one that does not. */
+    /** The first later revision that does not show it. */
     validUntil: p.integer(),
-    /** Where keywords find it (`knowledge_postings`); null of one that a former version of the service wrote, until `MaintainPostings` comes by. */
-    partition: p.integer().strictNullable(),
-    number: p.integer().strictNullable(),
-    /** In words. */
-    length: p.integer().strictNullable(),
   },
 });
 
-/** Compared by the database alone. */
-const PARTITION_SCOPE = new CustomerJson<object>('knowledge_partitions.scope');
-
-/** All documents of an agent with the same scope. Its blocks and their postings are read and written by hand (`postings.sql.ts`). */
+/** All documents of an agent with the same scope. SQL reads and writes its blocks and their postings (`postings.sql.ts`). */
 export const StoredPartition = defineEntity({
   name: 'StoredKnowledgePartition',
   tableName: 'knowledge_partitions',
@@ -73,15 +60,15 @@ export const StoredPartition = defineEntity({
     id: p.integer().primary().autoincrement(),
     organizationId: p.uuid(),
     agentId: p.uuid(),
-    scope: PARTITION_SCOPE.property(),
+    scope: new CustomerJson<object>('knowledge_partitions.scope').property(),
     scopeDigest: p.blob().columnType('bytea'),
-    /** Of the next chunk. */
+    /** The number of the next chunk. */
     nextNumber: p.integer(),
     languages: p.array(),
   },
 });
 
-/** What all that writes an agent's knowledge locks (`lockAgent`); the other columns are of a former version. */
+/** The row that every writer of an agent's knowledge locks (`lockKnowledge`). A former version uses the other columns. */
 export const StoredVocabulary = defineEntity({
   name: 'StoredKnowledgeVocabulary',
   tableName: 'knowledge_vocabularies',
@@ -92,10 +79,17 @@ export function keyDigest(key: string): Buffer {
   return createHash('sha256').update(key).digest();
 }
 
-/** Of `knowledge_chunks c` and its `knowledge_documents d`: others are not written yet, or not removed yet. */
+/** The form in which a partition stores the scope of its documents; all runs see `{}`. The digest is the same for entries in any order. */
+export function indexedScope(scope: DocumentScope): { readonly json: string; readonly digest: string } {
+  const entries = Object.entries(scope ?? {}).sort(([left], [right]) => (left < right ? -1 : 1));
+  const digest = createHash('sha256').update(JSON.stringify(entries)).digest('hex');
+  return { json: storableJson(Object.fromEntries(entries)), digest };
+}
+
+/** Whether searches find a chunk `c` of a document `d`. The other chunks are still being written or removed. */
 export const VISIBLE_CHUNK = 'd.revision >= c.valid_from and d.revision < c.valid_until';
 
-/** No foreign key leads to the agent: an agent's documents are removed in batches. */
+/** No foreign key to the agent: a job removes an agent's documents in batches. */
 const init = migration('2026112310_knowledge_index', [
   `create table knowledge_documents (
     id uuid primary key,
@@ -129,18 +123,18 @@ const init = migration('2026112310_knowledge_index', [
     valid_from integer not null,
     valid_until integer not null default 2147483647
   )`,
-  // Without the position: an update of it alone then leaves the indexes as they are.
+  // Without the position, so that an update of it does not change the indexes.
   'create index knowledge_chunks_document on knowledge_chunks (document_id)',
   'create index knowledge_chunks_agent on knowledge_chunks (agent_id)',
 ]);
 
-/** What waits to be sorted in is read whole by every search. */
+/** Every search reads the whole pending list of the index, so the list is short. */
 const WORDS_INDEX =
   'create index knowledge_chunk_words_words on knowledge_chunk_words using gin (words) with (gin_pending_list_limit = 256)';
 
 /**
- * The words of a chunk never change, and stand apart from what does: an update of a row in a GIN index adds all its
- * words anew. They stay in their row (`toast_tuple_target`), where a search reads a thousand of them.
+ * The words of a chunk never change. They are in a table of their own, because an update of a row adds all its words to a GIN index
+ * again. `toast_tuple_target` keeps them in their row, because a search reads a thousand of them.
  */
 const keywords = migration('2026112311_knowledge_keywords', [
   `create table knowledge_vocabularies (
@@ -166,14 +160,14 @@ const keywords = migration('2026112311_knowledge_keywords', [
   WORDS_INDEX,
 ]);
 
-/** Counts the times that words were removed: what a process knows of a vocabulary is right until then. */
+/** Counts the removals of words, after which a process reads the vocabulary again. */
 const generation = migration('2026112312_knowledge_vocabulary_generation', [
   'alter table knowledge_vocabularies add column generation integer not null default 0',
 ]);
 
-/** What tells of 256 parts of all chunks which one a chunk is in gives way to a word for each size of part (`partLexeme`). */
+/** Replaces the word that names one of 256 parts of all chunks by one word for each size of part. */
 const parts = migration('2026112380_knowledge_parts', [
-  // Made anew below: an update of every row would sort all words of all chunks in once more.
+  // Created again below: otherwise the update of every row would add all words to the index again.
   'drop index knowledge_chunk_words_words',
   `update knowledge_chunk_words w set words = array_to_tsvector(array(
       select lexeme from unnest(tsvector_to_array(w.words)) lexeme where lexeme !~ '^[0-9]+#[0-9a-f]{2}$'
@@ -185,8 +179,8 @@ const parts = migration('2026112380_knowledge_parts', [
 ]);
 
 /**
- * Postings by partition: all documents of an agent with the same scope. No foreign key leads from the postings: to check one for each
- * row would take a large part of the time of indexing. The columns of chunks that a former version writes are null.
+ * Postings by partition. They have no foreign key: its check for each row would take a large part of the time of indexing. A former
+ * version leaves the new columns of chunks null.
  */
 const postings = migration('2026112660_knowledge_postings', [
   `create table knowledge_partitions (
@@ -214,7 +208,7 @@ const postings = migration('2026112660_knowledge_postings', [
     postings bytea not null,
     primary key (partition, block, term)
   ) with (toast_tuple_target = 8160)`,
-  // Added to with every document: compressing them each time takes longer than reading them whole.
+  // Every document adds to them: compressing them each time takes longer than reading them uncompressed.
   'alter table knowledge_postings alter column postings set storage external',
   'alter table knowledge_blocks alter column lengths set storage external',
   'alter table knowledge_chunks add column partition integer, add column number integer, add column length integer',

@@ -3,8 +3,8 @@ import { type SqlExecutor, statement } from '../../../platform/database/index.js
 import type { SearchScope } from '../application/search/search-scope.js';
 import { VISIBLE_CHUNK } from './knowledge.schema.js';
 
-/** Where the postings of a chunk are. */
-export interface ChunkPlace {
+/** The place of a chunk's postings. */
+interface ChunkPlace {
   readonly partition: number;
   readonly number: number;
 }
@@ -21,16 +21,15 @@ const READ_PLACED = statement(
 );
 
 /** @returns the chunks that the run may see, in the order of their documents; `at` is the index of the chunk's place in `places` */
-export function readPlacedChunks(
+export async function readPlacedChunks(
   executor: SqlExecutor,
-  { organizationId, agentId, userContext }: SearchScope,
+  scope: SearchScope,
   places: readonly ChunkPlace[],
 ): Promise<{ chunkId: string; at: number }[]> {
-  if (places.length === 0) return Promise.resolve([]);
+  if (places.length === 0) return [];
   return READ_PLACED.run(executor, {
-    organizationId,
-    agentId,
-    userContext: userContext ?? {},
+    ...scope,
+    userContext: scope.userContext ?? {},
     partitions: places.map(({ partition }) => partition).join(' '),
     numbers: places.map(({ number }) => number).join(' '),
   });
@@ -43,10 +42,10 @@ const FIND_PLACES = statement(
    where organization_id = ${p.organizationId} and id = any(${p.chunkIds}) and number is not null`,
 );
 
-export function findPlaces(
+export async function findPlaces(
   executor: SqlExecutor,
   organizationId: string,
   chunkIds: readonly string[],
 ): Promise<(ChunkPlace & { chunkId: string })[]> {
-  return chunkIds.length === 0 ? Promise.resolve([]) : FIND_PLACES.run(executor, { organizationId, chunkIds });
+  return chunkIds.length === 0 ? [] : FIND_PLACES.run(executor, { organizationId, chunkIds });
 }

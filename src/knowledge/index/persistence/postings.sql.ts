@@ -5,30 +5,11 @@ import {
   type SqlExecutor,
   statement,
 } from '../../../platform/database/index.js';
+import type { SearchScope } from '../application/search/search-scope.js';
 import type { ChunkTerms } from '../domain/chunk-terms.js';
-import type { AgentKey } from '../domain/source-kind.js';
-import type { IndexedScope } from './indexed-scope.js';
 import { BLOCK_SIZE, encodeLength, encodePosting, filterPostings, isDeleted } from '../domain/postings.js';
-
-/** All documents of one agent with the same scope. */
-export interface Partition {
-  readonly id: number;
-  /** The first of the numbers that the caller has reserved for its chunks. */
-  readonly firstNumber: number;
-}
-
-/** What the caller adds to a partition. */
-export interface Reservation {
-  readonly scope: IndexedScope;
-  readonly chunks: number;
-  readonly language: string | null;
-}
-
-/** A chunk with the number that it has in its partition. */
-export interface NumberedChunk {
-  readonly number: number;
-  readonly terms: ChunkTerms;
-}
+import type { AgentKey, DocumentScope } from '../domain/source-kind.js';
+import { indexedScope } from './knowledge.schema.js';
 
 /** The number of the block that lists compounds by their ends: each compound is a term with its letters reversed. */
 const DICTIONARY = -1;
@@ -57,24 +38,19 @@ const RESERVE_NUMBERS = statement(
 );
 
 /** Each transaction that writes an agent's knowledge takes this lock before it touches a document or chunk, so that no two transactions deadlock. */
-export async function lockAgent(transaction: SqlExecutor, { organizationId, agentId }: AgentKey): Promise<void> {
-  await LOCK_AGENT.run(transaction, { organizationId, agentId });
+export async function lockKnowledge(transaction: SqlExecutor, agent: AgentKey): Promise<void> {
+  await LOCK_AGENT.run(transaction, { ...agent });
 }
 
-/** Takes the same lock as `lockAgent`, and reserves numbers for new chunks. */
+/** Takes the lock of `lockKnowledge`, and reserves numbers for new chunks. @returns the partition of their scope, and the first number */
 export async function reserveNumbers(
   transaction: SqlExecutor,
-  { organizationId, agentId }: AgentKey,
-  { scope, chunks, language }: Reservation,
-): Promise<Partition> {
-  const [row] = await RESERVE_NUMBERS.run<Partition>(transaction, {
-    organizationId,
-    agentId,
-    scope: scope.json,
-    scopeDigest: scope.digest,
-    chunks,
-    language,
-  });
+  agent: AgentKey,
+  added: { readonly scope: DocumentScope; readonly chunks: number; readonly language: string | null },
+): Promise<{ readonly id: number; readonly firstNumber: number }> {
+  const { json: scope, digest: scopeDigest } = indexedScope(added.scope);
+  const parameters = { ...agent, ...added, scope, scopeDigest };
+  const [row] = await RESERVE_NUMBERS.run<{ id: number; firstNumber: number }>(transaction, parameters);
   if (!row) throw new Error('The database returned no partition');
   return row;
 }
@@ -110,7 +86,7 @@ export function insertTerms(p: ParameterReferences<typeof TERMS>): string {
  */
 export function termParameters(
   partition: number,
-  chunks: readonly NumberedChunk[],
+  chunks: readonly { readonly number: number; readonly terms: ChunkTerms }[],
   isVisible: boolean,
 ): ParametersOf<typeof TERMS> {
   const lengths = new Map<number, number[]>();
@@ -134,7 +110,7 @@ export function termParameters(
   return { partition, termBlocks: column(0), terms: column(1), postings: column(2), ...added };
 }
 
-/** What the block at a chunk's place is to say of the chunk. */
+/** A chunk's place, and what its block stores there. */
 export interface PlacedChunk {
   readonly partition: number;
   readonly number: number;
@@ -243,19 +219,10 @@ export async function compactTerms(
   after: string,
   limit: number,
 ): Promise<string | null> {
-  const rows = await READ_TERMS.run<{ term: string; postings: Uint8Array }>(transaction, {
-    partition,
-    block,
-    after,
-    limit,
-  });
-  const postings = rows.map((row) => hex(filterPostings(row.postings, (slot) => !isDeleted(lengths, slot))));
-  await REPLACE_POSTINGS.run(transaction, {
-    partition,
-    block,
-    terms: rows.map(({ term }) => term).join(' '),
-    postings: postings.join(' '),
-  });
+  const page = { partition, block, after, limit };
+  const rows = await READ_TERMS.run<{ term: string; postings: Uint8Array }>(transaction, page);
+  const postings = rows.map((row) => hex(filterPostings(row.postings, (slot) => !isDeleted(lengths, slot)))).join(' ');
+  await REPLACE_POSTINGS.run(transaction, { ...page, terms: rows.map(({ term }) => term).join(' '), postings });
   return rows.length < limit ? null : (rows.at(-1)?.term ?? null);
 }
 
@@ -295,21 +262,9 @@ const READ_BLOCKS = statement(
    where p.organization_id = ${p.organizationId} and p.agent_id = ${p.agentId} and p.scope <@ ${p.userContext} and b.live > 0`,
 );
 
-/** @param userContext decides which partitions the run may see */
-export function readBlocks(
-  executor: SqlExecutor,
-  { organizationId, agentId }: AgentKey,
-  userContext: object | null,
-): Promise<Block[]> {
-  return READ_BLOCKS.run(executor, { organizationId, agentId, userContext: userContext ?? {} });
-}
-
-/** A term's postings in one block. */
-export interface PostingsRow {
-  /** The index of the block among those that were asked for, from 0. */
-  readonly at: number;
-  readonly term: string;
-  readonly postings: Uint8Array;
+/** The blocks of all partitions that the run may see. */
+export function readBlocks(executor: SqlExecutor, scope: SearchScope): Promise<Block[]> {
+  return READ_BLOCKS.run(executor, { ...scope, userContext: scope.userContext ?? {} });
 }
 
 const READ_POSTINGS = statement(
@@ -319,13 +274,13 @@ const READ_POSTINGS = statement(
    cross join lateral (select term, postings from knowledge_postings p where p.partition = t.partition and p.block = t.block and p.term = any(string_to_array(${p.terms}, ' '))) p`,
 );
 
-export function readPostingRows(
+/** @returns the terms' postings; `at` is the index of their block in `blocks` */
+export async function readPostingRows(
   executor: SqlExecutor,
   blocks: readonly Block[],
   terms: readonly string[],
-): Promise<PostingsRow[]> {
-  if (terms.length === 0) return Promise.resolve([]);
-  return READ_POSTINGS.run(executor, { ...blockKeys(blocks), terms: terms.join(' ') });
+): Promise<{ at: number; term: string; postings: Uint8Array }[]> {
+  return terms.length === 0 ? [] : READ_POSTINGS.run(executor, { ...blockKeys(blocks), terms: terms.join(' ') });
 }
 
 const READ_COMPLETIONS = statement(

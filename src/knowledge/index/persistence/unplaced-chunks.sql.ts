@@ -1,5 +1,6 @@
 /** SQL because one statement inserts the terms of many chunks and updates the chunks. */
 import { statement } from '../../../platform/database/index.js';
+import type { DocumentScope } from '../domain/source-kind.js';
 import { VISIBLE_CHUNK } from './knowledge.schema.js';
 import { insertTerms, TERMS } from './postings.sql.js';
 
@@ -9,7 +10,7 @@ export interface UnplacedChunk {
   readonly documentId: string;
   readonly organizationId: string;
   readonly agentId: string;
-  readonly scope: Readonly<Record<string, string | number | boolean>> | null;
+  readonly scope: DocumentScope;
   readonly title: string;
   readonly heading: string | null;
   readonly text: string;

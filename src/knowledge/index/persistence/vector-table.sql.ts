@@ -1,4 +1,4 @@
-/** SQL because the table is created at the start rather than by a migration: only where the extension pgvector can be had. */
+/** SQL because the table is created at the start rather than by a migration: only if the extension pgvector is available. */
 import { statement } from '../../../platform/database/index.js';
 
 export const CHECK_TABLE = statement(

@@ -9,11 +9,7 @@ const LOCK = 'knowledge:vectors';
 export class VectorTable {
   constructor(private readonly database: Database) {}
 
-  /**
-   * Creates the extension and the table unless they exist.
-   * @returns why vectors cannot be stored; undefined if they can
-   * @throws any other error of the database
-   */
+  /** Creates the extension and the table unless they exist. @returns why vectors cannot be stored; undefined if they can */
   async create(): Promise<string | undefined> {
     const [table] = await CHECK_TABLE.run<{ exists: boolean }>(this.database, {});
     if (table?.exists === true) return undefined;

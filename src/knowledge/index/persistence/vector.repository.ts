@@ -6,17 +6,7 @@ import type { AgentKey } from '../domain/source-kind.js';
 import { EXACT_CHUNKS, INDEXED_DIMENSIONS, INDEXED_HALF_DIMENSIONS, REMOVED_VECTORS } from '../limits.js';
 import { StoredChunk } from './knowledge.schema.js';
 import { createIndex, dropIndex } from './vector-table.sql.js';
-import {
-  COPY_VECTORS,
-  COUNT_VISIBLE_CHUNKS,
-  FIND_CHUNKS_WITHOUT_VECTOR,
-  INDEX_SETTINGS,
-  nearestChunks,
-  nearestChunksWithTies,
-  READ_TEXTS,
-  REMOVE_VECTORS,
-  STORE_VECTORS,
-} from './vectors.sql.js';
+import * as sql from './vectors.sql.js';
 
 export interface EmbeddableChunk {
   readonly id: string;
@@ -30,7 +20,7 @@ export interface EmbeddableChunk {
 export interface ChunkVector {
   readonly chunkId: string;
   readonly digest: string;
-  /** Null if the text cannot have a vector: the endpoint is not asked for it again. */
+  /** Null if the text cannot have a vector: no worker requests it again. */
   readonly vector: readonly number[] | null;
 }
 
@@ -57,46 +47,30 @@ export class VectorRepository {
   ) {}
 
   /** Finds chunks of an agent that have no row for the model, in the order of their ids. */
-  async findChunksWithoutVector(
-    organizationId: string,
-    agentId: string,
-    modelId: number,
-    limit: number,
-  ): Promise<string[]> {
-    const rows = await FIND_CHUNKS_WITHOUT_VECTOR.run<{ id: string }>(this.database, {
-      organizationId,
-      agentId,
-      modelId,
-      limit,
-    });
+  async findChunksWithoutVector(agent: AgentKey, modelId: number, limit: number): Promise<string[]> {
+    const parameters = { ...agent, modelId, limit };
+    const rows = await sql.FIND_CHUNKS_WITHOUT_VECTOR.run<{ id: string }>(this.database, parameters);
     return rows.map(({ id }) => id);
   }
 
   /** The next agent of any organization, in the order of their ids, that has a chunk. */
   async nextAgent(agentId: string | null): Promise<AgentKey | undefined> {
-    const after = agentId === null ? {} : { agentId: { $gt: agentId } };
+    const where = agentId === null ? {} : { agentId: { $gt: agentId } };
+    const first = { orderBy: { agentId: 'asc' }, limit: 1, disableIdentityMap: true } as const;
     const [next] = await this.database.read((em) =>
-      em.find(StoredChunk, after, {
-        fields: ['organizationId', 'agentId'],
-        orderBy: { agentId: 'asc' },
-        limit: 1,
-        disableIdentityMap: true,
-      }),
+      em.find(StoredChunk, where, { fields: ['organizationId', 'agentId'], ...first }),
     );
     return next;
   }
 
-  /**
-   * Copies vectors that the organization already has of the same texts by the same model.
-   * @returns the chunks that have a vector now
-   */
+  /** Copies vectors that the organization already has of the same texts by the same model. @returns the chunks that have a vector now */
   async copyVectors(organizationId: string, modelId: number, chunkIds: readonly string[]): Promise<string[]> {
-    const rows = await COPY_VECTORS.run<{ id: string }>(this.database, { organizationId, modelId, chunkIds });
+    const rows = await sql.COPY_VECTORS.run<{ id: string }>(this.database, { organizationId, modelId, chunkIds });
     return rows.map(({ id }) => id);
   }
 
   readTexts(organizationId: string, chunkIds: readonly string[]): Promise<EmbeddableChunk[]> {
-    return READ_TEXTS.run(this.database, { organizationId, chunkIds });
+    return sql.READ_TEXTS.run(this.database, { organizationId, chunkIds });
   }
 
   /** Call it before the first vector of a model is stored: the index of an empty table is created at once. */
@@ -109,7 +83,7 @@ export class VectorRepository {
 
   /** Leaves out chunks that were deleted or whose text has changed. */
   async store(organizationId: string, modelId: number, vectors: readonly ChunkVector[]): Promise<void> {
-    await STORE_VECTORS.run(this.database, {
+    await sql.STORE_VECTORS.run(this.database, {
       organizationId,
       modelId,
       chunkIds: vectors.map(({ chunkId }) => chunkId),
@@ -120,7 +94,8 @@ export class VectorRepository {
 
   /** Removes some vectors of a retired model. @returns whether more may be left */
   async removeSome(modelId: number): Promise<boolean> {
-    return (await REMOVE_VECTORS.run(this.database, { modelId, limit: REMOVED_VECTORS })).length === REMOVED_VECTORS;
+    const removed = await sql.REMOVE_VECTORS.run(this.database, { modelId, limit: REMOVED_VECTORS });
+    return removed.length === REMOVED_VECTORS;
   }
 
   async dropIndex(modelId: number): Promise<void> {
@@ -129,18 +104,12 @@ export class VectorRepository {
   }
 
   /**
-   * Finds the chunks nearest to a query among those that the user may see, best first; of chunks at the same distance, those of the
-   * first documents. If there are few chunks, all are compared. If there are many, an HNSW index of the model finds neighbours until
-   * `limit` of them are visible; should it find too few, all chunks are compared after all. The embedded database has no such index:
-   * adding a vector to one blocks this thread for 40 ms.
+   * Finds the visible chunks nearest to a query, best first; at the same distance, those of the first documents. If there are few chunks, or
+   * if the HNSW index of the model finds too few, all chunks are compared. The embedded database has no such index, because adding a vector
+   * to it blocks this thread for 40 ms.
    */
-  async nearest(
-    { organizationId, agentId, userContext }: SearchScope,
-    modelId: number,
-    query: readonly number[],
-    limit: number,
-  ): Promise<string[]> {
-    const parameters = { organizationId, agentId, userContext: userContext ?? {}, vector: vectorText(query), limit };
+  async nearest(scope: SearchScope, modelId: number, query: readonly number[], limit: number): Promise<string[]> {
+    const parameters = { ...scope, userContext: scope.userContext ?? {}, vector: vectorText(query), limit };
     const type = this.indexedType(query.length);
     let found: readonly Neighbour[] =
       type !== undefined && (await this.hasMany(parameters)) ? await this.searchIndex(modelId, type, parameters) : [];
@@ -149,28 +118,23 @@ export class VectorRepository {
   }
 
   private async compareAll(modelId: number, parameters: NearestParameters): Promise<readonly Neighbour[]> {
-    const found = await nearestChunks(modelId, 'vector').run<Neighbour>(this.database, {
-      ...parameters,
-      limit: parameters.limit + 1,
-    });
-    const [last, next] = found.slice(parameters.limit - 1);
-    if (next?.distance !== last?.distance) return found.slice(0, parameters.limit);
-    return nearestChunksWithTies(modelId, 'vector').run<Neighbour>(this.database, parameters);
+    const { limit } = parameters;
+    const nearest = sql.nearestChunks(modelId, 'vector');
+    const found = await nearest.run<Neighbour>(this.database, { ...parameters, limit: limit + 1 });
+    const [last, next] = found.slice(limit - 1);
+    if (next?.distance !== last?.distance) return found.slice(0, limit);
+    return sql.nearestChunksWithTies(modelId, 'vector').run<Neighbour>(this.database, { ...parameters });
   }
 
   private searchIndex(modelId: number, type: string, parameters: NearestParameters): Promise<Neighbour[]> {
     return this.database.transaction(async (transaction) => {
-      for (const setting of INDEX_SETTINGS) await setting.run(transaction, {});
-      return nearestChunks(modelId, type).run<Neighbour>(transaction, parameters);
+      for (const setting of sql.INDEX_SETTINGS) await setting.run(transaction, {});
+      return sql.nearestChunks(modelId, type).run<Neighbour>(transaction, { ...parameters });
     });
   }
 
-  private async hasMany({ organizationId, agentId, userContext }: SearchScope): Promise<boolean> {
-    const [row] = await COUNT_VISIBLE_CHUNKS.run<{ chunks: number }>(this.database, {
-      organizationId,
-      agentId,
-      userContext,
-    });
+  private async hasMany(scope: SearchScope): Promise<boolean> {
+    const [row] = await sql.COUNT_VISIBLE_CHUNKS.run<{ chunks: number }>(this.database, { ...scope });
     return (row?.chunks ?? 0) > this.exactChunks;
   }
 

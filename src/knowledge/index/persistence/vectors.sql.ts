@@ -1,5 +1,5 @@
 /** Hot path: operators and a type of the extension pgvector, which the ORM does not know, compare, copy and store vectors. */
-import { statement } from '../../../platform/database/index.js';
+import { type ParameterReferences, statement } from '../../../platform/database/index.js';
 import { EF_SEARCH } from '../limits.js';
 
 /** For the transaction of a search through an HNSW index. */
@@ -87,10 +87,9 @@ export const REMOVE_MODEL = statement(
 );
 
 const SCOPE = { organizationId: 'uuid', agentId: 'uuid', userContext: 'jsonb' } as const;
-type ScopeReferences = { readonly [Name in keyof typeof SCOPE]: string };
 
 /** The user must not see the document `d`. */
-const hidden = (p: ScopeReferences): string =>
+const hidden = (p: ParameterReferences<typeof SCOPE>): string =>
   `d.organization_id = ${p.organizationId} and d.agent_id = ${p.agentId} and d.scope is not null and not d.scope <@ ${p.userContext}`;
 
 export const COUNT_VISIBLE_CHUNKS = statement(
@@ -101,10 +100,14 @@ export const COUNT_VISIBLE_CHUNKS = statement(
 );
 
 const NEAREST = { ...SCOPE, vector: 'text', limit: 'integer' } as const;
-type NearestReferences = { readonly [Name in keyof typeof NEAREST]: string };
 
 /** `not in` lets the database hash the hidden chunks. A join with the chunks is up to ten times slower while the tables have few statistics. */
-const nearest = (p: NearestReferences, modelId: number, type: string, ties: 'only' | 'with ties' = 'only'): string => `
+const nearest = (
+  p: ParameterReferences<typeof NEAREST>,
+  modelId: number,
+  type: string,
+  ties: 'only' | 'with ties' = 'only',
+): string => `
   select chunk_id, embedding::${type} <=> ${p.vector}::${type} as distance from knowledge_vectors
    where model_id = ${String(modelId)} and organization_id = ${p.organizationId} and agent_id = ${p.agentId} and embedding is not null
      and chunk_id not in (select c.id from knowledge_documents d join knowledge_chunks c on c.document_id = d.id where ${hidden(p)})

@@ -8,14 +8,23 @@ import {
   OAuthGrants,
   type ReceivedTokens,
   GrantRejected,
+  SignIns,
   type Unusable,
   type UsableGrant,
 } from '../../../../platform/oauth/index.js';
 import { Vault } from '../../../../platform/vault/index.js';
 import { DriveFailure } from '../../domain/drive-failure.js';
-import { StoredDriveGrant } from '../../persistence/drive.entities.js';
+import { StoredDriveGrant, StoredDriveSignIn } from '../../persistence/drive.entities.js';
 import type { DriveAccess } from '../drive-api.js';
 import { TokenEndpoint } from '../token-endpoint.js';
+
+/** Open sign-ins to the drive, each for an agent. The secret is the code verifier. */
+@Injectable()
+export class DriveSignIns extends SignIns<StoredDriveSignIn> {
+  constructor(database: Database, vault: Vault, clock: Clock) {
+    super({ database, vault, clock }, StoredDriveSignIn, 'drive');
+  }
+}
 
 /** The OAuth grants of drive sources, from people's sign-ins. */
 @Injectable()
@@ -53,33 +62,28 @@ export class DriveGrants extends OAuthGrants<StoredDriveGrant> {
     const { client } = this.settings.drive;
     if (!client)
       throw new DriveFailure('unreachable', 'The operator has removed the settings for sign-ins to the drive.');
-    const form = {
-      grant_type: 'refresh_token',
-      refresh_token: refreshToken,
-      client_id: client.id,
-      client_secret: client.secret,
-    };
+    const credentials = { client_id: client.id, client_secret: client.secret };
     try {
-      return await this.endpoint.request(form);
+      return await this.endpoint.request({
+        ...{ grant_type: 'refresh_token', refresh_token: refreshToken, ...credentials },
+      });
     } catch (error) {
       if (!(error instanceof DriveFailure) || error.reason !== 'refused') throw error;
       if (error.detail !== 'invalid_client') throw new GrantRejected();
       // The operator's credentials are wrong. The grants work again once they are corrected.
-      throw new DriveFailure(
-        'unreachable',
-        'The drive does not accept the client credentials of this service.',
-        undefined,
-        error.detail,
-      );
+      const { detail } = error;
+      throw new DriveFailure('unreachable', 'The drive does not accept the client credentials of this service.', {
+        detail,
+      });
     }
   }
 
   protected failure(why: Unusable): DriveFailure {
-    if (why === 'busy')
-      return new DriveFailure('unreachable', 'The access token for the drive cannot be refreshed at the moment.');
-    return new DriveFailure(
-      'refused',
-      'The access to the drive was withdrawn or has expired. A person must sign in again.',
-    );
+    return why === 'busy'
+      ? new DriveFailure('unreachable', 'The access token for the drive cannot be refreshed at the moment.')
+      : new DriveFailure(
+          'refused',
+          'The access to the drive was withdrawn or has expired. A person must sign in again.',
+        );
   }
 }

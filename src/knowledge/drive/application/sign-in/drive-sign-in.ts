@@ -24,8 +24,7 @@ import { isFileId } from '../drive-responses.js';
 import { DriveLookUp } from '../drive-look-up.js';
 import { DriveSources } from '../drive-sources.js';
 import { DRIVE_SCOPE, TokenEndpoint } from '../token-endpoint.js';
-import { DriveGrants } from './drive-grants.js';
-import { DriveSignIns } from './drive-sign-ins.js';
+import { DriveGrants, DriveSignIns } from './drive-grants.js';
 
 const CALLBACK_PATH = '/v1/oauth/drive/callback';
 
@@ -69,14 +68,10 @@ export class DriveSignIn {
       await this.signIns.add(transaction, state, signIn, codeVerifier);
     });
     const url = new URL(authorizeUrl);
+    const challenge = { code_challenge: sha256(codeVerifier), code_challenge_method: 'S256' };
     const parameters = {
       ...{ response_type: 'code', client_id: client.id, redirect_uri: redirectUri, scope: DRIVE_SCOPE, state },
-      ...{
-        code_challenge: sha256(codeVerifier),
-        code_challenge_method: 'S256',
-        access_type: 'offline',
-        prompt: 'consent',
-      },
+      ...{ ...challenge, access_type: 'offline', prompt: 'consent' },
     };
     for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
     return url.href;
@@ -125,21 +120,16 @@ export class DriveSignIn {
     if (notVisible.length > 0) throw filesNotVisible(notVisible.length);
     if (refreshToken === undefined) throw SignInFailed.refused('drive', 'no refresh_token');
     await this.database.transaction(async (transaction) => {
-      const ownerId = await this.sources.select(transaction, {
-        organizationId,
-        agentId,
-        kind: 'sign_in',
-        accountId: null,
-        files,
-      });
+      const selection = { organizationId, agentId, kind: 'sign_in', accountId: null, files } as const;
+      const ownerId = await this.sources.select(transaction, selection);
       const grant = {
         organizationId,
         ownerId,
-        status: 'authorized' as const,
+        status: 'authorized',
         generation: newId(),
         expiresAt,
         refreshAt,
-      };
+      } as const;
       await this.grants.put(transaction, grant, { tokens: { accessToken, refreshToken } });
     });
   }

@@ -5,17 +5,23 @@ import { MAX_UPLOAD_BYTES } from '../../../limits.js';
 import { DocumentParser } from '../../../parsing/application/document-parser.js';
 import { DOCUMENT_FORMATS, type ParsedDocument } from '../../../parsing/domain/parsed-document.js';
 import { UnreadableDocument } from '../../../parsing/domain/parsing.errors.js';
-import { DriveFailure } from '../../domain/drive-failure.js';
+import { DriveFailure, isFailure } from '../../domain/drive-failure.js';
 import { exportsOf, isReadable } from '../../domain/drive-file.js';
 import { STEP_LEASE_MS } from '../../limits.js';
 import type { DriveItem } from '../../persistence/drive.entities.js';
 import { DriveItemRepository, type ItemOutcome } from '../../persistence/drive-item.repository.js';
 import { type ClaimedSource, DriveSourceRepository, LeaseLost } from '../../persistence/drive-source.repository.js';
-import { DriveApi } from '../drive-api.js';
-import type { SyncStep } from './sync-step.js';
+import { type DriveAccess, DriveApi } from '../drive-api.js';
 
 const TOO_LARGE = `The file is larger than ${MAX_UPLOAD_BYTES / 1024 / 1024} MB.`;
 const MISSING = 'It is no longer in the drive, or no longer shared with the account.';
+
+/** One step of a sync: the source with its lease, and access to the drive. */
+export interface SyncStep {
+  readonly source: ClaimedSource;
+  readonly access: DriveAccess;
+  readonly signal: AbortSignal;
+}
 
 interface Content {
   readonly bytes: Buffer;
@@ -36,11 +42,11 @@ export class DriveFetching {
 
   /** @throws DriveFailure where a later request may succeed, or the drive refuses the account; LeaseLost */
   async fetch(step: SyncStep, item: DriveItem): Promise<void> {
-    const { source, signal } = step;
+    const { source } = step;
     try {
       const content = await this.load(step, item);
       await this.sources.update(source, { dueAt: new Date(this.clock.now().getTime() + STEP_LEASE_MS) });
-      await this.put(source, item, await this.parse(source, item, content, signal));
+      await this.put(source, item, await this.parse(step, item, content));
     } catch (error) {
       if (error instanceof UnreadableDocument) return this.fail(source, item, error.message, 'unreadable');
       if (!(error instanceof DriveFailure) || error.isTransient || error.reason === 'refused') throw error;
@@ -88,11 +94,7 @@ export class DriveFetching {
         return { bytes: await this.api.export(access, item.fileId, contentType, signal), contentType };
       } catch (error) {
         // Too large in this format, or the drive does not support the format.
-        if (
-          !(error instanceof DriveFailure) ||
-          !['export_too_large', 'bad_request', 'too_large'].includes(error.reason)
-        )
-          throw error;
+        if (!isFailure(error, ['export_too_large', 'bad_request', 'too_large'])) throw error;
         failure = error;
       }
     }
@@ -100,35 +102,21 @@ export class DriveFetching {
   }
 
   private parse(
-    { organizationId }: ClaimedSource,
+    { source, signal }: SyncStep,
     item: DriveItem,
     { bytes, contentType }: Content,
-    signal: AbortSignal,
   ): Promise<ParsedDocument> {
-    const document = {
-      organizationId,
-      content: () => [bytes],
-      size: bytes.length,
-      contentType: contentType === 'application/octet-stream' ? null : contentType,
-      // The name of an exported document does not tell the export format.
-      name: exportsOf(item).length > 0 ? null : item.name,
-      url: null,
-      formats: DOCUMENT_FORMATS,
-    };
-    return this.parser.parse(document, signal);
+    const type = contentType === 'application/octet-stream' ? null : contentType;
+    // The name of an exported document does not tell the export format.
+    const name = exportsOf(item).length > 0 ? null : item.name;
+    const content = { content: () => [bytes], size: bytes.length, contentType: type, formats: DOCUMENT_FORMATS };
+    return this.parser.parse({ organizationId: source.organizationId, name, url: null, ...content }, signal);
   }
 
   private async put(source: ClaimedSource, { fileId, name, url }: DriveItem, parsed: ParsedDocument): Promise<void> {
     const { organizationId, agentId, id } = source;
-    const document = {
-      organizationId,
-      agentId,
-      kind: 'drive',
-      key: `${id}/${fileId}`,
-      title: name,
-      url,
-      scope: null,
-    } as const;
+    const key = { organizationId, agentId, kind: 'drive', key: `${id}/${fileId}` } as const;
+    const document = { ...key, title: name, url, scope: null };
     const indexed = await this.index.put(document, parsed, async (transaction, { documentId }) => {
       if (!(await this.sources.isHeld(transaction, source))) return false;
       return this.items.finish(transaction, source, fileId, { result: 'indexed', error: null, documentId });

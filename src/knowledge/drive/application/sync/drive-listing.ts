@@ -1,16 +1,15 @@
 import { Injectable } from '@nestjs/common';
 import type { Transaction } from '../../../../platform/database/index.js';
-import { DriveFailure, type DriveFailureReason } from '../../domain/drive-failure.js';
-import { type DriveFile, isReadable, kindOf } from '../../domain/drive-file.js';
-import { effectOf, type FoundItem, toItems, unknownItem } from '../../domain/drive-item.js';
+import { DriveFailure, type DriveFailureReason, nullOn } from '../../domain/drive-failure.js';
+import { type DriveFile, isReadable } from '../../domain/drive-file.js';
+import { effectOf, type FoundItem, toItem, toItems, unknownItem } from '../../domain/drive-item.js';
 import { MAX_CHANGE_PAGES, MAX_FILES, MAX_FOLDER_PAGES, MAX_FOLDERS } from '../../limits.js';
 import type { DriveItem } from '../../persistence/drive.entities.js';
 import { DriveItemRepository } from '../../persistence/drive-item.repository.js';
 import { type ClaimedSource, DriveSourceRepository } from '../../persistence/drive-source.repository.js';
 import type { DriveChange } from '../drive-responses.js';
 import { DriveApi } from '../drive-api.js';
-import { DriveFetching } from './drive-fetching.js';
-import type { SyncStep } from './sync-step.js';
+import { DriveFetching, type SyncStep } from './drive-fetching.js';
 
 const NOT_VISIBLE: readonly DriveFailureReason[] = ['not_found', 'forbidden'];
 /** Failures after which the token of the drive's changes cannot be used again. */
@@ -40,16 +39,10 @@ export class DriveListing {
         return;
       }
       await this.items.dropListing(transaction, source);
-      await this.items.add(
-        transaction,
-        source,
-        source.files.map(({ id, name, mimeType }) => unknownItem(id, name, 'selected', mimeType)),
-      );
-      await this.sources.update(
-        source,
-        { phase: 'work', isFull: true, isTruncated: false, changeToken, changePages: 0 },
-        transaction,
-      );
+      const selected = source.files.map(({ id, name, mimeType }) => unknownItem(id, name, 'selected', mimeType));
+      await this.items.add(transaction, source, selected);
+      const listing = { phase: 'work', isFull: true, isTruncated: false, changeToken, changePages: 0 } as const;
+      await this.sources.update(source, listing, transaction);
     });
   }
 
@@ -64,40 +57,24 @@ export class DriveListing {
         page && changeToken !== undefined && !isEndless && (await this.apply(transaction, source, page.changes));
       const phase = page?.nextPageToken === undefined ? 'work' : 'changes';
       const relist = { phase: 'begin', changeToken: null, isFull: true } as const;
-      await this.sources.update(
-        source,
-        isApplied ? { phase, changeToken, changePages: changePages + 1 } : relist,
-        transaction,
-      );
+      const changes = isApplied ? ({ phase, changeToken, changePages: changePages + 1 } as const) : relist;
+      await this.sources.update(source, changes, transaction);
     });
   }
 
   async lookUp({ source, access, signal }: SyncStep, item: DriveItem): Promise<void> {
     const file = await nullOn([...NOT_VISIBLE, 'bad_request'], this.api.file(access, item.fileId, signal));
     if (!file || file.isTrashed) return this.fetching.markMissing(source, item);
-    const { name, mimeType, url, size, fingerprint } = file;
-    const kind = kindOf(file);
+    const { fileId, via } = item;
+    const found = { ...toItem(file, via), fileId };
     await this.sources.whileHeld(source, async (transaction) => {
       // A selected file of an unsupported type is fetched nevertheless, so that its failure is reported.
-      if (kind === 'file' && !isReadable(file) && item.via !== 'selected')
-        return this.items.markForRemoval(transaction, source, [item.fileId]);
-      const todo = { folder: 'list', file: 'fetch', shortcut: null } as const;
-      const found = {
-        fileId: item.fileId,
-        via: item.via,
-        kind,
-        todo: todo[kind],
-        name,
-        mimeType,
-        url,
-        size,
-        fingerprint,
-      };
+      if (found.kind === 'file' && !isReadable(file) && via !== 'selected')
+        return this.items.markForRemoval(transaction, source, [fileId]);
       await this.items.add(transaction, source, [found], true);
       // Shortcuts to shortcuts are not followed.
-      if (kind === 'shortcut' && item.via === 'selected' && file.targetId !== null) {
-        await this.items.add(transaction, source, [unknownItem(file.targetId, name, 'shortcut')]);
-      }
+      if (found.kind === 'shortcut' && via === 'selected' && file.targetId !== null)
+        await this.items.add(transaction, source, [unknownItem(file.targetId, file.name, 'shortcut')]);
     });
   }
 
@@ -159,11 +136,8 @@ export class DriveListing {
     again = false,
   ): Promise<boolean> {
     const found = toItems(files);
-    const known = await this.items.known(
-      transaction,
-      source,
-      found.map(({ fileId }) => fileId),
-    );
+    const ids = found.map(({ fileId }) => fileId);
+    const known = await this.items.known(transaction, source, ids);
     const counts = await this.items.counts(transaction, source);
     const room = { file: MAX_FILES - counts.files, folder: MAX_FOLDERS - counts.folders };
     const hasRoom = ({ fileId, kind }: FoundItem): boolean => {
@@ -184,17 +158,4 @@ function endless({ name }: DriveItem): DriveFailure {
     'endless',
     `The drive returns more than ${MAX_FOLDER_PAGES} pages for the folder ${name.slice(0, 200)}, or repeats one.`,
   );
-}
-
-/** @returns null where the request fails for one of the reasons */
-async function nullOn<Result>(
-  reasons: readonly DriveFailureReason[],
-  request: Promise<Result>,
-): Promise<Result | null> {
-  try {
-    return await request;
-  } catch (error) {
-    if (error instanceof DriveFailure && reasons.includes(error.reason)) return null;
-    throw error;
-  }
 }

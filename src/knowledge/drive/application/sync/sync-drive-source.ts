@@ -5,7 +5,7 @@ import { DatabaseUnavailable } from '../../../../platform/database/index.js';
 import { DomainError } from '../../../../platform/errors/index.js';
 import { Outbox } from '../../../../platform/jobs/index.js';
 import { Logger } from '../../../../platform/telemetry/index.js';
-import { DriveFailure } from '../../domain/drive-failure.js';
+import { DriveFailure, isFailure } from '../../domain/drive-failure.js';
 import { type SourceId, type SyncEnd, toSyncEnd } from '../../domain/drive-source.js';
 import { syncDrive } from '../../jobs/drive.jobs.js';
 import {
@@ -22,9 +22,8 @@ import type { DriveItem } from '../../persistence/drive.entities.js';
 import { DriveItemRepository } from '../../persistence/drive-item.repository.js';
 import { type ClaimedSource, DriveSourceRepository, LeaseLost } from '../../persistence/drive-source.repository.js';
 import { DriveAccounts } from '../drive-accounts.js';
-import { DriveFetching } from './drive-fetching.js';
+import { DriveFetching, type SyncStep } from './drive-fetching.js';
 import { DriveListing } from './drive-listing.js';
-import type { SyncStep } from './sync-step.js';
 
 const UNREAD = 'The file could not be read.';
 
@@ -177,8 +176,7 @@ export class SyncDriveSource {
 
 /** Whether every other file would fail in the same way. */
 function affectsAllFiles(error: unknown): boolean {
-  if (error instanceof DriveFailure) return error.reason === 'busy' || error.reason === 'refused';
-  return error instanceof LeaseLost || error instanceof DatabaseUnavailable;
+  return isFailure(error, ['busy', 'refused']) || error instanceof LeaseLost || error instanceof DatabaseUnavailable;
 }
 
 /** From 0 to 1, always the same for a source. It spreads the syncs of all sources over time. */

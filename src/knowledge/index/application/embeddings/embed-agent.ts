@@ -7,7 +7,7 @@ import { newId } from '../../../../platform/ids/index.js';
 import { Logger } from '../../../../platform/telemetry/index.js';
 import { embeddedText } from '../../domain/embedded-text.js';
 import type { AgentKey } from '../../domain/source-kind.js';
-import { EmbeddingLeaseRepository } from '../../persistence/embedding-lease.repository.js';
+import { type EmbeddingLease, EmbeddingLeaseRepository } from '../../persistence/embedding-lease.repository.js';
 import type { StoredEmbeddingModel } from '../../persistence/embeddings.schema.js';
 import { type ChunkVector, VectorRepository } from '../../persistence/vector.repository.js';
 import {
@@ -27,21 +27,22 @@ export interface Retry {
   readonly failures: number;
 }
 
-/** This worker's lease on an agent. */
-interface Lease extends AgentKey {
-  readonly holder: string;
+interface Work extends EmbeddingLease {
   readonly signal: AbortSignal;
 }
 
-/** About as many as a number of a vector has in text. */
+/** The text of a number in a vector has about this many characters. */
 const NUMBER_CHARACTERS = 12;
+
+/** Why the chunks of a model cannot all get their vectors now. `resized`: another model replaces it. */
+type Obstacle = EmbeddingFailure | 'resized';
 
 class LeaseLost extends Error {}
 
 /** Makes the vectors of all chunks of an agent, batch by batch. Between two requests this worker holds only its lease on the agent. */
 @Injectable()
 export class EmbedAgent {
-  /** When this process may send requests to the endpoint again: a `Retry-After` that one job received holds for all of them. */
+  /** When this process may send requests to the endpoint again: a `Retry-After` applies to all jobs of the process. */
   private pausedUntil = Number.NEGATIVE_INFINITY;
 
   constructor(
@@ -54,17 +55,12 @@ export class EmbedAgent {
     private readonly logger: Logger,
   ) {}
 
-  /**
-   * @param failures consecutive failures of the endpoint before this call
-   * @returns undefined if all chunks have their vectors
-   */
+  /** @param failures consecutive failures of the endpoint before this call. @returns undefined if all chunks have their vectors */
   async execute(agent: AgentKey, failures: number, signal: AbortSignal): Promise<Retry | undefined> {
     const pausedMs = this.pausedUntil - this.clock.monotonic();
     if (pausedMs > 0) return { inSeconds: Math.ceil(pausedMs / 1_000), failures };
-    const { organizationId, agentId } = agent;
     const lease = { ...agent, holder: newId(), signal };
-    if (!(await this.leases.take(organizationId, agentId, lease.holder)))
-      return { inSeconds: LEASED_PAUSE_SECONDS, failures };
+    if (!(await this.leases.take(lease))) return { inSeconds: LEASED_PAUSE_SECONDS, failures };
     try {
       await this.models.calibrate(signal);
       const failure = await this.embedWithAllModels(lease);
@@ -75,18 +71,18 @@ export class EmbedAgent {
       if (error instanceof LeaseLost) return { inSeconds: LEASED_PAUSE_SECONDS, failures };
       throw error;
     } finally {
-      await this.leases.release(organizationId, agentId, lease.holder);
+      await this.leases.release(lease);
     }
   }
 
   /** The endpoint may refuse the model that serves, because it no longer has it: the next model is built all the same. */
-  private async embedWithAllModels(lease: Lease): Promise<EmbeddingFailure | undefined> {
+  private async embedWithAllModels(work: Work): Promise<EmbeddingFailure | undefined> {
     const models = await this.models.listActive();
     let last: EmbeddingFailure | undefined;
     for (const model of models) {
       // The endpoint now makes vectors of another size under this name, so it cannot make those of the model that serves.
       if (models.some(({ id, name }) => id !== model.id && name === model.name && model.state === 'serving')) continue;
-      const failure = await this.embedChunks(lease, model);
+      const failure = await this.embedChunks(work, model);
       if (failure === 'resized' || !failure) continue;
       if (failure.kind !== 'refused') return failure;
       if (model.state === 'building' || models.length === 1) last = failure;
@@ -94,35 +90,27 @@ export class EmbedAgent {
     return last;
   }
 
-  private async embedChunks(
-    lease: Lease,
-    model: StoredEmbeddingModel,
-  ): Promise<EmbeddingFailure | 'resized' | undefined> {
-    const { organizationId, agentId } = lease;
+  private async embedChunks(work: Work, model: StoredEmbeddingModel): Promise<Obstacle | undefined> {
     for (;;) {
-      const chunkIds = await this.pace.run(() =>
-        this.vectors.findChunksWithoutVector(organizationId, agentId, model.id, LOOK_CHUNKS),
-      );
+      const chunkIds = await this.pace.run(() => this.vectors.findChunksWithoutVector(work, model.id, LOOK_CHUNKS));
       if (chunkIds.length === 0) return undefined;
       for (let at = 0; at < chunkIds.length; at += MAX_EMBEDDED_TEXTS) {
-        if (!(await this.leases.take(organizationId, agentId, lease.holder))) throw new LeaseLost();
-        const outcome = await this.embedBatch(lease, model, chunkIds.slice(at, at + MAX_EMBEDDED_TEXTS));
-        if (outcome) return outcome;
+        if (!(await this.leases.take(work))) throw new LeaseLost();
+        const obstacle = await this.embedBatch(work, model, chunkIds.slice(at, at + MAX_EMBEDDED_TEXTS));
+        if (obstacle) return obstacle;
       }
     }
   }
 
   private async embedBatch(
-    { organizationId, signal }: Lease,
+    { organizationId, signal }: Work,
     model: StoredEmbeddingModel,
     ids: readonly string[],
-  ): Promise<EmbeddingFailure | 'resized' | undefined> {
+  ): Promise<Obstacle | undefined> {
     signal.throwIfAborted();
     const copied = new Set(await this.vectors.copyVectors(organizationId, model.id, ids));
-    const chunks = await this.vectors.readTexts(
-      organizationId,
-      ids.filter((id) => !copied.has(id)),
-    );
+    const missing = ids.filter((id) => !copied.has(id));
+    const chunks = await this.vectors.readTexts(organizationId, missing);
     // Many chunks may have the same text: a page's footer, or two uploads of one file.
     const distinct = [...new Map(chunks.map((chunk) => [chunk.digest, chunk])).values()];
     const texts = distinct.map(({ title, heading, text }) => embeddedText(title, heading, text));
@@ -134,8 +122,9 @@ export class EmbedAgent {
       const vector = vectors.get(digest);
       return vector === undefined ? [] : [{ chunkId: id, digest, vector }];
     });
-    for (const some of inBatches(rows, textLength, STORED_CHARACTERS))
-      await this.pace.run(() => this.vectors.store(organizationId, model.id, some));
+    const sizeOf = ({ vector }: ChunkVector): number => (vector?.length ?? 0) * NUMBER_CHARACTERS;
+    for (const batch of inBatches(rows, sizeOf, STORED_CHARACTERS))
+      await this.pace.run(() => this.vectors.store(organizationId, model.id, batch));
     return failure;
   }
 
@@ -145,7 +134,7 @@ export class EmbedAgent {
     vectors: readonly (readonly number[] | null)[],
     [text = '']: readonly string[],
     signal: AbortSignal,
-  ): Promise<EmbeddingFailure | 'resized' | undefined> {
+  ): Promise<Obstacle | undefined> {
     const sizes = new Set(vectors.flatMap((vector) => (vector === null ? [] : [vector.length])));
     const [first] = sizes;
     if (first === undefined) return undefined;
@@ -161,18 +150,15 @@ export class EmbedAgent {
   }
 
   private retryAfter(failure: EmbeddingFailure, { agentId }: AgentKey, failures: number): Retry {
-    const asked = 'retryAfterSeconds' in failure ? failure.retryAfterSeconds : undefined;
+    const requested = 'retryAfterSeconds' in failure ? failure.retryAfterSeconds : undefined;
     const usual = Math.min(FIRST_PAUSE_SECONDS * 2 ** Math.min(failures, 10), MAX_PAUSE_SECONDS);
-    const inSeconds = Math.min(asked ?? usual, MAX_RETRY_AFTER_SECONDS);
-    if (asked !== undefined) this.pausedUntil = Math.max(this.pausedUntil, this.clock.monotonic() + inSeconds * 1_000);
+    const inSeconds = Math.min(requested ?? usual, MAX_RETRY_AFTER_SECONDS);
+    if (requested !== undefined)
+      this.pausedUntil = Math.max(this.pausedUntil, this.clock.monotonic() + inSeconds * 1_000);
     this.logger.warn(
       { agentId, failure: failure.kind, detail: failure.detail, inSeconds },
       'The endpoint made no vectors of some chunks; they are tried again',
     );
     return { inSeconds: Math.max(inSeconds, 1), failures: failures + 1 };
   }
-}
-
-function textLength({ vector }: ChunkVector): number {
-  return (vector?.length ?? 0) * NUMBER_CHARACTERS;
 }

@@ -43,9 +43,8 @@ export class EmbeddingModels {
   }
 
   /**
-   * Applies the model of the settings. It serves at once if no other does; otherwise it is built while the other serves.
-   * If the settings name the model that serves again, the one that is being built is retired. If they name a retired model
-   * whose vectors are not all removed yet, the vectors that are left are used.
+   * Applies the model of the settings. It serves at once if no other does; otherwise it is built while the other serves. Setting the
+   * serving model again retires the one that is being built. A retired model that is set again uses its remaining vectors.
    */
   async applyConfigured(): Promise<void> {
     const name = this.endpoint.model;
@@ -93,10 +92,7 @@ export class EmbeddingModels {
     return learned;
   }
 
-  /**
-   * Measures which cosine unrelated texts have in each active model, with one request a model. If the endpoint does not answer,
-   * the model has no such value until the next call.
-   */
+  /** Measures the cosine of unrelated texts in each active model that has none yet. The endpoint may fail: the next call tries again. */
   async calibrate(signal: AbortSignal): Promise<void> {
     for (const model of await this.listActive()) {
       if (model.unrelated !== null) continue;

@@ -6,10 +6,10 @@ import { BackgroundPace } from '../../../../platform/http/index.js';
 import { HAS_CHUNKS_CACHED_AGENTS, HAS_CHUNKS_CACHE_MS } from '../../../limits.js';
 import type { ParsedDocument } from '../../../parsing/domain/parsed-document.js';
 import type { SourceKind, StoreUsage } from '../../domain/source-kind.js';
-import { REMOVED } from '../../domain/write-plan.js';
+import { type DocumentId, REMOVED } from '../../domain/write-plan.js';
 import { DELETED_AT_ONCE, MAX_WRITE_ATTEMPTS, WRITE_AGAIN_AFTER_MS } from '../../limits.js';
 import { DocumentRepository } from '../../persistence/document.repository.js';
-import { lockAgent } from '../../persistence/postings.sql.js';
+import { lockKnowledge } from '../../persistence/postings.sql.js';
 import { DocumentTakenOver, DocumentWriter } from './document-writer.js';
 import type { AcceptDocument, IndexedDocument, IndexedSource, PutOptions } from './indexed-document.js';
 import { prepareDocument } from './prepared-document.js';
@@ -46,13 +46,9 @@ export class DocumentIndex {
     const prepared = await prepareDocument(source, parsed);
     const indexed = await this.writes.run(`${source.agentId} ${source.kind} ${source.key}`, async () => {
       for (let attempt = 1; ; attempt += 1) {
+        const isNew = attempt === 1 && options.isNew === true;
         try {
-          return await this.writer.write(
-            source,
-            prepared,
-            accept,
-            attempt === 1 ? options : { ...options, isNew: false },
-          );
+          return await this.writer.write(source, prepared, accept, { ...options, isNew });
         } catch (error) {
           if (!(error instanceof DocumentTakenOver) || attempt >= MAX_WRITE_ATTEMPTS) throw error;
           await this.waitForOther(source);
@@ -77,25 +73,20 @@ export class DocumentIndex {
       const agentId = await this.documents.findAgentId(organizationId, id);
       if (agentId === null) continue;
       const removeSome = (transaction: Transaction): Promise<boolean> =>
-        this.removeSome(transaction, organizationId, agentId, id);
+        this.removeSome(transaction, agentId, { organizationId, id });
       while (await this.pace.run(() => this.database.transaction(removeSome))) signal?.throwIfAborted();
       this.agentsWithChunks.delete(cacheKey(organizationId, agentId));
     }
   }
 
   /** @returns whether the document may have more chunks */
-  private async removeSome(
-    transaction: Transaction,
-    organizationId: string,
-    agentId: string,
-    id: string,
-  ): Promise<boolean> {
-    await lockAgent(transaction, { organizationId, agentId });
-    await this.documents.hide(transaction, organizationId, id);
-    const chunkIds = await this.documents.findOutdatedChunks(transaction, organizationId, id, REMOVED, DELETED_AT_ONCE);
-    await this.documents.deleteChunks(transaction, organizationId, id, chunkIds);
+  private async removeSome(transaction: Transaction, agentId: string, document: DocumentId): Promise<boolean> {
+    await lockKnowledge(transaction, { organizationId: document.organizationId, agentId });
+    await this.documents.hide(transaction, document);
+    const chunkIds = await this.documents.findOutdatedChunks(transaction, document, REMOVED, DELETED_AT_ONCE);
+    await this.documents.deleteChunks(transaction, document, chunkIds);
     if (chunkIds.length === DELETED_AT_ONCE) return true;
-    await this.documents.delete(transaction, organizationId, id, REMOVED);
+    await this.documents.delete(transaction, document, REMOVED);
     return false;
   }
 
@@ -103,13 +94,10 @@ export class DocumentIndex {
     return this.documents.measureUsage(organizationId, agentId, kind);
   }
 
-  /** Whether the agent has any chunk. The answer is cached for at most 5 s. */
+  /** Whether the agent has any chunk, cached for at most 5 s. */
   async hasChunks(organizationId: string, agentId: string): Promise<boolean> {
-    return (
-      (await this.agentsWithChunks.get(cacheKey(organizationId, agentId), () =>
-        this.documents.hasChunks(organizationId, agentId),
-      )) ?? false
-    );
+    const load = (): Promise<boolean> => this.documents.hasChunks(organizationId, agentId);
+    return (await this.agentsWithChunks.get(cacheKey(organizationId, agentId), load)) ?? false;
   }
 }
 

@@ -1,12 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { Database, type Transaction } from '../../../../platform/database/index.js';
+import { Database, inBatches, type Transaction } from '../../../../platform/database/index.js';
 import { BackgroundPace } from '../../../../platform/http/index.js';
 import { newId } from '../../../../platform/ids/index.js';
 import { TermAnalyzer } from '../../domain/chunk-terms.js';
 import { type DocumentRow, planWrites, REMOVED, type WritePlan } from '../../domain/write-plan.js';
 import { CHANGED_AT_ONCE, DELETED_AT_ONCE, INSERTED_AT_ONCE } from '../../limits.js';
 import { DocumentRepository, type SeenDocument } from '../../persistence/document.repository.js';
-import { lockAgent } from '../../persistence/postings.sql.js';
+import { lockKnowledge } from '../../persistence/postings.sql.js';
 import { EmbeddingQueue } from './embedding-queue.js';
 import type { AcceptDocument, IndexedDocument, IndexedSource, PutOptions } from './indexed-document.js';
 import { analyzeChunks, type PreparedDocument } from './prepared-document.js';
@@ -46,15 +46,12 @@ export class DocumentWriter {
     private readonly pace: BackgroundPace,
   ) {}
 
-  /**
-   * @returns null if the document was not accepted
-   * @throws DocumentTakenOver
-   */
+  /** @returns null if the document was not accepted. @throws DocumentTakenOver */
   async write(
     source: IndexedSource,
     prepared: PreparedDocument,
     accept: AcceptDocument,
-    options: PutOptions = {},
+    options: PutOptions,
   ): Promise<IndexedDocument | null> {
     const write: Write = { source, prepared, analyzer: new TermAnalyzer(prepared.language), accept, options };
     try {
@@ -72,14 +69,12 @@ export class DocumentWriter {
     }
   }
 
-  private async acceptUnchanged(write: Write, seen: DocumentRow): Promise<IndexedDocument> {
-    const { source } = write;
+  private acceptUnchanged(write: Write, seen: DocumentRow): Promise<IndexedDocument> {
     return this.database.transaction(async (transaction) => {
-      const document = await this.documents.find(source, transaction);
+      const document = await this.documents.find(write.source, transaction);
       if (document?.digest !== seen.digest || document.revision === REMOVED) throw new DocumentTakenOver();
       // Takes the document from a writer of another text, which would otherwise replace the text that is accepted here.
-      if (document.writer !== null)
-        await this.documents.claim(transaction, source.organizationId, document.id, newId());
+      if (document.writer !== null) await this.documents.claim(transaction, document, newId());
       return accept(transaction, write, document.id, true);
     });
   }
@@ -87,47 +82,37 @@ export class DocumentWriter {
   /** The writes were planned without a lock: nothing is stored if the document has changed since. */
   private async writeAtOnce(write: Write, seen: DocumentRow | null, plan: WritePlan): Promise<IndexedDocument> {
     const { source, prepared } = write;
-    const { organizationId } = source;
     const chunks = await analyzeChunks(write.analyzer, prepared.title, plan.inserted);
     return this.paced(async (transaction) => {
-      const documentId = await this.documents.showAtOnce(transaction, source, prepared, seen, chunks);
-      if (documentId === null) throw new DocumentTakenOver();
-      await this.documents.deleteChunks(transaction, organizationId, documentId, [...plan.dropped, ...plan.abandoned]);
-      if (plan.changed.length > 0)
-        await this.documents.changeChunks(transaction, organizationId, documentId, plan.changed);
-      return this.enqueueAndAccept(transaction, write, documentId);
+      const id = await this.documents.showAtOnce(transaction, source, prepared, seen, chunks);
+      if (id === null) throw new DocumentTakenOver();
+      const document = { organizationId: source.organizationId, id };
+      await this.documents.deleteChunks(transaction, document, [...plan.dropped, ...plan.abandoned]);
+      await this.documents.changeChunks(transaction, document, plan.changed);
+      return this.enqueueAndAccept(transaction, write, id);
     });
   }
 
   private async writeInSteps(write: Write): Promise<IndexedDocument> {
+    const { documents } = this;
     const { source, prepared } = write;
     const stepped = await this.database.transaction((transaction) => this.begin(transaction, write));
     const { document, plan } = stepped;
-    const { organizationId } = source;
-    for (const ids of batches(plan.abandoned, DELETED_AT_ONCE)) {
-      await this.step(write, stepped, (transaction) =>
-        this.documents.deleteChunks(transaction, organizationId, document.id, ids),
-      );
+    const step = <Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result> =>
+      this.step(write, stepped, work);
+    for (const ids of inBatches(plan.abandoned, () => 1, DELETED_AT_ONCE))
+      await step((transaction) => documents.deleteChunks(transaction, document, ids));
+    for (const batch of inBatches(plan.inserted, () => 1, INSERTED_AT_ONCE)) {
+      const chunks = await analyzeChunks(write.analyzer, prepared.title, batch);
+      await step((transaction) => documents.insertChunks(transaction, source, prepared, document, chunks));
     }
-    for (const part of batches(plan.inserted, INSERTED_AT_ONCE)) {
-      const chunks = await analyzeChunks(write.analyzer, prepared.title, part);
-      await this.step(write, stepped, (transaction) =>
-        this.documents.insertChunks(transaction, source, prepared, document, chunks),
-      );
-    }
-    for (const chunks of batches(plan.changed, CHANGED_AT_ONCE)) {
-      await this.step(write, stepped, (transaction) =>
-        this.documents.changeChunks(transaction, organizationId, document.id, chunks),
-      );
-    }
-    for (const ids of batches(plan.dropped, CHANGED_AT_ONCE)) {
-      await this.step(write, stepped, (transaction) =>
-        this.documents.endChunks(transaction, organizationId, document, ids),
-      );
-    }
+    for (const chunks of inBatches(plan.changed, () => 1, CHANGED_AT_ONCE))
+      await step((transaction) => documents.changeChunks(transaction, document, chunks));
+    for (const ids of inBatches(plan.dropped, () => 1, CHANGED_AT_ONCE))
+      await step((transaction) => documents.endChunks(transaction, document, ids));
     try {
-      return await this.step(write, stepped, async (transaction) => {
-        await this.documents.showNextRevision(transaction, source, prepared, document);
+      return await step(async (transaction) => {
+        await documents.showNextRevision(transaction, source, prepared, document);
         return this.enqueueAndAccept(transaction, write, document.id);
       });
     } finally {
@@ -136,12 +121,12 @@ export class DocumentWriter {
   }
 
   private async begin(transaction: Transaction, { source, prepared }: Write): Promise<SteppedWrite> {
-    await lockAgent(transaction, source);
+    await lockKnowledge(transaction, source);
     const { document: found, chunks } = await this.documents.read(source, prepared.digest, transaction);
     if (found?.revision === REMOVED || found?.digest === prepared.digest) throw new DocumentTakenOver();
     const document = found ?? (await this.documents.insert(transaction, source, prepared));
     const writer = newId();
-    await this.documents.claim(transaction, source.organizationId, document.id, writer);
+    await this.documents.claim(transaction, document, writer);
     return { document, plan: planWrites(chunks, prepared.chunks, document.revision), writer };
   }
 
@@ -164,7 +149,7 @@ export class DocumentWriter {
     work: (transaction: Transaction) => Promise<Result>,
   ): Promise<Result> {
     return this.paced(async (transaction) => {
-      await lockAgent(transaction, source);
+      await lockKnowledge(transaction, source);
       const now = await this.documents.find(source, transaction);
       if (now?.id !== document.id || now.writer !== writer) throw new DocumentTakenOver();
       return work(transaction);
@@ -173,37 +158,29 @@ export class DocumentWriter {
 
   /** Deletes the chunks that the document's revision does not show, unless another writer has the document. */
   private async deleteOutdated(source: IndexedSource, { document: { id }, writer }: SteppedWrite): Promise<void> {
-    const { organizationId } = source;
-    for (let hasMore = true; hasMore;) {
-      hasMore = await this.paced(async (transaction) => {
-        await lockAgent(transaction, source);
-        const document = await this.documents.find(source, transaction);
-        const isTakenOver = document?.id !== id || (document.writer !== null && document.writer !== writer);
-        if (isTakenOver || document.revision === REMOVED) return false;
-        const ids = await this.documents.findOutdatedChunks(
-          transaction,
-          organizationId,
-          id,
-          document.revision,
-          DELETED_AT_ONCE,
-        );
-        await this.documents.deleteChunks(transaction, organizationId, id, ids);
-        if (ids.length < DELETED_AT_ONCE && document.revision === 0)
-          await this.documents.delete(transaction, organizationId, id, 0);
-        return ids.length === DELETED_AT_ONCE;
-      });
-    }
+    const { documents } = this;
+    const deleteSome = async (transaction: Transaction): Promise<boolean> => {
+      await lockKnowledge(transaction, source);
+      const document = await documents.find(source, transaction);
+      const isTakenOver = document?.id !== id || (document.writer !== null && document.writer !== writer);
+      if (isTakenOver || document.revision === REMOVED) return false;
+      const ids = await documents.findOutdatedChunks(transaction, document, document.revision, DELETED_AT_ONCE);
+      await documents.deleteChunks(transaction, document, ids);
+      const hasMore = ids.length === DELETED_AT_ONCE;
+      if (!hasMore && document.revision === 0) await documents.delete(transaction, document, 0);
+      return hasMore;
+    };
+    while (await this.paced(deleteSome));
   }
 }
 
 /** @throws NotAccepted */
 async function accept(
   transaction: Transaction,
-  write: Write,
+  { prepared: { chunks, bytes }, ...write }: Write,
   documentId: string,
   isUnchanged: boolean,
 ): Promise<IndexedDocument> {
-  const { chunks, bytes } = write.prepared;
   const indexed = { documentId, isUnchanged, chunks: chunks.length, bytes };
   if (!(await write.accept(transaction, indexed))) throw new NotAccepted();
   return indexed;
@@ -215,8 +192,4 @@ function isLarge({ inserted, changed, dropped, abandoned }: WritePlan): boolean 
     changed.length > CHANGED_AT_ONCE ||
     dropped.length + abandoned.length > DELETED_AT_ONCE
   );
-}
-
-function* batches<Item>(items: readonly Item[], size: number): Generator<readonly Item[]> {
-  for (let at = 0; at < items.length; at += size) yield items.slice(at, at + size);
 }

@@ -1,5 +1,5 @@
 import type { Transaction } from '../../../../platform/database/index.js';
-import type { AgentKey, SourceKind, StoreUsage } from '../../domain/source-kind.js';
+import type { AgentKey, DocumentScope, SourceKind, StoreUsage } from '../../domain/source-kind.js';
 
 /** One page, drive file or upload of one agent's knowledge. */
 export interface DocumentKey extends AgentKey {
@@ -15,8 +15,7 @@ export interface IndexedSource extends DocumentKey {
   readonly title: string;
   /** The address at which a person can read it; null for uploads. */
   readonly url: string | null;
-  /** Only runs whose `userContext` has all these entries find the document; null: all runs find it. */
-  readonly scope: Readonly<Record<string, string | number | boolean>> | null;
+  readonly scope: DocumentScope;
 }
 
 export interface IndexedDocument extends StoreUsage {

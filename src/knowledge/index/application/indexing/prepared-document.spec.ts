@@ -14,7 +14,7 @@ const SOURCE: IndexedSource = {
 };
 
 it.each(['— ', '\u202e'])(
-  'a long text of %j, without a word that tells its language, leaves the thread to others',
+  'a long text of %j, without words that show its language, does not block the thread',
   async (part) => {
     const blocks = [{ kind: 'text' as const, text: part.repeat(3_000_000 / part.length) }];
     expect(

@@ -30,9 +30,8 @@ export interface PreparedDocument {
 export async function prepareDocument(source: IndexedSource, parsed: ParsedDocument): Promise<PreparedDocument> {
   const slice = new TimeSlice(COMPUTE_SLICE_MS);
   const title = storableText(source.title);
-  const whole = createHash('sha256').update(
-    JSON.stringify([title, source.url, source.scope === null ? null : Object.entries(source.scope).sort()]),
-  );
+  const scope = source.scope === null ? null : Object.entries(source.scope).sort();
+  const whole = createHash('sha256').update(JSON.stringify([title, source.url, scope]));
   const chunks: PreparedChunk[] = [];
   let bytes = 0;
   for (const { heading: given, anchor: name, page, text: raw } of chunksOf(parsed)) {
@@ -75,18 +74,18 @@ async function firstWords(chunks: readonly PreparedChunk[], slice: TimeSlice): P
 }
 
 /** A chunk with the terms by which keyword search finds it. */
-export type AnalyzedChunk = PreparedChunk & { readonly terms: ChunkTerms };
+export type AnalyzedChunk<Given = PreparedChunk> = Given & { readonly terms: ChunkTerms };
 
 /** Computes in slices, before the transaction that stores the chunks begins. @param chunks of one document */
 export async function analyzeChunks<Given extends Pick<Chunk, 'heading' | 'text'>>(
   analyzer: TermAnalyzer,
   title: string,
   chunks: readonly Given[],
-): Promise<(Given & { readonly terms: ChunkTerms })[]> {
+): Promise<AnalyzedChunk<Given>[]> {
   const slice = new TimeSlice(COMPUTE_SLICE_MS);
-  const analyzed: (Given & { readonly terms: ChunkTerms })[] = [];
+  const analyzed: AnalyzedChunk<Given>[] = [];
   for (const chunk of chunks) {
-    analyzed.push({ ...chunk, terms: analyzer.termsOf({ title, heading: chunk.heading, text: chunk.text }) });
+    analyzed.push({ ...chunk, terms: analyzer.termsOf(title, chunk) });
     await slice.rest();
   }
   return analyzed;

@@ -9,21 +9,20 @@ import {
   scoreOfRelevance,
 } from '../../domain/ranking.js';
 
-/** A term's row of the block that is the `at`th of those that are ranked. */
-export interface RankedRow {
-  readonly at: number;
-  readonly postings: Uint8Array;
-}
-
-/** The rows of one alternative of a word. */
+/** The postings of one alternative of a word. */
 export interface RankedTerm {
   readonly weight: number;
-  readonly rows: readonly RankedRow[];
+  /** `at` is the index of a row's block among the ranked blocks. */
+  readonly rows: readonly { readonly at: number; readonly postings: Uint8Array }[];
 }
 
-/** What a word would tell that no text has, of what it would tell if one had it: a question often says more than any answer does. */
+interface RankedBlock {
+  readonly lengths: Uint8Array;
+}
+
+/** The share of its weight that a word without matches keeps: a question often has more words than any answer. */
 const UNKNOWN_WORD = 0.25;
-/** Chunks of equal score beyond the last one that was asked for. */
+/** Chunks beyond the limit that are returned because their score equals the last one's. */
 const MAX_EQUAL = 1_000;
 
 /** A word of the query that some chunk has. */
@@ -32,39 +31,38 @@ interface KnownWord {
   readonly terms: readonly PlacedTerm[];
 }
 
-/** Where the positions of each chunk are. */
 interface PlacedTerm {
   /** By block. */
   readonly postings: ReadonlyMap<number, Uint8Array>;
-  /** Of each chunk in its block's postings: one array, since many small ones take longer to collect than all else. */
+  /** Where each chunk's positions begin in its block's postings. One array, because collecting many small ones takes most of the time. */
   readonly offsets: Uint16Array;
 }
 
 export interface RankedChunk {
-  /** Counted over all blocks, `BLOCK_SIZE` a block. */
+  /** Counted over all blocks, `BLOCK_SIZE` per block. */
   readonly place: number;
   readonly score: number;
 }
 
 /**
- * BM25 with nearness over all chunks that a run may see. Occurrences are summed up for every chunk; nearness is compared only where
- * a chunk can be among the best with it, which changes no result.
+ * BM25 with nearness over all chunks that a run may see. Occurrences are summed for every chunk. Nearness is computed only for chunks that
+ * it can bring among the best, which does not change the result.
  */
 export class KeywordRanking {
   private readonly lengths: Uint16Array;
   private readonly chunks: number;
   private readonly averageLength: number;
   private readonly sums: Float64Array;
-  /** What the nearness of the words that a chunk has can add at most. */
+  /** The most that the nearness of its words can add to each chunk. */
   private readonly nearBounds: Float64Array;
   private readonly words: KnownWord[] = [];
-  /** Of all words of the query, and of those that some chunk has. */
+  /** The sums of the words' information: of all words, of those with a match, and of neighbouring words with a match. */
   private information = 0;
   private knownInformation = 0;
   private nearInformation = 0;
 
   private constructor(
-    blocks: readonly { readonly lengths: Uint8Array }[],
+    blocks: readonly RankedBlock[],
     private readonly queryWords: number,
   ) {
     const places = blocks.length * BLOCK_SIZE;
@@ -79,12 +77,9 @@ export class KeywordRanking {
     this.nearBounds = new Float64Array(places);
   }
 
-  /**
-   * @param blocks whose chunks are ranked
-   * @param words of the query, in its order, each by what may stand for it
-   */
-  static async of(
-    blocks: readonly { readonly lengths: Uint8Array }[],
+  /** @param words of the query, in its order, each with its alternatives */
+  static async create(
+    blocks: readonly RankedBlock[],
     words: readonly (readonly RankedTerm[])[],
     slice: TimeSlice,
   ): Promise<KeywordRanking> {
@@ -94,16 +89,19 @@ export class KeywordRanking {
       const frequencies = new Float32Array(ranking.lengths.length);
       const word = await ranking.add(terms, frequencies, slice);
       if (!word) continue;
-      if (before) ranking.bound(Math.min(before.word.information, word.information), before.frequencies, frequencies);
+      if (before)
+        ranking.addNearBounds(Math.min(before.word.information, word.information), before.frequencies, frequencies);
       before = { word, frequencies };
     }
     return ranking;
   }
 
-  get says(): boolean {
+  /** Whether any chunk has a word of the query. */
+  get hasMatches(): boolean {
     return this.words.length > 0;
   }
 
+  /** @param frequencies receives how often each chunk has the word. @returns undefined if no chunk has it */
   private async add(
     terms: readonly RankedTerm[],
     frequencies: Float32Array,
@@ -143,8 +141,8 @@ export class KeywordRanking {
     return word;
   }
 
-  /** @param information that the nearness of two words gives, whose frequencies in all chunks are `left` and `right` */
-  private bound(information: number, left: Float32Array, right: Float32Array): void {
+  /** @param information that the nearness of two words gives, which chunks have as often as `left` and `right` state */
+  private addNearBounds(information: number, left: Float32Array, right: Float32Array): void {
     this.nearInformation += information;
     for (let place = 0; place < right.length; place += 1) {
       if ((right[place] ?? 0) > 0 && (left[place] ?? 0) > 0)
@@ -152,11 +150,11 @@ export class KeywordRanking {
     }
   }
 
-  /** At least the `limit` best, where as many have a word, and those that equal the last of them. */
+  /** The `limit` best chunks that have a word, and those whose score equals the last one's. */
   async best(limit: number, slice: TimeSlice): Promise<RankedChunk[]> {
-    const worst = new LeastOf(limit);
-    for (const sum of this.sums) worst.add(sum);
-    const least = this.relevance(worst.least, 0);
+    const sums = new Greatest(limit);
+    for (const sum of this.sums) sums.add(sum);
+    const least = this.relevance(sums.least, 0);
     const candidates: { readonly place: number; readonly bound: number }[] = [];
     for (let place = 0; place < this.sums.length; place += 1) {
       const bound = this.relevance(this.sums[place] ?? 0, this.nearBounds[place] ?? 0);
@@ -165,33 +163,33 @@ export class KeywordRanking {
     candidates.sort((left, right) => right.bound - left.bound);
     await slice.rest();
     const found: RankedChunk[] = [];
-    const best = new LeastOf(limit);
+    const scores = new Greatest(limit);
     for (const { place, bound } of candidates) {
-      if (scoreOfRelevance(bound) < best.least) break;
+      if (scoreOfRelevance(bound) < scores.least) break;
       const score = this.scoreAt(place);
-      best.add(score);
+      scores.add(score);
       found.push({ place, score });
       await slice.rest();
     }
     return found
-      .filter(({ score }) => score >= best.least)
+      .filter(({ score }) => score >= scores.least)
       .sort((left, right) => right.score - left.score)
       .slice(0, limit + MAX_EQUAL);
   }
 
-  /** 0 of a chunk that has no word of the query. */
+  /** 0 if the chunk has no word of the query. */
   scoreAt(place: number): number {
     return scoreOfRelevance(this.relevance(this.sums[place] ?? 0, this.nearnessAt(place)));
   }
 
   private relevance(sum: number, near: number): number {
     if (sum === 0) return 0;
-    // One word that is all of the query is near itself.
+    // A query of one word is as near as it can be.
     const nearness = this.nearInformation > 0 ? near / this.nearInformation : this.queryWords === 1 ? 1 : 0;
     return sum / this.information + NEARNESS_SHARE * nearness * (this.knownInformation / this.information);
   }
 
-  /** How close the words are that follow one another in the query. */
+  /** The closeness of words that are neighbours in the query. */
   private nearnessAt(place: number): number {
     if ((this.nearBounds[place] ?? 0) === 0) return 0;
     let near = 0;
@@ -214,22 +212,22 @@ function positionsOf(terms: readonly PlacedTerm[], place: number): readonly numb
   return each.length === 1 ? (each[0] ?? []) : each.flat().sort((left, right) => left - right);
 }
 
-/** The least of the so many greatest numbers above 0 that were added. */
-class LeastOf {
-  private readonly greatest: number[] = [];
+/** The `count` greatest of the numbers above 0 that were added. */
+class Greatest {
+  private readonly numbers: number[] = [];
 
   constructor(private readonly count: number) {}
 
-  /** 0 as long as there are too few. */
+  /** The least of them; 0 while there are fewer than `count`. */
   get least(): number {
-    return this.greatest.length < this.count ? 0 : (this.greatest[0] ?? 0);
+    return this.numbers.length < this.count ? 0 : (this.numbers[0] ?? 0);
   }
 
   add(number: number): void {
     if (number <= this.least) return;
-    if (this.greatest.length >= this.count) this.greatest.shift();
-    let at = this.greatest.length;
-    while (at > 0 && (this.greatest[at - 1] ?? 0) > number) at -= 1;
-    this.greatest.splice(at, 0, number);
+    if (this.numbers.length >= this.count) this.numbers.shift();
+    let at = this.numbers.length;
+    while (at > 0 && (this.numbers[at - 1] ?? 0) > number) at -= 1;
+    this.numbers.splice(at, 0, number);
   }
 }

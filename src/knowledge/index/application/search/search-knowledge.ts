@@ -2,30 +2,31 @@ import { Injectable } from '@nestjs/common';
 import { DEFAULT_KNOWLEDGE_SEARCH, KnowledgeTuning, type RunnableAgent } from '../../../../agents/index.js';
 import type { UserContext } from '../../../../conversations/index.js';
 import { providerOf } from '../../../../models/index.js';
+import { Database } from '../../../../platform/database/index.js';
 import { roundedScore } from '../../domain/ranking.js';
 import { calibrated } from '../../domain/semantic-calibration.js';
-import { type Candidate, Candidates, type Comparison } from './candidates.js';
+import { type Candidate, type QueryVector, readCandidates } from '../../persistence/candidates.sql.js';
 import { type KeywordQuery, KeywordSearch } from './keyword-search.js';
 import type { SearchScope } from './search-scope.js';
 import { VectorSearch } from './vector-search.js';
 
-/** Found by keywords, and as many by meaning: what only one of the two finds far behind can still be the best of both. */
+/** Candidates by keywords, and as many by meaning: the best result may be far behind in one of the two. */
 const CANDIDATES_PER_RESULT = 4;
 const MIN_CANDIDATES = 40;
-/** Where so many hold the same text that too few results are left, more are found, up to so many. */
+/** If too many candidates have the same text, this many times as many are read, up to the maximum. */
 const MORE_CANDIDATES = 4;
 const MAX_CANDIDATES = 3_000;
 
-/** A threshold that no user has set leaves the best of those that come to this share of it, rather than nothing. */
+/** If no result reaches the default threshold, the best ones above this share of it are returned. */
 const LENIENCY = { results: 3, share: 0.5 };
 
 export interface KnowledgeQuery {
   readonly query: string;
-  /** Each in place of the agent's own setting. */
+  /** This and the next two replace the agent's own settings. */
   readonly maxResults?: number;
   readonly scoreThreshold?: number;
   readonly semanticWeight?: number;
-  /** Decides which scoped documents are seen; null sees none of them. */
+  /** Decides which documents with a scope are found; null finds none of them. */
   readonly userContext: UserContext | null;
 }
 
@@ -35,110 +36,99 @@ export interface KnowledgeResult extends Omit<Candidate, 'similarity'> {
   readonly keywordScore: number;
 }
 
-/** What is asked, with the settings that hold for it. */
 interface Search {
   readonly scope: SearchScope;
-  readonly words: KeywordQuery;
-  readonly comparison: Comparison | undefined;
-  readonly weight: number;
+  readonly keywords: KeywordQuery;
+  readonly queryVector: QueryVector | undefined;
+  readonly semanticWeight: number;
   readonly maxResults: number;
   readonly signal: AbortSignal;
 }
 
 /**
- * What an agent finds in its knowledge, which the route and the tool ask: by keywords and meaning, each from 0 to 1, weighed against one
- * another; by one of them alone where the other says nothing.
+ * Searches an agent's knowledge, for the route and for the tool. Both keywords and meaning score each chunk from 0 to 1, and a weighted
+ * sum ranks the results. If one of the two finds nothing, the other decides alone.
  */
 @Injectable()
 export class SearchKnowledge {
   constructor(
     private readonly keywords: KeywordSearch,
     private readonly vectors: VectorSearch,
-    private readonly candidates: Candidates,
     private readonly tuning: KnowledgeTuning,
+    private readonly database: Database,
   ) {}
 
-  /** Best first, the same text once. Never fails for want of embeddings: it searches by keywords alone then. */
+  /** Best first, each text once. If the embedding endpoint fails, it searches by keywords alone. */
   async execute(
-    searching: RunnableAgent,
-    asked: KnowledgeQuery,
+    runnable: RunnableAgent,
+    request: KnowledgeQuery,
     signal: AbortSignal,
   ): Promise<readonly KnowledgeResult[]> {
     signal.throwIfAborted();
-    const query = asked.query.trim();
+    const query = request.query.trim();
     if (query === '') return [];
-    const agent = { ...searching, ...(await this.tuning.of(searching)) };
-    const weight = weightOf(agent, asked);
-    const scope = { organizationId: agent.organizationId, agentId: agent.id, userContext: asked.userContext };
-    const [words, comparison] = await Promise.all([
+    const agent = { ...runnable, ...(await this.tuning.of(runnable)) };
+    const semanticWeight = semanticWeightFor(agent, request);
+    const scope = { organizationId: agent.organizationId, agentId: agent.id, userContext: request.userContext };
+    const [keywords, queryVector] = await Promise.all([
       this.keywords.prepare(scope, query),
-      weight === 0 ? undefined : this.vectors.comparisonOf(query, signal),
+      semanticWeight === 0 ? undefined : this.vectors.embed(query, signal),
     ]);
-    const maxResults = asked.maxResults ?? agent.knowledgeSearch.maxResults;
-    const found = await this.ranked({ scope, words, comparison, weight, maxResults, signal });
-    // For want of meaning, the default threshold would drop what was never meant to be dropped.
-    const isAlone = comparison === undefined && !(weight === 0 && this.vectors.isAvailable);
-    return chosen(reaching(found, agent, asked, isAlone), maxResults, weight);
+    const maxResults = request.maxResults ?? agent.knowledgeSearch.maxResults;
+    const ranked = await this.rank({ scope, keywords, queryVector, semanticWeight, maxResults, signal });
+    // The default threshold is tuned for hybrid scores, so it does not apply if only keywords could be compared.
+    const lacksMeaning = queryVector === undefined && !(semanticWeight === 0 && this.vectors.isAvailable);
+    return selectBest(applyThreshold(ranked, agent, request, lacksMeaning), maxResults, semanticWeight);
   }
 
-  /** Texts that are unlike one another, the best first: as many as there are, or at least `maxResults`. */
-  private async ranked({
-    scope,
-    words,
-    comparison,
-    weight,
-    maxResults,
-    signal,
-  }: Search): Promise<readonly KnowledgeResult[]> {
-    for (
-      let limit = comparison ? Math.max(MIN_CANDIDATES, CANDIDATES_PER_RESULT * maxResults) : maxResults;
-      ;
-      limit *= MORE_CANDIDATES
-    ) {
-      const byKeywords = new Map((await words.top(limit)).map(({ chunkId, score }) => [chunkId, score]));
-      const byMeaning = comparison ? await this.vectors.nearest(scope, comparison, limit) : [];
+  /** Results with different texts, best first: all that there are, or at least `maxResults`. */
+  private async rank(search: Search): Promise<readonly KnowledgeResult[]> {
+    const { scope, keywords, queryVector, semanticWeight, maxResults, signal } = search;
+    const weight = keywords.hasMatches ? semanticWeight : 1;
+    let limit = queryVector ? Math.max(MIN_CANDIDATES, CANDIDATES_PER_RESULT * maxResults) : maxResults;
+    for (; ; limit *= MORE_CANDIDATES) {
+      const byKeywords = new Map((await keywords.top(limit)).map(({ chunkId, score }) => [chunkId, score]));
+      const byMeaning = queryVector ? await this.vectors.nearest(scope, queryVector, limit) : [];
       const ids = [...new Set([...byKeywords.keys(), ...byMeaning])];
       signal.throwIfAborted();
-      const found = ids.length === 0 ? [] : await this.candidates.read(scope, ids, comparison);
-      const keywordScores = new Map([
-        ...byKeywords,
-        ...(await words.scoresOf(byMeaning.filter((id) => !byKeywords.has(id)))),
-      ]);
-      const results = found
-        .map((candidate) =>
-          scored(candidate, keywordScores.get(candidate.chunkId) ?? 0, comparison, words.says ? weight : 1),
-        )
+      const candidates = await readCandidates(this.database, scope, ids, queryVector);
+      const others = await keywords.scoresOf(byMeaning.filter((id) => !byKeywords.has(id)));
+      const results = candidates
+        .map((candidate) => {
+          const keywordScore = byKeywords.get(candidate.chunkId) ?? others.get(candidate.chunkId) ?? 0;
+          return toResult(candidate, keywordScore, queryVector, weight);
+        })
         .filter(({ score }) => score > 0)
-        // Equal ones stay in the order of their documents, which is the same on every database, as their ids are not.
+        // Equal scores keep the order of their documents. Unlike their ids, it is the same on every database.
         .sort((left, right) => right.score - left.score);
-      const unlike = withoutRepetitions(results);
+      const distinct = removeRepeatedTexts(results);
       const areAll = byKeywords.size < limit && byMeaning.length < limit;
-      if (unlike.length >= maxResults || unlike.length === ids.length || areAll || limit >= MAX_CANDIDATES)
-        return unlike;
+      if (distinct.length >= maxResults || distinct.length === ids.length || areAll || limit >= MAX_CANDIDATES)
+        return distinct;
     }
   }
 }
 
-function weightOf({ options, knowledgeSearch }: RunnableAgent, asked: KnowledgeQuery): number {
+function semanticWeightFor({ options, knowledgeSearch }: RunnableAgent, request: KnowledgeQuery): number {
   if (providerOf(options.type).fixedSemanticWeight === true) return DEFAULT_KNOWLEDGE_SEARCH.semanticWeight;
-  return asked.semanticWeight ?? knowledgeSearch.semanticWeight;
+  return request.semanticWeight ?? knowledgeSearch.semanticWeight;
 }
 
-function scored(
+function toResult(
   { similarity, ...chunk }: Candidate,
   keywordScore: number,
-  comparison: Comparison | undefined,
+  queryVector: QueryVector | undefined,
   weight: number,
 ): KnowledgeResult {
-  // Not a number where the vector has no direction: such a text has no meaning to compare, and loses nothing by it.
-  const isCompared = comparison !== undefined && similarity !== null && !Number.isNaN(similarity);
-  const semanticScore = isCompared ? roundedScore(calibrated(similarity, comparison.unrelated)) : null;
+  // The similarity is NaN if the vector has no direction. Such a chunk scores by its keywords alone.
+  const isCompared = queryVector !== undefined && similarity !== null && !Number.isNaN(similarity);
+  const semanticScore = isCompared ? roundedScore(calibrated(similarity, queryVector.unrelated)) : null;
   const score = semanticScore === null ? keywordScore : weight * semanticScore + (1 - weight) * keywordScore;
   return { ...chunk, score: roundedScore(score), semanticScore, keywordScore };
 }
 
-/** The best of each text, whichever documents have it. */
-function withoutRepetitions(results: readonly KnowledgeResult[]): KnowledgeResult[] {
+/** Keeps the best result of each text. */
+function removeRepeatedTexts(results: readonly KnowledgeResult[]): KnowledgeResult[] {
   const texts = new Set<string>();
   return results.filter(({ text }) => {
     const normalized = text.normalize('NFKC').replace(/\s+/gu, ' ').trim();
@@ -149,29 +139,29 @@ function withoutRepetitions(results: readonly KnowledgeResult[]): KnowledgeResul
 }
 
 /**
- * The best by their score; as large a part of them as keywords weigh are the best by keywords. Otherwise a model that knows little of the
- * subject, whose scores lie close together, would take the place of passages that have all words of the query.
+ * Selects the results with the best scores, but as large a share as keywords weigh are the best by keywords. Otherwise a model that does
+ * not know the subject, whose scores are close together, would displace passages that have all words of the query.
  */
-function chosen(results: readonly KnowledgeResult[], count: number, weight: number): readonly KnowledgeResult[] {
+function selectBest(results: readonly KnowledgeResult[], count: number, weight: number): readonly KnowledgeResult[] {
   const byKeywords = results
     .filter(({ keywordScore }) => keywordScore > 0)
     .sort((left, right) => right.keywordScore - left.keywordScore);
-  const inOrderOfChoice = new Set([...byKeywords.slice(0, Math.floor((1 - weight) * count)), ...results]);
-  const kept = new Set([...inOrderOfChoice].slice(0, count));
-  return results.filter((result) => kept.has(result));
+  const preferred = new Set([...byKeywords.slice(0, Math.floor((1 - weight) * count)), ...results]);
+  const selected = new Set([...preferred].slice(0, count));
+  return results.filter((result) => selected.has(result));
 }
 
-/** Those that reach the threshold that holds for the query. */
-function reaching(
+/** Removes results below the threshold of the request, the agent or the default. The default never removes all of them. */
+function applyThreshold(
   results: readonly KnowledgeResult[],
   { knowledgeSearch, scoreThresholdSet }: RunnableAgent,
-  asked: KnowledgeQuery,
-  isAlone: boolean,
+  request: KnowledgeQuery,
+  lacksMeaning: boolean,
 ): readonly KnowledgeResult[] {
-  const threshold = asked.scoreThreshold ?? knowledgeSearch.scoreThreshold;
+  const threshold = request.scoreThreshold ?? knowledgeSearch.scoreThreshold;
   const above = (least: number): readonly KnowledgeResult[] => results.filter(({ score }) => score >= least);
-  if (asked.scoreThreshold !== undefined || scoreThresholdSet) return above(threshold);
-  if (isAlone) return results;
+  if (request.scoreThreshold !== undefined || scoreThresholdSet) return above(threshold);
+  if (lacksMeaning) return results;
   const reached = above(threshold);
   return reached.length > 0 ? reached : above(LENIENCY.share * threshold).slice(0, LENIENCY.results);
 }

@@ -1,7 +1,7 @@
 import type { UserContext } from '../../../../conversations/index.js';
 import type { AgentKey } from '../../domain/source-kind.js';
 
-/** Whose knowledge is searched, and for whom: documents with a scope show only where `userContext` holds all of it. */
+/** The agent whose knowledge is searched, and the user. Documents with a scope are found only if `userContext` has all its entries. */
 export interface SearchScope extends AgentKey {
   readonly userContext: UserContext | null;
 }

@@ -3,10 +3,10 @@ import { QueryEmbeddings } from '../../../../models/index.js';
 import { EmbeddingModels } from '../embeddings/embedding-models.js';
 import { SemanticSearchState } from '../embeddings/semantic-search-state.js';
 import { VectorRepository } from '../../persistence/vector.repository.js';
-import type { Comparison } from './candidates.js';
+import type { QueryVector } from '../../persistence/candidates.sql.js';
 import type { SearchScope } from './search-scope.js';
 
-/** Finds chunks by what they mean. */
+/** Finds chunks by their meaning. */
 @Injectable()
 export class VectorSearch {
   constructor(
@@ -16,13 +16,13 @@ export class VectorSearch {
     private readonly vectors: VectorRepository,
   ) {}
 
-  /** Whether this installation compares meaning at all. */
+  /** Whether this installation can search by meaning. */
   get isAvailable(): boolean {
     return this.state.isReady;
   }
 
-  /** @returns undefined where meaning cannot be compared, now or at all */
-  async comparisonOf(query: string, signal: AbortSignal): Promise<Comparison | undefined> {
+  /** @returns undefined if the installation cannot search by meaning, or the endpoint does not answer */
+  async embed(query: string, signal: AbortSignal): Promise<QueryVector | undefined> {
     if (!this.state.isReady) return undefined;
     const model = await this.models.findServing();
     if (typeof model?.dimensions !== 'number') return undefined;
@@ -32,13 +32,13 @@ export class VectorSearch {
       : undefined;
   }
 
-  /** The ids of the nearest chunks, the best first. */
-  nearest(scope: SearchScope, { modelId, vector }: Comparison, limit: number): Promise<string[]> {
+  /** The ids of the nearest chunks, best first. */
+  nearest(scope: SearchScope, { modelId, vector }: QueryVector, limit: number): Promise<string[]> {
     return this.vectors.nearest(scope, modelId, vector, limit);
   }
 }
 
-/** Whether the database can tell an angle to it: it sums squares up in 32 bits, where they must be neither lost nor infinite. */
+/** Whether the database can compute an angle to it: in 32 bits, the sum of squares must be neither 0 nor infinite. */
 function hasDirection(vector: readonly number[]): boolean {
   const squares = Math.fround(vector.reduce((sum, number) => sum + number * number, 0));
   return squares > 0 && Number.isFinite(squares);
