@@ -11,7 +11,6 @@ import { FilesController } from './http/files.controller.js';
 import { RemoveUnusedFiles, removeUnusedFiles } from './jobs/remove-unused-files.job.js';
 import { FileRepository } from './persistence/file.repository.js';
 
-/** Files that clients upload, and the attachments of messages. */
 @Module({
   imports: [JobsModule.define(removeUnusedFiles)],
   controllers: [FilesController],

@@ -5,10 +5,7 @@ export const MAX_UPLOAD_BYTES = 50 * 1024 * 1024;
 /** How long the URL of an upload is valid. Messages may refer to it for longer. */
 export const URL_LIFETIME_MS = 3_600_000;
 
-/**
- * An upload that was not used for this time is removed, unless a message refers to it. Long enough for a client that sends the
- * message weeks after the upload.
- */
+/** An upload that was not used for this time is removed, unless a message refers to it. */
 export const UNUSED_MS = 30 * DAY_MS;
 /** The precision of a file's last use, so that a run seldom costs a write. */
 export const USE_PRECISION_MS = DAY_MS;
@@ -20,10 +17,7 @@ export const UNFINISHED_MS = DAY_MS;
 
 /** Of one attachment: providers accept requests of about 30 MB in base64. */
 export const MAX_ATTACHMENT_BYTES = 20 * 1024 * 1024;
-/**
- * The memory for attachments of all active runs in a process, enough for four runs with as much as a request may contain. When it
- * is full, a new message with files answers `503`, and files of earlier messages are left out with a note.
- */
+/** For all active runs of a process. If it is full, a new message with files gets `503`, and files of earlier messages are left out with a note. */
 export const ATTACHMENT_MEMORY_BYTES = 256 * 1024 * 1024;
 export const ATTACHMENT_TIMEOUT_MS = 30_000;
 export const ATTACHMENT_REDIRECTS = 5;

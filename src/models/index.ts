@@ -10,13 +10,12 @@ export const modelsContext = {
 } satisfies Context;
 
 export { GatewaysModule, ModelsModule, modelsSchema };
-export { AgentLoops } from './application/agent-loops.js';
 export { type EmbeddingFailure, EmbedTexts } from './application/embed-texts.js';
 export { ModelGateway } from './application/model-gateway.js';
 export { OrganizationGateways } from './application/organization-gateways.js';
 export { QueryEmbeddings } from './application/query-embeddings.js';
 export { type CatalogueModel, creditsFor } from './domain/catalogue-model.js';
-export type { LoopedRun } from './domain/agent-loop.js';
+export { AgentLoops, type LoopedRun } from './domain/agent-loop.js';
 export { GatewayNotPermitted } from './domain/gateway.errors.js';
 export {
   HEADER_TOKEN,

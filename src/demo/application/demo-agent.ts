@@ -11,15 +11,8 @@ const TOOLS = {
   type: 'managed-mcp',
   app: 'everything',
   excludedTools: [
-    ...[
-      'get-annotated-message',
-      'get-env',
-      'get-resource-links',
-      'get-resource-reference',
-      'get-structured-content',
-      'get-tiny-image',
-    ],
-    ...['gzip-file-as-resource', 'toggle-subscriber-updates', 'simulate-research-query'],
+    ...['get-annotated-message', 'get-env', 'get-resource-links', 'get-resource-reference', 'get-structured-content'],
+    ...['get-tiny-image', 'gzip-file-as-resource', 'toggle-subscriber-updates', 'simulate-research-query'],
   ],
 };
 

@@ -41,10 +41,7 @@ export class AttachmentFetcher {
       : this.fromNetwork(url, contentType, memory, signal);
   }
 
-  /**
-   * Loads a file that an earlier message refers to. The caller knows its size and has already reserved the memory.
-   * @throws FileStoreUnavailable
-   */
+  /** Loads a file of an earlier message, for which the caller has reserved the memory. @throws FileStoreUnavailable */
   async fetchStored(fileId: string, organizationId: string): Promise<FetchedAttachment> {
     return this.fromStore(await this.directory.find(organizationId, fileId));
   }

@@ -2,15 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { AttachmentMemoryFull } from '../domain/files.errors.js';
 import { ATTACHMENT_MEMORY_BYTES } from '../limits.js';
 
-/**
- * Limits the memory that attachments take in this process. A run holds its files until its last model call, so without a limit a
- * few dozen runs with large files would exhaust the memory of the process.
- */
+/** Limits the memory for attachments in this process: a run holds its files until its last model call. */
 @Injectable()
 export class AttachmentMemory {
   private taken = 0;
 
-  /** The memory that is reserved at present. */
   get bytes(): number {
     return this.taken;
   }
@@ -27,7 +23,6 @@ export class AttachmentMemory {
   }
 }
 
-/** The memory that one run has reserved. */
 export class MemoryReservation {
   private held = 0;
   private released = false;
@@ -63,10 +58,7 @@ export class MemoryReservation {
   }
 }
 
-/**
- * The memory for a file of this size: its base64, and as much again, first for the bytes of the file and later for the request to
- * the model that contains the base64.
- */
+/** The memory for the base64 of a file, and as much again, first for its bytes and later for the model request. */
 export function memoryOf(size: number): number {
   return 2 * 4 * Math.ceil(size / 3);
 }

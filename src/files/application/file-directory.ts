@@ -5,7 +5,6 @@ import { Clock } from '../../platform/clock/index.js';
 import { FileStore } from '../../platform/files/index.js';
 import { type StoredUpload, storageKey } from '../domain/file.js';
 import { FileRepository } from '../persistence/file.repository.js';
-import { USE_PRECISION_MS } from '../limits.js';
 import { FileUrls } from './file-urls.js';
 import { UploadFile } from './upload-file.js';
 
@@ -34,10 +33,7 @@ export class FileDirectory {
     private readonly clock: Clock,
   ) {}
 
-  /**
-   * The id of the file in a signed URL of this service, from the URL alone; null for other URLs. Expired URLs count too, so that
-   * an attachment works in later runs of its thread.
-   */
+  /** The id in a signed URL of this service, even an expired one, so that attachments work in later runs; null for other URLs. */
   idOf(url: string): string | null {
     const own = this.urls.recognize(url);
     return own === undefined || own === 'forged' ? null : own.fileId;
@@ -48,32 +44,21 @@ export class FileDirectory {
     return this.urls.recognize(url) !== undefined;
   }
 
-  /**
-   * Finds the file of a signed URL and records its use, which postpones its removal as an unused upload.
-   * @returns null for a URL of another service, and for a file that does not exist in the organization
-   */
+  /** Finds the file of a signed URL and records its use. @returns null for other URLs and for files of other organizations */
   async open(organizationId: string, url: string): Promise<DirectoryFile | null> {
     const id = this.idOf(url);
     if (id === null) return null;
-    const now = this.clock.now();
-    const file = await this.files.use(organizationId, id, now, new Date(now.getTime() - USE_PRECISION_MS));
+    const file = await this.files.use(organizationId, id, this.clock.now());
     return file && this.toFile(file);
   }
 
-  /**
-   * Finds a file that the caller holds (`FileHolders`), without recording a use.
-   * @returns null for a file that does not exist in the organization
-   */
+  /** Finds a file that the caller holds (`FileHolders`), without recording a use. @returns null for files of other organizations */
   async find(organizationId: string, id: string): Promise<DirectoryFile | null> {
     const file = await this.files.find(id);
     return file?.organizationId === organizationId ? this.toFile(file) : null;
   }
 
-  /**
-   * Stores a file like an upload: it is kept while a context holds it, and for 30 days after that.
-   * @returns its id
-   * @throws FileStoreUnavailable
-   */
+  /** Stores a file like an upload: kept while a context holds it, and for 30 days after that. @returns its id @throws FileStoreUnavailable */
   async store(
     organizationId: string,
     file: { readonly name: string; readonly contentType: string; readonly data: Buffer },

@@ -15,7 +15,6 @@ export class FileHolders {
     this.holders.push(holder);
   }
 
-  /** The given files that no context holds. */
   async unreferenced(fileIds: readonly string[]): Promise<readonly string[]> {
     let unheld = fileIds;
     for (const holder of this.holders) {

@@ -8,7 +8,6 @@ import { URL_LIFETIME_MS } from '../limits.js';
 
 const OWN_PATH = /\/v1\/files\/([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})\/content$/i;
 
-/** The query parameters of a file's URL. */
 export interface UrlSignature {
   /** Unix time in seconds, as text. */
   readonly expires: string;
@@ -40,11 +39,7 @@ export class FileUrls {
     return left;
   }
 
-  /**
-   * Recognizes a URL that this service signed, whatever its host was and however long ago: the lifetime does not apply to the
-   * organization that owns the file.
-   * @returns `forged` for a file URL of this service whose signature is not valid, undefined for URLs of other services
-   */
+  /** Recognizes a URL that this service signed, even an expired one or with another host. @returns `forged` for a wrong signature, undefined for other URLs */
   recognize(url: string): { readonly fileId: string } | 'forged' | undefined {
     const parsed = URL.parse(url);
     const fileId = OWN_PATH.exec(parsed?.pathname ?? '')?.[1]?.toLowerCase();
@@ -52,12 +47,8 @@ export class FileUrls {
     const { searchParams: query } = parsed;
     const signed = { expires: query.get('expires') ?? '', signature: query.get('signature') ?? '' };
     if (this.isGenuine(fileId, signed)) return { fileId };
-    return this.isHere(parsed) ? 'forged' : undefined;
-  }
-
-  private isHere(url: URL): boolean {
-    const { publicUrl } = this.settings;
-    return publicUrl !== undefined && URL.parse(publicUrl)?.origin === url.origin;
+    const { publicUrl = '' } = this.settings;
+    return URL.parse(publicUrl)?.origin === parsed.origin ? 'forged' : undefined;
   }
 
   private isGenuine(fileId: string, { expires, signature }: UrlSignature): boolean {

@@ -13,7 +13,6 @@ interface FileContent {
   readonly secondsLeft: number;
 }
 
-/** Reads the content of a signed URL. */
 @Injectable()
 export class ReadFile {
   constructor(

@@ -9,7 +9,6 @@ import { checkedType } from '../domain/media-type.js';
 import { FileRepository } from '../persistence/file.repository.js';
 import { MAX_UPLOAD_BYTES } from '../limits.js';
 
-/** A file that a client sent. */
 export interface Upload {
   readonly name: string;
   readonly contentType: string;

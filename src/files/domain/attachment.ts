@@ -1,7 +1,6 @@
 import { ContentTypeMismatch } from './files.errors.js';
 import { checkedType, type ImageType, isImageType, isTextType, PDF_TYPE, UNKNOWN_TYPE } from './media-type.js';
 
-/** An attachment in a message. */
 export interface AttachmentReference {
   readonly url: string;
   readonly contentType: string;
@@ -30,23 +29,19 @@ export function refusedAttachment(reason: AttachmentRefusal, message: string): F
 /** The longest text of one attachment, about 250,000 tokens of the prompt. */
 const MAX_TEXT_BYTES = 1024 * 1024;
 
+const NEITHER = 'It is neither an image (PNG, JPEG, GIF, WebP), nor a PDF, nor text in UTF-8 or UTF-16.';
+
 /** Classifies the content as an image, a PDF or text for the model, or refuses it. */
 export function classifyAttachment(declared: string, data: Buffer): FetchedAttachment {
+  const mislabelled = refusedAttachment('unsupported', `It is declared as ${declared}, but is something else.`);
   const type = typeOf(declared, data);
-  if (type === undefined)
-    return refusedAttachment('unsupported', `It is declared as ${declared}, but is something else.`);
+  if (type === undefined) return mislabelled;
   if (isImageType(type)) return { kind: 'image', mediaType: type, data };
   if (type === PDF_TYPE) return { kind: 'pdf', mediaType: type, data };
   const text = isTextType(type) || type === UNKNOWN_TYPE ? decodedText(data) : undefined;
-  if (text === undefined) {
-    return refusedAttachment(
-      'unsupported',
-      'It is neither an image (PNG, JPEG, GIF, WebP), nor a PDF, nor text in UTF-8 or UTF-16.',
-    );
-  }
+  if (text === undefined) return refusedAttachment('unsupported', NEITHER);
   // The encoding may have hidden the signature of another type, as which the decoded text would be recognized later.
-  if (typeOf(type, text) !== type)
-    return refusedAttachment('unsupported', `It is declared as ${declared}, but is something else.`);
+  if (typeOf(type, text) !== type) return mislabelled;
   if (text.length > MAX_TEXT_BYTES) {
     return refusedAttachment('too_large', `Its text is larger than ${MAX_TEXT_BYTES} bytes.`);
   }

@@ -1,4 +1,3 @@
-/** An uploaded file. */
 export interface StoredUpload {
   readonly id: string;
   readonly organizationId: string;
@@ -8,7 +7,6 @@ export interface StoredUpload {
   readonly size: number;
 }
 
-/** Where the content of an upload is in the file store. */
 export function storageKey({ organizationId, id }: Pick<StoredUpload, 'organizationId' | 'id'>): string {
   return `uploads/${organizationId}/${id}`;
 }

@@ -10,13 +10,9 @@ export class ContentTypeMismatch extends DomainError {
 /** The attachments of active runs have used up the memory for them (`AttachmentMemory`). */
 export class AttachmentMemoryFull extends DomainError {
   constructor() {
-    super(
-      'unavailable',
-      'The service has no memory for more attachments at the moment. Send the message again in a few seconds.',
-      {
-        retryAfterSeconds: 5,
-      },
-    );
+    const message =
+      'The service has no memory for more attachments at the moment. Send the message again in a few seconds.';
+    super('unavailable', message, { retryAfterSeconds: 5 });
   }
 }
 

@@ -32,11 +32,7 @@ export function mediaTypeOf(contentType: string): string {
   return TOKEN.test(type) ? type : UNKNOWN_TYPE;
 }
 
-/**
- * The type of a file that the client declares as `declared` and whose bytes begin with `head`. The declaration is trusted, except
- * for images and PDFs, which their bytes must confirm.
- * @throws ContentTypeMismatch
- */
+/** The type of a file. The declaration is trusted, except for images and PDFs, which their bytes must confirm. @throws ContentTypeMismatch */
 export function checkedType(declared: string, head: Buffer): string {
   const type = mediaTypeOf(declared);
   const shown = recognized(head);

@@ -6,7 +6,7 @@ import { Logger } from '../../platform/telemetry/index.js';
 import { FileHolders } from '../application/file-holders.js';
 import { storageKey } from '../domain/file.js';
 import { FileRepository, type StoredContent } from '../persistence/file.repository.js';
-import { REMOVE_BATCH, REMOVE_EVERY_MINUTES, UNFINISHED_MS, UNUSED_MS } from '../limits.js';
+import { REMOVE_EVERY_MINUTES } from '../limits.js';
 
 const payload = z.object({});
 type Payload = z.output<typeof payload>;
@@ -34,17 +34,15 @@ export class RemoveUnusedFiles extends WorkerHost {
   }
 
   async process({ signal }: ActiveJob<Payload>): Promise<void> {
-    const now = this.clock.now().getTime();
-    const unusedSince = new Date(now - UNUSED_MS);
-    const unfinishedSince = new Date(now - UNFINISHED_MS);
+    const now = this.clock.now();
     let removed = 0;
     let after: string | undefined = LOWEST_ID;
     while (after !== undefined) {
       signal.throwIfAborted();
-      const batch = await this.files.removable(unusedSince, unfinishedSince, after, REMOVE_BATCH);
+      const batch = await this.files.removable(now, after);
       const unreferenced = await this.holders.unreferenced(batch.map(({ id }) => id));
       for (const file of batch) {
-        if (unreferenced.includes(file.id) && (await this.remove(file, unusedSince, unfinishedSince))) removed += 1;
+        if (unreferenced.includes(file.id) && (await this.remove(file, now))) removed += 1;
       }
       after = batch.at(-1)?.id;
     }
@@ -52,8 +50,8 @@ export class RemoveUnusedFiles extends WorkerHost {
   }
 
   /** The claim makes the file invisible. The content is removed before the row, which is the only record of it. */
-  private async remove(file: StoredContent, unusedSince: Date, unfinishedSince: Date): Promise<boolean> {
-    if (!(await this.files.claim(file.id, unusedSince, unfinishedSince))) return false;
+  private async remove(file: StoredContent, now: Date): Promise<boolean> {
+    if (!(await this.files.claim(file.id, now))) return false;
     await this.store.remove(storageKey(file));
     await this.files.delete(file.id);
     return true;

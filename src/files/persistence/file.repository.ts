@@ -2,17 +2,14 @@ import type { EntityData, FilterQuery, InferEntity } from '@mikro-orm/core';
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database/index.js';
 import type { StoredUpload } from '../domain/file.js';
+import { REMOVE_BATCH, UNFINISHED_MS, UNUSED_MS, USE_PRECISION_MS } from '../limits.js';
 import { StoredFile } from './files.schema.js';
 
 type FileRow = InferEntity<typeof StoredFile>;
 
-/** The fields that `storageKey` needs. */
 export type StoredContent = Pick<StoredUpload, 'id' | 'organizationId'>;
 
-/**
- * Each write is one statement whose condition names the expected status, because no transaction can include the content, which is
- * in the file store.
- */
+/** Each write is one conditional statement, because no transaction includes the content, which is in the file store. */
 @Injectable()
 export class FileRepository {
   constructor(private readonly database: Database) {}
@@ -34,33 +31,25 @@ export class FileRepository {
     return this.database.read((em) => em.findOne(StoredFile, { id, status: 'stored' }));
   }
 
-  /**
-   * Finds a file of the organization and records its use, unless a use since `recordedSince` is already recorded. So a file that is
-   * found is not removed as unused for about the whole period.
-   */
-  async use(organizationId: string, id: string, now: Date, recordedSince: Date): Promise<StoredUpload | null> {
+  /** Finds a file and records its use, which postpones its removal, unless a use within `USE_PRECISION_MS` is recorded. */
+  async use(organizationId: string, id: string, now: Date): Promise<StoredUpload | null> {
     const stored = { id, organizationId, status: 'stored' } as const;
     const file = await this.database.read((em) => em.findOne(StoredFile, stored));
-    if (!file || file.usedAt >= recordedSince) return file;
+    if (!file || file.usedAt >= before(now, USE_PRECISION_MS)) return file;
     return (await this.update(stored, { usedAt: now })) ? file : null;
   }
 
-  /** Removable files with ids after `after`, in order: unused since `unusedSince`, or never finished. */
-  async removable(
-    unusedSince: Date,
-    unfinishedSince: Date,
-    after: string,
-    limit: number,
-  ): Promise<readonly StoredContent[]> {
-    const where = { id: { $gt: after }, ...isRemovable(unusedSince, unfinishedSince) };
+  /** A batch of unused or never finished files, in order. @param after the last id of the batch before */
+  async removable(now: Date, after: string): Promise<readonly StoredContent[]> {
+    const where = { id: { $gt: after }, ...isRemovable(now) };
     return this.database.read((em) =>
-      em.find(StoredFile, where, { fields: ['id', 'organizationId'], orderBy: { id: 'asc' }, limit }),
+      em.find(StoredFile, where, { fields: ['id', 'organizationId'], orderBy: { id: 'asc' }, limit: REMOVE_BATCH }),
     );
   }
 
   /** Makes a file invisible before its content is removed. @returns false when it has been used since */
-  claim(id: string, unusedSince: Date, unfinishedSince: Date): Promise<boolean> {
-    return this.update({ id, ...isRemovable(unusedSince, unfinishedSince) }, { status: 'removing' });
+  claim(id: string, now: Date): Promise<boolean> {
+    return this.update({ id, ...isRemovable(now) }, { status: 'removing' });
   }
 
   /** As `claim`, for a file that may have been used. */
@@ -72,18 +61,21 @@ export class FileRepository {
     await this.database.write((em) => em.nativeDelete(StoredFile, { id }));
   }
 
-  /** @returns whether a file matched */
   private async update(where: FilterQuery<FileRow>, data: EntityData<FileRow>): Promise<boolean> {
     return (await this.database.write((em) => em.nativeUpdate(StoredFile, where, data))) > 0;
   }
 }
 
-function isRemovable(unusedSince: Date, unfinishedSince: Date) {
+function before(now: Date, ms: number): Date {
+  return new Date(now.getTime() - ms);
+}
+
+function isRemovable(now: Date) {
   return {
     $or: [
-      { usedAt: { $lt: unusedSince } },
+      { usedAt: { $lt: before(now, UNUSED_MS) } },
       { status: 'removing' as const },
-      { status: 'pending' as const, usedAt: { $lt: unfinishedSince } },
+      { status: 'pending' as const, usedAt: { $lt: before(now, UNFINISHED_MS) } },
     ],
   };
 }

@@ -16,10 +16,7 @@ export const StoredFile = defineEntity({
   },
 });
 
-/**
- * The row is inserted before the content is stored and deleted after the content is removed, so that no content is without a row.
- * The status is `pending` while the content is being stored, and `removing` while it is being removed.
- */
+/** A row exists while its content does: it is `pending` while the content is being stored, and `removing` while it is being removed. */
 const init = migration('2026112106_files_init', [
   `create table files (
     id uuid primary key,

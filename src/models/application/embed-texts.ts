@@ -7,7 +7,6 @@ import {
 } from '../domain/embedding-model.js';
 import { Logger } from '../../platform/telemetry/index.js';
 
-/** A response without vectors. */
 export type EmbeddingFailure = Exclude<EmbeddingResult, { readonly kind: 'vectors' }>;
 
 /** The vector of one text, or null if the endpoint refuses this text and accepts others. */

@@ -1,27 +1,30 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
+import { Clock } from '../../platform/clock/index.js';
 import { Settings } from '../../platform/config/index.js';
+import { secureRandomBytes } from '../../platform/ids/index.js';
 import type { ModelEvent, ModelRuntime } from '../domain/model-runtime.js';
-import { MODEL_PROVIDERS, type ModelOptions, type ModelRequest, type ProviderType } from '../providers/index.js';
+import { plausibleUsage } from '../domain/model-usage.js';
+import { MODEL_PROVIDERS, type ModelProvider, type ModelRequest, type ProviderType } from '../providers/index.js';
 import { apiOf, requestTo } from '../providers/lookup.js';
-import { plausibleEvents } from './plausible-events.js';
+import { SandboxRuntime } from '../providers/sandbox/sandbox.runtime.js';
+import { RetryingRuntime } from '../providers/shared/retrying.runtime.js';
+import { ModelTransport } from '../providers/shared/transport.js';
 import { withoutBlankText } from './without-blank-text.js';
-
-/** The runtime of each provider; in demo mode the sandbox for all of them. */
-export type ModelRuntimes = ReadonlyMap<ProviderType, ModelRuntime<ModelOptions>>;
-
-/** Injects `ModelRuntimes`. */
-export const MODEL_RUNTIMES = Symbol('MODEL_RUNTIMES');
 
 /** Makes every model call of the service. */
 @Injectable()
 export class ModelGateway {
+  private readonly runtimes: ReadonlyMap<ProviderType, ModelRuntime>;
   /** The providers that the operator has a key for; in demo mode all of them. */
   private readonly managed: ReadonlySet<ProviderType>;
 
   constructor(
-    @Inject(MODEL_RUNTIMES) private readonly runtimes: ModelRuntimes,
-    settings: Settings,
+    private readonly settings: Settings,
+    private readonly transport: ModelTransport,
+    private readonly clock: Clock,
   ) {
+    const sandbox = settings.demo ? new SandboxRuntime(clock) : undefined;
+    this.runtimes = new Map(MODEL_PROVIDERS.map((provider) => [provider.type, sandbox ?? this.runtimeOf(provider)]));
     const managed = MODEL_PROVIDERS.filter(
       ({ environment }) => settings.demo || settings.managedProvider(environment).apiKey !== undefined,
     );
@@ -46,4 +49,33 @@ export class ModelGateway {
   canRun(agent: { readonly provider: ProviderType; readonly model: string; readonly hasOwnKey: boolean }): boolean {
     return agent.hasOwnKey || this.managed.has(apiOf(agent.provider, agent.model).type);
   }
+
+  private runtimeOf(provider: ModelProvider): ModelRuntime {
+    const { apiKey, baseUrl } = this.settings.managedProvider(provider.environment);
+    const load = async (): Promise<ModelRuntime> => {
+      const Runtime = await provider.runtime();
+      return new Runtime({ managedKey: apiKey, baseUrl }, this.transport, this.clock);
+    };
+    return new RetryingRuntime(load, this.clock, () => secureRandomBytes(4).readUInt32BE() / 2 ** 32);
+  }
+}
+
+/** Replaces implausible token counts and names by null: the service sums up, charges and stores what a provider or gateway reports. */
+async function* plausibleEvents(events: AsyncIterable<ModelEvent>): AsyncGenerator<ModelEvent> {
+  for await (const event of events) yield plausible(event);
+}
+
+function plausible(event: ModelEvent): ModelEvent {
+  if (event.type === 'usage' || event.type === 'stopped') return { ...event, usage: plausibleUsage(event.usage) };
+  if (event.type !== 'response') return event;
+  const { id, model } = event.response;
+  return { type: 'response', response: { id: plausibleName(id), model: plausibleName(model) } };
+}
+
+/** In characters; longer than any id or model name of the providers. */
+const MAX_NAME_LENGTH = 256;
+
+/** @param name of any type and length: the JSON of the provider has not been checked */
+function plausibleName(name: unknown): string | null {
+  return typeof name === 'string' && name !== '' && name.length <= MAX_NAME_LENGTH ? name : null;
 }

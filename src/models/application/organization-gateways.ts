@@ -15,10 +15,7 @@ import { isRouted, type RoutedModel, routeThrough } from '../providers/gateway-r
 const CACHE_MS = 5_000;
 const CACHED_ORGANIZATIONS = 10_000;
 
-/**
- * The gateways of organizations, cached: a change takes effect at once in the process that made it, and within 5 seconds in
- * others. A gateway is used while the plan of the organization includes it; after that its settings are kept unused.
- */
+/** A change takes effect at once in the process that makes it, and within 5 seconds in others. A gateway that the plan no longer includes is not used. */
 @Injectable()
 export class OrganizationGateways {
   // The object lets the cache also hold that there is no gateway, as for most organizations.
@@ -74,7 +71,6 @@ export class OrganizationGateways {
       : undefined;
   }
 
-  /** Whether the plan includes a gateway. */
   async isPermitted(organizationId: string): Promise<boolean> {
     return (await this.organizations.find(organizationId))?.features.has('ai_gateway') ?? false;
   }

@@ -13,10 +13,7 @@ export class RemoveOrganizationGateway {
     private readonly events: EventBus,
   ) {}
 
-  /**
-   * Removes the gateway and its token, even if the plan no longer includes a gateway.
-   * @throws GatewayNotSet
-   */
+  /** Possible even if the plan no longer includes a gateway. @throws GatewayNotSet */
   async execute(organizationId: string): Promise<void> {
     const wasSet = await this.database.transaction((transaction) => this.gateways.remove(transaction, organizationId));
     if (!wasSet) throw new GatewayNotSet();

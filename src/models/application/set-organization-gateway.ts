@@ -17,10 +17,7 @@ export class SetOrganizationGateway {
     private readonly events: EventBus,
   ) {}
 
-  /**
-   * Stores or replaces the gateway and its token. Runs that start afterwards use it.
-   * @throws GatewayNotPermitted
-   */
+  /** Runs that start afterwards use it. @throws GatewayNotPermitted */
   async execute(organizationId: string, settings: GatewayWithToken): Promise<OrganizationGateway> {
     await this.directory.requirePermitted(organizationId);
     const gateway = { ...settings, updatedAt: this.clock.now() };

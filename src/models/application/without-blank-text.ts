@@ -6,10 +6,7 @@ const BLANK_MESSAGE = '(blank message)';
 const BLANK_RESULT = 'The tool returned nothing.';
 const EMPTY_FILE = '(empty file)';
 
-/**
- * The request without blank texts, which providers refuse. Users, customers and tool servers may send them in system prompts,
- * messages, files and tool results.
- */
+/** Providers refuse blank texts, which users, customers and tool servers may send in prompts, messages, files and tool results. */
 export function withoutBlankText(request: ModelRequest): ModelRequest {
   const system = isBlank(request.system) ? '' : request.system;
   return { ...request, system, messages: request.messages.map(withText) };

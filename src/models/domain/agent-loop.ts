@@ -1,7 +1,9 @@
+import type { ProviderType } from '../providers/index.js';
+
 /** A failure of the loop, which fails the run. The message is for the log. */
 export class AgentLoopFailure extends Error {}
 
-/** One run of an `AgentLoop`. Its promises reject with the reason of the run's signal when that aborts. */
+/** One run of `AgentLoops`. Its promises reject with the reason of the run's signal when that aborts. */
 export interface LoopedRun {
   /** Resolves when the loop asks for a model call, or is already waiting for one. @throws AgentLoopFailure */
   readyForModel(): Promise<void>;
@@ -15,14 +17,12 @@ export interface LoopedRun {
 }
 
 /**
- * A loop that replaces the engine's for agents of one provider. It decides when the model and when the tools of a run are called;
+ * The loop that replaces the engine's for agents of one provider. It decides when the model and when the tools of a run are called;
  * the engine makes the calls.
  */
-export interface AgentLoop {
-  /** `provider.type` of its agents. */
-  readonly type: string;
-  /** A sentence on what the operator has to do before agents can run; null when they can. */
-  readonly missing: string | null;
-  /** @param signal aborts the run */
-  begin(organizationId: string, signal: AbortSignal): LoopedRun;
+export abstract class AgentLoops {
+  /** A sentence on what the operator has to do before agents of the type can run; null when they can. */
+  abstract missing(type: ProviderType): string | null;
+  /** Starts a run, whose `end` must be called; undefined if the engine's loop runs agents of the type. @param signal aborts the run */
+  abstract begin(type: ProviderType, organizationId: string, signal: AbortSignal): LoopedRun | undefined;
 }

@@ -8,7 +8,6 @@ export interface CreditRate {
   readonly thinkingPerMillion: number;
 }
 
-/** One model that agents can run on. */
 export interface CatalogueModel {
   readonly id: string;
   /** The vendor's family of models, whichever provider runs them. */
@@ -32,7 +31,6 @@ export interface CatalogueModel {
   readonly isDefault: boolean;
 }
 
-/** What most models have in common. */
 export const USUAL_MODEL = {
   alwaysThinks: false,
   thinking: 'none',
@@ -45,10 +43,7 @@ export const USUAL_MODEL = {
 /** The ids in a union type of an SDK, without its `(string & {})`. */
 export type PublishedId<Union extends string> = Union extends unknown ? (string extends Union ? never : Union) : never;
 
-/**
- * Output costs five times as much as input on every tier. All three providers charge a tenth of the input price for cached input,
- * and the output price for thinking.
- */
+/** Output costs five times as much as input on every tier, thinking as much as output, and cached input a tenth of the input. */
 export function rate(inputPerMillion: number): CreditRate {
   const outputPerMillion = inputPerMillion * 5;
   return {
@@ -62,10 +57,7 @@ export function rate(inputPerMillion: number): CreditRate {
 /** One credit is about one US cent of the provider's list price; top is five times mid. */
 export const TIER = { top: rate(1000), high: rate(400), mid: rate(200), small: rate(75), mini: rate(10) } as const;
 
-/**
- * What calls on the managed key cost, in credits with four decimals. Tokens that the provider did not report cost nothing. The
- * caller decides that calls on an agent's own key cost nothing.
- */
+/** In credits with four decimals. Tokens that the provider did not report cost nothing. */
 export function creditsFor({ credits: rates }: CatalogueModel, usage: ModelUsage): number {
   const input = cost(usage.inputTokens, rates.inputPerMillion, usage.cachedInputTokens, rates.cachedInputPerMillion);
   const output = cost(usage.outputTokens, rates.outputPerMillion, usage.thinkingTokens, rates.thinkingPerMillion);

@@ -9,12 +9,6 @@ export interface OrganizationGateway extends GatewayAddress {
   readonly updatedAt: Date;
 }
 
-/** The operator's settings for all gateways. */
-export interface GatewaySettings {
-  readonly baseUrl: string;
-  readonly tokenHeader: string;
-}
-
 export interface GatewayWithToken extends GatewayAddress {
   readonly token: string;
 }

@@ -10,10 +10,7 @@ export interface SchemaRefusal {
   readonly reason: string;
 }
 
-/**
- * A failed model call. `message` is public, `detail` is for the log; neither quotes sentences of the provider, which may contain
- * keys or prompts. Only `refusedSchemas` quotes one, about a schema.
- */
+/** `message` is public, `detail` is for the log. Neither quotes sentences of the provider, which may contain keys or prompts. */
 export class ModelFailure extends Error {
   constructor(
     readonly code: ModelFailureCode,

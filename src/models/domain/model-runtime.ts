@@ -5,7 +5,6 @@ import type { ModelUsage } from './model-usage.js';
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** A tool as the request describes it to the model. */
 export interface ToolDefinition {
   /** 1 to 64 of `A-Z a-z 0-9 _ -`. */
   readonly name: string;
@@ -18,18 +17,12 @@ const modelToolCall = z.object({
   id: z.string(),
   name: z.string(),
   input: sent<JsonObject>(),
-  /**
-   * The arguments as the model wrote them, truncated, if they are not a JSON object. Such a call is not executed. Its `input` is
-   * `{}`, because providers accept only an object in later requests.
-   */
+  /** Set if the arguments are not a JSON object: as the model wrote them, truncated. The call is not executed, and its `input` is `{}`. */
   malformedInput: z.string().optional(),
 });
 export type ModelToolCall = Stored<typeof modelToolCall>;
 
-/**
- * What later requests must return to the provider unchanged with its earlier response: signed thinking, encrypted reasoning. Only
- * the runtime of that provider reads it.
- */
+/** Returned unchanged to the provider in later requests, such as signed thinking. Only the runtime of that provider reads it. */
 const providerState = z.object({ provider: z.string(), data: z.unknown() });
 export type ProviderState = Stored<typeof providerState>;
 
@@ -50,10 +43,7 @@ export const modelMessage = z.discriminatedUnion('role', [
     role: z.literal('user'),
     text: z.string(),
     attachments: sent<readonly ModelAttachment[]>().optional(),
-    /**
-     * Set if the message is not the user's but part of a reply, so it starts no new exchange. `true`: a hook made the agent
-     * continue; `unreadable_call`: the service answers a tool call that it cannot read.
-     */
+    /** Set if the service wrote the message as part of a reply: `true` after a hook made the agent continue, or for an unreadable tool call. */
     guidance: z.union([z.literal(true), z.literal('unreadable_call')]).optional(),
   }),
   z.object({
@@ -69,9 +59,7 @@ export type UserMessage = Extract<ModelMessage, { role: 'user' }>;
 export type AssistantMessage = Extract<ModelMessage, { role: 'assistant' }>;
 export type ToolMessage = Extract<ModelMessage, { role: 'tool' }>;
 
-/**
- * An agent's settings for its provider, which adds its own fields. Absent or null means the default of the provider.
- */
+/** Each provider adds its own fields. Absent or null means the default of the provider. */
 export interface ProviderOptions {
   readonly type: string;
 }
@@ -84,7 +72,6 @@ export interface ResponseFormat {
   readonly schema: JsonObject;
 }
 
-/** A route to a provider through a gateway. */
 export interface ModelRoute {
   /** Replaces the base URL of the provider. */
   readonly baseUrl: string;
@@ -109,10 +96,7 @@ export interface RuntimeRequest<Options extends ProviderOptions = ProviderOption
   readonly tools: readonly ToolDefinition[];
   /** Absent for free text. */
   readonly responseFormat?: ResponseFormat;
-  /**
-   * Asks for readable thinking, as `reasoning` events. Otherwise the default of the provider applies: most models think without
-   * showing it.
-   */
+  /** Asks for readable thinking, as `reasoning` events. By default most models think without showing it. */
   readonly showReasoning?: boolean;
 }
 
@@ -149,10 +133,7 @@ export type ModelEvent =
       readonly output: string;
       readonly isError: boolean;
     }
-  /**
-   * The token counts of this call so far. Each replaces the one before, and `stopped` has the final ones. If the call breaks off, the
-   * last one is all that is known. Counts that the provider has not reported yet are null.
-   */
+  /** The token counts so far; each replaces the one before. The last is all that is known of a call that breaks off. Null: not reported yet. */
   | { readonly type: 'usage'; readonly usage: ModelUsage }
   | {
       readonly type: 'stopped';
@@ -161,10 +142,7 @@ export type ModelEvent =
       readonly state?: ProviderState;
     };
 
-/**
- * Calls the models of one provider. A call ends with `stopped` or throws a `ModelFailure`. Aborting the signal closes the socket to
- * the provider, and the iteration throws the signal's reason.
- */
+/** A call ends with `stopped`, or throws a `ModelFailure` or the reason of the signal. An abort closes the socket to the provider. */
 export interface ModelRuntime<Options extends ProviderOptions = ProviderOptions> {
   stream(request: RuntimeRequest<Options>, signal: AbortSignal): AsyncIterable<ModelEvent>;
 }

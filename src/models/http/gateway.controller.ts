@@ -8,7 +8,7 @@ import { RemoveOrganizationGateway } from '../application/remove-organization-ga
 import { SetOrganizationGateway } from '../application/set-organization-gateway.js';
 import { ROUTED_TYPES } from '../providers/gateway-routes.js';
 import { MODEL_PROVIDERS } from '../providers/index.js';
-import { GatewayDeletedResponse, gatewayOf, GatewayResponse, gatewayView, SetGatewayBody } from './gateway.dto.js';
+import { GatewayDeletedResponse, GatewayResponse, gatewayView, SetGatewayBody } from './gateway.dto.js';
 import { GatewayNotPermitted } from '../domain/gateway.errors.js';
 
 const PATHS = MODEL_PROVIDERS.flatMap(({ gatewayPath }) => gatewayPath ?? []);
@@ -54,8 +54,11 @@ export class GatewayController {
   })
   @ApiOkResponse({ type: GatewayResponse })
   @ApiErrors(400, 401, new GatewayNotPermitted())
-  async set(@Caller() caller: ApiKeyPrincipal, @Body() body: SetGatewayBody): Promise<GatewayResponse> {
-    return gatewayView(await this.setGateway.execute(caller.organizationId, gatewayOf(body)));
+  async set(
+    @Caller() { organizationId }: ApiKeyPrincipal,
+    @Body() { edgeAccountId, gatewayName, edgeApiToken: token }: SetGatewayBody,
+  ): Promise<GatewayResponse> {
+    return gatewayView(await this.setGateway.execute(organizationId, { edgeAccountId, gatewayName, token }));
   }
 
   @Delete()

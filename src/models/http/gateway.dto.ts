@@ -4,7 +4,6 @@ import {
   HEADER_TOKEN,
   MAX_GATEWAY_NAME,
   MAX_GATEWAY_TOKEN,
-  type GatewayWithToken,
   type OrganizationGateway,
   PATH_PART,
 } from '../domain/gateway.js';
@@ -48,10 +47,6 @@ export class GatewayResponse {
 export class GatewayDeletedResponse {
   @BooleanField({ description: 'Always true. Agents now call their providers directly.' })
   readonly deleted!: true;
-}
-
-export function gatewayOf({ edgeAccountId, gatewayName, edgeApiToken }: SetGatewayBody): GatewayWithToken {
-  return { edgeAccountId, gatewayName, token: edgeApiToken };
 }
 
 export function gatewayView({ edgeAccountId, gatewayName, updatedAt }: OrganizationGateway): GatewayResponse {

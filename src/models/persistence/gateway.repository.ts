@@ -22,7 +22,6 @@ export class GatewayRepository {
     return gateway && { ...gateway, token: await this.vault.read(tokenOf(organizationId)) };
   }
 
-  /** Adds or replaces it. */
   async put(
     transaction: Transaction,
     organizationId: string,

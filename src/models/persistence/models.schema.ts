@@ -1,7 +1,6 @@
 import { defineEntity, p } from '@mikro-orm/core';
 import { type ContextSchema, migration } from '../../platform/database/index.js';
 
-/** The gateway of an organization. The token is in the vault. */
 export const StoredGateway = defineEntity({
   name: 'StoredGateway',
   tableName: 'organization_gateways',

@@ -1,19 +1,17 @@
-import type { GatewaySettings, GatewayWithToken } from '../domain/gateway.js';
+import type { Settings } from '../../platform/config/index.js';
+import type { GatewayWithToken } from '../domain/gateway.js';
 import type { ModelRoute } from '../domain/model-runtime.js';
 import { MODEL_PROVIDERS, type ProviderType } from './index.js';
 import { apiOf } from './lookup.js';
 
-/** The providers whose requests a gateway can forward. */
 export const ROUTED_TYPES: readonly ProviderType[] = MODEL_PROVIDERS.filter(
   ({ gatewayPath }) => gatewayPath !== undefined,
 ).map(({ type }) => type);
 
-/** Whether a gateway can forward requests to the model. */
 export function isRouted(provider: ProviderType, model: string): boolean {
   return apiOf(provider, model).gatewayPath !== undefined;
 }
 
-/** The provider and model of an agent. */
 export interface RoutedModel {
   readonly type: ProviderType;
   readonly model: string;
@@ -23,7 +21,7 @@ export interface RoutedModel {
 export function routeThrough(
   { edgeAccountId, gatewayName, token }: GatewayWithToken,
   { type, model }: RoutedModel,
-  { baseUrl, tokenHeader }: GatewaySettings,
+  { baseUrl, tokenHeader }: Settings['gateway'],
 ): ModelRoute | undefined {
   const { gatewayPath } = apiOf(type, model);
   if (gatewayPath === undefined) return undefined;

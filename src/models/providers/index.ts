@@ -6,15 +6,11 @@ import { gemini } from './gemini/gemini.provider.js';
 import { openAiResponses } from './openai-responses/openai-responses.provider.js';
 import type { ApiProvider, Provider } from './shared/provider.js';
 
-/**
- * Every provider, in the order of refusals and documents; examples show the first. The sandbox is not listed, because no agent
- * names it: in demo mode it replaces all of them.
- */
+/** In the order of error messages and documents; examples show the first. In demo mode the sandbox replaces all of them. */
 export const PROVIDERS = [anthropic, openAiResponses, gemini, claudeAgentSdk] as const;
 
 type Listed = (typeof PROVIDERS)[number];
 
-/** The provider of an agent, which never changes. */
 export type ProviderType = Listed['type'];
 
 /** The settings of one provider; null means the default of the provider. */
@@ -23,13 +19,11 @@ export type ModelOptions = Listed['settings']['initial'];
 /** The settings in a request for one provider; absent ones stay unchanged. */
 export type OptionsRequest = Parameters<Listed['settings']['merge']>[1];
 
-/** A request to the provider that its options name. */
 export type ModelRequest = RuntimeRequest<ModelOptions>;
 
 export type AgentProvider = Provider<ModelOptions, OptionsRequest>;
 export type ModelProvider = ApiProvider<ModelOptions, OptionsRequest>;
 
-/** The providers that have an API. */
 export const MODEL_PROVIDERS: readonly ModelProvider[] = PROVIDERS.filter(
   (provider): provider is Extract<Listed, { readonly runtime: unknown }> => 'runtime' in provider,
 );

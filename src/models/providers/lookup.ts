@@ -17,10 +17,7 @@ export function providerOf(type: ProviderType): AgentProvider {
   return provider;
 }
 
-/**
- * The provider whose API runs the model: the agent's, or if that has no API, the one whose catalogue has the model. For a model that
- * is in no catalogue any more it is the first provider.
- */
+/** The provider whose API runs the model: the agent's, else the one whose catalogue has the model, else the first. */
 export function apiOf(type: ProviderType, model: string): ModelProvider {
   const own = MODEL_PROVIDERS.find((each) => each.type === type);
   const api = own ?? MODEL_PROVIDERS.find(({ models }) => models.some(({ id }) => id === model)) ?? MODEL_PROVIDERS[0];
@@ -55,7 +52,6 @@ export function defaultModel(provider: ProviderType): CatalogueModel {
   return model;
 }
 
-/** Whether the model accepts attachments of this type. */
 export function takesMediaType(provider: ProviderType, model: string, mediaType: string): boolean {
   return !apiOf(provider, model).refusedMediaTypes.includes(mediaType);
 }

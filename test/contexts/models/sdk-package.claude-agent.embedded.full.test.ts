@@ -14,7 +14,6 @@ import {
   type SdkQuery,
   type SpawnRequest,
   toolUseIdOf,
-  type UserMessage,
 } from '../../../src/models/providers/claude-agent-sdk/loop/installed-sdk.js';
 import { MessagesCall, TOOL } from '../../../src/models/providers/claude-agent-sdk/loop/messages-call.js';
 import { processEnvironment, sdkOptions } from '../../../src/models/providers/claude-agent-sdk/loop/process-options.js';
@@ -96,7 +95,7 @@ function spawned({ command, args, env }: SpawnRequest): SdkProcess {
 
 async function open(): Promise<AsyncIterator<SdkMessage>> {
   const sdk: ClaudeAgentSdk = await new InstalledSdk(resolve('claude-agent')).load();
-  const prompts: UserMessage[] = [];
+  const prompts: object[] = [];
   let wake: () => void = () => undefined;
   input = {
     push: (content) => {
@@ -104,7 +103,7 @@ async function open(): Promise<AsyncIterator<SdkMessage>> {
       wake();
     },
   };
-  async function* all(): AsyncGenerator<UserMessage> {
+  async function* all(): AsyncGenerator<object> {
     for (;;) {
       yield* prompts.splice(0);
       await new Promise<void>((resolve) => (wake = resolve));

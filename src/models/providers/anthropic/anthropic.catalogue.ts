@@ -9,7 +9,6 @@ const CLAUDE = {
   historyCharacters: 600_000,
 } as const;
 
-/** The types of the SDK list these ids. */
 type Listed = CatalogueModel & { readonly id: PublishedId<Model> };
 
 export const ANTHROPIC_MODELS: readonly Listed[] = [

@@ -9,12 +9,15 @@ import type {
 } from '../../domain/model-runtime.js';
 import { storedList } from '../shared/tool-calls.js';
 import { ANTHROPIC_MODELS } from './anthropic.catalogue.js';
-import { MAX_OUTPUT_TOKENS, THINKING_BUDGET_TOKENS } from './anthropic.limits.js';
 import type { AnthropicOptions } from './anthropic.settings.js';
 
 /** The SDK's types lack `temperature`, which the API accepts for the models that the catalogue marks. */
 type Body = Omit<Anthropic.MessageCreateParamsStreaming, 'stream'> & { temperature?: number };
 
+/** Most tokens of one response, thinking included; a longer one ends with `max_tokens`. */
+export const MAX_OUTPUT_TOKENS = 32_000;
+/** Thinking tokens of models with a budget in place of effort levels. Must be less than `MAX_OUTPUT_TOKENS`. */
+export const THINKING_BUDGET_TOKENS = 10_000;
 const WEB_SEARCH = 'web_search';
 
 export function anthropicRequest(request: RuntimeRequest<AnthropicOptions>): Body {
@@ -46,9 +49,7 @@ export function anthropicRequest(request: RuntimeRequest<AnthropicOptions>): Bod
   };
 }
 
-/**
- * Thinking, effort and temperature. Agents store any combination of settings, so those that the model would refuse are left out.
- */
+/** Agents store any combination of settings, so those that the model would refuse are left out. */
 function thinkingSettings(id: string, options: AnthropicOptions, show: boolean): Partial<Body> {
   const model = ANTHROPIC_MODELS.find((candidate) => candidate.id === id);
   const isEnabled = options.thinking?.type === 'enabled';
@@ -104,11 +105,7 @@ function userContent({ text, attachments = [] }: UserMessage): Anthropic.Message
 
 type ShownBlock = Anthropic.ImageBlockParam | Anthropic.DocumentBlockParam;
 
-function resultContent({
-  output,
-  isError,
-  media = [],
-}: ToolMessage): string | (Anthropic.TextBlockParam | ShownBlock)[] {
+function resultContent({ output, isError, media = [] }: ToolMessage): Anthropic.ToolResultBlockParam['content'] {
   // The API accepts only text in the result of a failed call, and has no block for audio.
   const shown = isError ? [] : media.flatMap((each) => (each.kind === 'audio' ? [] : [shownBlock(each)]));
   if (shown.length === 0) return output;

@@ -5,15 +5,16 @@ import { addKnownUsage, addUsage, type ModelUsage, UNKNOWN_USAGE } from '../../d
 import { ClientCache, type ProviderAccess, ProviderCall } from '../shared/provider-call.js';
 import { type ToolInput, toolInputOf, UniqueIds } from '../shared/tool-calls.js';
 import type { ModelTransport } from '../shared/transport.js';
-import { MAX_CONTINUATIONS } from './anthropic.limits.js';
 import { searchResult } from './anthropic.web-search.js';
 import { anthropicRequest, isNotBlank } from './anthropic.request.js';
 import type { AnthropicOptions } from './anthropic.settings.js';
 
+/** How often a call continues a response that the provider pauses during its web searches, before the call fails. */
+const MAX_CONTINUATIONS = 8;
+
 type RawEvent = Anthropic.RawMessageStreamEvent;
 type Block = Anthropic.ContentBlock;
 
-/** Anthropic's Messages API. */
 export class AnthropicRuntime implements ModelRuntime<AnthropicOptions> {
   private readonly clients: ClientCache<Anthropic>;
 
@@ -88,7 +89,7 @@ class Answer {
   take(event: RawEvent): ModelEvent | undefined {
     switch (event.type) {
       case 'message_start':
-        return this.countStart(event.message.usage);
+        return this.count(event.message.usage, false);
       case 'content_block_start':
         return this.start(event.index, event.content_block);
       case 'content_block_delta':
@@ -97,7 +98,7 @@ class Answer {
         return this.finish(event.index);
       case 'message_delta':
         this.stopReason = event.delta.stop_reason;
-        return this.countTokens(event.usage);
+        return this.count(event.usage, true);
       case 'message_stop':
         this.ended = this.stopReason !== null;
         // After a pause this call makes another request, so its signal must not be aborted.
@@ -202,38 +203,27 @@ class Answer {
     return [...this.content, ...current];
   }
 
-  private countStart(usage: Anthropic.Usage | undefined): ModelEvent | undefined {
-    this.outputAtStart = usage?.output_tokens ?? null;
-    return this.countInput(usage);
-  }
-
-  private countTokens(usage: Anthropic.MessageDeltaUsage | undefined): ModelEvent | undefined {
+  /** @param isFinal false for `message_start`, which has only the first output tokens */
+  private count(
+    usage: Anthropic.Usage | Anthropic.MessageDeltaUsage | undefined,
+    isFinal: boolean,
+  ): ModelEvent | undefined {
     if (usage === undefined) return undefined;
-    const { output_tokens: output, output_tokens_details: details } = usage;
+    const { input_tokens: input, output_tokens: output, output_tokens_details: details } = usage;
     if (typeof output === 'number') {
-      this.usage = { ...this.usage, outputTokens: output, thinkingTokens: details?.thinking_tokens ?? null };
+      const thinkingTokens = details?.thinking_tokens ?? null;
+      if (isFinal) this.usage = { ...this.usage, outputTokens: output, thinkingTokens };
+      else this.outputAtStart = output;
     }
-    return this.countInput(usage);
-  }
-
-  private countInput(usage: Anthropic.Usage | Anthropic.MessageDeltaUsage | undefined): ModelEvent | undefined {
-    if (usage === undefined) return undefined;
-    const {
-      input_tokens: input,
-      cache_read_input_tokens: cachedInputTokens,
-      cache_creation_input_tokens: written,
-    } = usage;
     if (typeof input === 'number') {
-      const inputTokens = input + (cachedInputTokens ?? 0) + (written ?? 0);
-      this.usage = { ...this.usage, inputTokens, cachedInputTokens: cachedInputTokens ?? null };
+      const cachedInputTokens = usage.cache_read_input_tokens ?? null;
+      const inputTokens = input + (cachedInputTokens ?? 0) + (usage.cache_creation_input_tokens ?? 0);
+      this.usage = { ...this.usage, inputTokens, cachedInputTokens };
     }
     return { type: 'usage', usage: this.usageSoFar() };
   }
 
-  /**
-   * The known usage of a call that breaks off now. `message_start` reports only the first few output tokens, so the output is unknown
-   * until a `message_delta` reports it.
-   */
+  /** The usage if the call breaks off now. The output is unknown until `message_delta`. */
   private usageSoFar(): ModelUsage {
     return this.earlierUsage === undefined ? this.usage : addKnownUsage(this.earlierUsage, this.usage);
   }

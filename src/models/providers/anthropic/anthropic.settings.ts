@@ -22,7 +22,6 @@ const stored = storedObject({
 });
 export type AnthropicOptions = Stored<typeof stored>;
 
-/** The settings in a request. */
 export interface AnthropicRequest {
   readonly type: 'anthropic';
   readonly thinking?: { readonly type: 'enabled' | 'disabled'; readonly effort?: ThinkingEffort };

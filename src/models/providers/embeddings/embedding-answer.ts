@@ -1,6 +1,12 @@
 import type { EmbeddingResult } from '../../domain/embedding-model.js';
 import { isJsonObject } from '../shared/tool-calls.js';
-import { MAX_ANSWER_LISTS, MAX_ANSWER_VALUES, MAX_DIMENSIONS } from './limits.js';
+
+/** Numbers in a vector; the database accepts no more. */
+const MAX_DIMENSIONS = 16_000;
+/** Values in a response: the numbers of 64 vectors, and the fields around them. */
+const MAX_ANSWER_VALUES = 64 * MAX_DIMENSIONS + 10_000;
+/** Lists, objects and members in a response; a usual one has about 320. */
+const MAX_ANSWER_LISTS = 10_000;
 
 const COMMA = 0x2c;
 /** `{`, `[` and `:` begin values that cost far more memory than a number. */

@@ -4,7 +4,13 @@ import { EmbeddingModel, type EmbeddingResult } from '../../domain/embedding-mod
 import { codesIn } from '../shared/error-body.js';
 import { type ModelTransport, TransportFailure } from '../shared/transport.js';
 import { readAnswer, vectorsIn } from './embedding-answer.js';
-import { DETAIL_CHARACTERS, EMBEDDING_MS, MAX_ANSWER_BYTES } from './limits.js';
+
+/** Most time for one request for vectors. */
+const EMBEDDING_MS = 60_000;
+/** Size of a response: 64 vectors of 4,096 numbers with 24 characters each are 6 MiB. */
+const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
+/** Characters of an endpoint's error message in the log. */
+const DETAIL_CHARACTERS = 500;
 
 /** Any endpoint with OpenAI's embeddings API. */
 export class OpenAiEmbeddings extends EmbeddingModel {

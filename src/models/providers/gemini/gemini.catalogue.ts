@@ -8,7 +8,6 @@ const GEMINI = {
   historyCharacters: 3_000_000,
 } as const;
 
-/** The types of the SDK list these ids. */
 type Listed = CatalogueModel & { readonly id: PublishedId<Interactions.Model> };
 
 export const GEMINI_MODELS: readonly Listed[] = [

@@ -14,7 +14,6 @@ import { isJsonObject, malformed, type ToolInput, UniqueIds } from '../shared/to
 import type { ModelTransport } from '../shared/transport.js';
 import { geminiRequest, LOCAL_ID_PREFIX } from './gemini.request.js';
 
-/** Google's Gemini API. */
 export class GeminiRuntime implements ModelRuntime {
   private readonly clients: ClientCache<GoogleGenAI>;
 
@@ -161,10 +160,7 @@ class Answer {
     return { type: part.thought === true ? 'reasoning' : 'text', text: part.text };
   }
 
-  /**
-   * The API counts cached tokens as part of the prompt, and thoughts apart from the candidates.
-   * @returns whether the chunk has counts
-   */
+  /** Cached tokens are part of the prompt; thoughts are not part of the candidates. @returns whether the chunk has counts */
   private countTokens(usage: GenerateContentResponse['usageMetadata']): boolean {
     const { promptTokenCount: prompt, candidatesTokenCount: written, thoughtsTokenCount: thought } = usage ?? {};
     if (prompt !== undefined) {

@@ -8,7 +8,6 @@ const GPT = {
   historyCharacters: 800_000,
 } as const;
 
-/** The types of the SDK list these ids. */
 type Listed = CatalogueModel & { readonly id: PublishedId<AllModels> };
 
 export const OPENAI_MODELS: readonly Listed[] = [

@@ -15,7 +15,6 @@ type Part = OpenAI.Responses.ResponseInputContent;
 type ResultPart = OpenAI.Responses.ResponseFunctionCallOutputItem;
 type Body = Omit<OpenAI.Responses.ResponseCreateParamsStreaming, 'stream'>;
 
-/** The provider stores nothing of the request. */
 export function openaiRequest(request: RuntimeRequest<OpenAiOptions>): Body {
   const { reasoningEffort: effort, verbosity } = request.options;
   const reasoning = {

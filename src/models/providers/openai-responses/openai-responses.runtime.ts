@@ -11,7 +11,6 @@ import type { OpenAiOptions } from './openai-responses.settings.js';
 type RawEvent = OpenAI.Responses.ResponseStreamEvent;
 type OutputItem = OpenAI.Responses.ResponseOutputItem;
 
-/** OpenAI's Responses API. */
 export class OpenAiResponsesRuntime implements ModelRuntime<OpenAiOptions> {
   private readonly clients: ClientCache<OpenAI>;
 
@@ -58,7 +57,6 @@ export class OpenAiResponsesRuntime implements ModelRuntime<OpenAiOptions> {
   }
 }
 
-/** The received part of one response. */
 class Answer {
   private readonly items: OutputItem[] = [];
   private readonly callIds = new Map<string, string>();

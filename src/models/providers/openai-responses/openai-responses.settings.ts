@@ -15,7 +15,6 @@ const stored = storedObject({
 });
 export type OpenAiOptions = Stored<typeof stored>;
 
-/** The settings in a request. */
 export interface OpenAiRequest {
   readonly type: 'openai-responses';
   readonly reasoning?: { readonly effort?: ReasoningEffort | null };

@@ -3,7 +3,8 @@ import type { JsonObject } from '../../domain/model-runtime.js';
 /** A message that asks for a component; the first group is its kind. */
 export const SHOW_SAMPLE = /\bshow (?:me |us )?(?:an? |some )?(card|list|choices|question)\b/i;
 
-/** The components that the sandbox model shows, by kind. */
+const linksTo = (path: string): JsonObject[] => [{ label: 'See it', url: `https://example.com/${path}` }];
+
 export const SAMPLES: Readonly<Record<string, { readonly name: string; readonly input: JsonObject }>> = {
   card: {
     name: 'present_card',
@@ -16,7 +17,7 @@ export const SAMPLES: Readonly<Record<string, { readonly name: string; readonly 
         { label: 'Weight', value: '11.4 kg' },
         { label: 'In stock', value: 'Yes' },
       ],
-      links: [{ label: 'See it', url: 'https://example.com/climber' }],
+      links: linksTo('climber'),
     },
   },
   list: {
@@ -24,16 +25,8 @@ export const SAMPLES: Readonly<Record<string, { readonly name: string; readonly 
     input: {
       title: 'Bicycles for you',
       items: [
-        {
-          title: 'Climber 500',
-          text: 'For long days uphill.',
-          links: [{ label: 'See it', url: 'https://example.com/climber' }],
-        },
-        {
-          title: 'City 200',
-          text: 'For short ways and heavy bags.',
-          links: [{ label: 'See it', url: 'https://example.com/city' }],
-        },
+        { title: 'Climber 500', text: 'For long days uphill.', links: linksTo('climber') },
+        { title: 'City 200', text: 'For short ways and heavy bags.', links: linksTo('city') },
         { title: 'Folding 16', text: 'For trains and small flats.' },
       ],
     },

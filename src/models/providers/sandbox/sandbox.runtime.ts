@@ -14,18 +14,14 @@ import { isJsonObject } from '../shared/tool-calls.js';
 /** The pause between words, long enough for a person to see the stream. */
 const WORD_MS = 15;
 const LABEL = '[sandbox model]';
-/** Prefix of the tools that show a component to the user. */
 const COMPONENT_TOOL = 'present_';
 const QUOTE_CHARACTERS = 200;
 const NAMED_TOOLS = 5;
 /** The sentence in which the service asks for a list of texts, such as suggestions. */
 const LIST_ASKED_FOR = /\bJSON array of exactly (\d{1,2}) strings\b/;
 
-/**
- * The model of demo mode, without key and network: the same conversation gets the same reply, which says that it comes from the
- * sandbox. "use <tool>", optionally followed by JSON, makes it call the tool; "show me a card" and the like make it show a response
- * component, if the agent has that switched on.
- */
+/** The model of demo mode, without key and network. "use <tool>", optionally followed by JSON, makes it call the tool; "show me a card" and the like
+ * make it show a response component, if the agent has that switched on. The same conversation gets the same reply. */
 export class SandboxRuntime implements ModelRuntime {
   constructor(private readonly clock: Clock) {}
 

@@ -20,17 +20,12 @@ export function errorIn(body: string): Fields | undefined {
   return isJsonObject(error) ? error : {};
 }
 
-/**
- * The codes in a provider's error, for the log: its sentences may quote prompts and keys.
- * @param text the body, or the message that an SDK made of it
- * @returns empty if there are none
- */
+/** The codes in a provider's error, for the log: its sentences may quote prompts and keys. @param text the body, or an SDK's message with it */
 export function codesIn(text: string): string {
   const { type, code, status } = errorIn(text.slice(Math.max(0, text.search(/[[{]/)))) ?? {};
   return codesOf(type, code, status);
 }
 
-/** The values that have the form of a code. */
 export function codesOf(...values: readonly unknown[]): string {
   const codes = values.filter((value) => typeof value === 'string' && CODE.test(value));
   return [...new Set(codes)].join(' ');

@@ -4,10 +4,7 @@ export const IDLE_MS = 120_000;
 /** A provider that accepts no connection for this long counts as unreachable, and the call is repeated. */
 export const CONNECT_MS = 10_000;
 
-/**
- * How long a call reads the rest of a response after its last event, so that the next call can use the connection. After that the
- * connection is closed; the response is valid either way.
- */
+/** How long a call reads the rest of a response after its last event, so that the next call can use the connection. */
 export const DRAIN_MS = 250;
 
 /** How long an idle connection stays open for the next call. */

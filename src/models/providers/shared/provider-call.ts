@@ -7,7 +7,6 @@ import { CLIENT_CACHE_SIZE, DRAIN_MS } from './limits.js';
 import { schemaRefusal } from './schema-refusal.js';
 import { TransportFailure, type TransportProblem } from './transport.js';
 
-/** How a runtime reaches its provider. */
 export interface ProviderAccess {
   /** The operator's key; absent means that only agents with their own key can run. */
   readonly managedKey: string | undefined;
@@ -46,7 +45,6 @@ export class ProviderCall {
   readonly key: string;
   /** The route's base address, else the operator's setting; undefined for the provider's public one. */
   readonly baseUrl: string | undefined;
-  /** Additional headers for the SDK to send. */
   readonly headers: Readonly<Record<string, string>>;
 
   constructor(
@@ -125,7 +123,6 @@ export class ProviderCall {
     return this.fail(code, { retryable: false, detail, ...(IMAGE_REFUSED.test(words) ? { unacceptable: true } : {}) });
   }
 
-  /** A response without its closing event is not complete. */
   endedEarly(): ModelFailure {
     return this.broken('the response ended without its last event');
   }
@@ -205,7 +202,6 @@ const CONTEXT_OVERFLOW = new RegExp(
   'i',
 );
 
-/** SDK clients by API key and base URL. */
 export class ClientCache<Client extends object> {
   private readonly clients: LRUCache<string, Client>;
 

@@ -7,7 +7,7 @@ import type { ModelMessage } from '../../domain/model-runtime.js';
 import { UNKNOWN_USAGE } from '../../domain/model-usage.js';
 import type { ModelOptions, ModelRequest } from '../index.js';
 import { ModelTransport } from './transport.js';
-import { MAX_OUTPUT_TOKENS, THINKING_BUDGET_TOKENS } from '../anthropic/anthropic.limits.js';
+import { MAX_OUTPUT_TOKENS, THINKING_BUDGET_TOKENS } from '../anthropic/anthropic.request.js';
 
 let upstream: FakeUpstream;
 let transport: ModelTransport;

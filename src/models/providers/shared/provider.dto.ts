@@ -1,20 +1,18 @@
 import { BooleanField, field, isText, rule, withMessage, StringField } from '../../../platform/http/index.js';
 import type { CatalogueModel } from '../../domain/catalogue-model.js';
 
-/** Characters of a model id. */
-export const MAX_MODEL = 255;
+const MAX_MODEL = 255;
 
 export const OPTIONAL = { optional: true } as const;
 export const OWN_KEY = { min: 1, max: 500, optional: true } as const;
 
-type Models = readonly Pick<CatalogueModel, 'id' | 'ownKeyOnly' | 'isDefault'>[];
+type Models = readonly CatalogueModel[];
 
-/** `model` in the body that creates an agent. The field accepts any text; the check against the catalogue lists the known models in its error. */
+/** The field accepts any text; the check against the catalogue lists the known models in its error. */
 export function NewModelField(models: Models): PropertyDecorator {
   return modelField(models, `The default is ${idsOf(models, ({ isDefault }) => isDefault)}.`);
 }
 
-/** `model` in the body that changes an agent. */
 export function ChangedModelField(models: Models): PropertyDecorator {
   return modelField(models, 'The stored model is accepted even if it is no longer in the list.');
 }
@@ -32,18 +30,11 @@ function modelField(models: Models, description: string): PropertyDecorator {
   );
 }
 
-/** The ids of the models that match, as a list for a sentence. */
-export function idsOf<Model extends { readonly id: string }>(
-  models: readonly Model[],
-  matches: (model: Model) => boolean,
-): string {
-  return models
-    .filter(matches)
-    .map(({ id }) => id)
-    .join(', ');
+export function idsOf(models: Models, matches: (model: CatalogueModel) => boolean): string {
+  const matching = models.filter(matches);
+  return matching.map(({ id }) => id).join(', ');
 }
 
-/** The choice of the API key, in the body that creates an agent. */
 export class KeyedProviderBody {
   @BooleanField({ optional: true, description: 'false, the default, uses the managed key; true requires apiKey.' })
   readonly useOwnApiKey?: boolean;
@@ -51,7 +42,6 @@ export class KeyedProviderBody {
   readonly apiKey?: string;
 }
 
-/** What every provider shows of an agent in responses. */
 export class ProviderResponse {
   @StringField({ description: 'A model of the catalogue, or one that was in the catalogue when it was set.' })
   readonly model!: string;

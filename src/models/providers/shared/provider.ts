@@ -13,10 +13,7 @@ export interface ModelChoice {
   readonly model?: string;
 }
 
-/**
- * A provider of agents. Its methods accept only options of its own type, which the compiler cannot check for a descriptor from a
- * lookup: look it up by the type of the options that you pass.
- */
+/** Look a provider up by the type of the options that you pass: its methods accept only options of its own type, which the compiler cannot check. */
 export interface Provider<Options extends ProviderOptions, Request extends ProviderOptions = Options> {
   /** `provider.type` of its agents; stored, so it never changes. */
   readonly type: Options['type'];
@@ -38,7 +35,6 @@ export interface Provider<Options extends ProviderOptions, Request extends Provi
 export interface ProviderSettings<Options, Request = Options> {
   /** Reads settings that any release has stored: each field except `type` has a default. */
   readonly stored: z.ZodObject & z.ZodType<Options>;
-  /** Settings of an agent that is created without any. */
   readonly initial: Options;
   /** Settings for a fast response: the least thinking that the model allows, and no search. */
   readonly quick: Options;
@@ -50,7 +46,6 @@ export interface ProviderSettings<Options, Request = Options> {
   withWebSearch?(options: Options): Options;
 }
 
-/** The settings of a provider whose agents have none. */
 export function withoutSettings<const Type extends string>(type: Type): ProviderSettings<{ readonly type: Type }> {
   const none = { type };
   return {
@@ -62,14 +57,11 @@ export function withoutSettings<const Type extends string>(type: Type): Provider
   };
 }
 
-/** A provider that has an API for its models. */
 export interface ApiProvider<
   Options extends ProviderOptions,
   Request extends ProviderOptions = Options,
 > extends Provider<Options, Request> {
-  /** Loads the runtime, and the SDK with it. */
   runtime(): Promise<new (access: ProviderAccess, transport: ModelTransport, clock: Clock) => ModelRuntime<Options>>;
-  /** The prefixes of its API keys. */
   readonly keyPrefixes: readonly string[];
   /** Prefix of the operator's settings: `<name>_API_KEY` and `<name>_BASE_URL`, which replaces the public address. */
   readonly environment: string;
@@ -77,6 +69,5 @@ export interface ApiProvider<
   readonly telemetryName: string;
   /** The last part of a gateway's URL for this provider; absent if gateways do not forward its requests. */
   readonly gatewayPath?: string;
-  /** Media types of attachments that its models do not accept. */
   readonly refusedMediaTypes: readonly string[];
 }

@@ -3,10 +3,8 @@ import { ModelFailure } from '../../domain/model-failure.js';
 import type { ModelEvent, RuntimeRequest, ModelRuntime } from '../../domain/model-runtime.js';
 import { MAX_RETRIES, MAX_RETRY_AFTER_SECONDS, RETRY_BASE_MS } from './limits.js';
 
-/**
- * Loads a runtime, and the SDK with it, for its first request: the SDKs are a seventh of all modules of the process. Repeats a call that the provider refused before it sent anything. After the first event the caller gets the failure, because
- * it has passed that event on. The pause doubles with each attempt, and half of it is random; a longer `Retry-After` replaces it.
- */
+/** Loads the runtime, and the SDK with it, for the first request: the SDKs are a seventh of all modules of the process. Repeats a call that failed before
+ * its first event. The pause doubles with each attempt, and half of it is random; a longer `Retry-After` replaces it. */
 export class RetryingRuntime implements ModelRuntime {
   private runtime: Promise<ModelRuntime> | undefined;
 
@@ -30,16 +28,11 @@ export class RetryingRuntime implements ModelRuntime {
         return;
       } catch (error) {
         if (hasAnswered || !(error instanceof ModelFailure) || !error.facts.retryable) throw error;
-        await this.pause(error, attempt, signal);
+        const { retryAfterSeconds = 0 } = error.facts;
+        if (attempt > MAX_RETRIES || retryAfterSeconds > MAX_RETRY_AFTER_SECONDS) throw error;
+        const backoff = RETRY_BASE_MS * 2 ** (attempt - 1) * (0.5 + this.random() / 2);
+        await this.clock.sleep(Math.max(retryAfterSeconds * 1000, backoff), signal);
       }
     }
-  }
-
-  /** @throws the failure, if the call is not to be repeated */
-  private async pause(failure: ModelFailure, attempt: number, signal: AbortSignal): Promise<void> {
-    const asked = failure.facts.retryAfterSeconds ?? 0;
-    if (attempt > MAX_RETRIES || asked > MAX_RETRY_AFTER_SECONDS) throw failure;
-    const backoff = RETRY_BASE_MS * 2 ** (attempt - 1) * (0.5 + this.random() / 2);
-    await this.clock.sleep(Math.max(asked * 1000, backoff), signal);
   }
 }

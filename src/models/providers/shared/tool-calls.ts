@@ -29,10 +29,7 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/**
- * The list in the state of an earlier response; undefined if another model wrote it, which means that this one refuses its signatures
- * or cannot read its encrypted reasoning.
- */
+/** The list in the state of an earlier response; undefined if another model wrote it: this one refuses its signatures and encrypted reasoning. */
 export function storedList({ state }: AssistantMessage, provider: string, model: string, list: string): unknown {
   const data = state?.provider === provider ? state.data : undefined;
   return isJsonObject(data) && data['model'] === model && Array.isArray(data[list]) ? data[list] : undefined;

@@ -3,12 +3,8 @@ import type { Clock } from '../../../platform/clock/index.js';
 import { retryAfterMs } from '../../../platform/egress/index.js';
 import { CONNECT_MS, IDLE_MS, KEEP_ALIVE_MS, REFUSAL_BODY_BYTES } from './limits.js';
 
-/**
- * What went wrong between this process and a provider. The messages avoid words like "timeout": the SDKs match them, and would replace
- * the error by their own without these facts.
- */
+/** The messages avoid words like "timeout": the SDKs match them, and would replace the error by their own without these facts. */
 export type TransportProblem =
-  /** The provider answered with an error status. */
   | { readonly kind: 'refused'; readonly status: number; readonly retryAfterSeconds?: number; readonly body: string }
   /** The provider accepted no connection, or closed it before the first byte of the response. */
   | { readonly kind: 'unreachable' }
@@ -22,20 +18,14 @@ export class TransportFailure extends Error {
     readonly problem: TransportProblem,
     cause?: unknown,
   ) {
-    super(describe(problem), cause === undefined ? undefined : { cause });
+    const what = problem.kind === 'refused' ? `refused with ${problem.status}` : `is ${problem.kind}`;
+    super(`the provider ${what}`, cause === undefined ? undefined : { cause });
     this.name = 'TransportFailure';
   }
 }
 
-function describe(problem: TransportProblem): string {
-  return problem.kind === 'refused' ? `the provider refused with ${problem.status}` : `the provider is ${problem.kind}`;
-}
-
-/**
- * The connections to all providers, as a `fetch` for the SDKs. It uses undici's `request`, because undici's `fetch` takes several times
- * as long for each chunk. It follows no redirect, which would send the key elsewhere. It turns every error status into a
- * `TransportFailure`, because one of the SDKs drops the headers of the response, including `Retry-After`.
- */
+/** A `fetch` for the SDKs over undici's `request`: undici's `fetch` takes several times as long for each chunk. Follows no redirect, which would send
+ * the key elsewhere. Throws for error statuses, because one of the SDKs drops the headers, including `Retry-After`. */
 export class ModelTransport {
   private readonly agent: Agent;
 
@@ -62,7 +52,7 @@ export class ModelTransport {
         dispatcher: this.agent,
         method: 'POST',
         headers: Object.fromEntries(new Headers(init.headers)),
-        body: textOf(init.body),
+        body: init.body as string,
         signal: call.signal,
       });
       if (answer.statusCode < 200 || answer.statusCode > 299) {
@@ -76,7 +66,6 @@ export class ModelTransport {
     }
   };
 
-  /** Closes every connection; active calls fail. */
   async onModuleDestroy(): Promise<void> {
     await this.agent.destroy();
   }
@@ -86,11 +75,6 @@ type RawHeaders = Readonly<Record<string, string | string[] | undefined>>;
 
 function flatten(headers: RawHeaders): Headers {
   return new Headers(Object.entries(headers).map(([name, value = '']) => [name, String(value)] as const));
-}
-
-function textOf(body: RequestInit['body']): string {
-  if (typeof body !== 'string') throw new TypeError('The body of a model request must be text');
-  return body;
 }
 
 async function refusal(

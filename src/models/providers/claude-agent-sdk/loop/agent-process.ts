@@ -11,7 +11,6 @@ import {
   type SpawnRequest,
   type ToolResult,
   toolUseIdOf,
-  type UserMessage,
 } from './installed-sdk.js';
 import { STOP_MS } from './limits.js';
 import { TOOL } from './messages-call.js';
@@ -19,7 +18,6 @@ import { type MessagesEndpoint, promptOf } from './messages-endpoint.js';
 import { processEnvironment, sdkOptions } from './process-options.js';
 import { Turn, UNKNOWN_CALL } from './turn.js';
 
-/** What every process needs. */
 export interface ProcessHost {
   readonly sdk: ClaudeAgentSdk;
   readonly processes: ChildProcesses;
@@ -55,11 +53,7 @@ export class AgentProcess {
     });
   }
 
-  /**
-   * Does not wait until the process is ready, which takes about half a second: it accepts a prompt before, and the first step of the
-   * run waits.
-   * @throws AgentLoopFailure, after it has removed what was started
-   */
+  /** Does not wait until the process is ready, because it accepts a prompt before. @throws AgentLoopFailure, after it has removed what was started */
   static async start(host: ProcessHost, organizationId: string): Promise<AgentProcess> {
     const process = new AgentProcess(host, organizationId);
     try {
@@ -86,7 +80,10 @@ export class AgentProcess {
     const turn = new Turn(this.host.clock);
     this.turn = turn;
     if (this.hasEnded) turn.fail(new AgentLoopFailure('The process has ended'));
-    else this.prompts.push(userMessage(promptOf(turn.token)));
+    else {
+      const message = { role: 'user', content: promptOf(turn.token) };
+      this.prompts.push({ type: 'user', message, parent_tool_use_id: null, session_id: '' });
+    }
     return turn;
   }
 
@@ -116,7 +113,7 @@ export class AgentProcess {
     const server = sdk.createSdkMcpServer({ name: TOOL.server, version: '1.0.0', tools: [call] });
     const spawn = (request: SpawnRequest): SdkProcess => this.spawn(request, folder);
     const query = sdk.query({
-      prompt: this.prompts as AsyncIterable<UserMessage>,
+      prompt: this.prompts,
       options: sdkOptions({ folder, env, server, spawn }),
     });
     this.query = query;
@@ -175,8 +172,4 @@ export class AgentProcess {
     // If this fails, `removeOldFolders` removes the folder later.
     await folders.remove(this.id).catch(() => undefined);
   }
-}
-
-function userMessage(content: string): UserMessage {
-  return { type: 'user', message: { role: 'user', content }, parent_tool_use_id: null, session_id: '' };
 }

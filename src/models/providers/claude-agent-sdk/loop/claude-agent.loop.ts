@@ -6,7 +6,8 @@ import { HealthFact } from '../../../../platform/http/index.js';
 import { Metrics } from '../../../../platform/metrics/index.js';
 import { ChildProcesses, PrivateFolders } from '../../../../platform/processes/index.js';
 import { Logger } from '../../../../platform/telemetry/index.js';
-import { type AgentLoop, AgentLoopFailure, type LoopedRun } from '../../../domain/agent-loop.js';
+import { AgentLoopFailure, type AgentLoops, type LoopedRun } from '../../../domain/agent-loop.js';
+import { claudeAgentSdk } from '../claude-agent-sdk.provider.js';
 import { AgentProcess } from './agent-process.js';
 import { InstalledSdk } from './installed-sdk.js';
 import { OLD_FOLDER_MS } from './limits.js';
@@ -16,14 +17,13 @@ import { ProcessPool } from './process-pool.js';
 
 /** Runs agents on the Claude Agent SDK, whose processes are pooled. */
 @Injectable()
-export class ClaudeAgentLoop extends HealthFact implements AgentLoop, OnApplicationShutdown {
-  readonly type = 'claude-agent-sdk';
+export class ClaudeAgentLoop extends HealthFact implements AgentLoops, OnApplicationShutdown {
   readonly name = 'claudeAgentSdk';
   readonly values = ['installed', 'not_installed'];
   readonly description =
     'Whether agents of the type claude-agent-sdk can run: the Claude Agent SDK is an optional part of the installation (npm run install:claude-agent).';
-  readonly missing: string | null;
   private readonly installed: InstalledSdk;
+  private readonly whatIsMissing: string | null;
   private readonly endpoint: MessagesEndpoint;
   private readonly folders: PrivateFolders;
   private readonly pool: ProcessPool;
@@ -38,7 +38,7 @@ export class ClaudeAgentLoop extends HealthFact implements AgentLoop, OnApplicat
   ) {
     super();
     this.installed = new InstalledSdk(claudeAgent.folder);
-    this.missing = this.installed.missing;
+    this.whatIsMissing = this.installed.missing;
     this.endpoint = new MessagesEndpoint(clock);
     this.folders = new PrivateFolders(join(dataDir, 'claude-agent'));
     this.pool = new ProcessPool((organizationId) => this.start(organizationId), claudeAgent.processes, clock);
@@ -51,10 +51,15 @@ export class ClaudeAgentLoop extends HealthFact implements AgentLoop, OnApplicat
   }
 
   value(): string {
-    return this.missing === null ? 'installed' : 'not_installed';
+    return this.whatIsMissing === null ? 'installed' : 'not_installed';
   }
 
-  begin(organizationId: string, signal: AbortSignal): LoopedRun {
+  missing(type: string): string | null {
+    return type === claudeAgentSdk.type ? this.whatIsMissing : null;
+  }
+
+  begin(type: string, organizationId: string, signal: AbortSignal): LoopedRun | undefined {
+    if (type !== claudeAgentSdk.type) return undefined;
     return new PooledRun(this.pool, organizationId, signal, (failure) => {
       this.logger.warn({ organizationId, err: failure }, 'A process of the Claude Agent SDK failed');
     });

@@ -35,18 +35,10 @@ export interface SdkMessage {
   readonly type: string;
 }
 
-export interface UserMessage {
-  readonly type: 'user';
-  readonly message: { readonly role: 'user'; readonly content: string };
-  readonly parent_tool_use_id: null;
-  readonly session_id: '';
-}
-
 export interface SdkQuery extends AsyncIterable<SdkMessage> {
   close(): void;
 }
 
-/** The context of a tool call, as far as the loop reads it. */
 const toolCall = z.object({ _meta: z.object({ 'claudecode/toolUseId': z.string() }) });
 
 /** The id of the `tool_use` block that the call belongs to; undefined if the SDK does not pass it. */
@@ -59,20 +51,10 @@ export interface ToolResult {
   readonly isError?: boolean;
 }
 
-/**
- * The part of the SDK that the loop uses. It is declared here because the service is built and started without this optional package.
- * `sdk-package.claude-agent.embedded.full.test.ts` tests the behaviour with the installed package.
- */
+/** Declared here because the optional package may be missing. `sdk-package.claude-agent.embedded.full.test.ts` tests the installed one. */
 export interface ClaudeAgentSdk {
-  query(input: {
-    readonly prompt: AsyncIterable<UserMessage>;
-    readonly options: Readonly<Record<string, unknown>>;
-  }): SdkQuery;
-  createSdkMcpServer(server: {
-    readonly name: string;
-    readonly version: string;
-    readonly tools: readonly unknown[];
-  }): unknown;
+  query(input: { readonly prompt: AsyncIterable<unknown>; readonly options: object }): SdkQuery;
+  createSdkMcpServer(server: { readonly name: string; readonly version: string; readonly tools: unknown[] }): unknown;
   tool(
     name: string,
     description: string,
@@ -86,7 +68,6 @@ export interface ClaudeAgentSdk {
 export class InstalledSdk {
   private readonly require: NodeJS.Require;
 
-  /** @param folder an absolute path */
   constructor(folder: string) {
     this.require = createRequire(`${folder}/package.json`);
   }

@@ -7,10 +7,7 @@ export const SHARE_MS = 5_000;
 /** An idle process ends after this time. The next run then waits about half a second for a new one. */
 export const IDLE_MS = 5 * 60_000;
 
-/**
- * A process that has not asked for the next step after this time is killed, and another one takes over the run. A step takes 20 ms on a
- * free processor, and half a second in a new process.
- */
+/** A process that does not ask for the next step in this time is killed, and another one takes over. A step takes 20 ms, in a new process 500 ms. */
 export const STEP_MS = 10_000;
 
 /** A process that has not ended its turn this long after its run is killed. */
@@ -34,8 +31,5 @@ export const NEVER_MS = 24 * 60 * 60_000;
 /** A folder without changes for this long has no process: no process lives for a day. */
 export const OLD_FOLDER_MS = 24 * 60 * 60_000;
 
-/**
- * Most tool calls that a process makes for one response, however many the response has: each takes about 10 ms and 100 KB, and the
- * engine waits only for the first.
- */
+/** Most tool calls that a process makes for one response: each takes about 10 ms and 100 KB, and the engine waits only for the first. */
 export const MAX_CALLS = 4;

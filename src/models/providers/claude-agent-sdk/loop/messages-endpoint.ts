@@ -40,7 +40,6 @@ export class MessagesEndpoint {
 
   constructor(private readonly clock: Clock) {}
 
-  /** @returns the base URL */
   async open(): Promise<string> {
     if (this.server === undefined) {
       this.server = createServer((incoming, response) => void this.serve(incoming, response));

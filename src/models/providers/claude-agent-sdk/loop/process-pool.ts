@@ -4,7 +4,6 @@ import { IDLE_MS, MAX_RUNS, SHARE_MS } from './limits.js';
 
 type Waiter = PromiseWithResolvers<AgentProcess>;
 
-/** The waiting runs of an organization. */
 interface Queue {
   /** When the first waiter became the first, by the monotonic clock. */
   readonly since: number;

@@ -36,10 +36,8 @@ export class Turn {
     this.rounds += 1;
     this.hasCalledTool = false;
     this.callsAreMade = false;
-    this.callIds = Array.from(
-      { length: Math.min(count, MAX_CALLS) },
-      (_, index) => `toolu_${this.token}_${this.rounds}_${index}`,
-    );
+    const length = Math.min(count, MAX_CALLS);
+    this.callIds = Array.from({ length }, (_, index) => `toolu_${this.token}_${this.rounds}_${index}`);
     const { call } = this;
     this.call = undefined;
     const asked = this.nextRequest();
@@ -83,13 +81,11 @@ export class Turn {
     return DONE;
   }
 
-  /** The process cannot continue the run. */
   fail(failure: AgentLoopFailure): void {
     this.failure ??= failure;
     this.waiter?.reject(this.failure);
   }
 
-  /** Waits for the next request of the process. */
   private async nextRequest(): Promise<void> {
     if (this.failure !== undefined) throw this.failure;
     const cancel = this.clock.after(STEP_MS, () =>
