@@ -8,8 +8,8 @@ import { QueryEmbeddings } from './application/query-embeddings.js';
 import { AgentLoops } from './domain/agent-loop.js';
 import { EmbeddingModel } from './domain/embedding-model.js';
 import { ProviderModelsController } from './http/provider-models.controller.js';
-import { ClaudeAgentLoop } from './providers/claude-agent-sdk/loop/claude-agent.loop.js';
 import { OpenAiEmbeddings } from './providers/embeddings/openai-embeddings.runtime.js';
+import { ProviderLoops } from './providers/service-parts.js';
 import { ModelTransport } from './providers/shared/transport.js';
 
 @Module({
@@ -22,7 +22,7 @@ import { ModelTransport } from './providers/shared/transport.js';
         new OpenAiEmbeddings(embeddings, transport, clock),
       inject: [Settings, ModelTransport, Clock],
     },
-    { provide: AgentLoops, useClass: ClaudeAgentLoop },
+    { provide: AgentLoops, useClass: ProviderLoops },
     ...[ChildProcesses, EmbedTexts, ModelGateway, QueryEmbeddings],
   ],
   exports: [AgentLoops, EmbeddingModel, EmbedTexts, ModelGateway, QueryEmbeddings],

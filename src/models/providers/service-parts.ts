@@ -22,3 +22,6 @@ export const PROVIDER_BODIES: { readonly [Type in ProviderType]: ProviderBodies<
   gemini: GEMINI_BODIES,
   'claude-agent-sdk': CLAUDE_AGENT_BODIES,
 };
+
+/** The loop that replaces the engine's for agents of its type. */
+export { ClaudeAgentLoop as ProviderLoops } from './claude-agent-sdk/loop/claude-agent.loop.js';
