@@ -29,9 +29,9 @@ async function siteWith(attributes = ''): Promise<CustomerSite> {
   return site;
 }
 
-/** What axe finds wrong, in the whole page. */
+/** The violations that axe finds in the whole page. */
 async function violations(page: Page): Promise<string[]> {
-  // What fades in has less contrast on its way.
+  // Elements that fade in have less contrast until they are shown.
   await page
     .locator('agent-chat .panel')
     .evaluate((panel) =>
@@ -41,7 +41,7 @@ async function violations(page: Page): Promise<string[]> {
           .map(({ finished }) => finished.then(() => undefined)),
       ),
     );
-  // As an extension of the browser would: the page's policy lets nobody else's script in.
+  // Like an extension of the browser, because the page's policy blocks other scripts.
   const session = await page.context().newCDPSession(page);
   await session.send('Runtime.evaluate', { expression: AXE });
   const found = await page.evaluate(() =>
@@ -52,7 +52,7 @@ async function violations(page: Page): Promise<string[]> {
   return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`);
 }
 
-/** A conversation with something of everything in it. */
+/** A conversation with every kind of content. */
 async function fillConversation(widget: WidgetPage): Promise<void> {
   const text =
     '# Title\n\nSome **bold** text with `code`, a [link](https://example.com) and an ![image](https://example.com/i.png).\n\n- one\n  - two\n\n| A | B |\n| --- | --- |\n| 1 | 2 |\n\n```js\nconst long = "a line of code that is far too long for a small screen, so that it has to scroll";\n```\n\n> Quoted';
@@ -85,7 +85,7 @@ describe.each([
   ['in its place on the page', { colorScheme: 'light' }, 'layout="inline"'],
   ['little motion', { reducedMotion: 'reduce' }, ''],
 ] as const)('for everybody: %s', (name, options, attributes) => {
-  it('has nothing that axe finds wrong, and nothing wider than the screen', async () => {
+  it('has no violations that axe finds, and no element wider than the screen', async () => {
     const site = await siteWith(attributes);
     const widget = await WidgetPage.visit(await browser.visitor(options), site.origin);
     const isInline = attributes.includes('inline');
@@ -118,7 +118,7 @@ describe.each([
 });
 
 describe('with the keyboard alone', () => {
-  it('a visitor opens the chat, writes, chooses and closes it, and always knows where they are', async () => {
+  it('a visitor opens the chat, writes, chooses and closes it, and the focus is always visible', async () => {
     const site = await siteWith();
     const widget = await WidgetPage.visit(await browser.visitor(), site.origin);
     const { keyboard } = widget.page;
@@ -132,7 +132,7 @@ describe('with the keyboard alone', () => {
         return active && (active.getAttribute('aria-label') ?? active.textContent);
       });
     await widget.launcher.waitFor();
-    // A page that nobody has touched has no focus to move.
+    // A page without any interaction has no focus to move.
     await widget.page.getByRole('heading', { name: 'A shop' }).click();
     await keyboard.press('Tab');
     expect(await focused()).toBe('Open chat');
@@ -162,7 +162,7 @@ describe('with the keyboard alone', () => {
     expect(widget.problems).toEqual([]);
   });
 
-  it('a finished reply is told once to who cannot see it, and not word by word', async () => {
+  it('a finished reply is announced once to screen readers, and not word by word', async () => {
     const site = await siteWith();
     const widget = await WidgetPage.visit(await browser.visitor(), site.origin);
     await widget.open();

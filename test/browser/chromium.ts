@@ -9,7 +9,7 @@ const FLAGS = [
   ...['--disable-background-networking', '--disable-component-update', '--disable-sync'],
 ];
 
-/** Where the pictures go, for whoever wants to see what the tests have seen. */
+/** The folder of the screenshots. */
 const PICTURES = join(process.env['WIDGET_PICTURES'] ?? tmpdir(), 'widget-pictures');
 
 /** A visitor's browser: one process for the file, a fresh profile for each visitor. */

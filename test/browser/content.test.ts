@@ -26,7 +26,7 @@ const visit = async (): Promise<WidgetPage> => {
 };
 
 describe('a component', () => {
-  it('asks with buttons; the choice is the next message, and the buttons are answered', async () => {
+  it('asks with buttons; the choice becomes the next message, and the buttons show it', async () => {
     const widget = await visit();
     service.models.next(
       calls('present_confirm', { question: 'Shall I book it?', confirmLabel: 'Book it', cancelLabel: 'Wait' }),
@@ -46,7 +46,7 @@ describe('a component', () => {
     expect(widget.problems).toEqual([]);
   });
 
-  it('lets choose one of several, also after a reload', async () => {
+  it('lets the visitor choose one of several options, even after a reload', async () => {
     const widget = await visit();
     const options = [{ label: 'Red', description: 'Like a rose' }, { label: 'Blue' }];
     service.models.next(calls('present_select', { question: 'Which colour?', options }), says('Choose.'));
@@ -61,7 +61,7 @@ describe('a component', () => {
     expect(widget.problems).toEqual([]);
   });
 
-  it('shows a card and a list, with pictures when they are asked for', async () => {
+  it('shows a card and a list, and loads pictures only on request', async () => {
     const widget = await visit();
     const image = { url: 'https://pictures.example/bicycle.png', alt: 'A bicycle' };
     const links = [{ label: 'See it', url: 'https://shop.example/1' }];
@@ -93,7 +93,7 @@ describe('a component', () => {
 });
 
 describe('a hostile reply', () => {
-  it('runs nothing, fetches nothing and leads nowhere', async () => {
+  it('runs no script, fetches nothing and navigates nowhere', async () => {
     const widget = await visit();
     const hostile = [
       '<script>window.pwned = 1</script><img src=x onerror="window.pwned = 1"><svg onload="window.pwned = 1">',
@@ -122,7 +122,7 @@ describe('a hostile reply', () => {
         pwned: Reflect.get(globalThis, 'pwned') as unknown,
       };
     });
-    // Those that are there are followed by a click alone, and to nowhere but where they say.
+    // Links are followed only by a click, and lead to the URL that they show.
     expect(inside).toEqual({ forbidden: 0, links: expect.any(Array), pwned: undefined });
     for (const link of inside.links) expect(link).toMatch(/^https:\/\/tracker\.example\//);
     expect(
@@ -137,7 +137,7 @@ describe('a hostile reply', () => {
       service.models.next(says(`begin ${piece.repeat(40_000 / piece.length)} end`));
       await widget.say('More');
       await widget.status('ready');
-      // It answers at once whatever it shows.
+      // The page responds at once, whatever it shows.
       await widget.input.fill('');
     }
     expect(
@@ -148,7 +148,7 @@ describe('a hostile reply', () => {
 });
 
 describe('a thumb', () => {
-  it('goes to the customer’s server, and can be taken back', async () => {
+  it('is sent to the customer’s server, and can be removed', async () => {
     const widget = await visit();
     service.models.next(says('Good?'));
     await widget.say('Hello');
@@ -169,7 +169,7 @@ describe('a thumb', () => {
 });
 
 describe('a tool that needs approval', () => {
-  it('is shown with what it would do, and called when the visitor approves', async () => {
+  it('is shown with its input, and called when the visitor approves', async () => {
     const agentId = await service.agent(organization.key, { tools: { requireApprovalBeforeToolCalls: true } });
     const integration = { type: 'managed-mcp', app: 'everything' };
     await service.http('POST', `/v1/agents/${agentId}/tool-integrations`, { key: organization.key, body: integration });

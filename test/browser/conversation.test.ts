@@ -25,7 +25,7 @@ const visit = async (on: CustomerSite = site): Promise<WidgetPage> =>
   WidgetPage.visit(await browser.visitor(), on.origin);
 
 describe('a visitor', () => {
-  it('opens the chat, sends a first message and reads the reply; nothing is asked of anybody before', async () => {
+  it('opens the chat, sends a first message and reads the reply; no request is sent before', async () => {
     const widget = await visit();
     expect(widget.requests.filter((request) => !request.endsWith('/widget.js'))).toEqual([`GET ${site.origin}/`]);
     await widget.open();
@@ -35,14 +35,14 @@ describe('a visitor', () => {
     await widget.page.getByText('Nice to meet you.').first().waitFor();
     await widget.status('ready');
     await picture(widget.page, 'first-message');
-    // Two origins: the page's own and the service's, and nobody else's.
+    // Only two origins: those of the page and of the service.
     expect(new Set(widget.requests.map((request) => new URL(request.split(' ')[1]!).origin))).toEqual(
       new Set([site.origin, service.baseUrl]),
     );
     expect(widget.problems).toEqual([]);
   });
 
-  it('sees the reply come word by word, and can write the next message meanwhile', async () => {
+  it('sees the reply arrive word by word, and can write the next message meanwhile', async () => {
     const widget = await visit();
     await widget.open();
     const reply = new HeldReply(['It begins'], [' and ends.']);
@@ -58,7 +58,7 @@ describe('a visitor', () => {
     expect(widget.problems).toEqual([]);
   });
 
-  it('goes on after a reload in the middle of a reply', async () => {
+  it('continues after a reload in the middle of a reply', async () => {
     const widget = await visit();
     await widget.open();
     const reply = new HeldReply(['Before'], [' and after.']);
@@ -75,12 +75,12 @@ describe('a visitor', () => {
       'A long story, please',
       'Before and after.',
     ]);
-    // The pass was still good, so nobody had to give a new one.
+    // The pass was still valid, so no new one was requested.
     expect(site.asked).toHaveLength(minted);
     expect(widget.problems).toEqual([]);
   });
 
-  it('keeps what was sent off in the moment in which the chat had become busy', async () => {
+  it('keeps a message that was sent just when the chat became busy', async () => {
     const widget = await visit();
     await widget.open();
     service.models.next(says('Answered.'));
@@ -90,7 +90,7 @@ describe('a visitor', () => {
         getRootNode(): { host: { chat: { send(text: string): Promise<void> } } };
       };
       void input.getRootNode().host.chat.send('First');
-      // Nothing has been drawn in between.
+      // The page has not rendered in between.
       input.value = 'Second';
       element.dispatchEvent(
         new (globalThis as unknown as { KeyboardEvent: new (type: string, init: object) => Event }).KeyboardEvent(
@@ -119,7 +119,7 @@ describe('a visitor', () => {
 });
 
 describe('a pass', () => {
-  it('that ages out in the middle of a conversation is renewed once, and the message sent once', async () => {
+  it('that expires in the middle of a conversation is renewed once, and the message is sent once', async () => {
     const widget = await visit();
     await widget.open();
     const before = site.asked.length;
@@ -132,8 +132,8 @@ describe('a pass', () => {
     expect(widget.problems).toEqual([]);
   });
 
-  it('is renewed before it ages out, by what the endpoint says of its life', async () => {
-    const own = await CustomerSite.start(service, { key: organization.key, agentId, toldSeconds: 1 });
+  it('is renewed before it expires, by the lifetime that the endpoint returns', async () => {
+    const own = await CustomerSite.start(service, { key: organization.key, agentId, passSeconds: 1 });
     try {
       const widget = await visit(own);
       await widget.open();
@@ -154,7 +154,7 @@ describe('a pass', () => {
 });
 
 describe('a session that is over', () => {
-  it('is told to the page and to the visitor, who begins a new one', async () => {
+  it('is reported to the page and to the visitor, who begins a new one', async () => {
     const widget = await visit();
     await widget.page.locator('agent-chat').evaluate((element) => {
       element.addEventListener('sessionFailed', (event: unknown) =>
@@ -184,7 +184,7 @@ describe('a session that is over', () => {
 });
 
 describe('a connection that is lost', () => {
-  it('in the middle of a reply is joined again, without a gap or a repeat', async () => {
+  it('in the middle of a reply is resumed without a gap or a repetition', async () => {
     const { hostname, port } = new URL(service.baseUrl);
     const proxy = await CuttableProxy.start({ host: hostname, port: Number(port) });
     const apiOrigin = `http://127.0.0.1:${proxy.port}`;
@@ -210,7 +210,7 @@ describe('a connection that is lost', () => {
     }
   });
 
-  it('before the message was taken leaves it to be sent again, once', async () => {
+  it('before the message was accepted keeps the message, which is sent again once', async () => {
     const { hostname, port } = new URL(service.baseUrl);
     const proxy = await CuttableProxy.start({ host: hostname, port: Number(port) });
     const own = await CustomerSite.start(service, {

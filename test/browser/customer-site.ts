@@ -3,12 +3,12 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import type { TestService } from '../support/harness.js';
 
-/** A customer's site: a page with the widget on it, and the server that mints its sessions. On another origin than the service. */
+/** A customer's site on its own origin: a page with the widget, and the server that mints its sessions. */
 export class CustomerSite {
-  /** What the session endpoint was asked. */
+  /** The bodies of the requests to the session endpoint. */
   readonly asked: { resumeToken?: string; threadId?: string }[] = [];
   readonly reactions: object[] = [];
-  /** Refuses credentials from now on. */
+  /** Makes the session endpoint refuse all requests. */
   isClosed = false;
 
   private constructor(
@@ -59,7 +59,7 @@ export class CustomerSite {
     }
   }
 
-  /** What docs/guide/widget.md has customers write. */
+  /** The endpoint of docs/guide/widget.md. */
   private async credentials({ resumeToken, threadId }: { resumeToken?: string; threadId?: string }): Promise<object> {
     const { key, agentId } = this.options;
     const renew = { resumeToken, endUser: 'visitor-1' };
@@ -86,12 +86,12 @@ export class CustomerSite {
       pass: pass.token,
       threadId: session.thread_id,
       sessionId: session.id,
-      expiresIn: this.options.toldSeconds ?? pass.expiresInSeconds,
+      expiresIn: this.options.passSeconds ?? pass.expiresInSeconds,
       ...(resume ? { resumeToken: resume.token } : {}),
     };
   }
 
-  /** Nothing but the widget's script and its connections. */
+  /** A policy that allows only the widget's script and its connections. */
   private policy(): string {
     const { origin } = new URL(this.options.widgetOrigin ?? this.service.baseUrl);
     const api = this.options.apiOrigin ?? origin;
@@ -113,9 +113,9 @@ interface SiteOptions {
   readonly agentId: string;
   /** Of the element. */
   readonly attributes?: string;
-  /** Where the widget finds the service, unless where it was loaded from. */
+  /** The origin of the service, if it differs from that of the widget's script. */
   readonly apiOrigin?: string;
   readonly widgetOrigin?: string;
-  /** What the endpoint says of the pass's life, in place of the truth. */
-  readonly toldSeconds?: number;
+  /** Replaces the lifetime of the pass in the responses of the endpoint. */
+  readonly passSeconds?: number;
 }

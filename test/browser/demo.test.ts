@@ -19,7 +19,7 @@ afterAll(async () => {
 });
 
 describe('the page of npm run demo', () => {
-  it('opens with an agent that has tools and components ready, and no key in sight', async () => {
+  it('opens with an agent that has tools and components, and contains no key', async () => {
     const widget = await WidgetPage.visit(
       await browser.visitor({ viewport: { width: 1200, height: 760 } }),
       `${demo.url}/demo`,
@@ -48,7 +48,7 @@ describe('the page of npm run demo', () => {
     expect(widget.problems).toEqual([]);
   });
 
-  it('knows its visitor again, and gives nobody another’s conversation', async () => {
+  it('recognizes its visitor, and gives no visitor the conversation of another', async () => {
     const widget = await WidgetPage.visit(await browser.visitor(), `${demo.url}/demo`);
     await widget.status('ready');
     const { threadId } = JSON.parse(
@@ -75,7 +75,7 @@ describe('the page of npm run demo', () => {
     expect(refused.status).toBe(404);
   });
 
-  it('is there again after its agent and then its key were deleted', async () => {
+  it('works again after its agent and then its key were deleted', async () => {
     const ask = (method: string, path: string) =>
       fetch(`${demo.url}${path}`, { method, headers: { authorization: `Bearer ${demo.firstKey ?? ''}` } });
     const visit = (cookie: string, threadId?: string) =>

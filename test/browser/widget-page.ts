@@ -1,9 +1,9 @@
 import type { BrowserContext, Locator, Page } from 'playwright-core';
 import { until } from '../support/harness.js';
 
-/** The widget as a visitor sees it. Playwright looks into its shadow by itself. */
+/** The widget as a visitor sees it. Playwright's locators pierce its shadow root. */
 export class WidgetPage {
-  /** What went wrong in the page: a violated policy, an exception. */
+  /** The errors of the page: violations of its policy, exceptions. */
   readonly problems: string[] = [];
   /** Every request of the page, with its method. */
   readonly requests: string[] = [];
