@@ -76,7 +76,7 @@ export class CustomerJson<Value> {
 
 type Rest<Parameters> = Parameters extends [unknown, unknown, unknown, ...infer Others] ? Others : never;
 
-/** Adds the primary key to the error of a JSON column, since the column's type does not know the row. */
+/** Adds the primary key to the error of a JSON column, which the column's type does not have. */
 export class DocumentHydrator extends ObjectHydrator {
   override hydrate<Entity extends object>(
     entity: Entity,

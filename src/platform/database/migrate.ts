@@ -11,7 +11,7 @@ export async function migrate(open: OpenDatabase, onWait: () => void = () => und
   return open.migrations.run(onWait);
 }
 
-/** Names of migrations that this build knows and the database lacks, in order. */
+/** Names of the migrations of this build that the database lacks, in order. */
 export async function pendingMigrations({ database, migrations }: OpenDatabase): Promise<string[]> {
   const [table] = await database.query<{ made: boolean }>(
     `select to_regclass('schema_migrations') is not null as made`,

@@ -158,7 +158,7 @@ describe('a store that does not work', () => {
     ['a file where the folder should be', () => new DiskFileStore(join(folder, 'no-folder'))],
     ['a bucket that is not there', () => new S3FileStore(bucket({ bucket: 'no-such-bucket' }))],
     ['a key that it does not know', () => new S3FileStore(bucket({ accessKeyId: 'unknown' }))],
-    ['nobody listening', () => new S3FileStore(bucket({ endpoint: 'http://127.0.0.1:1' }))],
+    ['a closed port', () => new S3FileStore(bucket({ endpoint: 'http://127.0.0.1:1' }))],
   ];
 
   it.each(broken)('says so, and not why (%s)', async (_what, open) => {

@@ -53,7 +53,7 @@ export class JobSchedules extends WorkerHost {
       const present = await this.queue.getJobScheduler(name);
       // Replacing it with the same one would postpone its next run.
       if (present?.every === every) continue;
-      // By default the first run is immediate: a new installation would start all of them at once.
+      // By default the first run is immediate: a new installation would start all of them together.
       const startDate = new Date(this.clock.now().getTime() + every);
       await this.queue.upsertJobScheduler(name, { every, startDate }, { name, opts: TICK_OPTIONS });
     }

@@ -19,7 +19,7 @@ export const BATCH_GAP_MS = 50;
 export const RETRY_MS = 100;
 export const MAX_RETRY_MS = 2_000;
 
-/** Entries that a process fetches at once from the log of another process's run. */
+/** Entries that a process fetches with one command from the log of another process's run. */
 export const PAGE_ENTRIES = 500;
 /** How often followed logs are fetched without an announcement, which detects that a log, or Redis, is gone. */
 export const LOOK_MS = 5_000;

@@ -124,7 +124,7 @@ class RemoteLog {
       } else if (isLate) {
         this.stop();
       } else {
-        // A caller may ask for a run that was just stored before its first entry is in Redis. Real time: it depends on the network.
+        // A caller may read a run that was just stored before its first entry is in Redis. Real time, because it depends on the network.
         const timer = setTimeout(() => this.fetchMore(), APPEAR_MS);
         await this.announcement.promise;
         clearTimeout(timer);

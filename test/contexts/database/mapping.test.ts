@@ -8,7 +8,7 @@ interface Column {
   readonly name: string;
   readonly type: string;
   readonly nullable: boolean;
-  /** The database fills it in where an insert leaves it out. */
+  /** Whether the database sets it if an insert omits it. */
   readonly filledIn: boolean;
   readonly primary: boolean;
 }
@@ -21,7 +21,7 @@ const COLUMNS = `
   left join pg_index i on i.indrelid = c.oid and i.indisprimary
   where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition`;
 
-/** PostgreSQL's names of the types that the ORM abbreviates. The ORM's precision is that of the process, not of the column. */
+/** PostgreSQL's names of types that the ORM abbreviates. The ORM's precision is that of values, not of columns. */
 const TYPES: Readonly<Record<string, string>> = {
   int: 'integer',
   serial: 'integer',
@@ -46,7 +46,7 @@ beforeAll(async () => {
 });
 afterAll(() => open.close());
 
-describe('an entity is mapped as the migrations make its table', () => {
+describe('the mapping of an entity matches its table', () => {
   it('in the type, nullability and key of every column', () => {
     const mapped = entities.flatMap(({ tableName, props }) =>
       props
@@ -67,7 +67,7 @@ describe('an entity is mapped as the migrations make its table', () => {
     expect(mapped).toEqual(actual);
   });
 
-  it('with every column that an insert must give', () => {
+  it('with every column that an insert must set', () => {
     for (const { tableName, props } of entities) {
       const given = props.flatMap(({ fieldNames }) => fieldNames);
       const missing = columns

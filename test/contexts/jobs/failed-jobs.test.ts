@@ -23,7 +23,7 @@ describe('a job whose last attempt has failed', () => {
   const failed = async (): Promise<Listed['jobs']> =>
     (await service.cli<Listed>('jobs', 'list', '--failed', '--name', removeAgentData.name)).jobs;
 
-  it('is listed with its last error, and done after all when the operator has it tried again', async () => {
+  it('is listed with its last error, and can be retried by the operator', async () => {
     const seen: unknown[] = [];
     const from = new Date().toISOString();
     working.mockImplementation(({ data, attemptsMade }) => {
@@ -53,7 +53,7 @@ describe('a job whose last attempt has failed', () => {
     const id = String(dead?.['id']);
     expect(await service.cli('jobs', 'retry', id)).toEqual({ id, state: 'pending' });
     await until(() => Promise.resolve(seen.length === 2), 'the job runs again');
-    // The attempts of before do not count.
+    // Earlier attempts do not count.
     expect(seen).toEqual([
       [agent, 0],
       [agent, 0],

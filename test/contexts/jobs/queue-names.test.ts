@@ -5,7 +5,7 @@ import { migrate, openPglite } from '../../../src/platform/database/index.js';
 import { migratePglite } from '../../../src/platform/jobs/pglite-pool.js';
 import { inMemory, preparedCluster } from '../../support/prepared-cluster.js';
 
-it('finds no name of the service that hides one of the queue, on the connection that they share', async () => {
+it('has no table, type or function of the service with the name of one of the queue', async () => {
   const open = await openPglite(inMemory(await preparedCluster([])), schemas);
   if (open.native.kind !== 'embedded') throw new Error('PGlite is the embedded database');
   await migrate(open);
