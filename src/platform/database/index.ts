@@ -1,5 +1,5 @@
 export { Database, type EntityReader, toDate, type SqlExecutor, type Transaction } from './database.js';
-export { databaseFailure, DatabaseUnavailable, isForeignKeyViolation, isUniqueViolation } from './database-failure.js';
+export { DatabaseUnavailable, isForeignKeyViolation, isUniqueViolation } from './database-failure.js';
 export { DataFolderInUse } from './data-folder.js';
 export { DatabaseModule, OPEN_DATABASE } from './database.module.js';
 export { CustomerJson, JsonDocument } from './json-document.js';
@@ -14,13 +14,7 @@ export {
   type OpenDatabase,
 } from './open-database.js';
 export { prepareDatabase, PREPARED_DATABASE, preparedVersion, readPrepared } from './prepared-database.js';
-export {
-  type ParameterReferences,
-  type ParametersOf,
-  type ParameterTypes,
-  statement,
-  type Statement,
-} from './statement.js';
+export { type ParameterReferences, type ParametersOf, statement, type Statement } from './statement.js';
 export { insertRows, rowsByTable, tableRow, type TableRow, type TableRows } from './table-rows.js';
-export { isStorable, StorableJson, storableJson, storableText } from './storable.js';
-export { migration, type ContextSchema, type NamedMigration } from './schema.js';
+export { isStorable, storableJson, storableText } from './storable.js';
+export { migration, type ContextSchema } from './schema.js';

@@ -13,14 +13,8 @@ import { S3_CREDENTIALS, S3Server } from '../../../test/support/s3-server.js';
 import { Clock } from '../clock/index.js';
 import { type FilesBucket, readSettings, Settings } from '../config/index.js';
 import { TelemetryModule } from '../telemetry/index.js';
-import {
-  DiskFileStore,
-  type FileStore,
-  FileStoreModule,
-  FileStoreUnavailable,
-  FileTooLarge,
-  TempUploads,
-} from './index.js';
+import { type FileStore, FileStoreModule, FileStoreUnavailable, FileTooLarge, TempUploads } from './index.js';
+import { DiskFileStore } from './disk-file-store.js';
 import { S3FileStore } from './s3-file-store.js';
 
 const MIB = 1024 * 1024;

@@ -20,7 +20,8 @@ import {
 } from '../../../test/support/job-site.js';
 import { clusterOnly } from '../../../test/support/modes.js';
 import { ShutdownState } from '../lifecycle/index.js';
-import { defineJob, type EnqueueOptions, jobsSchema, Outbox } from './index.js';
+import { defineJob, jobsSchema, Outbox } from './index.js';
+import type { EnqueueOptions } from './outbox.js';
 import { JobRegistry, SCHEDULES } from './job-registry.js';
 import { OutboxRelay } from './outbox-relay.js';
 import { OutboxStore } from './outbox.sql.js';

@@ -1,22 +1,8 @@
-export {
-  MAX_REQUEST_MS,
-  MAX_SCOPE_LENGTH,
-  MAX_TOKEN_LENGTH,
-  REFRESH_MARGIN_MS,
-  REMOVE_SIGN_INS_EVERY_MINUTES,
-  SIGN_IN_LIFETIME_MS,
-} from './limits.js';
-export {
-  type GrantOwner,
-  grantProperties,
-  signInProperties,
-  type StoredGrant,
-  type StoredSignIn,
-} from './oauth.entities.js';
+export { MAX_TOKEN_LENGTH, REFRESH_MARGIN_MS, REMOVE_SIGN_INS_EVERY_MINUTES, SIGN_IN_LIFETIME_MS } from './limits.js';
+export { type GrantOwner, grantProperties, signInProperties } from './oauth.entities.js';
 export {
   type GrantSecrets,
   OAuthGrants,
-  type OAuthServices,
   GrantRejected,
   type Tokens,
   type Unusable,

@@ -1,3 +1,2 @@
 export { RunLog, type RunLogEntry, RunLogUnavailable, type RunLogWriter } from './run-log.js';
-export { MemoryRunLog } from './memory-run-log.js';
 export { RunLogModule } from './run-log.module.js';

@@ -3,4 +3,4 @@ export { detectLanguage, isFunctionWord, WORDS_TO_DETECT } from './languages.js'
 export { cut, lineOf, mark, quotable } from './quotation.js';
 export { stemsOf, writesCompounds } from './stems.js';
 export { isBlank, visibleText } from './visible.js';
-export { formsOf, MAX_FORM_LENGTH, pairsOf, type Piece, piecesOf, type Token, tokensOf } from './tokens.js';
+export { formsOf, MAX_FORM_LENGTH, pairsOf, piecesOf, tokensOf } from './tokens.js';
