@@ -48,7 +48,8 @@ function geminiContents(messages: readonly ModelMessage[], model: string): Conte
       if (results === undefined) contents.push({ role: 'user', parts: (results = []) });
       const responses = results.filter((part) => part.functionResponse !== undefined).length;
       results.splice(responses, 0, responsePart(message));
-      results.push(...besideResponses(message));
+      // The API accepts audio in the same message, after all responses.
+      results.push(...(message.media ?? []).filter(({ kind }) => kind === 'audio').map(inlinePart));
       continue;
     }
     results = undefined;
@@ -69,11 +70,6 @@ function responsePart({ toolCallId, toolName: name, output, isError, media = [] 
   const response = isError ? { error: output } : { output };
   const parts = media.filter(({ mediaType }) => RESPONSE_MEDIA.has(mediaType)).map(inlinePart);
   return { functionResponse: { ...idOf(toolCallId), name, response, ...(parts.length === 0 ? {} : { parts }) } };
-}
-
-/** The API accepts audio in the same message, after all responses. */
-function besideResponses({ media = [] }: ToolMessage): Part[] {
-  return media.filter(({ kind }) => kind === 'audio').map(inlinePart);
 }
 
 function inlinePart({ mediaType: mimeType, data }: Pick<ModelMedia, 'mediaType' | 'data'>): {

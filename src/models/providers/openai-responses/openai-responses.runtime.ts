@@ -112,7 +112,8 @@ class Answer {
       for (const { call_id: id, name, arguments: json } of calls)
         yield { type: 'tool_call', call: { id, name, ...toolInputOf(json) } };
     }
-    const replayable = (reason === 'tool_calls' || reason === 'end') && this.items.some(isReasoning);
+    const replayable =
+      (reason === 'tool_calls' || reason === 'end') && this.items.some(({ type }) => type === 'reasoning');
     const data = { model: this.model, items: this.items.map(withObjectAsInput) };
     yield {
       type: 'stopped',
@@ -163,8 +164,4 @@ function usageOf({ usage = {} }: { readonly usage?: Partial<OpenAI.Responses.Res
 function withObjectAsInput(item: OutputItem): OutputItem {
   const isMalformed = item.type === 'function_call' && toolInputOf(item.arguments).malformedInput !== undefined;
   return isMalformed ? { ...item, arguments: '{}' } : item;
-}
-
-function isReasoning(item: OutputItem): boolean {
-  return item.type === 'reasoning';
 }

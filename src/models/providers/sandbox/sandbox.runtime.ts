@@ -9,7 +9,7 @@ import type {
   RuntimeRequest,
   ToolMessage,
 } from '../../domain/model-runtime.js';
-import { isJsonObject } from '../shared/tool-calls.js';
+import { toolInputOf } from '../shared/tool-calls.js';
 
 /** The pause between words, long enough for a person to see the stream. */
 const WORD_MS = 15;
@@ -118,7 +118,7 @@ function requestedCall(request: RuntimeRequest): { name: string; input: JsonObje
   if (last?.role !== 'user') return undefined;
   for (const match of last.text.matchAll(/\buse\s+([\w-]+)\s*(\{[\s\S]*\})?/gi)) {
     const tool = request.tools.find((candidate) => candidate.name === match[1]);
-    if (tool !== undefined) return { name: tool.name, input: parseInput(match[2]) };
+    if (tool !== undefined) return { name: tool.name, input: toolInputOf(match[2] ?? '').input };
   }
   return requestedSample(last.text, request);
 }
@@ -127,16 +127,6 @@ function requestedSample(text: string, { tools }: RuntimeRequest): { name: strin
   const kind = SHOW_SAMPLE.exec(text)?.[1]?.toLowerCase();
   const sample = kind === undefined ? undefined : SAMPLES[kind];
   return sample && tools.some(({ name }) => name === sample.name) ? sample : undefined;
-}
-
-function parseInput(json: string | undefined): JsonObject {
-  if (json === undefined) return {};
-  try {
-    const input: unknown = JSON.parse(json);
-    return isJsonObject(input) ? input : {};
-  } catch {
-    return {};
-  }
 }
 
 function resultsSinceLastAnswer(messages: readonly ModelMessage[]): ToolMessage[] {
