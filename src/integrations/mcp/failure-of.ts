@@ -11,7 +11,7 @@ const EGRESS_FAILURES: Readonly<Record<EgressFailed['reason'], readonly [McpFail
   connect: ['unreachable', 'The server cannot be reached.'],
   timeout: ['timeout', 'The server did not answer in time.'],
   too_large: ['too_large', "The server's answer is larger than 1 MB."],
-  protocol: ['unreachable', "The server's answer broke off or is not valid HTTP."],
+  protocol: ['unreachable', "The server's answer was interrupted or is not valid HTTP."],
   redirect: ['unreachable', 'The server answered with a redirect, which is not followed.'],
 };
 
