@@ -18,16 +18,15 @@ export {
 } from './application/agent-directory.js';
 export { AgentRouting } from './application/agent-routing.js';
 export { KnowledgeTuning } from './application/knowledge-tuning.js';
-export { AgentWrites, type LockedAgent } from './application/agent-writes.js';
 export { type VersionedPart, VersionedParts } from './application/versioned-parts.js';
-export { type WriteTarget, type Written } from './application/versioned-write.js';
+export { AgentWrites, type Changed, type WriteTarget, type Written } from './application/versioned-write.js';
 export { AgentNotFound, VersionNotRestorable } from './domain/agents.errors.js';
 export { AgentChanged, AgentDeleted } from './domain/agents.events.js';
 export type { AgentType } from './domain/agent-type.js';
 export type { ChangedBy } from './domain/agent-version.js';
-export { type FieldChange, secretChange } from './domain/field-change.js';
+export { type FieldChange, secretChange } from './domain/agent-version.js';
 export type { ToolSettings } from './domain/agent-settings.js';
-export { DEFAULT_KNOWLEDGE_SEARCH, type KnowledgeSearch } from './domain/knowledge-search.js';
+export { DEFAULT_KNOWLEDGE_SEARCH, type KnowledgeSearch } from './domain/agent-settings.js';
 export {
   type ComponentMap,
   type ComponentSwitch,
@@ -36,6 +35,4 @@ export {
   type ResponseComponents,
 } from './domain/response-components.js';
 export { lockAgent } from './persistence/lock-agent.sql.js';
-export { etagOf } from './http/if-match.js';
-export { ApiVersionHeader } from './http/version-header.js';
-export { ApiIfMatchHeader, writeTargetOf } from './http/write-target.js';
+export { AgentWriteTarget, ApiVersionHeader, etagOf } from './http/write-target.js';

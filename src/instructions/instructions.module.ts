@@ -2,8 +2,6 @@ import { Module } from '@nestjs/common';
 import { AccessModule } from '../access/index.js';
 import { AgentsModule } from '../agents/index.js';
 import { ChangeSections } from './application/change-sections.js';
-import { ReplaceSections } from './application/replace-sections.js';
-import { SectionWriter } from './application/section-writer.js';
 import { SectionsAgentLookup } from './application/sections-agent-lookup.js';
 import { SectionsPromptSource } from './application/sections-prompt-source.js';
 import { SectionsVersionPart } from './application/sections-version-part.js';
@@ -14,15 +12,7 @@ import { SectionRepository } from './persistence/section.repository.js';
 @Module({
   imports: [AccessModule, AgentsModule],
   controllers: [SectionsController],
-  providers: [
-    ChangeSections,
-    ReplaceSections,
-    SectionRepository,
-    SectionsAgentLookup,
-    SectionsPromptSource,
-    SectionsVersionPart,
-    SectionWriter,
-  ],
+  providers: [ChangeSections, SectionRepository, SectionsAgentLookup, SectionsPromptSource, SectionsVersionPart],
   exports: [SectionsPromptSource],
 })
 export class InstructionsModule {}

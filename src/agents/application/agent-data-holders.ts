@@ -23,13 +23,9 @@ export interface AgentDataHolder {
 /** The holders of all contexts; each registers itself in `onModuleInit`. */
 @Injectable()
 export class AgentDataHolders {
-  private readonly registered: AgentDataHolder[] = [];
-
-  get all(): readonly AgentDataHolder[] {
-    return this.registered;
-  }
+  readonly all: AgentDataHolder[] = [];
 
   register(holder: AgentDataHolder): void {
-    this.registered.push(holder);
+    this.all.push(holder);
   }
 }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { Transaction } from '../../platform/database/index.js';
 import { Vault } from '../../platform/vault/index.js';
 import type { Agent, AgentChange } from '../domain/agent.js';
-import { type FieldChange, secretChange } from '../domain/field-change.js';
+import { type FieldChange, secretChange } from '../domain/agent-version.js';
 import { gatewayTokenOf, providerKeyOf, replaceSecret } from './agent-secrets.js';
 import { CATALOGUE_CHOICES } from './catalogue-choices.js';
 import { PlanLimits, requireProvider } from './plan-limits.js';

@@ -5,7 +5,7 @@ import { Vault } from '../../platform/vault/index.js';
 import type { Agent } from '../domain/agent.js';
 import { agentSnapshot, type AgentSnapshot } from '../domain/agent-settings.js';
 import { VersionNotFound, VersionNotRestorable } from '../domain/agents.errors.js';
-import type { FieldChange } from '../domain/field-change.js';
+import type { FieldChange } from '../domain/agent-version.js';
 import { restorable } from '../domain/withdrawn-settings.js';
 import { AgentVersionsRepository } from '../persistence/agent-versions.repository.js';
 import { gatewayTokenOf } from './agent-secrets.js';

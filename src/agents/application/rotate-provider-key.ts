@@ -3,7 +3,7 @@ import { Vault } from '../../platform/vault/index.js';
 import type { Agent } from '../domain/agent.js';
 import { AgentOnManagedKey } from '../domain/agents.errors.js';
 import { requireKeyOf } from '../domain/provider-settings.js';
-import { secretChange } from '../domain/field-change.js';
+import { secretChange } from '../domain/agent-version.js';
 import { providerKeyOf, replaceSecret } from './agent-secrets.js';
 import { VersionedWrite, type WriteTarget } from './versioned-write.js';
 

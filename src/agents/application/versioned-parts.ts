@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { z } from 'zod';
 import type { Transaction } from '../../platform/database/index.js';
 import type { Stored } from '../../platform/stored-json/index.js';
-import type { FieldChange } from '../domain/field-change.js';
+import type { FieldChange } from '../domain/agent-version.js';
 
 /**
  * A part of an agent that belongs to another context and is included in the agent's versions. It is changed through

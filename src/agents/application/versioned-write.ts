@@ -3,10 +3,9 @@ import { Clock } from '../../platform/clock/index.js';
 import { Database, type Transaction } from '../../platform/database/index.js';
 import { EventBus } from '../../platform/events/index.js';
 import type { Agent } from '../domain/agent.js';
-import type { ChangedBy } from '../domain/agent-version.js';
+import type { ChangedBy, FieldChange } from '../domain/agent-version.js';
 import { AgentChanged } from '../domain/agents.events.js';
 import { AgentNotFound, VersionConflict } from '../domain/agents.errors.js';
-import type { FieldChange } from '../domain/field-change.js';
 import { AgentVersionsRepository } from '../persistence/agent-versions.repository.js';
 import { AgentsRepository } from '../persistence/agents.repository.js';
 import { type VersionedPart, VersionedParts } from './versioned-parts.js';
@@ -24,6 +23,12 @@ export interface Written<Result> {
   readonly result: Result;
   /** Empty when nothing differs. */
   readonly changes: readonly FieldChange[];
+}
+
+export interface Changed<Result> {
+  readonly result: Result;
+  /** The agent's version after the write. */
+  readonly version: number;
 }
 
 type Work<Result> = (transaction: Transaction, agent: Agent) => Promise<Written<Result>>;
@@ -107,4 +112,24 @@ async function snapshotOf(
 ): Promise<Readonly<Record<string, unknown>>> {
   if (!part) return agent.snapshots();
   return { [part.field]: await part.snapshot(transaction, agent.organizationId, agent.id) };
+}
+
+/** Writes of other contexts to their versioned parts of an agent; see `VersionedPart`. */
+@Injectable()
+export class AgentWrites {
+  constructor(private readonly writes: VersionedWrite) {}
+
+  /**
+   * Opens a transaction, locks the agent and runs `work`. The changes that `work` returns become one version of the agent, in the
+   * same transaction; without changes there is no version. `AgentChanged` is published after the commit. `work` runs again after
+   * a deadlock, so it must not have effects outside the database.
+   * @throws AgentNotFound; VersionConflict when `ifMatch` lacks the agent's version
+   */
+  async change<Result>(
+    target: WriteTarget,
+    work: (transaction: Transaction) => Promise<Written<Result>>,
+  ): Promise<Changed<Result>> {
+    const { result, agent } = await this.writes.run(target, work);
+    return { result, version: agent.version };
+  }
 }

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { ApiKeyPrincipal } from '../../access/index.js';
 import type { Stored } from '../../platform/stored-json/index.js';
-import type { FieldChange } from './field-change.js';
 
 /** Who created a version. */
 export const changedBy = z.discriminatedUnion('type', [
@@ -22,4 +21,20 @@ export interface AgentVersion {
   readonly createdAt: Date;
   readonly changedBy: ChangedBy;
   readonly changes: readonly FieldChange[];
+}
+
+/** One field whose value a change replaced, with the name and shape that responses had at that time. */
+export const fieldChange = z.object({
+  /** The field, or a path: `systemPrompt`, `provider.apiKey`, `sections.Tone of voice`. */
+  field: z.string(),
+  before: z.unknown(),
+  after: z.unknown(),
+});
+export type FieldChange = Stored<typeof fieldChange>;
+
+const REDACTED = '<redacted>';
+
+/** A secret was replaced; the history contains neither value. */
+export function secretChange(field: string): FieldChange {
+  return { field, before: REDACTED, after: REDACTED };
 }

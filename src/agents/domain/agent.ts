@@ -13,7 +13,7 @@ import {
   type SentSettings,
   TIMEOUT_MINUTES,
 } from './agent-settings.js';
-import type { FieldChange } from './field-change.js';
+import type { FieldChange } from './agent-version.js';
 import {
   changedProvider,
   hasSameApi,

@@ -57,9 +57,7 @@ export class AgentOnManagedKey extends DomainError {
     super(
       'unprocessable',
       'The agent uses the managed key; only agents with useOwnApiKey have a key that can be replaced.',
-      {
-        code: 'agent_on_managed_key',
-      },
+      { code: 'agent_on_managed_key' },
     );
   }
 }

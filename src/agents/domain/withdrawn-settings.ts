@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Feature } from '../../access/index.js';
-import type { AgentSettings } from './agent-settings.js';
-import { DEFAULT_KNOWLEDGE_SEARCH } from './knowledge-search.js';
+import { type AgentSettings, DEFAULT_KNOWLEDGE_SEARCH } from './agent-settings.js';
 
 export type Features = ReadonlySet<Feature>;
 

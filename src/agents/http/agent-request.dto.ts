@@ -1,4 +1,5 @@
-import { HEADER_TOKEN, MAX_GATEWAY_NAME, MAX_GATEWAY_TOKEN, PATH_PART } from '../../models/index.js';
+import { HEADER_TOKEN, MAX_GATEWAY_NAME, MAX_GATEWAY_TOKEN, PATH_PART, providerOf } from '../../models/index.js';
+import { ValidationFailed } from '../../platform/errors/index.js';
 import {
   BooleanField,
   EnumListField,
@@ -10,12 +11,18 @@ import {
   StringField,
   UnionField,
 } from '../../platform/http/index.js';
-import { NAME_LENGTH, SYSTEM_PROMPT_LENGTH, WEB_SEARCH_TYPES } from '../domain/agent.js';
-import { TIMEOUT_MINUTES } from '../domain/agent-settings.js';
-import { DEFAULT_KNOWLEDGE_SEARCH } from '../domain/knowledge-search.js';
+import {
+  type AgentChange,
+  NAME_LENGTH,
+  type NewAgent,
+  SYSTEM_PROMPT_LENGTH,
+  WEB_SEARCH_TYPES,
+} from '../domain/agent.js';
+import type { GatewayRequest } from '../domain/agent-gateway.js';
+import { DEFAULT_KNOWLEDGE_SEARCH, TIMEOUT_MINUTES } from '../domain/agent-settings.js';
 import type { ProviderRequest } from '../domain/provider-settings.js';
-import { EnabledSetting } from './enabled-setting.dto.js';
-import { providerVariants } from './provider-variants.js';
+import { readComponentsChange } from '../domain/response-components.js';
+import { EnabledSetting, providerVariants } from './agent-response.dto.js';
 
 const OPTIONAL = { optional: true } as const;
 
@@ -154,4 +161,34 @@ export class ChangeAgentBody extends AgentBody {
     example: { frequency: 'medium', components: { list: true } },
   })
   readonly responseComponents?: unknown;
+}
+
+const GATEWAY_FIELDS = ['edgeAccountId', 'gatewayName', 'edgeApiToken'] as const;
+
+export function readNewAgent({ aiGateway, ...body }: CreateAgentBody): NewAgent {
+  return { ...body, aiGateway: aiGateway && readGatewayRequest(aiGateway) };
+}
+
+export function readAgentChange({ aiGateway, responseComponents, provider, ...body }: ChangeAgentBody): AgentChange {
+  if (provider) providerOf(provider.type).ownKey.change(provider);
+  return {
+    ...body,
+    provider,
+    aiGateway: aiGateway && readGatewayRequest(aiGateway),
+    responseComponents: responseComponents === undefined ? undefined : readComponentsChange(responseComponents),
+  };
+}
+
+function readGatewayRequest(body: AgentGatewayBody): GatewayRequest {
+  const { edgeAccountId, gatewayName, edgeApiToken } = body;
+  if (body.enabled) {
+    const missing = GATEWAY_FIELDS.find((field) => body[field] === undefined);
+    if (edgeAccountId === undefined || gatewayName === undefined || edgeApiToken === undefined) {
+      throw new ValidationFailed(`body/aiGateway/${missing ?? ''} is required when enabled is true`);
+    }
+    return { enabled: true, edgeAccountId, gatewayName, edgeApiToken };
+  }
+  const surplus = GATEWAY_FIELDS.find((field) => body[field] !== undefined);
+  if (surplus) throw new ValidationFailed(`body/aiGateway/${surplus} is not allowed when enabled is false`);
+  return { enabled: false };
 }

@@ -1,4 +1,4 @@
-import { ProviderResponse } from '../../models/index.js';
+import { PROVIDER_BODIES, PROVIDER_TYPES, ProviderResponse } from '../../models/index.js';
 import {
   BooleanField,
   EnumField,
@@ -11,12 +11,22 @@ import {
   TimestampField,
   UnionField,
   UuidField,
+  type Variants,
 } from '../../platform/http/index.js';
 import type { ProviderDescription } from '../domain/agent-description.js';
 import type { ShownSettings } from '../domain/agent-settings.js';
 import { COMPONENT_SWITCHES, type ComponentSwitch, FREQUENCIES } from '../domain/response-components.js';
-import { EnabledSetting } from './enabled-setting.dto.js';
-import { providerVariants } from './provider-variants.js';
+
+/** A boolean setting, in requests and responses alike. */
+export class EnabledSetting {
+  @BooleanField({ description: 'Whether it is on.' })
+  readonly enabled!: boolean;
+}
+
+/** The request or response bodies of `provider` by its type; types without such a body are left out. */
+export function providerVariants(name: 'create' | 'change' | 'response'): Variants {
+  return Object.fromEntries(PROVIDER_TYPES.map((type) => [type, () => PROVIDER_BODIES[type][name]]));
+}
 
 export class ClassicProviderResponse extends ProviderResponse {
   @LiteralField('classic', {

@@ -1,4 +1,4 @@
-import { Controller, Get, Headers, HttpCode, Param, Post, Put, Body, Query, Res } from '@nestjs/common';
+import { Controller, Get, HttpCode, Param, Post, Put, Body, Query, Res } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Access, Caller, pathResource, type ApiKeyPrincipal } from '../../access/index.js';
@@ -7,6 +7,7 @@ import { ApiErrors, ApiExample, EXAMPLE_IDS, UuidParam } from '../../platform/ht
 import { VERSIONS_PAGE_BYTES } from '../application/limits.js';
 import { RestoreVersion } from '../application/restore-version.js';
 import { RotateProviderKey } from '../application/rotate-provider-key.js';
+import type { WriteTarget } from '../application/versioned-write.js';
 import { AgentOnManagedKey, VersionConflict, VersionNotRestorable } from '../domain/agents.errors.js';
 import { AgentVersionsRepository } from '../persistence/agent-versions.repository.js';
 import { AgentResponse } from './agent-response.dto.js';
@@ -18,9 +19,7 @@ import {
   versionView,
 } from './agent-versions.dto.js';
 import { AgentViews } from './agent-views.js';
-import { etagOf } from './if-match.js';
-import { ApiVersionHeader } from './version-header.js';
-import { ApiIfMatchHeader, writeTargetOf } from './write-target.js';
+import { AgentWriteTarget, ApiVersionHeader, etagOf } from './write-target.js';
 
 @ApiTags('Agents')
 @Controller('v1/agents/:agentId')
@@ -67,7 +66,6 @@ export class AgentVersionsController {
       'hooks name a header without a stored value or a tool integration that no longer exists.',
   })
   @ApiParam({ name: 'version', schema: { type: 'integer', minimum: 1 } })
-  @ApiIfMatchHeader()
   @ApiVersionHeader()
   @ApiOkResponse({ type: AgentResponse })
   @ApiErrors(
@@ -79,13 +77,11 @@ export class AgentVersionsController {
     new VersionNotRestorable('a tool integration that its hooks name no longer exists.'),
   )
   async restore(
-    @Caller() caller: ApiKeyPrincipal,
-    @UuidParam('agentId') agentId: string,
+    @AgentWriteTarget() target: WriteTarget,
     @Param('version') version: string,
-    @Headers('if-match') ifMatch: string | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<AgentResponse> {
-    const agent = await this.restoreVersion.execute(writeTargetOf(caller, agentId, ifMatch), parseVersion(version));
+    const agent = await this.restoreVersion.execute(target, parseVersion(version));
     void reply.header('etag', etagOf(agent.version));
     return this.views.one(agent);
   }
@@ -101,18 +97,15 @@ export class AgentVersionsController {
       'version; the stored key sent again changes nothing. For an agent on the managed key the answer is 422 `agent_on_managed_key`: ' +
       'the choice between managed and own key is made when the agent is created.',
   })
-  @ApiIfMatchHeader()
   @ApiVersionHeader()
   @ApiOkResponse({ type: ProviderKeyResponse })
   @ApiErrors(400, 401, 403, 404, new VersionConflict(4), new AgentOnManagedKey())
   async rotate(
-    @Caller() caller: ApiKeyPrincipal,
-    @UuidParam('agentId') agentId: string,
+    @AgentWriteTarget() target: WriteTarget,
     @Body() { apiKey }: ProviderKeyBody,
-    @Headers('if-match') ifMatch: string | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<ProviderKeyResponse> {
-    const agent = await this.rotateProviderKey.execute(writeTargetOf(caller, agentId, ifMatch), apiKey);
+    const agent = await this.rotateProviderKey.execute(target, apiKey);
     void reply.header('etag', etagOf(agent.version));
     return { useOwnApiKey: true, updatedAt: agent.updatedAt.toISOString() };
   }

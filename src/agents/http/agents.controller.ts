@@ -1,4 +1,4 @@
-import { Body, Controller, Delete, Get, Headers, Patch, Post, Query, Res } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Patch, Post, Query, Res } from '@nestjs/common';
 import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Access, Caller, pathResource, type ApiKeyPrincipal, Resource } from '../../access/index.js';
@@ -8,6 +8,7 @@ import {
   ApiErrors,
   ApiExample,
   EXAMPLE_IDS,
+  QueryStringField,
   QueryUuidListField,
   UuidParam,
 } from '../../platform/http/index.js';
@@ -15,15 +16,13 @@ import { ChangeAgent } from '../application/change-agent.js';
 import { CreateAgent } from '../application/create-agent.js';
 import { DeleteAgent } from '../application/delete-agent.js';
 import { ReadAgents, STORED_AGENT, type StoredAgent } from '../application/read-agents.js';
+import type { WriteTarget } from '../application/versioned-write.js';
 import type { Agent } from '../domain/agent.js';
 import { changedByKey } from '../domain/agent-version.js';
-import { ChangeAgentBody, CreateAgentBody } from './agent-request.dto.js';
-import { readAgentChange, readNewAgent } from './agent-request.js';
-import { AgentDeletedResponse, AgentListResponse, AgentResponse } from './agent-response.dto.js';
+import { ChangeAgentBody, CreateAgentBody, readAgentChange, readNewAgent } from './agent-request.dto.js';
+import { AgentDeletedResponse, AgentListResponse, AgentResponse, AssistantListResponse } from './agent-response.dto.js';
 import { AgentViews } from './agent-views.js';
-import { etagOf } from './if-match.js';
-import { ApiVersionHeader } from './version-header.js';
-import { ApiIfMatchHeader, writeTargetOf } from './write-target.js';
+import { AgentWriteTarget, ApiVersionHeader, etagOf } from './write-target.js';
 import { UnsupportedForAgentType, VersionConflict } from '../domain/agents.errors.js';
 
 const MAX_IDS = 100;
@@ -35,6 +34,11 @@ const PROVIDER_REFUSED = PROVIDERS.flatMap(({ feature }) => (feature === undefin
 class AgentsQuery {
   @QueryUuidListField({ max: MAX_IDS })
   readonly ids!: readonly string[];
+}
+
+class AssistantsQuery {
+  @QueryStringField({ optional: true, description: 'A part of the name, in any case.' })
+  readonly name?: string;
 }
 
 @ApiTags('Agents')
@@ -120,7 +124,6 @@ export class AgentsController {
       'Only the fields that are sent change, all of them or none. A change that takes effect creates a new version. A request ' +
       'that changes nothing leaves version and updatedAt as they are.',
   })
-  @ApiIfMatchHeader()
   @ApiVersionHeader()
   @ApiOkResponse({ type: AgentResponse })
   @ApiErrors(
@@ -133,13 +136,10 @@ export class AgentsController {
   )
   @ApiCauses(400, 'bad_request', 'provider_type_mismatch', 'system_prompt_too_long', ...SETTINGS_REFUSED)
   async change(
-    @Caller() caller: ApiKeyPrincipal,
-    @UuidParam('agentId') agentId: string,
+    @AgentWriteTarget() target: WriteTarget,
     @Body() body: ChangeAgentBody,
-    @Headers('if-match') ifMatch: string | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<AgentResponse> {
-    const target = writeTargetOf(caller, agentId, ifMatch);
     return this.answer(reply, await this.changeAgent.execute(target, readAgentChange(body)));
   }
 
@@ -166,5 +166,27 @@ export class AgentsController {
   private async answer(reply: FastifyReply, agent: Agent): Promise<AgentResponse> {
     void reply.header('etag', etagOf(agent.version));
     return this.views.one(agent);
+  }
+}
+
+@ApiTags('Agents')
+@Controller('v1/assistants')
+export class AssistantsController {
+  constructor(
+    private readonly readAgents: ReadAgents,
+    private readonly views: AgentViews,
+  ) {}
+
+  @Get()
+  @Access({ scope: 'none' })
+  @ApiOperation({
+    operationId: 'listAssistants',
+    summary: 'List every agent the key can see, of every type, by name',
+    description: 'Each without its systemPrompt.',
+  })
+  @ApiOkResponse({ type: AssistantListResponse })
+  @ApiErrors(400, 401)
+  async list(@Caller() caller: ApiKeyPrincipal, @Query() { name }: AssistantsQuery): Promise<AssistantListResponse> {
+    return { assistants: await this.views.assistants(await this.readAgents.assistants(caller, name)) };
   }
 }

@@ -7,9 +7,7 @@ const EVERY_MINUTES = 60;
 const CONCURRENCY = 5;
 
 /** `agent` null: all deleted agents that still have rows, for example because their own job failed. */
-const payload = z.object({
-  agent: z.object({ organizationId: z.uuid(), agentId: z.uuid() }).nullable(),
-});
+const payload = z.object({ agent: z.object({ organizationId: z.uuid(), agentId: z.uuid() }).nullable() });
 type Payload = z.output<typeof payload>;
 
 /** Removes the rows of a deleted agent that its deletion left (`AgentDataHolder`). */

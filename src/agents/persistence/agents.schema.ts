@@ -2,9 +2,8 @@ import { defineEntity, p } from '@mikro-orm/core';
 import { z } from 'zod';
 import { type ContextSchema, JsonDocument, migration } from '../../platform/database/index.js';
 import { agentSettings } from '../domain/agent-settings.js';
-import { changedBy } from '../domain/agent-version.js';
+import { changedBy, fieldChange } from '../domain/agent-version.js';
 import { Agent } from '../domain/agent.js';
-import { fieldChange } from '../domain/field-change.js';
 
 export const CHANGED_BY = new JsonDocument('agent_versions.changed_by', changedBy);
 export const CHANGES = new JsonDocument('agent_versions.changes', z.array(fieldChange));
@@ -58,12 +57,7 @@ export const StoredPart = defineEntity({
 export const StoredText = defineEntity({
   name: 'StoredText',
   tableName: 'agent_version_texts',
-  properties: {
-    agentId: p.uuid().primary(),
-    digest: p.text().primary(),
-    organizationId: p.uuid(),
-    content: p.text(),
-  },
+  properties: { agentId: p.uuid().primary(), digest: p.text().primary(), organizationId: p.uuid(), content: p.text() },
 });
 
 /** Names compare by code point (`C`), so that a list has one order on every database. */

@@ -17,24 +17,14 @@ const NEXT_CURSOR = { nullable: true, description: 'Opaque; null on the last pag
 export class ListPeriodsQuery {
   @QueryStringField(CURSOR)
   readonly cursor?: string;
-  @QueryIntegerField({
-    optional: true,
-    min: 1,
-    max: PERIODS.max,
-    description: `The default is ${PERIODS.default}.`,
-  })
+  @QueryIntegerField({ optional: true, min: 1, max: PERIODS.max, description: `The default is ${PERIODS.default}.` })
   readonly limit: number = PERIODS.default;
 }
 
 export class ListEntriesQuery {
   @QueryStringField(CURSOR)
   readonly cursor?: string;
-  @QueryIntegerField({
-    optional: true,
-    min: 1,
-    max: ENTRIES.max,
-    description: `The default is ${ENTRIES.default}.`,
-  })
+  @QueryIntegerField({ optional: true, min: 1, max: ENTRIES.max, description: `The default is ${ENTRIES.default}.` })
   readonly limit: number = ENTRIES.default;
   @QueryUuidField({
     optional: true,
@@ -53,10 +43,7 @@ export class PeriodResponse {
   readonly endsAt!: string;
   @NumberField({ description: 'The sum of the period’s entries, with four decimals.' })
   readonly creditsUsed!: number;
-  @IntegerField({
-    nullable: true,
-    description: 'The setting at the end of the period, or now; null if none was set.',
-  })
+  @IntegerField({ nullable: true, description: 'The setting at the end of the period, or now; null if none was set.' })
   readonly creditsIncluded!: number | null;
 }
 
@@ -87,10 +74,7 @@ export class EntryResponse {
   readonly model!: string;
   @IntegerField({ nullable: true, description: 'Null if the provider did not report it.' })
   readonly inputTokens!: number | null;
-  @IntegerField({
-    nullable: true,
-    description: 'Includes thinking. Null if the provider did not report it.',
-  })
+  @IntegerField({ nullable: true, description: 'Includes thinking. Null if the provider did not report it.' })
   readonly outputTokens!: number | null;
   @NumberField({ description: 'With four decimals; 0 if the agent uses its own API key.' })
   readonly credits!: number;

@@ -10,9 +10,8 @@ import {
   type UserPrompt,
 } from '../../conversations/index.js';
 import type { ModelToolCall } from '../../models/index.js';
-import { blockReason, contextsIn, type HookCall, isBlocking, reasonIn } from '../domain/hook-call.js';
+import { blockReason, contextsIn, type HookCall, hookSteps, isBlocking, reasonIn } from '../domain/hook-call.js';
 import { type EventFields, type HookEvent, hookInput } from '../domain/hook-event.js';
-import { hookSteps } from './hook-steps.js';
 import { HooksOfAgents } from './hooks-of-agents.js';
 import { HooksOfRuns } from './hooks-of-runs.js';
 import { inputBase, RunHandlers } from './run-handlers.js';
@@ -54,12 +53,7 @@ export class AgentRunHooks extends RunHooks implements Pick<RunHooks, EventMetho
     const hooks = await this.hooksOfAgents.of(agent.organizationId, agent.id, agent.version);
     const event = 'UserPromptSubmit';
     const input = hookInput({ threadId: null, runId: null, agentId: agent.id, userContext: null }, { event, prompt });
-    const calls = await this.handlers.execute(hooks, hooks.handlers[event], {
-      event,
-      input,
-      userContext: null,
-      signal,
-    });
+    const calls = await this.handlers.execute(hooks, hooks.handlers[event], { input, userContext: null, signal });
     return calls.some(isBlocking) ? 'block' : 'continue';
   }
 
@@ -78,23 +72,15 @@ export class AgentRunHooks extends RunHooks implements Pick<RunHooks, EventMetho
     call: ModelToolCall,
     { output }: ToolResult,
   ): Promise<readonly string[]> {
-    const fields = {
-      event: 'PostToolUse',
-      tool_name: call.name,
-      tool_input: call.input,
-      tool_response: output,
-    } as const;
+    const { name: tool_name, input: tool_input } = call;
+    const fields = { event: 'PostToolUse', tool_name, tool_input, tool_response: output } as const;
     const calls = await this.ask(run, fields, callReference(call));
     return calls.flatMap(guidanceIn);
   }
 
   override async beforeStop(run: RunContext, lastAssistantMessage: string, continued: boolean): Promise<StopVerdict> {
-    const fields = {
-      event: 'Stop',
-      last_assistant_message: lastAssistantMessage,
-      stop_hook_active: continued,
-    } as const;
-    const calls = await this.ask(run, fields);
+    const fields = { last_assistant_message: lastAssistantMessage, stop_hook_active: continued };
+    const calls = await this.ask(run, { event: 'Stop', ...fields });
     const blocking = calls.filter(isBlocking);
     if (blocking.length === 0) return { decision: 'stop' };
     const reasons = blocking.flatMap(({ output }) => reasonIn(output) ?? []);
@@ -114,7 +100,7 @@ export class AgentRunHooks extends RunHooks implements Pick<RunHooks, EventMetho
     if (hooks.handlers[event].length === 0) return [];
     const input = hookInput(inputBase(run), fields);
     const matching = await this.handlers.matching(hooks, event, input);
-    const calls = await this.handlers.execute(hooks, matching, { event, input, userContext, signal });
+    const calls = await this.handlers.execute(hooks, matching, { input, userContext, signal });
     run.steps.push(...hookSteps(calls, about));
     return calls;
   }

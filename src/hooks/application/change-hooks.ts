@@ -1,43 +1,55 @@
 import { isDeepStrictEqual } from 'node:util';
-import { Injectable } from '@nestjs/common';
-import { AgentWrites, type FieldChange, secretChange, type WriteTarget, type Written } from '../../agents/index.js';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import {
+  AgentWrites,
+  type Changed,
+  type FieldChange,
+  secretChange,
+  type VersionedPart,
+  VersionedParts,
+  VersionNotRestorable,
+  type WriteTarget,
+  type Written,
+} from '../../agents/index.js';
 import { AppTools } from '../../integrations/index.js';
 import { TimeSlice } from '../../platform/clock/index.js';
 import type { Transaction } from '../../platform/database/index.js';
 import { EgressRefused, SafeHttp } from '../../platform/egress/index.js';
 import { ValidationFailed } from '../../platform/errors/index.js';
-import { hasHeaders, type HooksWithHeaders, resolveHeaders } from '../domain/header-values.js';
-import { allHandlers, type HooksDocument } from '../domain/hooks-document.js';
+import { hasHeaders, headersIn, type HooksWithHeaders, resolveHeaders } from '../domain/header-values.js';
+import { allHandlers, hooksDocument, type HooksDocument } from '../domain/hooks-document.js';
 import { HOOK_EVENTS, type HookEvent } from '../domain/hook-event.js';
 import { matcherFault } from '../domain/matcher.js';
 import { readDocument } from '../domain/read-document.js';
 import { AgentHooksRepository, type HooksOwner, NO_HOOKS } from '../persistence/agent-hooks.repository.js';
 import { HookSecretStore } from './hook-secrets.js';
 
-export interface Changed<Result> {
-  readonly result: Result;
-  /** The agent's version after the write. */
-  readonly version: number;
-}
-
-/** Called for a header without a stored value. @throws always */
-export type RefuseMissingHeader = (path: string) => never;
-
 /** Compiling a matcher takes milliseconds, so checking matchers yields to other work after this time. */
 const SLICE_MS = 5;
 
 const EMPTY: HooksWithHeaders = { document: {}, headers: {} };
 
-/** Replaces the hooks document. Each write that changes something creates one version of the agent. */
+/**
+ * Replaces the hooks document. Each write that changes something creates one version of the agent, which stores the document
+ * without secrets.
+ */
 @Injectable()
-export class ChangeHooks {
+export class ChangeHooks implements VersionedPart<typeof hooksDocument>, OnModuleInit {
+  readonly field = 'hooks';
+  readonly stored = hooksDocument;
+
   constructor(
     private readonly writes: AgentWrites,
     private readonly settings: AgentHooksRepository,
     private readonly secrets: HookSecretStore,
     private readonly tools: AppTools,
     private readonly http: SafeHttp,
+    private readonly parts: VersionedParts,
   ) {}
+
+  onModuleInit(): void {
+    this.parts.register(this);
+  }
 
   /**
    * Stores nothing when it throws.
@@ -56,12 +68,34 @@ export class ChangeHooks {
     return this.write(target, EMPTY);
   }
 
+  async snapshot(source: Transaction, organizationId: string, agentId: string): Promise<HooksDocument> {
+    return (await this.settings.find(source, { organizationId, agentId }))?.document ?? {};
+  }
+
+  /** @throws VersionNotRestorable when a header's value or a server no longer exists: its guard could not be called */
+  async restore(
+    transaction: Transaction,
+    organizationId: string,
+    agentId: string,
+    snapshot: HooksDocument | null,
+  ): Promise<readonly FieldChange[]> {
+    const owner = { organizationId, agentId };
+    const document = snapshot ?? {};
+    const changes = await this.put(transaction, owner, { document, headers: headersIn(document) }, missingInVersion);
+    if (changes.length === 0) return [];
+    const missing = await this.missingServer(transaction, owner, document);
+    if (!missing) return changes;
+    throw new VersionNotRestorable(
+      `its ${missing.path} calls the tool integration '${missing.server}', which the agent no longer has; add it first, then restore.`,
+    );
+  }
+
   /** Writes only when something differs. @returns the differences */
-  async put(
+  private async put(
     transaction: Transaction,
     owner: HooksOwner,
     wanted: HooksWithHeaders,
-    refuseMissing: RefuseMissingHeader,
+    refuseMissing: (path: string) => never,
   ): Promise<FieldChange[]> {
     const current = (await this.settings.find(transaction, owner)) ?? NO_HOOKS;
     const stored = {
@@ -79,7 +113,7 @@ export class ChangeHooks {
   }
 
   /** The first handler whose server the agent does not have; undefined when there is none. */
-  async missingServer(
+  private async missingServer(
     transaction: Transaction,
     { organizationId, agentId }: HooksOwner,
     document: HooksDocument,
@@ -117,6 +151,12 @@ export class ChangeHooks {
 
 function missingInRequest(path: string): never {
   throw new ValidationFailed(`${path} has no stored value for this URL: send the value itself`);
+}
+
+function missingInVersion(path: string): never {
+  throw new VersionNotRestorable(
+    `the value of its ${path} is no longer stored; set the hooks with that value first, then restore.`,
+  );
 }
 
 async function requireMatchers(document: HooksDocument): Promise<void> {

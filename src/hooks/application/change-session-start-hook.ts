@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import {
   AgentWrites,
+  type Changed,
   type FieldChange,
   type VersionedPart,
   VersionedParts,
@@ -14,7 +15,6 @@ import { ValidationFailed } from '../../platform/errors/index.js';
 import { type Stored, storedObject } from '../../platform/stored-json/index.js';
 import { sessionStartHook, type SessionStartHook } from '../domain/session-start.js';
 import { AgentHooksRepository, type HooksOwner, NO_HOOKS } from '../persistence/agent-hooks.repository.js';
-import type { Changed } from './change-hooks.js';
 
 const FIELD = 'sessionStartHook';
 

@@ -1,5 +1,6 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { RunContext } from '../../conversations/index.js';
+import { HiddenTools } from '../../integrations/index.js';
 import type { ThreadSession } from '../domain/session-start.js';
 import { type AgentHooks, HooksOfAgents } from './hooks-of-agents.js';
 import { StartSession } from './start-session.js';
@@ -11,14 +12,23 @@ interface RunEntry {
 
 /** The hooks of active runs. A run keeps the hooks that it began with, also when its agent changes. */
 @Injectable()
-export class HooksOfRuns {
+export class HooksOfRuns implements OnModuleInit {
   /** Weak, so that an entry is collected with its run. */
   private readonly runs = new WeakMap<RunContext, RunEntry>();
 
   constructor(
     private readonly hooksOfAgents: HooksOfAgents,
     private readonly startSession: StartSession,
+    private readonly hiddenTools: HiddenTools,
   ) {}
+
+  /** Models are not offered the tool of a session-start hook: only the service calls it. */
+  onModuleInit(): void {
+    this.hiddenTools.register(async (run) => {
+      const { sessionStart } = await this.of(run);
+      return sessionStart ? [{ app: sessionStart.app, tool: sessionStart.toolName }] : [];
+    });
+  }
 
   of(run: RunContext): Promise<AgentHooks> {
     return this.entryOf(run).hooks;

@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database } from '../../platform/database/index.js';
 import type { HooksDocument } from '../domain/hooks-document.js';
-import { SessionStartHookNotFound } from '../domain/hooks.errors.js';
-import type { SessionStartHook } from '../domain/session-start.js';
+import { type SessionStartHook, SessionStartHookNotFound } from '../domain/session-start.js';
 import { AgentHooksRepository, type HooksOwner } from '../persistence/agent-hooks.repository.js';
 
 @Injectable()

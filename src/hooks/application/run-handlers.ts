@@ -15,9 +15,7 @@ import { HandlerFailed } from './handler-failed.js';
 import { HookMetrics } from './hook-metrics.js';
 import type { AgentHooks } from './hooks-of-agents.js';
 
-/** The event that handlers are called for. */
 export interface HookQuestion {
-  readonly event: HookEvent;
   readonly input: JsonObject;
   readonly userContext: UserContext | null;
   readonly signal: AbortSignal;

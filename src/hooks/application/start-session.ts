@@ -4,14 +4,13 @@ import { OrganizationDirectory } from '../../access/index.js';
 import type { RunContext } from '../../conversations/index.js';
 import { Clock } from '../../platform/clock/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
-import { contextsIn } from '../domain/hook-call.js';
+import { contextsIn, hookSteps } from '../domain/hook-call.js';
 import { hookInput } from '../domain/hook-event.js';
 import { timeoutMsOf, type PlacedHandler } from '../domain/hooks-document.js';
 import type { SessionStartHook, SessionStartOutcome, ThreadSession } from '../domain/session-start.js';
 import { SESSION_START_GRACE_MS, SESSION_START_POLL_MS, SESSIONS_CACHE_CHARACTERS } from '../limits.js';
 import { type StoredSession, ThreadSessionRepository } from '../persistence/thread-session.repository.js';
 import { CallSessionStartTool, sessionStartTimeoutMs } from './call-session-start-tool.js';
-import { hookSteps } from './hook-steps.js';
 import type { AgentHooks } from './hooks-of-agents.js';
 import { inputBase, RunHandlers } from './run-handlers.js';
 
@@ -100,12 +99,7 @@ export class StartSession {
     const signal = new AbortController().signal;
     const input = hookInput(inputBase(run), { event: 'SessionStart', source: 'startup' });
     const [calls, outcome] = await Promise.all([
-      this.handlers.execute(hooks, plan?.handlers ?? [], {
-        event: 'SessionStart',
-        input,
-        userContext: run.userContext,
-        signal,
-      }),
+      this.handlers.execute(hooks, plan?.handlers ?? [], { input, userContext: run.userContext, signal }),
       plan?.hook ? this.tool.execute(run, plan.hook, signal) : null,
     ]);
     run.steps.push(...hookSteps(calls));

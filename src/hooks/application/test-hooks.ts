@@ -28,7 +28,7 @@ export class TestHooks {
     const { matchedField } = EVENT_RULES[event];
     const isNamed = matchedField !== null && Object.hasOwn(sample, matchedField);
     const asked = isNamed ? await this.handlers.matching(hooks, event, input) : hooks.handlers[event];
-    return this.handlers.execute(hooks, asked, { event, input, userContext: userContextIn(sample), signal });
+    return this.handlers.execute(hooks, asked, { input, userContext: userContextIn(sample), signal });
   }
 }
 

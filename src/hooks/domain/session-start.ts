@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ValidationFailed } from '../../platform/errors/index.js';
+import { DomainError, ValidationFailed } from '../../platform/errors/index.js';
 import { checkJsonLimits } from '../../platform/json/index.js';
 import { type Stored, storedObject } from '../../platform/stored-json/index.js';
 import { MAX_SESSION_CONTEXT_CHARACTERS, MAX_SESSION_CONTEXTS, MAX_STRING, OUTPUT_LIMITS } from '../limits.js';
@@ -38,6 +38,12 @@ export const threadSession = z.object({
   hook: sessionStartOutcome.nullable().default(null),
 });
 export type ThreadSession = Stored<typeof threadSession>;
+
+export class SessionStartHookNotFound extends DomainError {
+  constructor() {
+    super('not_found', 'The agent has no session-start hook.');
+  }
+}
 
 /** The tool's result is not a list of contexts. The message is public. */
 export class MalformedContexts extends Error {}

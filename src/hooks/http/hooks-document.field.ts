@@ -67,10 +67,7 @@ const TOOL_HANDLER = {
         'The service calls a tool. A result that looks like JSON is the output; any other text is additional context.',
     },
     server: { ...NAME, description: "The app of one of the agent's custom-mcp integrations." },
-    tool: {
-      ...NAME,
-      description: "The server's own name of the tool; it may be one that the model is not offered.",
-    },
+    tool: { ...NAME, description: "The server's own name of the tool; it may be one that the model is not offered." },
     input: {
       type: 'object',
       additionalProperties: true,

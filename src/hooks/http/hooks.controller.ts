@@ -1,35 +1,39 @@
-import { Body, Controller, Delete, Get, Headers, HttpCode, Post, Put, Res } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Post, Put, Res } from '@nestjs/common';
 import { ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Access, Caller, pathResource, type ApiKeyPrincipal } from '../../access/index.js';
-import { ApiIfMatchHeader, ApiVersionHeader, etagOf, writeTargetOf } from '../../agents/index.js';
+import { AgentWriteTarget, ApiVersionHeader, etagOf, type WriteTarget } from '../../agents/index.js';
 import { ApiErrors, ApiExample, disconnectSignal, EXAMPLE_IDS, UuidParam } from '../../platform/http/index.js';
 import { ChangeHooks } from '../application/change-hooks.js';
+import { ChangeSessionStartHook } from '../application/change-session-start-hook.js';
 import { ReadHooks } from '../application/read-hooks.js';
 import { RotateSigningSecret } from '../application/rotate-signing-secret.js';
 import { TestHooks } from '../application/test-hooks.js';
 import {
   HooksBody,
   HooksResponse,
+  SessionStartHookSettings,
   SigningSecretResponse,
   TestHooksBody,
   TestHooksResponse,
   testResultView,
+  toSessionStartHook,
 } from './hooks.dto.js';
 
 const AGENT = pathResource('agent', 'agentId');
 
 @ApiTags('Hooks')
-@Controller('v1/agents/:agentId/hooks')
+@Controller('v1/agents/:agentId')
 export class HooksController {
   constructor(
     private readonly readHooks: ReadHooks,
     private readonly changeHooks: ChangeHooks,
     private readonly rotateSigningSecret: RotateSigningSecret,
     private readonly testHooks: TestHooks,
+    private readonly changeSessionStartHook: ChangeSessionStartHook,
   ) {}
 
-  @Get()
+  @Get('hooks')
   @Access({ scope: 'none', resource: AGENT })
   @ApiOperation({ operationId: 'getHooks', summary: "Read an agent's hooks" })
   @ApiOkResponse({ type: HooksResponse })
@@ -41,7 +45,7 @@ export class HooksController {
     return { hooks: await this.readHooks.document({ organizationId, agentId }) };
   }
 
-  @Put()
+  @Put('hooks')
   @Access({ scope: 'manageAgents', resource: AGENT })
   @ApiExample({
     body: {
@@ -65,23 +69,20 @@ export class HooksController {
       "permissionDecisionReason?, updatedInput?}}`, or nothing; a string of more than 10000 characters is cut. An updated input is passed to the tool without being compared with the tool's schema. A change does not affect runs that have already begun. " +
       'A message names the path of what is wrong, such as `hooks.PreToolUse[0].hooks[1].url`.',
   })
-  @ApiIfMatchHeader()
   @ApiVersionHeader()
   @ApiOkResponse({ type: HooksResponse })
   @ApiErrors(400, 401, 403, 404, 409)
   async replace(
-    @Caller() caller: ApiKeyPrincipal,
-    @UuidParam('agentId') agentId: string,
+    @AgentWriteTarget() target: WriteTarget,
     @Body() { hooks }: HooksBody,
-    @Headers('if-match') ifMatch: string | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<HooksResponse> {
-    const { result, version } = await this.changeHooks.replace(writeTargetOf(caller, agentId, ifMatch), hooks);
+    const { result, version } = await this.changeHooks.replace(target, hooks);
     void reply.header('etag', etagOf(version));
     return { hooks: result };
   }
 
-  @Delete()
+  @Delete('hooks')
   @HttpCode(204)
   @Access({ scope: 'manageAgents', resource: AGENT })
   @ApiExample({ path: { agentId: EXAMPLE_IDS.spareAgent } })
@@ -90,18 +91,13 @@ export class HooksController {
     summary: "Remove an agent's hooks and the values of their headers",
     description: 'The signing secret is kept.',
   })
-  @ApiIfMatchHeader()
   @ApiNoContentResponse()
   @ApiErrors(400, 401, 403, 404, 409)
-  async delete(
-    @Caller() caller: ApiKeyPrincipal,
-    @UuidParam('agentId') agentId: string,
-    @Headers('if-match') ifMatch: string | undefined,
-  ): Promise<void> {
-    await this.changeHooks.remove(writeTargetOf(caller, agentId, ifMatch));
+  async delete(@AgentWriteTarget() target: WriteTarget): Promise<void> {
+    await this.changeHooks.remove(target);
   }
 
-  @Post('secret')
+  @Post('hooks/secret')
   @HttpCode(200)
   @Access({ scope: 'manageAgents', resource: AGENT })
   @ApiOperation({
@@ -111,19 +107,14 @@ export class HooksController {
       'Calls have the headers of Standard Webhooks: `webhook-id`, `webhook-timestamp` and `webhook-signature`. Without a secret they are not signed. ' +
       'After a rotation the new and the previous secret both sign for 24 hours.',
   })
-  @ApiIfMatchHeader()
   @ApiOkResponse({ type: SigningSecretResponse })
   @ApiErrors(400, 401, 403, 404, 409)
-  async rotateSecret(
-    @Caller() caller: ApiKeyPrincipal,
-    @UuidParam('agentId') agentId: string,
-    @Headers('if-match') ifMatch: string | undefined,
-  ): Promise<SigningSecretResponse> {
-    const { secret, createdAt } = await this.rotateSigningSecret.execute(writeTargetOf(caller, agentId, ifMatch));
+  async rotateSecret(@AgentWriteTarget() target: WriteTarget): Promise<SigningSecretResponse> {
+    const { secret, createdAt } = await this.rotateSigningSecret.execute(target);
     return { secret, createdAt: createdAt.toISOString() };
   }
 
-  @Post('test')
+  @Post('hooks/test')
   @HttpCode(200)
   @Access({ scope: 'manageAgents', resource: AGENT })
   @ApiExample({
@@ -145,5 +136,64 @@ export class HooksController {
   ): Promise<TestHooksResponse> {
     const calls = await this.testHooks.execute({ organizationId, agentId }, event, input, disconnectSignal(reply));
     return { results: calls.map(testResultView) };
+  }
+
+  @Get('session-start-hook')
+  @Access({ scope: 'none', resource: AGENT })
+  @ApiExample({ path: { agentId: EXAMPLE_IDS.hookedAgent } })
+  @ApiOperation({
+    operationId: 'getSessionStartHook',
+    summary: "Read an agent's session-start hook",
+    description: 'Answers 404 when the agent has none.',
+  })
+  @ApiOkResponse({ type: SessionStartHookSettings })
+  @ApiErrors(400, 401, 403, 404)
+  readSessionStart(
+    @Caller() { organizationId }: ApiKeyPrincipal,
+    @UuidParam('agentId') agentId: string,
+  ): Promise<SessionStartHookSettings> {
+    return this.readHooks.sessionStart({ organizationId, agentId });
+  }
+
+  @Put('session-start-hook')
+  @Access({ scope: 'manageAgents', resource: AGENT })
+  @ApiExample({
+    path: { agentId: EXAMPLE_IDS.hookedAgent },
+    body: { app: 'shop', toolName: 'customer', timeoutMs: 1_000, staticArgs: { region: 'eu' } },
+  })
+  @ApiOperation({
+    operationId: 'replaceSessionStartHook',
+    summary: 'Set the tool that is called once at the start of each thread',
+    description:
+      'The agent must have a custom-mcp integration with this `app`. The tool returns JSON text `{contexts: [{name, context}]}`, which becomes a part of the prompt for the thread; any other text is one ' +
+      'context named after the tool, and an empty text is none. When the tool fails, times out or returns malformed contexts, the thread continues without contexts ' +
+      '(`degraded`). Traces show the outcome in `sessionStartHook`. When the organization lacks the feature `session_start_hook`, the hook is stored and not called.',
+  })
+  @ApiVersionHeader()
+  @ApiOkResponse({ type: SessionStartHookSettings })
+  @ApiErrors(400, 401, 403, 404, 409)
+  async replaceSessionStart(
+    @AgentWriteTarget() target: WriteTarget,
+    @Body() body: SessionStartHookSettings,
+    @Res({ passthrough: true }) reply: FastifyReply,
+  ): Promise<SessionStartHookSettings> {
+    const { result, version } = await this.changeSessionStartHook.execute(target, toSessionStartHook(body));
+    void reply.header('etag', etagOf(version));
+    return result;
+  }
+
+  @Delete('session-start-hook')
+  @HttpCode(204)
+  @Access({ scope: 'manageAgents', resource: AGENT })
+  @ApiExample({ path: { agentId: EXAMPLE_IDS.spareAgent } })
+  @ApiOperation({
+    operationId: 'deleteSessionStartHook',
+    summary: "Remove an agent's session-start hook",
+    description: 'Threads that have started keep their contexts.',
+  })
+  @ApiNoContentResponse()
+  @ApiErrors(400, 401, 403, 404, 409)
+  async deleteSessionStart(@AgentWriteTarget() target: WriteTarget): Promise<void> {
+    await this.changeSessionStartHook.execute(target, null);
   }
 }

@@ -79,9 +79,7 @@ export class HookTestResultResponse {
   readonly handler!: number;
   @EnumField(HANDLER_TYPES, { description: 'What kind of handler it is.' })
   readonly type!: (typeof HANDLER_TYPES)[number];
-  @EnumField(OUTCOMES, {
-    description: '`blocked`: the handler, or its failure, would have blocked the operation.',
-  })
+  @EnumField(OUTCOMES, { description: '`blocked`: the handler, or its failure, would have blocked the operation.' })
   readonly outcome!: HookOutcome;
   @JsonObjectField({
     nullable: true,

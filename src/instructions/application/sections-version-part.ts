@@ -5,7 +5,6 @@ import type { Transaction } from '../../platform/database/index.js';
 import { SECTIONS_FIELD } from '../domain/section-changes.js';
 import { type RememberedSection, rememberedSections, restoreSections } from '../domain/section-list.js';
 import { SectionRepository } from '../persistence/section.repository.js';
-import { SectionWriter } from './section-writer.js';
 
 /** Stores the sections in the agent's versions and restores them. */
 @Injectable()
@@ -15,7 +14,6 @@ export class SectionsVersionPart implements VersionedPart<typeof rememberedSecti
 
   constructor(
     private readonly sections: SectionRepository,
-    private readonly writer: SectionWriter,
     private readonly clock: Clock,
     private readonly parts: VersionedParts,
   ) {}
@@ -37,6 +35,6 @@ export class SectionsVersionPart implements VersionedPart<typeof rememberedSecti
   ): Promise<readonly FieldChange[]> {
     const owner = { organizationId, agentId };
     const before = await this.sections.list(transaction, owner);
-    return this.writer.replace(transaction, owner, before, restoreSections(before, snapshot ?? [], this.clock.now()));
+    return this.sections.replace(transaction, owner, before, restoreSections(before, snapshot ?? [], this.clock.now()));
   }
 }

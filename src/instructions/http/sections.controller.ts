@@ -1,13 +1,12 @@
-import { Body, Controller, Delete, Get, Headers, HttpCode, Patch, Post, Put, Res } from '@nestjs/common';
+import { Body, Controller, Delete, Get, HttpCode, Patch, Post, Put, Res } from '@nestjs/common';
 import { ApiCreatedResponse, ApiNoContentResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply } from 'fastify';
 import { Access, Caller, pathResource, type ApiKeyPrincipal, Resource } from '../../access/index.js';
-import { ApiIfMatchHeader, ApiVersionHeader, type CurrentAgent, etagOf, writeTargetOf } from '../../agents/index.js';
+import { AgentWriteTarget, ApiVersionHeader, type CurrentAgent, etagOf, type WriteTarget } from '../../agents/index.js';
 import { Database } from '../../platform/database/index.js';
 import { ValidationFailed } from '../../platform/errors/index.js';
 import { ApiErrors, ApiExample, EXAMPLE_IDS, LargeBody, UuidParam } from '../../platform/http/index.js';
 import { ChangeSections } from '../application/change-sections.js';
-import { ReplaceSections } from '../application/replace-sections.js';
 import { SECTIONS_AGENT } from '../application/sections-agent-lookup.js';
 import {
   AgentWithSectionsNotFound,
@@ -34,7 +33,6 @@ export class SectionsController {
   constructor(
     private readonly database: Database,
     private readonly sections: SectionRepository,
-    private readonly replaceSections: ReplaceSections,
     private readonly changeSections: ChangeSections,
   ) {}
 
@@ -79,20 +77,16 @@ export class SectionsController {
       'nothing. The answer is 400 duplicate_section_names when the list repeats a name, and ' +
       '409 existing_duplicate_section_names when stored sections share one; both list the names in `names`.',
   })
-  @ApiIfMatchHeader()
   @ApiVersionHeader()
   @ApiOkResponse({ type: SectionListResponse })
   @ApiErrors(400, 401, 403, new AgentWithSectionsNotFound(), new ExistingDuplicateSectionNames(['Tone']), 413)
   async replace(
-    @Caller() caller: ApiKeyPrincipal,
+    @AgentWriteTarget() target: WriteTarget,
     @Resource(SECTIONS_AGENT) agent: CurrentAgent,
-    @UuidParam('agentId') agentId: string,
     @Body() { sections }: ReplaceSectionsBody,
-    @Headers('if-match') ifMatch: string | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<SectionListResponse> {
-    const target = writeTargetOf(caller, agentId, ifMatch);
-    const { result, version } = await this.replaceSections.execute(target, agent.version, sections);
+    const { result, version } = await this.changeSections.replace(target, agent.version, sections);
     return listed(reply, result, version);
   }
 
@@ -105,18 +99,15 @@ export class SectionsController {
     summary: 'Append a section at the end',
     description: 'Answers 409 section_name_taken when another section has the name.',
   })
-  @ApiIfMatchHeader()
   @ApiVersionHeader()
   @ApiCreatedResponse({ type: SectionResponse })
   @ApiErrors(400, 401, 403, new AgentWithSectionsNotFound(), new SectionNameTaken(), 413)
   async create(
-    @Caller() caller: ApiKeyPrincipal,
-    @UuidParam('agentId') agentId: string,
+    @AgentWriteTarget() target: WriteTarget,
     @Body() body: SectionBody,
-    @Headers('if-match') ifMatch: string | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<SectionResponse> {
-    const { result, version } = await this.changeSections.append(writeTargetOf(caller, agentId, ifMatch), body);
+    const { result, version } = await this.changeSections.append(target, body);
     return single(reply, result, version);
   }
 
@@ -131,22 +122,18 @@ export class SectionsController {
       'Send at least one of the fields. Answers 409 section_name_taken when another section has the name, and 404 section_not_found ' +
       'when the agent has no such section.',
   })
-  @ApiIfMatchHeader()
   @ApiVersionHeader()
   @ApiOkResponse({ type: SectionResponse })
   @ApiErrors(400, 401, 403, new AgentWithSectionsNotFound(), new SectionNotFound(), new SectionNameTaken(), 413)
   async change(
-    @Caller() caller: ApiKeyPrincipal,
-    @UuidParam('agentId') agentId: string,
+    @AgentWriteTarget() target: WriteTarget,
     @UuidParam('sectionId') sectionId: string,
     @Body() { name, content }: ChangeSectionBody,
-    @Headers('if-match') ifMatch: string | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<SectionResponse> {
     if (name === undefined && content === undefined) {
       throw new ValidationFailed('body must have name, content or both');
     }
-    const target = writeTargetOf(caller, agentId, ifMatch);
     const { result, version } = await this.changeSections.change(target, sectionId, { name, content });
     return single(reply, result, version);
   }
@@ -160,18 +147,15 @@ export class SectionsController {
     summary: 'Delete a section; the positions of the others close the gap',
     description: 'Answers 404 section_not_found when the agent has no such section.',
   })
-  @ApiIfMatchHeader()
   @ApiVersionHeader()
   @ApiNoContentResponse()
   @ApiErrors(400, 401, 403, new AgentWithSectionsNotFound(), new SectionNotFound(), 409)
   async delete(
-    @Caller() caller: ApiKeyPrincipal,
-    @UuidParam('agentId') agentId: string,
+    @AgentWriteTarget() target: WriteTarget,
     @UuidParam('sectionId') sectionId: string,
-    @Headers('if-match') ifMatch: string | undefined,
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<void> {
-    const { version } = await this.changeSections.remove(writeTargetOf(caller, agentId, ifMatch), sectionId);
+    const { version } = await this.changeSections.remove(target, sectionId);
     void reply.header('etag', etagOf(version));
   }
 }

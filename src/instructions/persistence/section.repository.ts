@@ -1,7 +1,9 @@
 import { Injectable } from '@nestjs/common';
+import type { FieldChange } from '../../agents/index.js';
 import { type EntityReader, inBatches, type Transaction } from '../../platform/database/index.js';
 import type { Section } from '../domain/section.js';
-import type { SectionDifference } from '../domain/section-list.js';
+import { changesBetween } from '../domain/section-changes.js';
+import { differenceOf, type SectionDifference } from '../domain/section-list.js';
 import { StoredSection } from './instructions.schema.js';
 
 /** The agent that the sections belong to. */
@@ -26,8 +28,20 @@ export class SectionRepository {
     return rows.map((row, position) => ({ ...row, position }));
   }
 
-  /** @param difference between the stored list and `sections` */
-  async store(
+  /** Writes only when the lists differ. @returns the differences for the agent's history */
+  async replace(
+    transaction: Transaction,
+    owner: SectionsOwner,
+    before: readonly Section[],
+    after: readonly Section[],
+  ): Promise<FieldChange[]> {
+    const difference = differenceOf(before, after);
+    if (!difference) return [];
+    await this.store(transaction, owner, after, difference);
+    return changesBetween(before, after);
+  }
+
+  private async store(
     { em }: Transaction,
     { organizationId, agentId }: SectionsOwner,
     sections: readonly Section[],

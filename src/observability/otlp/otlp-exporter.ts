@@ -133,10 +133,7 @@ function logDiagnostics(logger: Logger): void {
   const silent = (): void => undefined;
   diag.setLogger(
     { error: log, warn: log, info: silent, debug: silent, verbose: silent },
-    {
-      logLevel: DiagLogLevel.WARN,
-      suppressOverrideMessage: true,
-    },
+    { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
   );
 }
 

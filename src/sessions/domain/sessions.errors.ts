@@ -21,9 +21,7 @@ export class ResumeTokenInvalid extends DomainError {
     super(
       'invalid',
       'The resume token is not valid for this endUser, or its session has been ended. Start a new session.',
-      {
-        code: 'resume_token_invalid',
-      },
+      { code: 'resume_token_invalid' },
     );
   }
 }
