@@ -3,11 +3,9 @@ import { AgentsModule } from '../agents/index.js';
 import { ConversationsModule, UserColumns } from '../conversations/index.js';
 import { HooksModule } from '../hooks/index.js';
 import { JobsModule } from '../platform/jobs/index.js';
-import { DeleteCountsOfAgents } from './application/delete-counts-of-agents.js';
-import { DeleteTracesOfThreads } from './application/delete-traces-of-threads.js';
+import { DeleteTraceData } from './application/delete-trace-data.js';
 import { ExportTraces } from './application/export-traces.js';
 import { LogRuns } from './application/log-runs.js';
-import { PublishTraces } from './application/publish-traces.js';
 import { ReadFeedback } from './application/read-feedback.js';
 import { ReadTraces } from './application/read-traces.js';
 import { ReadUsage } from './application/read-usage.js';
@@ -16,36 +14,19 @@ import { RunMetrics } from './application/run-metrics.js';
 import { AnalyticsController } from './http/analytics.controller.js';
 import { TraceAccessGuard } from './http/trace-access.guard.js';
 import { TracesController } from './http/traces.controller.js';
-import { PublishTracesJob, publishTraces } from './jobs/publish-traces.job.js';
+import { PublishTraces, publishTraces } from './jobs/publish-traces.job.js';
 import { PurgeTraces, purgeTraces } from './jobs/purge-traces.job.js';
 import { PushTraces, pushTraces } from './jobs/push-traces.job.js';
 import { AnalyticsRepository } from './persistence/analytics.repository.js';
 import { PublishTracesRepository } from './persistence/publish-traces.repository.js';
 import { TraceCountsRepository } from './persistence/trace-counts.repository.js';
-import { TraceExportRepository } from './persistence/trace-export.repository.js';
-import { TraceListRepository } from './persistence/trace-list.repository.js';
 import { TraceRepository } from './persistence/trace.repository.js';
 
-const traces = [
-  TraceRepository,
-  TraceListRepository,
-  RecordTrace,
-  ReadTraces,
-  TraceAccessGuard,
-  DeleteTracesOfThreads,
-  PurgeTraces,
-];
+const traces = [TraceRepository, RecordTrace, ReadTraces, TraceAccessGuard, PurgeTraces];
 
-const publishing = [
-  PublishTracesRepository,
-  PublishTraces,
-  PublishTracesJob,
-  PushTraces,
-  TraceExportRepository,
-  ExportTraces,
-];
+const publishing = [PublishTracesRepository, PublishTraces, PushTraces, ExportTraces];
 
-const analytics = [AnalyticsRepository, ReadFeedback, ReadUsage, TraceCountsRepository, DeleteCountsOfAgents];
+const analytics = [AnalyticsRepository, ReadFeedback, ReadUsage, TraceCountsRepository, DeleteTraceData];
 
 /** Traces: one of every run, kept for 90 days, listed, exported and counted. */
 @Module({

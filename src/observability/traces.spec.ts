@@ -13,7 +13,6 @@ import { RecordTrace } from './application/record-trace.js';
 import { MessageTraceNotFound, TraceNotFound } from './domain/observability.errors.js';
 import { PurgeTraces } from './jobs/purge-traces.job.js';
 import { TraceCountsRepository } from './persistence/trace-counts.repository.js';
-import { TraceListRepository } from './persistence/trace-list.repository.js';
 import { TraceRepository } from './persistence/trace.repository.js';
 import { tracesSchema } from './persistence/traces.schema.js';
 import { PURGE_BATCH, RETENTION_MS } from './limits.js';
@@ -42,7 +41,7 @@ beforeAll(async () => {
   ]);
   traces = new TraceRepository(open.database);
   record = new RecordTrace();
-  read = new ReadTraces(traces, new TraceListRepository(open.database), new ManualClock(NOW));
+  read = new ReadTraces(traces, new ManualClock(NOW));
 });
 
 afterAll(() => open.close());

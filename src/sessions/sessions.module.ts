@@ -6,7 +6,6 @@ import { JobsModule } from '../platform/jobs/index.js';
 import { RemoveUsersWhenAgentDeleted } from './application/remove-users-when-agent-deleted.js';
 import { MintSession } from './application/mint-session.js';
 import { PassTokens } from './application/pass-tokens.js';
-import { SignPass } from './application/sign-pass.js';
 import { RenewSession } from './application/renew-session.js';
 import { SessionAgentLookup } from './application/session-agent-lookup.js';
 import { SigningKeys } from './application/signing-keys.js';
@@ -17,15 +16,14 @@ import { PurgeSessions, purgeSessions } from './jobs/purge-sessions.job.js';
 import { SaltedEndUsers } from './persistence/salted-end-users.js';
 import { SessionRepository } from './persistence/session.repository.js';
 import { SigningKeyRepository } from './persistence/signing-key.repository.js';
-import { UsersOfDeletedAgents } from './persistence/users-of-deleted-agents.repository.js';
 
 /** Web sessions: with short-lived passes, a browser talks to one agent in one conversation. */
 @Module({
   imports: [AccessModule, AgentsModule, ConversationsModule, JobsModule.define(purgeSessions)],
   controllers: [SessionsController, WidgetController],
   providers: [
-    ...[SessionRepository, SaltedEndUsers, SigningKeyRepository, UsersOfDeletedAgents],
-    ...[SigningKeys, PassTokens, SignPass, VerifyPass],
+    ...[SessionRepository, SaltedEndUsers, SigningKeyRepository],
+    ...[SigningKeys, PassTokens, VerifyPass],
     ...[MintSession, RenewSession, SessionAgentLookup],
     ...[RemoveUsersWhenAgentDeleted, PurgeSessions],
   ],

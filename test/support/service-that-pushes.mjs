@@ -4,7 +4,7 @@ import { Worker } from 'bullmq';
 import { built, startExtended } from './extended-service.mjs';
 
 await built('platform/jobs/index.js');
-const { PublishTraces } = await built('observability/application/publish-traces.js');
+const { PublishTraces } = await built('observability/jobs/publish-traces.job.js');
 
 BullModule.workerClass = class extends Worker {
   constructor(name, processor, options) {

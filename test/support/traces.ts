@@ -1,4 +1,4 @@
-import { PublishTraces } from '../../src/observability/application/publish-traces.js';
+import { PublishTraces } from '../../src/observability/jobs/publish-traces.job.js';
 import { newId } from '../../src/platform/ids/index.js';
 import type { TestService } from './harness.js';
 

@@ -11,8 +11,8 @@ export interface EntryPage {
 }
 
 export interface ListEntriesQuery {
-  readonly periodId: string | undefined;
-  readonly cursor: string | undefined;
+  readonly periodId?: string | undefined;
+  readonly cursor?: string | undefined;
   readonly limit: number;
 }
 

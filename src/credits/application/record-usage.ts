@@ -6,20 +6,11 @@ import { entryRow } from '../persistence/credit-entry.repository.js';
 @Injectable()
 export class RecordUsage extends RunObserver {
   override record({ run, agent }: FinishedRun): readonly RunRecord[] {
+    const { id, agentId, threadId, createdAt, completedAt } = run;
     const { inputTokens, outputTokens, credits } = run.usage;
-    return [
-      entryRow(run.organizationId, {
-        id: run.id,
-        createdAt: run.completedAt ?? run.createdAt,
-        agentId: run.agentId,
-        threadId: run.threadId,
-        provider: agent.provider,
-        model: agent.model,
-        inputTokens,
-        outputTokens,
-        credits,
-      }),
-    ];
+    const of = { id, createdAt: completedAt ?? createdAt, agentId, threadId };
+    const used = { provider: agent.provider, model: agent.model, inputTokens, outputTokens, credits };
+    return [entryRow(run.organizationId, { ...of, ...used })];
   }
 
   override recordSuggestions({ organizationId, at, ...usage }: SuggestionUsage): readonly RunRecord[] {

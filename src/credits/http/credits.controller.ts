@@ -57,8 +57,7 @@ export class CreditsController {
     @Caller() { organizationId }: ApiKeyPrincipal,
     @Query() query: ListEntriesQuery,
   ): Promise<EntryListResponse> {
-    const { cursor, limit, periodId } = query;
-    const { entries, nextCursor } = await this.listEntries.execute(organizationId, { cursor, limit, periodId });
+    const { entries, nextCursor } = await this.listEntries.execute(organizationId, query);
     return { entries: entries.map(toEntry), nextCursor };
   }
 }
@@ -70,13 +69,7 @@ function toPeriod({ id, startsAt, endsAt, creditsUsed, creditsIncluded }: Period
 function toEntry({ id, createdAt, agentId, threadId, ...usage }: CreditEntry): EntryResponse {
   const { provider, model, inputTokens, outputTokens, credits } = usage;
   return {
-    ...{
-      id,
-      createdAt: createdAt.toISOString(),
-      assistant_id: agentId,
-      thread_id: threadId,
-      runId: threadId === null ? null : id,
-    },
-    ...{ provider, model, inputTokens, outputTokens, credits },
+    ...{ id, createdAt: createdAt.toISOString(), assistant_id: agentId, thread_id: threadId },
+    ...{ runId: threadId === null ? null : id, provider, model, inputTokens, outputTokens, credits },
   };
 }

@@ -28,20 +28,11 @@ export class CreditEntryRepository {
       ...(after ? { $or: [{ createdAt: { $lt: after.createdAt } }, { id: { $lt: after.id } }] } : {}),
     };
     const entries = await this.database.read((em) =>
-      em.find(creditEntries, where, {
-        ...{ orderBy: { createdAt: 'desc', id: 'desc' }, limit, disableIdentityMap: true },
-      }),
+      em.find(creditEntries, where, { orderBy: { createdAt: 'desc', id: 'desc' }, limit, disableIdentityMap: true }),
     );
-    return entries.map((entry) => ({
-      id: entry.id,
-      createdAt: entry.createdAt,
-      agentId: entry.agentId,
-      threadId: entry.threadId,
-      provider: entry.provider,
-      model: entry.model,
-      inputTokens: entry.inputTokens,
-      outputTokens: entry.outputTokens,
-      credits: Number(entry.credits),
+    return entries.map(({ id, createdAt, agentId, threadId, provider, model, inputTokens, outputTokens, credits }) => ({
+      ...{ id, createdAt, agentId, threadId, provider, model, inputTokens, outputTokens },
+      credits: Number(credits),
     }));
   }
 }

@@ -158,6 +158,9 @@ describe('the text of a tool', () => {
   it.each<[string, HookOutput]>([
     ['{"decision":"block"}', { decision: 'block' }],
     [' \n{"reason":"x"} ', { reason: 'x' }],
+    ['\ufeff{}', {}],
+    ['[Note] It is Monday.', { additionalContext: ['[Note] It is Monday.'] }],
+    ['  indented', { additionalContext: ['  indented'] }],
     ['It is Monday.', { additionalContext: ['It is Monday.'] }],
     ['[1] first, [2] second', { additionalContext: ['[1] first, [2] second'] }],
     ['"quoted"', { additionalContext: ['"quoted"'] }],

@@ -46,6 +46,12 @@ describe('a value that is exactly one placeholder', () => {
       '${ prompt }',
       '${.}',
       '${prompt.}',
+      '${.prompt}',
+      '${tool_input.__proto__.polluted}',
+      '${tool_input.constructor.prototype}',
+      '${tool_input.items.length}',
+      '${tool_input.items.map}',
+      '${tool_input.items.-1}',
     ],
   ])('drops its key when the field is absent: %s', (text) => {
     expect(fillPlaceholders({ kept: 1, key: text }, input)).toEqual({ kept: 1 });
@@ -62,6 +68,7 @@ describe('a text with placeholders in it', () => {
     ['plain', 'plain'],
     ['$prompt, ${}, {prompt}, ${prompt', '$prompt, ${}, {prompt}, ${prompt'],
     ['${${prompt}}', '${Hi}'],
+    ['$${prompt}', '$Hi'],
   ])('is replaced: %s', (text, expected) => {
     expect(one(text)).toEqual(expected);
   });

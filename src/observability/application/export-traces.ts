@@ -4,7 +4,7 @@ import { type CursorScope, Cursors } from '../../platform/cursors/index.js';
 import { earlier, later, requireOrder, type TimeRange } from '../domain/analytics-range.js';
 import type { Trace } from '../domain/trace.js';
 import { EXPORT_PAGE, EXPORT_PAGE_BYTES, RETENTION_MS } from '../limits.js';
-import { TraceExportRepository, type ExportPosition } from '../persistence/trace-export.repository.js';
+import { type ExportPosition, TraceRepository } from '../persistence/trace.repository.js';
 
 export interface ExportQuery {
   /** Included. Undefined, or more than 90 days ago, means 90 days ago. */
@@ -31,7 +31,7 @@ interface ExportState extends TimeRange {
 @Injectable()
 export class ExportTraces {
   constructor(
-    private readonly traces: TraceExportRepository,
+    private readonly traces: TraceRepository,
     private readonly cursors: Cursors,
     private readonly clock: Clock,
   ) {}
@@ -44,7 +44,7 @@ export class ExportTraces {
     const state = this.readState(scope, query);
     if (state.to <= state.from) return { traces: [], cursor: null };
     const bounds = { limit: EXPORT_PAGE, maxBytes: EXPORT_PAGE_BYTES };
-    const { traces, hasMore } = await this.traces.page({ organizationId, agentId, ...state, ...bounds });
+    const { traces, hasMore } = await this.traces.exportPage({ organizationId, agentId, ...state, ...bounds });
     const last = traces.at(-1);
     return { traces, cursor: hasMore && last ? this.issueCursor(scope, state, last) : null };
   }

@@ -4,7 +4,6 @@ import { requireOrder } from '../domain/analytics-range.js';
 import { MessageTraceNotFound, TraceNotFound } from '../domain/observability.errors.js';
 import type { Trace, TraceSummary } from '../domain/trace.js';
 import { RETENTION_MS } from '../limits.js';
-import { TraceListRepository } from '../persistence/trace-list.repository.js';
 import { type TraceKey, TraceRepository } from '../persistence/trace.repository.js';
 
 export interface TraceQuery {
@@ -28,7 +27,6 @@ export interface TracePage {
 export class ReadTraces {
   constructor(
     private readonly traces: TraceRepository,
-    private readonly listed: TraceListRepository,
     private readonly clock: Clock,
   ) {}
 
@@ -50,10 +48,10 @@ export class ReadTraces {
     // The database does not support years as far away as a query may name, so it gets only the clamped range.
     if (filter.to <= filter.from) return { traces: [], totalItems: 0 };
     const offset = (query.page - 1) * query.limit;
-    const { count: totalItems, before, skipped } = await this.listed.count(filter, offset);
+    const { count: totalItems, before, skipped } = await this.traces.count(filter, offset);
     if (offset >= totalItems) return { traces: [], totalItems };
     const remaining = { ...filter, to: before ?? filter.to };
-    return { traces: await this.listed.summaries(remaining, offset - skipped, query.limit), totalItems };
+    return { traces: await this.traces.summaries(remaining, offset - skipped, query.limit), totalItems };
   }
 
   /** @throws TraceNotFound */

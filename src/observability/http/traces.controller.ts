@@ -7,15 +7,16 @@ import { DomainError } from '../../platform/errors/index.js';
 import { ApiErrors, UuidParam } from '../../platform/http/index.js';
 import { ExportTraces } from '../application/export-traces.js';
 import { ReadTraces } from '../application/read-traces.js';
-import type { Trace } from '../domain/trace.js';
+import type { Trace, TraceSummary } from '../domain/trace.js';
 import { TraceAccessGuard } from './trace-access.guard.js';
-import { detailView, exportView, summaryView } from './trace-view.js';
 import {
+  type ExportedTraceResponse,
   ExportTracesQuery,
   ListTracesQuery,
   TraceDetailResponse,
   TraceExportResponse,
   TraceListResponse,
+  type TraceSummaryResponse,
 } from './traces.dto.js';
 
 /** Unlike the refusals of other budgets, this one has no code. */
@@ -132,6 +133,24 @@ export class TracesController {
       trace.messageId === null ? {} : this.reactions.of(organizationId, trace.messageId),
       hasSessionStartHooks ? this.sessionStarts.of(organizationId, trace.threadId) : undefined,
     ]);
-    return detailView(trace, reactions, sessionStart);
+    // Organizations without the feature have no such field.
+    return {
+      ...wholeView(trace),
+      reactions,
+      ...(sessionStart === undefined ? {} : { sessionStartHook: sessionStart }),
+    };
   }
+}
+
+function summaryView(trace: TraceSummary): TraceSummaryResponse {
+  return { ...trace, startedAt: trace.startedAt.toISOString() };
+}
+
+function exportView(trace: Trace): ExportedTraceResponse {
+  const { threadId: _threadId, ...exported } = wholeView(trace);
+  return exported;
+}
+
+function wholeView({ userContext, ...trace }: Trace): Omit<TraceDetailResponse, 'reactions' | 'sessionStartHook'> {
+  return { ...trace, startedAt: trace.startedAt.toISOString(), ...(userContext === null ? {} : { userContext }) };
 }

@@ -92,10 +92,9 @@ export class PushTraces extends WorkerHost {
 
 /** Loads the libraries for the first push, so that they do not slow the start of the process. */
 async function loadExporting(otlp: OtlpBackend, clock: Clock, logger: Logger) {
-  const [{ OtlpExporter, ExportFailed }, { traceSpans }, { requestParts }] = await Promise.all([
+  const [{ OtlpExporter, ExportFailed, requestParts }, { traceSpans }] = await Promise.all([
     import('../otlp/otlp-exporter.js'),
     import('../otlp/trace-spans.js'),
-    import('../otlp/request-parts.js'),
   ]);
   return { exporter: new OtlpExporter(otlp, clock, logger), ExportFailed, traceSpans, requestParts };
 }

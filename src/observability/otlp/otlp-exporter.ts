@@ -5,7 +5,9 @@ import type { ReadableSpan } from '@opentelemetry/sdk-trace';
 import { ATTR_SERVICE_NAME, ATTR_SERVICE_VERSION } from '@opentelemetry/semantic-conventions';
 import { type Clock, untilAborted } from '../../platform/clock/index.js';
 import type { OtlpBackend } from '../../platform/config/index.js';
+import { inBatches } from '../../platform/database/index.js';
 import type { Logger } from '../../platform/telemetry/index.js';
+import { PUSH_REQUEST_BYTES } from '../limits.js';
 import type { TraceSpan } from './trace-spans.js';
 
 const SCOPE = { name: 'agent-service', version: '1.0.0' };
@@ -14,6 +16,10 @@ const PARTIAL_SUCCESS = 'Received Partial Success';
 /** Values of enumerations in internal packages of the exporter. Every OTLP server accepts gzip. */
 const GZIP: unknown = 'gzip';
 const SUCCESS = 0;
+
+/** Encoded size of a span's ids, times and status. */
+const SPAN_BYTES = 200;
+const ATTRIBUTE_BYTES = 12;
 
 type ExporterConfig = NonNullable<ConstructorParameters<typeof OTLPTraceExporter>[0]>;
 
@@ -143,4 +149,20 @@ function logRejected(logger: Logger, details: string): void {
     { rejectedSpans },
     'The OpenTelemetry backend accepted a request and refused some of its spans; they are not sent again',
   );
+}
+
+/** Splits the spans into parts that each fit into one request. */
+export function requestParts(spans: readonly TraceSpan[], limit = PUSH_REQUEST_BYTES): (readonly TraceSpan[])[] {
+  return [...inBatches(spans, bytesOf, limit)];
+}
+
+/** At least the size of the span in a request, before compression. */
+export function bytesOf({ name, status, attributes }: TraceSpan): number {
+  const texts = [
+    name,
+    status.message ?? '',
+    ...Object.entries(attributes).flatMap(([key, value]) => [key, String(value)]),
+  ];
+  const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+  return bytes + SPAN_BYTES + ATTRIBUTE_BYTES * Object.keys(attributes).length;
 }

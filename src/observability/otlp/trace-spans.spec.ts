@@ -3,7 +3,7 @@ import { SpanKind, SpanStatusCode } from '@opentelemetry/api';
 import { newId } from '../../platform/ids/index.js';
 import type { PushedTrace, TraceStep } from '../domain/trace.js';
 import { PUSHED_CONTENT_BYTES } from '../limits.js';
-import { bytesOf, requestParts } from './request-parts.js';
+import { bytesOf, requestParts } from './otlp-exporter.js';
 import { traceSpans, type TraceSpan } from './trace-spans.js';
 
 const START = new Date('2026-11-01T12:00:00.123Z');

@@ -3,7 +3,6 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Attributes, type HrTime, SpanKind, type SpanStatus, SpanStatusCode } from '@opentelemetry/api';
 import { apiOf, PROVIDER_TYPES, type ProviderType } from '../../models/index.js';
 import type { PushedTrace, Trace, TraceStep } from '../domain/trace.js';
-import { ATTRIBUTE, ERROR_TYPE, OPERATION } from './conventions.js';
 import {
   contentText,
   fieldsOf,
@@ -46,7 +45,8 @@ const TYPES: ReadonlySet<string> = new Set(PROVIDER_TYPES);
 
 /**
  * A run and its steps as spans of OpenTelemetry's GenAI conventions: first the run, then the steps as its children. The run is a child
- * of the span that its request named. The same trace always makes the same spans and ids.
+ * of the span that its request named. The same trace always makes the same spans and ids. Attributes that the conventions do not
+ * define are named `agent_service.*`.
  * @param captureContent false to leave out all content of users, models, tools, pages and hooks
  */
 export function traceSpans(trace: PushedTrace, captureContent: boolean): TraceSpan[] {
@@ -63,8 +63,8 @@ export function traceSpans(trace: PushedTrace, captureContent: boolean): TraceSp
         ...times(Date.parse(step.startedAt), step.latencyMs),
         status: status(step.error !== null, captureContent ? step.error : null),
         attributes: present({
-          [ATTRIBUTE.stepType]: step.type,
-          [ATTRIBUTE.errorType]: step.error === null ? null : errorType,
+          'agent_service.step.type': step.type,
+          'error.type': step.error === null ? null : errorType,
           ...facts,
           ...(captureContent ? contents() : {}),
         }),
@@ -77,7 +77,7 @@ function runSpan(trace: PushedTrace, traceId: string, captureContent: boolean): 
   const failed = trace.status === 'failed' || trace.status === 'timed_out';
   return {
     ...{ runId: trace.id, traceId, spanId: spanIdOf(trace.id), parentSpanId: trace.callerSpan?.spanId },
-    name: `${OPERATION.invokeAgent} ${trace.agentName}`,
+    name: `invoke_agent ${trace.agentName}`,
     // CLIENT would mean that the agent runs in another process.
     kind: SpanKind.INTERNAL,
     ...times(trace.startedAt.getTime(), trace.latencyMs),
@@ -88,29 +88,29 @@ function runSpan(trace: PushedTrace, traceId: string, captureContent: boolean): 
 
 function runFacts(trace: PushedTrace, failed: boolean): Facts {
   return {
-    [ATTRIBUTE.operation]: OPERATION.invokeAgent,
-    [ATTRIBUTE.provider]: providerName(trace),
-    [ATTRIBUTE.model]: trace.model,
-    [ATTRIBUTE.agentId]: trace.agentId,
-    [ATTRIBUTE.agentName]: trace.agentName,
-    [ATTRIBUTE.conversationId]: trace.threadId,
-    [ATTRIBUTE.inputTokens]: trace.usage.inputTokens,
-    [ATTRIBUTE.outputTokens]: trace.usage.outputTokens,
-    [ATTRIBUTE.organizationId]: trace.organizationId,
-    [ATTRIBUTE.messageId]: trace.messageId,
-    [ATTRIBUTE.channel]: trace.channel,
-    [ATTRIBUTE.runStatus]: trace.status,
-    [ATTRIBUTE.credits]: trace.usage.credits,
-    [ATTRIBUTE.timeToFirstToken]: trace.timeToFirstTokenMs,
-    [ATTRIBUTE.errorType]: failed ? (trace.error?.code ?? trace.status) : null,
+    'gen_ai.operation.name': 'invoke_agent',
+    'gen_ai.provider.name': providerName(trace),
+    'gen_ai.request.model': trace.model,
+    'gen_ai.agent.id': trace.agentId,
+    'gen_ai.agent.name': trace.agentName,
+    'gen_ai.conversation.id': trace.threadId,
+    'gen_ai.usage.input_tokens': trace.usage.inputTokens,
+    'gen_ai.usage.output_tokens': trace.usage.outputTokens,
+    'agent_service.organization.id': trace.organizationId,
+    'agent_service.message.id': trace.messageId,
+    'agent_service.channel': trace.channel,
+    'agent_service.run.status': trace.status,
+    'agent_service.run.credits': trace.usage.credits,
+    'agent_service.run.time_to_first_token_ms': trace.timeToFirstTokenMs,
+    'error.type': failed ? (trace.error?.code ?? trace.status) : null,
   };
 }
 
 function runContents({ input, output, userContext }: Trace): Facts {
   return {
-    [ATTRIBUTE.inputMessages]: inputMessages(input),
-    [ATTRIBUTE.outputMessages]: output === '' ? null : outputMessages(output, [], 'unknown'),
-    [ATTRIBUTE.userContext]: userContext && contentText(userContext),
+    'gen_ai.input.messages': inputMessages(input),
+    'gen_ai.output.messages': output === '' ? null : outputMessages(output, [], 'unknown'),
+    'agent_service.user_context': userContext && contentText(userContext),
   };
 }
 
@@ -141,23 +141,23 @@ function modelStep(
   // The trace does not record whether a response without calls was complete.
   const finishReason = error === null && toolCalls.length > 0 ? 'tool_call' : undefined;
   return {
-    name: `${OPERATION.chat} ${name}`,
+    name: `chat ${name}`,
     kind: SpanKind.CLIENT,
-    errorType: ERROR_TYPE.other,
+    errorType: '_OTHER',
     facts: {
-      [ATTRIBUTE.operation]: OPERATION.chat,
-      [ATTRIBUTE.provider]: providerName(trace),
-      [ATTRIBUTE.model]: name,
-      [ATTRIBUTE.conversationId]: trace.threadId,
-      [ATTRIBUTE.responseId]: response?.id,
-      [ATTRIBUTE.responseModel]: response?.model,
-      [ATTRIBUTE.inputTokens]: usage?.inputTokens,
-      [ATTRIBUTE.outputTokens]: usage?.outputTokens,
-      [ATTRIBUTE.finishReasons]: finishReason && [finishReason],
+      'gen_ai.operation.name': 'chat',
+      'gen_ai.provider.name': providerName(trace),
+      'gen_ai.request.model': name,
+      'gen_ai.conversation.id': trace.threadId,
+      'gen_ai.response.id': response?.id,
+      'gen_ai.response.model': response?.model,
+      'gen_ai.usage.input_tokens': usage?.inputTokens,
+      'gen_ai.usage.output_tokens': usage?.outputTokens,
+      'gen_ai.response.finish_reasons': finishReason && [finishReason],
     },
     contents: () => ({
-      [ATTRIBUTE.inputMessages]: inputMessages(fieldsOf(input)['last'] ?? input),
-      [ATTRIBUTE.outputMessages]: outputMessages(
+      'gen_ai.input.messages': inputMessages(fieldsOf(input)['last'] ?? input),
+      'gen_ai.output.messages': outputMessages(
         fieldsOf(output)['text'] ?? output,
         toolCalls,
         finishReason ?? 'unknown',
@@ -171,21 +171,21 @@ function toolStep(
   type: 'tool' | 'retrieval' | 'memory',
   calls: PendingCalls,
 ): StepFacts {
-  const operation = type === 'retrieval' ? OPERATION.retrieval : OPERATION.executeTool;
+  const operation = type === 'retrieval' ? 'retrieval' : 'execute_tool';
   return {
     name: `${type === 'memory' ? type : operation} ${name}`,
     kind: SpanKind.INTERNAL,
-    errorType: ERROR_TYPE.tool,
+    errorType: 'tool_error',
     facts: {
-      [ATTRIBUTE.operation]: operation,
-      [ATTRIBUTE.toolName]: name,
-      [ATTRIBUTE.toolCallId]: calls.take(name, input),
-      [ATTRIBUTE.memoryOperation]: type === 'memory' ? name : null,
+      'gen_ai.operation.name': operation,
+      'gen_ai.tool.name': name,
+      'gen_ai.tool.call.id': calls.take(name, input),
+      'agent_service.memory.operation': type === 'memory' ? name : null,
     },
     contents: () => ({
-      [ATTRIBUTE.query]: type === 'retrieval' ? textOf(fieldsOf(input)['query']) : null,
-      [ATTRIBUTE.toolArguments]: contentText(input),
-      [ATTRIBUTE.toolResult]: contentText(output),
+      'gen_ai.retrieval.query.text': type === 'retrieval' ? textOf(fieldsOf(input)['query']) : null,
+      'gen_ai.tool.call.arguments': contentText(input),
+      'gen_ai.tool.call.result': contentText(output),
     }),
   };
 }
@@ -194,9 +194,9 @@ function recallStep({ name, output }: TraceStep): StepFacts {
   return {
     name: `memory ${name}`,
     kind: SpanKind.INTERNAL,
-    errorType: ERROR_TYPE.other,
-    facts: { [ATTRIBUTE.memoryOperation]: name },
-    contents: () => ({ [ATTRIBUTE.memoryRecalled]: contentText(output) }),
+    errorType: '_OTHER',
+    facts: { 'agent_service.memory.operation': name },
+    contents: () => ({ 'agent_service.memory.recalled': contentText(output) }),
   };
 }
 
@@ -208,16 +208,19 @@ function hookStep({ name, input, output }: TraceStep): StepFacts {
   return {
     name: `hook ${name}`,
     kind: type === 'http' ? SpanKind.CLIENT : SpanKind.INTERNAL,
-    errorType: ERROR_TYPE.other,
+    errorType: '_OTHER',
     facts: {
-      [ATTRIBUTE.hookEvent]: name,
-      [ATTRIBUTE.hookType]: textOf(type),
-      [ATTRIBUTE.serverAddress]: type === 'http' ? hostOf(url) : null,
-      [ATTRIBUTE.hookServer]: isCall ? textOf(server) : null,
-      [ATTRIBUTE.hookTool]: isCall ? textOf(tool) : null,
-      [ATTRIBUTE.hookOutcome]: textOf(outcome ?? status),
+      'agent_service.hook.event': name,
+      'agent_service.hook.type': textOf(type),
+      'server.address': type === 'http' ? hostOf(url) : null,
+      'agent_service.hook.server': isCall ? textOf(server) : null,
+      'agent_service.hook.tool': isCall ? textOf(tool) : null,
+      'agent_service.hook.outcome': textOf(outcome ?? status),
     },
-    contents: () => ({ [ATTRIBUTE.hookInput]: contentText(input), [ATTRIBUTE.hookOutput]: contentText(output) }),
+    contents: () => ({
+      'agent_service.hook.input': contentText(input),
+      'agent_service.hook.output': contentText(output),
+    }),
   };
 }
 

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Database, type Statement } from '../../platform/database/index.js';
 import type { TimeRange } from '../domain/analytics-range.js';
 import { type BucketWidth, Usage, type UsageFacts, type UsageHistograms, type UsageSummary } from '../domain/usage.js';
-import { readHistograms, toUsageSummary, type UsageColumns } from './usage-rows.js';
+import { readHistograms, toUsageSummary, type UsageColumns } from './publish-traces.repository.js';
 import { USAGE_OF_RANGE } from './publish-traces.sql.js';
 import { COUNT_REPLIES, COUNT_USERS, type RANGE, withWhole } from './trace-counts.sql.js';
 

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Transaction } from '../../platform/database/index.js';
-import { type BucketWidth, Usage, type UsageFacts } from '../domain/usage.js';
-import { readHistograms, type UsageWithHistograms, toUsageSummary } from './usage-rows.js';
+import { type BucketWidth, Usage, type UsageFacts, type UsageHistograms, type UsageSummary } from '../domain/usage.js';
 import {
   ADD_TRACE_COUNTS,
   ADD_USERS,
@@ -12,6 +11,7 @@ import {
   TAKE_USAGE_WITHOUT_TRACE,
   TRACES_TO_PUBLISH,
 } from './publish-traces.sql.js';
+import { DURATIONS, FIRST_TOKENS } from './traces.schema.js';
 
 export interface TraceToPublish {
   readonly id: string;
@@ -40,6 +40,20 @@ interface Bucket {
   readonly start: number;
   readonly usage: Usage;
 }
+
+/** A row of `USAGE_COLUMNS`: the stored usage of an agent in one bucket of time. */
+export interface UsageColumns extends Omit<UsageSummary, 'duration' | 'firstToken'> {
+  readonly agentId: string;
+  readonly width: BucketWidth;
+  /** In milliseconds since 1970. */
+  readonly start: number;
+  readonly durationP50: number | null;
+  readonly durationP95: number | null;
+  readonly firstTokenP50: number | null;
+  readonly firstTokenP95: number | null;
+}
+
+type UsageWithHistograms = UsageColumns & { readonly [Name in keyof UsageHistograms]: unknown };
 
 @Injectable()
 export class PublishTracesRepository {
@@ -158,4 +172,18 @@ function keyOf(agentId: string, width: BucketWidth, start: number): string {
 
 function isoOf(milliseconds: number): string {
   return new Date(milliseconds).toISOString();
+}
+
+export function readHistograms({
+  durations,
+  firstTokens,
+}: { readonly [Name in keyof UsageHistograms]: unknown }): UsageHistograms {
+  return { durations: DURATIONS.read(durations), firstTokens: FIRST_TOKENS.read(firstTokens) };
+}
+
+export function toUsageSummary(row: UsageColumns): UsageSummary {
+  const { runs, failed, inputTokens, outputTokens, creditUnits } = row;
+  const duration = { p50: row.durationP50, p95: row.durationP95 };
+  const firstToken = { p50: row.firstTokenP50, p95: row.firstTokenP95 };
+  return { runs, failed, inputTokens, outputTokens, creditUnits, duration, firstToken };
 }

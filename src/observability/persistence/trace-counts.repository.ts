@@ -6,7 +6,7 @@ import {
   DELETE_COUNTS_OF_AGENT,
   DELETED_AGENTS_WITH_COUNTS,
   MERGE_COUNTS,
-} from './remove-counts.sql.js';
+} from './trace-counts.sql.js';
 import { LOCK_PUBLISHING } from './publish-traces.sql.js';
 
 /** What is counted of the traces of all organizations: kept as long as they are, and removed with the agent. */

@@ -5,13 +5,12 @@ import { Clock } from '../../platform/clock/index.js';
 import { Settings } from '../../platform/config/index.js';
 import { DomainError, ValidationFailed } from '../../platform/errors/index.js';
 import { newId } from '../../platform/ids/index.js';
-import { looksLikeEmail } from '../domain/end-user.js';
 import { digestResumeToken, newResumeToken } from '../domain/resume-token.js';
-import { type Session, wholeSecondAfter } from '../domain/session.js';
+import { looksLikeEmail, type Session, wholeSecondAfter } from '../domain/session.js';
 import { SessionAgentNotFound, SessionThreadNotFound } from '../domain/sessions.errors.js';
 import { SaltedEndUsers } from '../persistence/salted-end-users.js';
 import { SessionRepository } from '../persistence/session.repository.js';
-import { type SessionCredentials, SignPass, timedToken } from './sign-pass.js';
+import { PassTokens, type SessionCredentials, type TimedToken, timedToken } from './pass-tokens.js';
 
 export interface MintCommand {
   readonly agentId: string;
@@ -29,7 +28,7 @@ export class MintSession {
     private readonly users: UserKeys,
     private readonly saltedEndUsers: SaltedEndUsers,
     private readonly sessions: SessionRepository,
-    private readonly signPass: SignPass,
+    private readonly passes: PassTokens,
     private readonly settings: Settings,
     private readonly clock: Clock,
   ) {}
@@ -38,7 +37,7 @@ export class MintSession {
   async execute(
     caller: ApiKeyPrincipal,
     { agentId, endUser, threadId: requested }: MintCommand,
-  ): Promise<SessionCredentials> {
+  ): Promise<SessionCredentials & { readonly resumeToken: TimedToken }> {
     const { organizationId, keyId: apiKeyId } = caller;
     if (endUser !== undefined && looksLikeEmail(endUser)) {
       throw new ValidationFailed('body/endUser must be an id of the user that stays the same, never an e-mail address');
@@ -57,7 +56,7 @@ export class MintSession {
     const session: Session = { ...ids, userKey, createdAt, expiresAt };
     const token = newResumeToken();
     await this.sessions.add(organizationId, session, { tokenDigest: digestResumeToken(token), ...salted });
-    const pass = await this.signPass.execute(session);
+    const pass = await this.passes.issue(session);
     if (!pass) throw new Error('A session ended while it was being minted');
     return { session, pass, resumeToken: timedToken(token, expiresAt, createdAt) };
   }

@@ -3,7 +3,8 @@ import { errors, jwtVerify, SignJWT } from 'jose';
 import { z } from 'zod';
 import { PassExpired, PassInvalid } from '../../access/index.js';
 import { Clock } from '../../platform/clock/index.js';
-import type { Session } from '../domain/session.js';
+import { Settings } from '../../platform/config/index.js';
+import { passEnd, secondsUntil, type Session } from '../domain/session.js';
 import { ALGORITHM, SigningKeys } from './signing-keys.js';
 
 /** A constant and not the service's address, so that passes stay valid when the address changes. */
@@ -21,13 +22,33 @@ export interface PassClaims {
   readonly threadId: string;
 }
 
+/** A secret with its expiry, as responses show it. */
+export interface TimedToken {
+  readonly token: string;
+  readonly expiresAt: Date;
+  readonly expiresInSeconds: number;
+}
+
+export interface SessionCredentials {
+  readonly session: Session;
+  readonly pass: TimedToken;
+}
+
 /** Signs and verifies passes. */
 @Injectable()
 export class PassTokens {
   constructor(
     private readonly keys: SigningKeys,
+    private readonly settings: Settings,
     private readonly clock: Clock,
   ) {}
+
+  /** @returns null if the session has ended or has less than a second left */
+  async issue(session: Session): Promise<TimedToken | null> {
+    const now = this.clock.now();
+    const end = passEnd(session, now, this.settings.sessions.passSeconds);
+    return end && timedToken(await this.sign(session, end), end, now);
+  }
 
   async sign({ id, organizationId, agentId, threadId }: Session, expiresAt: Date): Promise<string> {
     const { kid, key } = await this.keys.current();
@@ -66,6 +87,10 @@ export class PassTokens {
     if (!key) throw new PassInvalid();
     return key;
   }
+}
+
+export function timedToken(token: string, expiresAt: Date, now: Date): TimedToken {
+  return { token, expiresAt, expiresInSeconds: secondsUntil(expiresAt, now) };
 }
 
 /** The last character of a signature has unused bits: a token that sets them would be a second valid text of the same pass. */

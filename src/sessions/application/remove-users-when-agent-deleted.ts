@@ -1,7 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { type AgentDataHolder, AgentDataHolders, type DeletedAgent } from '../../agents/index.js';
 import { PURGE_BATCH } from '../limits.js';
-import { UsersOfDeletedAgents } from '../persistence/users-of-deleted-agents.repository.js';
+import { SessionRepository } from '../persistence/session.repository.js';
 
 /**
  * Removes users from the sessions of deleted agents. The sessions themselves stay until they expire, so that the answer to a resume
@@ -10,7 +10,7 @@ import { UsersOfDeletedAgents } from '../persistence/users-of-deleted-agents.rep
 @Injectable()
 export class RemoveUsersWhenAgentDeleted implements AgentDataHolder, OnModuleInit {
   constructor(
-    private readonly users: UsersOfDeletedAgents,
+    private readonly sessions: SessionRepository,
     private readonly holders: AgentDataHolders,
   ) {}
 
@@ -19,11 +19,11 @@ export class RemoveUsersWhenAgentDeleted implements AgentDataHolder, OnModuleIni
   }
 
   leftBehind(): Promise<readonly DeletedAgent[]> {
-    return this.users.deletedAgents();
+    return this.sessions.deletedAgentsWithUsers();
   }
 
   async remove(agent: DeletedAgent, signal: AbortSignal): Promise<void> {
     do signal.throwIfAborted();
-    while (await this.users.removeSome(agent, PURGE_BATCH));
+    while (await this.sessions.removeSomeUsers(agent, PURGE_BATCH));
   }
 }

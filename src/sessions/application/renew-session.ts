@@ -14,7 +14,7 @@ import {
   SessionThreadNotFound,
 } from '../domain/sessions.errors.js';
 import { SessionRepository } from '../persistence/session.repository.js';
-import { type SessionCredentials, SignPass } from './sign-pass.js';
+import { PassTokens, type SessionCredentials } from './pass-tokens.js';
 
 export interface RenewCommand {
   readonly resumeToken: string;
@@ -30,7 +30,7 @@ export class RenewSession {
     private readonly apiKeys: UsableApiKeys,
     private readonly conversations: WidgetConversations,
     private readonly users: UserKeys,
-    private readonly signPass: SignPass,
+    private readonly passes: PassTokens,
     private readonly clock: Clock,
   ) {}
 
@@ -48,7 +48,7 @@ export class RenewSession {
     const agentOfThread = await this.conversations.agentOf(session.organizationId, session.threadId);
     if (agentOfThread !== session.agentId) throw new SessionThreadNotFound();
     if (!(await this.sessions.countRenewal(session.organizationId, session.id))) throw new SessionRenewalsUsed();
-    const pass = await this.signPass.execute(session);
+    const pass = await this.passes.issue(session);
     if (!pass) throw new ResumeTokenExpired();
     return { session, pass };
   }

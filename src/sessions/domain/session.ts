@@ -16,6 +16,12 @@ export interface Session {
   readonly expiresAt: Date;
 }
 
+/** An e-mail address may change and is personal data, so it is refused as `endUser`. */
+export function looksLikeEmail(text: string): boolean {
+  const at = text.indexOf('@');
+  return at > 0 && at === text.lastIndexOf('@') && /^[^\s@]+\.[^\s@.]+$/.test(text.slice(at + 1)) && !/\s/.test(text);
+}
+
 /** The first whole second that is at least `seconds` away. */
 export function wholeSecondAfter(now: Date, seconds: number): Date {
   return new Date((Math.ceil(now.getTime() / 1000) + seconds) * 1000);

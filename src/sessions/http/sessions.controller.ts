@@ -43,10 +43,9 @@ export class SessionsController {
     @Body() { endUser, thread_id: threadId }: MintSessionBody,
     @Resource(SESSION_AGENT) agent: CurrentAgent,
   ): Promise<MintedSessionResponse> {
-    const credentials = await this.mintSession.execute(caller, { agentId: agent.id, endUser, threadId });
-    if (!credentials.resumeToken) throw new Error('A session was minted without a resume token');
-    const { session, pass } = toRefreshedSession(credentials);
-    return { session, pass, resumeToken: toTimedToken(credentials.resumeToken) };
+    const minted = await this.mintSession.execute(caller, { agentId: agent.id, endUser, threadId });
+    const { session, pass } = toRefreshedSession(minted);
+    return { session, pass, resumeToken: toTimedToken(minted.resumeToken) };
   }
 
   @Post('refresh')

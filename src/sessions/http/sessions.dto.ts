@@ -1,6 +1,6 @@
 import { MAX_USER_ID } from '../../conversations/index.js';
 import { IntegerField, ObjectField, StringField, TimestampField, UuidField } from '../../platform/http/index.js';
-import type { TimedToken, SessionCredentials } from '../application/sign-pass.js';
+import type { TimedToken, SessionCredentials } from '../application/pass-tokens.js';
 
 const END_USER =
   'Your own id of the visitor, the same each time; never an e-mail address. Only a keyed digest of it is stored (HMAC, with a key of your organization). It binds the resume ' +

@@ -1,10 +1,32 @@
+import { createHash } from 'node:crypto';
+import { promisify } from 'node:util';
+import { brotliCompress, gzip } from 'node:zlib';
 import { negotiate } from '@fastify/accept-negotiator';
 import { Controller, Get, Param, Req, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DomainError } from '../../platform/errors/index.js';
+import { builtFile } from '../../platform/files/index.js';
 import { PublicRoute } from '../../platform/http/index.js';
-import { ENCODINGS, type Encoding, widgetFile, widgetScript } from './widget-file.js';
+
+/** In the order of preference. */
+const ENCODINGS = ['br', 'gzip', 'identity'] as const;
+type Encoding = (typeof ENCODINGS)[number];
+
+/** The browser widget that the build made. */
+interface WidgetFile {
+  readonly script: Buffer;
+  /** The version of the widget's package, which is part of the immutable file's name. */
+  readonly version: string;
+  /** Weak, because it is the same for all encodings of the file. */
+  readonly etag: string;
+}
+
+const FILE = 'widget/agent-chat.js';
+const BANNER = /^\/\* agent-chat (\d+\.\d+\.\d+[\w.-]*) \*\//;
+
+let read: WidgetFile | undefined;
+const encoded = new Map<Encoding, Promise<Buffer>>();
 
 /** Pages that name no version get a new one within five minutes. */
 const SHORT = 'public, max-age=300, must-revalidate';
@@ -67,4 +89,39 @@ function negotiateEncoding(accepted: string | string[] | undefined): Encoding {
 /** The header may list several tags. */
 function matchesEtag(header: string | undefined, etag: string): boolean {
   return header?.split(',').some((tag) => tag.trim() === etag || tag.trim() === '*') ?? false;
+}
+
+/** @throws Error when it has not been built */
+function widgetFile(): WidgetFile {
+  if (!read) {
+    const script = builtFile(FILE);
+    const version = BANNER.exec(script)?.[1];
+    if (version === undefined) throw new Error(`${FILE} does not start with its version`);
+    const etag = `W/"${createHash('sha256').update(script).digest('base64url')}"`;
+    read = { script: Buffer.from(script), version, etag };
+  }
+  return read;
+}
+
+/** Compresses once per process and encoding, outside of the event loop. */
+function widgetScript(encoding: Encoding): Promise<Buffer> {
+  let script = encoded.get(encoding);
+  if (!script) {
+    script = compress(widgetFile().script, encoding);
+    encoded.set(encoding, script);
+  }
+  return script;
+}
+
+function compress(script: Buffer, encoding: Encoding): Promise<Buffer> {
+  switch (encoding) {
+    case 'br':
+      return promisify(brotliCompress)(script);
+    case 'gzip':
+      return promisify(gzip)(script, { level: 9 });
+    case 'identity':
+      return Promise.resolve(script);
+    default:
+      return encoding satisfies never;
+  }
 }

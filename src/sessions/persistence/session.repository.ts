@@ -1,9 +1,17 @@
 import { Injectable } from '@nestjs/common';
+import type { DeletedAgent } from '../../agents/index.js';
 import { Database } from '../../platform/database/index.js';
 import { MAX_RENEWALS, type Session } from '../domain/session.js';
 import type { SaltedEndUser } from './salted-end-users.js';
-import { sessions, type StoredSession } from './sessions.schema.js';
-import { COUNT_RENEWAL, FIND_SESSION_FACTS, REMOVE_EXPIRED, type SessionFactsRow } from './sessions.sql.js';
+import { sessions } from './sessions.schema.js';
+import {
+  COUNT_RENEWAL,
+  DELETED_AGENTS,
+  FIND_SESSION_FACTS,
+  REMOVE_EXPIRED,
+  REMOVE_USERS_OF_DELETED_AGENT,
+  type SessionFactsRow,
+} from './sessions.sql.js';
 
 /** The facts of a session that a request with a pass needs. They never change. */
 export interface SessionFacts {
@@ -25,7 +33,9 @@ export class SessionRepository {
 
   async findByToken(organizationId: string, tokenDigest: string): Promise<Session | null> {
     const stored = await this.database.read((em) => em.findOne(sessions, { organizationId, tokenDigest }));
-    return stored && toSession(stored);
+    if (!stored) return null;
+    const { id, agentId, threadId, apiKeyId, userKey, createdAt, expiresAt } = stored;
+    return { id, organizationId, agentId, threadId, apiKeyId, userKey, createdAt, expiresAt };
   }
 
   /** Hot path: this process may not have cached the session of a message from a widget. */
@@ -43,17 +53,15 @@ export class SessionRepository {
   async removeSomeExpired(expiredBefore: Date, limit: number): Promise<boolean> {
     return (await REMOVE_EXPIRED.run(this.database, { expiredBefore, limit })).length === limit;
   }
-}
 
-function toSession({
-  id,
-  organizationId,
-  agentId,
-  threadId,
-  apiKeyId,
-  userKey,
-  createdAt,
-  expiresAt,
-}: StoredSession): Session {
-  return { id, organizationId, agentId, threadId, apiKeyId, userKey, createdAt, expiresAt };
+  /** Deleted agents of all organizations that have sessions with a user. */
+  deletedAgentsWithUsers(): Promise<DeletedAgent[]> {
+    return DELETED_AGENTS.run<DeletedAgent>(this.database, {});
+  }
+
+  /** @returns whether there may be more */
+  async removeSomeUsers({ organizationId, agentId }: DeletedAgent, limit: number): Promise<boolean> {
+    const changed = await REMOVE_USERS_OF_DELETED_AGENT.run(this.database, { organizationId, agentId, limit });
+    return changed.length === limit;
+  }
 }

@@ -22,7 +22,6 @@ export const sessions = defineEntity({
     renewals: p.integer(),
   },
 });
-export type StoredSession = InferEntity<typeof sessions>;
 
 /** The public half of a key that signs passes. The private key is in the vault. */
 export const signingKeys = defineEntity({

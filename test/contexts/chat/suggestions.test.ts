@@ -8,7 +8,7 @@ import {
   type SuggestionRequest,
   type SuggestionUsage,
 } from '../../../src/conversations/index.js';
-import { PublishTraces } from '../../../src/observability/application/publish-traces.js';
+import { PublishTraces } from '../../../src/observability/jobs/publish-traces.job.js';
 import { type Answer, startService, useService, until } from '../../support/harness.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { AGENT_WIRES } from '../../support/provider-wire.js';

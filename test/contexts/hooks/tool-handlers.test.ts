@@ -58,15 +58,7 @@ async function hookSteps(talk: Talk): Promise<readonly object[]> {
 }
 
 describe('the input of a tool handler', () => {
-  const INPUT = {
-    path: '/tmp',
-    list: [{ name: 'a' }, { name: 'b' }],
-    flag: false,
-    count: 5,
-    none: null,
-    empty: '',
-    at: { x: { y: 1 } },
-  };
+  const INPUT = { path: '/tmp', list: [{ name: 'a' }, { name: 'b' }], count: 5, none: null, at: { x: { y: 1 } } };
 
   /** What the tool receives when its handler has this input. */
   async function received(input: object): Promise<unknown> {
@@ -78,101 +70,23 @@ describe('the input of a tool handler', () => {
     return guards.streamableHttp.calls[0]?.input;
   }
 
-  it('keeps the type of a field that is the whole value, at dot paths and array positions', async () => {
-    const deep = {
-      object: '${tool_input}',
-      array: '${tool_input.list}',
-      item: '${tool_input.list.1}',
-      name: '${tool_input.list.1.name}',
-      number: '${tool_input.count}',
-      boolean: '${tool_input.flag}',
-      null: '${tool_input.none}',
-      empty: '${tool_input.empty}',
-      inner: '${tool_input.at.x.y}',
-      plan: '${user_context.plan}',
-      tool: '${tool_name}',
-      event: '${hook_event_name}',
-    };
-    expect(await received({ deep, value: '${tool_input.at.x}' })).toEqual({
+  it('has the fields of the hook input in place of its placeholders, and lacks values whose field is absent', async () => {
+    const input = {
+      value: '${tool_input.at.x}',
+      text: 'In ${tool_input.path}/${tool_input.list.0.name}: ${tool_input.at}.',
+      other: '${tool_input.nowhere}',
       deep: {
-        ...{
-          object: INPUT,
-          array: INPUT.list,
-          item: { name: 'b' },
-          name: 'b',
-          number: 5,
-          boolean: false,
-          null: null,
-          empty: '',
-          inner: 1,
-        },
-        ...{ plan: 'gold', tool: 'echo', event: 'PreToolUse' },
+        ...{ object: '${tool_input}', null: '${tool_input.none}', plan: '${user_context.plan}' },
+        ...{ tool: '${tool_name}', event: '${hook_event_name}', absent: '${tool_input.__proto__}' },
       },
+      list: ['${tool_input.nowhere}', '${tool_input.count}', ['${tool_input.at.z}']],
+    };
+    expect(await received(input)).toEqual({
       value: { y: 1 },
+      text: 'In /tmp/a: {"x":{"y":1}}.',
+      deep: { object: INPUT, null: null, plan: 'gold', tool: 'echo', event: 'PreToolUse' },
+      list: [5, []],
     });
-  });
-
-  it('has fields within longer texts as text, and as JSON when they are not strings', async () => {
-    const text =
-      'In ${tool_input.path}/${tool_input.list.0.name}: ${tool_input.count}, ${tool_input.none}, ${tool_input.at}.';
-    expect(await received({ text, other: ' ${tool_input.count}' })).toEqual({
-      text: 'In /tmp/a: 5, null, {"x":{"y":1}}.',
-      other: ' 5',
-    });
-  });
-
-  it('leaves out values whose placeholders name absent fields, also when nested and in arrays', async () => {
-    const input = {
-      value: '${tool_input.nowhere}',
-      text: 'In ${tool_input.path}, for ${tool_input.nowhere}',
-      deep: { a: '${tool_input.path.length}', b: { c: '${tool_input.list.2}', d: 'kept' } },
-      list: [
-        '${tool_input.nowhere}',
-        'first',
-        ['${tool_input.at.z}'],
-        '${tool_input.none.x}',
-        '${tool_input.list.length}',
-        '${tool_input.list.-1}',
-      ],
-    };
-    expect(await received(input)).toEqual({ deep: { b: { d: 'kept' } }, list: ['first', []] });
-  });
-
-  it.each([
-    ...[
-      'constructor',
-      '__proto__',
-      'toString',
-      'tool_input.constructor',
-      'tool_input.__proto__',
-      'tool_input.list.constructor',
-    ],
-    ...[
-      'tool_input.__proto__.polluted',
-      'tool_input.constructor.prototype',
-      'tool_input.list.map',
-      '',
-      '.',
-      'tool_input.',
-      '.tool_input',
-    ],
-  ])('has nothing in place of ${%s}', async (path) => {
-    const placeholder = `\${${path}}`;
-    const given = await received({ value: placeholder, text: `x ${placeholder}`, other: 'kept' });
-    // Without a name it is not a placeholder.
-    expect(given).toEqual(
-      path === '' ? { value: placeholder, text: `x ${placeholder}`, other: 'kept' } : { other: 'kept' },
-    );
-  });
-
-  it('keeps other texts and other types as they are', async () => {
-    const input = {
-      value: [1, true, null, { a: 1.5 }],
-      text: '$tool_name {tool_name} ${tool_name',
-      other: '$${tool_name}',
-      list: '',
-    };
-    expect(await received(input)).toEqual({ ...input, other: '$echo' });
   });
 
   it('lacks keys that the tool does not declare', async () => {
@@ -246,24 +160,16 @@ describe.each(KINDS)('the result of a tool over %s', (kind) => {
     ]);
   });
 
-  it.each([
-    'It is Monday.',
-    '[Note] It is Monday.',
-    '[1] a source',
-    '"block"',
-    'null',
-    'Well: {"decision": "block"}',
-    '  indented',
-  ])('that is other text is context: %s', async (text) => {
-    answer = () => said(text);
+  it('that is other text is context', async () => {
+    answer = () => said('[Note] It is Monday.');
     const talk = await talkWithGuard({ UserPromptSubmit: [group([CHECK])] }, kind);
     service.models.next(says('Hello'));
     await talk.run('Hi');
-    expect(lastBody()['messages']).toEqual([{ role: 'user', content: `Hi\n\n${text}` }]);
+    expect(lastBody()['messages']).toEqual([{ role: 'user', content: 'Hi\n\n[Note] It is Monday.' }]);
   });
 
-  it.each(['', '  \n', '{}', '\ufeff{}'])('that is empty has no effect: %j', async (text) => {
-    answer = () => said(text);
+  it('that is empty has no effect', async () => {
+    answer = () => said('  \n');
     const talk = await talkWithGuard({ UserPromptSubmit: [group([{ ...CHECK, failClosed: true }])] }, kind);
     service.models.next(says('Hello'));
     expect(await talk.run('Hi')).toMatchObject({ body: { message: { content: 'Hello' } } });
@@ -281,26 +187,16 @@ interface Broken {
 const BROKEN: readonly Broken[] = [
   { what: 'answers with an error', error: /^The guard is asleep\.$/, answer: () => said('The guard is asleep.', true) },
   {
-    what: 'answers with an error without words',
+    what: 'answers with an error without text',
     error: /^The tool answered with an error\.$/,
     answer: () => ({ content: [], isError: true }),
   },
   {
-    what: 'answers an error that reads like output',
+    what: 'answers with an error that looks like output',
     error: /decision/,
     answer: () => said('{"decision": "block"}', true),
   },
-  {
-    what: 'answers half of a JSON object',
-    error: /^The response is not valid JSON\.$/,
-    answer: () => said('{"decision":'),
-  },
-  {
-    what: 'answers a JSON array',
-    error: /^The response is not a JSON object\.$/,
-    answer: () => said('[{"decision": "block"}]'),
-  },
-  { what: 'answers output of a wrong type', error: /^reason is not a string\.$/, answer: () => said('{"reason": 1}') },
+  { what: 'answers malformed output', error: /^reason is not a string\.$/, answer: () => said('{"reason": 1}') },
   {
     what: 'never answers',
     error: /did not answer within 1 second\.$/,

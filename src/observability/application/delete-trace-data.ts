@@ -1,0 +1,38 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { type AgentDataHolder, AgentDataHolders, type DeletedAgent } from '../../agents/index.js';
+import { type ThreadDataHolder, ThreadDataHolders } from '../../conversations/index.js';
+import { PURGE_BATCH } from '../limits.js';
+import { TraceCountsRepository } from '../persistence/trace-counts.repository.js';
+import { TraceRepository } from '../persistence/trace.repository.js';
+
+/**
+ * Deletes the traces of deleted threads, because they hold the text of the conversation, and what is counted of the traces of
+ * deleted agents.
+ */
+@Injectable()
+export class DeleteTraceData implements AgentDataHolder, ThreadDataHolder, OnModuleInit {
+  constructor(
+    private readonly traces: TraceRepository,
+    private readonly counts: TraceCountsRepository,
+    private readonly agents: AgentDataHolders,
+    private readonly threads: ThreadDataHolders,
+  ) {}
+
+  onModuleInit(): void {
+    this.agents.register(this);
+    this.threads.register(this);
+  }
+
+  removeSome(threadIds: readonly string[], limit: number): Promise<number> {
+    return this.traces.deleteOfThreads(threadIds, limit);
+  }
+
+  leftBehind(): Promise<readonly DeletedAgent[]> {
+    return this.counts.deletedAgentsWithCounts();
+  }
+
+  async remove(agent: DeletedAgent, signal: AbortSignal): Promise<void> {
+    do signal.throwIfAborted();
+    while (await this.counts.deleteSomeOfAgent(agent, PURGE_BATCH));
+  }
+}
