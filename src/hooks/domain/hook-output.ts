@@ -1,11 +1,9 @@
+import { z } from 'zod';
 import type { JsonObject } from '../../models/index.js';
 import { ValidationFailed } from '../../platform/errors/index.js';
 import { checkJsonLimits } from '../../platform/json/index.js';
 import { MAX_STRING, OUTPUT_LIMITS } from '../limits.js';
 import { cutTo } from './text.js';
-
-export const PERMISSION_DECISIONS = ['allow', 'deny', 'ask'] as const;
-export type PermissionDecision = (typeof PERMISSION_DECISIONS)[number];
 
 /** A handler's output without unknown fields, and with strings cut to their limit. Contract, section 8. */
 export interface HookOutput {
@@ -13,7 +11,7 @@ export interface HookOutput {
   readonly reason?: string;
   /** No text is empty. */
   readonly additionalContext?: readonly string[];
-  readonly permissionDecision?: PermissionDecision;
+  readonly permissionDecision?: 'allow' | 'deny' | 'ask';
   readonly permissionDecisionReason?: string;
   readonly updatedInput?: JsonObject;
 }
@@ -22,6 +20,31 @@ export interface HookOutput {
 export class MalformedOutput extends Error {}
 
 const EMPTY_OUTPUT: HookOutput = {};
+
+/** Null counts as absent, because many servers write absent fields as null. */
+const text = z.string('is not a string').nullish();
+const PERMISSIONS = ['allow', 'deny', 'ask'] as const;
+
+const response = z.object(
+  {
+    decision: z.literal('block', 'is not "block"').nullish(),
+    reason: text,
+    additionalContext: text,
+    hookSpecificOutput: z
+      .object(
+        {
+          hookEventName: text,
+          additionalContext: text,
+          permissionDecision: z.enum(PERMISSIONS, 'is not "allow", "deny", "ask"').nullish(),
+          permissionDecisionReason: text,
+          updatedInput: z.record(z.string(), z.unknown(), 'is not an object').nullish(),
+        },
+        'is not an object',
+      )
+      .nullish(),
+  },
+  'is not a JSON object',
+);
 
 /** Reads a tool's result: text that looks like JSON as an output, other text as context. @throws MalformedOutput */
 export function readToolOutput(text: string): HookOutput {
@@ -43,32 +66,17 @@ const unchanged: CleanText = (text) => text;
  */
 export function readOutput(text: string, clean: CleanText = unchanged): HookOutput {
   if (text.trim() === '') return EMPTY_OUTPUT;
-  const output = objectIn('The response', parsed(text)) ?? malformed('The response is not a JSON object.');
-  const specific = objectIn('hookSpecificOutput', output['hookSpecificOutput']) ?? {};
-  const textIn = (name: string, value: unknown): string | undefined => {
-    const text = stringIn(name, value);
-    return text === undefined ? undefined : cutTo(clean(text), MAX_STRING);
-  };
-  stringIn('hookSpecificOutput.hookEventName', specific['hookEventName']);
-  const contexts = [
-    textIn('hookSpecificOutput.additionalContext', specific['additionalContext']),
-    textIn('additionalContext', output['additionalContext']),
-  ];
-  const updatedInput = objectIn('hookSpecificOutput.updatedInput', specific['updatedInput']);
+  const { decision, reason, additionalContext, hookSpecificOutput } = parsed(text);
+  const { permissionDecision, permissionDecisionReason, updatedInput, ...specific } = hookSpecificOutput ?? {};
+  const cleaned = (given: string | null | undefined) =>
+    typeof given === 'string' ? cutTo(clean(given), MAX_STRING) : undefined;
   return withoutUndefined({
-    decision: oneOf('decision', output['decision'], ['block']),
-    reason: textIn('reason', output['reason']),
-    additionalContext: distinct(contexts),
-    permissionDecision: oneOf(
-      'hookSpecificOutput.permissionDecision',
-      specific['permissionDecision'],
-      PERMISSION_DECISIONS,
-    ),
-    permissionDecisionReason: textIn(
-      'hookSpecificOutput.permissionDecisionReason',
-      specific['permissionDecisionReason'],
-    ),
-    updatedInput: updatedInput && (withCutStrings(updatedInput) as JsonObject),
+    decision: decision ?? undefined,
+    reason: cleaned(reason),
+    additionalContext: distinct([cleaned(specific.additionalContext), cleaned(additionalContext)]),
+    permissionDecision: permissionDecision ?? undefined,
+    permissionDecisionReason: cleaned(permissionDecisionReason),
+    updatedInput: updatedInput ? (withCutStrings(updatedInput) as JsonObject) : undefined,
   });
 }
 
@@ -90,36 +98,23 @@ function isJson(text: string): boolean {
 }
 
 /** Limits are checked before parsing: a megabyte of small objects would block the event loop. */
-function parsed(response: string): unknown {
+function parsed(given: string): z.output<typeof response> {
   // Many servers write a byte order mark, which JSON does not allow.
-  const text = response.replace(/^\ufeff/, '');
+  const json = given.replace(/^\ufeff/, '');
+  let value: unknown;
   try {
-    checkJsonLimits(text, { place: 'The response', ...OUTPUT_LIMITS });
-    return JSON.parse(text) as unknown;
+    checkJsonLimits(json, { place: 'The response', ...OUTPUT_LIMITS });
+    value = JSON.parse(json);
   } catch (error) {
-    return malformed(error instanceof ValidationFailed ? `${error.message}.` : 'The response is not valid JSON.');
+    throw new MalformedOutput(
+      error instanceof ValidationFailed ? `${error.message}.` : 'The response is not valid JSON.',
+    );
   }
-}
-
-type Fields = Readonly<Record<string, unknown>>;
-
-/** Null counts as absent, because many servers write absent fields as null. */
-function objectIn(name: string, value: unknown): Fields | undefined {
-  if (value === undefined || value === null) return undefined;
-  if (typeof value === 'object' && !Array.isArray(value)) return value as Fields;
-  return malformed(`${name} is not ${name.startsWith('The') ? 'a JSON' : 'an'} object.`);
-}
-
-function stringIn(name: string, value: unknown): string | undefined {
-  if (value === undefined || value === null) return undefined;
-  if (typeof value === 'string') return value;
-  return malformed(`${name} is not a string.`);
-}
-
-function oneOf<const Value extends string>(name: string, value: unknown, allowed: readonly Value[]): Value | undefined {
-  if (value === undefined || value === null) return undefined;
-  const known = allowed.find((candidate) => candidate === value);
-  return known ?? malformed(`${name} is not ${allowed.map((candidate) => `"${candidate}"`).join(', ')}.`);
+  const { data, error } = response.safeParse(value);
+  if (data) return data;
+  const [issue] = error.issues;
+  const field = issue?.path.join('.');
+  throw new MalformedOutput(`${field ? field : 'The response'} ${issue?.message ?? 'is malformed'}.`);
 }
 
 /** Without repetitions, because both fields may have the same text. */
@@ -138,8 +133,4 @@ function withCutStrings(value: unknown): unknown {
 
 function withoutUndefined(output: { readonly [Name in keyof HookOutput]: HookOutput[Name] | undefined }): HookOutput {
   return Object.fromEntries(Object.entries<unknown>(output).filter(([, value]) => value !== undefined));
-}
-
-function malformed(message: string): never {
-  throw new MalformedOutput(message);
 }

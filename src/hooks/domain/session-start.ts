@@ -45,6 +45,14 @@ export class SessionStartHookNotFound extends DomainError {
   }
 }
 
+const CONTEXT = 'A context that the tool returned is not an object of a name and a context, both strings.';
+const toolResult = z.object({
+  contexts: z.array(
+    z.object({ name: z.string(CONTEXT), context: z.string(CONTEXT) }, CONTEXT),
+    'The contexts that the tool returned are not an array.',
+  ),
+});
+
 /** The tool's result is not a list of contexts. The message is public. */
 export class MalformedContexts extends Error {}
 
@@ -55,9 +63,7 @@ export class MalformedContexts extends Error {}
  */
 export function parseContexts(text: string, toolName: string): readonly NamedContext[] {
   if (text.trim() === '') return [];
-  const given = givenContexts(text);
-  const contexts =
-    given === undefined ? [{ name: toolName, context: cutTo(text, MAX_STRING) }] : given.map(namedContext);
+  const contexts = givenContexts(text) ?? [{ name: toolName, context: cutTo(text, MAX_STRING) }];
   const characters = contexts.reduce((sum, { name, context }) => sum + name.length + context.length, 0);
   if (contexts.length <= MAX_SESSION_CONTEXTS && characters <= MAX_SESSION_CONTEXT_CHARACTERS) return contexts;
   throw new MalformedContexts(
@@ -75,12 +81,15 @@ function promptPart({ name, context }: NamedContext): string {
 }
 
 /** Undefined when the text is not a JSON object with `contexts`. */
-function givenContexts(text: string): readonly unknown[] | undefined {
+function givenContexts(text: string): readonly NamedContext[] | undefined {
   const value = parsed(text);
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, 'contexts')) return undefined;
-  const { contexts } = value as { contexts: unknown };
-  if (Array.isArray(contexts)) return contexts as unknown[];
-  throw new MalformedContexts('The contexts that the tool returned are not an array.');
+  const { data, error } = toolResult.safeParse(value);
+  if (error) throw new MalformedContexts(error.issues[0]?.message);
+  return data.contexts.map(({ name, context }) => ({
+    name: cutTo(name, MAX_STRING),
+    context: cutTo(context, MAX_STRING),
+  }));
 }
 
 /** Limits are checked before parsing, which could block the event loop. Undefined for text that is not JSON. */
@@ -92,14 +101,4 @@ function parsed(text: string): unknown {
     if (error instanceof ValidationFailed && /^\s*\{/.test(text)) throw new MalformedContexts(`${error.message}.`);
     return undefined;
   }
-}
-
-function namedContext(value: unknown): NamedContext {
-  const { name, context } = (typeof value === 'object' ? (value ?? {}) : {}) as { name?: unknown; context?: unknown };
-  if (typeof name !== 'string' || typeof context !== 'string') {
-    throw new MalformedContexts(
-      'A context that the tool returned is not an object of a name and a context, both strings.',
-    );
-  }
-  return { name: cutTo(name, MAX_STRING), context: cutTo(context, MAX_STRING) };
 }

@@ -1,9 +1,12 @@
 import type { JsonObject } from '../../models/index.js';
 import {
   EnumField,
+  field,
+  type FieldOptions,
   IntegerField,
   JsonObjectField,
   ObjectListField,
+  rule,
   StringField,
   StringMapField,
   TimestampField,
@@ -11,14 +14,20 @@ import {
 import { type HookCall, type HookOutcome, outcomeOf, verdictOf } from '../domain/hook-call.js';
 import { HOOK_EVENTS, type HookEvent } from '../domain/hook-event.js';
 import type { HooksDocument } from '../domain/hooks-document.js';
+import { HOOKS_DOCUMENT_SCHEMA } from '../domain/read-document.js';
 import type { SessionStartHook } from '../domain/session-start.js';
 import { MAX_SESSION_START_TIMEOUT_MS, MAX_STRING, SESSION_START_TIMEOUT_MS } from '../limits.js';
-import { HooksDocumentField } from './hooks-document.field.js';
 
 const OUTCOMES = ['ok', 'failed', 'blocked'] as const satisfies readonly HookOutcome[];
 const HANDLER_TYPES = ['http', 'mcp_tool'] as const;
 const MAX_STATIC_ARGS = 1_000;
 const NAME = { min: 1, max: MAX_STRING } as const;
+
+/** Only its presence is checked here: the use case reads it and names the path of a fault. */
+function HooksDocumentField(options: FieldOptions): PropertyDecorator {
+  const isPresent = (value: unknown): boolean => value !== undefined;
+  return field(options, HOOKS_DOCUMENT_SCHEMA, rule('isPresent', isPresent, { message: 'is required' }));
+}
 
 export class HooksBody {
   @HooksDocumentField({ description: 'The whole document; events that are not named have no hooks.' })
