@@ -6,7 +6,10 @@ import { changedBy, fieldChange } from '../domain/agent-version.js';
 import { Agent } from '../domain/agent.js';
 
 export const CHANGED_BY = new JsonDocument('agent_versions.changed_by', changedBy);
+/** Refers to large texts (`LargeTexts`), as the content of a part does. */
 export const CHANGES = new JsonDocument('agent_versions.changes', z.array(fieldChange));
+/** The schema of a part's content is `VersionedPart.stored`. */
+const PART_CONTENT = new JsonDocument('agent_version_parts.content', z.unknown());
 
 export const agentMapping = defineEntity({
   class: Agent,
@@ -24,35 +27,6 @@ export const agentMapping = defineEntity({
   },
 });
 
-/** A version without its parts. `changes` refers to large texts (`LargeTexts`). */
-export const StoredVersion = defineEntity({
-  name: 'StoredVersion',
-  tableName: 'agent_versions',
-  properties: {
-    agentId: p.uuid().primary(),
-    version: p.integer().primary(),
-    organizationId: p.uuid(),
-    createdAt: p.datetime(3),
-    changedBy: CHANGED_BY.property(),
-    changes: CHANGES.property(),
-    changesBytes: p.integer(),
-  },
-});
-
-/** The content of a part since a version. Refers to large texts, as `changes` does. */
-export const StoredPart = defineEntity({
-  name: 'StoredPart',
-  tableName: 'agent_version_parts',
-  properties: {
-    agentId: p.uuid().primary(),
-    part: p.text().primary(),
-    version: p.integer().primary(),
-    organizationId: p.uuid(),
-    /** The schema is that of the part: `VersionedPart.stored`. */
-    content: new JsonDocument('agent_version_parts.content', z.unknown()).property(),
-  },
-});
-
 /** A large text that versions of an agent refer to. */
 export const StoredText = defineEntity({
   name: 'StoredText',
@@ -62,7 +36,8 @@ export const StoredText = defineEntity({
 
 /** Names compare by code point (`C`), so that a list has one order on every database. */
 export const agentsSchema: ContextSchema = {
-  entities: [agentMapping, StoredVersion, StoredPart, StoredText],
+  entities: [agentMapping, StoredText],
+  documents: [CHANGED_BY, CHANGES, PART_CONTENT],
   migrations: [
     migration('2026112102_agents_init', [
       `create table agents (

@@ -7,7 +7,7 @@ import type { HookCall } from '../domain/hook-call.js';
 import { EVENT_RULES, type HookEvent, type InputBase } from '../domain/hook-event.js';
 import { type HookOutput, MalformedOutput } from '../domain/hook-output.js';
 import { isHttp, isTool, type PlacedHandler, timeoutMsOf } from '../domain/hooks-document.js';
-import { Matcher } from '../domain/matcher.js';
+import { matches } from '../domain/matcher.js';
 import { inSeconds } from '../domain/text.js';
 import { CallHttpHandler } from './call-http-handler.js';
 import { CallToolHandler } from './call-tool-handler.js';
@@ -50,7 +50,7 @@ export class RunHandlers {
     const slice = new TimeSlice(MATCHING_SLICE_MS);
     const matching: PlacedHandler[] = [];
     for (const placed of handlers[event]) {
-      if (Matcher.of(placed.matcher).matches(name)) matching.push(placed);
+      if (matches(placed.matcher, name)) matching.push(placed);
       await slice.rest();
     }
     return matching;

@@ -27,30 +27,16 @@ export class Expression {
    * @param cost the estimated number of instructions for one character of a text
    * @param find whether a text within the limits has a match
    */
-  private constructor(
+  constructor(
     readonly cost: number,
     private readonly find: (text: string) => boolean,
   ) {}
 
   /** @throws {RefusedExpression} when it is invalid or too complex */
   static compile(source: string): Expression {
-    const cached = cache.get(source);
-    const outcome = cached ?? outcomeOf(() => Expression.compileUncached(source));
-    if (!cached) cache.set(source, outcome);
+    const outcome = cache.memo(source);
     if (outcome instanceof RefusedExpression) throw outcome;
     return outcome;
-  }
-
-  private static compileUncached(source: string): Expression {
-    if (source.length > MAX_EXPRESSION_LENGTH)
-      throw new RefusedExpression(`is too complex: it has more than ${MAX_EXPRESSION_LENGTH} characters`);
-    if (NAMES.test(source)) return new Expression(Math.ceil(source.length * NAME_CHARACTER_COST), namesSearch(source));
-    const cost = expressionCost(source);
-    if (cost > MAX_EXPRESSION_COST)
-      throw new RefusedExpression('is too complex: its repetitions and classes take too many steps');
-    const program = RE2JS.compile(source);
-    // Not `test`, which builds automaton states: for a text that is searched once it takes ten times as long, and memory.
-    return new Expression(cost, (text) => program.matcher(text).find());
   }
 
   /** @returns undefined when the text is too long for this expression, or the engine fails */
@@ -73,15 +59,28 @@ const cache = new LRUCache<string, Expression | RefusedExpression>({
   maxSize: MAX_CACHED_COST,
   sizeCalculation: (outcome, source) =>
     Math.ceil(1 + source.length / 100 + (outcome instanceof Expression ? outcome.cost : 0)),
+  memoMethod: outcomeOf,
 });
 
-function outcomeOf(compile: () => Expression): Expression | RefusedExpression {
+function outcomeOf(source: string): Expression | RefusedExpression {
   try {
-    return compile();
+    return compiled(source);
   } catch (error) {
     if (error instanceof RefusedExpression) return error;
     return new RefusedExpression(`must be a regular expression in the syntax of RE2: ${reasonOf(error)}`);
   }
+}
+
+function compiled(source: string): Expression {
+  if (source.length > MAX_EXPRESSION_LENGTH)
+    throw new RefusedExpression(`is too complex: it has more than ${MAX_EXPRESSION_LENGTH} characters`);
+  if (NAMES.test(source)) return new Expression(Math.ceil(source.length * NAME_CHARACTER_COST), namesSearch(source));
+  const cost = expressionCost(source);
+  if (cost > MAX_EXPRESSION_COST)
+    throw new RefusedExpression('is too complex: its repetitions and classes take too many steps');
+  const program = RE2JS.compile(source);
+  // Not `test`, which builds automaton states: for a text that is searched once it takes ten times as long, and memory.
+  return new Expression(cost, (text) => program.matcher(text).find());
 }
 
 /** Characters of the reason in a message. */

@@ -112,9 +112,8 @@ function parsed(given: string): z.output<typeof response> {
   }
   const { data, error } = response.safeParse(value);
   if (data) return data;
-  const [issue] = error.issues;
-  const field = issue?.path.join('.');
-  throw new MalformedOutput(`${field ? field : 'The response'} ${issue?.message ?? 'is malformed'}.`);
+  const field = error.issues[0]?.path.join('.') ?? '';
+  throw new MalformedOutput(`${field === '' ? 'The response' : field} ${error.issues[0]?.message ?? 'is malformed'}.`);
 }
 
 /** Without repetitions, because both fields may have the same text. */

@@ -3,9 +3,7 @@ import fc from 'fast-check';
 import { RE2JS } from 're2js';
 import { computedMs, computingMs } from '../../../test/support/computing-time.js';
 import { Expression, expressionCost, MAX_EXPRESSION_COST } from './expression.js';
-import { Matcher, matcherFault } from './matcher.js';
-
-const matches = (matcher: string | undefined, name: string): boolean => Matcher.of(matcher).matches(name);
+import { matcherFault, matches } from './matcher.js';
 
 /** The limit for one step on a slow core: 20 ms, and as much again for other work of the machine. */
 const MAX_STEP_MS = 40;
@@ -215,10 +213,6 @@ describe('a matcher', () => {
 
   it('matches names that are too long to be decided', () => {
     expect(matches('(a+)+$!', 'b'.repeat(100_000))).toBe(true);
-  });
-
-  it('is the same object for the same text', () => {
-    expect(Matcher.of('a.b')).toBe(Matcher.of('a.b'));
   });
 
   it('finds the same matches as the engine', () => {

@@ -22,69 +22,49 @@ function matchesAll(matcher: string): boolean {
   return matcher === '' || matcher === '*';
 }
 
+type NameTest = (name: string) => boolean;
+
 /** Answers for longer names are not cached: no tool has one. */
 const MAX_CACHED_NAME = 128;
 const MAX_CACHED_NAMES = 100;
 
-const MAX_CACHED_MATCHERS = 1_000;
-const MAX_CACHED_CHARACTERS = 1_000_000;
+const tests = new LRUCache<string, NameTest>({
+  max: 1_000,
+  maxSize: 1_000_000,
+  sizeCalculation: (_test, matcher) => matcher.length + 1,
+  memoMethod: testOf,
+});
 
 /**
- * Decides for which tools the handlers of a group are called. An undecidable case counts as a match, so that no call bypasses a
- * guard: an expression that no longer compiles, or a name that is too long for it (tools of this service have at most 64
- * characters, which never is).
+ * Whether the handlers of a group with this matcher are called for a tool. An undecidable case counts as a match, so that no call
+ * bypasses a guard: an expression that no longer compiles, or a name that is too long for it (tools of this service have at most
+ * 64 characters, which never is).
  */
-export class Matcher {
-  private static readonly cache = new LRUCache<string, Matcher>({
-    max: MAX_CACHED_MATCHERS,
-    maxSize: MAX_CACHED_CHARACTERS,
-    sizeCalculation: (_matcher, source) => source.length + 1,
-  });
-
-  private constructor(private readonly test: (name: string) => boolean) {}
-
-  /** Compiles nothing before the first call of `matches`, because many matchers are never used. */
-  static of(matcher: string | undefined): Matcher {
-    const source = matcher ?? '';
-    const cached = Matcher.cache.get(source);
-    if (cached) return cached;
-    const created = new Matcher(testOf(source));
-    Matcher.cache.set(source, created);
-    return created;
-  }
-
-  matches(name: string): boolean {
-    return this.test(name);
-  }
+export function matches(matcher: string | undefined, name: string): boolean {
+  return tests.memo(matcher ?? '')(name);
 }
 
-function testOf(source: string): (name: string) => boolean {
-  if (matchesAll(source)) return () => true;
-  return EXACT_NAMES.test(source) ? exactTest(source) : expressionTest(source);
+/** Compiles nothing before the first call of the test, because many matchers are never used. */
+function testOf(matcher: string): NameTest {
+  if (matchesAll(matcher)) return () => true;
+  return EXACT_NAMES.test(matcher) ? exactTest(matcher) : expressionTest(matcher);
 }
 
-function exactTest(source: string): (name: string) => boolean {
-  const names = new Set(source.split('|'));
+function exactTest(matcher: string): NameTest {
+  const names = new Set(matcher.split('|'));
   names.delete('');
   return (name) => names.has(name);
 }
 
-function expressionTest(source: string): (name: string) => boolean {
-  // `Expression` caches the compiled program by its cost, so a matcher itself stays small.
-  const answers = new LRUCache<string, boolean>({ max: MAX_CACHED_NAMES });
-  return (name) => {
-    const known = answers.get(name);
-    if (known !== undefined) return known;
-    const answer = isMatch(source, name);
-    if (name.length <= MAX_CACHED_NAME) answers.set(name, answer);
-    return answer;
+function expressionTest(matcher: string): NameTest {
+  // `Expression` caches the compiled program by its cost, so a test itself stays small.
+  const isMatch = (name: string): boolean => {
+    try {
+      return Expression.compile(matcher).test(name) ?? true;
+    } catch {
+      return true;
+    }
   };
-}
-
-function isMatch(source: string, name: string): boolean {
-  try {
-    return Expression.compile(source).test(name) ?? true;
-  } catch {
-    return true;
-  }
+  const answers = new LRUCache<string, boolean>({ max: MAX_CACHED_NAMES, memoMethod: isMatch });
+  return (name) => (name.length <= MAX_CACHED_NAME ? answers.memo(name) : isMatch(name));
 }

@@ -30,21 +30,6 @@ export const StoredAgentHooks = defineEntity({
   },
 });
 
-/** The start of a thread: the run that claimed it, and later its outcome. */
-export const StoredThreadSession = defineEntity({
-  name: 'StoredThreadSession',
-  tableName: 'thread_sessions',
-  properties: {
-    threadId: p.uuid().primary(),
-    organizationId: p.uuid(),
-    runId: p.uuid(),
-    /** Until then the run may still be working on it. */
-    expiresAt: p.datetime(3),
-    /** Null until the start has ended. */
-    session: SESSION.property().strictNullable(),
-  },
-});
-
 const init = migration('2026112393_hooks_init', [
   `create table agent_hooks (
     agent_id uuid primary key references agents (id) on delete cascade,
@@ -54,6 +39,7 @@ const init = migration('2026112393_hooks_init', [
     session_start jsonb,
     secret_created_at timestamptz(3)
   )`,
+  // The start of a thread: the run that claimed it and may work on it until `expires_at`, and later the outcome.
   `create table thread_sessions (
     thread_id uuid primary key references threads (id) on delete cascade,
     organization_id uuid not null,
@@ -63,4 +49,4 @@ const init = migration('2026112393_hooks_init', [
   )`,
 ]);
 
-export const hooksSchema: ContextSchema = { entities: [StoredAgentHooks, StoredThreadSession], migrations: [init] };
+export const hooksSchema: ContextSchema = { entities: [StoredAgentHooks], documents: [SESSION], migrations: [init] };

@@ -77,7 +77,7 @@ export class PublishTracesRepository {
     await LOCK_PUBLISHING.run(transaction, {});
     const published = await MARK_PUBLISHED.run<PublishedTrace>(transaction, { ids, withheldUntil, publishedAt });
     if (published.length === 0) return published;
-    await ADD_TRACE_COUNTS.run(transaction, { counts: toCounts(published) });
+    await ADD_TRACE_COUNTS.run(transaction, { counts: published.map(toCount) });
     await this.addUsage(transaction, toBuckets(published));
     const users = toUsers(published);
     if (users.length > 0) await ADD_USERS.run(transaction, { users });
@@ -137,25 +137,14 @@ function toBuckets(runs: readonly CountedRun[]): Map<string, Bucket> {
   return buckets;
 }
 
-function toCounts(published: readonly PublishedTrace[]): object[] {
-  const counts = new Map<
-    string,
-    { organization_id: string; agent_id: string; hour: string; traces: number; replies: number }
-  >();
-  for (const { organizationId, agentId, hour, hasReply } of published) {
-    const key = keyOf(agentId, 'hour', hour);
-    const count = counts.get(key) ?? {
-      organization_id: organizationId,
-      agent_id: agentId,
-      hour: isoOf(hour),
-      traces: 0,
-      replies: 0,
-    };
-    counts.set(key, count);
-    count.traces += 1;
-    count.replies += hasReply ? 1 : 0;
-  }
-  return [...counts.values()];
+function toCount({ organizationId, agentId, hour, hasReply }: PublishedTrace): object {
+  return {
+    organization_id: organizationId,
+    agent_id: agentId,
+    hour: isoOf(hour),
+    traces: 1,
+    replies: hasReply ? 1 : 0,
+  };
 }
 
 function toUsers(published: readonly PublishedTrace[]): object[] {

@@ -59,7 +59,7 @@ export const MARK_PUBLISHED = statement(
     ${BUCKETS}, ${USAGE_FACTS}`,
 );
 
-/** Merges the rows of the same agent and hour, so that a sum reads few rows after any number of batches. */
+/** Merges the rows of the same agent and hour, also those of `counts`, so that a sum reads few rows after any number of batches. */
 export const ADD_TRACE_COUNTS = statement(
   { counts: 'jsonb' },
   (p) => `

@@ -1,4 +1,4 @@
-import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import { defineEntity, p } from '@mikro-orm/core';
 import { z } from 'zod';
 import {
   callerSpan,
@@ -57,7 +57,6 @@ export const traces = defineEntity({
     withheld: p.boolean(),
   },
 });
-export type StoredTrace = InferEntity<typeof traces>;
 
 /**
  * A trace is deleted with its thread, and so with its agent, because it holds the text of the conversation. It does not reference

@@ -60,7 +60,8 @@ export class SigningKeys {
 
   /** @returns undefined for an invented key or one that has been removed */
   async publicKey(kid: string): Promise<CryptoKey | undefined> {
-    const key = this.find(kid, await this.known()) ?? this.find(kid, await this.reloaded());
+    const isNamed = ({ id }: SigningKey): boolean => id === kid;
+    const key = (await this.known()).find(isNamed) ?? (await this.reloaded()).find(isNamed);
     if (!key) return undefined;
     let imported = this.publicKeys.get(kid);
     if (!imported) {
@@ -68,10 +69,6 @@ export class SigningKeys {
       this.publicKeys.set(kid, imported);
     }
     return imported;
-  }
-
-  private find(kid: string, keys: readonly SigningKey[]): SigningKey | undefined {
-    return keys.find(({ id }) => id === kid);
   }
 
   private async known(): Promise<readonly SigningKey[]> {
