@@ -90,7 +90,7 @@ describe('a pushed trace', () => {
       parentSpanId: '',
       kind: 1,
       status: { code: 0 },
-      resource: { 'pushing.service.name': 'agent-service', 'pushing.service.version': '1.0.0' },
+      resource: { 'service.name': 'agent-service', 'service.version': '1.0.0' },
     });
     expect(steps.every(({ parentSpanId }) => parentSpanId === run?.spanId)).toBe(true);
     const nano = (iso: string): bigint => BigInt(Date.parse(iso)) * 1_000_000n;
@@ -150,7 +150,7 @@ describe('a pushed trace', () => {
       for (const canary of Object.values(captured)) expect(sent).toContain(canary);
       expect(sent).not.toContain(prompt);
       expect(sent).not.toContain('canary-key');
-      expect(pushing.backend.traceSpans(runId)[0]?.resource).toMatchObject({ 'pushing.service.name': 'agents-eu' });
+      expect(pushing.backend.traceSpans(runId)[0]?.resource).toMatchObject({ 'service.name': 'agents-eu' });
     } finally {
       await capturing.close();
     }
