@@ -14,7 +14,6 @@ import { AgentsRepository } from '../persistence/agents.repository.js';
 import { providerKeyOf } from './agent-secrets.js';
 import { AGENT_CACHE_ENTRIES, AGENT_CACHE_MS } from './limits.js';
 
-/** Everything a run needs to know about its agent. */
 export interface RunnableAgent extends Omit<AgentSettings, 'provider' | 'scoreThresholdSet'> {
   readonly id: string;
   /** Equals `id`. The access guard needs it on every resource. */
@@ -39,7 +38,6 @@ export interface CurrentAgent {
   readonly version: number;
 }
 
-/** An agent in a list of those that a caller can see. */
 export interface VisibleAgent {
   readonly id: string;
   readonly name: string;
@@ -72,7 +70,6 @@ export class AgentDirectory {
     }
   }
 
-  /** @returns null when the organization has no such agent */
   async find(organizationId: string, agentId: string): Promise<RunnableAgent | null> {
     const load = async (): Promise<RunnableAgent | undefined> => {
       const agent = await this.agents.find(organizationId, agentId);
@@ -81,10 +78,7 @@ export class AgentDirectory {
     return (await this.running.get(keyOf(organizationId, agentId), load)) ?? null;
   }
 
-  /**
-   * Reads the database, for an `ETag`: that must not be older than what is read after it.
-   * @returns null when the organization has no such agent
-   */
+  /** Reads the database, for an `ETag`: that must not be older than what is read after it. */
   async current(organizationId: string, agentId: string): Promise<CurrentAgent | null> {
     const agent = await this.agents.findCurrent(organizationId, agentId);
     return agent && { id: agent.id, agentId: agent.id, type: agent.type, version: agent.version };

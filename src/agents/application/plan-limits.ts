@@ -9,14 +9,11 @@ export interface Gated {
   readonly knowledgeSearch?: unknown;
 }
 
-/** Checks requests against the organization's plan and features. */
 @Injectable()
 export class PlanLimits {
   constructor(private readonly organizations: OrganizationDirectory) {}
 
-  /**
-   * @throws GatewayNotPermitted, AgentRefused `knowledge_search_not_permitted`
-   */
+  /** @throws GatewayNotPermitted, AgentRefused `knowledge_search_not_permitted` */
   async requirePermitted(organizationId: string, request: Gated): Promise<OrganizationView> {
     const organization = await this.of(organizationId);
     if (request.aiGateway !== undefined && request.aiGateway !== null && !organization.features.has('ai_gateway'))

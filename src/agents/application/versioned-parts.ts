@@ -13,9 +13,7 @@ export interface VersionedPart<Schema extends z.ZodType = z.ZodType> {
   readonly field: string;
   /** The schema of snapshots, with a default for every field that earlier releases did not write. */
   readonly stored: Schema;
-  /**
-   * The whole present part without secrets, as JSON other than null. Called within the transaction that changed the part.
-   */
+  /** The whole present part without secrets, as JSON other than null. Called within the transaction that changed the part. */
   snapshot(source: Transaction, organizationId: string, agentId: string): Promise<Stored<Schema>>;
   /**
    * Restores the part. Writes nothing when nothing differs.

@@ -10,7 +10,6 @@ import { AgentVersionsRepository } from '../persistence/agent-versions.repositor
 import { AgentsRepository } from '../persistence/agents.repository.js';
 import { type VersionedPart, VersionedParts } from './versioned-parts.js';
 
-/** The agent that a write changes, and who changes it. */
 export interface WriteTarget {
   readonly organizationId: string;
   readonly agentId: string;

@@ -5,7 +5,6 @@ import type { AgentGateway } from './agent-gateway.js';
 import type { AgentType } from './agent-type.js';
 import type { ResponseComponents } from './response-components.js';
 
-/** The provider settings as responses and versions show them. */
 export type ProviderDescription = Readonly<Record<string, unknown>> & { readonly type: string };
 
 /** Everything of an agent that can change, without secrets, as responses and versions show it. */

@@ -47,7 +47,6 @@ export interface AgentChange extends AgentRequest {
   readonly aiGateway?: GatewayRequest | null;
 }
 
-/** The settings that only the operator changes. */
 export interface OperatorSettings {
   readonly disableInteractivePrompts?: boolean;
   /** `classic`: the API cannot manage the agent, which keeps its provider. `standard`: the agent has the type of its provider, and the API manages it. */
@@ -116,7 +115,6 @@ export class Agent {
     return { agent: { name, systemPrompt, settings } };
   }
 
-  /** Called once for each change that took effect. */
   enterNextVersion(now: Date): void {
     this.version += 1;
     this.updatedAt = now;

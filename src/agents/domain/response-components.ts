@@ -44,10 +44,7 @@ export interface ResponseComponentsChange {
   readonly components?: Readonly<Partial<Record<ComponentSwitch, boolean>>>;
 }
 
-/**
- * Checks a change that came in a request.
- * @throws AgentRefused `bad_request` naming the field and what is allowed
- */
+/** @throws AgentRefused `bad_request` naming the field and what is allowed */
 export function readComponentsChange(sent: unknown): ResponseComponentsChange {
   const { frequency, components = {} } = requireObject(sent, 'responseComponents', ['frequency', 'components']);
   const switches = requireObject(components, 'responseComponents.components', COMPONENT_SWITCHES);

@@ -8,7 +8,6 @@ import { inheritsGateway } from '../domain/agent-gateway.js';
 import { type Features, inEffect, isGated } from '../domain/withdrawn-settings.js';
 import type { AgentGatewayResponse, AgentResponse, AssistantResponse } from './agent-response.dto.js';
 
-/** The properties of an organization that change how its agents are shown. */
 interface OrganizationContext {
   /** Null when the organization has no gateway in effect. */
   readonly gateway: OrganizationGateway | null;

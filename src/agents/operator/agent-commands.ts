@@ -1,6 +1,5 @@
 import type { OperatorCommand } from '../../platform/command-line/index.js';
 
-/** The operator's commands for agents. */
 export const agentCommands: readonly OperatorCommand[] = [
   {
     name: 'agent set',

@@ -35,7 +35,6 @@ export interface VersionPage {
   readonly maxBytes: number;
 }
 
-/** The parts of an agent at a version. */
 export interface PartsAt {
   /** @returns null when the part did not exist at the version. @throws UnreadableJson */
   read<Schema extends z.ZodType>(part: string, schema: Schema): Stored<Schema> | null;
@@ -77,7 +76,7 @@ export class AgentVersionsRepository {
     }));
   }
 
-  /** @returns the parts of the agent at a version; null when the agent has no such version */
+  /** @returns null when the agent has no such version */
   async partsAt(
     source: EntityReader & SqlExecutor,
     { id, organizationId }: AgentKey,

@@ -16,7 +16,7 @@ export interface ListEntriesQuery {
   readonly limit: number;
 }
 
-/** Lists the credit entries of an organization, newest first. */
+/** Newest first. */
 @Injectable()
 export class ListEntries {
   constructor(

@@ -40,10 +40,7 @@ export class CreditPeriodRepository {
     return Number(row?.credits ?? 0);
   }
 
-  /**
-   * Adds up to `limit` uncounted entries to the sums of their months, in one transaction.
-   * @returns how many it added
-   */
+  /** Adds up to `limit` uncounted entries to the sums of their months, in one transaction. @returns how many */
   async countSome(limit: number): Promise<number> {
     const [row] = await COUNT_ENTRIES.run<{ entries: number }>(this.database, { limit });
     return row?.entries ?? 0;

@@ -28,7 +28,6 @@ interface EventMethods {
   Stop: 'beforeStop';
 }
 
-/** Calls the handlers of the agent's hooks document at each event of a run. */
 @Injectable()
 export class AgentRunHooks extends RunHooks implements Pick<RunHooks, EventMethods[HookEvent]> {
   constructor(

@@ -12,7 +12,7 @@ import { type Clock, SystemClock } from '../../platform/clock/index.js';
 import { type NameResolver, UndiciSafeHttp } from '../../platform/egress/index.js';
 import type { HttpHandler, PlacedHandler } from '../domain/hooks-document.js';
 import { CallHttpHandler } from './call-http-handler.js';
-import { HandlerFailed } from './handler-failed.js';
+import { HandlerFailed } from '../domain/hook-output.js';
 
 const NO_SECRETS = { headers: {}, signing: null };
 const never = new AbortController().signal;

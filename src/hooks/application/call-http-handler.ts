@@ -3,11 +3,10 @@ import { Clock, Turns } from '../../platform/clock/index.js';
 import { EgressFailed, EgressRefused, type EgressResponse, SafeHttp } from '../../platform/egress/index.js';
 import { newId } from '../../platform/ids/index.js';
 import { ConfidentialTexts } from '../../platform/vault/index.js';
-import { type HookOutput, readOutput } from '../domain/hook-output.js';
+import { HandlerFailed, type HookOutput, readOutput } from '../domain/hook-output.js';
 import { type HttpHandler, type PlacedHandler, timeoutMsOf } from '../domain/hooks-document.js';
 import { signatureHeaders } from '../domain/signature.js';
 import { MAX_RESPONSE_BYTES } from '../limits.js';
-import { HandlerFailed } from './handler-failed.js';
 import type { SigningSecret } from './hook-secrets.js';
 import type { HttpCredentials } from './hooks-of-agents.js';
 
@@ -17,7 +16,6 @@ const UNREADABLE =
 /** Longer responses are parsed one at a time: those of one event arrive together and would block the event loop. */
 const SMALL_RESPONSE_CHARACTERS = 10_000;
 
-/** Posts the input of a hook to a customer's endpoint. */
 @Injectable()
 export class CallHttpHandler {
   private readonly turns = new Turns();
@@ -28,9 +26,8 @@ export class CallHttpHandler {
   ) {}
 
   /**
-   * @param body the input as JSON
    * @returns the endpoint's output, with headers and secrets that it repeats removed
-   * @throws HandlerFailed, MalformedOutput; the reason of `signal` when it aborts
+   * @throws HandlerFailed; the reason of `signal` when it aborts
    */
   async execute(
     placed: PlacedHandler<HttpHandler>,

@@ -4,9 +4,9 @@ import { AppToolMissing, AppTools } from '../../integrations/index.js';
 import { Clock, type Stopwatch, withinTime } from '../../platform/clock/index.js';
 import { newId } from '../../platform/ids/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
+import { HandlerFailed } from '../domain/hook-output.js';
 import { declaredValues } from '../domain/placeholders.js';
 import {
-  MalformedContexts,
   type NamedContext,
   parseContexts,
   type SessionStartHook,
@@ -14,7 +14,7 @@ import {
 } from '../domain/session-start.js';
 import { inSeconds } from '../domain/text.js';
 import { MAX_SESSION_START_TIMEOUT_MS, SESSION_START_TIMEOUT_MS } from '../limits.js';
-import { HandlerFailed, textOf } from './handler-failed.js';
+import { textOf } from './call-tool-handler.js';
 import { HookMetrics } from './hook-metrics.js';
 
 const INTERNAL_FAILURE = 'The session-start hook could not be called.';
@@ -23,7 +23,6 @@ export function sessionStartTimeoutMs({ timeoutMs = SESSION_START_TIMEOUT_MS }: 
   return Math.min(timeoutMs, MAX_SESSION_START_TIMEOUT_MS);
 }
 
-/** Calls the tool of a session-start hook. */
 @Injectable()
 export class CallSessionStartTool {
   constructor(
@@ -57,9 +56,8 @@ export class CallSessionStartTool {
       return { contexts, error: null };
     } catch (error) {
       signal.throwIfAborted();
-      const isExpected =
-        error instanceof HandlerFailed || error instanceof MalformedContexts || error instanceof AppToolMissing;
-      if (isExpected) return { contexts: [], error: error.message };
+      if (error instanceof HandlerFailed || error instanceof AppToolMissing)
+        return { contexts: [], error: error.message };
       this.logger.error({ err: error, agentId: run.agent.id }, 'Calling a session-start hook failed');
       return { contexts: [], error: INTERNAL_FAILURE };
     }

@@ -8,7 +8,6 @@ const OUTCOMES = ['ok', 'failed', 'blocked'] as const;
 /** Most handlers respond within milliseconds. The upper end is the longest timeout, that of the session-start hook. */
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60];
 
-/** Counts the calls of hooks by outcome and measures their duration. */
 @Injectable()
 export class HookMetrics {
   private readonly calls: Counter<'event' | 'type' | 'outcome'>;

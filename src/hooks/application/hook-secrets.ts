@@ -30,10 +30,7 @@ export interface HookSecrets {
 export class HookSecretStore {
   constructor(private readonly vault: Vault) {}
 
-  /**
-   * @param stored where the settings say that the headers are
-   * @throws SecretUnreadable
-   */
+  /** @throws SecretUnreadable */
   async read(owner: HooksOwner, stored: StoredHeaders | null, source?: SqlExecutor): Promise<HookSecrets> {
     const [first, ...others] = stored ? headerRefs(owner, stored) : [];
     const [signing, firstPiece] = await this.vault.readMany([signingRef(owner), ...(first ? [first] : [])], source);
@@ -54,11 +51,7 @@ export class HookSecretStore {
     return parsedSigning(await readable(() => this.one(signingRef(owner), source)));
   }
 
-  /**
-   * @param before where the present headers are; they are removed
-   * @param headers undefined when no handler has headers
-   * @returns where the new headers are, for the settings
-   */
+  /** Removes the headers at `before`. @returns where the new headers are; null when no handler has any */
   async storeHeaders(
     transaction: Transaction,
     owner: HooksOwner,

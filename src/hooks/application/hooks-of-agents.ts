@@ -21,7 +21,6 @@ export interface HttpCredentials {
   readonly signing: SigningSecret | null;
 }
 
-/** The hooks of one agent with everything that calls need. */
 export interface AgentHooks extends HooksOwner {
   /** False when no hook was ever set, so no thread can have started with one. */
   readonly isConfigured: boolean;

@@ -1,17 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import type { RunContext, UserContext } from '../../conversations/index.js';
+import { AppToolMissing } from '../../integrations/index.js';
 import type { JsonObject } from '../../models/index.js';
 import { Clock, TimeSlice, withinTime } from '../../platform/clock/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
 import type { HookCall } from '../domain/hook-call.js';
 import { EVENT_RULES, type HookEvent, type InputBase } from '../domain/hook-event.js';
-import { type HookOutput, MalformedOutput } from '../domain/hook-output.js';
+import { HandlerFailed, type HookOutput } from '../domain/hook-output.js';
 import { isHttp, isTool, type PlacedHandler, timeoutMsOf } from '../domain/hooks-document.js';
 import { matches } from '../domain/matcher.js';
 import { inSeconds } from '../domain/text.js';
 import { CallHttpHandler } from './call-http-handler.js';
 import { CallToolHandler } from './call-tool-handler.js';
-import { HandlerFailed } from './handler-failed.js';
 import { HookMetrics } from './hook-metrics.js';
 import type { AgentHooks } from './hooks-of-agents.js';
 
@@ -96,7 +96,7 @@ export class RunHandlers {
       return { output, error: null };
     } catch (error) {
       signal.throwIfAborted();
-      if (error instanceof HandlerFailed || error instanceof MalformedOutput)
+      if (error instanceof HandlerFailed || error instanceof AppToolMissing)
         return { output: null, error: error.message };
       this.logger.error({ err: error, agentId: hooks.agentId, hook: placed.path }, 'Calling a hook failed');
       return { output: null, error: INTERNAL_FAILURE };

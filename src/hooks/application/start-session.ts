@@ -14,7 +14,6 @@ import { CallSessionStartTool, sessionStartTimeoutMs } from './call-session-star
 import type { AgentHooks } from './hooks-of-agents.js';
 import { inputBase, RunHandlers } from './run-handlers.js';
 
-/** The hooks to call at the start of a thread. */
 interface Plan {
   readonly handlers: readonly PlacedHandler[];
   readonly hook: SessionStartHook | null;

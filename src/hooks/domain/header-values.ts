@@ -27,7 +27,6 @@ interface StoredHeader {
   readonly value: string;
 }
 
-/** The header values that the document itself contains. */
 export function headersIn(document: HooksDocument): HeaderValues {
   return mapHttp(document, ({ handler }) => handler.headers ?? null);
 }

@@ -4,7 +4,6 @@ import type { HookEvent } from './hook-event.js';
 import type { HookOutput } from './hook-output.js';
 import type { PlacedHandler } from './hooks-document.js';
 
-/** A call of one handler for an event. */
 export interface HookCall {
   readonly placed: PlacedHandler;
   readonly startedAt: Date;

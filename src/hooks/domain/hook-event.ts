@@ -25,7 +25,6 @@ export function isHookEvent(name: string): name is HookEvent {
   return (HOOK_EVENTS as readonly string[]).includes(name);
 }
 
-/** The part of a handler's input that describes the run. */
 export interface InputBase {
   /** Null for suggestions, which have neither a thread nor a run. */
   readonly threadId: string | null;
@@ -48,7 +47,6 @@ export type EventFields =
     }
   | { readonly event: 'Stop'; readonly last_assistant_message: string; readonly stop_hook_active: boolean };
 
-/** The whole input of a handler. */
 export function hookInput(
   { threadId, agentId, runId, userContext }: InputBase,
   { event, ...fields }: EventFields,

@@ -16,8 +16,11 @@ export interface HookOutput {
   readonly updatedInput?: JsonObject;
 }
 
-/** The handler's response is not a hook output. The message is public. */
-export class MalformedOutput extends Error {}
+/** A call of a hook has failed. The message is public. */
+export class HandlerFailed extends Error {}
+
+/** The handler's response is not a hook output. */
+export class MalformedOutput extends HandlerFailed {}
 
 const EMPTY_OUTPUT: HookOutput = {};
 

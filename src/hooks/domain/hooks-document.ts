@@ -50,7 +50,6 @@ export const hooksDocument = storedObject(
 );
 export type HooksDocument = Stored<typeof hooksDocument>;
 
-/** A handler with its place in the document. */
 export interface PlacedHandler<Kind extends Handler = Handler> {
   readonly event: HookEvent;
   /** Index among the handlers of the event, over all groups. */

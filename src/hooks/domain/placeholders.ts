@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../models/index.js';
 import { MAX_TOOL_INPUT } from '../limits.js';
+import { HandlerFailed } from './hook-output.js';
 
 const PLACEHOLDER = /\$\{([^{}]+)\}/g;
 const LONE_PLACEHOLDER = /^\$\{([^{}]+)\}$/;
@@ -7,8 +8,7 @@ const LONE_PLACEHOLDER = /^\$\{([^{}]+)\}$/;
 /** Marks a value that is left out. */
 const DROPPED = Symbol('dropped');
 
-/** The message is public. */
-export class InputTooLarge extends Error {
+class InputTooLarge extends HandlerFailed {
   constructor() {
     super(`With its placeholders replaced, the tool's input would be larger than ${MAX_TOOL_INPUT} characters.`);
   }
@@ -18,7 +18,7 @@ export class InputTooLarge extends Error {
  * Replaces the placeholders (`${tool_input.path}`) of a tool handler's input by fields of the hook's input. A value that is
  * exactly one placeholder becomes the field with its type; within a longer text a field that is not a string becomes JSON. A
  * value with a placeholder for an absent field is left out.
- * @throws InputTooLarge
+ * @throws HandlerFailed when the result is too large
  */
 export function fillPlaceholders(template: JsonObject, input: JsonObject): JsonObject {
   return new PlaceholderFiller(input).fill(template) as JsonObject;

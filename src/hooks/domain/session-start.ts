@@ -3,6 +3,7 @@ import { DomainError, ValidationFailed } from '../../platform/errors/index.js';
 import { checkJsonLimits } from '../../platform/json/index.js';
 import { type Stored, storedObject } from '../../platform/stored-json/index.js';
 import { MAX_SESSION_CONTEXT_CHARACTERS, MAX_SESSION_CONTEXTS, MAX_STRING, OUTPUT_LIMITS } from '../limits.js';
+import { HandlerFailed } from './hook-output.js';
 import { cutTo } from './text.js';
 
 /** A tool that is called once at the start of a thread. Service document, "Session-start hook". */
@@ -53,14 +54,10 @@ const toolResult = z.object({
   ),
 });
 
-/** The tool's result is not a list of contexts. The message is public. */
-export class MalformedContexts extends Error {}
+/** The tool's result is not a list of contexts. */
+export class MalformedContexts extends HandlerFailed {}
 
-/**
- * Reads the tool's result: `{contexts: [{name, context}]}`, or any other text as one context named after the tool.
- * Contract, section 8.
- * @throws MalformedContexts
- */
+/** Reads `{contexts: [{name, context}]}`, or other text as one context named after the tool. Contract, section 8. @throws MalformedContexts */
 export function parseContexts(text: string, toolName: string): readonly NamedContext[] {
   if (text.trim() === '') return [];
   const contexts = givenContexts(text) ?? [{ name: toolName, context: cutTo(text, MAX_STRING) }];
@@ -71,7 +68,6 @@ export function parseContexts(text: string, toolName: string): readonly NamedCon
   );
 }
 
-/** The parts that a session adds to the system prompt. */
 export function promptParts({ additionalContext, hook }: ThreadSession): string[] {
   return [...(hook?.contexts ?? []).map(promptPart), ...additionalContext];
 }

@@ -5,7 +5,6 @@ import type { SessionStartHook } from '../domain/session-start.js';
 import { UPSERT_AGENT_HOOKS } from './agent-hooks.sql.js';
 import { StoredAgentHooks, type StoredHeaders } from './hooks.schema.js';
 
-/** The agent that the hooks belong to. */
 export interface HooksOwner {
   readonly organizationId: string;
   readonly agentId: string;

@@ -6,7 +6,6 @@ import { SECTIONS_FIELD } from '../domain/section-changes.js';
 import { type RememberedSection, rememberedSections, restoreSections } from '../domain/section-list.js';
 import { SectionRepository } from '../persistence/section.repository.js';
 
-/** Stores the sections in the agent's versions and restores them. */
 @Injectable()
 export class SectionsVersionPart implements VersionedPart<typeof rememberedSections>, OnModuleInit {
   readonly field = SECTIONS_FIELD;

@@ -9,7 +9,6 @@ export interface SectionText {
   readonly content: string;
 }
 
-/** A named part of an agent's instructions. */
 export interface Section extends SectionText {
   readonly id: string;
   /** Index in the order of the prompt, from 0. */

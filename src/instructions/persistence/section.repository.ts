@@ -6,7 +6,6 @@ import { changesBetween } from '../domain/section-changes.js';
 import { differenceOf, type SectionDifference } from '../domain/section-list.js';
 import { StoredSection } from './instructions.schema.js';
 
-/** The agent that the sections belong to. */
 export interface SectionsOwner {
   readonly organizationId: string;
   readonly agentId: string;

@@ -36,9 +36,7 @@ export class ExportTraces {
     private readonly clock: Clock,
   ) {}
 
-  /**
-   * @throws ValidationFailed for a cursor that no export of this agent has issued, and for a range that ends before it begins
-   */
+  /** @throws ValidationFailed for a cursor that no export of this agent has issued, and for a range that ends before it begins */
   async execute(organizationId: string, agentId: string, query: ExportQuery): Promise<ExportPage> {
     const scope = { list: `trace-export:${agentId}`, organizationId, field: 'meta.cursor' };
     const state = this.readState(scope, query);

@@ -22,7 +22,6 @@ export interface TracePage {
   readonly totalItems: number;
 }
 
-/** Reads traces of an agent from the last 90 days. */
 @Injectable()
 export class ReadTraces {
   constructor(
@@ -61,10 +60,7 @@ export class ReadTraces {
     return trace;
   }
 
-  /**
-   * @param messageId id of an assistant message
-   * @throws MessageTraceNotFound
-   */
+  /** @throws MessageTraceNotFound */
   async byMessage(organizationId: string, agentId: string, messageId: string): Promise<Trace> {
     const trace = await this.find({ organizationId, agentId, by: 'messageId', id: messageId });
     if (!trace) throw new MessageTraceNotFound();

@@ -12,7 +12,6 @@ export interface UsageBucket {
 
 const NONE = new Usage().summary;
 
-/** How much an agent was used, over time. */
 @Injectable()
 export class ReadUsage {
   constructor(

@@ -15,7 +15,6 @@ const DIRECTIONS = ['input', 'output'] as const;
 const RUN_BUCKETS = [0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 60, 120, 300, 600, 1_800];
 const FIRST_TOKEN_BUCKETS = [0.1, 0.25, 0.5, 0.75, 1, 1.5, 2, 3, 5, 10, 20, 60];
 
-/** Metrics of ended runs: status, duration and tokens. */
 @Injectable()
 export class RunMetrics extends RunObserver {
   private readonly runs: Counter<'status' | 'provider'>;

@@ -25,7 +25,6 @@ export interface Percentiles {
   readonly p95: number | null;
 }
 
-/** The usage of an agent in one bucket of time. */
 export interface UsageSummary {
   readonly runs: number;
   readonly failed: number;

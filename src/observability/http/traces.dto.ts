@@ -224,7 +224,6 @@ export class SessionStartOutcomeResponse {
   readonly contexts!: readonly SessionContextResponse[];
 }
 
-/** What details and exports have in common. */
 class WholeTraceFields extends TraceFields {
   @StringField({ description: "The user's message; of a run that resumed another, what was approved and declined." })
   readonly input!: string;

@@ -15,7 +15,6 @@ import { pushTraces } from './push-traces.job.js';
 const payload = z.object({});
 type Payload = z.output<typeof payload>;
 
-/** Publishes the traces of ended runs. The next run continues an interrupted one. */
 export const publishTraces = defineJob({
   name: 'traces.publish',
   payload,
@@ -44,11 +43,7 @@ export class PublishTraces extends WorkerHost {
     await this.execute(signal);
   }
 
-  /**
-   * Publishes the traces of runs that ended at least two minutes ago.
-   * @returns how many
-   * @throws the signal's reason when it aborts
-   */
+  /** Publishes the traces of runs that ended at least two minutes ago. @returns how many @throws the reason of `signal` */
   async execute(signal: AbortSignal): Promise<number> {
     const before = new Date(this.clock.now().getTime() - PUBLISH_AFTER_MS);
     let published = 0;

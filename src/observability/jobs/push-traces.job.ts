@@ -13,9 +13,7 @@ import { TraceRepository } from '../persistence/trace.repository.js';
 const payload = z.object({ traceIds: z.array(z.uuid()).min(1).max(PUSH_BATCH) });
 type Payload = z.output<typeof payload>;
 
-/**
- * Sends traces to the operator's OpenTelemetry backend, at least once: a repetition sends all spans again, with the same ids.
- */
+/** Sends traces to the operator's OpenTelemetry backend, at least once: a repetition sends all spans again, with the same ids. */
 export const pushTraces = defineJob({ name: 'traces.push', payload, retry: PUSH_RETRY });
 
 @Processor(pushTraces.name)
@@ -75,9 +73,7 @@ export class PushTraces extends WorkerHost {
     }
   }
 
-  /**
-   * The ids of the traces that may leave the service: none of an organization that handles HIPAA data now.
-   */
+  /** The ids of the traces that may leave the service: none of an organization that handles HIPAA data now. */
   private async allowed(
     traces: readonly { readonly id: string; readonly organizationId: string }[],
   ): Promise<ReadonlySet<string>> {

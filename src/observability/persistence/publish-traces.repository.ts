@@ -18,7 +18,6 @@ export interface TraceToPublish {
   readonly organizationId: string;
 }
 
-/** A run whose usage is to be counted. */
 interface CountedRun extends UsageFacts {
   readonly organizationId: string;
   /** Hour and day of its start, in milliseconds since 1970. */
@@ -28,7 +27,6 @@ interface CountedRun extends UsageFacts {
 
 export interface PublishedTrace extends CountedRun, TraceToPublish {
   readonly withheld: boolean;
-  /** The run has written a message. */
   readonly hasReply: boolean;
   readonly userKey: string | null;
 }

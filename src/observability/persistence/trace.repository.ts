@@ -77,7 +77,6 @@ interface SummaryRow extends Omit<TraceSummary, 'startedAt' | 'usage' | 'error'>
   readonly error: unknown;
 }
 
-/** A row of `TRACE_COLUMNS`. */
 interface TraceRow extends SummaryRow, Pick<Trace, 'timeToFirstTokenMs'> {
   readonly steps: unknown;
   readonly userContext: unknown;
@@ -147,18 +146,12 @@ export class TraceRepository {
     }));
   }
 
-  /**
-   * Deletes the oldest traces from before `cutoff`, at most `limit`. Concurrent calls delete different ones.
-   * @returns how many
-   */
+  /** Deletes the oldest traces from before `cutoff`, at most `limit`. Concurrent calls delete different ones. @returns how many */
   async deleteBefore(cutoff: Date, limit: number): Promise<number> {
     return (await DELETE_TRACES_BEFORE.run(this.database, { cutoff, limit })).length;
   }
 
-  /**
-   * Deletes traces of the threads, at most `limit`. Concurrent calls delete different ones.
-   * @returns how many
-   */
+  /** As `deleteBefore`, for the traces of threads. */
   async deleteOfThreads(threadIds: readonly string[], limit: number): Promise<number> {
     return (await DELETE_TRACES_OF_THREADS.run(this.database, { threadIds, limit })).length;
   }

@@ -14,7 +14,6 @@ const TYPE = 'session-pass+jwt';
 
 const payload = z.object({ sid: z.guid(), org: z.guid(), agent: z.guid(), thread: z.guid() });
 
-/** The content of a pass: its session, and the conversation that it opens. */
 export interface PassClaims {
   readonly sessionId: string;
   readonly organizationId: string;
@@ -34,7 +33,6 @@ export interface SessionCredentials {
   readonly pass: TimedToken;
 }
 
-/** Signs and verifies passes. */
 @Injectable()
 export class PassTokens {
   constructor(

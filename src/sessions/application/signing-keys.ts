@@ -13,7 +13,6 @@ export const ALGORITHM = 'EdDSA';
 
 const LIFE_MS = SIGNING_KEY_DAYS * 86_400_000;
 
-/** A private key and the `kid` with which other processes find its public half. */
 export interface Signer {
   readonly kid: string;
   readonly key: CryptoKey;

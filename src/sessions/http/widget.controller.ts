@@ -13,7 +13,6 @@ import { PublicRoute } from '../../platform/http/index.js';
 const ENCODINGS = ['br', 'gzip', 'identity'] as const;
 type Encoding = (typeof ENCODINGS)[number];
 
-/** The browser widget that the build made. */
 interface WidgetFile {
   readonly script: Buffer;
   /** The version of the widget's package, which is part of the immutable file's name. */

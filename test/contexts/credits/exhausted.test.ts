@@ -37,7 +37,7 @@ function set({ organization }: Talk, ...options: string[]): Promise<object> {
   return service.cli('org', 'set', organization.id, ...options);
 }
 
-/** Everything that a run could leave in the organization. */
+/** Everything that a run could store in the organization. */
 function stored({ organization }: Talk): Promise<unknown[]> {
   const tables = ['threads', 'messages', 'runs', 'traces', 'idempotency_keys', 'credit_entries', 'files'];
   return service.database.query(
@@ -82,8 +82,8 @@ const WAYS: readonly (readonly [string, (talk: Talk) => Promise<Answer>])[] = [
   ['suggestions', (talk) => post(talk, '/v1/chat/suggestions', { assistant_id: talk.agentId, messages: said })],
 ];
 
-describe('an organization without credits left, whose runs are to be blocked', () => {
-  it.each(WAYS)('is refused %s before anything is stored and the model is called', async (_way, ask) => {
+describe('a run of an organization that has used up its credits and is set to block', () => {
+  it.each(WAYS)('is refused %s before anything is stored and before the model is called', async (_way, ask) => {
     const talk = await Talk.start(service, {}, '--credits', '0', ...BLOCK);
     const before = await stored(talk);
 
@@ -122,7 +122,7 @@ describe('an organization without credits left, whose runs are to be blocked', (
 });
 
 describe('the credits of a month', () => {
-  it('are used up by runs, and come anew with the next month', async () => {
+  it('are used up by runs, and are available again in the next month', async () => {
     const talk = await Talk.start(service, {}, '--credits', '1', ...BLOCK);
     service.models.always(costs(5));
     const statuses: number[] = [];
@@ -133,14 +133,14 @@ describe('the credits of a month', () => {
     expect((await talk.run('Hi')).status).toBe(200);
   });
 
-  it('are used up by a run that was cancelled once its text was read', async () => {
+  it('include those of a run that was cancelled after its text was read', async () => {
     const talk = await Talk.start(service, {}, '--credits', '1', ...BLOCK);
     await cancelAfterText(service, talk, 5_000);
     expect(await used(service, talk.key)).toBe(1);
     expect((await talk.run('Again')).status).toBe(422);
   });
 
-  it('bind neither agents with a key of their own, nor organizations that allow more, nor those without any set', async () => {
+  it('do not limit agents with their own key, organizations set to allow more, and organizations without a setting', async () => {
     service.models.always(costs(5));
     const own = await Talk.start(
       service,
@@ -157,7 +157,7 @@ describe('the credits of a month', () => {
     }
   });
 
-  it('do not keep the repeat of an accepted request from the first one’s result', async () => {
+  it('do not prevent the repeat of an accepted request, which gets the first response', async () => {
     const talk = await Talk.start(service, {}, '--credits', '1', ...BLOCK);
     service.models.next(costs(10));
     const first = await talk.post(message('Hi'), { 'idempotency-key': 'one' });
@@ -167,7 +167,7 @@ describe('the credits of a month', () => {
     expect(service.models.requests).toHaveLength(1);
   });
 
-  it('cost a run one statement where they bind, and none elsewhere', async () => {
+  it('cost one statement for a run that they limit, and none for other runs', async () => {
     service.models.always(costs(1));
     const [free, allowed, bound] = [
       await Talk.start(service),

@@ -39,7 +39,7 @@ export function costing(usage: WireUsage): ModelScript {
   return (exchange, wire) => exchange.sendAll(wire.text(['ok'], usage));
 }
 
-/** Says something after telling its input, and fails before it tells its output. */
+/** Reports its input, streams text, and fails before it reports its output. */
 export function breaksOffCosting(usage: WireUsage): ModelScript {
   return async (exchange, wire) => {
     for (const frame of wire.text(['ok'], usage).slice(0, -2)) await exchange.send(frame);
@@ -47,7 +47,7 @@ export function breaksOffCosting(usage: WireUsage): ModelScript {
   };
 }
 
-/** Streams a run whose model has told `input` tokens, and cancels it once its text was read. */
+/** Streams a run whose model has reported `input` tokens, and cancels it after its text was read. */
 export async function cancelAfterText(service: TestService, talk: Talk, input: number): Promise<void> {
   const held = new HeldReply(['All of the answer'], ['.'], { input, output: 5 });
   service.models.next(held.script);
@@ -68,7 +68,7 @@ export function entries(service: TestService, key: string, query = ''): Promise<
   return service.http<EntryPage>('GET', `/v1/credits/usage/entries${query}`, { key });
 }
 
-/** What the present month says was used. */
+/** The credits used in the current month, as the period shows them. */
 export async function used(service: TestService, key: string): Promise<number | undefined> {
   return (await periods(service, key)).body.periods[0]?.creditsUsed;
 }

@@ -40,7 +40,7 @@ async function entriesOf({ key }: Talk, query = ''): Promise<readonly EntryView[
   return (await entries(service, key, query)).body.entries;
 }
 
-/** Runs once at a cost; @returns what the run says of it */
+/** Runs once at a cost. @returns the usage that the run shows */
 async function spend(talk: Talk, tenths: number): Promise<number | null | undefined> {
   service.models.next(costs(tenths));
   return (await talk.run('Hi')).body.run.usage['credits'];
@@ -65,7 +65,7 @@ function iso(year: number, month: number): string {
   return new Date(Date.UTC(year, month)).toISOString();
 }
 
-describe('a run leaves an entry', () => {
+describe('a run has an entry', () => {
   it.each([
     ['anthropic', 0.36],
     ['openai-responses', 0.36],
@@ -102,7 +102,7 @@ describe('a run leaves an entry', () => {
     expect(await used(service, talk.key)).toBe(0);
   });
 
-  it('of no tokens where the model was not asked, and of unknown ones where it did not tell', async () => {
+  it('with 0 tokens when no model was called, and null when the model did not report them', async () => {
     const talk = await Talk.start(service);
     await talk.run('Block this');
     service.models.next(refuses(400));
@@ -112,25 +112,25 @@ describe('a run leaves an entry', () => {
     expect(failed).toMatchObject({ inputTokens: null, outputTokens: null, credits: 0 });
   });
 
-  it('of the input, where it was cancelled after its text, as the run and its trace say', async () => {
+  it('with its input when it was cancelled after its text, the same as the run and its trace show', async () => {
     const talk = await Talk.start(service);
     await cancelAfterText(service, talk, 1200);
-    const told = { inputTokens: 1200, outputTokens: null, credits: 0.24 };
-    expect(await entriesOf(talk)).toMatchObject([told]);
+    const reported = { inputTokens: 1200, outputTokens: null, credits: 0.24 };
+    expect(await entriesOf(talk)).toMatchObject([reported]);
     const { steps, ...trace } = await talk.trace();
-    expect(trace).toMatchObject({ status: 'cancelled', usage: { ...told, totalTokens: null } });
+    expect(trace).toMatchObject({ status: 'cancelled', usage: { ...reported, totalTokens: null } });
     expect(steps).toMatchObject([{ type: 'model', usage: { inputTokens: 1200, outputTokens: null } }]);
     expect(await used(service, talk.key)).toBe(0.24);
   });
 
-  it('of the input, where the provider broke off within its answer', async () => {
+  it('with its input when the connection of the provider breaks during the response', async () => {
     const talk = await Talk.start(service);
     service.models.next(breaksOffCosting({ input: 1200, output: 5, cached: 1000 }));
     expect((await talk.run('Hi')).status).toBe(502);
     expect(await entriesOf(talk)).toMatchObject([{ inputTokens: 1200, outputTokens: null, credits: 0.06 }]);
   });
 
-  it.each([-1, 0.5, 1e18])('of unknown tokens, where the provider told %s of them', async (absurd) => {
+  it.each([-1, 0.5, 1e18])('with unknown tokens when the provider reported %s of them', async (absurd) => {
     const talk = await Talk.start(service);
     service.models.next(costing({ input: absurd, output: absurd }));
     const { status, body } = await talk.run('Hi');
@@ -139,14 +139,14 @@ describe('a run leaves an entry', () => {
     expect(await entriesOf(talk)).toMatchObject([unknown]);
   });
 
-  it('of what its calls before the last one cost, and what that told, where that broke off', async () => {
+  it('with the cost of its earlier calls and the reported part of the last one, when that breaks', async () => {
     const talk = await Talk.start(service);
     service.models.next(calls('unknown_tool'), breaksOffAfter('Half'));
     await talk.run('Hi');
     expect(await entriesOf(talk)).toMatchObject([{ inputTokens: 2, outputTokens: null, credits: 0.0014 }]);
   });
 
-  it('once, where its process was given up and ended it all the same', async () => {
+  it('once, when its process counted as dead and still ended the run', async () => {
     const talk = await Talk.start(service);
     const held = new HeldReply(['Half']);
     service.models.next(held.script);
@@ -159,7 +159,7 @@ describe('a run leaves an entry', () => {
     expect(await entriesOf(talk)).toMatchObject([{ inputTokens: null, outputTokens: null, credits: 0 }]);
   });
 
-  it('that stays when the thread and the agent are deleted, and goes with the organization', async () => {
+  it('that stays when the thread and the agent are deleted, and is deleted with the organization', async () => {
     const talk = await Talk.start(service);
     await spend(talk, 1);
     await countAll();
@@ -178,9 +178,9 @@ describe('a run leaves an entry', () => {
 });
 
 describe('the sum of a month', () => {
-  it('is exact before, while and after its entries are counted, also by two at once', async () => {
+  it('is exact before, during and after the counting of its entries, also by two processes at once', async () => {
     const talk = await Talk.start(service);
-    // As floating-point numbers these come to 0.7999999999999999.
+    // The sum of these floating-point numbers is 0.7999999999999999.
     for (const tenths of [1, 7]) await spend(talk, tenths);
     const counting = service.app.get(CreditPeriodRepository);
     const sums = [await used(service, talk.key)];
@@ -194,7 +194,7 @@ describe('the sum of a month', () => {
     expect(sums).toEqual([0.8, 0.8, 0.8, 1]);
   });
 
-  it('is unchanged where counting was cut off before its end', async () => {
+  it('is unchanged when counting was interrupted', async () => {
     const talk = await Talk.start(service);
     await spend(talk, 3);
     const cutOff = service.database.transaction(async (transaction) => {
@@ -209,7 +209,7 @@ describe('the sum of a month', () => {
 });
 
 describe('periods', () => {
-  it('are the months since the organization began, in UTC, each with what it included; a run belongs to that of its end', async () => {
+  it('are the months since the organization was created, in UTC, with their included credits; a run belongs to the month of its end', async () => {
     toEndOfMonth();
     const first = clock.now();
     const [year, month] = [first.getUTCFullYear(), first.getUTCMonth()];
@@ -261,7 +261,7 @@ describe('periods', () => {
     expect(await entriesOf(talk, `?periodId=${(oldest?.id ?? '').toUpperCase()}`)).toMatchObject([{ credits: 0.1 }]);
   });
 
-  it('come page by page, each once, with the same ids each time', async () => {
+  it('are listed page by page, each once, with the same ids each time', async () => {
     const { key } = await service.organization();
     for (let month = 0; month < 13; month += 1) {
       toEndOfMonth();
@@ -277,7 +277,7 @@ describe('periods', () => {
 });
 
 describe('the lists', () => {
-  it('show entries newest first, page by page, each once, also while more are made', async () => {
+  it('show entries newest first, page by page, each once, also while further entries are added', async () => {
     const talk = await Talk.start(service);
     for (const tenths of [1, 2, 3, 4]) {
       await spend(talk, tenths);
@@ -300,7 +300,7 @@ describe('the lists', () => {
     expect(seen).toEqual([0.4, 0.3, 0.2, 0.1]);
   });
 
-  it('refuse a cursor that is made up, of another organization, of the other list and of another period', async () => {
+  it('refuse a cursor that is invented, of another organization, of the other list and of another period', async () => {
     const [talk, other] = [await Talk.start(service), await Talk.start(service)];
     for (const tenths of [1, 2]) await spend(talk, tenths);
     const period = (await periods(service, talk.key)).body.periods[0]?.id ?? '';
@@ -320,7 +320,7 @@ describe('the lists', () => {
     expect((await Promise.all(tries)).map(({ status }) => status)).toEqual([200, 200, 400, 400, 400, 400, 400, 400]);
   });
 
-  it('have nothing of another organization, whose periods are like ones that are not', async () => {
+  it('show nothing of another organization, whose periods count as absent', async () => {
     const [talk, other] = [await Talk.start(service), await Talk.start(service)];
     await spend(talk, 1);
     const period = (await periods(service, talk.key)).body.periods[0]?.id ?? '';
@@ -330,7 +330,7 @@ describe('the lists', () => {
     expect([await used(service, other.key), await entriesOf(other)]).toEqual([0, []]);
   });
 
-  it('are closed to a key with an allowlist, and open to any other', async () => {
+  it('are refused to a key with an allowlist, and shown to any other key', async () => {
     const talk = await Talk.start(service);
     const scoped = await talk.organization.keyWith(['chat'], [talk.agentId]);
     const plain = await talk.organization.keyWith(['chat']);

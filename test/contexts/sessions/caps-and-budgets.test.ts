@@ -28,7 +28,7 @@ const run = ({ session, pass }: Credentials, on: TestService = service, body: ob
 const budgetOf = (headers: Headers) => ['limit', 'remaining', 'reset'].map((name) => headers.get(`ratelimit-${name}`));
 const storage = (): ThrottlerStorage => service.app.get<ThrottlerStorage>(ThrottlerStorage);
 
-/** As if the session had had these turns before. */
+/** Stores a number of earlier turns for the session. */
 async function hadTurns({ session }: Credentials, count: number): Promise<void> {
   await service.database.query(
     `insert into runs (id, organization_id, thread_id, agent_id, owner_id, message_id, status, created_at, completed_at, provider, model,
@@ -40,20 +40,20 @@ async function hadTurns({ session }: Credentials, count: number): Promise<void> 
 }
 
 describe('the 100 turns of a session', () => {
-  it('are exactly as many under 200 parallel attempts on two processes', async () => {
+  it('are exactly 100 with 200 parallel attempts on two processes', async () => {
     const minted = await mint();
     await hadTurns(minted, 97);
     service.models.always(says('Hello'));
     const replica = await service.replica();
     try {
       const statuses: number[] = [];
-      // One run at a time on a thread: whoever meets one under way comes again.
+      // A thread has one run at a time: an attempt that is refused with 409 is repeated.
       const attempt = async (index: number): Promise<void> => {
         for (;;) {
           const { status, body, headers } = await run(minted, index % 2 === 0 ? service : replica);
           if (status === 409) continue;
           if (status === 429 && body['code'] === 'rate_limited') {
-            // The session's window is full long before.
+            // The session's rate limit is used up long before its turns.
             for (const { app } of [service, replica]) await renewBudget(app, `session:${minted.session.id}`);
             continue;
           }
@@ -79,7 +79,7 @@ describe('the 100 turns of a session', () => {
     }
   });
 
-  it('are not used up by a rejoin, by a repeat of the last one, or by reading', async () => {
+  it('do not include rejoins, repeats of a request, and reads', async () => {
     const minted = await mint();
     await hadTurns(minted, 99);
     service.models.next(says('Last'));
@@ -102,7 +102,7 @@ describe('the 100 turns of a session', () => {
     ).toEqual(before);
   });
 
-  it('are the session’s own: a new session goes on with the conversation, and an API key is not counted', async () => {
+  it('count for one session: a new session can continue the conversation, and runs with an API key do not count', async () => {
     const minted = await mint();
     await hadTurns(minted, 100);
     service.models.always(says('Hello'));
@@ -114,7 +114,7 @@ describe('the 100 turns of a session', () => {
 });
 
 describe('the budget of a session', () => {
-  it('is 60 requests a minute with whatever pass of it, for any route, and is told on each', async () => {
+  it('is 60 requests a minute for all its passes and routes, and every response has it in its headers', async () => {
     const minted = await mint();
     const path = `/v1/threads/${minted.session.thread_id}/messages`;
     const first = await service.http('GET', path, { key: minted.pass.token });
@@ -143,7 +143,7 @@ describe('the budget of a session', () => {
     expect((await service.http('GET', path, { key: (await mint()).pass.token })).status).toBe(404);
   });
 
-  it('names no conversation that is not its own, also when it is used up', async () => {
+  it('does not reveal whether another conversation exists, also when it is used up', async () => {
     const [minted, other] = [await mint(), await mint()];
     await useUpBudget(storage(), `session:${minted.session.id}`, 60, 'session');
     const refused = await service.http('GET', `/v1/threads/${other.session.thread_id}/messages`, {
@@ -152,7 +152,7 @@ describe('the budget of a session', () => {
     expect([refused.status, refused.headers.get('x-thread-id')]).toEqual([429, null]);
   });
 
-  it('lets exactly 60 of 200 requests at once through, on two processes', async () => {
+  it('allows exactly 60 of 200 parallel requests on two processes', async () => {
     const minted = await mint();
     const replica = await service.replica();
     try {
@@ -169,13 +169,13 @@ describe('the budget of a session', () => {
 });
 
 describe('a run with a pass', () => {
-  it('counts against the chat budget of its agent too, and in neither when one is used up', async () => {
+  it('also counts in the chat budget of its agent, and counts in neither when one is used up', async () => {
     const own = await service.agent(organization.key);
     const minted = await mint({ assistant_id: own });
     const chat = `chat:${organization.id}:${own}`;
     service.models.next(says('Hello'));
     const answer = await run(minted);
-    // The tighter of the two is told.
+    // The headers have the budget with fewer requests left.
     expect(budgetOf(answer.headers).slice(0, 2)).toEqual(['60', '59']);
     expect((await storage().increment(chat, 60_000, 600, 0, 'chat')).totalHits).toBe(2);
     await useUpBudget(storage(), chat, 600);
@@ -212,21 +212,21 @@ describe('the budgets of the mint and of the renewal', () => {
   });
 });
 
-describe('every answer of a route with a budget', () => {
+describe('every response of a route with a budget', () => {
   it.each([
     ['an unreadable body', '/v1/chat/completions', '{', 400],
     ['a body that its schema refuses', '/v1/threads', { nonsense: true }, 400],
-    ['an agent that is not there', '/v1/sessions', { assistant_id: newId() }, 404],
+    ['an agent that does not exist', '/v1/sessions', { assistant_id: newId() }, 404],
     ['an unreadable body of a renewal', '/v1/sessions/refresh', '{', 400],
     ['a wrong content type', '/v1/threads', 'text', 415],
-  ] as const)('tells what is left of it: %s', async (_what, path, body, status) => {
+  ] as const)('has the rest of the budget in its headers: %s', async (_what, path, body, status) => {
     const own = await service.organization();
     const text = { headers: { 'content-type': 'text/plain' } };
     const answer = await service.http('POST', path, { key: own.key, body, ...(status === 415 ? text : {}) });
     expect([answer.status, ...budgetOf(answer.headers)]).toEqual([status, '600', '599', '60']);
   });
 
-  it('tells whose credential fails of the budget of its address', async () => {
+  it('has the budget of the address of the caller when the credential is invalid', async () => {
     const answer = await service.http('POST', '/v1/threads', { body: { assistant_id: agentId } });
     expect([answer.status, budgetOf(answer.headers)[0]]).toEqual([401, '60']);
     expect(answer.headers.get('retry-after')).toBeNull();
@@ -239,7 +239,7 @@ describe('a minted conversation', () => {
   const there = async (threadId: string) =>
     (await service.http('GET', `/v1/threads/${threadId}`, { key: organization.key })).status;
 
-  it('in which nothing was said is removed after 7 days, and no other', async () => {
+  it('without messages is removed after 7 days, and no other conversation is', async () => {
     const [empty, begun] = [await mint(), await mint()];
     const ofKey = await service.thread(organization.key, agentId);
     service.models.next(says('Hello'));
@@ -256,7 +256,7 @@ describe('a minted conversation', () => {
 });
 
 describe('sessions that ended 30 days ago', () => {
-  it('are removed, with keys that nothing can still be signed by', async () => {
+  it('are removed, with signing keys of which no pass can be valid', async () => {
     const old = await mint();
     clock.moveOn(29 * DAY_MS);
     const purge = () =>

@@ -38,7 +38,7 @@ describe('a minted session', () => {
     expect(thread.body).toMatchObject({ channel: 'widget', assistant_id: agentId, lastMessageAt: null });
   });
 
-  it('lives 24 hours where it names its user, who is stored nowhere in clear', async () => {
+  it('lasts 24 hours when it names a user, and the database does not have the id of the user in clear text', async () => {
     const endUser = `visitor-${newId()}`;
     const { session, resumeToken } = await mint({ endUser });
     expect(resumeToken.expiresInSeconds).toBe(86_400);
@@ -65,7 +65,7 @@ describe('a minted session', () => {
     });
   });
 
-  it('goes on with a conversation of the agent, whoever opened it', async () => {
+  it('can continue any conversation of the agent', async () => {
     const threadId = await service.thread(organization.key, agentId);
     const { session } = await mint({ thread_id: threadId.toUpperCase() });
     expect(session.thread_id).toBe(threadId);
@@ -77,7 +77,7 @@ describe('a minted session', () => {
     ['too long a text', { endUser: 'x'.repeat(1_001) }, 'endUser'],
     ['an unknown field', { end_user: 'u' }, 'end_user'],
     ['an id that is none', { thread_id: 'main' }, 'thread_id'],
-  ])('takes no %s', async (_what, more, field) => {
+  ])('is refused with %s', async (_what, more, field) => {
     const answer = await refusedMint({ assistant_id: agentId, ...more });
     expect(answer).toMatchObject({
       status: 400,
@@ -85,7 +85,7 @@ describe('a minted session', () => {
     });
   });
 
-  it('of an agent of another organization, or of none, is answered alike', async () => {
+  it('of an agent of another organization gets the same response as of one that does not exist', async () => {
     const other = await service.organization();
     const foreign = await service.agent(other.key);
     for (const assistant_id of [foreign, newId()]) {
@@ -98,7 +98,7 @@ describe('a minted session', () => {
     expect(Object.keys(answer.body).sort()).toEqual(['error', 'message']);
   });
 
-  it('of a conversation of another organization, of another agent, or of none, is answered alike', async () => {
+  it('of a conversation of another organization or agent gets the same response as of one that does not exist', async () => {
     const other = await service.organization();
     const foreign = await service.thread(other.key, await service.agent(other.key));
     const ofAnotherAgent = await service.thread(organization.key, await service.agent(organization.key));
@@ -111,7 +111,7 @@ describe('a minted session', () => {
 });
 
 describe('a renewal', () => {
-  it('gives the session a new pass; its end and its conversation stay', async () => {
+  it('gives the session a new pass, and changes neither its expiry nor its conversation', async () => {
     const minted = await mint({ endUser: 'u-1' });
     clock.moveOn(60_000);
     const { status, body } = await renewSession(service, organization.key, minted, 'u-1');
@@ -121,7 +121,7 @@ describe('a renewal', () => {
     expect(body.pass.token).not.toBe(minted.pass.token);
   });
 
-  it('never outlives the session', async () => {
+  it('gives a pass that expires with the session at the latest', async () => {
     const minted = await mint();
     clock.moveOn(7_000_000);
     const { body } = await renewSession(service, organization.key, minted);
@@ -129,7 +129,7 @@ describe('a renewal', () => {
     expect(body.pass.expiresInSeconds).toBeLessThanOrEqual(200);
   });
 
-  it('needs the very same user, byte for byte', async () => {
+  it('needs exactly the same user, byte for byte', async () => {
     const minted = await mint({ endUser: 'Zoë' });
     for (const other of ['Zoe\u0308', 'zoë', 'Zoë ', undefined]) {
       expect(await renewSession(service, organization.key, minted, other)).toMatchObject({
@@ -138,13 +138,13 @@ describe('a renewal', () => {
       });
     }
     expect((await renewSession(service, organization.key, minted, 'Zoë')).status).toBe(200);
-    const nobodys = await mint();
-    expect((await renewSession(service, organization.key, nobodys, 'u')).body).toMatchObject({
+    const withoutUser = await mint();
+    expect((await renewSession(service, organization.key, withoutUser, 'u')).body).toMatchObject({
       code: 'resume_token_invalid',
     });
   });
 
-  it('with a token that is none, changed, or of another organization is refused alike', async () => {
+  it('with a malformed or changed token, or one of another organization, is refused with the same response', async () => {
     const other = await service.organization();
     const { resumeToken, pass } = await mint();
     const changed = `${resumeToken.token.slice(0, -1)}${resumeToken.token.endsWith('A') ? 'B' : 'A'}`;
@@ -158,7 +158,7 @@ describe('a renewal', () => {
     expect(answers[0]?.body).toMatchObject({ statusCode: 400, code: 'resume_token_invalid', error: 'bad_request' });
   });
 
-  it('ends with the session', async () => {
+  it('is refused after the session has expired', async () => {
     const minted = await mint();
     clock.moveOn(7_201_000);
     expect(await renewSession(service, organization.key, minted)).toMatchObject({
@@ -167,7 +167,7 @@ describe('a renewal', () => {
     });
   });
 
-  it('tells at once that another process has deleted the conversation, or the agent; so does a mint', async () => {
+  it('and a mint find out at once that another process has deleted the conversation or the agent', async () => {
     const key = organization.key;
     const own = await service.agent(key);
     const minted = await mint({ assistant_id: own });
@@ -175,7 +175,7 @@ describe('a renewal', () => {
     const replica = await service.replica();
     try {
       const body = { assistant_id: own, thread_id: minted.session.thread_id };
-      // What this process knows is no older than that.
+      // This process has cached both by now.
       expect(await refusedMint(body)).toMatchObject({ status: 201 });
       expect(await renewSession(service, key, other)).toMatchObject({ status: 200 });
       await replica.http('DELETE', `/v1/threads/${minted.session.thread_id}`, { key });
@@ -198,7 +198,7 @@ describe('a renewal', () => {
     }
   });
 
-  it('tells that the conversation, or the agent, is gone', async () => {
+  it('names the cause when the conversation or the agent has been deleted', async () => {
     const own = await service.agent(organization.key);
     const minted = await mint({ assistant_id: own, endUser: 'u-1' });
     const other = await mint({ assistant_id: own, endUser: 'u-1' });
@@ -223,7 +223,7 @@ describe('a renewal', () => {
     expect((await renewSession(service, lacking.key, minted)).body).toMatchObject({ code: 'forbidden_by_key_role' });
   });
 
-  it('succeeds exactly 240 times in the life of a session, however many come at once and to whichever process', async () => {
+  it('succeeds exactly 240 times for a session, also with parallel requests to several processes', async () => {
     const minted = await mint();
     const replica = await service.replica();
     try {
@@ -246,7 +246,7 @@ describe('a renewal', () => {
 });
 
 describe('a session whose key', () => {
-  it('is revoked ends, at once here and within 5 seconds elsewhere', async () => {
+  it('is revoked ends: at once in this process, and within 5 seconds in others', async () => {
     const { id, key } = await organization.keyWith(['chat']);
     const minted = await mintSession(service, key, { assistant_id: agentId });
     const replica = await service.replica();
@@ -272,7 +272,7 @@ describe('a session whose key', () => {
     }
   });
 
-  it('is that of another of the organization can be renewed with any of its keys', async () => {
+  it('mints it can be renewed with any key of the organization', async () => {
     const { key } = await organization.keyWith(['chat']);
     const minted = await mint();
     expect((await renewSession(service, key, minted)).status).toBe(200);
@@ -280,7 +280,7 @@ describe('a session whose key', () => {
 });
 
 describe('a minted session and long-term memory', () => {
-  it('has the memories of its user, and no others whatever a run says', async () => {
+  it('uses the memories of its user, and no others whatever a run contains', async () => {
     const { pass, session } = await mint({ endUser: 'u-memory' });
     const path = `/v1/threads/${session.thread_id}/runs`;
     const foreign = await service.http('POST', path, {
@@ -300,12 +300,14 @@ describe('a minted session and long-term memory', () => {
     };
     expect(await remembered('u-memory')).toEqual(['Rides uphill']);
     expect(await remembered('u-2')).toEqual([]);
-    const nobody = await mint();
+    const anonymousSession = await mint();
     service.models.next((exchange, wire) => {
       expect(sentToolNames(exchange.request.body)).not.toContain('memory_save');
       return says('Hello')(exchange, wire);
     });
-    const anonymous = { key: nobody.pass.token, body: message('Hi') };
-    expect((await service.http('POST', `/v1/threads/${nobody.session.thread_id}/runs`, anonymous)).status).toBe(200);
+    const anonymous = { key: anonymousSession.pass.token, body: message('Hi') };
+    expect(
+      (await service.http('POST', `/v1/threads/${anonymousSession.session.thread_id}/runs`, anonymous)).status,
+    ).toBe(200);
   });
 });

@@ -66,7 +66,7 @@ describe('a session pass', () => {
     ]);
   });
 
-  it('opens no other conversation, which looks as if it were not there', async () => {
+  it('opens no other conversation: the response is that for one that does not exist', async () => {
     const [own, other] = [await mint(), await mint()];
     const foreign = await service.organization();
     const theirs = await service.thread(foreign.key, await service.agent(foreign.key));
@@ -94,7 +94,7 @@ describe('a session pass', () => {
     expect([foreign.status, foreign.text]).toEqual([404, invented.text]);
   });
 
-  it('reaches no other agent', async () => {
+  it('opens no other agent', async () => {
     const { session, pass } = await mint();
     const other = await service.agent(organization.key);
     for (const agent of [other, newId()]) {
@@ -128,7 +128,7 @@ describe('a session pass', () => {
     expect((await service.http('GET', '/v1/nowhere', { key: pass.token })).status).toBe(404);
   });
 
-  it('is refused before the body is read, of whatever size that is', async () => {
+  it('is refused before the body is read, whatever its size', async () => {
     const { pass } = await mint();
     const headers = {
       authorization: `Bearer ${pass.token}`,
@@ -137,7 +137,7 @@ describe('a session pass', () => {
     };
     const upload = request(`${service.baseUrl}/v1/files/upload`, { method: 'POST', headers });
     upload.write('--x\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\n');
-    // The rest never comes.
+    // The rest of the body is not sent.
     const [answer] = (await once(upload, 'response')) as [IncomingMessage];
     expect(answer.statusCode).toBe(403);
     expect(JSON.parse(await text(answer))).toMatchObject({ code: 'forbidden_for_session_pass' });
@@ -145,7 +145,7 @@ describe('a session pass', () => {
     upload.destroy();
   });
 
-  it('sends no attachments, by whatever URL, and an empty list is none', async () => {
+  it('sends no attachments of any URL; an empty list is allowed', async () => {
     const { session, pass } = await mint();
     const attachments = ['https://files.example/a.txt', 'data:text/plain,secret'].map((url) => ({
       name: 'a.txt',
@@ -168,7 +168,7 @@ describe('a session pass', () => {
     expect((await run(pass.token, session.thread_id, send([]))).status).toBe(200);
   });
 
-  it('ages out, and tells so', async () => {
+  it('expires, and the error names that', async () => {
     const { session, pass } = await mint();
     clock.moveOn(901_000);
     expect(await read(pass.token, session.thread_id)).toMatchObject({
@@ -182,7 +182,7 @@ describe('a session pass', () => {
     expect((await read(resumeToken.token, session.thread_id)).body).toMatchObject({ code: 'api_key_invalid' });
   });
 
-  it('gives its idempotency keys a meaning in its own session alone', async () => {
+  it('has idempotency keys that are valid in its session alone', async () => {
     const [one, two] = [await mint(), await mint()];
     service.models.always((exchange, wire) => exchange.sendAll(wire.text(['Hello'], { input: 1, output: 1 })));
     const headers = { 'idempotency-key': 'first' };
@@ -194,7 +194,7 @@ describe('a session pass', () => {
     expect(elsewhere.body.run.id).not.toBe(first.body.run.id);
   });
 
-  it('makes every run a run of the widget, of an old one where it does not say which', async () => {
+  it('makes every run a run of the widget, of an old version when the run names none', async () => {
     const buttons = await service.agent(organization.key);
     await service.http('PATCH', `/v1/agents/${buttons}`, {
       key: organization.key,
@@ -245,7 +245,7 @@ describe('a forged pass', () => {
 
   it.each([
     ['signed with another key', {}],
-    ['under a key that nobody has', { kid: newId() }],
+    ['under a key that does not exist', { kid: newId() }],
     ['under a key whose name is no id', { kid: '../../keys' }],
     ['with other claims', { claims: { thread: newId() } }],
   ])('is refused: %s', async (_what, change) => {
@@ -256,7 +256,7 @@ describe('a forged pass', () => {
     });
   });
 
-  it('is refused whatever algorithm it names, and however it was changed', async () => {
+  it('is refused with every other algorithm and after every change', async () => {
     const { session, pass } = await mint();
     const { header, payload } = partsOf(pass.token);
     const [head = '', body = '', signature = ''] = pass.token.split('.');
@@ -269,7 +269,7 @@ describe('a forged pass', () => {
       `${unsigned({ ...header, jwk }, payload)}.${signature}`,
       `${head}.${unsigned({}, { ...payload, exp: 9_999_999_999 }).split('.')[1] ?? ''}.${signature}`,
       `${head}.${body}.${signature.startsWith('A') ? 'B' : 'A'}${signature.slice(1)}`,
-      // The same bytes in another spelling: four bits of the last character say nothing.
+      // The same bytes in another text: four bits of the last character are unused.
       `${head}.${body}.${signature.slice(0, -1)}${String.fromCharCode(signature.charCodeAt(85) + 1)}`,
       `${head}.${body}.A`,
       // An empty signature.
@@ -288,12 +288,12 @@ describe('a forged pass', () => {
 });
 
 describe('the keys that sign passes', () => {
-  it('change, are announced before they sign, and their passes stay good on every process', async () => {
+  it('are replaced, are announced before they sign, and their passes stay valid in every process', async () => {
     const before = await mint();
     const replica = await service.replica();
     try {
       clock.moveOn(31 * 86_400_000);
-      // The first mint finds the key too old and announces the next one.
+      // The first mint finds that the key is too old and stores its successor.
       const announced = await mint();
       expect(partsOf(announced.pass.token).header).toEqual(partsOf(before.pass.token).header);
       clock.moveOn(61_000);
@@ -312,7 +312,7 @@ describe('the keys that sign passes', () => {
     }
   });
 
-  it('are one, whichever of many processes needs the first', async () => {
+  it('are not created twice when several processes need the first one', async () => {
     const replica = await service.replica();
     try {
       await service.database.query('delete from session_signing_keys');
@@ -328,7 +328,7 @@ describe('the keys that sign passes', () => {
     }
   });
 
-  it('are stored sealed', async () => {
+  it('are stored encrypted', async () => {
     const [secret] = await service.database.query<{ ciphertext: Buffer }>(
       `select ciphertext from secrets where field = 'private_key' and record_id in (select id from session_signing_keys)`,
     );
@@ -337,7 +337,7 @@ describe('the keys that sign passes', () => {
 });
 
 describe('a session whose agent is deleted', () => {
-  it('opens nothing any more, and forgets its user', async () => {
+  it('opens nothing any more, and its user is removed', async () => {
     const own = await service.agent(organization.key);
     const { session, pass } = await mint({ assistant_id: own, endUser: 'u-gone' });
     await service.http('DELETE', `/v1/agents/${own}`, { key: organization.key });

@@ -28,7 +28,7 @@ describe('the widget', () => {
     ['br', 'gzip, deflate, br, zstd', brotliDecompressSync],
     ['gzip', 'gzip;q=0.8, br;q=0', gunzipSync],
     [undefined, 'identity', (body: Buffer) => body],
-  ] as const)('comes compressed with %s to whoever accepts %s', async (encoding, accepted, open) => {
+  ] as const)('is compressed with %s for a client that accepts %s', async (encoding, accepted, open) => {
     const asked = request(`${service.baseUrl}/widget.js`, { headers: { 'accept-encoding': accepted } }).end();
     const [answer] = (await once(asked, 'response')) as [IncomingMessage];
     expect(answer.headers).toMatchObject({ vary: 'accept-encoding', 'content-type': 'text/javascript; charset=utf-8' });
@@ -38,7 +38,7 @@ describe('the widget', () => {
     expect(open(body).toString()).toBe((await get('/widget.js')).text);
   });
 
-  it('never changes under its version', async () => {
+  it('never changes under one version', async () => {
     const { status, headers, text } = await get(`/widget-${VERSION}.js`);
     expect([status, text]).toEqual([200, (await get('/widget.js')).text]);
     expect(headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
@@ -50,10 +50,10 @@ describe('the widget', () => {
     }
   });
 
-  it('names no other host, and makes no code or markup of text', async () => {
+  it('contains no other host, and does not turn text into code or markup', async () => {
     const { text } = await get('/widget.js');
     const hosts = [...text.matchAll(/https?:\/\/([\w.-]+)/g)].map(([, host]) => host);
-    // The namespace of its drawings, which nobody asks for.
+    // The XML namespace of its drawings, which no browser requests.
     expect(new Set(hosts)).toEqual(new Set(['www.w3.org']));
     expect(text).not.toMatch(/\beval\(|new Function|innerHTML|outerHTML|insertAdjacentHTML|document\.write/);
   });
