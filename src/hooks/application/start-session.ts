@@ -118,7 +118,7 @@ export class StartSession {
     }
     this.logger.warn({ threadId: run.threadId }, 'The run that started a thread did not store an outcome in time');
     const hook: SessionStartOutcome | null = hooks.sessionStart && degraded(this.clock.now());
-    await this.sessions.giveUp(run, { additionalContext: [], hook });
+    await this.sessions.endExpired(run, { additionalContext: [], hook });
     return this.ended(run);
   }
 

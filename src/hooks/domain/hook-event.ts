@@ -21,10 +21,6 @@ export const EVENT_RULES: Readonly<Record<HookEvent, EventRules>> = {
   Stop: { timeoutSeconds: 3, canFailClosed: false, matchedField: null },
 };
 
-export function isHookEvent(name: string): name is HookEvent {
-  return (HOOK_EVENTS as readonly string[]).includes(name);
-}
-
 export interface InputBase {
   /** Null for suggestions, which have neither a thread nor a run. */
   readonly threadId: string | null;

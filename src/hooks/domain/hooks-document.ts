@@ -40,7 +40,6 @@ const matcherGroup = storedObject({
   matcher: z.string().optional(),
   hooks: z.array(z.discriminatedUnion('type', [httpHandler, toolHandler])),
 });
-export type MatcherGroup = Stored<typeof matcherGroup>;
 
 const groups = z.array(matcherGroup).optional();
 

@@ -42,7 +42,7 @@ export class ThreadSessionRepository {
   }
 
   /** Stores the outcome of a start whose claim has expired. @returns false when another outcome is already stored */
-  async giveUp({ threadId, organizationId }: Omit<ThreadOfRun, 'runId'>, session: ThreadSession): Promise<boolean> {
+  async endExpired({ threadId, organizationId }: Omit<ThreadOfRun, 'runId'>, session: ThreadSession): Promise<boolean> {
     return (await END_SESSION.run(this.database, { threadId, organizationId, runId: null, session })).length > 0;
   }
 }
