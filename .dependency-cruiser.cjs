@@ -70,7 +70,7 @@ module.exports = {
       {
         path: packages(
           ...['@nestjs', 'nestjs-[^/]+', 'fastify', '@fastify', 'rxjs'],
-          ...['class-validator', 'class-transformer', 'reflect-metadata'],
+          ...['class-validator', 'reflect-metadata'],
         ),
       },
     ),

@@ -35,7 +35,7 @@ import { sessionsContext } from './sessions/index.js';
 /** A context that may add to the runs of agents. */
 export type AppContext = Context<RunExtensions>;
 
-/** What the service is made of. What several contexts add to a run is asked in this order. */
+/** The contexts of the service. Their contributions to a run are collected in this order. */
 export const contexts: readonly AppContext[] = [
   accessContext,
   modelsContext,
@@ -54,12 +54,12 @@ export const contexts: readonly AppContext[] = [
   demoContext,
 ];
 
-/** What the service keeps in its database. */
+/** The tables of the platform and of these contexts. */
 export function schemasOf(parts: readonly AppContext[]): readonly ContextSchema[] {
   return [jobsSchema, vaultSchema, ...parts.flatMap(({ schema }) => (schema ? [schema] : []))];
 }
 
-/** What a process is made of besides its contexts. */
+/** The parts of a process besides its contexts. */
 export interface Kernel {
   readonly settings: Settings;
   readonly open: OpenDatabase;
@@ -100,7 +100,7 @@ export class AppModule {
   }
 }
 
-/** Settings and clock, for everyone. */
+/** Provides settings and clock to all modules. */
 @Global()
 @Module({})
 class KernelModule {

@@ -16,7 +16,7 @@ const START = 'npm run -s cli --';
 const FAILED = 1;
 const MISUSED = 2;
 
-/** Answers one line of JSON on standard output, or one line on standard error and an exit code. */
+/** Prints one line of JSON on standard output, or one line on standard error with an exit code. */
 async function main(line: readonly string[]): Promise<void> {
   const topic = helpTopic(line);
   if (topic) {
@@ -54,18 +54,18 @@ async function run(line: readonly string[]): Promise<OperatorAnswer> {
     compileForOneCommand();
     keepCompiledCode();
     const host = await import('./operator-host.js');
-    return host.runHere({ settings, clock, tell }, given);
+    return host.runHere({ settings, clock, printProgress: printError }, given);
   };
   return runOperatorLine({ settings, clock, runHere }, line);
 }
 
-/** Standard output is the answer's alone. */
-function tell(line: string): void {
+/** Standard output has only the result. */
+function printError(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
 function fail(message: string, exitCode: number): void {
-  tell(message);
+  printError(message);
   process.exitCode = exitCode;
 }
 

@@ -28,7 +28,7 @@ function describe(error: unknown): string {
 mapStacks();
 try {
   const settings = loadSettings(readMode(process.argv[2] ?? 'all'));
-  // Only now: loading the whole service takes a second, and a wrong setting is told at once.
+  // Loading the whole service takes a second, so wrong settings are reported before it.
   keepCompiledCode();
   const { start } = await import('./start.js');
   await start(settings);

@@ -10,20 +10,23 @@ import { schemas } from './schemas.js';
 export interface OperatorHost {
   readonly settings: Settings;
   readonly clock: Clock;
-  readonly tell: (line: string) => void;
+  readonly printProgress: (line: string) => void;
 }
 
 /**
- * Runs one operator command on a database that this process opens itself.
- * @throws DataFolderInUse when a service, or another command, has the folder; what the command throws
+ * Runs one operator command on a database that this process opens.
+ * @throws DataFolderInUse when a service or another command uses the folder; the errors of the command
  */
-export async function runHere({ settings, clock, tell }: OperatorHost, line: readonly string[]): Promise<object> {
+export async function runHere(
+  { settings, clock, printProgress }: OperatorHost,
+  line: readonly string[],
+): Promise<object> {
   const { command } = readLine(commands, line);
   const open = await openDatabase(settings, schemas);
   try {
     if (command.name !== 'migrate') await requireTables(open, settings);
     const rotateSecrets = (): RotateSecrets => new RotateSecrets(open.database, MasterKeys.load(settings));
-    return await runCommand(commands, { open, clock, events: new EventBus(), rotateSecrets, tell }, line);
+    return await runCommand(commands, { open, clock, events: new EventBus(), rotateSecrets, printProgress }, line);
   } finally {
     await open.close();
   }

@@ -19,7 +19,7 @@ import { schemas } from './schemas.js';
 
 const CACHE = fileURLToPath(new URL('../node_modules/.cache/database', import.meta.url));
 
-/** Caches the file outside of dist/, which builds empty: making it takes seconds, and few builds change a migration. */
+/** Caches the file outside of dist/, which every build empties: to make it takes seconds, and few builds change a migration. */
 async function prepared(version: string): Promise<string> {
   const file = join(CACHE, `${version}.zst`);
   if (readPrepared(file, version)) return file;
@@ -40,7 +40,7 @@ async function prepared(version: string): Promise<string> {
   return file;
 }
 
-/** They are half of the files that a first start writes, and what is made from them, another database, is never made. */
+/** Half of the files of a first start belong to the templates, which are only needed to create another database. */
 async function dropTemplates(pglite: PGlite): Promise<void> {
   await pglite.exec(`update pg_database set datistemplate = false`);
   for (const name of ['template0', 'template1']) await pglite.exec(`drop database ${name}`);

@@ -23,8 +23,8 @@ import { schemas } from './schemas.js';
 import { welcome } from './welcome.js';
 
 /**
- * Starts the service in the role that the settings name; resolves once it serves.
- * @throws StartFailure for what the operator can mend
+ * Starts the service in the role of its settings; resolves once it serves.
+ * @throws StartFailure for an error that the operator can fix
  */
 export async function start(settings: Settings): Promise<void> {
   checkProviderSettings(settings);
@@ -46,7 +46,7 @@ async function startWorker(kernel: Kernel): Promise<void> {
   const { settings, clock, logger } = kernel;
   const app = await NestFactory.createApplicationContext(AppModule.forRoot(kernel), { logger: new NestLogger(logger) });
   stopOnSignals(app, { shutdownMs: settings.shutdownMs, clock, logger });
-  // Where it shares a machine with a process that answers requests, these come first.
+  // Processes on the same machine that serve requests come first.
   setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
   app.get(JobWorkers).start();
   logger.info({}, 'The worker is ready');
@@ -70,7 +70,7 @@ async function startHttp(kernel: Kernel): Promise<void> {
     await shutDown(app, { shutdownMs: 0, clock, logger });
     throw listenFailure(error, settings);
   }
-  // Last, since the key is shown once: a start that fails must not have made it.
+  // Last, because the key is shown only once: a start that fails must not create it.
   const firstKey = settings.role === 'all' ? await app.get(FirstOrganization).create() : null;
   process.stdout.write(welcome(await app.getUrl(), settings, firstKey));
   app.get(JobWorkers).start();
@@ -79,12 +79,12 @@ async function startHttp(kernel: Kernel): Promise<void> {
     app
       .get(DemoExamples)
       .createAll()
-      .catch((err: unknown) => logger.warn({ err }, 'The examples of the documentation could not be made'));
+      .catch((err: unknown) => logger.warn({ err }, 'The examples of the documentation could not be created'));
   }
   logger.info({ host: settings.host, port: settings.port, role: settings.role, database: open.native.kind }, 'Ready');
 }
 
-/** Operator commands for an embedded service come through it: no other process may use its data folder. */
+/** Runs the operator commands of an embedded service, because no other process may use its data folder. */
 async function serveOperator(app: INestApplicationContext, { settings, open, clock }: Kernel): Promise<void> {
   const operator: OperatorKernel = {
     open,
@@ -94,6 +94,6 @@ async function serveOperator(app: INestApplicationContext, { settings, open, clo
   };
   const server = new OperatorServer(settings.dataDir, (line) => runCommand(commands, operator, line));
   await server.start();
-  // Commands under way need the database, so they end before it closes.
+  // Running commands need the database, so they end before it closes.
   app.get(ShutdownState).register({ name: 'operator', idle: () => server.close(), abort: () => Promise.resolve() });
 }

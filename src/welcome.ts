@@ -2,15 +2,12 @@ import type { FirstKey } from './access/index.js';
 import { PROVIDERS } from './models/index.js';
 import type { Settings } from './platform/config/index.js';
 
-/**
- * What the operator reads once the service listens. The first key is shown here and nowhere else:
- * the service keeps its digest alone.
- */
+/** The text for the operator once the service listens. Only this text contains the first key: the service stores its digest. */
 export function welcome(listening: string, settings: Settings, first: FirstKey | null): string {
   const url = settings.publicUrl ?? listening;
   const lines = [`Listening on ${url} (documentation: ${url}/docs)`];
   if (settings.demo) {
-    lines.push(`Demo: every reply comes from the sandbox model; no provider is asked. Chat at ${url}/demo`);
+    lines.push(`Demo: the sandbox model writes every reply, and no provider is called. Chat at ${url}/demo`);
   }
   if (first !== null) {
     lines.push(

@@ -1,6 +1,6 @@
 // Builds dist/ only when the source is newer. A build empties dist/ first, and a service that runs from it would
-// miss the files it has not loaded yet: so a second process (a worker, the cli, a test) must not build again what
-// is built. Silent unless the build fails; standard output belongs to the command that comes after.
+// miss the files that it has not loaded yet. So a second process (a worker, the cli, a test) must not build again what
+// is built. Prints nothing unless the build fails, because standard output belongs to the command that follows.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -25,7 +25,7 @@ const LOCK = 'node_modules/.cache/build.lock';
 const LOCK_POLL_MS = 100;
 const MAX_BUILD_MS = 120_000;
 
-/** The modification times of a file, or of all below a folder; a deleted file shows in the time of its folder. */
+/** The modification times of a file, or of all files and folders in a folder; deleting a file changes the time of its folder. */
 function* times(path, countFolders) {
   const stats = statSync(path);
   if (!stats.isDirectory()) return yield stats.mtimeMs;
@@ -43,20 +43,20 @@ function isStale() {
   return changed >= earliest([...times('dist', false)]);
 }
 
-/** Whether the process that took the lock has died, and so left dist/ half written. */
+/** Whether the process with the lock has died, and left dist/ incomplete. */
 function holderHasDied() {
   try {
-    // A number may have gone to another process since; no build takes this long.
+    // Another process may have the number by now; no build takes this long.
     if (Date.now() - statSync(LOCK).mtimeMs > MAX_BUILD_MS) return true;
     process.kill(Number(readFileSync(LOCK, 'utf8')), 0);
     return false;
   } catch (error) {
-    // Any other code says that the process lives or that the lock has just been released.
+    // Any other code means that the process is alive, or that the lock was just released.
     return error.code === 'ESRCH';
   }
 }
 
-/** Resolves with whether a build was cut off before this process came. */
+/** Resolves with whether an earlier build was interrupted. */
 async function takeLock() {
   mkdirSync(dirname(LOCK), { recursive: true });
   for (let cutOff = false; ;) {

@@ -17,10 +17,10 @@ const PROGRAMS = [
 ];
 
 /**
- * Nest loads the first two with calls that the bundler does not see, and a process must have one copy of each. The last is not an
+ * Nest loads the first with calls that the bundler does not see, and a process must have one copy of it. The second is not an
  * ES module and is imported dynamically by the names of its exports, which a bundle of it would lose.
  */
-const LEFT_OUT = ['class-validator', 'class-transformer', 'class-transformer/*', 'https-proxy-agent'];
+const LEFT_OUT = ['class-validator', 'https-proxy-agent'];
 
 /** Optional packages of the frameworks, which are not installed. */
 const ABSENT = [
@@ -30,6 +30,8 @@ const ABSENT = [
   '@nestjs/platform-express',
   '@fastify/view',
   '@fastify/static',
+  'class-transformer',
+  'class-transformer/*',
   'pg-native',
   'bufferutil',
   'utf-8-validate',
@@ -50,7 +52,7 @@ const fromItsPlace = {
   },
 };
 
-/** An older Node would fail at the first import of something that it lacks, and print a line of the bundle, which is a whole file. */
+/** An older Node would fail at the first import that it lacks, and print a line of the bundle, which is the whole file. */
 const { engines } = JSON.parse(readFileSync('package.json', 'utf8'));
 const [MAJOR, MINOR] = engines.node.match(/\d+/g).map(Number);
 const CHECK_NODE = `const [major, minor] = process.versions.node.split('.').map(Number);
@@ -65,8 +67,8 @@ const NAME_CLASSES =
   'var __name=(target,value)=>typeof target==="string"?__defProp(value,"name",{value:target,configurable:true}):target;';
 
 /**
- * Defining the name of a function each time that a closure is made takes 7 % of a run. Of a class the two arguments change places, by which
- * the helper knows it and no column of the source map moves.
+ * To define the name of a function at each creation of a closure takes 7 % of a run. For classes the arguments are swapped, by which
+ * the helper recognizes them without moving a column of the source map.
  */
 function nameOnlyClasses(code) {
   return code
@@ -86,7 +88,7 @@ for (const entries of PROGRAMS) {
     platform: 'node',
     target: 'node22.17',
     minifyWhitespace: true,
-    // Nest, the logger and errors use the names of classes; `nameOnlyClasses` takes away the names of functions.
+    // Nest, the logger and errors use the names of classes; `nameOnlyClasses` removes the names of functions.
     keepNames: true,
     write: false,
     sourcemap: 'linked',

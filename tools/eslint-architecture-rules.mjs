@@ -1,6 +1,6 @@
-// The architecture rules of docs/ARCHITECTURE.md that show in names rather than in whole imports, which dependency-cruiser sees.
-// Each is a rule of its own (ESLint's own rule under the name of the architecture rule), so that one rule's options never replace
-// another's. Each has a planted violation in test/architecture/fixtures/<rule>/.
+// The architecture rules of docs/ARCHITECTURE.md about names. dependency-cruiser checks those about whole imports.
+// Each is a separate rule (a rule of ESLint under the name of the architecture rule), so that the options of one never replace those
+// of another. Each has a planted violation in test/architecture/fixtures/<rule>/.
 import * as nest from '@nestjs/common';
 import * as throttler from '@nestjs/throttler';
 import { builtinRules } from 'eslint/use-at-your-own-risk';
@@ -13,7 +13,7 @@ const EGRESS_AND_RUNTIMES = ['src/platform/egress/**', 'src/models/providers/*/*
 const isHttpException = (value) =>
   typeof value === 'function' && (value === nest.HttpException || value.prototype instanceof nest.HttpException);
 
-/** The exports of a package that answer HTTP when thrown; read from the package, so that none is forgotten. */
+/** The exceptions of a package with an HTTP status, read from its exports, so that none is missing. */
 const httpExceptions = (name, exports) => ({
   name,
   importNames: Object.keys(exports).filter((key) => isHttpException(exports[key])),
@@ -36,7 +36,7 @@ const RULES = {
     base: 'no-restricted-globals',
     options: ['globalThis', 'global'].map((name) => ({
       name,
-      message: 'What is reached through the global object slips past the other rules; name it directly.',
+      message: 'The other rules do not check the global object; use the name directly.',
     })),
     files: [SOURCE],
     ignores: [SPECS],
@@ -64,7 +64,7 @@ const RULES = {
     files: [CONTEXTS],
     ignores: [SPECS],
   },
-  // The adapters below the Clock port have no clock injected; what they measure must not jump with the wall's.
+  // The platform has no injected clock everywhere; its durations must not jump with the wall clock.
   'durations-are-monotonic': {
     base: 'no-restricted-syntax',
     options: restrictSyntax(
@@ -91,7 +91,7 @@ const RULES = {
       {
         paths: ['crypto', 'node:crypto'].map((name) => ({
           name,
-          // Functions of their arguments alone; everything else in the module draws random bytes or can.
+          // These depend only on their arguments; all other functions of the module can use random bytes.
           allowImportNames: ['createHash', 'createHmac', 'timingSafeEqual'],
           message: RANDOMNESS,
         })),
@@ -114,9 +114,9 @@ const RULES = {
     files: [SOURCE],
     ignores: [
       ...['src/**/persistence/*.sql.ts', 'src/platform/*/*.sql.ts', 'src/platform/database/**', SPECS],
-      // BullMQ's own statements, and VACUUM, which the embedded database takes outside of any transaction.
+      // BullMQ's own statements, and VACUUM, which must run outside of a transaction.
       ...['src/platform/jobs/pglite-pool.ts', 'src/platform/maintenance/**'],
-      // `query` is a call of other packages here.
+      // Here `query` is a function of other packages.
       'src/models/providers/*/**',
     ],
   },

@@ -1,4 +1,4 @@
-// A reporter for runs in which nothing may be left out: a test that was skipped fails the run, unless the caller chose
+// A jest reporter that fails the run when a test was skipped, unless the caller chose
 // tests by their names.
 export default class FailOnSkipped {
   #error;
@@ -19,7 +19,7 @@ export default class FailOnSkipped {
     process.stderr.write(`${this.#error.message}\n`);
   }
 
-  /** Asked when everything is over; an error fails the run. */
+  /** Jest calls this at the end; an error fails the run. */
   getLastError() {
     return this.#error;
   }

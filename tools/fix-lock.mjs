@@ -1,14 +1,14 @@
 // Completes package-lock.json: npm leaves optional platform packages out of the lock when it cannot see them
 // while writing it, and `npm ci` then refuses the lock ("Missing: ... from lock file"). Each one gets an entry
-// that says for which platform it is, so that npm skips it everywhere else. Run it after every change of the lock.
+// with its platform, so that npm skips it on all others. Run this after every change of the lock.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 
-// The longer spelling stands before one that is a part of it ('arm64' before 'arm').
+// A name comes before every name that is a part of it ('arm64' before 'arm').
 const SYSTEMS = ['darwin', 'win32', 'android', 'freebsd', 'openharmony', 'aix', 'sunos', 'netbsd', 'openbsd', 'linux'];
 const PROCESSORS = ['arm64', 'x64', 'ia32', 'ppc64', 's390x', 'riscv64', 'loong64', 'mips64el', 'wasm32', 'arm'];
 
-/** Whether `name`, asked for by the package at `location`, is found on Node's walk up the tree. */
+/** Whether Node finds `name`, which the package at `location` requires, in the tree. */
 function isLocked(packages, location, name) {
   for (let at = location; ; at = at.slice(0, Math.max(0, at.lastIndexOf('node_modules/') - 1))) {
     if (packages[`${at === '' ? '' : `${at}/`}node_modules/${name}`] !== undefined) return true;
@@ -16,13 +16,13 @@ function isLocked(packages, location, name) {
   }
 }
 
-/** The lock entry of a package of which only its name and the version asked for are known. */
+/** The lock entry of a package with only its name and the required version. */
 function stub(name, range, dependent) {
   const version = /\d+\.\d+\.\d+[^\s|]*$/.exec(range)?.[0];
   if (version === undefined) throw new Error(`${name}: cannot tell a version from "${range}"`);
   const os = name.includes('-win-') ? 'win32' : SYSTEMS.find((system) => name.includes(system));
   const cpu = PROCESSORS.find((processor) => name.includes(processor));
-  // Without a platform npm would install the stub, unchecked, on every machine.
+  // Without a platform, npm would install the stub unchecked on every machine.
   if (os === undefined && cpu === undefined) throw new Error(`${name}: names no platform; run npm install instead`);
   return {
     version,

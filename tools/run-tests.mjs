@@ -1,8 +1,8 @@
-// Runs jest on what is built in dist/; further arguments go to jest.
-//   embedded   the first tier, on the default that needs nothing but this folder
-//   full       the second tier on it: kills and other faults, large volumes, child processes
+// Runs jest on the build in dist/; further arguments are passed to jest.
+//   embedded   the first tier, embedded: needs only this folder
+//   full       the second tier, embedded: kills and other faults, large volumes, child processes
 //   cluster    both tiers on PostgreSQL and Redis (DATABASE_URL, REDIS_URL); a skipped test fails it
-//   browser    the widget in a real browser (Chromium, at CHROMIUM where it is elsewhere), on the embedded default
+//   browser    the widget in a real browser (Chromium, or the program at CHROMIUM), embedded
 //   probe-browser  runs no tests; fails with one line when there is no Chromium
 //   probe      runs no tests; fails with one line when PostgreSQL or Redis does not answer
 import { spawn } from 'node:child_process';
@@ -30,7 +30,7 @@ async function probeDatabase() {
 async function probeRedis() {
   const redis = new Redis(redisUrl, { lazyConnect: true, connectTimeout: PROBE_MS, retryStrategy: null });
   let cause;
-  // ioredis rejects with "Connection is closed." and tells the cause only here.
+  // ioredis rejects with "Connection is closed.", and reports the cause only here.
   redis.on('error', (error) => (cause = error));
   try {
     await redis.connect();
@@ -42,7 +42,7 @@ async function probeRedis() {
   }
 }
 
-/** Throws one line that names what does not answer; never the URL, which may hold a password. */
+/** Throws one line with the name of the server that does not answer, without its URL, which may contain a password. */
 async function requireCluster() {
   const answers = (name, probe) =>
     probe().catch((error) => {
@@ -52,7 +52,7 @@ async function requireCluster() {
   await answers('Redis (REDIS_URL)', probeRedis);
 }
 
-/** Removes the databases that tests have copied for each service; jest's workers are killed before they could. */
+/** Removes the databases that tests have copied for services, because jest kills its workers before they could. */
 async function dropTemplates(run) {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
@@ -63,7 +63,7 @@ async function dropTemplates(run) {
   await client.end();
 }
 
-/** Replaces this process as far as Node can: jest's output, exit code and signals are its own. */
+/** Replaces this process as far as Node can: with jest's output, exit code and signals. */
 function runJest(environment, jestArguments, ended = () => Promise.resolve()) {
   const child = spawn(process.execPath, ['node_modules/jest/bin/jest.js', ...jestArguments], {
     stdio: 'inherit',
@@ -77,7 +77,7 @@ function runJest(environment, jestArguments, ended = () => Promise.resolve()) {
 }
 
 const [mode, ...jestArguments] = process.argv.slice(2);
-// What the developer's shell says about a database must not decide what a test runs on.
+// The developer's environment must not decide which database a test uses.
 const { DATABASE_URL: _database, REDIS_URL: _redis, TEST_MODE: _mode, ...environment } = process.env;
 
 switch (mode) {

@@ -2,15 +2,16 @@ import { type INestApplicationContext, Injectable } from '@nestjs/common';
 import { ExecutionContextHost } from '@nestjs/core/helpers/execution-context-host.js';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isPublicRequest, type RequestHooks } from '../../platform/http/index.js';
-import { tellWindow } from '../../platform/limits/index.js';
+import { setRateLimitHeaders } from '../../platform/limits/index.js';
 import { AuthenticateApiKey } from '../application/authenticate-api-key.js';
+import { ResourceLookups } from '../application/resource-lookup.js';
 import { SessionPasses } from '../application/session-passes.js';
 import { ApiKeyInvalid, ApiKeyMissing, ForbiddenForSessionPass, UndeclaredRoute } from '../domain/access.errors.js';
 import type { Principal } from '../domain/principal.js';
 import { acceptsCredential, requestDeclarationOf } from './access.decorator.js';
 import { BudgetGuard } from './budget.guard.js';
 import { FailedCredentials } from './failed-credentials.js';
-import { principalOf, setPrincipal } from './request-access.js';
+import { principalOf, RequestAccess, setAccess } from './request-access.js';
 
 const BEARER = /^bearer +(\S+) *$/i;
 /** Three base64url parts are a signed token, whose signature may be empty. Any other text counts as an API key. */
@@ -21,6 +22,7 @@ const LIMIT_HEADER = 'RateLimit-Limit';
 @Injectable()
 export class AccessHooks {
   constructor(
+    private readonly lookups: ResourceLookups,
     private readonly authenticateApiKey: AuthenticateApiKey,
     private readonly sessionPasses: SessionPasses,
     private readonly failedCredentials: FailedCredentials,
@@ -36,11 +38,12 @@ export class AccessHooks {
    */
   async authenticate(request: FastifyRequest): Promise<void> {
     if (request.is404 || isPublicRequest(request)) return;
-    if (!requestDeclarationOf(request))
-      throw new UndeclaredRoute(`${request.method} ${request.routeOptions.url ?? ''}`);
+    const declaration = requestDeclarationOf(request);
+    if (!declaration) throw new UndeclaredRoute(`${request.method} ${request.routeOptions.url ?? ''}`);
     const token = BEARER.exec(request.headers.authorization ?? '')?.[1];
     if (token === undefined) throw new ApiKeyMissing();
-    setPrincipal(request, await this.principalOf(request, token));
+    const principal = await this.verify(request, token);
+    setAccess(request, new RequestAccess(principal, declaration, request, this.lookups));
   }
 
   /**
@@ -64,13 +67,13 @@ export class AccessHooks {
   async addRateLimitHeaders(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     try {
       if (principalOf(request)) await this.budgets.count(new ExecutionContextHost([request, reply]));
-      else tellWindow(reply, await this.failedCredentials.stateOf(request));
+      else setRateLimitHeaders(reply, this.failedCredentials.stateOf(request));
     } catch {
       // The response is sent also when the counters are not available.
     }
   }
 
-  private async principalOf(request: FastifyRequest, token: string): Promise<Principal> {
+  private async verify(request: FastifyRequest, token: string): Promise<Principal> {
     // Failures are not counted: checking a signature costs nothing outside this process.
     if (SESSION_PASS.test(token)) return this.sessionPasses.verify(token);
     try {

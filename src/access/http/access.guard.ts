@@ -1,8 +1,8 @@
 import { type CanActivate, type ExecutionContext, Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { isPublicRoute, addRequestFacts } from '../../platform/http/index.js';
+import { addRequestFacts, isPublicRoute } from '../../platform/http/index.js';
 import { isUuid } from '../../platform/ids/index.js';
-import { ResourceLookups, type ResourceOfAgent } from '../application/resource-lookup.js';
+import type { ResourceOfAgent } from '../application/resource-lookup.js';
 import {
   ForbiddenAgentNotInPass,
   ForbiddenByAgentAllowlist,
@@ -13,8 +13,7 @@ import {
 } from '../domain/access.errors.js';
 import { hasCapability, mayUseAgent, type Principal, type SessionPassPrincipal } from '../domain/principal.js';
 import { type AccessDeclaration, accessDeclarationOf, acceptsCredential } from './access.decorator.js';
-import { requestAccess } from './request-access.js';
-import { RequestedResources } from './requested-resources.js';
+import { accessOf } from './request-access.js';
 
 /**
  * Authorizes every request that is authenticated and within its budget (`BudgetGuard`). The order of checks is part of the
@@ -23,8 +22,6 @@ import { RequestedResources } from './requested-resources.js';
  */
 @Injectable()
 export class AccessGuard implements CanActivate {
-  constructor(private readonly lookups: ResourceLookups) {}
-
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const handler = context.getHandler();
     const declaration = accessDeclarationOf(handler);
@@ -32,28 +29,24 @@ export class AccessGuard implements CanActivate {
       if (isPublicRoute(handler)) return true;
       throw new UndeclaredRoute(`${context.getClass().name}.${handler.name}`);
     }
-    const http = context.switchToHttp();
-    await this.decide(declaration, http.getRequest<FastifyRequest>(), http.getResponse<FastifyReply>());
-    return true;
-  }
-
-  private async decide(declaration: AccessDeclaration, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const access = requestAccess(request);
-    if (!access) throw new Error('The request reached the guard without having been authenticated');
+    const request = context.switchToHttp().getRequest<FastifyRequest>();
+    const reply = context.switchToHttp().getResponse<FastifyReply>();
+    const access = accessOf(context);
     const { principal } = access;
     checkRoute(declaration, principal);
-    for (const { kind, found, headers } of await RequestedResources.of(request, this.lookups).findAll()) {
-      access.resources.set(kind, found);
+    for (const [reference, found] of await access.requireAll()) {
+      access.resources.set(reference.kind, found);
       if (found) addRequestFacts(request, { agentId: found.agentId });
-      void reply.headers(headers);
+      void reply.headers(access.headersOf(reference, found));
     }
     checkAgents(principal, access.resources.values());
     if (principal.kind === 'session_pass') checkNamedAgent(principal, request);
+    return true;
   }
 }
 
 function checkRoute(declaration: AccessDeclaration, principal: Principal): void {
-  // `RefuseSessionPass` has already checked this. Repeated here so that a missing hook does not open routes.
+  // `AccessHooks` has already checked this. Repeated here so that a missing hook does not open routes.
   if (!acceptsCredential(declaration, principal)) throw ForbiddenForSessionPass.route();
   if (principal.kind === 'session_pass') return;
   const { scope, level } = declaration;

@@ -10,11 +10,9 @@ import {
   RateLimitGuard,
   type RedisWindows,
 } from '../../platform/limits/index.js';
-import { ResourceLookups } from '../application/resource-lookup.js';
 import { requestDeclarationOf } from './access.decorator.js';
 import { type Budget, LimitRefusals } from './limit-refusals.js';
-import { requestAccess } from './request-access.js';
-import { RequestedResources } from './requested-resources.js';
+import { accessOf, principalOf } from './request-access.js';
 
 const WINDOW_SECONDS = 60;
 /** Requests in a window. */
@@ -47,7 +45,7 @@ export function budgets(own: MemoryWindows, shared: RedisWindows | null): Thrott
  * accepts passes: a visitor must not use up the budget of the organization's own server.
  */
 function isCountedAgainst(budget: Budget, request: FastifyRequest): boolean {
-  const isPass = requestAccess(request)?.principal.kind === 'session_pass';
+  const isPass = principalOf(request)?.kind === 'session_pass';
   if (budget === 'session') return isPass;
   const declaration = requestDeclarationOf(request);
   return declaration?.rateLimit === budget && (!isPass || declaration.sessionPass === true);
@@ -56,16 +54,14 @@ function isCountedAgainst(budget: Budget, request: FastifyRequest): boolean {
 /** Counts a request against its budgets, before any other check. */
 @Injectable()
 export class BudgetGuard extends RateLimitGuard {
-  @Inject() private readonly lookups!: ResourceLookups;
   @Inject() private readonly refusals!: LimitRefusals;
 
   override async canActivate(context: ExecutionContext): Promise<boolean> {
     try {
       return await super.canActivate(context);
     } catch (error) {
-      const http = context.switchToHttp();
-      const resources = RequestedResources.of(http.getRequest<FastifyRequest>(), this.lookups);
-      void http.getResponse<FastifyReply>().headers(await resources.headersOfRefusal());
+      const reply = context.switchToHttp().getResponse<FastifyReply>();
+      void reply.headers(await accessOf(context).headersOfRefusal());
       throw error;
     }
   }
@@ -75,8 +71,8 @@ export class BudgetGuard extends RateLimitGuard {
    * counter, so that invented ids neither avoid the limit nor fill the storage.
    */
   protected override async keyOf(throttler: string, context: ExecutionContext): Promise<string> {
-    const resources = RequestedResources.of(context.switchToHttp().getRequest<FastifyRequest>(), this.lookups);
-    const { principal } = resources;
+    const access = accessOf(context);
+    const { principal } = access;
     const budget = throttler as Budget;
     switch (budget) {
       case 'session':
@@ -86,7 +82,7 @@ export class BudgetGuard extends RateLimitGuard {
       case 'sessions': {
         // The request counts also when the lookup fails; `AccessGuard` reports the failure.
         const agentId =
-          principal.kind === 'session_pass' ? principal.agentId : await resources.agentId().catch(() => null);
+          principal.kind === 'session_pass' ? principal.agentId : await access.agentId().catch(() => null);
         return `${budget}:${principal.organizationId}:${agentId ?? 'none'}`;
       }
       case 'sessionRefresh':

@@ -4,12 +4,11 @@ import ipaddr from 'ipaddr.js';
 import { Settings } from '../../platform/config/index.js';
 import { DomainError } from '../../platform/errors/index.js';
 import { clientAddresses } from '../../platform/http/index.js';
-import { MemoryWindows, type WindowRecord } from '../../platform/limits/index.js';
+import { MemoryWindows, type WindowRecord, type WindowRequest } from '../../platform/limits/index.js';
 import { LimitRefusals } from './limit-refusals.js';
 
 const LIMIT = 60;
 const WINDOW_SECONDS = 60;
-const TTL_MS = WINDOW_SECONDS * 1000;
 /** One IPv6 subscriber has a whole network, and could use a new address for each attempt. */
 const IPV6_SUBSCRIBER_BITS = 64;
 
@@ -35,27 +34,26 @@ export class FailedCredentials {
    * @throws DomainError `rate_limited` when the address is beyond the limit
    */
   async count(request: FastifyRequest): Promise<void> {
-    this.refuseBeyond(await this.windows.increment(this.bucketOf(request), TTL_MS, LIMIT, 0, 'failed_credentials'));
-  }
-
-  /** The state of the address's budget, for the headers of the response. */
-  async stateOf(request: FastifyRequest): Promise<WindowRecord & { readonly limit: number }> {
-    const { totalHits, ...next } = await this.windows.read(this.bucketOf(request), TTL_MS, LIMIT);
-    // `read` returns the state that one more attempt would see.
-    return { ...next, totalHits: totalHits - 1, limit: LIMIT };
-  }
-
-  private refuseBeyond({ isBlocked, timeToBlockExpire: retryAfterSeconds }: WindowRecord): void {
-    if (!isBlocked) return;
+    const [state] = await this.windows.incrementAll([this.windowOf(request)]);
+    if (!state?.isBlocked) return;
     this.refusals.count('failed_credentials');
     const message =
       `The API key is not valid, and ${LIMIT} credentials from this address have failed within ${WINDOW_SECONDS} seconds. ` +
       'Check the API key before trying again.';
-    throw new DomainError('rate_limited', message, { code: 'rate_limited', retryAfterSeconds });
+    throw new DomainError('rate_limited', message, {
+      code: 'rate_limited',
+      retryAfterSeconds: state.timeToBlockExpire,
+    });
   }
 
-  private bucketOf({ raw }: FastifyRequest): string {
-    return `failed-credentials:${subscriberOf(this.addressOf(raw))}`;
+  /** The state of the address's budget, for the headers of the response. */
+  stateOf(request: FastifyRequest): WindowRecord & { readonly limit: number } {
+    return { ...this.windows.read(this.windowOf(request)), limit: LIMIT };
+  }
+
+  private windowOf({ raw }: FastifyRequest): WindowRequest {
+    const key = `failed-credentials:${subscriberOf(this.addressOf(raw))}`;
+    return { throttler: 'failed_credentials', key, ttl: WINDOW_SECONDS * 1000, limit: LIMIT };
   }
 }
 

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Time as the code sees it. Tests inject a clock of their own, so nothing waits for the wall's. */
+/** The source of time. Tests inject their own clock, so that no test waits for real time. */
 export abstract class Clock {
-  /** The wall clock's time, which can be set forth and back: for timestamps and what is compared with stored ones. */
+  /** The time of the wall clock, which can be set forward and back: for timestamps, and for comparing with stored ones. */
   abstract now(): Date;
-  /** Whole milliseconds that never jump; only differences mean something. For durations, deadlines and what is kept for a while. */
+  /** Whole milliseconds that never jump, for durations, deadlines and caches. Only differences have a meaning. */
   abstract monotonic(): number;
   /** Resolves after `ms`; rejects with the signal's reason when it is aborted first. */
   abstract sleep(ms: number, signal?: AbortSignal): Promise<void>;
@@ -13,7 +13,7 @@ export abstract class Clock {
   /** Runs `task` every `ms`; the returned function stops it. Never keeps the process alive. */
   abstract every(ms: number, task: () => void): () => void;
 
-  /** Measures something that begins now. */
+  /** Measures a duration from now on. */
   stopwatch(): Stopwatch {
     const startedAt = this.now();
     const start = this.monotonic();
@@ -23,7 +23,7 @@ export abstract class Clock {
 
 export interface Stopwatch {
   readonly startedAt: Date;
-  /** Whole milliseconds since then, whatever became of the wall clock meanwhile. */
+  /** Whole milliseconds since then, also when the wall clock was set meanwhile. */
   readonly elapsedMs: () => number;
 }
 
@@ -33,7 +33,7 @@ export class SystemClock extends Clock {
   }
 
   monotonic(): number {
-    // With fractions, `now + 30_000 - now` can come out above 30,000, and what is rounded up from it a second long.
+    // With fractions, `now + 30_000 - now` can be more than 30,000, and would be rounded up to 31 seconds.
     return Math.floor(performance.now());
   }
 
@@ -41,7 +41,7 @@ export class SystemClock extends Clock {
     try {
       await sleep(ms, undefined, signal && { signal });
     } catch (error) {
-      // Told as an error of the timer's own.
+      // Node rejects with an error of its own instead of the signal's reason.
       signal?.throwIfAborted();
       throw error;
     }

@@ -1,4 +1,4 @@
-/** Runs at most so many pieces of work at a time; the others wait, in the order in which they came. */
+/** Runs at most `free` pieces of work at a time; the others wait in the order of their calls. */
 export class Semaphore {
   private readonly waiting: (() => void)[] = [];
 
@@ -11,7 +11,7 @@ export class Semaphore {
       return await work();
     } finally {
       const next = this.waiting.shift();
-      // Handed on rather than freed: a later caller does not get in between.
+      // Passes its slot on instead of freeing it, so that a later caller cannot take it first.
       if (next) next();
       else this.free += 1;
     }

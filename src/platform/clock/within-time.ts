@@ -5,28 +5,26 @@ export interface TimeBound {
   readonly clock: Clock;
   readonly ms: number;
   readonly signal: AbortSignal;
-  /** What it rejects with when the time is up. */
+  /** Makes the error for a timeout. */
   readonly late: () => Error;
 }
 
 /**
- * Runs `work` with a signal that is aborted when the caller's is or when the time is up. Rejects at once then, also where
- * the work takes no notice.
- * @throws what `late` makes; the signal's reason
+ * Runs `work` with a signal that is aborted with the caller's signal or at the timeout. Rejects at once then, also when the work
+ * ignores the signal.
+ * @throws the error of `late`; the signal's reason
  */
 export async function withinTime<Result>(
   { clock, ms, signal, late }: TimeBound,
   work: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
-  const ended = new AbortController();
-  const cancel = clock.after(ms, () => ended.abort(late()));
-  const abort = (): void => ended.abort(signal.reason);
-  signal.addEventListener('abort', abort, { once: true });
+  signal.throwIfAborted();
+  const timeout = new AbortController();
+  const cancel = clock.after(ms, () => timeout.abort(late()));
+  const either = AbortSignal.any([signal, timeout.signal]);
   try {
-    signal.throwIfAborted();
-    return await untilAborted(work(ended.signal), ended.signal);
+    return await untilAborted(work(either), either);
   } finally {
     cancel();
-    signal.removeEventListener('abort', abort);
   }
 }

@@ -1,6 +1,6 @@
 import type { CommandOption, OperatorCommand } from './operator-command.js';
 
-/** Either one, anywhere in a line, asks for help instead of running the command. */
+/** Either one, anywhere in a line, prints help instead of running the command. */
 const HELP_OPTIONS = ['--help', '-h'];
 
 /** The whole line of a command: `org create --name N [--plan P]`. */
@@ -17,9 +17,7 @@ function withValue({ name, value }: CommandOption): string {
   return value === undefined ? `--${name}` : `--${name} ${value}`;
 }
 
-/**
- * @returns the words that a line asks for help about, empty for all commands; undefined when the line does not ask for help
- */
+/** @returns the words whose help a line requests, empty for all commands; undefined when the line requests none */
 export function helpTopic(line: readonly string[]): readonly string[] | undefined {
   if (line[0] === 'help') return line.slice(1).filter((word) => !HELP_OPTIONS.includes(word));
   if (!line.some((word) => HELP_OPTIONS.includes(word))) return undefined;
@@ -31,7 +29,7 @@ export function helpOnAll(commands: readonly OperatorCommand[], start: string): 
   return [
     `usage: ${start} <command> [arguments]`,
     '',
-    'Commands of the operator. They answer one line of JSON, and work while the service runs.',
+    'Commands of the operator. They print one line of JSON, and work while the service runs.',
     '',
     ...columns(
       [...commands].sort((one, other) => (one.name < other.name ? -1 : 1)).map(({ name, about }) => [name, about]),

@@ -2,24 +2,25 @@ import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
 import { codeOf, messageOf } from '../errors/index.js';
 import { type CommandArguments, type OperatorCommand, type OperatorKernel, UsageError } from './operator-command.js';
 import { usageOf } from './command-help.js';
-import { nearest } from './nearest.js';
-
-export interface ReadLine {
-  readonly command: OperatorCommand;
-  readonly given: CommandArguments;
-}
 
 /**
- * Finds the command that a line begins with and reads its arguments.
+ * Finds the command at the start of a line and reads its arguments.
  * @throws UsageError when there is no such command, or its arguments are not as declared
  */
-export function readLine(commands: readonly OperatorCommand[], line: readonly string[]): ReadLine {
+export function readLine(
+  commands: readonly OperatorCommand[],
+  line: readonly string[],
+): { readonly command: OperatorCommand; readonly given: CommandArguments } {
   const command = commandIn(commands, line);
   if (!command) throw new UsageError(unknownCommand(commands, line));
-  return explainUsage(command, () => ({ command, given: readArguments(command, line.slice(wordsOf(command))) }));
+  try {
+    return { command, given: readArguments(command, line.slice(command.name.split(' ').length)) };
+  } catch (error) {
+    throw withUsage(command, error);
+  }
 }
 
-/** Runs the command that a line begins with. @throws UsageError; what the command throws */
+/** Runs the command at the start of a line. @throws UsageError, and the errors of the command */
 export async function runCommand(
   commands: readonly OperatorCommand[],
   kernel: OperatorKernel,
@@ -34,15 +35,13 @@ export async function runCommand(
   }
 }
 
-/** The command with the longest name that a line begins with. */
+/** The command at the start of a line: of two words or, if there is none, of one. */
 export function commandIn(commands: readonly OperatorCommand[], line: readonly string[]): OperatorCommand | undefined {
-  return [2, 1]
-    .map((words) => line.slice(0, words).join(' '))
-    .map((name) => commands.find((known) => known.name === name))
-    .find((command) => command !== undefined);
+  const names = [line.slice(0, 2).join(' '), line[0]];
+  return names.flatMap((name) => commands.find((command) => command.name === name) ?? [])[0];
 }
 
-/** The message for a line that does not begin with a command, with the nearest command that exists. */
+/** The message for a line without a command, with the most similar command. */
 export function unknownCommand(commands: readonly OperatorCommand[], line: readonly string[]): string {
   const names = commands.map(({ name }) => name);
   const [first = ''] = line;
@@ -94,7 +93,7 @@ function parse(args: string[], options: ParseArgsOptionsConfig) {
   }
 }
 
-/** @throws UsageError naming the first option that the command does not have, and the nearest that it has */
+/** @throws UsageError naming the first option that the command lacks, and its most similar option */
 function refuseUnknown(known: readonly string[], args: readonly string[], withValue: readonly string[]): void {
   const isValue = (index: number): boolean => withValue.some((name) => args[index - 1] === `--${name}`);
   const unknown = args.find((arg, index) => /^--./.test(arg) && !isValue(index) && !known.includes(optionOf(arg)));
@@ -107,7 +106,7 @@ function optionOf(arg: string): string {
   return arg.slice(2).split('=')[0] ?? '';
 }
 
-/** `--features -hipaa` is written as `--features=-hipaa`, or the parser takes the value for an option. */
+/** Turns `--features -hipaa` into `--features=-hipaa`, because the parser would take the value for an option. */
 function joinValues(args: readonly string[], options: readonly string[]): string[] {
   return args.reduce<string[]>((joined, arg) => {
     const isValue = !arg.startsWith('--') && options.some((option) => joined.at(-1) === `--${option}`);
@@ -115,22 +114,29 @@ function joinValues(args: readonly string[], options: readonly string[]): string
   }, []);
 }
 
-function explainUsage<Result>(command: OperatorCommand, read: () => Result): Result {
-  try {
-    return read();
-  } catch (error) {
-    throw withUsage(command, error);
-  }
-}
-
 function withUsage(command: OperatorCommand, error: unknown): unknown {
   return error instanceof UsageError ? new UsageError(`${error.message}; usage: ${usageOf(command)}`) : error;
 }
 
-function wordsOf({ name }: OperatorCommand): number {
-  return name.split(' ').length;
-}
-
 function firstSentence(message: string): string {
   return (message.split(/\.\s/)[0] ?? message).replace(/\.$/, '');
+}
+
+/** The word of `known`, which must not be empty, with the smallest edit distance (Levenshtein) to `word`. */
+function nearest(word: string, known: readonly string[]): string {
+  const byDistance = known.map((candidate) => ({ candidate, distance: distanceOf(word, candidate) }));
+  return byDistance.reduce((best, other) => (other.distance < best.distance ? other : best)).candidate;
+}
+
+function distanceOf(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, index) => index);
+  for (const [index, character] of Array.from(from).entries()) {
+    const before = row;
+    row = [index + 1];
+    for (let at = 1; at <= to.length; at += 1) {
+      const replaced = (before[at - 1] ?? 0) + (to[at - 1] === character ? 0 : 1);
+      row.push(Math.min((before[at] ?? 0) + 1, (row[at - 1] ?? 0) + 1, replaced));
+    }
+  }
+  return row[to.length] ?? 0;
 }

@@ -1,10 +1,10 @@
 export { helpOn, helpOnAll, helpTopic } from './command-help.js';
-export { idArgument } from './id-argument.js';
 export { commandIn, readLine, runCommand, unknownCommand } from './command-line.js';
 export {
   type CommandArguments,
   type CommandHandler,
   type CommandOption,
+  idArgument,
   listOption,
   type OperatorCommand,
   type OperatorKernel,

@@ -2,16 +2,18 @@ import type { Clock } from '../clock/index.js';
 import type { OpenDatabase } from '../database/index.js';
 import type { EventBus } from '../events/index.js';
 import type { RotateSecrets } from '../vault/index.js';
+import { ValidationFailed } from '../errors/index.js';
+import { isUuid } from '../ids/index.js';
 
-/** What commands work with: the service's own, or the CLI's when no service runs. */
+/** The objects that commands use: those of the service or, when no service runs, of the command line. */
 export interface OperatorKernel {
   readonly open: OpenDatabase;
   readonly clock: Clock;
   readonly events: EventBus;
-  /** A function, because the other commands do not need the master keys. */
+  /** A function, because other commands do not need the master keys. */
   readonly rotateSecrets: () => RotateSecrets;
-  /** Prints a line about the progress of a long command; absent inside a service, which has no terminal. */
-  readonly tell?: (line: string) => void;
+  /** Prints a line about the progress of a long command; absent in a service, which has no terminal. */
+  readonly printProgress?: (line: string) => void;
 }
 
 /**
@@ -58,6 +60,17 @@ export function requiredOption({ options }: CommandArguments, option: string): s
   const value = options[option];
   if (value === undefined) throw new UsageError(`--${option} is required`);
   return value;
+}
+
+/**
+ * An id of a line, in lower case.
+ * @param name the name of the argument in the message
+ * @throws ValidationFailed
+ */
+export function idArgument(name: string, text = ''): string {
+  const id = text.toLowerCase();
+  if (isUuid(id)) return id;
+  throw new ValidationFailed(`${name}: '${text}' is not an id (a UUID)`);
 }
 
 /** A comma-separated list without empty entries. */

@@ -1,8 +1,8 @@
 import { migrate } from '../database/index.js';
 import type { CommandHandler } from './operator-command.js';
 
-export const migrateTables: CommandHandler = async ({ open, tell }) => ({
-  migrations: await migrate(open, () => tell?.('waiting for another process that is migrating the database')),
+export const migrateTables: CommandHandler = async ({ open, printProgress }) => ({
+  migrations: await migrate(open, () => printProgress?.('waiting for another process that is migrating the database')),
 });
 
 export const rotateSecrets: CommandHandler = (kernel) => kernel.rotateSecrets().execute();

@@ -3,18 +3,18 @@ import { constants as moduleConstants, enableCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 
-/** Code is run from it, so it is where only those write who may change the program itself: never a folder for all. */
+/** Its code is executed, so it must be a folder that only users who may change the program can write to. */
 const FOLDER = fileURLToPath(new URL('../../../node_modules/.cache/compile', import.meta.url));
 const { ENABLED, ALREADY_ENABLED } = moduleConstants.compileCacheStatus;
 
 /**
- * Keeps what is compiled of the modules that are loaded from now on, for later starts; processes may share the folder.
- * Where the installation is not to be written to, each start compiles them again.
- * @returns whether it is kept
+ * Caches the compiled code of the modules that are loaded later, for the next starts. Processes may share the folder. In a read-only
+ * installation every start compiles them again.
+ * @returns whether the cache is on
  */
 export function keepCompiledCode(folder = FOLDER): boolean {
   try {
-    // Node itself never comes back from some folders that it cannot make.
+    // Node hangs on some folders that it cannot create.
     mkdirSync(folder, { recursive: true });
     accessSync(folder, constants.W_OK);
   } catch {
@@ -24,11 +24,8 @@ export function keepCompiledCode(folder = FOLDER): boolean {
   return status === ENABLED || status === ALREADY_ENABLED;
 }
 
-/**
- * Leaves the embedded database's code as the fast compiler makes it. The optimizing compiler takes as much processor time as
- * a whole command, and is done when the command is.
- */
+/** Compiles the embedded database only with the fast compiler. The optimizing one needs as much processor time as a whole command. */
 export function compileForOneCommand(): void {
-  // The first implies the others where it is given to Node; set later it does not.
+  // As an option of Node, the first flag implies the others; set at runtime, it does not.
   for (const flag of ['--liftoff-only', '--no-wasm-tier-up', '--no-wasm-dynamic-tiering']) setFlagsFromString(flag);
 }

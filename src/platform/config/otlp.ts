@@ -1,19 +1,19 @@
 import { z } from 'zod';
 
-/** Where finished traces are pushed, and as whose. */
+/** The backend to which finished traces are pushed. */
 export interface OtlpBackend {
-  /** Takes traces over OTLP/HTTP. May hold a password: never to be logged. */
+  /** Accepts traces over OTLP/HTTP. May contain a password, so it is never logged. */
   readonly tracesUrl: string;
   /** Sent with every request, names in lower case. Secrets. */
   readonly headers: Readonly<Record<string, string>>;
-  /** How long one request may last, its repetitions included. */
+  /** The timeout of one request, including its retries. */
   readonly timeoutMs: number;
   readonly serviceName: string;
-  /** Whether what users, models and tools said goes along. */
+  /** Whether the text of users, models and tools is sent too. */
   readonly captureContent: boolean;
 }
 
-/** The request's own; set here they would break it. */
+/** Headers that the exporter sets. */
 const TAKEN_HEADERS = [
   'host',
   'connection',
@@ -49,7 +49,7 @@ const headers = z.string().transform((list, context) => {
   return Object.fromEntries(read);
 });
 
-/** Undefined where the entry is no header. */
+/** Undefined when the entry is no header. */
 function headerOf(entry: string): [string, string] | undefined {
   const at = entry.indexOf('=');
   const name = entry.slice(0, at).trim().toLowerCase();

@@ -13,7 +13,7 @@ const httpUrl = z
   .url({ protocol: /^https?$/, message: 'must be an http or https URL' })
   .transform((url) => url.replace(/\/+$/, ''));
 
-/** Headers that already mean something in a request to a provider. */
+/** Headers that requests to a provider already use. */
 const TAKEN_HEADERS = ['authorization', 'x-api-key', 'host', 'content-type', 'content-length', 'connection'];
 
 const headerName = z
@@ -27,9 +27,9 @@ const positiveSeconds = z.coerce.number({ message: 'must be a whole number of se
 /** Where `npm run install:claude-agent` installs, beside this project's `package.json`. */
 const CLAUDE_AGENT_FOLDER = fileURLToPath(new URL('../../../claude-agent', import.meta.url));
 
-const AGENT_PROCESSES_RANGE = 'must be a number of processes, 1 to 100';
+const AGENT_PROCESSES_RANGE = { message: 'must be a number of processes, 1 to 100' };
 
-/** A year: a session that lives longer is no session. */
+/** One year. */
 const MAX_SESSION_SECONDS = 31_536_000;
 const sessionSeconds = positiveSeconds.max(MAX_SESSION_SECONDS, {
   message: `must be at most ${MAX_SESSION_SECONDS} seconds`,
@@ -39,7 +39,7 @@ const masterKey = z
   .string()
   .refine((key) => Buffer.from(key, 'base64').length === 32, { message: 'must be 32 bytes in base64' });
 
-/** `host:port`, the host as the URL standard spells it. */
+/** `host:port`, with the host as the URL standard writes it. */
 const hostAndPort = /^(\[[^\]]+\]|[^[\]:/@?#\\\s]+):(\d{1,5})$/;
 
 function exemption(entry: string): string | undefined {
@@ -49,18 +49,18 @@ function exemption(entry: string): string | undefined {
   return `${parsed.hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '')}:${Number(port)}`;
 }
 
-/** What stands in `WORKFLOW_PLATFORM_URL` for the slug of an integration. */
+/** The placeholder in `WORKFLOW_PLATFORM_URL` for the slug of an integration. */
 const SLUG_PLACEHOLDER = '{nameSlug}';
 
 const workflowPlatformUrl = z.string().superRefine((template, context) => {
   const [url, other] = ['a', 'b'].map((slug) => URL.parse(template.replaceAll(SLUG_PLACEHOLDER, slug)));
   if (!url || !other || !/^https?:$/.test(url.protocol)) {
-    context.addIssue('must be an http or https URL, in which {nameSlug} may stand');
+    context.addIssue('must be an http or https URL, which may contain {nameSlug}');
   } else if (url.username !== '' || url.password !== '') {
     context.addIssue('must not contain a user name or password; WORKFLOW_PLATFORM_TOKEN is sent');
   } else if (url.origin !== other.origin) {
     context.addIssue(
-      'may contain {nameSlug} in its path and query alone: customers choose it, and the token goes to that host',
+      'may contain {nameSlug} only in its path and query: customers choose it, and the token is sent to the host',
     );
   }
 });
@@ -95,10 +95,10 @@ const environmentSchema = z.object({
   MCP_LOCAL_SERVERS: z.coerce.number({ message: 'must be a number of processes' }).int().min(0).max(50).default(20),
   CLAUDE_AGENT_DIR: z.string().default(CLAUDE_AGENT_FOLDER),
   CLAUDE_AGENT_PROCESSES: z.coerce
-    .number({ message: AGENT_PROCESSES_RANGE })
-    .int({ message: AGENT_PROCESSES_RANGE })
-    .min(1, { message: AGENT_PROCESSES_RANGE })
-    .max(100, { message: AGENT_PROCESSES_RANGE })
+    .number(AGENT_PROCESSES_RANGE)
+    .int(AGENT_PROCESSES_RANGE)
+    .min(1, AGENT_PROCESSES_RANGE)
+    .max(100, AGENT_PROCESSES_RANGE)
     .default(4),
   PATH: z.string().default('/usr/local/bin:/usr/bin:/bin'),
   WORKFLOW_PLATFORM_URL: workflowPlatformUrl.optional(),
@@ -130,7 +130,7 @@ const environmentSchema = z.object({
   LOG_LEVEL: z.enum(LOG_LEVELS, { message: `must be one of ${LOG_LEVELS.join(', ')}` }).default('info'),
 });
 
-/** The variables that may be a provider's; which of them are, the providers say. */
+/** Variables that may belong to a provider. */
 const PROVIDER_VARIABLE = /^[A-Z0-9_]+_(API_KEY|BASE_URL)$/;
 
 /** The operator's access to a model provider. */
@@ -149,24 +149,24 @@ export interface FilesBucket {
   readonly secretAccessKey: string;
 }
 
-/** Whose workflows organizations may offer as tools. */
+/** The platform whose workflows organizations may offer as tools. */
 export interface WorkflowPlatform {
-  /** May hold `{nameSlug}`, in its path or query, for the slug of an integration. */
+  /** May contain `{nameSlug}`, in its path or query, for the slug of an integration. */
   readonly url: string;
   readonly token: string;
 }
 
-/** The endpoint that turns texts into vectors; it speaks the OpenAI embeddings API. */
+/** The endpoint that turns texts into vectors, with the OpenAI embeddings API. */
 export interface EmbeddingsEndpoint {
   readonly baseUrl: string;
-  /** Undefined for endpoints that ask for none. */
+  /** Undefined for endpoints that need none. */
   readonly apiKey: string | undefined;
   readonly model: string;
 }
 
-/** Where the cloud drive is. */
+/** The URLs of the cloud drive. */
 export interface DriveEndpoints {
-  /** Without a path: `/drive/v3/...` comes after it. */
+  /** Without a path: `/drive/v3/...` is appended. */
   readonly apiBaseUrl: string;
   readonly tokenUrl: string;
   readonly authorizeUrl: string;
@@ -175,11 +175,12 @@ export interface DriveEndpoints {
 }
 
 type Environment = z.output<typeof environmentSchema>;
+type Variable = keyof Environment;
 
 class WithEnvironment {
   constructor(
     readonly role: ProcessRole,
-    /** Replaces every model with the sandbox model: no key, no network. */
+    /** The sandbox model replaces every model, without a key or the network. */
     readonly demo: boolean,
     protected readonly env: Environment,
     private readonly providerVariables: Readonly<Record<string, string | undefined>>,
@@ -197,54 +198,53 @@ class WithEnvironment {
   }
 }
 
-/** The validated settings; the only form in which the environment reaches the code. */
+/** The validated settings. No other code reads the environment. */
 export class Settings extends WithEnvironment {
   readonly port = this.env.PORT;
   readonly host = this.env.HOST;
-  /** Where customers reach the service, without a trailing slash; unset means "where it listens". */
+  /** Where customers reach the service, without a trailing slash; by default, where it listens. */
   readonly publicUrl = this.env.PUBLIC_URL;
-  /** Networks, as CIDR, of the proxies whose `X-Forwarded-For` the service believes. */
+  /** Networks, as CIDR, of the proxies whose `X-Forwarded-For` the service trusts. */
   readonly trustedProxies: readonly string[] = this.env.TRUST_PROXY;
   readonly dataDir = this.env.DATA_DIR;
   readonly databaseUrl = this.env.DATABASE_URL;
-  /** Most connections this process opens to the database. */
+  /** The most connections that this process opens to the database. */
   readonly databasePool = this.env.DATABASE_POOL;
   readonly redisUrl = this.env.REDIS_URL;
-  /** Begins every key in Redis, so that several services can share one. */
+  /** The prefix of every key in Redis, so that several services can share one. */
   readonly redisPrefix = this.env.REDIS_PREFIX;
   /** No `DATABASE_URL`: PostgreSQL runs inside this process, in `DATA_DIR`. */
   readonly embedded = this.env.DATABASE_URL === undefined;
   readonly secretsKey = this.env.SECRETS_KEY;
-  /** A second master key, that is only read: the next one or the one before, while keys change. */
+  /** A second master key, used only for reading: the next or the previous one during a rotation. */
   readonly secretsKeyFallback = this.env.SECRETS_KEY_FALLBACK;
-  /** The routing gateways of customers: what their addresses begin with, and the header that takes their tokens. */
+  /** The routing gateways of customers: the prefix of their URLs, and the header for their tokens. */
   readonly gateway = { baseUrl: this.env.GATEWAY_BASE_URL, tokenHeader: this.env.GATEWAY_TOKEN_HEADER };
-  /** The operator's own services, as `host:port`, that customers' URLs may name although they are not public. */
+  /** The operator's private services, as `host:port`, that customers' URLs may name. */
   readonly egressAllow: ReadonlySet<string> = new Set(this.env.EGRESS_ALLOW);
   /** Path of a JSON file with the operator's own entries of the catalogue of apps. */
   readonly mcpCatalogue = this.env.MCP_CATALOGUE;
-  /** Most local tool servers that this process runs at a time. */
+  /** The most local tool servers that this process runs at a time. */
   readonly mcpLocalServers = this.env.MCP_LOCAL_SERVERS;
-  /** The folder with the Claude Agent SDK, and most of its processes that this process runs at a time. */
+  /** The folder with the Claude Agent SDK, and the most SDK processes that this process runs at a time. */
   readonly claudeAgent = { folder: resolve(this.env.CLAUDE_AGENT_DIR), processes: this.env.CLAUDE_AGENT_PROCESSES };
-  /** Where the programs of local tool servers are looked for. */
+  /** The folders with the programs of local tool servers. */
   readonly programPath = this.env.PATH;
-  /** Undefined means that there is none. */
   readonly workflowPlatform = workflowPlatformOf(this.env);
-  /** Undefined means that knowledge is searched by keywords alone. */
+  /** Undefined means that knowledge is searched by keywords only. */
   readonly embeddings = embeddingsOf(this.env);
   readonly drive = driveOf(this.env);
   /** The bucket of `FILES_S3_*`; undefined means the disk. */
   readonly filesBucket = bucketOf(this.env);
   /** Where traces are pushed; undefined means nowhere. */
   readonly otlp = otlpOf(this.env);
-  /** Lives of a web session's pass and of its resume token, in seconds; the latter is the end of the session. */
+  /** Lifetimes of a web session's pass and of its resume token, with which the session ends, in seconds. */
   readonly sessions = {
     passSeconds: this.env.SESSION_PASS_SECONDS,
     resumeSeconds: this.env.SESSION_RESUME_SECONDS,
     resumeSecondsWithEndUser: this.env.SESSION_RESUME_SECONDS_WITH_END_USER,
   };
-  /** How long a stopping process lets its runs end by themselves. */
+  /** How long a stopping process waits for its runs to end. */
   readonly shutdownMs = this.env.SHUTDOWN_SECONDS * 1000;
   readonly logLevel = this.env.LOG_LEVEL;
 }
@@ -288,15 +288,15 @@ function bucketOf(env: Environment): FilesBucket | undefined {
   return { endpoint, region, bucket, accessKeyId, secretAccessKey };
 }
 
-/** What stops a start for a reason that the operator can mend; `message` is the one line that says which. */
+/** An error at the start that the operator can fix; `message` is one line with the reason. */
 export class StartFailure extends Error {}
 
-/** A setting that stops the start; `message` names it. */
+/** A wrong setting; `message` names it. */
 export class InvalidSetting extends StartFailure {}
 
 /**
  * Reads and checks the environment.
- * @throws InvalidSetting naming the first wrong or missing variable, never its value: it may be a secret.
+ * @throws InvalidSetting naming the first wrong or missing variable, never its value, which may be a secret
  */
 export function readSettings(
   environment: Readonly<Record<string, string | undefined>>,
@@ -320,11 +320,23 @@ export function readSettings(
   if (env.SECRETS_KEY_FALLBACK !== undefined && env.SECRETS_KEY_FALLBACK === env.SECRETS_KEY) {
     throw new InvalidSetting('SECRETS_KEY_FALLBACK: must be another key than SECRETS_KEY, or be left out');
   }
-  checkFilesBucket(env);
+  requireTogether(
+    env,
+    ['FILES_S3_BUCKET', 'FILES_S3_ACCESS_KEY_ID', 'FILES_S3_SECRET_ACCESS_KEY'],
+    ['FILES_S3_ENDPOINT', 'FILES_S3_REGION'],
+  );
+  requireTogether(env, ['DRIVE_OAUTH_CLIENT_ID', 'DRIVE_OAUTH_CLIENT_SECRET']);
+  requireTogether(env, ['WORKFLOW_PLATFORM_URL', 'WORKFLOW_PLATFORM_TOKEN']);
   checkEmbeddings(env);
-  checkDrive(env);
-  checkWorkflowPlatform(env);
-  checkOtlp(env);
+  if (env.DRIVE_API_BASE_URL !== undefined && URL.parse(env.DRIVE_API_BASE_URL)?.pathname !== '/') {
+    throw new InvalidSetting('DRIVE_API_BASE_URL: must hold no path; /drive/v3 comes after it');
+  }
+  // The exporter reads this variable itself, past the checks of the other headers.
+  if (env.OTEL_EXPORTER_OTLP_ENDPOINT !== undefined && env.OTEL_EXPORTER_OTLP_TRACES_HEADERS !== undefined) {
+    throw new InvalidSetting(
+      'OTEL_EXPORTER_OTLP_TRACES_HEADERS: is not taken; put the headers into OTEL_EXPORTER_OTLP_HEADERS',
+    );
+  }
   if (role !== 'all' && (env.DATABASE_URL === undefined || env.REDIS_URL === undefined)) {
     const missing = env.DATABASE_URL === undefined ? 'DATABASE_URL' : 'REDIS_URL';
     throw new InvalidSetting(
@@ -340,10 +352,8 @@ function invalid(variable: string, { issues }: z.ZodError): InvalidSetting {
   return new InvalidSetting(`${variable}: ${issues[0]?.message ?? 'is not valid'}`);
 }
 
-/** Half a bucket would silently be the disk. */
-function checkFilesBucket(env: Environment): void {
-  const required = ['FILES_S3_BUCKET', 'FILES_S3_ACCESS_KEY_ID', 'FILES_S3_SECRET_ACCESS_KEY'] as const;
-  const optional = ['FILES_S3_ENDPOINT', 'FILES_S3_REGION'] as const;
+/** Half a group would silently count as none of it. */
+function requireTogether(env: Environment, required: readonly Variable[], optional: readonly Variable[] = []): void {
   const given = [...required, ...optional].find((name) => env[name] !== undefined);
   const missing = required.find((name) => env[name] === undefined);
   if (given !== undefined && missing !== undefined) {
@@ -360,45 +370,12 @@ function checkEmbeddings(env: Environment): void {
   }
   if (model !== undefined && baseUrl === undefined && apiKey === undefined) {
     throw new InvalidSetting(
-      'EMBEDDINGS_API_KEY: is required with EMBEDDINGS_MODEL, unless EMBEDDINGS_BASE_URL names an endpoint that asks for none',
+      'EMBEDDINGS_API_KEY: is required with EMBEDDINGS_MODEL, unless EMBEDDINGS_BASE_URL names an endpoint that needs none',
     );
   }
 }
 
-function checkDrive(env: Environment): void {
-  const names = ['DRIVE_OAUTH_CLIENT_ID', 'DRIVE_OAUTH_CLIENT_SECRET'] as const;
-  const missing = names.filter((name) => env[name] === undefined);
-  if (missing.length === 1) {
-    const [given] = names.filter((name) => env[name] !== undefined);
-    throw new InvalidSetting(`${missing[0]}: is required with ${given}`);
-  }
-  if (env.DRIVE_API_BASE_URL !== undefined && URL.parse(env.DRIVE_API_BASE_URL)?.pathname !== '/') {
-    throw new InvalidSetting('DRIVE_API_BASE_URL: must hold no path; /drive/v3 comes after it');
-  }
-}
-
-function checkWorkflowPlatform(env: Environment): void {
-  const names = ['WORKFLOW_PLATFORM_URL', 'WORKFLOW_PLATFORM_TOKEN'] as const;
-  const missing = names.filter((name) => env[name] === undefined);
-  if (missing.length === 1) {
-    const [given] = names.filter((name) => env[name] !== undefined);
-    throw new InvalidSetting(`${missing[0]}: is required with ${given}`);
-  }
-}
-
-/** The exporter would read this one by itself, and send it beside the headers that were checked here. */
-function checkOtlp({
-  OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
-  OTEL_EXPORTER_OTLP_TRACES_HEADERS: headers,
-}: Environment): void {
-  if (endpoint !== undefined && headers !== undefined) {
-    throw new InvalidSetting(
-      'OTEL_EXPORTER_OTLP_TRACES_HEADERS: is not taken; put the headers into OTEL_EXPORTER_OTLP_HEADERS',
-    );
-  }
-}
-
-/** The settings of this process, from its environment. The one place that reads it. @throws InvalidSetting */
+/** The settings of this process, from its environment. @throws InvalidSetting */
 export function loadSettings(options: { readonly role: ProcessRole; readonly demo: boolean }): Settings {
   return readSettings(process.env, options);
 }

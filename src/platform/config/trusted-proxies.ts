@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 
-/** The names that `TRUST_PROXY` has for groups of networks. */
+/** The names of groups of networks in `TRUST_PROXY`. */
 const NAMED_NETWORKS = new Map<string, readonly string[]>([
   ['loopback', ['127.0.0.0/8', '::1/128']],
   // RFC 1918 and RFC 4193.

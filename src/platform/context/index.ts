@@ -4,19 +4,18 @@ import type { ContextSchema } from '../database/index.js';
 import type { HealthCheck } from '../http/index.js';
 
 /**
- * One context as the composition root knows it: its `index.ts` exports one object of this type, and `app.module.ts`
- * has it in its list.
- * @typeParam Runs what a context may add to the runs of agents; the context that owns the runs says what that is
+ * One context for the composition root: its `index.ts` exports one object of this type, and `app.module.ts` lists it.
+ * @typeParam Runs what a context may add to the runs of agents; the context that owns the runs defines it
  */
 export interface Context<Runs = never> {
   readonly name: string;
-  /** What it is made of. Classes that other parts of the object name are exported by them. */
+  /** Its modules, which export the classes that other parts of the object name. */
   readonly modules: readonly (Type | DynamicModule)[];
-  /** Its tables, which `schemas.ts` has to list too; absent for a context without tables. */
+  /** Its tables, which `schemas.ts` must list too; absent for a context without tables. */
   readonly schema?: ContextSchema;
   readonly runs?: Runs;
-  /** Parts of it without which a process is not ready; each gets what it injects from `modules`. */
+  /** Checks without which a process is not ready; `modules` provide their dependencies. */
   readonly healthChecks?: readonly Type<HealthCheck>[];
-  /** False where a process with these settings goes without it; its tables are there all the same. */
+  /** False when a process with these settings does not load it; its tables exist anyway. */
   readonly enabled?: (settings: Settings) => boolean;
 }

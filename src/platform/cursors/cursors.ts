@@ -4,14 +4,14 @@ import { z } from 'zod';
 import { ValidationFailed } from '../errors/index.js';
 import { MasterKeys } from '../vault/index.js';
 
-/** Enough to make guessing hopeless, short enough for a query. */
+/** Long enough that guessing is hopeless, and short enough for a query. */
 const SIGNATURE_BYTES = 16;
 
-/** What a cursor continues: no cursor works on another list, or for another organization. */
+/** The list of a cursor. A cursor is not valid for another list or another organization. */
 export interface CursorScope {
   readonly list: string;
   readonly organizationId: string;
-  /** The field of the answer that holds the list's cursors, for the error message; `nextCursor` where absent. */
+  /** The field of the response with the cursor, for the error message; `nextCursor` by default. */
   readonly field?: string;
 }
 
@@ -32,7 +32,7 @@ export class Cursors {
   read(scope: CursorScope, cursor: string): string[] {
     const [payload = '', signature = ''] = cursor.split('.');
     const given = Buffer.from(signature, 'base64url');
-    // The decoder passes over what is no base64: one position would have many cursors.
+    // The decoder ignores characters outside of base64, so one position would have many cursors.
     if (cursor !== `${payload}.${given.toString('base64url')}`) throw unknownCursor(scope);
     if (!this.masterKeys.verifies('cursors', given, (key) => sign(key, scope, payload))) throw unknownCursor(scope);
     return positionSchema.parse(JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')));

@@ -1,4 +1,4 @@
-/** What a caller can do about an error, with the HTTP status that says so. */
+/** The kinds of errors, with their HTTP status. */
 export const ERROR_STATUS = {
   invalid: 400,
   unauthenticated: 401,
@@ -35,8 +35,8 @@ export interface ErrorWording {
 }
 
 /**
- * The one error that crosses a context's public API. `message` is public: it says what was wrong and what
- * is allowed. Everything that must not leave the process goes into `detail` or `cause`.
+ * The only kind of error that crosses a context's public API. `message` is public: it states what was wrong and what is allowed.
+ * Internal information belongs into `detail` or `cause`.
  */
 export class DomainError extends Error {
   readonly code: string | undefined;
@@ -62,7 +62,7 @@ export class DomainError extends Error {
   }
 }
 
-/** A value that breaks the interface's schema; `message` names the field. */
+/** A value that violates the schema of the interface; `message` names the field. */
 export class ValidationFailed extends DomainError {
   constructor(message: string) {
     super('invalid', message, { code: 'FST_ERR_VALIDATION' });

@@ -1,8 +1,8 @@
 import { Injectable, Logger } from '@nestjs/common';
 
-/** Something that has happened, told in the past tense. Subclasses carry ids and plain values. */
+/** Something that has happened, named in the past tense. Subclasses have ids and plain values. */
 export abstract class DomainEvent {
-  /** Keeps unrelated event classes apart for the compiler; never set. */
+  /** Makes unrelated event classes incompatible for the compiler; never set. */
   protected readonly eventBrand: undefined;
 }
 
@@ -11,8 +11,8 @@ export type EventClass<Event extends DomainEvent> = abstract new (...parameters:
 export type EventSubscriber<Event extends DomainEvent> = (event: Event) => void | Promise<void>;
 
 /**
- * Tells this process, and it alone, what has happened: to drop a cached value, for one. Work that must not be
- * lost, or that another replica may do, goes through the outbox instead.
+ * Publishes events within this process, for example to invalidate a cache. Work that must not be lost, or that another replica may do,
+ * goes through the outbox instead.
  */
 @Injectable()
 export class EventBus {
@@ -20,28 +20,23 @@ export class EventBus {
   private readonly subscribers = new Map<EventClass<DomainEvent>, Set<EventSubscriber<DomainEvent>>>();
 
   /**
-   * Calls the subscribers of the event's class, each on its own: one that throws or rejects is logged, and neither
-   * the others nor the publisher notice. Synchronous subscribers have run when this returns; the promises of the
-   * others are not awaited. Call it after the commit: a subscriber that looks must find what the event tells.
+   * Calls the subscribers of the event's class. An error of one is logged, and affects neither the others nor the publisher. Synchronous
+   * subscribers have run when this returns; promises are not awaited. Call it after the commit, so that subscribers read the new state.
    */
   publish(event: DomainEvent): void {
     for (const subscriber of this.subscribers.get(event.constructor as EventClass<DomainEvent>) ?? []) {
       try {
-        const pending = subscriber(event);
-        if (pending)
-          pending.catch((error: unknown) => {
-            this.report(event, error);
-          });
+        subscriber(event)?.catch((error: unknown) => this.report(event, error));
       } catch (error) {
         this.report(event, error);
       }
     }
   }
 
-  /** Calls `subscriber` with every later event of exactly this class; the returned function ends that. */
+  /** Calls `subscriber` with every later event of exactly this class, until the returned function is called. */
   subscribe<Event extends DomainEvent>(eventClass: EventClass<Event>, subscriber: EventSubscriber<Event>): () => void {
     const subscribers = this.subscribers.get(eventClass) ?? new Set();
-    // A key of its own per subscription, so that one function subscribed twice is called twice and ended singly.
+    // A function for each subscription, so that a subscriber can subscribe twice and end each subscription separately.
     const entry: EventSubscriber<DomainEvent> = (event) => subscriber(event as Event);
     this.subscribers.set(eventClass, subscribers.add(entry));
     return () => {

@@ -6,24 +6,24 @@ import type { AuthorizationResponse } from '../oauth/index.js';
 import { errorAnswer } from './docs/api-errors.js';
 import { ApiExample } from './docs/api-example.js';
 
-/** Longer than any code; what is longer is not looked at. */
+/** Longer than any code; a longer parameter is ignored. */
 const MAX_PARAMETER_LENGTH = 8_192;
-/** Nothing is loaded, run, framed or sent. */
+/** The page loads, runs, frames and sends nothing. */
 const PAGE_POLICY = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 const PAGE = { content: { 'text/html': { schema: { type: 'string' } } } } as const;
-/** A query that no route takes is refused before the route is asked. */
+/** A query with text that cannot be stored is refused before the route runs. */
 const PAGE_OR_ERROR = { content: { ...PAGE.content, ...errorAnswer(400, 'Error').content } };
 
 export interface SignInCallback {
-  /** @returns where the browser goes on. @throws DomainError, whose message becomes a page */
+  /** @returns the URL to which the browser is redirected. @throws DomainError, whose message becomes a page */
   readonly complete: (response: AuthorizationResponse) => Promise<string>;
   readonly failed: (error: DomainError) => void;
 }
 
 /**
- * Documents a route to which an authorization server sends browsers.
- * @param server who sends them
+ * Documents a route to which an authorization server redirects browsers.
+ * @param server its name in the document
  */
 export function ApiSignInCallback(
   server: string,
@@ -49,14 +49,14 @@ export function ApiSignInCallback(
   );
 }
 
-/** Answers a browser that comes back from signing in elsewhere: it is sent on, or reads on a page why not. */
+/** Answers a browser that returns from signing in at another server: with a redirect, or a page with the reason of the failure. */
 export async function answerSignInCallback(
   request: FastifyRequest,
   reply: FastifyReply,
   { complete, failed }: SignInCallback,
 ): Promise<void> {
   void reply.headers({ 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' });
-  // A program that only previews the link must not use up the sign-in.
+  // A link preview must not use up the sign-in.
   if (request.method !== 'GET') {
     await reply.status(200).send();
     return;
@@ -71,7 +71,7 @@ export async function answerSignInCallback(
   }
 }
 
-/** A parameter that comes twice is as good as none. */
+/** A parameter that is given twice counts as absent. */
 function responseIn(query: unknown): AuthorizationResponse {
   const { state, code, iss, error } = query as Readonly<Record<string, unknown>>;
   const parameter = (value: unknown): string | undefined =>
@@ -79,7 +79,7 @@ function responseIn(query: unknown): AuthorizationResponse {
   return { state: parameter(state), code: parameter(code), iss: parameter(iss), error: parameter(error) };
 }
 
-/** The message is of our own words alone: nothing that a request or the other server sent. */
+/** The message contains only words of this service: no text of the request or of the other server. */
 async function sendPage(reply: FastifyReply, { kind, message }: DomainError): Promise<void> {
   const reason = message.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
   await reply.status(ERROR_STATUS[kind]).headers({

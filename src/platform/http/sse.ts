@@ -4,22 +4,22 @@ import type { FastifyReply } from 'fastify';
 import { Clock } from '../clock/index.js';
 import { headersSetOn } from './response-headers.js';
 
-/** A reader that leaves more than this many bytes unread is cut off. */
+/** A reader with more unread bytes than this is disconnected. */
 export const UNREAD_LIMIT = 256 * 1024;
-/** How long it may do so: one event can be larger than the limit, and takes its time on the wire. */
+/** How long a reader may be over the limit, because a single event can be larger and needs time on the wire. */
 const OVER_LIMIT_MS = 1_000;
-/** What holds even within that time, apart from the newest write: a stream's share of the process's memory. */
+/** The limit within that time, without the newest write. It bounds the memory of a stream. */
 const UNREAD_CEILING = 4 * UNREAD_LIMIT;
-/** How often the timer looks for silent streams, and for readers that stopped reading. */
-const LOOK_MS = 5_000;
-/** A look sends a comment to a stream that has been silent for so long, so that no stream is silent for more than 15 s. */
-const SILENT_MS = 2 * LOOK_MS;
-/** A producer that waits for its reader goes on below this; well under the limit, so that waiting never cuts. */
+/** How often the timer checks for silent streams, and for readers that have stopped reading. */
+const CHECK_MS = 5_000;
+/** A check sends a comment on a stream that has been silent for so long, so that no stream is silent for more than 15 s. */
+const SILENT_MS = 2 * CHECK_MS;
+/** A producer that waits for its reader continues below this; well under the limit, so that waiting never disconnects. */
 const READY_BELOW = UNREAD_LIMIT / 4;
-/** Looks without progress after which a reader that is being waited for counts as gone. */
-const LOOKS_WITHOUT_PROGRESS = 6;
+/** Checks without progress after which a reader that a producer waits for counts as disconnected. */
+const MAX_CHECKS_WITHOUT_PROGRESS = 6;
 
-/** Given as the reason, since making the default one costs more than all listeners together. */
+/** The reason of the abort. To create the default reason costs more than all listeners together. */
 const STREAM_OVER = new Error('The stream is over');
 
 const STREAM_HEADERS = {
@@ -29,8 +29,8 @@ const STREAM_HEADERS = {
 };
 
 /**
- * One open `text/event-stream` answer. Events sent in one turn of the event loop leave in one write;
- * nothing here waits, so a slow reader never slows the sender.
+ * One open `text/event-stream` response. Events that are sent in one round of the event loop leave in one write. Sending never
+ * waits, so a slow reader does not slow down the sender.
  */
 export class EventStream {
   private readonly abort = new AbortController();
@@ -39,8 +39,8 @@ export class EventStream {
   private ended = false;
   private waiting: (() => void)[] = [];
   private wroteAt: number;
-  private drainedAtLook = -1;
-  private looksWithoutProgress = 0;
+  private drainedAtCheck = -1;
+  private checksWithoutProgress = 0;
   private overLimitSince: number | undefined;
   private newestWrite = 0;
 
@@ -51,24 +51,24 @@ export class EventStream {
     this.wroteAt = clock.monotonic();
     raw.once('close', () => this.onClosed());
     raw.on('drain', () => this.release());
-    // The headers leave with the first events, or by themselves where none come at once.
+    // The headers leave with the first events, or without them if none are sent at once.
     this.scheduleFlush();
   }
 
-  /** Aborted when the stream is over: ended and sent, or the reader left or was cut off. */
+  /** Aborted when the stream is over: all was sent, or the reader disconnected or was disconnected. */
   get closed(): AbortSignal {
     return this.abort.signal;
   }
 
-  /** Bytes that the reader has not taken yet, as far as this process can see. */
+  /** Bytes that this process has not yet passed to the socket. */
   get unread(): number {
     return Buffer.byteLength(this.pending) + this.raw.writableLength;
   }
 
-  /** Sends one event; `id` comes back from the client as `Last-Event-ID`. Ignored once the stream is over. */
+  /** Sends one event, unless the stream is over. The client returns `id` as `Last-Event-ID`. */
   send(data: string, id?: number): void {
     const idLine = id === undefined ? '' : `id: ${id}\n`;
-    // Each line of the data needs the field name, or the rest would be read as other fields.
+    // Every line of the data needs the field name; without it, the client would read the line as another field.
     const lines = /[\r\n]/.test(data) ? data.split(/\r\n|\r|\n/).join('\ndata: ') : data;
     this.write(`${idLine}data: ${lines}\n\n`);
   }
@@ -79,8 +79,8 @@ export class EventStream {
   }
 
   /**
-   * Resolves when the reader has taken most of what was sent, or the stream is over. For senders that
-   * can wait, such as the replay of a long log: it is not the reader's fault that they are fast.
+   * Resolves when the reader has read most of what was sent, or the stream is over. For senders that can wait, such as the replay
+   * of a long log, whose speed must not get the reader disconnected.
    */
   ready(): Promise<void> {
     if (this.closed.aborted || this.unread < READY_BELOW) return Promise.resolve();
@@ -89,7 +89,7 @@ export class EventStream {
     });
   }
 
-  /** Ends the stream after what was sent. */
+  /** Ends the stream after the events that were sent. */
   end(): void {
     if (this.ended) return;
     this.ended = true;
@@ -97,8 +97,8 @@ export class EventStream {
     this.pending = '';
   }
 
-  /** Called at every interval: keeps proxies from closing a silent stream, finds readers that stopped reading. */
-  look(): void {
+  /** Called at every interval: keeps proxies from closing a silent stream, and disconnects readers that have stopped reading. */
+  check(): void {
     if (this.closed.aborted) return;
     if (this.isStuck()) {
       this.raw.destroy();
@@ -149,13 +149,13 @@ export class EventStream {
     return now - this.overLimitSince > OVER_LIMIT_MS || unread - this.newestWrite > UNREAD_CEILING;
   }
 
-  /** Somebody waits for the reader (the end of the stream does, too), who has taken nothing for some intervals. */
+  /** The producer, or the end of the stream, waits for a reader that has read nothing for several intervals. */
   private isStuck(): boolean {
     const drained = (this.raw.socket?.bytesWritten ?? 0) - (this.raw.socket?.writableLength ?? 0);
     const waited = this.raw.writableLength > 0 && (this.ended || this.waiting.length > 0);
-    this.looksWithoutProgress = waited && drained === this.drainedAtLook ? this.looksWithoutProgress + 1 : 0;
-    this.drainedAtLook = drained;
-    return this.looksWithoutProgress >= LOOKS_WITHOUT_PROGRESS;
+    this.checksWithoutProgress = waited && drained === this.drainedAtCheck ? this.checksWithoutProgress + 1 : 0;
+    this.drainedAtCheck = drained;
+    return this.checksWithoutProgress >= MAX_CHECKS_WITHOUT_PROGRESS;
   }
 
   private release(): void {
@@ -170,7 +170,7 @@ export class EventStream {
   }
 }
 
-/** Opens event streams and keeps all of them alive with one timer. */
+/** Opens event streams, and keeps all of them alive with one timer. */
 @Injectable()
 export class EventStreams implements OnModuleDestroy {
   private readonly streams = new Set<EventStream>();
@@ -178,15 +178,11 @@ export class EventStreams implements OnModuleDestroy {
 
   constructor(private readonly clock: Clock) {}
 
-  /** Streams that are open now. */
   get count(): number {
     return this.streams.size;
   }
 
-  /**
-   * Answers 200 and hands the response over to the stream. Headers set on `reply` before are sent along;
-   * from here on errors can only be told inside the stream.
-   */
+  /** Sends the status 200 and the headers set on `reply` so far. Later errors can be reported only inside the stream. */
   open(reply: FastifyReply): EventStream {
     const { raw } = reply;
     reply.hijack();
@@ -194,7 +190,7 @@ export class EventStreams implements OnModuleDestroy {
     const stream = new EventStream(raw, this.clock);
     this.streams.add(stream);
     raw.once('close', () => this.streams.delete(stream));
-    this.stopTimer ??= this.clock.every(LOOK_MS, () => this.look());
+    this.stopTimer ??= this.clock.every(CHECK_MS, () => this.checkAll());
     return stream;
   }
 
@@ -202,7 +198,7 @@ export class EventStreams implements OnModuleDestroy {
     this.stopTimer?.();
   }
 
-  private look(): void {
-    for (const stream of this.streams) stream.look();
+  private checkAll(): void {
+    for (const stream of this.streams) stream.check();
   }
 }

@@ -7,14 +7,13 @@ import type { Redis } from 'ioredis';
 import { connectRedis } from '../redis/index.js';
 import { createLogger } from '../telemetry/index.js';
 import { MemoryWindows } from './memory-windows.js';
-import type { ThrottlerStorage } from '@nestjs/throttler';
 import { LimitStorage, type WindowRecord, type WindowStorage } from './limit-storage.js';
 import { RedisWindows } from './redis-windows.js';
 
 const REDIS_URL = process.env.REDIS_URL ?? 'redis://127.0.0.1:6379';
 const silent = createLogger({ logLevel: 'silent' });
 
-/** Time stands still until a test moves it. */
+/** Time passes only when a test advances it. */
 class HandClock extends SystemClock {
   private ms = Date.UTC(2025, 0, 1);
   private jumped = 0;
@@ -50,17 +49,16 @@ interface Limit {
   readonly windowSeconds: number;
 }
 
-/** What a client of the limit is told. */
+/** What the headers of a response contain. */
 function stateOf(limit: number, { totalHits, isBlocked, timeToExpire, timeToBlockExpire }: WindowRecord) {
   const remaining = Math.max(0, limit - totalHits);
   return { allowed: !isBlocked, limit, remaining, resetSeconds: timeToExpire, retryAfterSeconds: timeToBlockExpire };
 }
 
-/** Asks the storage as the throttler's guard does. */
-const limiterOn = (storage: ThrottlerStorage) => ({
+const limiterOn = (storage: WindowStorage) => ({
   hit: async ({ bucket, limit, windowSeconds }: Limit, throttler = 'shared') => {
-    const ttl = windowSeconds * 1000;
-    return stateOf(limit, await storage.increment(bucket, ttl, limit, ttl, throttler));
+    const [record] = await storage.incrementAll([{ throttler, key: bucket, ttl: windowSeconds * 1000, limit }]);
+    return stateOf(limit, record!);
   },
 });
 
@@ -72,7 +70,7 @@ interface Subject {
 
 function contract(name: string, open: () => Subject): void {
   describe(`request windows in ${name}`, () => {
-    it('lets exactly the limit through and tells what remains', async () => {
+    it('accepts exactly as many requests as the limit, and reports how many remain', async () => {
       const { storage } = open();
       const limiter = limiterOn(storage);
       const limit = { bucket: newId(), limit: 3, windowSeconds: 60 };
@@ -88,7 +86,7 @@ function contract(name: string, open: () => Subject): void {
       expect(states[3]?.retryAfterSeconds).toBe(states[3]?.resetSeconds);
     });
 
-    it('is exact when 200 requests come at once', async () => {
+    it('is exact for 200 concurrent requests', async () => {
       const { storage } = open();
       const limiter = limiterOn(storage);
       const limit = { bucket: newId(), limit: 37, windowSeconds: 60 };
@@ -96,7 +94,7 @@ function contract(name: string, open: () => Subject): void {
       expect(states.filter(({ allowed }) => allowed)).toHaveLength(37);
     });
 
-    it('starts anew when the window is over, however many were refused in it', async () => {
+    it('starts again when the window has ended, also after refused requests', async () => {
       const { storage, endWindow } = open();
       const limiter = limiterOn(storage);
       const limit = { bucket: newId(), limit: 1, windowSeconds: 60 };
@@ -106,7 +104,7 @@ function contract(name: string, open: () => Subject): void {
       expect(await limiter.hit(limit)).toMatchObject({ allowed: true, remaining: 0, resetSeconds: 60 });
     });
 
-    it('counts a request in all of its windows or, where one is full, in none', async () => {
+    it('counts a request in all of its windows, or in none when one is full', async () => {
       const { storage } = open();
       const wide = { throttler: 'wide', key: newId(), ttl: 60_000, limit: 10 };
       const narrow = { throttler: 'narrow', key: newId(), ttl: 60_000, limit: 1 };
@@ -211,13 +209,13 @@ clusterOnly('with Redis', () => {
   });
 });
 
-describe('without the shared windows', () => {
+describe('without Redis', () => {
   const clock: Clock = new HandClock();
   let redis: Redis | undefined;
 
   afterEach(() => redis?.disconnect());
 
-  it("the process's own limit holds, at once", async () => {
+  it('the limit of the process applies at once', async () => {
     redis = connectRedis('redis://127.0.0.1:1', silent);
     const limiter = limiterOn(new LimitStorage(new MemoryWindows(clock), new RedisWindows(redis)));
     const limit = { bucket: newId(), limit: 2, windowSeconds: 60 };
@@ -227,22 +225,24 @@ describe('without the shared windows', () => {
 });
 
 describe('memory', () => {
-  it('looks without counting', async () => {
+  it('reads without counting', async () => {
     const windows = new MemoryWindows(new HandClock());
     const limiter = limiterOn(windows);
     const limit = { bucket: newId(), limit: 1, windowSeconds: 60 };
-    const peek = async () =>
-      stateOf(limit.limit, await windows.read(limit.bucket, limit.windowSeconds * 1000, limit.limit));
-    expect((await peek()).allowed).toBe(true);
-    expect((await peek()).allowed).toBe(true);
+    const remaining = () => {
+      const state = windows.read({ throttler: 'own', key: limit.bucket, ttl: limit.windowSeconds * 1000, limit: 1 });
+      return stateOf(limit.limit, state).remaining;
+    };
+    expect([remaining(), remaining()]).toEqual([1, 1]);
     expect((await limiter.hit(limit)).allowed).toBe(true);
-    expect((await peek()).allowed).toBe(false);
+    expect(remaining()).toBe(0);
   });
 
-  it('forgets windows that are over', async () => {
+  it('removes windows that have ended', async () => {
     const clock = new HandClock();
     const windows = new MemoryWindows(clock);
-    for (let index = 0; index < 100; index += 1) await windows.increment(newId(), 1_000, 1, 0, 'own');
+    for (let index = 0; index < 100; index += 1)
+      await limiterOn(windows).hit({ bucket: newId(), limit: 1, windowSeconds: 1 });
     expect(windows.size).toBe(100);
     clock.advance(2_000);
     expect(windows.size).toBe(0);

@@ -1,6 +1,6 @@
 import type { ThrottlerStorage } from '@nestjs/throttler';
 
-/** The record that the throttler's storage answers; the library does not export its name. */
+/** The record of the throttler's storage; the library does not export its type. */
 export type WindowRecord = Awaited<ReturnType<ThrottlerStorage['increment']>>;
 
 /** One limit that a request counts against. */
@@ -13,11 +13,11 @@ export interface WindowRequest {
   readonly limit: number;
 }
 
-/** The throttler's storage, for a request that counts against several limits. */
-export interface WindowStorage extends ThrottlerStorage {
+/** Fixed windows, in this process or in Redis. */
+export interface WindowStorage {
   /**
-   * Counts the request in all of the windows, or in none where one of them is full, in one step.
-   * @returns the state of each, in their order
+   * Counts a request in all windows in one step, or in none when one of them is full.
+   * @returns the state of each window, in the order of the requests
    */
   incrementAll(requests: readonly WindowRequest[]): Promise<WindowRecord[]>;
 }
@@ -25,8 +25,8 @@ export interface WindowStorage extends ThrottlerStorage {
 const MAX_RETRY_AFTER = 3_600;
 
 /**
- * In seconds, rounded up. `timeToBlockExpire` is the wait that a refused client reads in Retry-After, at most an hour; 0 when it is not refused.
- * @param hits requests in the window, the present one among them; more than `limit` when it is refused
+ * The times are in seconds, rounded up. `timeToBlockExpire` becomes `Retry-After`: at most an hour, 0 when the request is accepted.
+ * @param hits requests in the window with the present one; more than `limit` when it is refused
  * @param restMs until the window ends
  */
 export function windowRecord(hits: number, limit: number, restMs: number): WindowRecord {
@@ -36,37 +36,29 @@ export function windowRecord(hits: number, limit: number, restMs: number): Windo
   return { totalHits: hits, timeToExpire, isBlocked, timeToBlockExpire };
 }
 
-/** The throttler asks for one window at a time. */
-export async function incrementOne(
-  storage: Pick<WindowStorage, 'incrementAll'>,
-  [key, ttl, limit, , throttler]: Parameters<ThrottlerStorage['increment']>,
-): Promise<WindowRecord> {
-  const [record] = await storage.incrementAll([{ key, ttl, limit, throttler }]);
-  if (!record) throw new Error(`The window ${key} was not counted`);
-  return record;
-}
-
 /**
- * Counts requests in fixed windows, exactly also when many come at once: in the windows that all processes share, and
- * in this process's own while those are away, so that a limit never ceases to hold.
+ * Counts requests in fixed windows, also exactly when many arrive at once: in the windows that all processes share, and in the
+ * windows of this process while Redis is unavailable, so that limits always apply.
  */
-export class LimitStorage implements WindowStorage {
-  /** @param perProcess the throttlers that each process counts for itself, also where the others are shared */
+export class LimitStorage implements WindowStorage, ThrottlerStorage {
+  /** @param perProcess the throttlers that each process counts for itself, even when the others are shared */
   constructor(
     private readonly own: WindowStorage,
     private readonly shared: WindowStorage | null = null,
     private readonly perProcess: ReadonlySet<string> = new Set(),
   ) {}
 
-  increment(...request: Parameters<ThrottlerStorage['increment']>): Promise<WindowRecord> {
-    return incrementOne(this, request);
+  async increment(...[key, ttl, limit, , throttler]: Parameters<ThrottlerStorage['increment']>): Promise<WindowRecord> {
+    const [record] = await this.incrementAll([{ key, ttl, limit, throttler }]);
+    if (!record) throw new Error(`The window ${key} was not counted`);
+    return record;
   }
 
   incrementAll(requests: readonly WindowRequest[]): Promise<WindowRecord[]> {
     const { shared, own } = this;
     const inProcess = requests.filter(({ throttler }) => this.perProcess.has(throttler));
     if (!shared || inProcess.length === requests.length) return own.incrementAll(requests);
-    // Two storages cannot count all or nothing in one step.
+    // Two storages cannot count in all windows or in none in one step.
     if (inProcess.length > 0)
       return Promise.reject(new Error('A request counts against limits of the process and shared ones'));
     return shared.incrementAll(requests).catch(() => own.incrementAll(requests));

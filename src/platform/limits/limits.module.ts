@@ -9,7 +9,7 @@ import { RedisWindows } from './redis-windows.js';
 @Global()
 @Module({})
 export class LimitsModule {
-  /** Provides what a `LimitStorage` is made of: this process's `MemoryWindows`, and `RedisWindows` or null. */
+  /** Provides the two storages of `LimitStorage`: `MemoryWindows`, and `RedisWindows`, which is null without Redis. */
   static forRoot(settings: Settings, clock: Clock): DynamicModule {
     return {
       module: LimitsModule,

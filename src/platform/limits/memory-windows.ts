@@ -1,13 +1,6 @@
 import type { OnApplicationShutdown } from '@nestjs/common';
-import type { ThrottlerStorage } from '@nestjs/throttler';
 import type { Clock } from '../clock/index.js';
-import {
-  incrementOne,
-  type WindowRecord,
-  type WindowRequest,
-  type WindowStorage,
-  windowRecord,
-} from './limit-storage.js';
+import { type WindowRecord, windowRecord, type WindowRequest, type WindowStorage } from './limit-storage.js';
 
 const SWEEP_MS = 60_000;
 
@@ -16,7 +9,7 @@ interface Window {
   readonly endsAt: number;
 }
 
-/** Windows in this process's memory. */
+/** Windows in the memory of this process. */
 export class MemoryWindows implements WindowStorage, OnApplicationShutdown {
   private readonly windows = new Map<string, Window>();
   private readonly stopSweeping: () => void;
@@ -25,13 +18,9 @@ export class MemoryWindows implements WindowStorage, OnApplicationShutdown {
     this.stopSweeping = clock.every(SWEEP_MS, () => this.sweep());
   }
 
-  /** Buckets that are held at present. */
+  /** The number of windows in memory. */
   get size(): number {
     return this.windows.size;
-  }
-
-  increment(...request: Parameters<ThrottlerStorage['increment']>): Promise<WindowRecord> {
-    return incrementOne(this, request);
   }
 
   incrementAll(requests: readonly WindowRequest[]): Promise<WindowRecord[]> {
@@ -46,12 +35,12 @@ export class MemoryWindows implements WindowStorage, OnApplicationShutdown {
     return Promise.resolve(records);
   }
 
-  /** What `increment` would answer, without counting. `ttl` is in ms. */
-  read(key: string, ttl: number, limit: number): Promise<WindowRecord> {
+  /** The state of a window, without counting. */
+  read({ key, ttl, limit }: WindowRequest): WindowRecord {
     const now = this.clock.monotonic();
     const window = this.windows.get(key);
-    const live = window && window.endsAt > now ? window : { hits: 0, endsAt: now + ttl };
-    return Promise.resolve(windowRecord(live.hits + 1, limit, live.endsAt - now));
+    const isOpen = window !== undefined && window.endsAt > now;
+    return windowRecord(isOpen ? window.hits : 0, limit, isOpen ? window.endsAt - now : ttl);
   }
 
   onApplicationShutdown(): void {

@@ -3,16 +3,15 @@ import { ThrottlerGuard, type ThrottlerOptions } from '@nestjs/throttler';
 import type { FastifyReply } from 'fastify';
 import { LimitStorage, type WindowRecord, type WindowRequest } from './limit-storage.js';
 
-/** A window that a request counts in, and what it is like with the request. */
+/** A window of a request, and its state after the request was counted. */
 export interface CountedWindow extends WindowRequest, WindowRecord {}
 
-/** A throttler whose limit and window are the same for all. */
+/** A throttler with the same limit and window for all requests. */
 export type FixedThrottler = ThrottlerOptions & { readonly name: string; readonly limit: number; readonly ttl: number };
 
 /**
- * The throttler's guard for requests that count against several limits: all are counted in one step, and a refused
- * request in none. Its headers are those of the interface, on every response: `RateLimit-Limit`, `-Remaining` and
- * `-Reset` (seconds), of the tightest limit.
+ * The throttler's guard for requests that count against several limits: it counts in all in one step, and a refused request in
+ * none. Every response has the headers `RateLimit-Limit`, `-Remaining` and `-Reset` (seconds) of the tightest limit.
  */
 @Injectable()
 export abstract class RateLimitGuard extends ThrottlerGuard {
@@ -24,7 +23,7 @@ export abstract class RateLimitGuard extends ThrottlerGuard {
     return true;
   }
 
-  /** Counts the request and tells the client, without refusing it. @returns none where no limit concerns it */
+  /** Counts the request and sets the headers, without refusing it. @returns an empty list when no limit applies */
   async count(context: ExecutionContext): Promise<readonly CountedWindow[]> {
     const throttlers = (this.throttlers as FixedThrottler[]).filter(({ skipIf }) => !skipIf?.(context));
     if (throttlers.length === 0) return [];
@@ -41,25 +40,26 @@ export abstract class RateLimitGuard extends ThrottlerGuard {
       const record = records[index];
       return record ? [{ ...request, ...record }] : [];
     });
-    tellWindow(context.switchToHttp().getResponse<FastifyReply>(), tightestOf(windows));
+    setRateLimitHeaders(context.switchToHttp().getResponse<FastifyReply>(), tightestOf(windows));
     return windows;
   }
 
-  /** Who is counted together. */
+  /** Requests with the same key share a window. */
   protected abstract keyOf(throttler: string, context: ExecutionContext): Promise<string>;
 
-  /** What a request is refused with. */
+  /** The error of a refused request. */
   protected abstract refusal(window: CountedWindow): Error;
 
   private get storage(): LimitStorage {
-    if (!(this.storageService instanceof LimitStorage))
-      throw new Error('The throttler counts in a storage of another kind');
+    if (!(this.storageService instanceof LimitStorage)) throw new Error('The throttler must have a LimitStorage');
     return this.storageService;
   }
 }
 
-/** Tells the client of one window. */
-export function tellWindow(reply: FastifyReply, { limit, ...window }: WindowRecord & { readonly limit: number }): void {
+export function setRateLimitHeaders(
+  reply: FastifyReply,
+  { limit, ...window }: WindowRecord & { readonly limit: number },
+): void {
   void reply.headers({
     'RateLimit-Limit': String(limit),
     'RateLimit-Remaining': String(Math.max(0, limit - window.totalHits)),
@@ -67,7 +67,7 @@ export function tellWindow(reply: FastifyReply, { limit, ...window }: WindowReco
   });
 }
 
-/** The full bucket that stays full longest: a client that waits for it has waited for all. */
+/** The full window that ends last, so that a client waits for all of them; without a full one, that with the fewest requests left. */
 function tightestOf(windows: readonly CountedWindow[]): CountedWindow {
   return windows.reduce((tightest, window) => {
     if (window.isBlocked !== tightest.isBlocked) return window.isBlocked ? window : tightest;

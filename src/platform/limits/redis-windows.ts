@@ -1,18 +1,10 @@
-import type { ThrottlerStorage } from '@nestjs/throttler';
 import type { Redis } from 'ioredis';
-import {
-  incrementOne,
-  type WindowRecord,
-  type WindowRequest,
-  type WindowStorage,
-  windowRecord,
-} from './limit-storage.js';
+import { type WindowRecord, windowRecord, type WindowRequest, type WindowStorage } from './limit-storage.js';
 
 /**
- * One step inside Redis, so that no two processes read the same count, and one round trip however many windows a
- * request counts in. A refused request is counted in none of them.
- * A key without an expiry (-1) would keep its bucket full for ever, so it gets one.
- * Answers the hits of each window, one more than its limit where it is full, and the milliseconds that it has left.
+ * A script, so that no two processes read the same count, and one round trip for all windows of a request. A refused request is
+ * counted in none of them. A key without an expiry (-1) gets one, because its window would stay full forever.
+ * Returns for each window its hits (limit + 1 when it is full) and the milliseconds until its end.
  */
 const HIT = `
 local windows = {}
@@ -26,14 +18,14 @@ end
 local answer = {}
 for i, key in ipairs(KEYS) do
   local hits, limit = windows[i][1], windows[i][2]
-  local told = hits >= limit and limit + 1 or hits
+  local shown = hits >= limit and limit + 1 or hits
   local rest = redis.call('PTTL', key)
-  if counts then told = redis.call('INCR', key) end
+  if counts then shown = redis.call('INCR', key) end
   if rest < 0 then
     rest = tonumber(ARGV[2 * i - 1])
     redis.call('PEXPIRE', key, rest)
   end
-  answer[i] = { told, rest }
+  answer[i] = { shown, rest }
 end
 return answer`;
 
@@ -47,13 +39,9 @@ export class RedisWindows implements WindowStorage {
     redis: Redis,
     private readonly prefix = 'limit:',
   ) {
-    // Sent once and then named by its digest: the script is ten times the size of a request.
+    // Sent once and then named by its digest, because the script is ten times as large as a request.
     redis.defineCommand('hitWindows', { lua: HIT });
     this.redis = redis as Redis & { readonly hitWindows: HitWindows };
-  }
-
-  increment(...request: Parameters<ThrottlerStorage['increment']>): Promise<WindowRecord> {
-    return incrementOne(this, request);
   }
 
   async incrementAll(requests: readonly WindowRequest[]): Promise<WindowRecord[]> {

@@ -3,16 +3,16 @@ import { existsSync, lstatSync, mkdirSync, realpathSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';
 import { join, resolve } from 'node:path';
 
-/** A socket's path is held in a field of 104 to 108 bytes; a longer one is cut off without a word. */
+/** Systems keep the path of a socket in 104 to 108 bytes, and cut off a longer one without an error. */
 const MAX_PATH_BYTES = 100;
 
 export interface OperatorAddress {
   readonly path: string;
-  /** Set when the socket lies outside the data folder, among other users' temporary files. */
+  /** Set when the socket is outside the data folder, among the temporary files of all users. */
   readonly privateFolder: string | null;
 }
 
-/** Where the service on this data folder listens for its operator; the same answer for service and command line. */
+/** Where the service on this data folder listens for operator commands. */
 export function operatorAddress(dataDir: string): OperatorAddress {
   const inFolder = resolve(dataDir, 'operator.sock');
   if (Buffer.byteLength(inFolder) <= MAX_PATH_BYTES) return { path: inFolder, privateFolder: null };
@@ -22,19 +22,18 @@ export function operatorAddress(dataDir: string): OperatorAddress {
   return { path: join(privateFolder, `${name}.sock`), privateFolder };
 }
 
-/** Makes the socket's folder where the data folder does not do. */
 export function prepareAddress({ privateFolder }: OperatorAddress): void {
   if (privateFolder !== null) mkdirSync(privateFolder, { recursive: true, mode: 0o700 });
 }
 
 /**
- * Among temporary files anybody may have made the folder first, to listen in the service's place.
- * @throws Error when it is somebody else's or open to others
+ * Another user may have created the folder first, to listen instead of the service.
+ * @throws Error when the folder belongs to another user or is accessible to others
  */
 export function checkAddress({ privateFolder }: OperatorAddress): void {
   if (privateFolder === null || !existsSync(privateFolder)) return;
   const folder = lstatSync(privateFolder);
   if (!folder.isDirectory() || folder.uid !== userInfo().uid || (folder.mode & 0o077) !== 0) {
-    throw new Error(`${privateFolder}: must belong to the user of the service and be closed to everybody else`);
+    throw new Error(`${privateFolder}: must belong to the user of the service and be inaccessible to other users`);
   }
 }

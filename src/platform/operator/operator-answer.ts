@@ -5,7 +5,7 @@ export type OperatorAnswer =
   | { readonly ok: true; readonly result: object }
   | { readonly ok: false; readonly usage: boolean; readonly message: string };
 
-/** What a command came to. */
+/** The result or the error of a command, for the command line. */
 export async function answerOf(work: Promise<object>): Promise<OperatorAnswer> {
   try {
     return { ok: true, result: await work };

@@ -11,7 +11,7 @@ import { readSettings, type Settings } from '../config/index.js';
 import { openDatabase, type OpenDatabase } from '../database/index.js';
 import { DomainError } from '../errors/index.js';
 import { operatorAddress } from './operator-address.js';
-import { askService } from './operator-client.js';
+import { callService } from './operator-line.js';
 import type { OperatorAnswer } from './operator-answer.js';
 import { UsageError } from '../command-line/index.js';
 import { runOperatorLine } from './operator-line.js';
@@ -47,9 +47,9 @@ async function serve(folder: string, runLine = run): Promise<OperatorServer> {
 describe('the operator socket', () => {
   it('answers a command with its result, and a failure in one line', async () => {
     await serve(dataDir);
-    expect(await askService(dataDir, ['echo', 'a b', 'ü'])).toEqual({ ok: true, result: { args: ['a b', 'ü'] } });
-    expect(await askService(dataDir, ['refuse'])).toEqual({ ok: false, usage: false, message: 'It is taken.' });
-    expect(await askService(dataDir, ['nonsense'])).toMatchObject({ ok: false, usage: true });
+    expect(await callService(dataDir, ['echo', 'a b', 'ü'])).toEqual({ ok: true, result: { args: ['a b', 'ü'] } });
+    expect(await callService(dataDir, ['refuse'])).toEqual({ ok: false, usage: false, message: 'It is taken.' });
+    expect(await callService(dataDir, ['nonsense'])).toMatchObject({ ok: false, usage: true });
   });
 
   it('is open to the user of the service alone', async () => {
@@ -66,12 +66,12 @@ describe('the operator socket', () => {
     const { path, privateFolder } = operatorAddress(long);
     expect(Buffer.byteLength(path)).toBeLessThanOrEqual(100);
     expect((await stat(privateFolder!)).mode & 0o777).toBe(0o700);
-    expect(await askService(long, ['echo'])).toMatchObject({ ok: true });
-    expect(await askService(`${long}-other`, ['echo'])).toBeUndefined();
+    expect(await callService(long, ['echo'])).toMatchObject({ ok: true });
+    expect(await callService(`${long}-other`, ['echo'])).toBeUndefined();
   });
 
   it('counts as silent without a service, and after one was killed, and the next service takes its place', async () => {
-    expect(await askService(dataDir, ['echo'])).toBeUndefined();
+    expect(await callService(dataDir, ['echo'])).toBeUndefined();
     const { path } = operatorAddress(dataDir);
     const killed = spawn(process.execPath, [
       '-e',
@@ -81,9 +81,9 @@ describe('the operator socket', () => {
     killed.kill('SIGKILL');
     await once(killed, 'exit');
     expect((await stat(path)).isSocket()).toBe(true);
-    expect(await askService(dataDir, ['echo'])).toBeUndefined();
+    expect(await callService(dataDir, ['echo'])).toBeUndefined();
     await serve(dataDir);
-    expect(await askService(dataDir, ['echo'])).toMatchObject({ ok: true });
+    expect(await callService(dataDir, ['echo'])).toMatchObject({ ok: true });
   });
 
   it('answers a request that is not one, and outlives a caller who leaves', async () => {
@@ -95,7 +95,7 @@ describe('the operator socket', () => {
     const gone = createConnection(operatorAddress(dataDir).path);
     await once(gone, 'connect');
     gone.destroy();
-    expect(await askService(dataDir, ['echo'])).toMatchObject({ ok: true });
+    expect(await callService(dataDir, ['echo'])).toMatchObject({ ok: true });
   });
 
   it('lets a command end before it closes, and does not wait for a caller who never ends a line', async () => {
@@ -108,14 +108,14 @@ describe('the operator socket', () => {
     const silent = createConnection(operatorAddress(dataDir).path);
     await once(silent, 'connect');
     silent.write('{"line":');
-    const answer = askService(dataDir, ['wait']);
+    const answer = callService(dataDir, ['wait']);
     await begun.promise;
     const closed = server.close();
     finish.resolve({ done: true });
     expect(await answer).toEqual({ ok: true, result: { done: true } });
     await closed;
     silent.destroy();
-    expect(await askService(dataDir, ['echo'])).toBeUndefined();
+    expect(await callService(dataDir, ['echo'])).toBeUndefined();
   });
 });
 

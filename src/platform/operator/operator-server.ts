@@ -8,18 +8,18 @@ import { checkAddress, operatorAddress, prepareAddress } from './operator-addres
 import { answerOf } from './operator-answer.js';
 import { UsageError } from '../command-line/index.js';
 
-/** A connection carries one request and its answer, each as JSON that ends with its direction. */
+/** A connection has one request and one response, each a JSON document that ends when its sender ends the connection. */
 const operatorRequest = z.object({ line: z.array(z.string()) });
 
 /**
- * Runs operator commands inside an embedded service, which alone may use its data folder, for a command
- * line that comes by a local socket only the service's user can open. Start it while holding the folder.
+ * Runs operator commands inside an embedded service, because no other process may use its data folder. They arrive on a local socket
+ * that only the user of the service can open. Start it while holding the folder.
  */
 export class OperatorServer {
   private readonly logger = new Logger(OperatorServer.name);
   private readonly connections = new Set<Promise<void>>();
-  /** Connected, and no command understood yet. */
-  private readonly silent = new Set<Socket>();
+  /** Connections that have not sent a whole request. */
+  private readonly pending = new Set<Socket>();
   private server: Server | undefined;
 
   constructor(
@@ -36,7 +36,7 @@ export class OperatorServer {
     const server = createServer({ allowHalfOpen: true }, (socket) => {
       this.accept(socket);
     });
-    // The socket is made before `listen` returns; made open and closed afterwards, it would be open for a moment.
+    // `listen` creates the socket before it returns. Without the mask, other users could open it until `chmod`.
     const umask = process.umask(0o177);
     try {
       server.listen(address.path);
@@ -48,33 +48,33 @@ export class OperatorServer {
     this.server = server;
   }
 
-  /** Takes no more commands and waits for those under way: they need the database. */
+  /** Accepts no more commands, and waits for the running ones, which need the database. */
   async close(): Promise<void> {
     const { server } = this;
     if (!server) return;
     this.server = undefined;
     const closed = once(server, 'close');
     server.close();
-    for (const socket of this.silent) socket.destroy();
+    for (const socket of this.pending) socket.destroy();
     await Promise.all(this.connections);
     await closed;
   }
 
   private accept(socket: Socket): void {
-    this.silent.add(socket);
+    this.pending.add(socket);
     const connection = this.serve(socket).finally(() => {
-      this.silent.delete(socket);
+      this.pending.delete(socket);
       this.connections.delete(connection);
     });
     this.connections.add(connection);
   }
 
-  /** Never rejects. What is answered is not logged: it may hold a new key. */
+  /** Never rejects. Does not log the response, which may contain a new key. */
   private async serve(socket: Socket): Promise<void> {
     socket.on('error', (error) => this.logger.debug("The operator's connection broke", error));
     try {
       const request = await text(socket);
-      this.silent.delete(socket);
+      this.pending.delete(socket);
       socket.end(JSON.stringify(await answerOf(this.run(request))));
     } catch (error) {
       this.logger.debug("An operator's request could not be read", error);
@@ -82,15 +82,17 @@ export class OperatorServer {
     }
   }
 
-  private async run(given: string): Promise<object> {
-    return this.runLine(requestIn(given).line);
+  private async run(request: string): Promise<object> {
+    const { data } = operatorRequest.safeParse(parseJson(request));
+    if (!data) throw new UsageError('a request is JSON: {"line": [words]}');
+    return this.runLine(data.line);
   }
 }
 
-function requestIn(given: string): z.output<typeof operatorRequest> {
+function parseJson(text: string): unknown {
   try {
-    return operatorRequest.parse(JSON.parse(given));
+    return JSON.parse(text);
   } catch {
-    throw new UsageError('a request is JSON: {"line": [words]}');
+    return undefined;
   }
 }

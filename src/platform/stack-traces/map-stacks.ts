@@ -1,18 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { SourceMap, type SourceMapPayload } from 'node:module';
 
-/** The types of Node leave out that a frame writes itself as a line of a stack. */
+/** Node's types lack that `toString` returns the frame as a line of a stack. */
 interface Frame {
   toString(): string;
 }
 
 const POSITION = /(file:\/\/[^\s()]+\.js):(\d+):(\d+)/g;
-/** By the address of the file that they describe; undefined for one without a map. */
+/** By the URL of the file; undefined for a file without a map. */
 const maps = new Map<string, SourceMap | undefined>();
 
 /**
- * Stacks name the lines of the sources. Node's own option for it reads the maps of all that is loaded, which takes half a
- * second at every start; here an error that is written somewhere reads those of its own stack.
+ * Makes stacks name the lines of the sources. Node's own option reads the maps of all loaded files, which takes half a second at every
+ * start. This reads only the maps of the files in a stack, when the stack is used.
  */
 export function mapStacks(): void {
   Error.prepareStackTrace = (error, frames) =>
@@ -38,7 +38,7 @@ function readMap(file: string): SourceMap | undefined {
   try {
     return new SourceMap(JSON.parse(readFileSync(new URL(`${file}.map`), 'utf8')) as SourceMapPayload);
   } catch {
-    // Of a package, or not shipped: the position in what was built has to do.
+    // The file belongs to a package, or its map was not shipped.
     return undefined;
   }
 }

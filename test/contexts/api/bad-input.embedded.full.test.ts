@@ -18,7 +18,7 @@ let service: TestService;
 let visitor: Visitor;
 let schemas: DocumentedSchemas;
 let world: World;
-/** A request was accepted since it was made, with whatever that did to it. */
+/** Whether a request was accepted since the world was created, and may have changed it. */
 let worldIsChanged = false;
 beforeAll(async () => {
   const started = await startTenants({ extensions: { imports: [recorder.module] } });
@@ -30,7 +30,7 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 const routes = Object.keys(ROUTE_TABLE);
-/** The routes are known before there is a world; which fields they take does not depend on it. */
+/** The routes with their fields, which are needed before the world exists and do not depend on it. */
 const sample = new Proxy({}, { get: (_world, name) => String(name) }) as World;
 const requestsOf = (name: string) => routeCase(name).requests.map((make) => make(sample));
 const withJson = routes.filter((name) => requestsOf(name).some(({ body }) => body !== undefined));
@@ -47,7 +47,7 @@ function isJson({ headers }: WireAnswer): boolean {
   return headers.get('content-type')?.startsWith('application/json') ?? false;
 }
 
-/** A page of a few words, whatever was asked. */
+/** Expects a refusal as a short HTML page. */
 function expectRefusalPage(answer: WireAnswer, what: string, expected?: number): void {
   expectRefused(answer, what, expected);
   expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8');
@@ -55,7 +55,7 @@ function expectRefusalPage(answer: WireAnswer, what: string, expected?: number):
   expect(answer.text.length).toBeLessThan(2_000);
 }
 
-/** A body of the interface's: nothing besides, nothing inside out, and no book. */
+/** Expects a refusal with the error body of the interface, and a short message. */
 function expectRefusal(answer: WireAnswer, what: string, expected?: number): void {
   expectRefused(answer, what, expected);
   const { status, text } = answer;
@@ -73,7 +73,7 @@ function expectRefusal(answer: WireAnswer, what: string, expected?: number): voi
   } else expect({ what, ...body }).toMatchObject({ what, statusCode: status, error: statusClass(status) });
 }
 
-/** Runs requests that must all be refused, and sees that none left anything behind. */
+/** Sends requests that must all be refused, and checks that they stored nothing. */
 async function expectNothingStored(work: () => Promise<void>): Promise<void> {
   const before = await storedRows(service.database);
   await work();
@@ -94,7 +94,7 @@ describe.each(withJson)('%s', (name) => {
   const { requests, openBody = false } = routeCase(name);
   const valid = (): RouteRequest[] => requests.map((make) => make(world)).filter(({ body }) => body !== undefined);
 
-  it('refuses a body that is no JSON object, or not declared as JSON', async () => {
+  it('refuses a body that is no JSON object, or has another content type', async () => {
     const [request] = valid();
     if (!request) throw new Error('The route takes no body');
     await expectNothingStored(async () => {
@@ -113,7 +113,7 @@ describe.each(withJson)('%s', (name) => {
     });
   });
 
-  it('refuses more than its limit before it is sent', async () => {
+  it('refuses a body that is too large before it is sent', async () => {
     const [request] = valid();
     const line = `${name.split(' ')[0] ?? ''} ${pathOf(name.split(' ')[1] ?? '', request ?? {})}`;
     const answer = await announced(line, bodyLimitOf(name) + 1);
@@ -126,7 +126,7 @@ describe.each(withJson)('%s', (name) => {
     });
   });
 
-  it('refuses every value that its schema does not allow, in every place, and stores nothing of it', async () => {
+  it('refuses every value that its schema does not allow, in every place, and stores nothing', async () => {
     if (worldIsChanged) world = await createWorld(service);
     worldIsChanged = false;
     for (const request of valid()) {
@@ -137,7 +137,7 @@ describe.each(withJson)('%s', (name) => {
       await expectNothingStored(async () => {
         for (const { what, text } of refused) expectRefusal(await post(name, request, text), what);
       });
-      // What the schema allows may be refused for what it means, but it is never a fault of the service.
+      // A value that the schema allows may be refused for its meaning, but never causes a 5xx.
       for (const { what, text } of spoiled.filter((one) => !mustFail(one))) {
         const answer = await post(name, request, text);
         if (answer.status >= 400) expectRefusal(answer, what);
@@ -148,7 +148,7 @@ describe.each(withJson)('%s', (name) => {
 });
 
 describe.each(withForm)('%s', (name) => {
-  it('refuses what is no form', async () => {
+  it('refuses a malformed form', async () => {
     const [request = {}] = requestsOf(name);
     const { form: _form, ...rest } = request;
     await expectNothingStored(async () => {
@@ -180,7 +180,7 @@ describe.each(withParameters)('the path of %s', (name) => {
     '__proto__',
   ];
 
-  it('is refused with anything but an id in it', async () => {
+  it('refuses everything that is no id', async () => {
     const [method = '', pattern = ''] = name.split(' ');
     const [make] = routeCase(name).requests;
     const { params = {}, body, query } = make(world);
@@ -200,7 +200,7 @@ describe('a query', () => {
     (schemas.operation(name)?.parameters ?? []).filter((one) => one.in === 'query').map((one) => one.name);
   const odd = ['', '-1', '1e400', '%F0%9F%98%80', '9'.repeat(20), 'x'.repeat(5_000), '2026-13-45T00:00:00Z'];
 
-  it('with anything wrong in it is refused, on every route that takes one', async () => {
+  it('with any error is refused, on every route with a query', async () => {
     let checked = 0;
     for (const name of routes) {
       const [method = '', pattern = ''] = name.split(' ');
@@ -231,7 +231,7 @@ describe('a query', () => {
   });
 });
 
-/** Asks at a path that is spelled out. */
+/** Sends a request to a literal path. */
 async function askAt(method: string, path: string, body: RouteRequest['body']): Promise<WireAnswer> {
   const { status, headers, text } = await service.http(method, path, {
     key: world.key,
@@ -240,7 +240,7 @@ async function askAt(method: string, path: string, body: RouteRequest['body']): 
   return visitor.seen({ status, headers, text });
 }
 
-/** Announces a body of so many bytes and sends none of it. */
+/** Sends a request with this Content-Length and no body. */
 async function announced(requestLine: string, bytes: number): Promise<{ status: number; text: string }> {
   const socket = connect(Number(new URL(service.baseUrl).port), '127.0.0.1');
   socket.write(
@@ -250,7 +250,7 @@ async function announced(requestLine: string, bytes: number): Promise<{ status: 
   let answer = '';
   for await (const chunk of socket) {
     answer += String(chunk);
-    // The service keeps the connection open for the announced body, so the end of the answer is found by its length.
+    // The service keeps the connection open for the body, so the length of the response marks its end.
     const [head = '', body] = answer.split('\r\n\r\n');
     if (body !== undefined && Buffer.byteLength(body) >= Number(/^content-length: (\d+)/im.exec(head)?.[1])) break;
   }

@@ -37,11 +37,11 @@ beforeAll(async () => {
 afterAll(() => service.close());
 
 describe('the OpenAPI document', () => {
-  it('says of every property, in every schema, what it is', () => {
+  it('describes every property of every schema', () => {
     expect(undescribedProperties(schemas.document)).toEqual([]);
   });
 
-  it('says of every operation and each of its parameters and answers what it is', () => {
+  it('describes every operation and its parameters and responses', () => {
     for (const { name, summary, parameters = [], responses } of operations) {
       expect({ name, summary: isSaid(summary) }).toEqual({ name, summary: true });
       const silent = parameters.filter(({ description }) => !isSaid(description)).map((parameter) => parameter.name);
@@ -51,7 +51,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('has a schema for every successful answer that has a body', () => {
+  it('has a schema for every successful response with a body', () => {
     for (const { name, responses } of operations) {
       for (const [status, { content }] of Object.entries(responses)) {
         if (!status.startsWith('2') || (status === '204' && content === undefined)) continue;
@@ -65,7 +65,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('has an example of every body, and of every parameter of a path, that its schema allows', () => {
+  it('has an example, which its schema allows, of every body and every path parameter', () => {
     for (const { name, parameters = [], requestBody } of operations) {
       const lacking = parameters.filter((parameter) => parameter.in === 'path' && parameter.example === undefined);
       expect({ name, lacking: lacking.map((parameter) => parameter.name) }).toEqual({ name, lacking: [] });
@@ -100,7 +100,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('has an example of every error of a route that is not public', () => {
+  it('has an example of every error of routes that are not public', () => {
     const general = operations.filter(({ responses }) => '401' in responses);
     for (const { name, responses } of general) {
       const without = Object.entries(responses).filter(
@@ -114,7 +114,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('declares headers of budgets on the routes that have one, on each of their answers, and Retry-After where waiting helps', () => {
+  it('declares the headers of budgets on every response of routes with one, and Retry-After where waiting helps', () => {
     for (const { name, responses } of operations) {
       for (const [status, { headers = {} }] of Object.entries(responses)) {
         const told = BUDGET.filter((header) => header in headers);
@@ -125,7 +125,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('has the events of every stream, by their types', () => {
+  it('has the types of the events of every stream', () => {
     const streams = operations.filter(({ responses }) => responses['200']?.content?.['text/event-stream']);
     expect(streams.map(({ name }) => name).sort()).toEqual([
       'GET /v1/threads/{threadId}/runs/{runId}/stream',
@@ -142,7 +142,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  it('lists what a field may be where that is known', () => {
+  it('lists the values of a field where they are known', () => {
     const { ManagedMcpBody, ToolsBody } = (
       schemas.document as unknown as { components: { schemas: Record<string, { properties: object }> } }
     ).components.schemas;

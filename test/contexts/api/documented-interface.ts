@@ -2,7 +2,7 @@ import type { OpenApi, Operation } from '../../support/documented-schemas.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** An operation with its method and path in the document as the name. */
+/** An operation, named by its method and path in the document. */
 export interface NamedOperation extends Operation {
   readonly name: string;
 }

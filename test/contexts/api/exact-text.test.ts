@@ -17,7 +17,7 @@ function send<Body>(method: string, path: string, body?: object) {
   return service.http<Body>(method, path, { key: talk.key, ...(body ? { body } : {}) });
 }
 
-describe('text that a client sends comes back character by character', () => {
+describe('text of a client is returned unchanged', () => {
   it.each(ODD_TEXTS)('in messages and replies: %s', async (_name, text) => {
     const asked = `${text}?`;
     service.models.next(says(text));
@@ -73,7 +73,7 @@ describe('text that a client sends comes back character by character', () => {
       const read = await send<typeof hook>('GET', `${agent}/session-start-hook`);
       const texts = [read.body.app, read.body.toolName, read.body.staticArgs.note];
       expect(texts.map(codePoints)).toEqual([hook.app, hook.toolName, text].map(codePoints));
-      // Quoted: an expression that stands for the text.
+      // In quotation marks, it is an expression for the text.
       const matcher = `\\Q${text}\\E`;
       const handler = { type: 'http', url: 'https://hooks.example/' };
       expect((await send('PUT', `${agent}/hooks`, { hooks: { Stop: [{ matcher, hooks: [handler] }] } })).status).toBe(

@@ -8,7 +8,7 @@ import { until } from '../../support/harness.js';
 import { ServiceProcess } from '../../support/service-process.js';
 import { type NamedOperation, operationsOf } from './documented-interface.js';
 
-/** Operations that need what the demo does not have, as their descriptions say. */
+/** Operations that need something that the demo lacks, as their descriptions state. */
 const NEEDS_MORE: readonly string[] = [
   'GET /v1/oauth/mcp/callback',
   'GET /v1/oauth/drive/callback',
@@ -25,7 +25,7 @@ const NEEDS_MORE: readonly string[] = [
   'POST /v1/sessions/refresh',
   'GET /v1/files/{fileId}/content',
 ];
-/** The examples do not depend on their order. Deletions come last, since they are the most likely to break the others. */
+/** The examples do not depend on their order. Deletions are last, because they are most likely to break the others. */
 const ORDER = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 const folder = mkdtempSync(join(tmpdir(), 'examples-'));
@@ -88,14 +88,14 @@ it('the demo answers every operation of the document with a success, with unchan
     const answer = await tryOut(operation);
     const text = await answer.text();
     if (!answer.ok) refused.push(`${operation.name} ${answer.status} ${text.slice(0, 300)}`);
-    // A stream answers 200 before the run ends, so its events show a failure.
+    // A stream has the status 200 before the run ends, so only its events show a failure.
     const isStream = answer.headers.get('content-type')?.startsWith('text/event-stream') ?? false;
     if (isStream && text.includes('"RUN_ERROR"')) refused.push(`${operation.name} ${text.slice(-300)}`);
   }
   expect(refused).toEqual([]);
 }, 240_000);
 
-it('operations that need more than the demo has say what, and no others', () => {
+it('exactly the operations that need more than the demo has state what they need', () => {
   const needy = operations.filter(({ description = '' }) => / ?The demo refuses it: it needs .+\.$/.test(description));
   expect(needy.map(({ name }) => name).sort()).toEqual([...NEEDS_MORE].sort());
 });

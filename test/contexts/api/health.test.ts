@@ -15,14 +15,14 @@ afterEach(() => {
 });
 afterAll(() => service.close());
 
-it('tells each part of the service apart', async () => {
+it('reports each part of the service', async () => {
   const { status, body } = await service.http('GET', '/health/ready');
   const parts = { database: 'ok', files: 'ok', ...(CLUSTER && { redis: 'ok', jobs: 'ok' }) };
   const claudeAgentSdk = HAS_CLAUDE_AGENT_SDK ? 'installed' : 'not_installed';
   expect([status, body]).toEqual([200, { status: 'ok', checks: parts, knowledgeSearch: 'keywords', claudeAgentSdk }]);
 });
 
-it('names the part that does not work', async () => {
+it('names the failing part', async () => {
   jest.spyOn(service.app.get(FileStore), 'check').mockRejectedValue(new Error('canary'));
   const { status, body } = await service.http('GET', '/health/ready');
   expect(status).toBe(503);

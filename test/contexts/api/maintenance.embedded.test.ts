@@ -6,7 +6,7 @@ import { SystemClock } from '../../../src/platform/clock/index.js';
 import { until, useService } from '../../support/harness.js';
 import { embeddedOnly } from '../../support/modes.js';
 
-/** Lets a minute pass for what is done once in so long. */
+/** Moves the clock by a minute, for tasks that run once a minute. */
 class MinuteClock extends SystemClock {
   private readonly tasks = new Set<() => void>();
 
@@ -28,7 +28,7 @@ embeddedOnly('the embedded database', () => {
   const clock = new MinuteClock();
   const service = useService({ clock });
 
-  it('is kept in order by the service, whose answers stay what they were', async () => {
+  it('is maintained by the service, and its responses stay the same', async () => {
     const { native } = service.app.get<OpenDatabase>(OPEN_DATABASE);
     if (native.kind !== 'embedded') throw new Error('not embedded');
     const isDue = async (): Promise<boolean> => {

@@ -9,7 +9,7 @@ import { ROUTE_TABLE, routeCase } from '../tenants/route-table.js';
 import { createWorld, startTenants, type World } from '../tenants/world.js';
 import { documentPath, DocumentedSchemas, type OpenApi } from '../../support/documented-schemas.js';
 
-/** Pages and files for people; the interface is what programs call. */
+/** Pages and files for people, which are not part of the interface for programs. */
 const NOT_INTERFACE = new Set(['GET /docs', 'GET /docs/assets/:name', 'GET /widget.js', 'GET /widget-:version.js']);
 
 const recorder = new RouteRecorder();
@@ -21,12 +21,12 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => service.close());
 
-describe('who may call a route', () => {
+describe('the access of a route', () => {
   it('is declared by every route of the service', () => {
     expect(service.app.get(RouteDeclarations).undeclared()).toEqual([]);
   });
 
-  it('is missed where a controller does not say it, and nobody gets in', async () => {
+  it('is reported as missing when a controller does not declare it, and every request is refused', async () => {
     @Controller('v1/planted')
     class PlantedController {
       @Get()
@@ -56,13 +56,13 @@ describe('the OpenAPI document', () => {
     expect(valid).toBe(true);
   });
 
-  it('has every route of the service, each once, and no other', () => {
+  it('has exactly the routes of the service, each once', () => {
     const served = recorder.routes.map(({ name }) => name).filter((name) => !NOT_INTERFACE.has(name));
     const documented = operations().map(([name]) => name);
     expect(documented.sort()).toEqual(served.map(documentPath).sort());
   });
 
-  it('states of each operation what the route declares', () => {
+  it('contains the declaration of each route', () => {
     for (const { name, declaration } of recorder.routes) {
       if (NOT_INTERFACE.has(name)) continue;
       const operation = schemas.operation(name);
@@ -80,7 +80,7 @@ describe('the OpenAPI document', () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  it('refers to nothing that it does not have', () => {
+  it('has no reference to a missing schema', () => {
     const text = JSON.stringify(schemas.document);
     const references = [...text.matchAll(/"(#\/[^"]+)"/g)].map(([, reference = '']) => reference);
     expect(references.length).toBeGreaterThan(50);
@@ -102,7 +102,7 @@ describe('the OpenAPI document', () => {
   });
 });
 
-describe('what is answered is what is documented', () => {
+describe('the response is as documented', () => {
   let shared: World;
   beforeAll(async () => {
     shared = await createWorld(service);

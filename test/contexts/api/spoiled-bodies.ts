@@ -1,8 +1,8 @@
 export interface SpoiledBody {
   readonly what: string;
-  /** As it is sent. */
+  /** The body as it is sent. */
   readonly text: string;
-  /** Refused whatever the schema says: no field of any route holds it. */
+  /** Refused by every schema, because no field of any route allows it. */
   readonly never?: true;
 }
 
@@ -11,7 +11,7 @@ type Json = null | boolean | number | string | readonly Json[] | { readonly [nam
 const DEEP = 70;
 const deep = JSON.parse('{"a":'.repeat(DEEP) + '1' + '}'.repeat(DEEP)) as Json;
 
-/** What a field is given in place of its value; most are of another type than it. */
+/** Values that replace the value of a field; most are of another type. */
 const VALUES: readonly Json[] = [
   ...[null, true, 7, -1, 1.5, 1e308, Number.MAX_SAFE_INTEGER + 1, '', 'x', [], {}, [[]], [null], { $ne: null }],
   'x'.repeat(200_001),
@@ -23,7 +23,7 @@ const NEVER: readonly (readonly [string, Json])[] = [
   ['an array with U+0000', ['\u0000']],
 ];
 
-/** Bodies that are no JSON object, whatever the route. */
+/** Bodies that are no JSON object, for every route. */
 export const NO_OBJECTS: readonly SpoiledBody[] = [
   { what: 'malformed JSON', text: '{"a":', never: true },
   { what: 'two values', text: '{}{}', never: true },
@@ -37,7 +37,7 @@ export const NO_OBJECTS: readonly SpoiledBody[] = [
   { what: 'very deep objects', text: '{"a":'.repeat(50_000) + '1' + '}'.repeat(50_000), never: true },
 ];
 
-/** A valid body with one thing wrong, for every place in it. */
+/** A valid body with one error, for every place in it. */
 export function spoiledBodies(valid: Json): SpoiledBody[] {
   const text = JSON.stringify(valid);
   return [
@@ -76,7 +76,7 @@ function valueAt(value: Json, place: readonly string[]): Json {
   return place.reduce<Json>((inner, name) => (inner as Readonly<Record<string, Json>>)[name] ?? null, value);
 }
 
-/** @param value undefined takes the field out */
+/** @param value undefined removes the field */
 function withValue(whole: Json, [name, ...rest]: readonly string[], value: Json | undefined): Json {
   if (name === undefined) return value ?? null;
   const entries = Object.entries(whole as object).flatMap(([key, inner]): [string, Json][] => {

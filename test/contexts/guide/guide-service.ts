@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CAPABILITIES } from '../../../src/access/index.js';
-import { askService } from '../../../src/platform/operator/operator-client.js';
+import { callService } from '../../../src/platform/operator/operator-line.js';
 import { DriveServer, keyFile } from '../../support/drive-server.js';
 import { RunningService } from '../../support/harness.js';
 import { type ProcessOptions, ServiceProcess } from '../../support/service-process.js';
@@ -106,7 +106,7 @@ async function freePort(): Promise<number> {
 }
 
 async function operate(dataDir: string, line: readonly string[]): Promise<object> {
-  const answer = await askService(dataDir, line);
+  const answer = await callService(dataDir, line);
   if (answer?.ok !== true) throw new Error(`${line.join(' ')}: ${JSON.stringify(answer)}`);
   return answer.result;
 }

@@ -4,7 +4,7 @@ import type { TestService } from '../../support/harness.js';
 import { mintSession, partsOf } from '../../support/web-sessions.js';
 import type { SkippingClock, World } from './world.js';
 
-/** Credentials that nobody may come in with, by what is wrong with them. */
+/** Invalid credentials, by what is wrong with them. */
 export interface Refused {
   readonly kind: string;
   /** Undefined sends none. */
@@ -12,23 +12,23 @@ export interface Refused {
   readonly code: string;
 }
 
-/** Keys of one organization that open less than everything. */
+/** Keys of one organization with restricted access. */
 export interface LimitedKeys {
-  /** Every capability but this one. */
+  /** Every capability except this one. */
   readonly lacking: Readonly<Record<Capability, string>>;
-  /** Every capability, for the second agent alone. */
+  /** Every capability, only for the second agent. */
   readonly excluding: string;
-  /** For the second agent alone, and without the capability. */
+  /** Only for the second agent, and without the capability. */
   readonly excludingAndLacking: Readonly<Record<Capability, string>>;
 }
 
-/** One of every kind that is answered 401. A kind of credential that the service learns goes in here. */
+/** One credential of every kind that is answered with 401. Add every new kind of credential here. */
 export async function refusedCredentials(service: TestService, clock: SkippingClock, world: World): Promise<Refused[]> {
   const { organization, key } = world;
   const revoked = await organization.keyWith(CAPABILITIES);
   const works = async (candidate: string): Promise<void> => {
     const { status } = await service.http('GET', '/v1/assistants', { key: candidate });
-    if (status !== 200) throw new Error(`A key that should have worked once was answered ${status}`);
+    if (status !== 200) throw new Error(`A valid key was answered with ${status}`);
   };
   await works(revoked.key);
   await service.cli('key', 'revoke', revoked.id);

@@ -14,7 +14,7 @@ embeddedOnly('a test’s database, which may have been another test’s', () => 
     await Promise.all(opened.splice(0).map((each) => each.close()));
   });
 
-  /** Opens one, has `work` done on it, and opens one again. */
+  /** Opens a database, does `work` on it, closes it and opens one again. */
   async function openAfter(...work: readonly string[]): Promise<{ before: TestDatabase; after: TestDatabase }> {
     const before = await open();
     for (const statement of work) await before.database.query(statement);
@@ -30,7 +30,7 @@ embeddedOnly('a test’s database, which may have been another test’s', () => 
   const count = async ({ database }: TestDatabase, what: string): Promise<number> =>
     Number((await database.query<{ count: number }>(`select count(*)::int as count from ${what}`))[0]?.count);
 
-  it('has the rows, the prepared statements and the settings of none before it', async () => {
+  it('has no rows, prepared statements or settings of a previous test', async () => {
     const both = await openAfter(
       `insert into run_owners (id) values (gen_random_uuid())`,
       `insert into outbox (id, name, payload, created_at, available_at) values (gen_random_uuid(), 'left', '{}', now(), now())`,
@@ -64,12 +64,12 @@ embeddedOnly('a test’s database, which may have been another test’s', () => 
     expect(await count(both.after, 'schema_migrations')).toBeGreaterThan(10);
   });
 
-  it('is another one while one is open', async () => {
+  it('is a different one while the first is open', async () => {
     expect(isSame({ before: await open(), after: await open() })).toBe(false);
   });
 
-  it('is nobody else’s after it was closed twice', async () => {
-    // All that are idle, so that there is place for one more.
+  it('is used by one test at a time, also after it was closed twice', async () => {
+    // Takes all idle databases, so that one more is created.
     for (const _idle of [1, 2]) await open();
     const closed = await open();
     await closed.close();

@@ -3,7 +3,7 @@ import { hooksOf, sessionStartHookOf } from './world.js';
 
 const agent: RequestOf = ({ agentId }) => ({ params: { agentId } });
 
-/** Routes of what is asked at events of runs. */
+/** Routes of the hooks that run at events of runs. */
 export const HOOK_ROUTES: Readonly<Record<string, RouteCase>> = {
   'GET /v1/agents/:agentId/hooks': { requests: [agent], status: 200 },
   'PUT /v1/agents/:agentId/hooks': {

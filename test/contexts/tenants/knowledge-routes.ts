@@ -5,7 +5,7 @@ import { websiteOf } from './world.js';
 const agent: RequestOf = ({ agentId }) => ({ params: { agentId } });
 const nothing: RequestOf = () => ({});
 
-/** Routes of what agents know: websites, uploads and drive files, and the search in them. */
+/** Routes of the agents' knowledge: websites, uploads, drive files, and the search in them. */
 export const KNOWLEDGE_ROUTES: Readonly<Record<string, RouteCase>> = {
   'GET /v1/agents/:agentId/knowledge-bases/website': { requests: [agent], status: 200 },
   'PUT /v1/agents/:agentId/knowledge-bases/website': {

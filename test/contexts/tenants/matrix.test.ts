@@ -13,13 +13,13 @@ import { ROUTE_TABLE, routeCase, routesWith } from './route-table.js';
 import { storedRows } from './stored-rows.js';
 import { createWorld, ID_NAMES, type Ids, type SkippingClock, startTenants, type World } from './world.js';
 
-/** What is no id, and yet means something to the organization it was given to alone. */
+/** Names that are no ids, and have a meaning only for the organization that has them. */
 const NAMES = ['idempotencyKey', 'cursor', 'fileSignature', 'resumeToken'] as const satisfies readonly (keyof World)[];
 
 const recorder = new RouteRecorder();
 let service: TestService;
 let clock: SkippingClock;
-/** Whose credentials and whose things are tried. */
+/** The organization whose credentials are used, and the one whose resources are requested. */
 let mine: World;
 let victim: World;
 let refused: Refused[];
@@ -53,23 +53,23 @@ function registered(name: string): RegisteredRoute {
 /** The declaration of a route; undefined where it is public. */
 const declarationOf = (name: string): AccessDeclaration | undefined => registered(name).declaration;
 
-/** What the table has to say of the route's access. */
+/** The access of the route as the table must have it. */
 function accessOf(declaration: AccessDeclaration | undefined): RouteCase['access'] {
   if (!declaration) return 'public';
   return declaration.level === 'organization' || resourcesOf(declaration).length > 0 ? undefined : 'filtered';
 }
 
-/** Asks, and keeps one refusal of each status for the comparison with the document. */
+/** Sends a request, and keeps one refusal of each status for the comparison with the document. */
 async function ask(route: string, request: RouteRequest, key: string | undefined): Promise<WireAnswer> {
   const answer = await visitor.ask(route, request, key);
-  // Any page may read any answer.
+  // Every page may read every response.
   expect(answer.headers.get('access-control-allow-origin')).toBe('*');
   expect(answer.headers.get('access-control-allow-credentials')).toBeNull();
   if (answer.status >= 400) refusals.set(`${route} ${answer.status}`, { route, answer });
   return answer;
 }
 
-/** What its owner has just used is in memory, where a look-up that forgets whose it is finds it. */
+/** Loads the owner's resources into caches, where a lookup that ignores the organization would find them. */
 async function warmCachesOf(world: World): Promise<void> {
   const { agentId, threadId } = world;
   const hot = ['GET /v1/threads/:threadId/messages', 'GET /v1/agents/:agentId/sections', 'GET /v1/agents/:agentId'];
@@ -79,7 +79,7 @@ async function warmCachesOf(world: World): Promise<void> {
   }
 }
 
-/** Compares with the last look, so that a route that touches something fails alone. */
+/** Compares with the previous state, so that only the route that changes something fails. */
 async function expectVictimUntouched(): Promise<void> {
   const before = rowsOfVictim;
   rowsOfVictim = await storedRows(service.database, victim.organization.id);
@@ -90,7 +90,7 @@ function absentIds(): Ids {
   return Object.fromEntries(ID_NAMES.map((name) => [name, newId()])) as unknown as Ids;
 }
 
-/** The request with a body that says no more than which resources it is about: its schema refuses it. */
+/** The request with a body that contains only the ids of its resources, which its schema refuses. */
 function withInvalidBody(name: string, request: RouteRequest): RouteRequest {
   const fields = resourcesOf(declarationOf(name) ?? { scope: 'none' }).flatMap(({ in: place, field, fallbackField }) =>
     place === 'body' ? [field, ...(fallbackField === undefined ? [] : [fallbackField])] : [],
@@ -107,7 +107,7 @@ function expectError(answer: WireAnswer, status: number, code?: string): void {
   expect(body).toMatchObject({ statusCode: status, error: expect.any(String), message: expect.stringMatching(/\w/) });
 }
 
-/** Nothing that is the victim's, except ids that the request itself named. */
+/** Contains nothing of the victim except the ids of the request. */
 function expectNothingOf(world: World, request: RouteRequest, text: string): void {
   const named = idsIn(request);
   const secrets = [...ID_NAMES, 'otherAgentId' as const].map((name) => world[name]).filter((id) => !named.has(id));
@@ -126,28 +126,28 @@ function expectNothingOf(world: World, request: RouteRequest, text: string): voi
 }
 
 describe('the table of routes', () => {
-  it('knows every route that the router has, and no other', () => {
+  it('has exactly the routes of the router', () => {
     for (const { name } of recorder.routes) routeCase(name);
     expect(recorder.routes.map(({ name }) => name).sort()).toEqual([...routes].sort());
   });
 
-  it('says of each route what the route declares: which are public, and which the guard cannot keep to an allowlist', () => {
+  it('agrees with the declaration of each route: which are public, and which the guard cannot restrict to an allowlist', () => {
     const inTable = recorder.routes.map(({ name }) => [name, routeCase(name).access]);
     expect(inTable).toEqual(recorder.routes.map(({ name, declaration }) => [name, accessOf(declaration)]));
   });
 
-  it('says what to add for a route that it does not know', () => {
+  it('reports what to add for a missing route', () => {
     expect(() => routeCase('GET /v1/unicorns')).toThrow(
       /'GET \/v1\/unicorns'.*each id that stands in its path, query or body/,
     );
   });
 
-  it('stands for HEAD too, which is every GET without a body', () => {
+  it('covers HEAD, which every GET route also serves', () => {
     expect(recorder.heads.length).toBeGreaterThan(0);
     for (const { path, declaration } of recorder.heads) expect(declarationOf(`GET ${path}`)).toEqual(declaration);
   });
 
-  it('has valid requests: the tests below would else compare one refusal with another', async () => {
+  it('has valid requests, because the tests below would otherwise compare one refusal with another', async () => {
     const control = await send(service, 'GET /v1/agents/:agentId', { params: { agentId: mine.agentId } }, mine.key);
     expect(control.text).toContain(mine.canary);
     expect(() => {
@@ -159,7 +159,7 @@ describe('the table of routes', () => {
 describe.each(routes)('%s', (name) => {
   const { requests } = ROUTE_TABLE[name] ?? routeCase(name);
 
-  it('refuses every credential that is none, before it reads the body', async () => {
+  it('refuses every invalid credential before it reads the body', async () => {
     const before = await storedRows(service.database);
     for (const { key, code } of refused) {
       for (const request of requests.map((make) => make(mine))) {
@@ -178,7 +178,7 @@ describe.each(routes)('%s', (name) => {
     expect(await storedRows(service.database)).toEqual(before);
   });
 
-  it('answers ids of another organization exactly as ids that nobody has, and touches nothing of it', async () => {
+  it('answers ids of another organization exactly like ids that do not exist, and changes nothing of it', async () => {
     await warmCachesOf(victim);
     for (const make of requests) {
       const plain = JSON.stringify(make(mine));
@@ -199,13 +199,13 @@ describe.each(routes)('%s', (name) => {
     await expectVictimUntouched();
   });
 
-  it('gives names of another organization away as little', async () => {
+  it('does not reveal names of another organization', async () => {
     for (const make of requests) {
       for (const names of NAMES) {
         const request = make({ ...mine, [names]: victim[names] });
         if (JSON.stringify(request) === JSON.stringify(make(mine))) continue;
         const { status, text } = await ask(name, request, mine.key);
-        // Two organizations may well choose the same.
+        // Two organizations may choose the same name.
         if (names === 'idempotencyKey') expect(status).toBe(routeCase(name).status);
         expectNothingOf({ ...victim, [names]: newId() }, request, text.replaceAll(victim.idempotencyKey, ''));
       }
@@ -215,7 +215,7 @@ describe.each(routes)('%s', (name) => {
 });
 
 describe.each([...routesWith(undefined), ...routesWith('filtered')])('%s', (name) => {
-  it('judges in the promised order: body unreadable, capability, level, resource, allowlist, schema', async () => {
+  it('checks in the documented order: body unreadable, capability, level, resource, allowlist, schema', async () => {
     const declaration = declarationOf(name) ?? { scope: 'none' };
     const before = await storedRows(service.database);
     const { scope, level } = declaration;
@@ -253,7 +253,7 @@ describe.each([...routesWith(undefined), ...routesWith('filtered')])('%s', (name
       ? request
       : { ...request, body: Object.fromEntries(Object.entries(body).filter(([field]) => field !== 'config')) };
 
-  it('is closed to a session pass, whatever it names, unless it says otherwise', async () => {
+  it('refuses a session pass for every resource, unless it declares that it accepts passes', async () => {
     if (opens()) return;
     const before = await storedRows(service.database);
     for (const make of routeCase(name).requests) {
@@ -266,7 +266,7 @@ describe.each([...routesWith(undefined), ...routesWith('filtered')])('%s', (name
     expect(await storedRows(service.database)).toEqual(before);
   });
 
-  it('opens to a session pass its own conversation alone; every other one is as if it were not there', async () => {
+  it('gives a session pass access to its own conversation; every other one does not exist for it', async () => {
     if (!opens()) return;
     for (const make of routeCase(name).requests) {
       const absent = await ask(name, withoutContext(make({ ...mine, threadId: newId() })), mine.pass);
@@ -277,7 +277,7 @@ describe.each([...routesWith(undefined), ...routesWith('filtered')])('%s', (name
       expect(comparable(elsewhere)).toEqual(comparable(absent));
       expectNothingOf(mine, make(mine), elsewhere.text);
       const own = await ask(name, withoutContext(make(mine)), mine.pass);
-      // A run that ended long ago, by the moved clock, cannot be joined any more.
+      // By the moved clock the run ended long ago, so it can no longer be joined.
       expect([routeCase(name).status, 410]).toContain(own.status);
     }
     await expectVictimUntouched();
@@ -285,7 +285,7 @@ describe.each([...routesWith(undefined), ...routesWith('filtered')])('%s', (name
 });
 
 describe.each(routesWith('filtered'))('%s', (name) => {
-  it('shows a key with an allowlist nothing of the other agents', async () => {
+  it('shows nothing of other agents to a key with an allowlist', async () => {
     for (const make of routeCase(name).requests) {
       const request = make(mine);
       const answer = await ask(name, request, limited.excluding);
@@ -296,7 +296,7 @@ describe.each(routesWith('filtered'))('%s', (name) => {
 });
 
 describe('a budget that is used up', () => {
-  it('is told before anything about capability, resource and schema, and after an unreadable body', async () => {
+  it('is reported before errors of capability, resource and schema, and after an unreadable body', async () => {
     const organization = await service.organization();
     const { key } = await organization.keyWith(['manageApiKeys'], [newId()]);
     const storage = service.app.get<ThrottlerStorage>(ThrottlerStorage);
@@ -323,7 +323,7 @@ describe('a budget that is used up', () => {
 });
 
 describe('every refusal', () => {
-  it('is as the document has it', async () => {
+  it('is as documented', async () => {
     const schemas = new DocumentedSchemas((await service.http<OpenApi>('GET', '/v1/openapi.json')).body);
     expect(refusals.size).toBeGreaterThan(routes.length);
     const wrong = [...refusals.values()]

@@ -3,24 +3,24 @@ import { HttpAdapterHost } from '@nestjs/core';
 import type { FastifyInstance, RouteOptions } from 'fastify';
 import { ACCESS_DECLARATION, type AccessDeclaration } from '../../../src/access/http/access.decorator.js';
 
-/** A route as the router has it. */
+/** A route of the router. */
 export interface RegisteredRoute {
   /** Such as `GET /v1/agents/:agentId`. */
   readonly name: string;
   readonly method: string;
   readonly path: string;
-  /** Undefined where the route is public, or says nothing. */
+  /** Undefined when the route is public or has no declaration. */
   readonly declaration: AccessDeclaration | undefined;
 }
 
 /**
- * Notes every route at the moment the router learns of it, whoever registers it: nothing that answers
- * requests can be left out. `HEAD` stands beside every `GET`.
+ * Records every route when it is registered with the router, by any code, so that no route is missing. Fastify adds a `HEAD` route
+ * for every `GET`.
  */
 export class RouteRecorder {
   private readonly recorded: RegisteredRoute[] = [];
 
-  /** Goes among the service's modules: it must be made before the first route is. */
+  /** A module of the service, which Nest creates before the first route. */
   get module(): DynamicModule {
     const note = (route: RouteOptions): void => {
       for (const method of [route.method].flat()) {

@@ -6,7 +6,7 @@ import type { SkippingClock } from './world.js';
 
 /** Longer than any window of a limit. */
 const WINDOW_MS = 61_000;
-/** Well below how many credentials of one address may fail in a window. */
+/** Well below the number of credentials of one address that may fail in a window. */
 const MAX_FAILURES = 50;
 
 export interface WireAnswer {
@@ -15,7 +15,7 @@ export interface WireAnswer {
   readonly headers: Headers;
 }
 
-/** Asks, and lets a window end before a limit would answer in the route's place. */
+/** Sends requests, and ends a window before a limit would refuse them. */
 export class Visitor {
   private failures = 0;
 
@@ -26,13 +26,13 @@ export class Visitor {
 
   async ask(route: string, request: RouteRequest, key: string | undefined): Promise<WireAnswer> {
     const answer = this.seen(await send(this.service, route, request, key));
-    // The window of a session is small, and where Redis counts, the moved clock does not end it.
+    // The budget of a session is small, and the moved clock does not end a window in Redis.
     if (key !== undefined && isFull(answer) && isPass(key))
       await renewBudget(this.service.app, `session:${String(partsOf(key).payload['sid'])}`);
     return answer;
   }
 
-  /** Takes note of an answer that came another way. */
+  /** Counts a response to a request that was sent in another way. */
   seen(answer: WireAnswer): WireAnswer {
     this.failures += answer.status === 401 ? 1 : 0;
     if (this.failures >= MAX_FAILURES || isFull(answer)) {
@@ -51,7 +51,7 @@ function isPass(key: string): boolean {
   return key.split('.').length === 3;
 }
 
-/** Sends the request of a route and reads the answer to its end, a stream's too. */
+/** Sends the request of a route and reads the response, or the stream, to its end. */
 export async function send(
   service: RunningService,
   route: string,
@@ -62,7 +62,7 @@ export async function send(
   return { status: response.status, text: await response.text(), headers: response.headers };
 }
 
-/** The same, of a stream no more than comes first: that of a run under way may never end. */
+/** As `send`, but reads only the start of a stream, because the stream of an active run may never end. */
 export async function sendAndLeave(
   service: TestService,
   route: string,
@@ -112,10 +112,10 @@ function bodyOf({ body, form, unreadable }: RouteRequest): { body?: string | Buf
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi;
 const TIMESTAMP = /\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z/g;
 const SECONDS = /"(created|timestamp)":\d+/g;
-/** What differs from answer to answer by its nature. */
+/** Values that differ in every response. */
 const OWN_HEADERS = new Set(['date', 'x-request-id', 'ratelimit-remaining', 'ratelimit-reset', 'content-length']);
 
-/** An answer without what is new in every answer: ids by their order of appearance, no times, no request id. */
+/** A response without values that differ in every response: ids as their order of appearance, no times, no request id. */
 export function comparable({ status, text, headers }: WireAnswer): object {
   const seen = new Map<string, string>();
   const name = (id: string): string => {
@@ -134,7 +134,7 @@ export function comparable({ status, text, headers }: WireAnswer): object {
   };
 }
 
-/** The ids that a request names, wherever they stand. */
+/** The ids in any part of a request. */
 export function idsIn(request: RouteRequest): ReadonlySet<string> {
   return new Set(
     JSON.stringify(request)

@@ -16,7 +16,7 @@ const say: RequestOf = ({ threadId }) => ({
   params: { threadId },
   body: { message, config: { userContext: { plan: 'free' } }, onDisconnect: 'cancel' },
 });
-/** Under a name that the organization has used for this very request, and another one perhaps for another. */
+/** With an idempotency key that the organization has used for the same request, and another organization perhaps for another one. */
 const repeat: RequestOf = ({ threadId, idempotencyKey, canary }) => ({
   params: { threadId },
   body: questionOf(canary),
@@ -32,7 +32,7 @@ const runInput = (threadId: string): Readonly<Record<string, unknown>> => ({
   forwardedProps: {},
 });
 
-/** Every route of the service. One that is not here fails the build, and so does one that is only here. */
+/** Every route of the service. A test fails for a route that is missing here, and for one that exists only here. */
 export const ROUTE_TABLE: Readonly<Record<string, RouteCase>> = {
   'GET /health/live': { requests: [nothing], status: 200, access: 'public' },
   'GET /health/ready': { requests: [nothing], status: 200, access: 'public' },
@@ -185,7 +185,7 @@ export const ROUTE_TABLE: Readonly<Record<string, RouteCase>> = {
   'POST /v1/agents/:agentId/tool-integrations/:integrationId/test': { requests: [integration], status: 200 },
   'POST /v1/agents/:agentId/tool-integrations/:integrationId/authorize': {
     requests: [(world) => ({ ...integration(world), body: { redirectUrl: 'https://app.example/done' } })],
-    // It authenticates with a key, so that there is nothing to sign in to.
+    // The integration authenticates with a key, so there is no sign-in.
     status: 422,
   },
 
@@ -199,7 +199,7 @@ export const ROUTE_TABLE: Readonly<Record<string, RouteCase>> = {
     access: 'public',
     refusesWithPage: true,
   },
-  // Only a service with a public https address has the document.
+  // Only a service with a public https URL serves the document.
   'GET /v1/oauth/mcp/client-metadata': { requests: [nothing], status: 404, access: 'public' },
 
   'GET /v1/threads': {
@@ -337,18 +337,18 @@ export const ROUTE_TABLE: Readonly<Record<string, RouteCase>> = {
   },
 };
 
-/** Bytes that a JSON body of the route may have: more where conversations and instructions come in. */
+/** The most bytes of a JSON body of the route; more for conversations and instructions. */
 export function bodyLimitOf(name: string): number {
   const takesLarge = /\/(sections|runs|ag-ui)\b|\/v1\/chat\//.test(name);
   return (takesLarge ? 10 : 4) * 1024 * 1024;
 }
 
-/** The routes with this access; those of the table that are not said to have one stand behind the guard. */
+/** The routes with this access. The guard checks those without one in the table. */
 export function routesWith(access: RouteCase['access']): string[] {
   return Object.entries(ROUTE_TABLE).flatMap(([name, route]) => (route.access === access ? [name] : []));
 }
 
-/** @throws Error that says what to do about a route that the table does not know */
+/** @throws Error with what to do about a route that is missing in the table */
 export function routeCase(name: string): RouteCase {
   const found = ROUTE_TABLE[name];
   if (found) return found;

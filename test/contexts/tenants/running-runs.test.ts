@@ -34,7 +34,7 @@ beforeEach(() => {
   service.models.upstream.requests.length = 0;
 });
 
-/** A world whose ids are their own names, to see where a request carries which. */
+/** A world whose ids are their names, to find which ids a request contains. */
 function placeholders(runId: string): World {
   return new Proxy({} as World, { get: (_world, name) => (name === 'runId' ? runId : String(name)) });
 }
@@ -46,11 +46,11 @@ const requests = Object.entries(ROUTE_TABLE).flatMap(([route, { requests: all }]
     .map((make) => ({ route, how: Object.keys(make(placeholders('a'))).join(' and '), make })),
 );
 
-/** A run that stands still in the middle of its reply. */
+/** A run that is paused in the middle of its reply. */
 interface RunningRun {
   readonly threadId: string;
   readonly runId: string;
-  /** Lets it go on; resolves with all that its owner has read. */
+  /** Continues the run; resolves with all that its owner has read. */
   readonly finish: () => Promise<StreamedEvent[]>;
 }
 
@@ -82,7 +82,7 @@ async function expectUntouched({ runId, finish }: RunningRun): Promise<void> {
   expect(endOf(events)).toMatchObject({ type: 'RUN_FINISHED', result: { run: { id: runId, status: 'completed' } } });
 }
 
-/** Asks for the run and for one that nobody has: the answers are the same, and nothing of the run is in them. */
+/** Requests the run and one that does not exist: the responses are equal, and contain nothing of the run. */
 async function expectAbsent(
   route: string,
   { named, invented }: { readonly named: RouteRequest; readonly invented: RouteRequest },
@@ -108,13 +108,13 @@ describe('the table of routes', () => {
 describe.each(['this process', 'another process'])('a run that is under way in %s', (where) => {
   const owner = (): TestService => (where === 'this process' ? service : replica);
 
-  it('is there for its owner: the tests below would else look for nothing', async () => {
+  it('exists for its owner, because the tests below would otherwise check nothing', async () => {
     const run = await startRun(owner(), victim);
     const params = { threadId: run.threadId, runId: run.runId };
     const read = await sendAndLeave(service, 'GET /v1/threads/:threadId/runs/:runId', { params }, victim.key);
     expect(read).toMatchObject({ status: 200, text: expect.stringContaining('"running"') });
     const join = async (): Promise<number> => (await sendAndLeave(service, REJOIN, { params }, victim.key)).status;
-    // Without Redis the events of another process cannot be followed; through it they come after their owner has read them.
+    // Without Redis another process cannot follow the events; with it they arrive after their owner has read them.
     const followed = where === 'this process' || process.env['TEST_MODE'] === 'cluster';
     if (followed) await until(async () => (await join()) === 200, 'the run can be followed');
     else expect(await join()).toBe(410);
@@ -122,7 +122,7 @@ describe.each(['this process', 'another process'])('a run that is under way in %
   });
 
   describe.each(requests)('$route ($how)', ({ route, make }) => {
-    it('is not there for another organization', async () => {
+    it('does not exist for another organization', async () => {
       const run = await startRun(owner(), victim);
       const { threadId, runId } = run;
       const asked = { key: mine.key, status: 404, run };
@@ -133,14 +133,14 @@ describe.each(['this process', 'another process'])('a run that is under way in %
       await expectUntouched(run);
     });
 
-    it('is not there on another thread of its own organization', async () => {
+    it('does not exist on another thread of its organization', async () => {
       const run = await startRun(owner(), victim);
       const requests = { named: make({ ...victim, runId: run.runId }), invented: make({ ...victim, runId: newId() }) };
       await expectAbsent(route, requests, { key: victim.key, status: 404, run });
       await expectUntouched(run);
     });
 
-    it('is not there for a key whose allowlist excludes its agent', async () => {
+    it('does not exist for a key whose allowlist excludes its agent', async () => {
       const run = await startRun(owner(), victim);
       const { key } = await victim.organization.keyWith(CAPABILITIES, [victim.otherAgentId]);
       const there = { ...victim, threadId: run.threadId };

@@ -16,11 +16,11 @@ import { mintSession } from '../../support/web-sessions.js';
 
 const drive = await DriveServer.start();
 
-/** Ids of what an organization has, one of each kind. A new kind of resource adds its id here. */
+/** Ids of the resources of an organization, one of each kind. Add a new kind of resource here. */
 export interface Ids {
   readonly agentId: string;
   readonly threadId: string;
-  /** The assistant's. */
+  /** Of the reply. */
   readonly messageId: string;
   readonly runId: string;
   readonly traceId: string;
@@ -49,26 +49,26 @@ export const ID_NAMES = [
   'creditPeriodId',
 ] as const satisfies readonly (keyof Ids)[];
 
-/** An organization with something of every kind in it; every text of it holds `canary`. */
+/** An organization with a resource of every kind; each of its texts contains `canary`. */
 export interface World extends Ids {
   readonly organization: TestOrganization;
   readonly key: string;
   readonly canary: string;
-  /** The organization's second agent, of which nothing else is. */
+  /** The organization's second agent, without other resources. */
   readonly otherAgentId: string;
-  /** What only means something to the organization it was given to, and is no id. */
+  /** Names that are no ids, and have a meaning only for this organization. */
   readonly idempotencyKey: string;
   readonly cursor: string;
-  /** Of a web session on the thread. */
+  /** The pass of a web session on the thread. */
   readonly pass: string;
   readonly resumeToken: string;
-  /** In the drive, to which all organizations go. */
+  /** In the drive, which all organizations use. */
   readonly driveFileId: string;
   readonly fileExpires: string;
   readonly fileSignature: string;
 }
 
-/** The wall's time, which can be moved on: windows of limits and lives of keys end without waiting. */
+/** The wall clock, which tests can move forward, so that windows of limits and keys end without waiting. */
 export class SkippingClock extends SystemClock {
   private skipped = 0;
 
@@ -85,15 +85,15 @@ export class SkippingClock extends SystemClock {
   }
 }
 
-/** Settings that a service needs for a world to be made on it. */
+/** Settings of a service on which a world can be created. */
 export const WORLD_ENVIRONMENT: Readonly<Record<string, string>> = {
   ...drive.environmentWithClient,
-  // Tests move the clock on from window to window.
+  // Tests move the clock from window to window.
   SESSION_PASS_SECONDS: '8640000',
   SESSION_RESUME_SECONDS_WITH_END_USER: '8640000',
 };
 
-/** A service whose models say what they were told, so that a text that crosses tenants is seen. */
+/** A service whose models repeat their input, so that a text of another tenant is visible. */
 export async function startTenants(
   options: ServiceOptions = {},
 ): Promise<{ service: TestService; clock: SkippingClock }> {
@@ -109,7 +109,7 @@ export async function startTenants(
 
 const CANARY = /canary-[0-9a-f]{16}/;
 
-/** Notes something of the user that a run names, then says what it was told. */
+/** Saves a memory of the user of the run, then repeats the input. */
 const echo: ModelScript = (exchange, wire) => {
   const [canary = 'nobody'] = CANARY.exec(JSON.stringify(exchange.request.body)) ?? [];
   const { body } = exchange.request;
@@ -120,7 +120,7 @@ const echo: ModelScript = (exchange, wire) => {
   );
 };
 
-/** Everything that a route can be asked for, made through the interface. */
+/** Creates everything that a route can return, through the interface. */
 export async function createWorld(service: RunningService): Promise<World> {
   const organization = await service.organization('--plan', 'enterprise', '--features', 'knowledge_search');
   const canary = `canary-${randomBytes(8).toString('hex')}`;
@@ -137,7 +137,7 @@ export async function createWorld(service: RunningService): Promise<World> {
     aiGateway: { enabled: false },
   });
   const otherAgentId = await service.agent(key, { name: 'Other', provider: { type: 'gemini' } });
-  // What is done in the background is begun first, and waited for at the end.
+  // Starts the background work first, and waits for it at the end.
   await startWebsite(service, key, agentId, canary);
   const driveIds = await startDrive(service, key, agentId, canary);
   const knowledgeFile = await postFile(
@@ -157,7 +157,7 @@ export async function createWorld(service: RunningService): Promise<World> {
     assistant_id: agentId,
     metadata: { note: canary },
   });
-  // A second thread, so that a list of one thread has a page after it.
+  // A second thread, so that a page of one thread has a next page.
   await post('POST', '/v1/threads', { assistant_id: agentId });
   const idempotencyKey = `request-of-${canary}`;
   const result = await post<{ run: { id: string }; message: { id: string } }>(
@@ -202,7 +202,7 @@ export async function createWorld(service: RunningService): Promise<World> {
   };
 }
 
-/** The one tool server that an organization has; nobody connects to its address. */
+/** The only tool server of an organization; no test connects to its address. */
 export function serverOf(canary: string): Readonly<Record<string, unknown>> {
   return {
     type: 'custom-mcp',
@@ -218,7 +218,7 @@ export function serverOf(canary: string): Readonly<Record<string, unknown>> {
   };
 }
 
-/** The hooks of the one agent that has any; nobody answers them. @param secret of the header; the organization's own by default */
+/** The hooks of the only agent with hooks; no server answers them. @param secret of the header; by default the organization's own */
 export function hooksOf(canary: string, secret = `${canary}-header`): Readonly<Record<string, readonly object[]>> {
   const url = `https://127.0.0.1:9/${canary}`;
   const tool = {
@@ -238,10 +238,10 @@ export function sessionStartHookOf(canary: string): Readonly<Record<string, unkn
   return { app: `${canary} tools`, toolName: canary, timeoutMs: 1_000, staticArgs: { note: canary } };
 }
 
-/** The user that runs name, the same in every organization. */
+/** The user of the runs, the same in every organization. */
 export const VISITOR = 'visitor';
 
-/** The body of the one run that an organization has. */
+/** The body of the only run of an organization. */
 export function questionOf(canary: string): Readonly<Record<string, unknown>> {
   return {
     message: { role: 'user', content: `${canary} question` },
@@ -249,12 +249,12 @@ export function questionOf(canary: string): Readonly<Record<string, unknown>> {
   };
 }
 
-/** The one website that an organization has; its host is no public one, so that nobody connects to it. */
+/** The only website of an organization; its host is not public, so no request reaches it. */
 export function websiteOf(canary: string): Readonly<Record<string, unknown>> {
   return { rootUrl: `http://127.0.0.1:9/${canary}/`, excludedUrls: [`http://127.0.0.1:9/${canary}/private`] };
 }
 
-/** Until all that an agent was given has been worked on. Each look is a request, which the work has to wait for. */
+/** Waits for the trace of the run, and until the agent's knowledge is processed. Each poll delays that work. */
 async function backgroundWork(service: RunningService, key: string, agentId: string, runId: string): Promise<void> {
   const bases = `/v1/agents/${agentId}/knowledge-bases`;
   const ends = async <Body>(path: string, hasEnded: (answer: Answer<Body>) => boolean): Promise<void> => {
@@ -275,7 +275,7 @@ async function startWebsite(service: RunningService, key: string, agentId: strin
   expectSuccess(await service.http('PUT', path, { key, body: { configs: [websiteOf(canary)] } }), `PUT ${path}`);
 }
 
-/** What an agent knows of the drive, through a service account and through a sign-in. */
+/** The agent's knowledge in the drive, through a service account and through a sign-in. */
 async function startDrive(
   service: RunningService,
   key: string,

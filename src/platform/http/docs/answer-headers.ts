@@ -5,15 +5,15 @@ export interface AnswerHeader {
   readonly name: string;
   readonly description: string;
   readonly schema: object;
-  /** On the successful answers alone; else refusals carry it too, from those of the guard on. */
+  /** Only successful responses have it. Otherwise refusals have it too, from those of the guard on. */
   readonly onSuccessOnly?: true;
-  /** Depends on the credential, so that a success may lack it. */
+  /** Depends on the credential, so a successful response may lack it. */
   readonly optional?: true;
-  /** Also on answers that are sent before the guard runs. */
+  /** Responses that are sent before the guard runs have it too. */
   readonly onEveryAnswer?: true;
 }
 
-/** The headers on the budget that a request counted against; with several, the one with the least left. */
+/** Describe the budget that a request counted against; of several, the one with the fewest requests left. */
 export const RATE_LIMIT_HEADERS: readonly AnswerHeader[] = [
   budgetHeader('RateLimit-Limit', 'How many requests the budget allows in a window.'),
   budgetHeader('RateLimit-Remaining', 'How many of them are left.'),
@@ -24,9 +24,9 @@ function budgetHeader(name: string, description: string): AnswerHeader {
   return { name, description, schema: { type: 'integer' }, onEveryAnswer: true };
 }
 
-/** Marks the headers in the raw OpenAPI document; taken out again when the document is finished. */
+/** Marks the headers in the raw OpenAPI document; `documentHeaders` removes the mark. */
 const HEADER_EXTENSION = 'x-answer-header-';
-/** Answered before anything is known about what the request is for. */
+/** Statuses of responses that are sent before the guard runs. */
 const BEFORE_THE_GUARD = new Set(['401', '413', '415']);
 
 const REQUEST_ID = {
@@ -39,12 +39,12 @@ interface Answer {
   headers?: Record<string, object>;
 }
 
-/** Documents a header: on every success, and on refusals where the request came far enough. */
+/** Documents a response header; its options decide which responses have it. */
 export function ApiAnswerHeader({ name, ...header }: AnswerHeader): MethodDecorator {
   return ApiExtension(`${HEADER_EXTENSION}${name}`, header);
 }
 
-/** Puts the headers of `ApiAnswerHeader`, and those that every answer has, into the answers of an operation. */
+/** Adds the headers of `ApiAnswerHeader`, and `x-request-id`, to the responses of an operation. */
 export function documentHeaders(operation: { readonly responses: object }): void {
   const marks = Object.entries(operation).filter(([key]) => key.startsWith(HEADER_EXTENSION));
   for (const [key] of marks) Reflect.deleteProperty(operation, key);

@@ -67,7 +67,7 @@ const RETRY_AFTER = {
   schema: { type: 'integer', minimum: 1, maximum: 3600 },
 };
 
-/** The most frequent code of a status, for the examples; routes document other codes themselves. */
+/** The most frequent code of a status, for the examples; routes document other codes. */
 const CODES: Readonly<Record<number, string>> = {
   400: 'FST_ERR_VALIDATION',
   401: 'api_key_invalid',
@@ -76,15 +76,15 @@ const CODES: Readonly<Record<number, string>> = {
   429: 'rate_limited',
 };
 
-/** Marks the causes of a status in the raw OpenAPI document; taken out again when the document is finished. */
+/** Marks the causes of a status in the raw OpenAPI document; `takeCauses` removes the mark. */
 const CAUSES_EXTENSION = 'x-causes-';
 
 type ErrorSchema = keyof typeof ERROR_SCHEMAS;
 
 /**
- * Documents answers with the general error body: by status, or by an error that the route throws, which becomes the
- * example. 400 (where the request carries anything), 401, 403, 429 and 503 (unless the route is public), 413 and 415
- * (where there is a body) and 500 are documented anyway.
+ * Documents responses with the general error body: by status, or by an error that the route throws, which becomes the example.
+ * Every operation documents 400 (if the request has a body or parameters), 401, 403, 429 and 503 (unless the route is public), 413
+ * and 415 (if there is a body) and 500 without it.
  */
 export function ApiErrors(...answers: readonly (number | DomainError)[]): MethodDecorator & ClassDecorator {
   const examples = new Map<number, Record<string, ErrorExample>>();
@@ -102,10 +102,7 @@ export function ApiErrors(...answers: readonly (number | DomainError)[]): Method
   );
 }
 
-/**
- * Documents an answer whose body is `{error: <one of the causes>, message}` alone; where the operation has the
- * status with the general body too, either is possible.
- */
+/** Documents a response with the body `{error: <one of the causes>, message}`, beside the general body if `ApiErrors` has the status. */
 export function ApiCauses(status: number, ...causes: readonly string[]): MethodDecorator & ClassDecorator {
   return ApiExtension(`${CAUSES_EXTENSION}${status}`, causes);
 }
@@ -125,7 +122,7 @@ interface ErrorAnswer {
   readonly content: { readonly 'application/json': ErrorContent };
 }
 
-/** An error as an object of the document. */
+/** The OpenAPI object of an error response. */
 export function errorAnswer(status: number, ...schemas: readonly [ErrorSchema, ...ErrorSchema[]]): ErrorAnswer {
   const references = schemas.map((schema) => ({ $ref: `${REFERENCE}${schema}` }));
   const [only, ...others] = references;
@@ -136,7 +133,7 @@ export function errorAnswer(status: number, ...schemas: readonly [ErrorSchema, .
   };
 }
 
-/** Adds an example to answers with the general body for which the route declares none. */
+/** Adds an example to responses with the general body for which the route declares none. */
 export function exemplifyErrors(operation: { readonly responses: object; readonly 'x-scope'?: string }): void {
   for (const [key, answer] of Object.entries(operation.responses as Record<string, Partial<ErrorAnswer>>)) {
     const status = Number(key);
@@ -148,7 +145,7 @@ export function exemplifyErrors(operation: { readonly responses: object; readonl
   }
 }
 
-/** A route that needs no capability refuses a key only because of its allowlist of agents. */
+/** A route without a capability refuses a key only because of its allowlist of agents. */
 function forbiddenCode(operation: { readonly 'x-scope'?: string }): string {
   return operation['x-scope'] === 'none' ? 'forbidden_by_agent_allowlist' : 'forbidden_by_key_role';
 }
@@ -162,7 +159,7 @@ function describedStatus(status: number): string {
   return DESCRIPTIONS[status] ?? statusClass(status);
 }
 
-/** Takes the marks of `ApiCauses` out of an operation. Of all its answers, those that have causes. */
+/** Removes the marks of `ApiCauses` from an operation. @returns the responses that they describe, by status */
 export function takeCauses(operation: { readonly responses: object }): Record<string, ErrorAnswer> {
   const answers: Record<string, ErrorAnswer> = {};
   for (const [key, causes] of Object.entries(operation)) {

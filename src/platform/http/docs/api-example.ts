@@ -3,15 +3,15 @@ import { EXAMPLE_IDS } from './example-ids.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
-/** What “Try it out” sends. It works with the demo unchanged; of several bodies the first one does. */
+/** The request that “Try it out” sends. It works with the demo unchanged; of several bodies, the first one does. */
 export interface RequestExample {
   /** Path parameters that differ from `PATH_PARAMETERS`. */
   readonly path?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string | number | boolean>>;
   readonly body?: Json;
-  /** Bodies to choose from, by what each is for. */
+  /** Bodies to choose from, by their purpose. */
   readonly bodies?: Readonly<Record<string, Json>>;
-  /** What the request needs and the demo does not have; the description says so. */
+  /** What the request needs and the demo lacks, for the description. */
   readonly needs?: string;
 }
 
@@ -40,7 +40,7 @@ const PATH_PARAMETERS: Readonly<Record<string, PathParameter>> = {
 
 const EXAMPLE_EXTENSION = 'x-request-example';
 
-/** Declares what “Try it out” sends to the operation. */
+/** Declares the request that “Try it out” sends. */
 export function ApiExample(example: RequestExample): MethodDecorator {
   return ApiExtension(EXAMPLE_EXTENSION, example);
 }

@@ -9,7 +9,7 @@ import { PublicRoute } from '../public-route.js';
 import { DOCS_PAGE, DOCS_SCRIPT, DOCS_STYLE } from './docs.page.js';
 import { OpenApiDocument } from './open-api-document.js';
 
-const READER_FOLDER = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
+const SWAGGER_FOLDER = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
 const POLICY = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'";
 
 interface Asset {
@@ -18,9 +18,9 @@ interface Asset {
 }
 
 const text = (content: string) => () => Promise.resolve(Buffer.from(content));
-const file = (name: string) => () => readFile(join(READER_FOLDER, name));
+const file = (name: string) => () => readFile(join(SWAGGER_FOLDER, name));
 
-/** Only these are served: the name in the path never becomes a path on disk. */
+/** Only these are served, so that the name in the path never becomes a path on the disk. */
 const ASSETS: ReadonlyMap<string, Asset> = new Map([
   ['page.css', { type: 'text/css; charset=utf-8', content: text(DOCS_STYLE) }],
   ['page.js', { type: 'text/javascript; charset=utf-8', content: text(DOCS_SCRIPT) }],
@@ -29,7 +29,7 @@ const ASSETS: ReadonlyMap<string, Asset> = new Map([
   ['favicon-32x32.png', { type: 'image/png', content: file('favicon-32x32.png') }],
 ]);
 
-/** The interface's description, for programs and for people. */
+/** Serves the OpenAPI document, and a page to read it on. */
 @ApiTags('Service')
 @Controller()
 export class DocsController {

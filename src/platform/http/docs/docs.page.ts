@@ -1,4 +1,4 @@
-/** Everything is relative, so that the page works under a proxy's path too, and nothing comes from elsewhere. */
+/** All addresses are relative, so that the page also works under a path of a proxy, and loads nothing from other hosts. */
 export const DOCS_PAGE = `<!doctype html>
 <html lang="en">
 <head>

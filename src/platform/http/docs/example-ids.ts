@@ -4,9 +4,9 @@
  */
 export const EXAMPLE_IDS = {
   agent: exampleId(1),
-  /** On a provider key of its own, with a tool server and a session-start hook. */
+  /** Has its own provider key, a tool server and a session-start hook. */
   hookedAgent: exampleId(2),
-  /** For examples that delete what an agent can have only one of. */
+  /** For examples that delete something of which an agent can have only one. */
   spareAgent: exampleId(3),
   deletedAgent: exampleId(4),
   section: exampleId(11),
@@ -15,14 +15,14 @@ export const EXAMPLE_IDS = {
   deletedThread: exampleId(22),
   /** The first run of `thread`, which has ended, and is a trace too. */
   run: exampleId(31),
-  /** The reply that it wrote. */
+  /** The reply of `run`. */
   message: exampleId(32),
-  /** Names no interrupt, since an interrupt is open only until it is answered. */
+  /** Of no interrupt, because an interrupt is open only until it is answered. */
   interrupt: exampleId(33),
   integration: exampleId(41),
   deletedIntegration: exampleId(42),
   knowledgeFile: exampleId(51),
-  /** The demo has no drive, and so no service account. */
+  /** Of no service account, because the demo has no drive. */
   serviceAccount: exampleId(52),
   apiKey: exampleId(61),
 } as const;

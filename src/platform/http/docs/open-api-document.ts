@@ -13,30 +13,25 @@ const BEARER = 'bearer';
 
 type Operation = NonNullable<OpenAPIObject['paths'][string]['get']> & { [PUBLIC_OPERATION]?: true };
 
-/** The OpenAPI 3.1 document, made of the routes' declarations when it is first asked for. */
+/** The OpenAPI 3.1 document, generated from the declarations of the routes at the first request. */
 @Injectable()
 export class OpenApiDocument {
   private app: INestApplication | undefined;
   private text: string | undefined;
-  private readonly enumerations: {
-    readonly schema: string;
-    readonly property: string;
-    readonly values: readonly string[];
-  }[] = [];
+  private readonly enumerations: Parameters<OpenApiDocument['enumerate']>[] = [];
 
   constructor(
     private readonly settings: Settings,
     private readonly health: Health,
   ) {}
 
-  /** Tells which application to describe. */
   describe(app: INestApplication): void {
     this.app = app;
   }
 
-  /** Adds the values that a property may have in this process, for those that the DTO class cannot know, such as the slugs of a catalogue. */
+  /** Sets the values of a property that the DTO class cannot declare, such as the slugs of a catalogue. */
   enumerate(schema: string, property: string, values: readonly string[]): void {
-    this.enumerations.push({ schema, property, values });
+    this.enumerations.push([schema, property, values]);
   }
 
   json(): string {
@@ -53,7 +48,7 @@ export class OpenApiDocument {
         if (operation) finish(operation);
       }
     }
-    for (const { schema, property, values } of this.enumerations) {
+    for (const [schema, property, values] of this.enumerations) {
       const { properties = {} } = (document.components?.schemas?.[schema] ?? {}) as {
         readonly properties?: Readonly<Record<string, object>>;
       };
@@ -67,7 +62,7 @@ export class OpenApiDocument {
     return { ...document, components: { ...document.components, schemas } };
   }
 
-  /** What contexts add to `/health/ready`, as its class would declare it. */
+  /** The schema of `ReadinessResponse` with the fields that contexts add. */
   private withFacts({ components }: OpenAPIObject): object {
     const { name } = ReadinessResponse;
     const schema = components?.schemas?.[name] as { readonly properties: object; readonly required: readonly string[] };
@@ -100,7 +95,7 @@ export class OpenApiDocument {
   }
 }
 
-/** `ThreadsController.list` is `listThreads` unless its route says otherwise. */
+/** `ThreadsController.list` is `listThreads` unless its route declares another id. */
 function operationId(controller: string, method: string): string {
   return `${method}${controller.replace(/Controller$/, '')}`;
 }
@@ -112,8 +107,7 @@ function finish(operation: Operation): void {
   const hasBody = operation.requestBody !== undefined;
   const carriesAnything = hasBody || (operation.parameters ?? []).length > 0;
   const responses = {
-    // What is answered before the route has its say: a failed credential or a database that is away, then a body
-    // that cannot be read.
+    // Responses that are sent before the route runs: first of authentication, then of reading the body.
     ...(!isPublic && {
       401: errorAnswer(401, 'Error'),
       403: errorAnswer(403, 'Error'),
@@ -140,7 +134,7 @@ const SUCCESSES: Readonly<Record<string, string>> = {
   204: 'Done; there is no body.',
 };
 
-/** Describes successes that the route itself does not describe; OpenAPI requires a description. */
+/** Describes successes that the route does not describe, because OpenAPI requires a description. */
 function describeSuccesses({ responses }: Operation): void {
   for (const [status, answer] of Object.entries(responses as Record<string, { description?: string }>)) {
     if (answer.description === '') answer.description = SUCCESSES[status] ?? 'Done.';
