@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { Injectable } from '@nestjs/common';
+import { Global, Injectable, Module } from '@nestjs/common';
 import { z } from 'zod';
 import { ValidationFailed } from '../errors/index.js';
 import { MasterKeys } from '../vault/index.js';
@@ -38,6 +38,10 @@ export class Cursors {
     return positionSchema.parse(JSON.parse(Buffer.from(payload, 'base64url').toString('utf8')));
   }
 }
+
+@Global()
+@Module({ providers: [Cursors], exports: [Cursors] })
+export class CursorsModule {}
 
 function sign(key: Buffer, { list, organizationId }: CursorScope, payload: string): Buffer {
   return createHmac('sha256', key)

@@ -1,2 +1,1 @@
-export { Cursors, type CursorScope } from './cursors.js';
-export { CursorsModule } from './cursors.module.js';
+export { Cursors, CursorsModule, type CursorScope } from './cursors.js';

@@ -1,2 +1,1 @@
-export { DomainEvent, EventBus, type EventClass, type EventSubscriber } from './event-bus.js';
-export { EventsModule } from './events.module.js';
+export { DomainEvent, EventBus, type EventClass, EventsModule, type EventSubscriber } from './event-bus.js';

@@ -1,61 +1,60 @@
 import { isStorable } from '../database/index.js';
 import { ValidationFailed } from '../errors/index.js';
 
-/** Deeper JSON than any field of the interface needs; recursive code after this never overflows its stack. */
+/** More levels than any field of the interface needs, and few enough that recursive code never overflows the stack. */
 export const MAX_JSON_DEPTH = 64;
-/** Objects, arrays, strings, numbers, booleans and nulls of one body. More of them cost more to build than their bytes tell. */
+/** Objects, arrays, strings, numbers, booleans and nulls of one body, whose cost is not proportional to their bytes. */
 export const MAX_JSON_VALUES = 200_000;
 /**
- * Different combinations of field names that the objects of one body begin with: `{a, b}` has two, and so have a thousand
- * like it together. The engine keeps each name and each combination once for the whole process, which costs it ten
- * times what a value does: 200,000 of them would hold up every other request for half a second.
+ * Different combinations of field names at the start of the objects of one body: `{a, b}` has two, and so do a thousand equal objects
+ * together. V8 keeps each name and combination once for the process, at ten times the cost of a value: 200,000 of them would block
+ * every other request for half a second.
  */
 export const MAX_JSON_SHAPES = 10_000;
 
-/** How much a text may hold; by default as much as a body. */
-export interface JsonLimits {
-  /** What the text is, for messages. */
+/** The limits of a text; by default those of a body. */
+interface JsonLimits {
+  /** The name of the text in messages. */
   readonly place?: string;
   readonly maxValues?: number;
   readonly maxShapes?: number;
 }
 
-/** Of a field's name in a message. */
+/** The most characters of a field's name in a message. */
 const SHOWN_NAME = 100;
-/** Characters that are looked at before others have their turn; a string is never left in the middle. */
+/** Characters that are scanned before other tasks run; the scan never stops inside a string. */
 const SLICE_LENGTH = 1024 * 1024;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const LOWER_U = 0x75;
-/** Numbers and words, and whatever else is no JSON. */
+/** Numbers, words, and characters that are no JSON. */
 const LITERAL = /[^\s",:[\]{}]+/y;
 
-/** A combination of names: the ones that it becomes with another name, by that. */
+/** A combination of names, with the combinations that add one more name, by that name. */
 class Shape extends Map<string, Shape> {}
 
-/** An object or array that is open at the present place. */
+/** An object or array that is open at the current position. */
 interface Level {
   readonly isObject: boolean;
-  /** Of the names that an object has so far. */
+  /** The names of an object so far. */
   shape: Shape;
-  /** The newest field of an object. */
+  /** The latest field of an object. */
   name: string;
   /** The position in an array. */
   position: number;
 }
 
 /**
- * Refuses a JSON text by what it would take to build and by what could not be stored, before anything is built
- * from it: one pass over its characters, whatever its shape. Whether it is JSON at all is the parser's matter; for a
- * text that is not, what this finds is as true as what the parser would.
+ * Refuses JSON text that would be expensive to parse, or contains values that cannot be stored, in one pass over its characters. The
+ * parser refuses text that is no JSON; for such a text, an error of this function is right too.
  * @throws ValidationFailed naming the field
  */
 export function checkJsonLimits(text: string, limits: JsonLimits = {}): void {
   new JsonScan(text, limits).readTo(text.length);
 }
 
-/** As `checkJsonLimits`, in steps of a few milliseconds, with `nextTask` awaited between two of them. */
+/** As `checkJsonLimits`, in steps of a few milliseconds, and awaits `nextTask` between them. */
 export async function checkLargeJsonLimits(text: string, nextTask: () => Promise<unknown>): Promise<void> {
   const scan = new JsonScan(text, {});
   for (let end = SLICE_LENGTH; end < text.length; end += SLICE_LENGTH) {
@@ -73,21 +72,16 @@ class JsonScan {
   private nameExpected = false;
   private readonly levels: Level[] = [];
   private readonly noNames = new Shape();
-
-  private readonly place: string;
-  private readonly maxValues: number;
-  private readonly maxShapes: number;
+  private readonly limits: Required<JsonLimits>;
 
   constructor(
     private readonly text: string,
-    { place = 'body', maxValues = MAX_JSON_VALUES, maxShapes = MAX_JSON_SHAPES }: JsonLimits,
+    limits: JsonLimits,
   ) {
-    this.place = place;
-    this.maxValues = maxValues;
-    this.maxShapes = maxShapes;
+    this.limits = { place: 'body', maxValues: MAX_JSON_VALUES, maxShapes: MAX_JSON_SHAPES, ...limits };
   }
 
-  /** Reads on, up to `end` and to the end of the string or word that is there. */
+  /** Scans up to `end`, and to the end of the string or word there. */
   readTo(end: number): void {
     while (this.at < end) {
       switch (this.text.charAt(this.at)) {
@@ -122,7 +116,7 @@ class JsonScan {
   private open(isObject: boolean): void {
     this.countValue();
     if (this.levels.length === MAX_JSON_DEPTH) {
-      throw new ValidationFailed(`${this.place} must not be nested more than ${MAX_JSON_DEPTH} levels deep`);
+      throw new ValidationFailed(`${this.limits.place} must not be nested more than ${MAX_JSON_DEPTH} levels deep`);
     }
     this.levels.push({ isObject, shape: this.noNames, name: '', position: 0 });
     this.nameExpected = isObject;
@@ -136,11 +130,11 @@ class JsonScan {
 
   private countValue(): void {
     this.values += 1;
-    if (this.values > this.maxValues)
-      throw new ValidationFailed(`${this.place} must not have more than ${this.maxValues} values`);
+    if (this.values > this.limits.maxValues)
+      throw new ValidationFailed(`${this.limits.place} must not have more than ${this.limits.maxValues} values`);
   }
 
-  /** @returns false where there is none, but something that is no JSON */
+  /** @returns false for characters that are no JSON */
   private skipLiteral(): boolean {
     LITERAL.lastIndex = this.at;
     if (!LITERAL.test(this.text)) return false;
@@ -168,7 +162,7 @@ class JsonScan {
     if (this.nameExpected && level) this.readName(level, decoded(text.slice(start, end), isEscaped));
     else {
       this.countValue();
-      // What was sent is valid UTF-8, which holds neither but by its code.
+      // The body is valid UTF-8, which contains such characters only as escapes.
       if (isCoded && !isStorable(decoded(text.slice(start, end), true))) {
         throw new ValidationFailed(`${this.path()} must not contain U+0000 or lone surrogates`);
       }
@@ -181,7 +175,7 @@ class JsonScan {
       throw new ValidationFailed(`${this.path(-1)} has a field whose name holds U+0000 or a lone surrogate`);
     }
     level.name = name;
-    // Code that copies fields would make it the object's prototype.
+    // Code that copies fields would set the object's prototype.
     if (name === '__proto__') throw new ValidationFailed(`${this.path()} is not allowed`);
     let shape = level.shape.get(name);
     if (!shape) {
@@ -190,9 +184,9 @@ class JsonScan {
       this.shapes += 1;
     }
     level.shape = shape;
-    if (this.shapes > this.maxShapes) {
+    if (this.shapes > this.limits.maxShapes) {
       throw new ValidationFailed(
-        `${this.place} must not have more than ${this.maxShapes} different combinations of field names`,
+        `${this.limits.place} must not have more than ${this.limits.maxShapes} different combinations of field names`,
       );
     }
   }
@@ -200,11 +194,11 @@ class JsonScan {
   /** Such as `body/messages/0/content`. */
   private path(end?: number): string {
     const places = this.levels.slice(0, end).map(({ isObject, name, position }) => (isObject ? shown(name) : position));
-    return [this.place, ...places].join('/');
+    return [this.limits.place, ...places].join('/');
   }
 }
 
-/** A field's name, cut to what a message can hold. */
+/** A field's name, cut to the length for messages. */
 export function shown(name: string): string {
   return name.length > SHOWN_NAME ? `${name.slice(0, SHOWN_NAME)}...` : name;
 }

@@ -1,6 +1,6 @@
 /**
- * Where the service writes what it did, as JSON lines. `fields` are searchable facts (ids, counts,
- * an `err`), `message` is a constant sentence: values go into `fields`, where secrets are redacted.
+ * The log, as JSON lines. `message` is a constant sentence; all values (ids, counts, an `err`) belong into `fields`, where secrets are
+ * redacted.
  */
 export abstract class Logger {
   abstract debug(fields: object, message: string): void;

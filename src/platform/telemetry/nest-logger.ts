@@ -2,13 +2,12 @@ import type { LoggerService } from '@nestjs/common';
 import type { Logger } from './logger.js';
 import { redactText } from './redact.js';
 
-/** What Nest, and what logs through Nest's own `Logger`, has to say, in the service's log. */
+/** Writes the messages of Nest, and of code that uses Nest's own `Logger`, to the log of the service. */
 export class NestLogger implements LoggerService {
   constructor(private readonly logger: Logger) {}
 
-  /** At each start Nest logs a line here for every module and every route, which tell an operator nothing. */
   log(): void {
-    // Left out.
+    // At each start Nest logs a line for every module and route, which are of no use to an operator.
   }
 
   verbose(message: unknown, ...parameters: unknown[]): void {
@@ -32,13 +31,13 @@ export class NestLogger implements LoggerService {
   }
 }
 
-/** Not a constant sentence as the service's own messages are, so it may hold what has to be redacted. */
+/** Redacted, because messages of other code are no constant sentences. */
 function textOf(message: unknown): string {
   const text = message instanceof Error ? message.message : message;
-  return typeof text === 'string' ? redactText(text) : 'The framework reported';
+  return typeof text === 'string' ? redactText(text) : 'The framework reported an object';
 }
 
-/** Nest passes the name of the reporting class last, and a stack before it. */
+/** Nest passes the name of the logging class last, and a stack before it. */
 function fieldsOf(message: unknown, parameters: unknown[]): object {
   const context = parameters.at(-1);
   const err = [message, ...parameters].find((parameter) => parameter instanceof Error);

@@ -3,7 +3,7 @@ import type { Settings } from '../config/index.js';
 import type { Logger } from './logger.js';
 import { redactFields } from './redact.js';
 
-/** Operator commands answer on standard output and so log to standard error. */
+/** Operator commands print their result on standard output, so they log to standard error. */
 export type LogDestination = 'stdout' | 'stderr' | DestinationStream;
 
 /** The process's logger: JSON lines with `level` as a word and `time` in ISO 8601, free of secrets. */
@@ -12,7 +12,7 @@ export function createLogger(settings: Pick<Settings, 'logLevel'>, destination: 
     level: settings.logLevel,
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
-    // Errors are redacted by then; the library's own copy of them is not.
+    // `redactFields` has redacted the error; pino's own serializer would not.
     serializers: { err: (error: unknown) => error },
     formatters: { level: (label) => ({ level: label }), log: redactFields },
   };

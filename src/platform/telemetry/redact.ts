@@ -13,14 +13,14 @@ const SECRET_TEXT = new RegExp(
     .join('|'),
   'g',
 );
-/** A line names what happened; prompts, pages and statements of any size stay out of it. */
+/** Keeps whole prompts, pages and statements out of the log. */
 const MAX_TEXT_LENGTH = 2_000;
 const MAX_LIST_LENGTH = 50;
 const MAX_DEPTH = 6;
 
 /**
- * A copy of `value` that may be logged. Anything but numbers and booleans under a name that sounds
- * like a secret is replaced (so `inputTokens: 5` stays), and so is text that looks like one.
+ * A copy of `value` for the log. Replaces values with names of secrets, except numbers and booleans (so `inputTokens: 5` stays), and
+ * text that looks like a secret.
  */
 export function redact(value: unknown, depth = 0): unknown {
   if (typeof value === 'string') return redactText(value);
@@ -44,7 +44,7 @@ export function redactFields(value: object, depth = 0): Record<string, unknown> 
   return copy;
 }
 
-/** Only what says what broke: drivers and clients hang whole statements, requests and headers on their errors. */
+/** Only the parts that explain the error, because drivers and clients attach statements, requests and headers to their errors. */
 function redactError(error: Error, depth: number): Record<string, unknown> {
   const { code, detail } = error as { code?: unknown; detail?: unknown };
   return {

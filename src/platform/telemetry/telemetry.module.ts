@@ -6,7 +6,7 @@ import { createLogger } from './pino-logger.js';
 @Global()
 @Module({})
 export class TelemetryModule {
-  /** Provides `Logger` everywhere: `logger`, or one to standard output at the settings' level. */
+  /** Provides `Logger` to all modules. */
   static forRoot(settings: Settings, logger: Logger = createLogger(settings)): DynamicModule {
     return {
       module: TelemetryModule,
