@@ -14,7 +14,7 @@ function setUp(maxEntries = 10) {
   return { clock, cache, get, loads };
 }
 
-it('answers from memory until the time is over, then loads anew', async () => {
+it('serves from memory until the TTL ends, then loads again', async () => {
   const { clock, get, loads } = setUp();
   expect(await get('a')).toBe('a1');
   await clock.advance(4_999);
@@ -35,19 +35,19 @@ it.each([3_600_000, -3_600_000])('keeps its time when the wall clock is set by %
   expect(await get('a')).toBe('a2');
 });
 
-it('loads once for callers who ask at once', async () => {
+it('loads once for concurrent callers', async () => {
   const { get, loads } = setUp();
   expect(await Promise.all([get('a'), get('a'), get('a')])).toEqual(['a1', 'a1', 'a1']);
   expect(loads).toEqual(['a']);
 });
 
-it('drops the entry that was used least recently', async () => {
+it('evicts the least recently used entry', async () => {
   const { get, loads } = setUp(2);
   for (const key of ['a', 'b', 'a', 'c', 'a', 'b']) await get(key);
   expect(loads).toEqual(['a', 'b', 'c', 'b']);
 });
 
-it('does not hand out an answer whose load began before the entry was deleted', async () => {
+it('does not serve a value whose load began before the entry was deleted', async () => {
   const { cache } = setUp();
   let finish: (value: string) => void = () => undefined;
   const early = cache.get('a', () => new Promise((resolve) => (finish = resolve)));

@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { Semaphore } from './semaphore.js';
 
-it('lets so many go on at a time, in their order, also where some of them fail', async () => {
+it('runs at most that many at a time, in order, also when some fail', async () => {
   const semaphore = new Semaphore(2);
   const began: number[] = [];
   let [now, most] = [0, 0];

@@ -42,7 +42,7 @@ describe('an operator command', () => {
     });
   });
 
-  it('takes values that begin with a dash, options without a value, and any number of words where it says so', () => {
+  it('accepts values that begin with a dash, options without a value, and any number of words where declared', () => {
     expect(read('paint x --color -red,-blue').options).toEqual({ color: '-red,-blue' });
     expect(read('paint --twice x --color red').switches).toEqual(new Set(['twice']));
     expect(read('mix a').positionals).toEqual(['a']);
@@ -72,7 +72,7 @@ describe('an operator command', () => {
 });
 
 describe('help', () => {
-  it('is asked for by a word before, or an option anywhere', () => {
+  it('is requested by a word before, or an option anywhere', () => {
     expect(['--help', '-h', 'help'].map((line) => helpTopic(words(line)))).toEqual([[], [], []]);
     expect(['help paint wall', 'paint wall --help', '-h paint wall'].map((line) => helpTopic(words(line)))).toEqual([
       ['paint', 'wall'],
@@ -82,7 +82,7 @@ describe('help', () => {
     expect(helpTopic(['paint', 'x', '--color', 'red'])).toBeUndefined();
   });
 
-  it('lists every command, and of one what it takes', () => {
+  it('lists every command, and the arguments of one', () => {
     expect(helpOnAll(commands, 'brush')).toContain(
       '\n  mix         Mixes.\n  paint       Does paint.\n  paint wall  Does paint wall.\n',
     );

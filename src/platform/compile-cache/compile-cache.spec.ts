@@ -26,14 +26,14 @@ function kept(path: string): string {
   return execFileSync(process.execPath, ['--input-type=module', '-e', program], { env, encoding: 'utf8' }).trim();
 }
 
-it('keeps compiled code in a folder that it makes, for more than one process', () => {
+it('caches compiled code in a folder that it creates, for several processes', () => {
   const path = join(folder, 'cache', 'compile');
   expect([kept(path), kept(path)]).toEqual(['true', 'true']);
   const files = readdirSync(path, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   expect(files).not.toEqual([]);
 });
 
-it('goes without where the folder cannot be made', () => {
+it('does nothing when the folder cannot be created', () => {
   const file = join(folder, 'file');
   writeFileSync(file, '');
   expect(kept(join(file, 'compile'))).toBe('false');

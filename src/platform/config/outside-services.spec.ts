@@ -6,11 +6,11 @@ function settings(environment: Record<string, string>): Settings {
 }
 
 describe('EGRESS_ALLOW', () => {
-  it('exempts nobody by default', () => {
+  it('exempts no address by default', () => {
     expect(settings({}).egressAllow.size).toBe(0);
   });
 
-  it('takes hosts and ports, spelled as the URL standard has them', () => {
+  it('accepts hosts and ports, written as in the URL standard', () => {
     const list = 'tools.internal:8080, 10.0.0.1:443,[fd00::0:1]:80,LOCALHOST.:3000,0x7f.1:1';
     expect([...settings({ EGRESS_ALLOW: list }).egressAllow]).toEqual([
       'tools.internal:8080',
@@ -68,7 +68,7 @@ describe('FILES_S3_*', () => {
 describe('DRIVE_*', () => {
   const client = { DRIVE_OAUTH_CLIENT_ID: 'id', DRIVE_OAUTH_CLIENT_SECRET: 'secret' };
 
-  it('name the public drive, at which nobody can sign in, by default', () => {
+  it('name the public drive, without sign-in, by default', () => {
     expect(settings({}).drive).toEqual({
       apiBaseUrl: 'https://www.googleapis.com',
       tokenUrl: 'https://oauth2.googleapis.com/token',
@@ -77,7 +77,7 @@ describe('DRIVE_*', () => {
     });
   });
 
-  it('have tokens and sign-ins below the API where only that is named', () => {
+  it('put tokens and sign-ins below the API when only that is set', () => {
     const own = { DRIVE_API_BASE_URL: 'http://drive.internal:8080/', ...client };
     expect(settings(own).drive).toEqual({
       apiBaseUrl: 'http://drive.internal:8080',
@@ -106,7 +106,7 @@ describe('DRIVE_*', () => {
 });
 
 describe('MCP_LOCAL_SERVERS', () => {
-  it('is 20, or what it says up to 50', () => {
+  it('is 20 by default and at most 50', () => {
     expect(settings({}).mcpLocalServers).toBe(20);
     expect(settings({ MCP_LOCAL_SERVERS: '50' }).mcpLocalServers).toBe(50);
   });
@@ -144,7 +144,7 @@ describe('WORKFLOW_PLATFORM_*', () => {
     expect(() => settings({ ...complete, WORKFLOW_PLATFORM_URL: url })).not.toThrow(/secret/);
   });
 
-  it('stop the start when the token is no header value, without telling it', () => {
+  it('stop the start when the token is no header value, without printing it', () => {
     const token = { ...complete, WORKFLOW_PLATFORM_TOKEN: 'secret one' };
     expect(() => settings(token)).toThrow(/^WORKFLOW_PLATFORM_TOKEN: /);
     expect(() => settings(token)).not.toThrow(/secret/);

@@ -23,14 +23,14 @@ function site(open: number): {
 }
 
 describe('background work', () => {
-  it('goes on side by side where nobody is answered', async () => {
+  it('runs concurrently while no request is open', async () => {
     const { pace, seen, work } = site(0);
     const both = Promise.all([pace.run(work('a')), pace.run(work('b'))]);
     expect(seen).toEqual(['a begins', 'b begins']);
     expect(await both).toEqual(['a', 'b']);
   });
 
-  it('goes on one piece after the other while requests are open', async () => {
+  it('runs one piece after the other while requests are open', async () => {
     const { pace, seen, work } = site(1);
     const gate = Promise.withResolvers<undefined>();
     const all = Promise.all([pace.run(work('a', gate.promise)), pace.run(work('b')), pace.run(work('c'))]);
@@ -41,7 +41,7 @@ describe('background work', () => {
     expect(seen).toEqual(['a begins', 'a ends', 'b begins', 'b ends', 'c begins', 'c ends']);
   });
 
-  it('goes on after a piece that failed, whose failure is told to who asked for it', async () => {
+  it('continues after a piece that failed, and rejects the promise of its caller', async () => {
     const { pace, work } = site(1);
     const broken = pace.run(() => Promise.reject(new Error('broken')));
     const next = pace.run(work('next'));
@@ -49,7 +49,7 @@ describe('background work', () => {
     expect(await next).toBe('next');
   });
 
-  it('leaves requests twice the time that it took, and nothing once they are answered', async () => {
+  it('pauses after each piece while requests are open, and not afterwards', async () => {
     const { pace, requests, work } = site(1);
     const busy = (ms: number) => (): Promise<void> => {
       const until = performance.now() + ms;

@@ -30,7 +30,7 @@ describe('the address of a client', () => {
     expect(address(peer, forwardedFor)).toBe(expected);
   });
 
-  it('is the peer for whatever header comes, unless a proxy is trusted', () => {
+  it('is the peer, whatever the headers, unless a proxy is trusted', () => {
     expect(
       clientAddresses([])({ headers: { 'x-forwarded-for': '198.51.100.1' }, socket: { remoteAddress: '127.0.0.1' } }),
     ).toBe('127.0.0.1');

@@ -96,7 +96,7 @@ const expectInvalid = (answer: { status: number; body: { message: string } }, me
 describe('errors of handlers', () => {
   const fail = (name: string) => call('POST', `/v1/fail/x?name=${name}`);
 
-  it('have the body that the interface gives each form', async () => {
+  it('have the body of the interface for each kind', async () => {
     expect((await fail('bare')).body).toEqual({ error: 'agent_limit_reached', message: 'The limit is reached.' });
     expect((await fail('cause')).body).toEqual({
       statusCode: 409,
@@ -107,13 +107,13 @@ describe('errors of handlers', () => {
     expectGeneral(await fail('coded'), 403, 'forbidden', 'forbidden_by_key_role');
   });
 
-  it('say when to try again, at most in an hour', async () => {
+  it('have Retry-After, at most an hour', async () => {
     const answer = await fail('wait');
     expectGeneral(answer, 429, 'too_many_requests', 'rate_limited');
     expect(answer.headers.get('retry-after')).toBe('3600');
   });
 
-  it('answer a database that is away with 503', async () => {
+  it('are 503 when the database is unavailable', async () => {
     const answer = await fail('database');
     expectGeneral(answer, 503, 'service_unavailable');
     expect(answer.headers.get('retry-after')).toBe('2');
@@ -137,7 +137,7 @@ describe('errors of handlers', () => {
     expect(answer.headers.get('x-request-id')).not.toBeNull();
   });
 
-  it('break the connection when part of an answer is out', async () => {
+  it('close the connection when part of a response is sent', async () => {
     await expect(call('GET', '/v1/half', authorized)).rejects.toThrow();
   });
 });
@@ -156,7 +156,7 @@ describe('routes', () => {
     expectGeneral(await call(method, '/v1/notes', authorized), 404, 'not_found');
   });
 
-  it('a credential comes before the body and before the query', async () => {
+  it('a credential is checked before the body and the query', async () => {
     const headers = { 'content-type': 'application/json' };
     expectGeneral(await call('POST', '/v1/notes', headers, '{'), 401, 'unauthorized', 'api_key_missing');
     expectGeneral(
@@ -173,7 +173,7 @@ describe('routes', () => {
     expect(await call('HEAD', '/v1/notes')).toMatchObject({ status: 401, body: null });
   });
 
-  it('an id that is no UUID is 400 and named; one in capitals is the same id', async () => {
+  it('an id that is no UUID is 400 with its name; one in capitals is the same id', async () => {
     expectInvalid(await call('GET', '/v1/notes/nope', authorized), /^params\/noteId must be a UUID$/);
     expectInvalid(await call('GET', `/v1/notes/${'a'.repeat(5_000)}`, authorized), /params\/noteId/);
     const id = newId();
@@ -207,7 +207,7 @@ describe('bodies that cannot be read', () => {
     expectInvalid(await post(new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])), /not valid UTF-8/);
   });
 
-  it('keep names of any kind where any JSON is taken', async () => {
+  it('keep any names where any JSON is accepted', async () => {
     const extra = { constructor: 'Acme', toString: 'x', then: 1, hasOwnProperty: null, length: [] };
     const answer = await post(JSON.stringify({ text: 'x', extra }));
     expect(answer).toMatchObject({ status: 201, body: { text: 'x', extra } });
@@ -250,12 +250,12 @@ describe('bodies that cannot be read', () => {
     expectInvalid(await send(room), /body\/text must be a string/);
   });
 
-  it('are no matter to a route that takes none', async () => {
+  it('are ignored by a route without a body', async () => {
     expect((await call('DELETE', `/v1/notes/${newId()}`, json)).status).toBe(204);
   });
 });
 
-describe('rude requests', () => {
+describe('malformed requests', () => {
   const status = (answer: string) => Number(answer.slice(9, 12));
   const bodyOf = (answer: string) => JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')));
   const get = (target: string, more = '') =>
@@ -287,7 +287,7 @@ describe('rude requests', () => {
     expect(bodyOf(await get('/v1/notes'))).toEqual({ limit: 50 });
   });
 
-  it('a URL that is too long is 431, what is no HTTP is 400, other targets are 404', async () => {
+  it('a URL that is too long is 431, input that is no HTTP is 400, other targets are 404', async () => {
     const long = await get(`/${'a'.repeat(20_000)}`);
     expect([status(long), bodyOf(long).error]).toEqual([431, 'request_header_fields_too_large']);
     expect(long).toMatch(/x-request-id: \S+/i);
@@ -297,7 +297,7 @@ describe('rude requests', () => {
     expect(status(await get('http://elsewhere/v1/notes?limit=7'))).toBe(200);
   });
 
-  it('a body shorter than it says does not disturb the service', async () => {
+  it('a body shorter than its Content-Length does not disturb the service', async () => {
     await raw(
       'POST /v1/notes HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer good\r\n' +
         'Content-Type: application/json\r\nContent-Length: 50\r\n\r\n{',
@@ -306,7 +306,7 @@ describe('rude requests', () => {
   });
 });
 
-describe('every answer', () => {
+describe('every response', () => {
   it.each([
     ['GET', '/health/live'],
     ['GET', '/v1/unknown'],

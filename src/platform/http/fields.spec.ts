@@ -166,7 +166,7 @@ describe('a field', () => {
     });
   });
 
-  it('forgets what is declared to be ignored, whatever it holds', () => {
+  it('drops an ignored field with any value', () => {
     expect(validated(Everything, { ignored: { any: [1] } }, 'body')).toEqual({});
   });
 });
@@ -212,7 +212,7 @@ describe('an object within an object', () => {
   });
 });
 
-describe('several mistakes', () => {
+describe('several errors', () => {
   it('are all named in one message', () => {
     expect(complaint({ count: 0, nope: 1, provider: {} })).toBe(
       'body/nope is not allowed, body/provider/model is required, body/count must be an integer from 1 to 20',
@@ -227,7 +227,7 @@ describe('several mistakes', () => {
 });
 
 describe('a class', () => {
-  it('that extends another has its fields and its own, and leaves the other alone', () => {
+  it('that extends another has both their fields, and does not change the other', () => {
     class Longer extends Provider {
       @IntegerField()
       size!: number;
@@ -237,7 +237,7 @@ describe('a class', () => {
     expect(complaint({ model: 'm', size: 1 }, Provider)).toBe('body/size is not allowed');
   });
 
-  it('can ignore what it does not know', () => {
+  it('can ignore unknown fields', () => {
     @IgnoreUnknownFields()
     class Lenient {
       @StringField()

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { InvalidSetting } from '../config/index.js';
 import { checkListenAddress, listenFailure } from './listen-address.js';
 
-describe('where the service listens', () => {
+describe('the address of the service', () => {
   it.each([
     ['EADDRINUSE', 'listen', /^PORT: 80 is in use on 192\.0\.2\.1/],
     ['EACCES', 'listen', /^PORT: this process may not listen on 80/],
@@ -14,12 +14,12 @@ describe('where the service listens', () => {
     expect((failure as Error).message).toMatch(line);
   });
 
-  it('leaves an error as it is that no setting mends', () => {
+  it('leaves an error unchanged that no setting can fix', () => {
     const error = Object.assign(new Error('too many open files'), { code: 'EMFILE', syscall: 'listen' });
     expect(listenFailure(error, { host: '127.0.0.1', port: 80 })).toBe(error);
   });
 
-  it('is free again once it was looked at', async () => {
+  it('is free again after the check', async () => {
     await checkListenAddress({ host: '127.0.0.1', port: 0 });
   });
 });

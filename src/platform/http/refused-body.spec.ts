@@ -102,7 +102,7 @@ describe('a body above its limit', () => {
     },
   );
 
-  it('is answered at once, while its client has sent nothing of it', async () => {
+  it('is answered at once, before the client has sent any of it', async () => {
     const client = open();
     await client.write(head(`Content-Length: ${60 * MIB.length}`));
     await until(() => client.answer().endsWith('}'), 'the answer is whole');
@@ -111,7 +111,7 @@ describe('a body above its limit', () => {
     await client.ended;
   });
 
-  it('is cut after 64 MiB, and after ten seconds', async () => {
+  it('is cut off after 64 MiB, and after ten seconds', async () => {
     const [large, slow] = [open(), open()];
     await slow.write(head(`Content-Length: ${60 * MIB.length}`));
     await until(() => clock.drains === 1, 'the answer is held open');

@@ -122,7 +122,7 @@ const overAndDone = (stream: EventStream) =>
     : new Promise((resolve) => stream.closed.addEventListener('abort', resolve));
 
 describe('an event stream', () => {
-  it('answers at once, with its own headers and those set before', async () => {
+  it('sends its own headers and those set before at once', async () => {
     const { response, stream } = await open();
     expect(response.statusCode).toBe(200);
     expect(response.headers).toMatchObject({
@@ -149,7 +149,7 @@ describe('an event stream', () => {
     await overAndDone(stream);
   });
 
-  it('sends the events of one turn of the event loop in one write', async () => {
+  it('sends the events of one round of the event loop in one write', async () => {
     const { stream, response, until } = await open();
     // The HTTP parser hands on each chunk of the answer by itself: one write is one chunk.
     let chunks = 0;
@@ -160,7 +160,7 @@ describe('an event stream', () => {
     stream.end();
   });
 
-  it('says that it is over when the reader leaves', async () => {
+  it('aborts its signal when the reader disconnects', async () => {
     const { stream, socket } = await open();
     expect(stream.closed.aborted).toBe(false);
     socket.destroy();
@@ -181,7 +181,7 @@ describe('an event stream', () => {
     second.stream.end();
   });
 
-  it('has no comment while events come', async () => {
+  it('sends no comment while there are events', async () => {
     const { stream, until } = await open();
     for (let look = 0; look < 9; look += 1) {
       stream.send('on');
@@ -192,7 +192,7 @@ describe('an event stream', () => {
     stream.end();
   });
 
-  it('cuts off a reader that leaves more than 256 KiB unread', async () => {
+  it('disconnects a reader with more than 256 KiB unread', async () => {
     const { stream, response } = await open();
     response.pause();
     const event = 'x'.repeat(16 * 1024);
@@ -208,7 +208,7 @@ describe('an event stream', () => {
     expect(most).toBeLessThan(2 * UNREAD_LIMIT);
   });
 
-  it('does not cut off a reader for one event larger than the limit', async () => {
+  it('does not disconnect a reader for one event larger than the limit', async () => {
     const { stream, response, until } = await open();
     // Not read for a moment, and more than the kernel's buffers hold.
     response.pause();
@@ -221,7 +221,7 @@ describe('an event stream', () => {
     stream.end();
   });
 
-  it('lets a sender wait for its reader, and gives the reader up that takes nothing any more', async () => {
+  it('lets a sender wait for its reader, and disconnects a reader that has stopped reading', async () => {
     const { stream, response } = await open();
     const event = 'z'.repeat(64 * 1024);
     for (let sent = 0; sent < 200; sent += 1) {

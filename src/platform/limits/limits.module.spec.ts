@@ -77,7 +77,7 @@ const settingsWith = (more: Record<string, string>) =>
   readSettings({ LOG_LEVEL: 'silent', ...more }, { role: 'all', demo: false });
 
 describe('a limited route', () => {
-  it('tells the tightest of its limits, and when to come back once it is used up', async () => {
+  it('has the headers of the tightest limit, and Retry-After once it is used up', async () => {
     const settings = settingsWith({});
     const app = await createHttpApp({
       rootModule: rootModule(settings, new ManualClock()) as new () => object,
@@ -101,8 +101,8 @@ describe('a limited route', () => {
   });
 });
 
-describe('a start while Redis is away', () => {
-  it('succeeds; limits hold and readiness names the part', async () => {
+describe('a start without Redis', () => {
+  it('succeeds; limits apply and readiness names the part', async () => {
     const settings = settingsWith({
       DATABASE_URL: 'postgresql://unused',
       SECRETS_KEY: Buffer.alloc(32).toString('base64'),

@@ -52,14 +52,14 @@ describe('the operator socket', () => {
     expect(await callService(dataDir, ['nonsense'])).toMatchObject({ ok: false, usage: true });
   });
 
-  it('is open to the user of the service alone', async () => {
+  it('is accessible only to the user of the service', async () => {
     await serve(dataDir);
     const { path } = operatorAddress(dataDir);
     expect((await stat(path)).mode & 0o777).toBe(0o600);
     expect(path.startsWith(dataDir)).toBe(true);
   });
 
-  it('is found where the data folder has a long path', async () => {
+  it('is found when the data folder has a long path', async () => {
     const long = join(dataDir, 'x'.repeat(120));
     await mkdir(long);
     await serve(long);
@@ -70,7 +70,7 @@ describe('the operator socket', () => {
     expect(await callService(`${long}-other`, ['echo'])).toBeUndefined();
   });
 
-  it('counts as silent without a service, and after one was killed, and the next service takes its place', async () => {
+  it('has no answer without a service and after one was killed, and the next service replaces it', async () => {
     expect(await callService(dataDir, ['echo'])).toBeUndefined();
     const { path } = operatorAddress(dataDir);
     const killed = spawn(process.execPath, [
@@ -86,7 +86,7 @@ describe('the operator socket', () => {
     expect(await callService(dataDir, ['echo'])).toMatchObject({ ok: true });
   });
 
-  it('answers a request that is not one, and outlives a caller who leaves', async () => {
+  it('answers a malformed request, and survives a caller that disconnects', async () => {
     await serve(dataDir);
     const rude = createConnection(operatorAddress(dataDir).path);
     rude.end('not json\n');
@@ -98,7 +98,7 @@ describe('the operator socket', () => {
     expect(await callService(dataDir, ['echo'])).toMatchObject({ ok: true });
   });
 
-  it('lets a command end before it closes, and does not wait for a caller who never ends a line', async () => {
+  it('lets a command end before it closes, and does not wait for a caller that never ends its request', async () => {
     const begun = Promise.withResolvers<undefined>();
     const finish = Promise.withResolvers<object>();
     const server = await serve(dataDir, () => {
@@ -133,17 +133,17 @@ describe('an operator line in embedded mode', () => {
     return runOperatorLine({ settings: settings(), clock: new SystemClock(), runHere }, ['echo']);
   };
 
-  it('is run by the service where one listens', async () => {
+  it('runs in the service when one listens', async () => {
     await serve(dataDir);
     expect(await line()).toEqual({ ok: true, result: { args: [] } });
   });
 
-  it('is run in place where no service has the folder, which is free again afterwards', async () => {
+  it('runs in this process when no service uses the folder, and releases the folder', async () => {
     expect(await line()).toEqual({ ok: true, result: { in: 'this process' } });
     expect(await line()).toMatchObject({ ok: true });
   });
 
-  it('waits for a service that has the folder and is still starting', async () => {
+  it('waits for a service that uses the folder and is still starting', async () => {
     const open: OpenDatabase = await openDatabase(settings(), []);
     const answer = line();
     await serve(dataDir);

@@ -24,13 +24,13 @@ describe('the log', () => {
     ]);
   });
 
-  it('leaves out what is below the level', () => {
+  it('omits messages below the level', () => {
     const { lines, logger } = recording('info');
     logger.debug({}, 'Noise');
     expect(lines).toEqual([]);
   });
 
-  it('never shows a secret, by its name at any depth or by its looks', () => {
+  it('never contains a secret, recognized by its name at any depth or by its form', () => {
     const { lines, logger } = recording();
     const key = `ak_${'x'.repeat(49)}`;
     logger.error(
@@ -51,7 +51,7 @@ describe('the log', () => {
     expect(text).toContain('with [redacted] and [redacted]');
   });
 
-  it('keeps counts whose names sound like secrets', () => {
+  it('keeps counts with names like secrets', () => {
     const { lines, logger } = recording();
     logger.info({ inputTokens: 7, hasPassword: false }, 'Usage');
     expect(lines[0]).toMatchObject({ inputTokens: 7, hasPassword: false });
@@ -65,7 +65,7 @@ describe('the log', () => {
     expect(lines).toHaveLength(1);
   });
 
-  it("takes what is said through Nest's logger at debug level, and redacts it as all else", () => {
+  it("contains the debug messages of Nest's logger, redacted", () => {
     const { lines, logger } = recording();
     const nest = new NestLogger(logger);
     nest.debug('It broke with sk-canary-1-abcdef', new Error('Bearer canary-2-abcdef'), 'SomeClass');
@@ -81,13 +81,13 @@ describe('the log', () => {
     expect(JSON.stringify(lines)).not.toContain('canary');
   });
 
-  it("leaves Nest's debug messages out at the level info", () => {
+  it("omits Nest's debug messages at the level info", () => {
     const { lines, logger } = recording('info');
     new NestLogger(logger).debug('Noise');
     expect(lines).toEqual([]);
   });
 
-  it("takes Nest's warnings and errors and none of its start-up notes", () => {
+  it("contains Nest's warnings and errors, and no messages about its start", () => {
     const { lines, logger } = recording();
     const nest = new NestLogger(logger);
     nest.log();

@@ -94,8 +94,8 @@ async function read(path: string) {
   return { status: response.status, headers: response.headers, body: JSON.parse(await response.text()) };
 }
 
-describe('what needs no credential', () => {
-  it('says that the process lives and is ready', async () => {
+describe('without a credential, the service', () => {
+  it('reports that the process runs and is ready', async () => {
     expect(await read('/health/live')).toMatchObject({ status: 200, body: { status: 'ok' } });
     expect(await read('/health/ready')).toMatchObject({
       status: 200,
@@ -138,7 +138,7 @@ describe('what needs no credential', () => {
     expect(Object.keys(body.components.schemas)).toEqual(expect.arrayContaining(refs));
   });
 
-  it('is read on a page whose every file comes from the service', async () => {
+  it('serves a page that loads every file from the service', async () => {
     const page = await fetch(`${base}/docs`);
     const html = await page.text();
     expect(page.status).toBe(200);
