@@ -1,15 +1,12 @@
-import { Module, type OnModuleInit } from '@nestjs/common';
-import { AccessModule, ResourceLookups } from '../access/index.js';
+import { Module } from '@nestjs/common';
+import { AccessModule } from '../access/index.js';
 import { AgentsModule } from '../agents/index.js';
 import { FilesModule } from '../files/index.js';
 import { ModelsModule } from '../models/index.js';
 import { JobsModule } from '../platform/jobs/index.js';
-import { ShutdownState } from '../platform/lifecycle/index.js';
 import { AcceptAttachments } from './application/accept-attachments.js';
 import { AdmitRun } from './application/admit-run.js';
 import { CancelRun } from './application/cancel-run.js';
-import { CancelRunsWhenAgentDeleted } from './application/cancel-runs-when-agent-deleted.js';
-import { CompleteChat } from './application/complete-chat.js';
 import { CreateThread } from './application/create-thread.js';
 import { DeleteThread } from './application/delete-thread.js';
 import { RunReconciler } from './application/run-reconciler.js';
@@ -18,19 +15,15 @@ import { IdempotentRuns } from './application/idempotent-runs.js';
 import { JoinRun } from './application/join-run.js';
 import { RunHeartbeat } from './application/run-heartbeat.js';
 import { ListMessages } from './application/list-messages.js';
-import { ListThreads } from './application/list-threads.js';
+import { ReadThreads } from './application/read-threads.js';
 import { ReactToMessage } from './application/react-to-message.js';
 import { ReadReactions } from './application/read-reactions.js';
-import { ReadRun } from './application/read-run.js';
-import { ReadThread } from './application/read-thread.js';
-import { RemoveDeletedThreads } from './application/remove-deleted-threads.js';
 import { ResumeRun } from './application/resume-run.js';
 import { RunAgUi } from './application/run-ag-ui.js';
 import { RunLauncher } from './application/run-launcher.js';
 import { RunSupervisor } from './application/run-supervisor.js';
 import { ShowExpiredCalls } from './application/show-expired-calls.js';
 import { StartRun } from './application/start-run.js';
-import { RecordSuggestions } from './application/record-suggestions.js';
 import { SuggestNext } from './application/suggest-next.js';
 import { ThreadDataHolders } from './application/thread-data-holders.js';
 import { ThreadLookup } from './application/thread-lookup.js';
@@ -38,7 +31,6 @@ import { WidgetConversations } from './application/widget-conversations.js';
 import { CallModel } from './engine/call-model.js';
 import { ExecuteTools } from './engine/execute-tools.js';
 import { HookDispatcher } from './engine/hook-dispatcher.js';
-import { JudgeSentHistory } from './engine/judge-sent-history.js';
 import { LoadHistory } from './engine/load-history.js';
 import { PersistRun } from './engine/persist-run.js';
 import { PrepareRun } from './engine/prepare-run.js';
@@ -50,14 +42,13 @@ import { RunEngine } from './engine/run-engine.js';
 import { ToolCallMetrics } from './engine/tool-call-metrics.js';
 import { AgUiController } from './http/ag-ui.controller.js';
 import { ChatCompletionsController } from './http/chat-completions.controller.js';
-import { ChatCompletionStreams } from './http/chat-completions.stream.js';
 import { ModelsController } from './http/models.controller.js';
 import { RunStreams } from './http/run-streams.js';
 import { RunsController } from './http/runs.controller.js';
 import { SuggestionsController } from './http/suggestions.controller.js';
 import { ThreadsController } from './http/threads.controller.js';
 import { PurgeIdempotencyKeys, purgeIdempotencyKeys } from './jobs/purge-idempotency-keys.job.js';
-import { RemoveDeletedThreadsJob, removeDeletedThreads } from './jobs/remove-deleted-threads.job.js';
+import { RemoveDeletedThreads, removeDeletedThreads } from './jobs/remove-deleted-threads.job.js';
 import { RemoveEmptyThreads, removeEmptyThreads } from './jobs/remove-empty-threads.job.js';
 import { IdempotencyRepository } from './persistence/idempotency.repository.js';
 import { MessageRepository } from './persistence/message.repository.js';
@@ -68,21 +59,6 @@ import { ThreadRemovalRepository } from './persistence/thread-removal.repository
 import { ThreadRepository } from './persistence/thread.repository.js';
 import { UserKeysModule } from './user-keys.module.js';
 
-const attachments = [AcceptAttachments, LoadAttachments, HoldAttachedFiles];
-
-const deletion = [ThreadRemovalRepository, RemoveDeletedThreads, RemoveDeletedThreadsJob];
-
-const widget = [WidgetConversations, RemoveEmptyThreads];
-
-const controllers = [
-  ThreadsController,
-  RunsController,
-  ChatCompletionsController,
-  SuggestionsController,
-  ModelsController,
-  AgUiController,
-];
-
 @Module({
   imports: [
     AccessModule,
@@ -92,7 +68,14 @@ const controllers = [
     UserKeysModule,
     JobsModule.define(purgeIdempotencyKeys, removeDeletedThreads, removeEmptyThreads),
   ],
-  controllers,
+  controllers: [
+    ThreadsController,
+    RunsController,
+    ChatCompletionsController,
+    SuggestionsController,
+    ModelsController,
+    AgUiController,
+  ],
   providers: [
     ThreadRepository,
     MessageRepository,
@@ -100,7 +83,6 @@ const controllers = [
     RunOwner,
     RunObservers,
     HookDispatcher,
-    JudgeSentHistory,
     LoadHistory,
     HistoryCache,
     PrepareRun,
@@ -112,28 +94,27 @@ const controllers = [
     RunSupervisor,
     ThreadLookup,
     CreateThread,
-    ListThreads,
-    ReadThread,
+    ReadThreads,
     DeleteThread,
     ListMessages,
     ReactToMessage,
     ReadReactions,
     ShowExpiredCalls,
-    ...attachments,
-    ...deletion,
-    ...widget,
+    AcceptAttachments,
+    LoadAttachments,
+    HoldAttachedFiles,
+    ThreadRemovalRepository,
+    RemoveDeletedThreads,
+    WidgetConversations,
+    RemoveEmptyThreads,
     AdmitRun,
     RunLauncher,
     IdempotentRuns,
     StartRun,
     ResumeRun,
-    CompleteChat,
     RunAgUi,
-    RecordSuggestions,
     SuggestNext,
-    ChatCompletionStreams,
     JoinRun,
-    ReadRun,
     CancelRun,
     RunStreams,
     RunReader,
@@ -142,28 +123,8 @@ const controllers = [
     PurgeIdempotencyKeys,
     RunHeartbeat,
     RunReconciler,
-    CancelRunsWhenAgentDeleted,
     ThreadDataHolders,
   ],
   exports: [ReadReactions, ThreadDataHolders, WidgetConversations, UserKeysModule],
 })
-export class ConversationsModule implements OnModuleInit {
-  constructor(
-    private readonly lookups: ResourceLookups,
-    private readonly threads: ThreadLookup,
-    private readonly shutdown: ShutdownState,
-    private readonly supervisor: RunSupervisor,
-  ) {}
-
-  onModuleInit(): void {
-    this.lookups.register(this.threads);
-    this.shutdown.register({
-      name: 'runs',
-      idle: () => this.supervisor.idle(),
-      abort: async () => {
-        this.supervisor.abortAll('server_shutdown');
-        await this.supervisor.idle();
-      },
-    });
-  }
-}
+export class ConversationsModule {}

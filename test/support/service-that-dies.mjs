@@ -71,8 +71,8 @@ Object.assign(RunRepository.prototype, {
     step('the tool calls are stored');
     return stored;
   },
-  async finish(executor, run, ...more) {
-    const stored = await finish.call(this, executor, run, ...more);
+  async finish(run, ...more) {
+    const stored = await finish.call(this, run, ...more);
     if (own.has(run.id)) step('the end is stored');
     return stored;
   },

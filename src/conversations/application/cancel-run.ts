@@ -2,8 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../../platform/clock/index.js';
 import type { RunReference } from '../domain/run.js';
 import { RunReader } from '../persistence/run-reader.repository.js';
-import { JoinRun } from './join-run.js';
-import { type CurrentRun, ReadRun } from './read-run.js';
+import { type CurrentRun, JoinRun } from './join-run.js';
 import { RunSupervisor } from './run-supervisor.js';
 
 /** Ends a run at its user's request; its message keeps the text so far. */
@@ -13,7 +12,6 @@ export class CancelRun {
     private readonly supervisor: RunSupervisor,
     private readonly runs: RunReader,
     private readonly joinRun: JoinRun,
-    private readonly readRun: ReadRun,
     private readonly clock: Clock,
   ) {}
 
@@ -30,6 +28,6 @@ export class CancelRun {
       this.supervisor.find(reference)?.abort('cancel_requested');
       await this.joinRun.ended(reference, disconnected);
     }
-    return this.readRun.execute(reference);
+    return this.joinRun.read(reference);
   }
 }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../platform/clock/index.js';
 import { newId } from '../../platform/ids/index.js';
-import { agentDeleted, idempotencyMismatch, threadNotFound } from '../domain/conversations.errors.js';
+import { agentDeleted, threadNotFound } from '../domain/conversations.errors.js';
 import type { IdempotentRequest } from '../domain/idempotency.js';
 import type { Channel, Thread } from '../domain/thread.js';
 import { IdempotencyRepository } from '../persistence/idempotency.repository.js';
@@ -25,36 +25,21 @@ export class CreateThread {
   async execute(
     organizationId: string,
     agentId: string,
-    metadata: Readonly<Record<string, string>>,
+    { channel, metadata = {} }: { readonly channel: Channel; readonly metadata?: Thread['metadata'] | undefined },
     idempotency?: IdempotentRequest,
   ): Promise<Thread> {
-    const thread = this.newThread(organizationId, agentId, 'api', metadata);
-    const inserted = await this.threads.insert(organizationId, thread, idempotency);
-    if (inserted === 'agent_absent') throw agentDeleted();
-    if (inserted === 'repeated' && idempotency) return this.first(organizationId, idempotency, thread.createdAt);
-    this.lookup.remember(thread);
-    return thread;
-  }
-
-  /** @throws DomainError `not_found` when the agent has been deleted */
-  async forWidget(organizationId: string, agentId: string): Promise<Thread> {
-    const thread = this.newThread(organizationId, agentId, 'widget', {});
-    if ((await this.threads.insert(organizationId, thread)) === 'agent_absent') throw agentDeleted();
-    this.lookup.remember(thread);
-    return thread;
-  }
-
-  private newThread(organizationId: string, agentId: string, channel: Channel, metadata: Thread['metadata']): Thread {
     const createdAt = this.clock.now();
     const times = { createdAt, updatedAt: createdAt, lastMessageAt: null };
-    return { id: newId(), organizationId, agentId, title: null, channel, metadata, ...times };
-  }
-
-  private async first(organizationId: string, idempotency: IdempotentRequest, asOf: Date): Promise<Thread> {
-    const record = await this.keys.findCurrent(organizationId, idempotency, asOf);
-    if (record && record.fingerprint !== idempotency.fingerprint) throw idempotencyMismatch();
-    const thread = record ? await this.threads.find(organizationId, record.resourceId) : null;
-    if (!thread) throw threadNotFound();
+    const thread: Thread = { id: newId(), organizationId, agentId, title: null, channel, metadata, ...times };
+    const inserted = await this.threads.insert(organizationId, thread, idempotency);
+    if (inserted === 'agent_absent') throw agentDeleted();
+    if (inserted === 'repeated' && idempotency) {
+      const id = await this.keys.findResource(organizationId, idempotency, thread.createdAt);
+      const first = id === null ? null : await this.threads.find(organizationId, id);
+      if (!first) throw threadNotFound();
+      return first;
+    }
+    this.lookup.remember(thread);
     return thread;
   }
 }

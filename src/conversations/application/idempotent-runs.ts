@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../platform/clock/index.js';
 import { DomainError, type ErrorKind } from '../../platform/errors/index.js';
-import { idempotencyMismatch, threadNotFound } from '../domain/conversations.errors.js';
+import { threadNotFound } from '../domain/conversations.errors.js';
 import type { IdempotentRequest } from '../domain/idempotency.js';
 import { IdempotencyRepository } from '../persistence/idempotency.repository.js';
 import { RunReader } from '../persistence/run-reader.repository.js';
@@ -63,10 +63,8 @@ export class IdempotentRuns {
     idempotency: IdempotentRequest,
     asOf: Date,
   ): Promise<ActiveRun | null> {
-    const known = await this.keys.findCurrent(organizationId, idempotency, asOf);
-    if (!known) return null;
-    if (known.fingerprint !== idempotency.fingerprint) throw idempotencyMismatch();
-    const runId = known.resourceId;
+    const runId = await this.keys.findResource(organizationId, idempotency, asOf);
+    if (runId === null) return null;
     const onThread = threadId ?? (await this.runs.findThreadOf(organizationId, runId));
     if (onThread === null) throw threadNotFound();
     return this.joinRun.join({ organizationId, threadId: onThread, runId }, disconnected);

@@ -2,7 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { AgentDirectory } from '../../agents/index.js';
 import { Clock } from '../../platform/clock/index.js';
 import { RunLog, type RunLogEntry, RunLogUnavailable } from '../../platform/run-log/index.js';
+import { hasExpired } from '../domain/approval.js';
 import { callerDisconnected, runEventsExpired, runNotFound } from '../domain/conversations.errors.js';
+import { withExpiredCalls } from '../domain/message.js';
 import type { RunReference } from '../domain/run.js';
 import { toEndedRun, type EndedRun } from '../engine/persist-run.js';
 import { replayRun } from '../engine/replay-run.js';
@@ -12,9 +14,12 @@ import { type ActiveRun, PLAIN, RunSupervisor } from './run-supervisor.js';
 /** How often a run of another process is read until it has ended. */
 const POLL_MS = 500;
 
+/** A run with its reply. Its `approvals` are only those that can still be answered. */
+export type CurrentRun = Pick<StoredRun, 'run' | 'message'>;
+
 export type RunEntries = AsyncIterable<readonly RunLogEntry[]>;
 
-/** Finds a run that another request has started, in this process or another one. */
+/** Reads and joins runs that other requests have started, in this process or another one. */
 @Injectable()
 export class JoinRun {
   constructor(
@@ -26,10 +31,11 @@ export class JoinRun {
   ) {}
 
   /** @throws DomainError `not_found` */
-  async read({ organizationId, threadId, runId }: RunReference): Promise<StoredRun> {
-    const stored = await this.runs.find(organizationId, threadId, runId);
-    if (!stored) throw runNotFound();
-    return stored;
+  async read(reference: RunReference): Promise<CurrentRun> {
+    const { run, message, unanswered } = await this.stored(reference);
+    if (!unanswered || run.completedAt === null) return { run: { ...run, approvals: [] }, message };
+    if (!hasExpired(run.completedAt, this.clock.now())) return { run, message };
+    return { run: { ...run, approvals: [] }, message: message && withExpiredCalls(message) };
   }
 
   /**
@@ -38,9 +44,9 @@ export class JoinRun {
    */
   async join(reference: RunReference, disconnected?: () => AbortSignal): Promise<ActiveRun> {
     const local = this.supervisor.find(reference);
-    if (local) return new JoinedRun(reference, local.agentId, () => local.ended);
-    const stored = await this.read(reference);
-    return new JoinedRun(reference, stored.run.agentId, () => this.end(reference, stored, disconnected?.()));
+    if (local) return joined(reference, local.agentId, () => local.ended);
+    const stored = await this.stored(reference);
+    return joined(reference, stored.run.agentId, () => this.end(reference, stored, disconnected?.()));
   }
 
   /**
@@ -57,7 +63,7 @@ export class JoinRun {
    */
   async events(reference: RunReference, after: number, signal: AbortSignal): Promise<RunEntries> {
     // The log knows only the run's id, so the reference must be checked before the log is read.
-    if (!this.supervisor.find(reference)) await this.read(reference);
+    if (!this.supervisor.find(reference)) await this.stored(reference);
     const entries = await this.log.read(reference.runId, after, signal);
     if (!entries) throw runEventsExpired();
     return entries;
@@ -68,6 +74,12 @@ export class JoinRun {
    */
   async wholeRun(run: ActiveRun, signal: AbortSignal): Promise<RunEntries> {
     return (await this.readable(run.runId, signal)) ?? this.replay(run, signal);
+  }
+
+  private async stored({ organizationId, threadId, runId }: RunReference): Promise<StoredRun> {
+    const stored = await this.runs.find(organizationId, threadId, runId);
+    if (!stored) throw runNotFound();
+    return stored;
   }
 
   private async readable(runId: string, signal: AbortSignal): Promise<RunEntries | null> {
@@ -93,7 +105,7 @@ export class JoinRun {
   /** The reconciler ends a run whose process has died, so this ends too. */
   private async waitForEnd(reference: RunReference, signal?: AbortSignal): Promise<StoredRun> {
     for (;;) {
-      const stored = await this.read(reference);
+      const stored = await this.stored(reference);
       if (stored.run.status !== 'running') return stored;
       await this.pause(signal);
     }
@@ -109,32 +121,23 @@ export class JoinRun {
 }
 
 /** The run of another request. Reads the run's end only on demand, since readers of events do not need it. */
-class JoinedRun implements ActiveRun {
-  readonly organizationId: string;
-  readonly threadId: string;
-  readonly runId: string;
-  private waiting: Promise<EndedRun> | undefined;
-
-  constructor(
-    reference: RunReference,
-    readonly agentId: string,
-    private readonly end: () => Promise<EndedRun>,
-  ) {
-    this.organizationId = reference.organizationId;
-    this.threadId = reference.threadId;
-    this.runId = reference.runId;
-  }
-
-  get ended(): Promise<EndedRun> {
-    if (!this.waiting) {
-      this.waiting = this.end();
-      // Callers of `ended` get the failure; without a caller it would be an unhandled rejection.
-      this.waiting.catch(() => undefined);
-    }
-    return this.waiting;
-  }
-
-  abort(): void {
+function joined(
+  { organizationId, threadId, runId }: RunReference,
+  agentId: string,
+  end: () => Promise<EndedRun>,
+): ActiveRun {
+  let waiting: Promise<EndedRun> | undefined;
+  return {
+    ...{ organizationId, threadId, runId, agentId },
+    get ended() {
+      if (!waiting) {
+        waiting = end();
+        // Callers of `ended` get the failure; without a caller it would be an unhandled rejection.
+        waiting.catch(() => undefined);
+      }
+      return waiting;
+    },
     // The run continues for the request that started it.
-  }
+    abort: () => undefined,
+  };
 }

@@ -6,18 +6,20 @@ import { storableJson } from '../../platform/database/index.js';
 import { type ApprovalAnswer, decide, hasExpired, type ResumeInput, validateAnswers } from '../domain/approval.js';
 import {
   invalidAnswers,
-  userContextMismatch,
-  refusedRun,
   threadBusy,
   threadNotFound,
+  toRefusal,
+  userContextMismatch,
 } from '../domain/conversations.errors.js';
+import { RunNotStarted } from '../domain/run.js';
 import { AttachedFiles } from '../engine/attached-files.js';
 import { RunReader } from '../persistence/run-reader.repository.js';
-import { RunRepository } from '../persistence/run.repository.js';
+import type { NewRun } from '../persistence/new-run.js';
+import { RunRepository, type StartedRun } from '../persistence/run.repository.js';
 import type { UserContext } from '../ports/index.js';
 import { AdmitRun } from './admit-run.js';
 import { IdempotentRuns } from './idempotent-runs.js';
-import { type Refusal, RunLauncher, type RunRequest } from './run-launcher.js';
+import { RunLauncher, type RunRequest } from './run-launcher.js';
 import type { ActiveRun } from './run-supervisor.js';
 import type { ThreadReference } from './thread-lookup.js';
 
@@ -53,13 +55,16 @@ export class ResumeRun {
       if (!isSame(request.userContext, resumeInput.user.userContext)) throw userContextMismatch(userContextField);
       await this.admitRun.execute(organizationId, thread.agent);
       const attached = new AttachedFiles([], this.memory.reserve());
-      const result = await this.launcher.launch(
-        { ...request, agent: thread.agent },
-        { threadId: thread.id, userMessage: null, attached, resumeInput },
-        (run) => this.runs.start(organizationId, run),
-      );
-      if (result.started) return result.run;
-      throw await this.refusal(result.because, organizationId, thread);
+      const input = { threadId: thread.id, userMessage: null, attached, resumeInput };
+      try {
+        const store = (run: NewRun): Promise<StartedRun> => this.runs.start(organizationId, run);
+        return await this.launcher.launch({ ...request, agent: thread.agent }, input, store);
+      } catch (error) {
+        const isAnswered = error instanceof RunNotStarted && error.because === 'answered';
+        // The run that has answered may be under way; a later request would be refused for this reason too.
+        if (isAnswered && (await this.reader.isBusy(organizationId, thread.id))) throw threadBusy();
+        throw toRefusal(error, threadNotFound);
+      }
     };
     return this.idempotentRuns.execute({ ...request, threadId: thread.id }, start);
   }
@@ -77,13 +82,6 @@ export class ResumeRun {
     if (invalid) throw invalidAnswers(invalid);
     if (open.runId === null) throw new Error('Valid answers refer to requests without a run');
     return { runId: open.runId, decisions: decide(open.requests, answers), user: open.user };
-  }
-
-  private async refusal(because: Refusal, organizationId: string, { id }: ThreadReference): Promise<Error> {
-    if (because === 'thread_absent') return threadNotFound();
-    // The run that has answered may be under way; a later request would be refused for this reason too.
-    if (because === 'answered' && (await this.reader.isBusy(organizationId, id))) return threadBusy();
-    return refusedRun(because);
   }
 }
 

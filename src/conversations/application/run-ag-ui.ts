@@ -1,34 +1,22 @@
 import { Injectable } from '@nestjs/common';
-import type { RunnableAgent } from '../../agents/index.js';
-import { Clock } from '../../platform/clock/index.js';
 import { DomainError } from '../../platform/errors/index.js';
-import { isUuid, newId } from '../../platform/ids/index.js';
+import { isUuid } from '../../platform/ids/index.js';
 import type { ApprovalAnswer } from '../domain/approval.js';
 import { noThreadToResume } from '../domain/conversations.errors.js';
-import type { IdempotentRequest } from '../domain/idempotency.js';
-import { type Conversation, createNewThread } from '../domain/new-thread.js';
+import type { Conversation } from '../domain/new-thread.js';
 import { NewThreadRepository } from '../persistence/new-thread.repository.js';
-import type { CallerSpan, UserContext, Widget } from '../ports/index.js';
-import type { ActiveRun } from './run-supervisor.js';
 import { ResumeRun } from './resume-run.js';
-import { type RunMessage, StartRun } from './start-run.js';
+import type { RunRequest } from './run-launcher.js';
+import type { ActiveRun } from './run-supervisor.js';
+import { StartRun } from './start-run.js';
 import { ThreadLookup, type ThreadReference } from './thread-lookup.js';
 
-export interface RunAgUiCommand {
-  readonly organizationId: string;
-  readonly agent: RunnableAgent;
+export interface RunAgUiCommand extends RunRequest {
   /** The id of a thread of this agent, or the client's own id of the conversation. */
   readonly threadId: string;
   readonly conversation: Conversation;
   /** The answers to the last run's requests for approval; when empty, the run answers the conversation's text. */
   readonly answers: readonly ApprovalAnswer[];
-  readonly userContext: UserContext | null;
-  readonly callerSpan: CallerSpan | null;
-  readonly widget?: Widget | undefined;
-  readonly showReasoning: boolean;
-  readonly idempotency?: IdempotentRequest;
-  /** The signal aborts when the caller disconnects. Called only when something can be aborted. */
-  readonly disconnected: () => AbortSignal;
   /** Called with the thread's id once the thread is found. */
   readonly onThread: (threadId: string) => void;
 }
@@ -45,7 +33,6 @@ export class RunAgUi {
     private readonly resumeRun: ResumeRun,
     private readonly lookup: ThreadLookup,
     private readonly newThreads: NewThreadRepository,
-    private readonly clock: Clock,
   ) {}
 
   /**
@@ -53,36 +40,24 @@ export class RunAgUi {
    * @throws what `StartRun.execute` and `ResumeRun.execute` throw; nothing is stored then
    */
   async execute(command: RunAgUiCommand): Promise<ActiveRun> {
-    const { organizationId, conversation, answers, userContext, callerSpan } = command;
-    const { widget, showReasoning, idempotency, disconnected } = command;
-    const callerPrompt = conversation.instructions;
-    const request = {
-      ...{ organizationId, disconnected, callerPrompt, userContext, callerSpan },
-      ...{ widget, showReasoning, idempotency },
-    };
+    const { threadId: externalId, conversation, answers, onThread: _onThread, ...request } = command;
     const thread = await this.find(command);
     if (answers.length > 0) {
       if (!thread) throw noThreadToResume();
       const userContextField = 'body/forwardedProps/userContext';
-      return this.resumeRun.execute({ ...request, thread, answers, userContextField });
+      const callerPrompt = conversation.instructions;
+      return this.resumeRun.execute({ ...request, callerPrompt, thread, answers, userContextField });
     }
-    const { text, clientId, attachments } = conversation;
-    const run = { ...request, text, clientId, attachments };
-    return thread ? this.startRun.execute({ ...run, thread }) : this.open(command, run);
-  }
-
-  private async open(command: RunAgUiCommand, run: Omit<RunMessage, 'agent'>): Promise<ActiveRun> {
-    const { organizationId, agent, conversation, threadId: externalId } = command;
-    const means = { now: this.clock.now(), newId, externalId };
-    const newThread = createNewThread({ organizationId, agentId: agent.id }, conversation, means);
+    const answer = (found: ThreadReference | null): Promise<ActiveRun> =>
+      this.startRun.answer({ ...request, conversation, thread: found, externalId });
     try {
-      return await this.startRun.open({ ...run, agent, newThread });
+      return await answer(thread);
     } catch (error) {
-      if (!(error instanceof DomainError) || error.kind !== 'not_found') throw error;
+      if (thread || !(error instanceof DomainError) || error.kind !== 'not_found') throw error;
       // Another request of the client may have created the thread; otherwise the agent has been deleted.
-      const thread = await this.find(command);
-      if (!thread) throw error;
-      return this.startRun.execute({ ...run, thread });
+      const created = await this.find(command);
+      if (!created) throw error;
+      return answer(created);
     }
   }
 

@@ -15,7 +15,7 @@ import { RunSupervisor } from './run-supervisor.js';
 export class RunHeartbeat implements OnApplicationBootstrap, OnModuleDestroy {
   private stop: (() => void) | undefined;
   private beating: Promise<void> | undefined;
-  private readonly contact = new DatabaseContact();
+  readonly contact = new DatabaseContact();
 
   constructor(
     private readonly runs: RunRepository,
@@ -26,7 +26,7 @@ export class RunHeartbeat implements OnApplicationBootstrap, OnModuleDestroy {
   ) {}
 
   async onApplicationBootstrap(): Promise<void> {
-    this.contact.heard(this.time(), await this.runs.startHeartbeat(this.owner.id));
+    this.contact.heard(this.clock.now().getTime(), await this.runs.startHeartbeat());
     this.stop = this.clock.every(HEARTBEAT_MS, () => {
       this.beat().catch((error: unknown) => {
         this.logger.warn({ err: error }, 'The heartbeat did not reach the database');
@@ -38,7 +38,7 @@ export class RunHeartbeat implements OnApplicationBootstrap, OnModuleDestroy {
   async onModuleDestroy(): Promise<void> {
     this.stop?.();
     try {
-      await this.runs.retireOwner(this.owner.id);
+      await this.runs.retireOwner();
     } catch (error) {
       this.logger.warn({ err: error }, 'The heartbeat of this process could not be removed');
     }
@@ -52,21 +52,11 @@ export class RunHeartbeat implements OnApplicationBootstrap, OnModuleDestroy {
     return this.beating;
   }
 
-  /** The id of this process's contact with the database; null when it has none. */
-  get contactId(): string | null {
-    return this.contact.id;
-  }
-
-  /** Whether the contact has lasted for so long without a break. */
-  inContactFor(seconds: number): boolean {
-    return this.contact.lasted(this.time(), seconds);
-  }
-
   private async store(): Promise<void> {
     const running = this.supervisor.runs;
     const unsettled = [...this.owner.unsettled];
     const { contact, runs } = await this.send([...running.map(({ runId }) => runId), ...unsettled]);
-    this.contact.heard(this.time(), contact);
+    this.contact.heard(this.clock.now().getTime(), contact);
     for (const run of running) {
       const state = runs.get(run.runId);
       // The run was deleted with its thread or agent by another process.
@@ -80,14 +70,10 @@ export class RunHeartbeat implements OnApplicationBootstrap, OnModuleDestroy {
 
   private async send(runIds: readonly string[]): Promise<Heartbeat> {
     try {
-      return await this.runs.beat(this.owner.id, runIds);
+      return await this.runs.beat(runIds);
     } catch (error) {
       this.contact.lost();
       throw error;
     }
-  }
-
-  private time(): number {
-    return this.clock.now().getTime();
   }
 }

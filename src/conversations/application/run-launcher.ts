@@ -6,11 +6,11 @@ import { ShutdownState } from '../../platform/lifecycle/index.js';
 import type { ResumeInput } from '../domain/approval.js';
 import type { IdempotentRequest } from '../domain/idempotency.js';
 import type { SentMessage } from '../domain/new-thread.js';
+import { RunNotStarted } from '../domain/run.js';
 import type { RunSession } from '../domain/session-turns.js';
 import type { AttachedFiles } from '../engine/attached-files.js';
-import { RunOwner } from '../engine/run-owner.js';
 import type { NewRun } from '../persistence/new-run.js';
-import type { StartResult } from '../persistence/run.repository.js';
+import type { StartedRun } from '../persistence/run.repository.js';
 import type { CallerSpan, RunContext, UserContext, Widget } from '../ports/index.js';
 import { type ActiveRun, RunSupervisor } from './run-supervisor.js';
 import { UserKeys } from './user-keys.js';
@@ -54,54 +54,53 @@ export interface RunInput {
   readonly sentHistory?: readonly SentMessage[];
 }
 
-export type Refusal = Extract<StartResult, { started: false }>['because'] | 'stopping';
-
-export type LaunchResult =
-  { readonly started: true; readonly run: ActiveRun } | { readonly started: false; readonly because: Refusal };
-
 /** Stores a run with its input, then starts it. */
 @Injectable()
 export class RunLauncher {
   constructor(
-    private readonly owner: RunOwner,
     private readonly supervisor: RunSupervisor,
     private readonly shutdown: ShutdownState,
     private readonly users: UserKeys,
     private readonly clock: Clock,
   ) {}
 
-  /** @param store stores the run and its input, or returns the reason why not */
-  async launch(
+  /**
+   * @param store stores the run and its input
+   * @throws RunNotStarted, and what `store` throws
+   */
+  async launch(request: RunRequest, input: RunInput, store: (run: NewRun) => Promise<StartedRun>): Promise<ActiveRun> {
+    try {
+      return await this.storeAndRun(request, input, store);
+    } catch (error) {
+      input.attached.release();
+      throw error;
+    }
+  }
+
+  private async storeAndRun(
     request: RunRequest,
     { threadId, userMessage, attached, resumeInput, sentHistory = [] }: RunInput,
-    store: (run: NewRun) => Promise<StartResult>,
-  ): Promise<LaunchResult> {
+    store: (run: NewRun) => Promise<StartedRun>,
+  ): Promise<ActiveRun> {
     const { organizationId, agent, session = null, callerSpan = null, widget = null } = request;
     const { callerPrompt, showReasoning, nonInteractive = false } = request;
     const user = resumeInput?.user ?? { userContext: request.userContext, session };
     const { userContext } = user;
-    const release = (error: unknown): never => {
-      attached.release();
-      throw error;
-    };
-    const userKey = await this.users.ofRun(organizationId, user).catch(release);
+    const userKey = await this.users.ofRun(organizationId, user);
     // The process may have begun to stop while the attachments were read.
-    if (this.shutdown.isStopping) return refused('stopping', attached);
+    if (this.shutdown.isStopping) throw new RunNotStarted('stopping');
     const { type: provider, model, useOwnApiKey } = agent.provider;
     const stopwatch = this.clock.stopwatch();
     const runId = newId();
     const messageId = newId();
-    const started = await store({
+    const { channel, isFirstRun, revision } = await store({
       ...{ id: runId, messageId, threadId, userMessage, resumeInput, userContext, userKey },
       sessionId: session?.id ?? null,
-      ownerId: this.owner.id,
       createdAt: stopwatch.startedAt,
       model: { provider, model, useOwnApiKey },
       idempotency: request.idempotency,
-    }).catch(release);
-    if (!started.started) return refused(started.because, attached);
-    const { channel, isFirstRun, revision } = started;
-    const run = this.supervisor.launch(
+    });
+    return this.supervisor.launch(
       {
         ...{ organizationId, agent, threadId, runId, messageId, channel, userMessage, attached },
         ...{ decisions: resumeInput?.decisions ?? null, sentHistory: [...sentHistory] },
@@ -110,11 +109,5 @@ export class RunLauncher {
       },
       revision,
     );
-    return { started: true, run };
   }
-}
-
-function refused(because: Refusal, attached: AttachedFiles): LaunchResult {
-  attached.release();
-  return { started: false, because };
 }

@@ -61,7 +61,9 @@ export class RunReconciler implements OnApplicationBootstrap, OnModuleDestroy {
    */
   async reconcile(): Promise<number> {
     await this.heartbeat.beat();
-    return this.heartbeat.inContactFor(OWNER_SILENT_SECONDS) ? this.sweep(OWNER_SILENT_SECONDS) : 0;
+    return this.heartbeat.contact.lasted(this.clock.now().getTime(), OWNER_SILENT_SECONDS)
+      ? this.sweep(OWNER_SILENT_SECONDS)
+      : 0;
   }
 
   /**
@@ -78,7 +80,7 @@ export class RunReconciler implements OnApplicationBootstrap, OnModuleDestroy {
   private async endAll(silentSeconds: number): Promise<number> {
     const sealing: Promise<void>[] = [];
     // Read before the first statement: when the contact breaks later, the silence of other processes proves nothing.
-    const contact = this.heartbeat.contactId;
+    const contact = this.heartbeat.contact.id;
     try {
       for (;;) {
         const ended = await this.endOne(silentSeconds, contact);
@@ -113,10 +115,8 @@ export class RunReconciler implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   private own(contact: string | null): OwnRuns {
-    const { id: ownerId, unsettled } = this.owner;
-    const known = [...this.supervisor.runs.map(({ runId }) => runId), ...unsettled];
-    const before = new Date(this.clock.now().getTime() - UNKNOWN_RUN_MS);
-    return { ownerId, known, before, contact };
+    const known = [...this.supervisor.runs.map(({ runId }) => runId), ...this.owner.unsettled];
+    return { known, before: new Date(this.clock.now().getTime() - UNKNOWN_RUN_MS), contact };
   }
 
   private finishedRun(
@@ -125,23 +125,11 @@ export class RunReconciler implements OnApplicationBootstrap, OnModuleDestroy {
   ): FinishedRun {
     const completedAt = this.clock.now();
     return {
-      run: {
-        ...run,
-        status: 'failed',
-        completedAt,
-        error: STOPPED,
-      },
-      agent,
-      channel,
-      userContext: user.userContext,
-      userKey,
-      userMessage,
-      decisions,
-      message: message === null ? null : interrupted(message),
-      callerSpan: null,
-      steps: [],
+      run: { ...run, status: 'failed', completedAt, error: STOPPED },
+      message: message && interrupted(message),
+      ...{ agent, channel, userContext: user.userContext, userKey, userMessage, decisions },
+      ...{ callerSpan: null, steps: [], timeToFirstTokenMs: null },
       latencyMs: Math.max(0, completedAt.getTime() - run.createdAt.getTime()),
-      timeToFirstTokenMs: null,
     };
   }
 }

@@ -1,5 +1,8 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { AgentDeleted } from '../../agents/index.js';
 import { Clock } from '../../platform/clock/index.js';
+import { EventBus } from '../../platform/events/index.js';
+import { ShutdownState } from '../../platform/lifecycle/index.js';
 import { Metrics } from '../../platform/metrics/index.js';
 import { RunLog, type RunLogWriter } from '../../platform/run-log/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
@@ -24,7 +27,7 @@ export interface ActiveRun extends RunReference {
 
 /** Executes the runs of this process and writes their events to the run log, with or without readers. */
 @Injectable()
-export class RunSupervisor {
+export class RunSupervisor implements OnModuleInit {
   private readonly active = new Map<string, ActiveRun>();
   private readonly whenIdle: (() => void)[] = [];
 
@@ -33,12 +36,29 @@ export class RunSupervisor {
     private readonly log: RunLog,
     private readonly clock: Clock,
     private readonly logger: Logger,
+    private readonly shutdown: ShutdownState,
+    private readonly bus: EventBus,
     metrics: Metrics,
   ) {
     metrics.gauge(
       { name: 'agent_service_active_runs', help: 'Runs that are under way in this process.', labels: {} },
       () => this.active.size,
     );
+  }
+
+  onModuleInit(): void {
+    this.shutdown.register({
+      name: 'runs',
+      idle: () => this.idle(),
+      abort: async () => {
+        this.abortAll('server_shutdown');
+        await this.idle();
+      },
+    });
+    // The heartbeat of any other process ends the agent's runs there.
+    this.bus.subscribe(AgentDeleted, ({ agentId }) => {
+      this.abortAll('agent_deleted', (run) => run.agentId === agentId);
+    });
   }
 
   get runs(): ActiveRun[] {
@@ -82,8 +102,7 @@ export class RunSupervisor {
     return run;
   }
 
-  /** Resolves once no run is under way. */
-  idle(): Promise<void> {
+  private idle(): Promise<void> {
     if (this.active.size === 0) return Promise.resolve();
     return new Promise((resolve) => this.whenIdle.push(resolve));
   }

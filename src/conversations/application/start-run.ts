@@ -1,22 +1,24 @@
 import { Injectable } from '@nestjs/common';
 import type { AttachmentReference } from '../../files/index.js';
+import { Clock } from '../../platform/clock/index.js';
 import { newId } from '../../platform/ids/index.js';
 import type { MessageAttachment } from '../domain/attachment.js';
-import { agentDeleted, refusedRun, threadBusy, threadNotFound } from '../domain/conversations.errors.js';
-import type { NewThread, NewThreadMessage } from '../domain/new-thread.js';
+import { agentDeleted, threadBusy, threadNotFound, toRefusal } from '../domain/conversations.errors.js';
+import { type Conversation, createNewThread, type NewThreadMessage } from '../domain/new-thread.js';
+import { RunNotStarted } from '../domain/run.js';
+import type { NewRun } from '../persistence/new-run.js';
 import { NewThreadRepository } from '../persistence/new-thread.repository.js';
 import { RunReader } from '../persistence/run-reader.repository.js';
-import type { NewRun } from '../persistence/new-run.js';
-import { RunRepository, type StartResult } from '../persistence/run.repository.js';
+import { RunRepository, type StartedRun } from '../persistence/run.repository.js';
 import { AcceptAttachments } from './accept-attachments.js';
 import { AdmitRun } from './admit-run.js';
 import { IdempotentRuns } from './idempotent-runs.js';
-import { type LaunchResult, RunLauncher, type RunRequest } from './run-launcher.js';
+import { RunLauncher, type RunRequest } from './run-launcher.js';
 import type { ActiveRun } from './run-supervisor.js';
-import type { ThreadReference } from './thread-lookup.js';
+import { ThreadLookup, type ThreadReference } from './thread-lookup.js';
 
 /** A request for a run that answers a message. */
-export interface RunMessage extends RunRequest {
+interface RunMessage extends RunRequest {
   readonly text: string;
   /** The client's own id of the message. */
   readonly clientId?: string | undefined;
@@ -25,9 +27,15 @@ export interface RunMessage extends RunRequest {
 
 export type StartRunCommand = Omit<RunMessage, 'agent'> & { readonly thread: ThreadReference };
 
-export type OpenThreadCommand = RunMessage & { readonly newThread: NewThread };
+export interface AnswerCommand extends RunRequest {
+  readonly conversation: Conversation;
+  /** A thread of the agent to continue with its stored history; null to create one with the conversation's history. */
+  readonly thread: ThreadReference | null;
+  /** The client's own id of a new thread. */
+  readonly externalId?: string;
+}
 
-type Store = (run: NewRun, history: readonly NewThreadMessage<MessageAttachment>[]) => Promise<StartResult>;
+type Store = (run: NewRun, history: readonly NewThreadMessage<MessageAttachment>[]) => Promise<StartedRun>;
 
 /** Stores a message with its run and starts the run. */
 @Injectable()
@@ -40,6 +48,8 @@ export class StartRun {
     private readonly runs: RunRepository,
     private readonly reader: RunReader,
     private readonly newThreads: NewThreadRepository,
+    private readonly lookup: ThreadLookup,
+    private readonly clock: Clock,
   ) {}
 
   /**
@@ -55,45 +65,49 @@ export class StartRun {
       await this.admitRun.execute(organizationId, thread.agent);
       // The statement that stores the message decides this; the check only saves the fetching of attachments.
       if (hasAttachments && (await this.reader.isBusy(organizationId, thread.id))) throw threadBusy();
-      const command = { ...message, agent: thread.agent };
-      const result = await this.launch(command, thread.id, (run) => this.runs.start(organizationId, run));
-      return started(result, threadNotFound);
+      const store: Store = (run) => this.runs.start(organizationId, run);
+      return this.launch({ ...message, agent: thread.agent }, thread.id, [], store, threadNotFound);
     };
     return this.idempotentRuns.execute({ ...message, threadId: thread.id }, start, hasAttachments);
   }
 
-  /** As `execute`, with a new thread that is stored together with the run. */
-  open({ newThread, ...message }: OpenThreadCommand): Promise<ActiveRun> {
-    const { organizationId } = message;
-    const hasAttachments = [...newThread.history, message].some((each) => (each.attachments ?? []).length > 0);
+  /** Answers the last message of a conversation. A new thread is stored together with the run. @throws as `execute` */
+  async answer({ conversation, thread, externalId, agent, ...request }: AnswerCommand): Promise<ActiveRun> {
+    const { text, clientId, attachments, instructions: callerPrompt } = conversation;
+    const message = { ...request, text, clientId, attachments, callerPrompt };
+    if (thread) return this.execute({ ...message, thread });
+    const { organizationId } = request;
+    const owner = { organizationId, agentId: agent.id };
+    const newThread = createNewThread(owner, conversation.history, this.clock.now(), externalId);
+    const hasAttachments = [...conversation.history, conversation].some((each) => (each.attachments ?? []).length > 0);
     const start = async (): Promise<ActiveRun> => {
-      await this.admitRun.execute(organizationId, message.agent);
+      await this.admitRun.execute(organizationId, agent);
       const store: Store = (run, history) => this.newThreads.start(organizationId, { ...newThread, history }, run);
-      const result = await this.launch(message, newThread.thread.id, store, newThread.history);
-      return started(result, agentDeleted);
+      return this.launch({ ...message, agent }, newThread.thread.id, newThread.history, store, agentDeleted);
     };
-    return this.idempotentRuns.execute({ ...message, threadId: null }, start, hasAttachments);
+    const active = await this.idempotentRuns.execute({ ...message, threadId: null }, start, hasAttachments);
+    if (active.threadId === newThread.thread.id) this.lookup.remember(newThread.thread);
+    return active;
   }
 
   private async launch(
     message: RunMessage,
     threadId: string,
+    history: readonly NewThreadMessage<AttachmentReference>[],
     store: Store,
-    history: NewThread['history'] = [],
-  ): Promise<LaunchResult> {
+    absent: typeof threadNotFound,
+  ): Promise<ActiveRun> {
     const { organizationId, agent, text, clientId, attachments = [], disconnected } = message;
     const accepted = await this.attachments.execute({
       ...{ organizationId, provider: agent.provider, attachments, history, disconnected },
     });
     const userMessage = { id: newId(), clientId, text, attachments: accepted.message };
     const input = { threadId, userMessage, attached: accepted.files, sentHistory: accepted.history };
-    const result = await this.launcher.launch(message, input, (run) => store(run, accepted.history));
-    if (!result.started) await this.attachments.discard(organizationId, accepted.copies);
-    return result;
+    try {
+      return await this.launcher.launch(message, input, (run) => store(run, accepted.history));
+    } catch (error) {
+      if (error instanceof RunNotStarted) await this.attachments.discard(organizationId, accepted.copies);
+      throw toRefusal(error, absent);
+    }
   }
-}
-
-function started(result: LaunchResult, absent: () => Error): ActiveRun {
-  if (result.started) return result.run;
-  throw result.because === 'thread_absent' ? absent() : refusedRun(result.because);
 }

@@ -1,14 +1,28 @@
 import { Injectable } from '@nestjs/common';
 import { AgentDirectory, AgentRouting, type RunnableAgent } from '../../agents/index.js';
-import { ModelFailure, ModelGateway, type ModelRequest, type ModelUsage, providerOf } from '../../models/index.js';
+import {
+  addKnownUsage,
+  addUsage,
+  creditsFor,
+  findModel,
+  ModelFailure,
+  ModelGateway,
+  type ModelRequest,
+  type ModelUsage,
+  NO_USAGE,
+  providerOf,
+} from '../../models/index.js';
 import { Clock } from '../../platform/clock/index.js';
+import { Database } from '../../platform/database/index.js';
+import { newId } from '../../platform/ids/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
 import { agentDeleted, runFailed } from '../domain/conversations.errors.js';
 import type { InputMessage } from '../domain/new-thread.js';
 import { HookDispatcher } from '../engine/hook-dispatcher.js';
 import { publicFailure } from '../engine/resolve-failure.js';
+import { RunObservers } from '../engine/run-observers.js';
+import { insertSuggestionUsage } from '../persistence/suggestion-usage.sql.js';
 import { AdmitRun } from './admit-run.js';
-import { RecordSuggestions } from './record-suggestions.js';
 import { readSuggestions, suggestionPrompt, SUGGESTIONS_FORMAT } from './suggest-next.prompt.js';
 
 /** For hooks and model together: later suggestions are of no use to the user. */
@@ -34,7 +48,8 @@ export class SuggestNext {
     private readonly models: ModelGateway,
     private readonly admitRun: AdmitRun,
     private readonly hooks: HookDispatcher,
-    private readonly recordSuggestions: RecordSuggestions,
+    private readonly observers: RunObservers,
+    private readonly database: Database,
     private readonly clock: Clock,
     private readonly logger: Logger,
   ) {}
@@ -99,7 +114,7 @@ export class SuggestNext {
       }
       return null;
     } finally {
-      if (calls.length > 0) await this.recordSuggestions.execute(agent, calls);
+      if (calls.length > 0) await this.recordUsage(agent, calls);
     }
   }
 
@@ -136,6 +151,25 @@ export class SuggestNext {
       tools: [],
       responseFormat: SUGGESTIONS_FORMAT,
     };
+  }
+
+  /** For credits and analytics. Logs a failure instead of throwing it, so that the caller gets the suggestions. */
+  private async recordUsage(
+    { organizationId, id: agentId, provider }: RunnableAgent,
+    calls: readonly ModelUsage[],
+  ): Promise<void> {
+    try {
+      const { inputTokens, outputTokens } = calls.reduce(addUsage, NO_USAGE);
+      const model = findModel(provider.type, provider.model);
+      const credits = provider.useOwnApiKey || !model ? 0 : creditsFor(model, calls.reduce(addKnownUsage, NO_USAGE));
+      const records = this.observers.recordsOfSuggestions({
+        ...{ id: newId(), organizationId, agentId, provider: provider.type, model: provider.model },
+        ...{ at: this.clock.now(), inputTokens, outputTokens, credits },
+      });
+      await insertSuggestionUsage(this.database, records);
+    } catch (error) {
+      this.logger.error({ err: error, agentId }, 'The usage of suggestions could not be stored');
+    }
   }
 
   private failure(agent: RunnableAgent, error: unknown, limit: AbortSignal): unknown {

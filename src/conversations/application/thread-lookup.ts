@@ -1,5 +1,5 @@
-import { Injectable } from '@nestjs/common';
-import { ResourceLookup, type ResourceOfAgent } from '../../access/index.js';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { ResourceLookup, ResourceLookups, type ResourceOfAgent } from '../../access/index.js';
 import { AgentDirectory, type RunnableAgent } from '../../agents/index.js';
 import { TtlCache } from '../../platform/cache/index.js';
 import { Clock } from '../../platform/clock/index.js';
@@ -22,17 +22,22 @@ export interface ThreadReference extends ResourceOfAgent {
 
 /** Finds a thread and its agent, through a cache of seconds. */
 @Injectable()
-export class ThreadLookup extends ResourceLookup<ThreadReference> {
+export class ThreadLookup extends ResourceLookup<ThreadReference> implements OnModuleInit {
   override readonly kind = 'thread';
   private readonly cache: TtlCache<Pick<Thread, 'id' | 'agentId'>>;
 
   constructor(
     private readonly threads: ThreadRepository,
     private readonly agents: AgentDirectory,
+    private readonly lookups: ResourceLookups,
     clock: Clock,
   ) {
     super();
     this.cache = new TtlCache({ clock, ttlMs: CACHE_MS, maxEntries: CACHED_THREADS });
+  }
+
+  onModuleInit(): void {
+    this.lookups.register(this);
   }
 
   async find(organizationId: string, id: string): Promise<ThreadReference | null> {

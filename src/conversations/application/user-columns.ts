@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { UserColumn } from '../domain/user-column.js';
+import type { UserColumn } from '../domain/user-key.js';
 
 /** All columns of the database that hold keys of users. Each context registers its own. */
 @Injectable()

@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import { ThreadRemovalRepository } from '../persistence/thread-removal.repository.js';
 import { CreateThread } from './create-thread.js';
 import { ThreadLookup } from './thread-lookup.js';
 
@@ -9,7 +8,6 @@ export class WidgetConversations {
   constructor(
     private readonly createThread: CreateThread,
     private readonly lookup: ThreadLookup,
-    private readonly removal: ThreadRemovalRepository,
   ) {}
 
   /**
@@ -17,7 +15,7 @@ export class WidgetConversations {
    * @throws DomainError `not_found` when the agent has been deleted
    */
   async open(organizationId: string, agentId: string): Promise<string> {
-    return (await this.createThread.forWidget(organizationId, agentId)).id;
+    return (await this.createThread.execute(organizationId, agentId, { channel: 'widget' })).id;
   }
 
   /**
@@ -27,15 +25,5 @@ export class WidgetConversations {
   async agentOf(organizationId: string, threadId: string): Promise<string | null> {
     this.lookup.forget(organizationId, threadId);
     return (await this.lookup.find(organizationId, threadId))?.agentId ?? null;
-  }
-
-  /**
-   * Removes threads without a message that were created before `before`.
-   * @returns how many; fewer than `limit` when no more are left
-   */
-  async removeEmpty(before: Date, limit: number): Promise<number> {
-    const removed = await this.removal.removeEmptyWidgetThreads(before, limit);
-    for (const { organizationId, id } of removed) this.lookup.forget(organizationId, id);
-    return removed.length;
   }
 }

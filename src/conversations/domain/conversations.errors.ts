@@ -1,6 +1,6 @@
 import { DomainError, ValidationFailed } from '../../platform/errors/index.js';
 import { APPROVAL_HOURS, type InvalidAnswers } from './approval.js';
-import type { FailureFacts, RunError } from './run.js';
+import { type FailureFacts, type RunError, RunNotStarted } from './run.js';
 import { MAX_SESSION_TURNS } from './session-turns.js';
 
 export function threadNotFound(): DomainError {
@@ -44,37 +44,34 @@ export function threadBusy(): DomainError {
   );
 }
 
-/** The first request has claimed the key, and its run cannot be joined. */
-function requestRepeated(): DomainError {
-  return new DomainError('conflict', 'A request with this Idempotency-Key is under way already. Send it again.');
-}
-
-/** Without `Retry-After`: the cap holds for the whole life of the session. */
-function sessionTurnsUsed(): DomainError {
-  return new DomainError(
-    'rate_limited',
-    `The session has used all its ${MAX_SESSION_TURNS} turns. Start a new session.`,
-    { code: 'session_turn_cap_exhausted' },
-  );
-}
-
-/** Maps the reason for which a run was not started. */
-export function refusedRun(
-  because: 'thread_busy' | 'repeated' | 'answered' | 'session_capped' | 'stopping',
-): DomainError {
-  switch (because) {
+/**
+ * The public error for a run that was not started; any other error as it is.
+ * @param absent for a thread that does not exist, or cannot be created
+ */
+export function toRefusal(error: unknown, absent: () => DomainError): unknown {
+  if (!(error instanceof RunNotStarted)) return error;
+  switch (error.because) {
+    case 'thread_absent':
+      return absent();
     case 'thread_busy':
       return threadBusy();
     case 'repeated':
-      return requestRepeated();
+      // The first request has claimed the key, and its run cannot be joined.
+      return new DomainError('conflict', 'A request with this Idempotency-Key is under way already. Send it again.');
     case 'answered':
-      return interruptsAnswered();
+      // Another request has answered since these answers were validated.
+      return new ValidationFailed('body/resume answers interrupts that are no longer open');
     case 'session_capped':
-      return sessionTurnsUsed();
+      // Without `Retry-After`: the cap holds for the whole life of the session.
+      return new DomainError(
+        'rate_limited',
+        `The session has used all its ${MAX_SESSION_TURNS} turns. Start a new session.`,
+        { code: 'session_turn_cap_exhausted' },
+      );
     case 'stopping':
       return serviceStopping();
     default:
-      return because satisfies never;
+      return error.because satisfies never;
   }
 }
 
@@ -88,11 +85,6 @@ export function userContextMismatch(field: string): DomainError {
   return new ValidationFailed(
     `${field} differs from the userContext of the run that asked. Leave it out, or send the same`,
   );
-}
-
-/** Another request has answered since these answers were validated. */
-function interruptsAnswered(): DomainError {
-  return new ValidationFailed('body/resume answers interrupts that are no longer open');
 }
 
 export function invalidAnswers(invalid: InvalidAnswers): DomainError {

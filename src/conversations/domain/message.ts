@@ -5,12 +5,15 @@ import { EXPIRED_UNANSWERED } from './approval.js';
 import type { MessageAttachment } from './attachment.js';
 import { unknownOutcome } from './run-abort.js';
 
-export type MessageRole = 'user' | 'assistant';
+export const MESSAGE_ROLES = ['user', 'assistant'] as const;
+export type MessageRole = (typeof MESSAGE_ROLES)[number];
+
 /**
  * `incomplete`: has the text that had arrived when the run ended early. `failed`: the run failed before the model wrote
  * text.
  */
-export type MessageStatus = 'completed' | 'incomplete' | 'failed';
+export const MESSAGE_STATUSES = ['completed', 'incomplete', 'failed'] as const;
+export type MessageStatus = (typeof MESSAGE_STATUSES)[number];
 
 /**
  * `awaiting_approval`: the run ended with a request for approval. `approved`: the resumed run made the call, and its
@@ -18,6 +21,7 @@ export type MessageStatus = 'completed' | 'incomplete' | 'failed';
  * under way when the process died; the call may have had its effect.
  */
 const toolCallStatus = z.enum(['running', 'awaiting_approval', 'approved', 'completed', 'failed', 'denied', 'unknown']);
+export const TOOL_CALL_STATUSES = toolCallStatus.options;
 export type ToolCallStatus = Stored<typeof toolCallStatus>;
 
 export const toolCallRecord = z.object({

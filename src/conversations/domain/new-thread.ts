@@ -1,4 +1,5 @@
 import type { AttachmentReference } from '../../files/index.js';
+import { newId } from '../../platform/ids/index.js';
 import type { MessageRole } from './message.js';
 import { type Thread, titleOf } from './thread.js';
 
@@ -47,10 +48,10 @@ export interface NewThread<Attachment = AttachmentReference> {
 
 export function createNewThread(
   { organizationId, agentId }: { readonly organizationId: string; readonly agentId: string },
-  { history }: Pick<Conversation, 'history'>,
-  means: { readonly now: Date; readonly newId: () => string; readonly externalId?: string },
+  history: Conversation['history'],
+  now: Date,
+  externalId: string | null = null,
 ): NewThread {
-  const { now, newId, externalId } = means;
   const firstQuestion = history.find(({ role }) => role === 'user');
   return {
     thread: {
@@ -65,6 +66,6 @@ export function createNewThread(
       lastMessageAt: history.length === 0 ? null : now,
     },
     history: history.map((said) => ({ ...said, id: newId() })),
-    externalId: externalId ?? null,
+    externalId,
   };
 }

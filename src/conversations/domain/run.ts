@@ -3,7 +3,8 @@ import type { ModelFailureCode, StopReason } from '../../models/index.js';
 import { named, type Stored } from '../../platform/stored-json/index.js';
 import type { ApprovalRequest } from './approval.js';
 
-export type RunStatus = 'running' | 'completed' | 'requires_action' | 'failed' | 'cancelled' | 'timed_out';
+export const RUN_STATUSES = ['running', 'completed', 'requires_action', 'failed', 'cancelled', 'timed_out'] as const;
+export type RunStatus = (typeof RUN_STATUSES)[number];
 
 /** The codes of `run.error` and of the stream's `RUN_ERROR`. */
 export type RunErrorCode = ModelFailureCode | 'run_timeout' | 'server_shutdown' | 'internal';
@@ -56,6 +57,16 @@ export interface Run {
   readonly approvals: readonly ApprovalRequest[];
   /** Why the model's last answer stopped; absent when no model answered. */
   readonly stopReason?: StopReason | undefined;
+}
+
+/** `answered`: the requests that the run answers are no longer open. */
+export type StartRefusal = 'thread_absent' | 'thread_busy' | 'repeated' | 'answered' | 'session_capped' | 'stopping';
+
+/** Nothing was stored. */
+export class RunNotStarted extends Error {
+  constructor(readonly because: StartRefusal) {
+    super(`The run was not started: ${because}`);
+  }
 }
 
 /** How a run ends. The engine decides this once. */

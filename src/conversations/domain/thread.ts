@@ -1,5 +1,6 @@
 /** Whether the thread was opened over REST or for the browser widget. */
-export type Channel = 'api' | 'widget';
+export const CHANNELS = ['api', 'widget'] as const;
+export type Channel = (typeof CHANNELS)[number];
 
 export interface Thread {
   readonly id: string;

@@ -44,6 +44,16 @@ export interface RunUser {
   readonly session: Pick<RunSession, 'userKey'> | null;
 }
 
+/** A column of a table that holds the keys of users (`UserKeys`), beside an `organization_id`. */
+export interface UserColumn {
+  readonly table: string;
+  readonly column: string;
+  /** The other columns of the unique key that contains the column. */
+  readonly uniqueWith?: readonly string[];
+  /** Statements look rows up by the column, so a process re-keys it before it serves requests. */
+  readonly isLookedUp?: boolean;
+}
+
 export function isKeyedUser(userKey: string): boolean {
   return userKey >= FIRST_KEYED && userKey <= LAST_KEYED;
 }
@@ -57,14 +67,6 @@ export function isBareUser(column: string): string {
 }
 
 function toUuid(bytes: Buffer): string {
-  const hex = bytes.toString('hex');
-  return [
-    [0, 8],
-    [8, 12],
-    [12, 16],
-    [16, 20],
-    [20, 2 * KEY_BYTES],
-  ]
-    .map(([from, to]) => hex.slice(from, to))
-    .join('-');
+  const hex = bytes.toString('hex', 0, KEY_BYTES);
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }

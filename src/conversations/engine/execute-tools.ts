@@ -18,7 +18,6 @@ import { RunRepository } from '../persistence/run.repository.js';
 import type { OfferedTool, ToolResult, ToolStepType, RunStep } from '../ports/index.js';
 import type { RunEvent } from './agui-events.js';
 import { HookDispatcher } from './hook-dispatcher.js';
-import { RunOwner } from './run-owner.js';
 import { MAX_REFUSED_ROUNDS, MAX_TOOL_ROUNDS } from './limits.js';
 import { malformedCallOutput } from './malformed-calls.js';
 import type { NextStep, RunState } from './run-state.js';
@@ -50,7 +49,6 @@ export class ExecuteTools {
   constructor(
     private readonly hooks: HookDispatcher,
     private readonly runs: RunRepository,
-    private readonly owner: RunOwner,
     private readonly clock: Clock,
     private readonly logger: Logger,
     private readonly metrics: ToolCallMetrics,
@@ -89,7 +87,8 @@ export class ExecuteTools {
   ): AsyncGenerator<RunEvent, ApprovalRequest[]> {
     const first = state.toolCalls.length;
     state.toolCalls.push(...calls.map(({ id, name, input }) => ({ id, name, input, status: 'running' as const })));
-    if (calls.length > 0) await this.checkpoint(state);
+    const message = calls.length > 0 ? state.message('incomplete') : null;
+    if (message) await this.runs.checkpoint(state.context, message);
     const outcomes = calls.map((): Outcome | undefined => undefined);
     const pending = calls.map(async (call, index) => (outcomes[index] = await make(call)));
     // They are awaited one after the other below; until then a failure would be an unhandled rejection.
@@ -108,14 +107,6 @@ export class ExecuteTools {
     return outcomes.flatMap((outcome, index) =>
       outcome?.kind === 'waits' ? [this.ask(state, first + index, outcome)] : [],
     );
-  }
-
-  private async checkpoint(state: RunState): Promise<void> {
-    const message = state.message('incomplete');
-    if (!message) return;
-    const { runId, organizationId } = state.context;
-    const stored = await this.runs.checkpoint({ organizationId, runId, ownerId: this.owner.id }, message);
-    if (!stored) throw new RunAborted('lost_ownership');
   }
 
   /** Makes the call, refuses it, or asks for approval. */

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { LRUCache } from 'lru-cache';
 import type { HistoryMessage } from '../domain/message.js';
 import { HISTORY_CACHE_BYTES } from './limits.js';
 
@@ -23,34 +24,22 @@ interface Entry {
  */
 @Injectable()
 export class HistoryCache {
-  /** The least recently used first. */
-  private readonly threads = new Map<string, Entry>();
-  private bytes = 0;
+  private readonly threads = new LRUCache<string, Entry>({
+    maxSize: HISTORY_CACHE_BYTES,
+    // One large thread must not evict all the others.
+    maxEntrySize: HISTORY_CACHE_BYTES / 4,
+    sizeCalculation: ({ history }) => Math.max(1, history.bytes),
+  });
 
   /** @returns undefined when the thread is not cached, or has changed */
   find(threadId: string, revision: number): CachedHistory | undefined {
     const entry = this.threads.get(threadId);
-    if (entry?.revision === revision) return entry.history;
-    this.delete(threadId);
-    return undefined;
+    return entry?.revision === revision ? entry.history : undefined;
   }
 
   /** @param revision the thread's revision with these as its newest messages */
   set(threadId: string, revision: number, history: CachedHistory): void {
-    this.delete(threadId);
-    // One large thread must not evict all the others.
-    if (history.bytes > HISTORY_CACHE_BYTES / 4) return;
     this.threads.set(threadId, { history, revision });
-    this.bytes += history.bytes;
-    for (const [oldest] of this.threads) {
-      if (this.bytes <= HISTORY_CACHE_BYTES) break;
-      this.delete(oldest);
-    }
-  }
-
-  private delete(threadId: string): void {
-    this.bytes -= this.threads.get(threadId)?.history.bytes ?? 0;
-    this.threads.delete(threadId);
   }
 }
 

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { creditsFor, findModel } from '../../models/index.js';
 import { Clock } from '../../platform/clock/index.js';
-import { Database, DatabaseUnavailable } from '../../platform/database/index.js';
+import { DatabaseUnavailable } from '../../platform/database/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
 import { ENDED_BEFORE_APPROVAL } from '../domain/approval.js';
 import type { Message, MessageStatus, HistoryMessage } from '../domain/message.js';
@@ -9,7 +9,8 @@ import { outcomeError, type FailureFacts, type Run, type RunError, type RunOutco
 import { titleOf } from '../domain/thread.js';
 import { RunAborted } from '../domain/run-abort.js';
 import { RunReader, type StoredRun } from '../persistence/run-reader.repository.js';
-import { type EndNotes, RunRepository } from '../persistence/run.repository.js';
+import type { EndNotes } from '../persistence/end-run.sql.js';
+import { RunRepository } from '../persistence/run.repository.js';
 import type { FinishedRun } from '../ports/index.js';
 import { estimateBytes, HistoryCache, type CachedHistory } from './history-cache.js';
 import { RunObservers } from './run-observers.js';
@@ -35,7 +36,6 @@ export function toEndedRun({ run, message, facts }: StoredRun): EndedRun {
 @Injectable()
 export class PersistRun {
   constructor(
-    private readonly database: Database,
     private readonly runs: RunRepository,
     private readonly reader: RunReader,
     private readonly cache: HistoryCache,
@@ -83,7 +83,7 @@ export class PersistRun {
     const { run, message, userMessage } = finished;
     const answered = run.status === 'completed' || run.status === 'requires_action';
     const title = answered && userMessage ? titleOf(userMessage.text) : null;
-    return this.runs.finish(this.database, run, this.owner.id, message, { ...notes, title, records });
+    return this.runs.finish(run, message, { ...notes, title, records });
   }
 
   /**
@@ -221,7 +221,7 @@ function userHistoryMessage({
 }
 
 function usageOf(state: RunState): Run['usage'] {
-  const { inputTokens, outputTokens } = state.totalUsage;
+  const { inputTokens, outputTokens } = state.usage;
   const { provider } = state.context.agent;
   const model = findModel(provider.type, provider.model);
   const credits = provider.useOwnApiKey || !model ? 0 : creditsFor(model, state.chargedUsage);

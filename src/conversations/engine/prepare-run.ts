@@ -2,15 +2,13 @@ import { Inject, Injectable } from '@nestjs/common';
 import { AgentDirectory, AgentRouting } from '../../agents/index.js';
 import type { ModelMessage } from '../../models/index.js';
 import { untilAborted } from '../../platform/clock/index.js';
-import { RunAborted } from '../domain/run-abort.js';
 import { RunRepository } from '../persistence/run.repository.js';
 import type { EarlierCall, PromptSource, PromptVerdict, ToolSource } from '../ports/index.js';
 import { HookDispatcher } from './hook-dispatcher.js';
-import { JudgeSentHistory } from './judge-sent-history.js';
+import { judgeSentHistory } from './judge-sent-history.js';
 import { LoadHistory } from './load-history.js';
 import { withContext } from '../domain/message.js';
 import { PROMPT_SOURCES, TOOL_SOURCES } from './run-extensions.js';
-import { RunOwner } from './run-owner.js';
 import { withFiles } from './load-attachments.js';
 import { contextCharacters } from './model-context.js';
 import type { NextStep, RunState } from './run-state.js';
@@ -28,8 +26,6 @@ export class PrepareRun {
     private readonly loadHistory: LoadHistory,
     private readonly runs: RunRepository,
     private readonly hooks: HookDispatcher,
-    private readonly judgeSentHistory: JudgeSentHistory,
-    private readonly owner: RunOwner,
     @Inject(PROMPT_SOURCES) private readonly promptSources: readonly PromptSource[],
     @Inject(TOOL_SOURCES) private readonly toolSources: readonly ToolSource[],
   ) {}
@@ -38,7 +34,7 @@ export class PrepareRun {
     const { context } = state;
     const { agent, organizationId, signal } = context;
     if (context.sentHistory.length > 0) {
-      const judged = await untilAborted(this.judgeSentHistory.run(state), signal);
+      const judged = await untilAborted(judgeSentHistory(state, this.hooks, this.runs), signal);
       if (judged.decision === 'block') return block(state, judged.reason);
     }
     const [loaded, keptResults, prompts, tools, verdict, apiKey, route] = await untilAborted(
@@ -70,20 +66,14 @@ export class PrepareRun {
       context.earlierCalls.push(...earlierCallsIn(loaded.currentMessages));
       return { kind: 'resume_tools', decisions: context.decisions ?? [] };
     }
-    await this.keepContext(state, context.userMessage.id, verdict.additionalContext);
+    if (verdict.additionalContext.length > 0) {
+      // Stored before the model reads it, so that later runs give the model the same message even when this run fails.
+      await this.runs.keepContext(context, context.userMessage.id, verdict.additionalContext);
+      state.promptContext = verdict.additionalContext;
+    }
     const text = withContext(context.userMessage.text, verdict.additionalContext);
     state.conversation.current = [withFiles(text, context.attached.take())];
     return { kind: 'call_model' };
-  }
-
-  /** Stored before the model reads it, so that later runs give the model the same message even when this run fails. */
-  private async keepContext(state: RunState, messageId: string, promptContext: readonly string[]): Promise<void> {
-    if (promptContext.length === 0) return;
-    const { organizationId, runId } = state.context;
-    const run = { organizationId, runId, ownerId: this.owner.id };
-    const stored = await this.runs.keepContext(run, messageId, promptContext);
-    if (!stored) throw new RunAborted('lost_ownership');
-    state.promptContext = promptContext;
   }
 }
 

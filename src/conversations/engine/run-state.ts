@@ -85,10 +85,11 @@ export class RunState {
   /** Why the last model call stopped. */
   stopReason: StopReason | undefined;
   timeToFirstTextMs: number | null = null;
+  usage = NO_USAGE;
+  /** The known usage: a failed call without usage does not make the earlier calls free. */
+  chargedUsage = NO_USAGE;
   /** The message's `createdAt`: when its first text arrived, or when it was first stored. Later than the question's. */
   private beganAt: Date | null = null;
-  private usage = NO_USAGE;
-  private charged = NO_USAGE;
   private textOpen = false;
   private breakDue = false;
   private reasoningId: string | null = null;
@@ -108,15 +109,6 @@ export class RunState {
     return this.context.steps;
   }
 
-  get totalUsage(): ModelUsage {
-    return this.usage;
-  }
-
-  /** The known usage: a failed call without usage does not make the earlier calls free. */
-  get chargedUsage(): ModelUsage {
-    return this.charged;
-  }
-
   /**
    * Call after the last request to the model. Frees its input before the end is stored, which may take long.
    * @param isResumable another run may resume this one
@@ -129,7 +121,7 @@ export class RunState {
   /** Adds one model call's tokens; a call without usage makes the run's sum unknown. */
   count(usage: ModelUsage): void {
     this.usage = addUsage(this.usage, usage);
-    this.charged = addKnownUsage(this.charged, usage);
+    this.chargedUsage = addKnownUsage(this.chargedUsage, usage);
   }
 
   *say(delta: string): Generator<RunEvent> {

@@ -4,11 +4,15 @@ import type { ToolCallStatus } from '../domain/message.js';
 import type { ToolStepType } from '../ports/index.js';
 
 const KINDS = ['tool', 'retrieval', 'memory'] as const satisfies readonly ToolStepType[];
-const OUTCOMES = ['ok', 'error', 'denied', 'awaiting_approval', 'unknown'] as const;
+const OUTCOMES = {
+  completed: 'ok',
+  failed: 'error',
+  denied: 'denied',
+  awaiting_approval: 'awaiting_approval',
+  unknown: 'unknown',
+} as const satisfies Readonly<Partial<Record<ToolCallStatus, string>>>;
 /** In seconds: from a search of the memory to the longest allowed call. */
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
-
-type Settled = Exclude<ToolCallStatus, 'running' | 'approved'>;
 
 /** Counts and times the tool calls of models. */
 @Injectable()
@@ -20,7 +24,7 @@ export class ToolCallMetrics {
     this.calls = metrics.counter({
       name: 'agent_service_tool_calls_total',
       help: 'Calls of tools by kind and outcome; a call that waits for approval is counted again after the answer.',
-      labels: { kind: KINDS, outcome: OUTCOMES },
+      labels: { kind: KINDS, outcome: Object.values(OUTCOMES) },
     });
     this.seconds = metrics.histogram({
       name: 'agent_service_tool_call_seconds',
@@ -31,23 +35,8 @@ export class ToolCallMetrics {
   }
 
   /** @param latencyMs absent for a call that was not made, or whose outcome is unknown */
-  count(kind: ToolStepType, status: Settled, latencyMs?: number): void {
-    this.calls.inc({ kind, outcome: outcomeOf(status) });
+  count(kind: ToolStepType, status: keyof typeof OUTCOMES, latencyMs?: number): void {
+    this.calls.inc({ kind, outcome: OUTCOMES[status] });
     if (latencyMs !== undefined) this.seconds.observe({ kind }, latencyMs / 1_000);
-  }
-}
-
-function outcomeOf(status: Settled): (typeof OUTCOMES)[number] {
-  switch (status) {
-    case 'completed':
-      return 'ok';
-    case 'failed':
-      return 'error';
-    case 'denied':
-    case 'awaiting_approval':
-    case 'unknown':
-      return status;
-    default:
-      return status satisfies never;
   }
 }

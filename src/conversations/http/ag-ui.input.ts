@@ -23,6 +23,7 @@ import {
 import { type Content, combineParts, type Part } from './content-parts.js';
 import type { UserContext, Widget } from '../ports/index.js';
 import { MAX_REASON, readAnswers, ResumeListBody, RunCallerBody } from './runs.dto.js';
+import { list, object, text } from './schemas.js';
 
 /** The parts of an AG-UI request that the service uses. */
 export interface AgUiRequest {
@@ -39,96 +40,66 @@ export interface AgUiRequest {
 const CALLER_FIELDS = ['userContext', 'widget'] as const;
 
 /** The request body in the OpenAPI document: AG-UI's own `RunAgentInput`. */
-export const AG_UI_INPUT_SCHEMA = {
-  type: 'object',
-  description: 'The run input of AG-UI 1.0. Fields of the protocol that are not listed here are accepted and not used.',
-  required: ['threadId', 'runId', 'messages'],
-  properties: {
-    threadId: {
-      type: 'string',
-      minLength: 1,
-      maxLength: MAX_ID,
-      description:
-        'The id of a thread of this agent, or an id that the client chooses: its first run opens a thread, which later ' +
+export const AG_UI_INPUT_SCHEMA = object(
+  'The run input of AG-UI 1.0. Fields of the protocol that are not listed here are accepted and not used.',
+  {
+    threadId: text(
+      'The id of a thread of this agent, or an id that the client chooses: its first run opens a thread, which later ' +
         'runs of this agent with the same id continue.',
-    },
-    runId: { type: 'string', minLength: 1, maxLength: MAX_ID, description: 'The events have this id.' },
-    messages: {
-      type: 'array',
-      items: { type: 'object' },
-      maxItems: MAX_MESSAGES,
-      description:
-        'The last one is answered and must be a user’s. Where the thread is new the others become its history; else ' +
+      { minLength: 1, maxLength: MAX_ID },
+    ),
+    runId: text('The events have this id.', { minLength: 1, maxLength: MAX_ID }),
+    messages: list(
+      'The last one is answered and must be a user’s. Where the thread is new the others become its history; else ' +
         'the stored history counts. The `id` of a user’s message, of at most 255 characters, is read back as `clientId`. `system` and `developer` messages are put after the agent’s own prompt. A user’s ' +
         `message may have up to ${MAX_ATTACHMENTS} parts of the types image and document, with sources data and url, ` +
         `among at most ${MAX_PARTS} parts. The text of a message has at most ${MAX_CONTENT} characters; \`system\` and ` +
         `\`developer\` messages and \`context\` together have at most ${MAX_INSTRUCTIONS}.`,
-    },
-    context: {
-      type: 'array',
-      maxItems: MAX_ENTRIES,
-      items: {
+      { type: 'object' },
+      { maxItems: MAX_MESSAGES },
+    ),
+    context: list(
+      'Put after the agent’s own prompt.',
+      {
         type: 'object',
         required: ['description', 'value'],
-        properties: {
-          description: { type: 'string', description: 'What the value is.' },
-          value: { type: 'string', description: 'The text for the model.' },
-        },
+        properties: { description: text('What the value is.'), value: text('The text for the model.') },
       },
-      description: 'Put after the agent’s own prompt.',
-    },
-    forwardedProps: {
-      type: 'object',
-      description: 'Fields of this service beside the protocol; other fields are ignored.',
-      properties: {
-        userContext: { type: 'object', description: 'As `config.userContext` of a run.' },
-        widget: {
-          type: 'object',
-          required: ['version'],
-          properties: { version: { type: 'string', description: 'Version of the widget SDK, such as `0.5.0`.' } },
-          description: 'As `widget` of a run: the front end draws response components.',
-        },
-      },
-    },
-    tools: {
-      type: 'array',
-      maxItems: MAX_ENTRIES,
-      items: { type: 'object' },
-      description: 'Not called: the agent has its own tools.',
-    },
+      { maxItems: MAX_ENTRIES },
+    ),
+    forwardedProps: object('Fields of this service beside the protocol; other fields are ignored.', {
+      userContext: { type: 'object', description: 'As `config.userContext` of a run.' },
+      widget: object(
+        'As `widget` of a run: the front end draws response components.',
+        { version: text('Version of the widget SDK, such as `0.5.0`.') },
+        ['version'],
+      ),
+    }),
+    tools: list('Not called: the agent has its own tools.', { type: 'object' }, { maxItems: MAX_ENTRIES }),
     state: { description: 'Not used.' },
-    resume: {
-      type: 'array',
-      maxItems: MAX_ENTRIES,
-      items: {
+    resume: list(
+      'As `resume` of a run: no message is answered then, and `messages` may be empty.',
+      {
         type: 'object',
         required: ['interruptId', 'status'],
         properties: {
-          interruptId: {
-            type: 'string',
-            format: 'uuid',
-            description: 'Id of an interrupt with which the last run of the thread ended.',
-          },
-          status: { type: 'string', enum: ['resolved', 'cancelled'], description: '`cancelled` declines the call.' },
-          payload: {
-            type: 'object',
-            description: 'Required with `resolved`.',
-            required: ['approved'],
-            properties: {
+          interruptId: text('Id of an interrupt with which the last run of the thread ended.', { format: 'uuid' }),
+          status: text('`cancelled` declines the call.', { enum: ['resolved', 'cancelled'] }),
+          payload: object(
+            'Required with `resolved`.',
+            {
               approved: { type: 'boolean', description: 'Whether the call is made.' },
-              reason: {
-                type: 'string',
-                maxLength: MAX_REASON,
-                description: 'The model reads it when the call is declined.',
-              },
+              reason: text('The model reads it when the call is declined.', { maxLength: MAX_REASON }),
             },
-          },
+            ['approved'],
+          ),
         },
       },
-      description: 'As `resume` of a run: no message is answered then, and `messages` may be empty.',
-    },
+      { maxItems: MAX_ENTRIES },
+    ),
   },
-} as const;
+  ['threadId', 'runId', 'messages'],
+);
 
 /** @throws ValidationFailed naming the field */
 export function readAgUiInput(body: unknown): AgUiRequest {

@@ -13,18 +13,17 @@ import {
   LargeBody,
   addRequestFacts,
 } from '../../platform/http/index.js';
-import { CompleteChat } from '../application/complete-chat.js';
-import type { ActiveRun } from '../application/run-supervisor.js';
+import { StartRun } from '../application/start-run.js';
 import { THREAD_HEADER, type ThreadReference } from '../application/thread-lookup.js';
 import { runFailed, threadBusy, threadNotFound } from '../domain/conversations.errors.js';
 import type { IdempotentRequest } from '../domain/idempotency.js';
 import type { CallerSpan } from '../ports/index.js';
 import { ChatCompletionBody, ChatCompletionResponse } from './chat-completions.dto.js';
 import { readConversation } from './chat-completions.messages.js';
-import { ChatCompletionStreams } from './chat-completions.stream.js';
 import { completion, completionFields } from './chat-completions.presenters.js';
 import { ApiIdempotencyKey, Idempotency } from './idempotency-key.js';
 import { ApiChatCompletion } from './run-events.dto.js';
+import { RunStreams } from './run-streams.js';
 import { ApiThreadHeader } from './thread-header.js';
 import { ApiTraceParent, TraceParent } from './trace-parent.js';
 
@@ -49,8 +48,8 @@ const BODY_EXAMPLES = {
 @Controller('v1/chat/completions')
 export class ChatCompletionsController {
   constructor(
-    private readonly completeChat: CompleteChat,
-    private readonly streams: ChatCompletionStreams,
+    private readonly startRun: StartRun,
+    private readonly streams: RunStreams,
   ) {}
 
   @Post()
@@ -77,7 +76,7 @@ export class ChatCompletionsController {
   @ApiErrors(400, 401, 403, 404, threadBusy(), 413, 415, 429, 502, 503, 504)
   @ApiCauses(422, 'unprocessable_entity')
   async create(
-    @Caller() caller: ApiKeyPrincipal,
+    @Caller() { organizationId }: ApiKeyPrincipal,
     @Resource('assistant') agent: RunnableAgent | undefined,
     @Resource('thread') thread: ThreadReference | undefined,
     @Body() body: ChatCompletionBody,
@@ -90,48 +89,24 @@ export class ChatCompletionsController {
       void reply.removeHeader(THREAD_HEADER);
       throw threadNotFound();
     }
-    const run = await this.start(caller, {
-      agent,
-      thread,
-      body,
-      callerSpan,
-      idempotency,
+    if (!agent) throw new ValidationFailed('body/assistant_id is required, or body/model must be the id of an agent');
+    const run = await this.startRun.answer({
+      ...{ organizationId, agent, thread: thread ?? null, callerSpan, idempotency },
+      conversation: readConversation(body.messages, body.assistant_id === undefined ? 'model' : 'assistant'),
+      userContext: body.config?.userContext ?? null,
+      showReasoning: false,
+      // The API has no way to ask for approval.
+      nonInteractive: true,
       disconnected: () => disconnectSignal(reply),
     });
     void reply.header(THREAD_HEADER, run.threadId);
     addRequestFacts(reply.request, { runId: run.runId, agentId: run.agentId });
     if (body.stream === true) {
-      await this.streams.send(reply, run, body.stream_options?.include_usage === true);
+      await this.streams.sendCompletion(reply, run, body.stream_options?.include_usage === true);
       return;
     }
     const ended = await run.ended;
     if (ended.failure) throw runFailed(ended.failure.error, ended.failure.facts);
     void reply.status(200).send(completion(completionFields(run), ended));
-  }
-
-  private start(
-    { organizationId }: ApiKeyPrincipal,
-    request: {
-      readonly agent: RunnableAgent | undefined;
-      readonly thread: ThreadReference | undefined;
-      readonly body: ChatCompletionBody;
-      readonly callerSpan: CallerSpan | null;
-      readonly idempotency: IdempotentRequest | undefined;
-      readonly disconnected: () => AbortSignal;
-    },
-  ): Promise<ActiveRun> {
-    const { agent, thread, body, callerSpan, idempotency, disconnected } = request;
-    if (!agent) throw new ValidationFailed('body/assistant_id is required, or body/model must be the id of an agent');
-    const conversation = readConversation(body.messages, body.assistant_id === undefined ? 'model' : 'assistant');
-    return this.completeChat.execute({
-      organizationId,
-      agent,
-      thread,
-      conversation,
-      userContext: body.config?.userContext ?? null,
-      callerSpan,
-      idempotency,
-      disconnected,
-    });
   }
 }

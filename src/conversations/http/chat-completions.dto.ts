@@ -1,4 +1,4 @@
-import { type ApiPropertyOptions, getSchemaPath } from '@nestjs/swagger';
+import { getSchemaPath } from '@nestjs/swagger';
 import { Allow, ArrayMaxSize, ArrayMinSize, IsArray, isObject, IsObject } from 'class-validator';
 import {
   withItemMessage,
@@ -19,92 +19,70 @@ import {
 import { MAX_CONTENT, MAX_ID, MAX_INSTRUCTIONS, MAX_MESSAGES, MAX_PARTS } from './content-limits.js';
 import { RUN_ERROR_CODES } from '../domain/run.js';
 import { RunConfigBody } from './runs.dto.js';
+import { list, object, text } from './schemas.js';
 
 export type ChatMessageFields = Readonly<Record<string, unknown>>;
 
 const TEXT_PART = {
   type: 'object',
   required: ['type', 'text'],
-  properties: {
-    type: { type: 'string', const: 'text', description: 'A part that is text.' },
-    text: { type: 'string', description: 'The text.' },
-  },
+  properties: { type: text('A part that is text.', { const: 'text' }), text: text('The text.') },
 };
 
-const IMAGE_PART = {
-  type: 'object',
-  required: ['type', 'image_url'],
-  description: 'Of a user’s message.',
-  properties: {
-    type: { type: 'string', const: 'image_url', description: 'A part that is an image.' },
-    image_url: {
-      type: 'object',
-      description: 'The image.',
-      required: ['url'],
-      properties: { url: { type: 'string', description: 'A public URL, or a data URL.' } },
-    },
+const IMAGE_PART = object(
+  'Of a user’s message.',
+  {
+    type: text('A part that is an image.', { const: 'image_url' }),
+    image_url: object('The image.', { url: text('A public URL, or a data URL.') }, ['url']),
   },
-};
+  ['type', 'image_url'],
+);
 
-const FILE_PART = {
-  type: 'object',
-  required: ['type', 'file'],
-  description: 'Of a user’s message.',
-  properties: {
-    type: { type: 'string', const: 'file', description: 'A part that is a file.' },
-    file: {
-      type: 'object',
-      description: 'The file.',
-      required: ['file_data'],
-      properties: {
-        file_data: { type: 'string', description: 'A data URL, or base64.' },
-        filename: { type: 'string', description: 'Its name, which says what it is where `file_data` does not.' },
+const FILE_PART = object(
+  'Of a user’s message.',
+  {
+    type: text('A part that is a file.', { const: 'file' }),
+    file: object(
+      'The file.',
+      {
+        file_data: text('A data URL, or base64.'),
+        filename: text('Its name, which says what it is where `file_data` does not.'),
       },
-    },
+      ['file_data'],
+    ),
   },
-};
+  ['type', 'file'],
+);
 
 /** `readConversation` checks the messages, since the allowed fields depend on how the request names its agent. */
 function ChatMessagesField(options: FieldOptions): PropertyDecorator {
-  const schema = {
-    type: 'array',
-    minItems: 1,
-    maxItems: MAX_MESSAGES,
-    items: {
-      type: 'object',
-      required: ['role', 'content'],
-      properties: {
-        role: {
-          type: 'string',
-          enum: ['user', 'assistant', 'system', 'developer'],
-          description:
-            '`system` and `developer` only where `model` names the agent; all of these together have at most ' +
-            `${MAX_INSTRUCTIONS} characters.`,
-        },
-        content: {
-          description:
-            'At least one character, or a part that is not text. A user’s message must not be blank unless it has such a part or ' +
-            `attachments. At most ${MAX_CONTENT} characters of text in all parts together. Parts only where \`model\` names the agent.`,
-          oneOf: [
-            { type: 'string', maxLength: MAX_CONTENT },
-            { type: 'array', maxItems: MAX_PARTS, items: { oneOf: [TEXT_PART, IMAGE_PART, FILE_PART] } },
-          ],
-        } as object,
-        id: {
-          type: 'string',
-          minLength: 1,
-          maxLength: MAX_ID,
-          description: "The client's own id. A user's message is read back with it as `clientId`.",
-        },
-        attachments: {
-          type: 'array',
-          maxItems: MAX_ATTACHMENTS,
-          items: { $ref: getSchemaPath(AttachmentBody) },
-          description: `Of a user’s message; at most ${MAX_ATTACHMENTS_OF_REQUEST} in one request. ${ATTACHMENTS_DESCRIPTION}`,
-        } as object,
-      },
+  const properties = {
+    role: text(
+      '`system` and `developer` only where `model` names the agent; all of these together have at most ' +
+        `${MAX_INSTRUCTIONS} characters.`,
+      { enum: ['user', 'assistant', 'system', 'developer'] },
+    ),
+    content: {
+      description:
+        'At least one character, or a part that is not text. A user’s message must not be blank unless it has such a part or ' +
+        `attachments. At most ${MAX_CONTENT} characters of text in all parts together. Parts only where \`model\` names the agent.`,
+      oneOf: [
+        { type: 'string', maxLength: MAX_CONTENT },
+        { type: 'array', maxItems: MAX_PARTS, items: { oneOf: [TEXT_PART, IMAGE_PART, FILE_PART] } },
+      ],
     },
-  } as ApiPropertyOptions;
+    id: text("The client's own id. A user's message is read back with it as `clientId`.", {
+      minLength: 1,
+      maxLength: MAX_ID,
+    }),
+    attachments: list(
+      `Of a user’s message; at most ${MAX_ATTACHMENTS_OF_REQUEST} in one request. ${ATTACHMENTS_DESCRIPTION}`,
+      { $ref: getSchemaPath(AttachmentBody) },
+      { maxItems: MAX_ATTACHMENTS },
+    ),
+  };
+  const items = { type: 'object', required: ['role', 'content'], properties };
+  const schema = { type: 'array', minItems: 1, maxItems: MAX_MESSAGES, items };
   return field(
     options,
     schema,

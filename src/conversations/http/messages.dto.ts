@@ -12,28 +12,15 @@ import {
 } from '../../platform/http/index.js';
 import { AttachmentResponse } from './attachments.dto.js';
 import { APPROVAL_HOURS } from '../domain/approval.js';
-import type { MessageRole, MessageStatus, ToolCallStatus } from '../domain/message.js';
-import { RUN_ERROR_CODES, type RunErrorCode, type RunStatus } from '../domain/run.js';
-
-const ROLES = ['user', 'assistant'] as const satisfies readonly MessageRole[];
-const MESSAGE_STATUSES = ['completed', 'incomplete', 'failed'] as const satisfies readonly MessageStatus[];
-const TOOL_CALL_STATUSES = [
-  'running',
-  'awaiting_approval',
-  'approved',
-  'completed',
-  'failed',
-  'denied',
-  'unknown',
-] as const satisfies readonly ToolCallStatus[];
-const RUN_STATUSES = [
-  'running',
-  'completed',
-  'requires_action',
-  'failed',
-  'cancelled',
-  'timed_out',
-] as const satisfies readonly RunStatus[];
+import {
+  MESSAGE_ROLES,
+  MESSAGE_STATUSES,
+  type MessageRole,
+  type MessageStatus,
+  TOOL_CALL_STATUSES,
+  type ToolCallStatus,
+} from '../domain/message.js';
+import { RUN_ERROR_CODES, RUN_STATUSES, type RunErrorCode, type RunStatus } from '../domain/run.js';
 
 export class ToolCallResponse {
   @StringField({ description: 'The `toolCallId` of events and interrupts.' })
@@ -77,7 +64,7 @@ export class MessageResponse {
     description: 'Of a user’s message: the `id` that was sent with it; null where none was sent.',
   })
   readonly clientId!: string | null;
-  @EnumField(ROLES, { description: 'The author: the person, or the agent.' })
+  @EnumField(MESSAGE_ROLES, { description: 'The author: the person, or the agent.' })
   readonly role!: MessageRole;
   @StringField({ description: 'The text; Markdown in replies.' })
   readonly content!: string;

@@ -11,7 +11,6 @@ import {
   type Principal,
   Resource,
 } from '../../access/index.js';
-import { AgentDirectory } from '../../agents/index.js';
 import { ValidationFailed } from '../../platform/errors/index.js';
 import {
   ApiCauses,
@@ -24,20 +23,18 @@ import {
   UuidParam,
 } from '../../platform/http/index.js';
 import { CancelRun } from '../application/cancel-run.js';
-import { JoinRun } from '../application/join-run.js';
+import { type CurrentRun, JoinRun } from '../application/join-run.js';
 import type { RunRequest } from '../application/run-launcher.js';
 import type { ActiveRun } from '../application/run-supervisor.js';
 import type { CallerSpan, UserContext, Widget } from '../ports/index.js';
-import { ReadRun } from '../application/read-run.js';
 import { ResumeRun } from '../application/resume-run.js';
 import { StartRun } from '../application/start-run.js';
 import type { ThreadReference } from '../application/thread-lookup.js';
 import { APPROVAL_HOURS } from '../domain/approval.js';
 import { runFailed, threadBusy } from '../domain/conversations.errors.js';
 import type { IdempotentRequest } from '../domain/idempotency.js';
-import type { Message } from '../domain/message.js';
 import { checkSaysSomething } from './content-limits.js';
-import type { Run, RunReference } from '../domain/run.js';
+import type { RunReference } from '../domain/run.js';
 import { interruptViews, messageView, runView } from '../engine/presenters.js';
 import { ApiIdempotencyKey, Idempotency } from './idempotency-key.js';
 import { RunResultResponse } from './messages.dto.js';
@@ -70,9 +67,7 @@ export class RunsController {
     private readonly startRun: StartRun,
     private readonly resumeRun: ResumeRun,
     private readonly joinRun: JoinRun,
-    private readonly readRun: ReadRun,
     private readonly cancelRun: CancelRun,
-    private readonly agents: AgentDirectory,
     private readonly streams: RunStreams,
   ) {}
 
@@ -106,9 +101,9 @@ export class RunsController {
     });
     addRequestFacts(reply.request, { runId: active.runId });
     if (body.onDisconnect === 'cancel') cancelOnDisconnect(active, reply);
-    const { run, message, failure } = await active.ended;
+    const { failure, ...ended } = await active.ended;
     if (failure) throw runFailed(failure.error, failure.facts);
-    return this.result(caller, thread, run, message);
+    return resultView(thread, ended);
   }
 
   @Post('stream')
@@ -178,9 +173,9 @@ export class RunsController {
     @UuidParam('runId') runId: string,
     @Req() request: FastifyRequest,
   ): Promise<RunResultResponse> {
-    const { run, message } = await this.readRun.execute(referenceOf(caller, thread, runId));
+    const current = await this.joinRun.read(referenceOf(caller, thread, runId));
     addRequestFacts(request, { runId });
-    return this.result(caller, thread, run, message);
+    return resultView(thread, current);
   }
 
   @Post(':runId/cancel')
@@ -202,9 +197,9 @@ export class RunsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<RunResultResponse> {
     const reference = referenceOf(caller, thread, runId);
-    const { run, message } = await this.cancelRun.execute(reference, () => disconnectSignal(reply));
+    const current = await this.cancelRun.execute(reference, () => disconnectSignal(reply));
     addRequestFacts(reply.request, { runId });
-    return this.result(caller, thread, run, message);
+    return resultView(thread, current);
   }
 
   @Get(':runId/stream')
@@ -275,17 +270,11 @@ export class RunsController {
     addRequestFacts(reply.request, { runId: reference.runId });
     await this.streams.send(reply, showReasoning, () => Promise.resolve(entries));
   }
+}
 
-  private async result(
-    { organizationId }: Principal,
-    thread: ThreadReference,
-    run: Run,
-    message: Message | null,
-  ): Promise<RunResultResponse> {
-    const agent = message === null ? null : await this.agents.find(organizationId, thread.agentId);
-    const view = message === null ? null : messageView(message, agent?.toolProgress ?? false);
-    return { run: runView(run), message: view, interrupts: interruptViews(run) };
-  }
+function resultView({ agent }: ThreadReference, { run, message }: CurrentRun): RunResultResponse {
+  const view = message === null ? null : messageView(message, agent.toolProgress);
+  return { run: runView(run), message: view, interrupts: interruptViews(run) };
 }
 
 /** A widget without a version counts as too old for every component. */

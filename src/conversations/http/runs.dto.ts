@@ -7,20 +7,19 @@ import {
   ObjectListField,
   QueryBooleanField,
   QueryIntegerField,
+  ScalarMapField,
   StringField,
   UuidField,
 } from '../../platform/http/index.js';
 import { ATTACHMENTS_DESCRIPTION, AttachmentBody, MAX_ATTACHMENTS } from './attachments.dto.js';
 import { MAX_CONTENT, MAX_ID } from './content-limits.js';
-import { UserContextField } from './user-context.field.js';
 import type { ApprovalAnswer } from '../domain/approval.js';
 import type { UserContext } from '../ports/index.js';
 
-const ROLES = ['user'] as const;
 const ON_DISCONNECT = ['continue', 'cancel'] as const;
 
 export class RunMessageBody {
-  @EnumField(ROLES, { description: "Only the user's messages begin a run." })
+  @EnumField(['user'], { description: "Only the user's messages begin a run." })
   readonly role!: 'user';
   @StringField({
     min: 1,
@@ -44,8 +43,8 @@ export class RunMessageBody {
 }
 
 export class RunConfigBody {
-  @UserContextField({
-    optional: true,
+  @ScalarMapField({
+    ...{ maxEntries: 64, maxKeyLength: 255, maxValueLength: 10_000, optional: true },
     description:
       'Strings, numbers and booleans by name: scopes tool calls and retrievals, echoed into the trace. A `resume` uses that of ' +
       'the run that asked: leave it out or repeat it; a different one is `400`.',
@@ -113,12 +112,8 @@ const WIDGET_DESCRIPTION =
   'The caller is a widget: the agent may show response components. The text has the prose of a component that needs a newer ' +
   'widget.';
 
-export class CreateRunBody {
-  @ObjectField(() => RunMessageBody, {
-    optional: true,
-    description: `Exactly one of \`message\` and \`resume\`. ${MESSAGE_DESCRIPTION}`,
-  })
-  readonly message?: RunMessageBody;
+/** The fields that both routes for runs take. */
+class RunBody {
   @ObjectListField(() => ResumeBody, { optional: true, min: 1, max: MAX_ANSWERS, description: RESUME_DESCRIPTION })
   readonly resume?: readonly ResumeBody[];
   @ObjectField(() => RunConfigBody, { optional: true, description: 'Facts about the caller.' })
@@ -127,6 +122,14 @@ export class CreateRunBody {
   readonly widget?: RunWidgetBody;
   @EnumField(ON_DISCONNECT, { optional: true, description: ON_DISCONNECT_DESCRIPTION })
   readonly onDisconnect?: 'continue' | 'cancel';
+}
+
+export class CreateRunBody extends RunBody {
+  @ObjectField(() => RunMessageBody, {
+    optional: true,
+    description: `Exactly one of \`message\` and \`resume\`. ${MESSAGE_DESCRIPTION}`,
+  })
+  readonly message?: RunMessageBody;
 }
 
 export class RejoinBody {
@@ -136,22 +139,14 @@ export class RejoinBody {
   readonly startingAfter?: number;
 }
 
-export class StreamRunBody {
+export class StreamRunBody extends RunBody {
   @ObjectField(() => RunMessageBody, {
     optional: true,
     description: `Exactly one of \`message\`, \`resume\` and \`rejoin\`. ${MESSAGE_DESCRIPTION}`,
   })
   readonly message?: RunMessageBody;
-  @ObjectListField(() => ResumeBody, { optional: true, min: 1, max: MAX_ANSWERS, description: RESUME_DESCRIPTION })
-  readonly resume?: readonly ResumeBody[];
   @ObjectField(() => RejoinBody, { optional: true, description: 'Continues the stream of a run and starts none.' })
   readonly rejoin?: RejoinBody;
-  @ObjectField(() => RunConfigBody, { optional: true, description: 'Facts about the caller.' })
-  readonly config?: RunConfigBody;
-  @ObjectField(() => RunWidgetBody, { optional: true, description: WIDGET_DESCRIPTION })
-  readonly widget?: RunWidgetBody;
-  @EnumField(ON_DISCONNECT, { optional: true, description: ON_DISCONNECT_DESCRIPTION })
-  readonly onDisconnect?: 'continue' | 'cancel';
 }
 
 export class StreamQuery {

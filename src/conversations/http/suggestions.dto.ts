@@ -1,11 +1,10 @@
 import { EnumField, ObjectListField, StringField, StringListField, UuidField } from '../../platform/http/index.js';
+import { MESSAGE_ROLES, type MessageRole } from '../domain/message.js';
 import { MAX_CONTENT, MAX_ID, MAX_MESSAGES } from './content-limits.js';
 
-const ROLES = ['user', 'assistant'] as const;
-
 export class SuggestionMessageBody {
-  @EnumField(ROLES, { description: 'The author: the person, or the agent.' })
-  readonly role!: 'user' | 'assistant';
+  @EnumField(MESSAGE_ROLES, { description: 'The author: the person, or the agent.' })
+  readonly role!: MessageRole;
   @StringField({ min: 1, max: MAX_CONTENT, description: 'What was said.' })
   readonly content!: string;
   @StringField({ min: 1, max: MAX_ID, optional: true, description: "The client's own id." })

@@ -11,15 +11,13 @@ import {
   type Principal,
   Resource,
 } from '../../access/index.js';
-import { AgentDirectory } from '../../agents/index.js';
 import { FileDirectory } from '../../files/index.js';
 import { ApiCauses, ApiErrors, ApiExample, EXAMPLE_IDS, UuidParam } from '../../platform/http/index.js';
 import { CreateThread } from '../application/create-thread.js';
 import { DeleteThread } from '../application/delete-thread.js';
 import { ListMessages } from '../application/list-messages.js';
-import { ListThreads } from '../application/list-threads.js';
 import { ReactToMessage } from '../application/react-to-message.js';
-import { ReadThread } from '../application/read-thread.js';
+import { ReadThreads } from '../application/read-threads.js';
 import type { ThreadReference } from '../application/thread-lookup.js';
 import type { IdempotentRequest } from '../domain/idempotency.js';
 import type { ShownMessage } from '../domain/message.js';
@@ -45,12 +43,10 @@ const DEFAULT_PAGE = 100;
 export class ThreadsController {
   constructor(
     private readonly createThread: CreateThread,
-    private readonly listThreads: ListThreads,
-    private readonly readThread: ReadThread,
+    private readonly readThreads: ReadThreads,
     private readonly deleteThread: DeleteThread,
     private readonly listMessages: ListMessages,
     private readonly reactToMessage: ReactToMessage,
-    private readonly agents: AgentDirectory,
     private readonly files: FileDirectory,
   ) {}
 
@@ -68,9 +64,9 @@ export class ThreadsController {
     @Body() body: CreateThreadBody,
     @Idempotency('thread') idempotency: IdempotentRequest | undefined,
   ): Promise<ThreadResponse> {
-    return threadView(
-      await this.createThread.execute(caller.organizationId, body.assistant_id, body.metadata ?? {}, idempotency),
-    );
+    const { assistant_id: agentId, metadata } = body;
+    const opened = { channel: 'api', metadata } as const;
+    return threadView(await this.createThread.execute(caller.organizationId, agentId, opened, idempotency));
   }
 
   @Get()
@@ -86,7 +82,7 @@ export class ThreadsController {
     @Caller() caller: ApiKeyPrincipal,
     @Query() { assistant_id: assistantId, cursor, limit }: ListThreadsParameters,
   ): Promise<ThreadListResponse> {
-    const page = await this.listThreads.execute(caller, { assistantId, cursor, limit: limit ?? DEFAULT_PAGE });
+    const page = await this.readThreads.list(caller, { assistantId, cursor, limit: limit ?? DEFAULT_PAGE });
     return { threads: page.threads.map(threadView), nextCursor: page.nextCursor };
   }
 
@@ -97,7 +93,7 @@ export class ThreadsController {
   @ApiOkResponse({ type: ThreadResponse })
   @ApiErrors(400, 401, 403, 404)
   async read(@Caller() caller: ApiKeyPrincipal, @UuidParam('threadId') threadId: string): Promise<ThreadResponse> {
-    return threadView(await this.readThread.execute(caller.organizationId, threadId));
+    return threadView(await this.readThreads.find(caller.organizationId, threadId));
   }
 
   @Delete(':threadId')
@@ -133,11 +129,9 @@ export class ThreadsController {
     @UuidParam('messageId') messageId: string,
     @Body() { reaction, comment }: ReactionBody,
   ): Promise<MessageResponse> {
-    const [message, agent] = await Promise.all([
-      this.reactToMessage.execute(caller.organizationId, thread.id, messageId, reaction, comment ?? null),
-      this.agents.find(caller.organizationId, thread.agentId),
-    ]);
-    return messageView(message, agent?.toolProgress ?? false);
+    const { organizationId } = caller;
+    const kept = await this.reactToMessage.execute(organizationId, thread.id, messageId, reaction, comment ?? null);
+    return messageView(kept, thread.agent.toolProgress);
   }
 
   @Get(':threadId/messages')
@@ -158,7 +152,7 @@ export class ThreadsController {
     @Resource('thread') thread: ThreadReference,
     @Req() request: FastifyRequest,
   ): Promise<MessageListResponse> {
-    const toolProgress = (await this.agents.find(caller.organizationId, thread.agentId))?.toolProgress ?? false;
+    const { toolProgress } = thread.agent;
     const page = await this.listMessages.execute(caller.organizationId, threadId, toolProgress);
     const origin = `${request.protocol}://${request.host}`;
     const messages = page.messages.map((message) => messageView(message, toolProgress, this.attached(message, origin)));

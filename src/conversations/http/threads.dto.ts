@@ -11,9 +11,8 @@ import {
   UuidField,
 } from '../../platform/http/index.js';
 import { REACTION_NAMES, type ReactionName } from '../domain/message.js';
-import type { Channel } from '../domain/thread.js';
+import { type Channel, CHANNELS } from '../domain/thread.js';
 
-const CHANNELS = ['api', 'widget'] as const satisfies readonly Channel[];
 const MAX_METADATA_ENTRIES = 16;
 const MAX_PAGE = 100;
 const MAX_COMMENT = 10_000;

@@ -10,7 +10,6 @@ const BATCH = 500;
 const EVERY_MINUTES = 60;
 
 const payload = z.object({});
-type Payload = z.output<typeof payload>;
 
 /**
  * Removes expired idempotency keys, and the kept results of runs whose requests for approval have expired.
@@ -31,7 +30,7 @@ export class PurgeIdempotencyKeys extends WorkerHost {
     super();
   }
 
-  async process({ signal }: ActiveJob<Payload>): Promise<void> {
+  async process({ signal }: ActiveJob<z.output<typeof payload>>): Promise<void> {
     const now = this.clock.now();
     do signal.throwIfAborted();
     while ((await this.keys.purge(now, BATCH)) > 0);

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { Clock } from '../../platform/clock/index.js';
 import { type ActiveJob, defineJob, Processor, WorkerHost } from '../../platform/jobs/index.js';
-import { WidgetConversations } from '../application/widget-conversations.js';
+import { ThreadLookup } from '../application/thread-lookup.js';
+import { ThreadRemovalRepository } from '../persistence/thread-removal.repository.js';
 
 /** A visitor has so long to send the first message; after that the thread does not exist any more. */
 const KEPT_DAYS = 7;
@@ -11,7 +12,6 @@ const BATCH = 500;
 const DAY_MS = 86_400_000;
 
 const payload = z.object({});
-type Payload = z.output<typeof payload>;
 
 /** Removes threads that were opened for a widget and have no message. */
 export const removeEmptyThreads = defineJob({
@@ -23,15 +23,20 @@ export const removeEmptyThreads = defineJob({
 @Processor(removeEmptyThreads.name)
 export class RemoveEmptyThreads extends WorkerHost {
   constructor(
-    private readonly conversations: WidgetConversations,
+    private readonly removal: ThreadRemovalRepository,
+    private readonly lookup: ThreadLookup,
     private readonly clock: Clock,
   ) {
     super();
   }
 
-  async process({ signal }: ActiveJob<Payload>): Promise<void> {
+  async process({ signal }: ActiveJob<z.output<typeof payload>>): Promise<void> {
     const before = new Date(this.clock.now().getTime() - KEPT_DAYS * DAY_MS);
-    do signal.throwIfAborted();
-    while ((await this.conversations.removeEmpty(before, BATCH)) === BATCH);
+    let removed;
+    do {
+      signal.throwIfAborted();
+      removed = await this.removal.removeEmptyWidgetThreads(before, BATCH);
+      for (const { organizationId, id } of removed) this.lookup.forget(organizationId, id);
+    } while (removed.length === BATCH);
   }
 }

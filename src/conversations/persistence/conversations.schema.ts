@@ -9,18 +9,22 @@ import {
   threads,
 } from './conversations.entities.js';
 
-/**
- * Messages and runs are deleted with their thread. `messages.seq` is the order of a conversation: the runs of a thread
- * do not overlap, and clocks that differ between processes do not matter. `threads.external_id` is the client's own id
- * of a thread, unique for the agent.
- */
-const init = migration('2026112103_conversations_init', [
-  `create table run_owners (
+export const conversationsSchema: ContextSchema = {
+  entities: [threads, messages, runs, idempotencyKeys],
+  documents: [ADDITIONAL_CONTEXT, KEPT_RESULTS],
+  migrations: [
+    /**
+     * Messages and runs are deleted with their thread. `messages.seq` is the order of a conversation: the runs of a thread
+     * do not overlap, and clocks that differ between processes do not matter. `threads.external_id` is the client's own id
+     * of a thread, unique for the agent.
+     */
+    migration('2026112103_conversations_init', [
+      `create table run_owners (
     id uuid primary key,
     started_at timestamptz not null default now(),
     heartbeat_at timestamptz not null default now()
   )`,
-  `create table threads (
+      `create table threads (
     id uuid primary key,
     organization_id uuid not null references organizations (id) on delete cascade,
     agent_id uuid not null references agents (id) on delete cascade,
@@ -33,10 +37,10 @@ const init = migration('2026112103_conversations_init', [
     last_message_at timestamptz,
     activity_at timestamptz not null generated always as (coalesce(last_message_at, created_at)) stored
   )`,
-  `create index threads_by_activity on threads (organization_id, activity_at desc, id desc)`,
-  `create unique index threads_by_external_id on threads (agent_id, external_id) where external_id is not null`,
-  `create index threads_by_agent on threads (agent_id, activity_at desc, id desc)`,
-  `create table runs (
+      `create index threads_by_activity on threads (organization_id, activity_at desc, id desc)`,
+      `create unique index threads_by_external_id on threads (agent_id, external_id) where external_id is not null`,
+      `create index threads_by_agent on threads (agent_id, activity_at desc, id desc)`,
+      `create table runs (
     id uuid primary key,
     organization_id uuid not null,
     thread_id uuid not null references threads (id) on delete cascade,
@@ -58,10 +62,10 @@ const init = migration('2026112103_conversations_init', [
     created_at timestamptz not null,
     completed_at timestamptz
   )`,
-  `create unique index runs_one_running_a_thread on runs (thread_id) where status = 'running'`,
-  `create index runs_running_by_owner on runs (owner_id) where status = 'running'`,
-  `create index runs_by_thread on runs (thread_id)`,
-  `create table messages (
+      `create unique index runs_one_running_a_thread on runs (thread_id) where status = 'running'`,
+      `create index runs_running_by_owner on runs (owner_id) where status = 'running'`,
+      `create index runs_by_thread on runs (thread_id)`,
+      `create table messages (
     id uuid primary key,
     seq bigint generated always as identity,
     organization_id uuid not null,
@@ -76,8 +80,8 @@ const init = migration('2026112103_conversations_init', [
     transcript jsonb not null default '[]',
     created_at timestamptz not null
   )`,
-  `create index messages_by_thread on messages (thread_id, seq desc)`,
-  `create table idempotency_keys (
+      `create index messages_by_thread on messages (thread_id, seq desc)`,
+      `create table idempotency_keys (
     organization_id uuid not null references organizations (id) on delete cascade,
     operation text not null,
     key text not null,
@@ -86,133 +90,110 @@ const init = migration('2026112103_conversations_init', [
     created_at timestamptz not null,
     primary key (organization_id, operation, key)
   )`,
-  `create index idempotency_keys_by_age on idempotency_keys (created_at)`,
-]);
+      `create index idempotency_keys_by_age on idempotency_keys (created_at)`,
+    ]),
 
-/**
- * `runs.approvals` has a run's requests for approval; `threads.awaiting_run_id` is the run whose requests are open. The
- * next run answers them, with decisions or with a message. The unique index allows only one such run, even when two
- * have read the same pointer.
- */
-const approvals = migration('2026112108_conversations_approvals', [
-  `alter table runs
+    /**
+     * `runs.approvals` has a run's requests for approval; `threads.awaiting_run_id` is the run whose requests are open. The
+     * next run answers them, with decisions or with a message. The unique index allows only one such run, even when two
+     * have read the same pointer.
+     */
+    migration('2026112108_conversations_approvals', [
+      `alter table runs
      add column approvals jsonb not null default '[]',
      add column decisions jsonb,
      add column answers_run_id uuid`,
-  `create unique index runs_answer_a_run_once on runs (answers_run_id) where answers_run_id is not null`,
-  `alter table threads add column awaiting_run_id uuid`,
-]);
+      `create unique index runs_answer_a_run_once on runs (answers_run_id) where answers_run_id is not null`,
+      `alter table threads add column awaiting_run_id uuid`,
+    ]),
 
-/** The partial index serves the job that removes files. */
-const attachments = migration('2026112109_conversations_attachments', [
-  `alter table messages add column attachments jsonb not null default '[]'`,
-  `create index messages_by_attachment on messages using gin (attachments jsonb_path_ops)
+    /** The partial index serves the job that removes files. */
+    migration('2026112109_conversations_attachments', [
+      `alter table messages add column attachments jsonb not null default '[]'`,
+      `create index messages_by_attachment on messages using gin (attachments jsonb_path_ops)
      where attachments <> '[]'::jsonb`,
-]);
+    ]),
 
-/** Incremented by every statement that adds messages or changes what models read of them. */
-const revision = migration('2026112110_conversations_thread_revision', [
-  'alter table threads add column revision bigint not null default 0',
-]);
+    /** Incremented by every statement that adds messages or changes what models read of them. */
+    migration('2026112110_conversations_thread_revision', [
+      'alter table threads add column revision bigint not null default 0',
+    ]),
 
-/**
- * Sizes of a message in bytes, so that a page can end before it is too large without reading the messages: what clients
- * always see, its tool calls, and what only models read.
- */
-const sizes = migration('2026112114_conversations_message_sizes', [
-  `alter table messages
+    /**
+     * Sizes of a message in bytes, so that a page can end before it is too large without reading the messages: what clients
+     * always see, its tool calls, and what only models read.
+     */
+    migration('2026112114_conversations_message_sizes', [
+      `alter table messages
      add column shown_bytes bigint not null generated always as (
        octet_length(content)::bigint + octet_length(attachments::text) + coalesce(octet_length(reaction::text), 0)
      ) stored,
      add column tool_bytes bigint not null generated always as (octet_length(tool_calls::text)) stored,
      add column transcript_bytes bigint not null generated always as (octet_length(transcript::text)) stored`,
-]);
+    ]),
 
-/**
- * A large thread, and every thread of a deleted agent, is deleted in two steps: `deleted_at`, or the absence of the
- * agent, hides it from every reader, then a job removes its rows in small batches. So there is no foreign key to the
- * agent. The partial index serves the job.
- */
-const deletion = migration('2026112117_conversations_deletion', [
-  'alter table threads drop constraint threads_agent_id_fkey, add column deleted_at timestamptz',
-  'create index threads_deleted on threads (id) where deleted_at is not null',
-]);
+    /**
+     * A large thread, and every thread of a deleted agent, is deleted in two steps: `deleted_at`, or the absence of the
+     * agent, hides it from every reader, then a job removes its rows in small batches. So there is no foreign key to the
+     * agent. The partial index serves the job.
+     */
+    migration('2026112117_conversations_deletion', [
+      'alter table threads drop constraint threads_agent_id_fkey, add column deleted_at timestamptz',
+      'create index threads_deleted on threads (id) where deleted_at is not null',
+    ]),
 
-/**
- * Results of tools with images and files in base64, for the run that resumes this one, which removes them. Not in the
- * messages, so that histories are read without them.
- */
-const keptResults = migration('2026112218_conversations_kept_results', [
-  'alter table runs add column kept_results jsonb',
-]);
+    /**
+     * Results of tools with images and files in base64, for the run that resumes this one, which removes them. Not in the
+     * messages, so that histories are read without them.
+     */
+    migration('2026112218_conversations_kept_results', ['alter table runs add column kept_results jsonb']),
 
-/** The partial index serves the job that removes old results. */
-const keptResultsByAge = migration('2026112219_conversations_kept_results_by_age', [
-  'create index runs_with_kept_results on runs (completed_at) where kept_results is not null',
-]);
+    /** The partial index serves the job that removes old results. */
+    migration('2026112219_conversations_kept_results_by_age', [
+      'create index runs_with_kept_results on runs (completed_at) where kept_results is not null',
+    ]),
 
-/** Changes after each gap in the heartbeats of a process: see `BEAT`. */
-const ownerContact = migration('2026112220_conversations_owner_contact', [
-  'alter table run_owners add column contact uuid not null default gen_random_uuid()',
-]);
+    /** Changes after each gap in the heartbeats of a process: see `BEAT`. */
+    migration('2026112220_conversations_owner_contact', [
+      'alter table run_owners add column contact uuid not null default gen_random_uuid()',
+    ]),
 
-/** The contexts that hooks add to a user's message, and their size in bytes. */
-const additionalContext = migration('2026112392_conversations_additional_context', [
-  'alter table messages add column additional_context jsonb, add column context_bytes bigint not null default 0',
-]);
+    /** The contexts that hooks add to a user's message, and their size in bytes. */
+    migration('2026112392_conversations_additional_context', [
+      'alter table messages add column additional_context jsonb, add column context_bytes bigint not null default 0',
+    ]),
 
-/** The partial index serves the counts of reactions. */
-const reactions = migration('2026112421_conversations_reactions', [
-  'create index messages_by_reaction on messages (organization_id, created_at) where reaction is not null',
-]);
+    /** The partial index serves the counts of reactions. */
+    migration('2026112421_conversations_reactions', [
+      'create index messages_by_reaction on messages (organization_id, created_at) where reaction is not null',
+    ]),
 
-/** The response components of a reply, and their size in bytes. */
-const components = migration('2026112501_conversations_components', [
-  `alter table messages add column components jsonb not null default '[]', add column component_bytes bigint not null default 2`,
-]);
+    /** The response components of a reply, and their size in bytes. */
+    migration('2026112501_conversations_components', [
+      `alter table messages add column components jsonb not null default '[]', add column component_bytes bigint not null default 2`,
+    ]),
 
-/**
- * The web session of a run and its user, for the process that ends the run of a dead one. The partial index serves the
- * count of a session's turns.
- */
-const sessions = migration('2026112601_conversations_run_sessions', [
-  'alter table runs add column session_id uuid, add column session_user_key uuid',
-  'create index runs_by_session on runs (session_id) where session_id is not null',
-]);
+    /**
+     * The web session of a run and its user, for the process that ends the run of a dead one. The partial index serves the
+     * count of a session's turns.
+     */
+    migration('2026112601_conversations_run_sessions', [
+      'alter table runs add column session_id uuid, add column session_user_key uuid',
+      'create index runs_by_session on runs (session_id) where session_id is not null',
+    ]),
 
-/** The partial index serves the job that removes widget threads without a message. */
-const emptyThreads = migration('2026112602_conversations_empty_widget_threads', [
-  `create index threads_minted_and_empty on threads (created_at)
+    /** The partial index serves the job that removes widget threads without a message. */
+    migration('2026112602_conversations_empty_widget_threads', [
+      `create index threads_minted_and_empty on threads (created_at)
      where channel = 'widget' and last_message_at is null and deleted_at is null`,
-]);
+    ]),
 
-/** The partial index serves the job that re-keys users of earlier releases; it is empty once all are re-keyed. */
-const bareUsers = migration('2026112721_conversations_bare_users', [
-  `create index runs_of_bare_users on runs (organization_id, session_user_key) where ${isBareUser('session_user_key')}`,
-]);
+    /** The partial index serves the job that re-keys users of earlier releases; it is empty once all are re-keyed. */
+    migration('2026112721_conversations_bare_users', [
+      `create index runs_of_bare_users on runs (organization_id, session_user_key) where ${isBareUser('session_user_key')}`,
+    ]),
 
-/** The client's own ids of users' messages. */
-const clientIds = migration('2026112725_conversations_client_ids', ['alter table messages add column client_id text']);
-
-export const conversationsSchema: ContextSchema = {
-  entities: [threads, messages, runs, idempotencyKeys],
-  documents: [ADDITIONAL_CONTEXT, KEPT_RESULTS],
-  migrations: [
-    init,
-    approvals,
-    attachments,
-    revision,
-    sizes,
-    deletion,
-    keptResults,
-    keptResultsByAge,
-    ownerContact,
-    additionalContext,
-    reactions,
-    components,
-    sessions,
-    emptyThreads,
-    bareUsers,
-    clientIds,
+    /** The client's own ids of users' messages. */
+    migration('2026112725_conversations_client_ids', ['alter table messages add column client_id text']),
   ],
 };

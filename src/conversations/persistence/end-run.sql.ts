@@ -6,14 +6,28 @@
  */
 import {
   insertRows,
+  type ParameterReferences,
   type ParametersOf,
   statement,
   type Statement,
   storableText,
+  type TableRow,
   type TableRows,
 } from '../../platform/database/index.js';
 import type { Message, ResultEntry } from '../domain/message.js';
 import type { FailureFacts, Run } from '../domain/run.js';
+
+/** What is stored with the end of a run besides the run itself. */
+export interface EndNotes {
+  /** For a thread without a title. */
+  readonly title?: string | null;
+  /** A repeated request gets these besides the error. */
+  readonly facts?: FailureFacts;
+  /** The run that continues this run's calls gets these besides the transcript. */
+  readonly keptResults?: readonly ResultEntry[];
+  /** The rows of the run's observers. */
+  readonly records?: readonly TableRow[];
+}
 
 const RUN_PARAMETERS = { organizationId: 'uuid', runId: 'uuid', ownerId: 'uuid' } as const;
 
@@ -46,11 +60,10 @@ const END_PARAMETERS = {
 const CHECKPOINT_PARAMETERS = { ...RUN_PARAMETERS, ...MESSAGE_PARAMETERS } as const;
 const FINISH_PARAMETERS = { ...CHECKPOINT_PARAMETERS, ...END_PARAMETERS } as const;
 
-type CheckpointParameters = { readonly [Name in keyof typeof CHECKPOINT_PARAMETERS]: string };
-type FinishParameters = { readonly [Name in keyof typeof FINISH_PARAMETERS]: string };
+type FinishParameters = ParameterReferences<typeof FINISH_PARAMETERS>;
 
 /** Inserts or updates the message of the run in `source`. */
-const upsertMessage = (p: CheckpointParameters, source: string): string => `
+const upsertMessage = (p: ParameterReferences<typeof CHECKPOINT_PARAMETERS>, source: string): string => `
   message as (
     insert into messages
       (id, organization_id, thread_id, run_id, role, content, status, blocked, tool_calls, transcript, components,
@@ -184,23 +197,13 @@ export function messageParameters(message: Message | null): Omit<ParametersOf<ty
 }
 
 export function endParameters(
-  run: Run,
-  {
-    facts,
-    title,
-    keptResults,
-  }: { facts: FailureFacts | undefined; title: string | null; keptResults: readonly ResultEntry[] },
+  { status, error, completedAt, createdAt, usage, stopReason, approvals }: Run,
+  { facts, title = null, keptResults = [] }: EndNotes,
 ): ParametersOf<typeof END_PARAMETERS> {
   return {
-    status: run.status,
-    error: run.error === null ? null : { ...run.error, ...facts },
-    completedAt: run.completedAt ?? run.createdAt,
-    inputTokens: run.usage.inputTokens,
-    outputTokens: run.usage.outputTokens,
-    credits: run.usage.credits,
-    title,
-    stopReason: run.stopReason ?? null,
-    approvals: run.approvals,
+    ...{ status, ...usage, title, stopReason: stopReason ?? null, approvals },
+    error: error && { ...error, ...facts },
+    completedAt: completedAt ?? createdAt,
     keptResults: keptResults.length === 0 ? null : keptResults,
   };
 }

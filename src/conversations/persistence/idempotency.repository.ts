@@ -1,14 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Transaction } from '../../platform/database/index.js';
+import { idempotencyMismatch } from '../domain/conversations.errors.js';
 import { IDEMPOTENCY_HOURS, type IdempotentRequest } from '../domain/idempotency.js';
 import { idempotencyKeys } from './conversations.entities.js';
 import { CLAIM_KEY, PURGE_KEYS } from './idempotency.sql.js';
-
-/** What the first request with a key has made. */
-export interface IdempotencyRecord {
-  readonly fingerprint: string;
-  readonly resourceId: string;
-}
 
 const REMEMBERED_MS = IDEMPOTENCY_HOURS * 3_600_000;
 
@@ -18,16 +13,19 @@ export class IdempotencyRepository {
   constructor(private readonly database: Database) {}
 
   /**
-   * What the first request with the key has made; null when the key is unknown or has expired.
+   * The id of what the first request with the key has made; null when the key is unknown or has expired.
    * @param now the time of the repeated request
+   * @throws DomainError `unprocessable` when the key has named another request
    */
-  findCurrent(
+  async findResource(
     organizationId: string,
-    { operation, key }: IdempotentRequest,
+    { operation, key, fingerprint }: IdempotentRequest,
     now: Date,
-  ): Promise<IdempotencyRecord | null> {
-    const createdAt = { $gte: forgottenBefore(now) };
-    return this.database.read((em) => em.findOne(idempotencyKeys, { organizationId, operation, key, createdAt }));
+  ): Promise<string | null> {
+    const current = { organizationId, operation, key, createdAt: { $gte: forgottenBefore(now) } };
+    const found = await this.database.read((em) => em.findOne(idempotencyKeys, current));
+    if (found && found.fingerprint !== fingerprint) throw idempotencyMismatch();
+    return found?.resourceId ?? null;
   }
 
   /**

@@ -3,60 +3,48 @@
  * with their replies. Written by hand because a page ends by count and by bytes, which is found without reading the
  * messages beyond it, and because the database plans each text once.
  */
-import { statement } from '../../platform/database/index.js';
+import { type ParameterReferences, statement } from '../../platform/database/index.js';
 
 const COLUMNS = `id, thread_id, run_id, client_id, role, content, status, blocked, attachments, components, reaction,
          created_at`;
 
-/** A page's rows have the size `total_bytes` of all messages up to them; at least the newest message is in the page. */
-const isInPage = (limit: string, maxBytes: string): string =>
-  `nth = 1 or (nth <= ${limit} and total_bytes <= ${maxBytes})`;
+const PAGE = { organizationId: 'uuid', threadId: 'uuid', limit: 'integer', maxBytes: 'bigint' } as const;
 
 /**
- * The plain `<` lets the scan begin at the position in the index. PostgreSQL reads large values, which it stores apart,
- * only for rows that it returns.
+ * The newest messages, at least one, with at most `maxBytes` together. PostgreSQL reads large values, which it stores
+ * apart, only for rows that it returns.
  */
-export const HISTORY_PAGE = statement(
-  {
-    organizationId: 'uuid',
-    threadId: 'uuid',
-    /** The message before which to read; null for the newest. */
-    before: 'uuid',
-    limit: 'integer',
-    maxBytes: 'bigint',
-  },
-  (p) => `
+const page = (
+  p: ParameterReferences<typeof PAGE>,
+  { columns, size, condition = 'true' }: { columns: string; size: string; condition?: string },
+): string => `
   with newest as (
-    select messages.*, row_number() over newest_first as nth,
-           sum(shown_bytes + tool_bytes + transcript_bytes + context_bytes) over newest_first as total_bytes
+    select messages.*, row_number() over newest_first as nth, sum(${size}) over newest_first as total_bytes
     from messages
-    where thread_id = ${p.threadId} and organization_id = ${p.organizationId}
-      and seq < coalesce((select seq from messages where id = ${p.before}), 9223372036854775807)
+    where thread_id = ${p.threadId} and organization_id = ${p.organizationId} and ${condition}
     window newest_first as (order by seq desc rows unbounded preceding)
     order by seq desc limit ${p.limit} + 1
   )
-  select id, run_id, role, content, blocked, nullif(attachments, '[]') as attachments, additional_context,
-         nullif(tool_calls, '[]') as tool_calls, nullif(transcript, '[]') as transcript,
-         (select count(*)::int from newest) as found
-  from newest where ${isInPage(p.limit, p.maxBytes)} order by nth`,
+  select ${columns}, (select count(*)::int from newest) as found
+  from newest where nth = 1 or (nth <= ${p.limit} and total_bytes <= ${p.maxBytes}) order by nth`;
+
+/** `before`: the message before which to read; null for the newest. */
+export const HISTORY_PAGE = statement({ ...PAGE, before: 'uuid' }, (p) =>
+  page(p, {
+    columns: `id, run_id, role, content, blocked, nullif(attachments, '[]') as attachments, additional_context,
+         nullif(tool_calls, '[]') as tool_calls, nullif(transcript, '[]') as transcript`,
+    size: 'shown_bytes + tool_bytes + transcript_bytes + context_bytes',
+    // The plain `<` lets the scan begin at the position in the index.
+    condition: `seq < coalesce((select seq from messages where id = ${p.before}), 9223372036854775807)`,
+  }),
 );
 
 /** The newest messages as clients see them. Tool calls that are not shown do not count towards the size. */
-export const SHOWN_PAGE = statement(
-  { organizationId: 'uuid', threadId: 'uuid', limit: 'integer', maxBytes: 'bigint', toolCalls: 'boolean' },
-  (p) => `
-  with newest as (
-    select messages.*, row_number() over newest_first as nth,
-           sum(shown_bytes + component_bytes + case when ${p.toolCalls} then tool_bytes else 0 end) over newest_first
-             as total_bytes
-    from messages
-    where thread_id = ${p.threadId} and organization_id = ${p.organizationId}
-    window newest_first as (order by seq desc rows unbounded preceding)
-    order by seq desc limit ${p.limit} + 1
-  )
-  select ${COLUMNS}, case when ${p.toolCalls} then tool_calls else '[]' end as tool_calls,
-         (select count(*)::int from newest) as found
-  from newest where ${isInPage(p.limit, p.maxBytes)} order by nth`,
+export const SHOWN_PAGE = statement({ ...PAGE, toolCalls: 'boolean' }, (p) =>
+  page(p, {
+    columns: `${COLUMNS}, case when ${p.toolCalls} then tool_calls else '[]' end as tool_calls`,
+    size: `shown_bytes + component_bytes + case when ${p.toolCalls} then tool_bytes else 0 end`,
+  }),
 );
 
 export const FIND_MESSAGE = statement(

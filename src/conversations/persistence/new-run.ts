@@ -16,7 +16,6 @@ export interface NewRun {
   /** Null for a run with an API key. */
   readonly sessionId: string | null;
   readonly threadId: string;
-  readonly ownerId: string;
   /** Id of the message that the run will write. */
   readonly messageId: string;
   /** Null for a run that begins with `resumeInput`. */

@@ -2,9 +2,10 @@ import { Injectable } from '@nestjs/common';
 import { Database, inBatches, type SqlExecutor, storableJson } from '../../platform/database/index.js';
 import type { MessageAttachment } from '../domain/attachment.js';
 import type { NewThread } from '../domain/new-thread.js';
+import { RunNotStarted } from '../domain/run.js';
 import { FIND_BY_EXTERNAL_ID, INSERT_MESSAGES, INSERT_THREAD } from './new-thread.sql.js';
 import type { NewRun } from './new-run.js';
-import { RunRepository, type StartResult } from './run.repository.js';
+import { RunRepository, type StartedRun } from './run.repository.js';
 
 /** Threads that are created together with their first run: the database stores both or neither. */
 @Injectable()
@@ -16,34 +17,20 @@ export class NewThreadRepository {
 
   /**
    * Stores the thread, its history, the run and the run's message in one transaction.
-   * @returns `thread_absent` when the agent has been deleted, or has a thread with this external id already
+   * @throws RunNotStarted; `thread_absent` when the agent has been deleted, or has a thread with this external id already
    */
-  async start(organizationId: string, newThread: NewThread<MessageAttachment>, run: NewRun): Promise<StartResult> {
-    try {
-      return await this.database.transaction(async (transaction) => {
-        if (!(await insertThread(transaction, organizationId, newThread))) throw new NotStarted('thread_absent');
-        await insertHistory(transaction, organizationId, newThread);
-        const started = await this.runs.start(organizationId, run, transaction);
-        if (!started.started) throw new NotStarted(started.because);
-        return started;
-      });
-    } catch (error) {
-      if (error instanceof NotStarted) return { started: false, because: error.because };
-      throw error;
-    }
+  start(organizationId: string, newThread: NewThread<MessageAttachment>, run: NewRun): Promise<StartedRun> {
+    return this.database.transaction(async (transaction) => {
+      if (!(await insertThread(transaction, organizationId, newThread))) throw new RunNotStarted('thread_absent');
+      await insertHistory(transaction, organizationId, newThread);
+      return this.runs.start(organizationId, run, transaction);
+    });
   }
 
   /** @returns the id of the agent's thread with this external id, or null */
   async findByExternalId(organizationId: string, agentId: string, externalId: string): Promise<string | null> {
     const rows = await FIND_BY_EXTERNAL_ID.run<{ id: string }>(this.database, { organizationId, agentId, externalId });
     return rows[0]?.id ?? null;
-  }
-}
-
-/** Rolls the transaction back. */
-class NotStarted extends Error {
-  constructor(readonly because: Extract<StartResult, { started: false }>['because']) {
-    super(because);
   }
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Database } from '../../platform/database/index.js';
 import { newId } from '../../platform/ids/index.js';
+import { RunOwner } from '../engine/run-owner.js';
 import type { NewRun } from './new-run.js';
 import { RunRepository } from './run.repository.js';
 
@@ -19,7 +20,6 @@ const run: NewRun = {
   id: newId(),
   sessionId: null,
   threadId: newId(),
-  ownerId: newId(),
   messageId: newId(),
   userMessage: { id: newId(), text: 'Hi' },
   userContext: null,
@@ -35,26 +35,26 @@ function answering(...answers: readonly object[]): {
 } {
   let asked = 0;
   const query = (): Promise<object[]> => Promise.resolve([answers[Math.min(asked++, answers.length - 1)] ?? {}]);
-  const runs = new RunRepository({ query } as Partial<Database> as Database);
+  const runs = new RunRepository({ query } as Partial<Database> as Database, new RunOwner());
   return { start: () => runs.start(newId(), run), asked: () => asked };
 }
 
 describe('the start of a run', () => {
   it('is one statement', async () => {
     const { start, asked } = answering(STARTED);
-    expect(await start()).toMatchObject({ started: true, revision: 7 });
+    expect(await start()).toMatchObject({ revision: 7 });
     expect(asked()).toBe(1);
   });
 
   it('is repeated when another run has started or ended on the thread since the statement began', async () => {
     const { start, asked } = answering(OUTDATED, OUTDATED, STARTED);
-    expect(await start()).toMatchObject({ started: true });
+    expect(await start()).toMatchObject({ revision: 7 });
     expect(asked()).toBe(3);
   });
 
   it('finds the thread busy when that happens repeatedly', async () => {
     const { start, asked } = answering(OUTDATED);
-    expect(await start()).toEqual({ started: false, because: 'thread_busy' });
+    await expect(start()).rejects.toMatchObject({ because: 'thread_busy' });
     expect(asked()).toBe(5);
   });
 });

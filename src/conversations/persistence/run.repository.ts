@@ -11,12 +11,15 @@ import { UnreadableJson } from '../../platform/stored-json/index.js';
 import type { ProviderType } from '../../models/index.js';
 import type { ApprovalDecision } from '../domain/approval.js';
 import type { Message, ResultEntry } from '../domain/message.js';
-import type { FailureFacts, Run } from '../domain/run.js';
+import { type Run, RunNotStarted, type RunReference } from '../domain/run.js';
+import { RunAborted } from '../domain/run-abort.js';
 import type { RunUser } from '../domain/user-key.js';
 import type { Channel } from '../domain/thread.js';
 import { CONTACT_GAP_SECONDS } from '../engine/limits.js';
+import { RunOwner } from '../engine/run-owner.js';
 import {
   CHECKPOINT,
+  type EndNotes,
   endParameters,
   finishRun,
   KEEP_CONTEXT,
@@ -39,12 +42,7 @@ import {
 import { START_RUN, type StartedRow, startParameters } from './start-run.sql.js';
 import { DECISIONS, KEPT_RESULTS } from './conversations.entities.js';
 
-/** A run with the process that must still own it for a write to happen. */
-export interface OwnedRun {
-  readonly runId: string;
-  readonly organizationId: string;
-  readonly ownerId: string;
-}
+type RunKey = Pick<RunReference, 'organizationId' | 'runId'>;
 
 /** The verdict of hooks on a message of a sent history. */
 export interface JudgedMessage {
@@ -54,31 +52,12 @@ export interface JudgedMessage {
   readonly context: readonly string[] | null;
 }
 
-/** What is stored with the end of a run besides the run itself. */
-export interface EndNotes {
-  /** For a thread without a title. */
-  readonly title?: string | null;
-  /** A repeated request gets these besides the error. */
-  readonly facts?: FailureFacts;
-  /** The run that continues this run's calls gets these besides the transcript. */
-  readonly keptResults?: readonly ResultEntry[];
-  /** The rows of the run's observers. */
-  readonly records?: readonly TableRow[];
+export interface StartedRun {
+  readonly channel: Channel;
+  readonly isFirstRun: boolean;
+  /** Of the thread before the run; null when the start itself has changed messages of the thread. */
+  readonly revision: number | null;
 }
-
-/** `revision`: of the thread before the run; null when the start itself has changed messages of the thread. */
-export type StartResult =
-  | {
-      readonly started: true;
-      readonly channel: Channel;
-      readonly isFirstRun: boolean;
-      readonly revision: number | null;
-    }
-  /** `answered`: the requests that the run answers are no longer open. */
-  | {
-      readonly started: false;
-      readonly because: 'thread_absent' | 'thread_busy' | 'repeated' | 'answered' | 'session_capped';
-    };
 
 /** What the database returns for a heartbeat. */
 export interface Heartbeat {
@@ -93,7 +72,6 @@ export interface Heartbeat {
 
 /** A process's knowledge of its own runs. */
 export interface OwnRuns {
-  readonly ownerId: string;
   /** Under way, or ended with the end not stored yet. */
   readonly known: readonly string[];
   /** The process may not know runs that were stored later. */
@@ -140,88 +118,73 @@ interface OrphanRow extends RunUserRow {
 
 @Injectable()
 export class RunRepository {
-  constructor(private readonly database: Database) {}
+  constructor(
+    private readonly database: Database,
+    private readonly owner: RunOwner,
+  ) {}
 
   /**
    * Stores the run and the user's message in one statement, and so in one transaction. The unique index on running runs
    * refuses a second run on the thread. Calls of the previous run that wait for approval get the answers of the resume
    * input, or are declined.
+   * @throws RunNotStarted
    */
-  async start(organizationId: string, run: NewRun, executor: SqlExecutor = this.database): Promise<StartResult> {
+  async start(organizationId: string, run: NewRun, executor: SqlExecutor = this.database): Promise<StartedRun> {
     for (let attempt = 1; attempt <= START_ATTEMPTS; attempt += 1) {
       const result = await this.tryStart(organizationId, run, executor);
       if (result) return result;
     }
-    return { started: false, because: 'thread_busy' };
+    throw new RunNotStarted('thread_busy');
   }
 
   /** @returns null when another run has started or ended on the thread since the statement began */
-  private async tryStart(organizationId: string, run: NewRun, executor: SqlExecutor): Promise<StartResult | null> {
-    try {
-      const rows = await START_RUN.run<StartedRow>(executor, startParameters(organizationId, run));
-      const row = rows[0];
-      if (!row) return { started: false, because: 'thread_absent' };
-      if (row.started) {
-        return { started: true, channel: row.channel, isFirstRun: row.is_first, revision: revisionBefore(row) };
-      }
-      if (!row.current) return null;
-      if (row.capped) return { started: false, because: 'session_capped' };
-      return { started: false, because: row.open ? 'repeated' : 'answered' };
-    } catch (error) {
-      if (isUniqueViolation(error, 'runs_one_running_a_thread')) return { started: false, because: 'thread_busy' };
-      // Another run has started and ended since this statement began.
-      if (isUniqueViolation(error, 'runs_answer_a_run_once')) return { started: false, because: 'thread_busy' };
-      throw error;
-    }
+  private async tryStart(organizationId: string, run: NewRun, executor: SqlExecutor): Promise<StartedRun | null> {
+    const parameters = startParameters(organizationId, run, this.owner.id);
+    const [row] = await START_RUN.run<StartedRow>(executor, parameters).catch((error: unknown) => {
+      // With the second, another run has started and ended since this statement began.
+      const isBusy = ['runs_one_running_a_thread', 'runs_answer_a_run_once'].some((index) =>
+        isUniqueViolation(error, index),
+      );
+      throw isBusy ? new RunNotStarted('thread_busy') : error;
+    });
+    if (!row) throw new RunNotStarted('thread_absent');
+    if (row.started) return { channel: row.channel, isFirstRun: row.is_first, revision: revisionBefore(row) };
+    if (!row.current) return null;
+    if (row.capped) throw new RunNotStarted('session_capped');
+    throw new RunNotStarted(row.open ? 'repeated' : 'answered');
   }
 
   /**
    * Stores the run's message so far, before something that cannot be undone.
-   * @returns whether the run still belongs to this owner
+   * @throws RunAborted `lost_ownership`
    */
-  async checkpoint(run: OwnedRun, message: Message): Promise<boolean> {
-    const rows = await CHECKPOINT.run(this.database, {
-      ...run,
-      threadId: message.threadId,
-      ...messageParameters(message),
-    });
-    return rows.length > 0;
+  async checkpoint({ organizationId, runId }: RunKey, message: Message): Promise<void> {
+    const run = { organizationId, runId, threadId: message.threadId, ownerId: this.owner.id };
+    assertOwned(await CHECKPOINT.run(this.database, { ...run, ...messageParameters(message) }));
   }
 
-  /** Stores the contexts that hooks add to the run's message. @returns whether the run still belongs to this owner */
-  async keepContext(run: OwnedRun, messageId: string, additionalContext: readonly string[]): Promise<boolean> {
-    const parameters = { ...run, messageId, additionalContext };
-    return (await KEEP_CONTEXT.run(this.database, parameters)).length > 0;
+  /** Stores the contexts that hooks add to the run's message. @throws RunAborted `lost_ownership` */
+  async keepContext(
+    { organizationId, runId }: RunKey,
+    messageId: string,
+    additionalContext: readonly string[],
+  ): Promise<void> {
+    const parameters = { organizationId, runId, ownerId: this.owner.id, messageId, additionalContext };
+    assertOwned(await KEEP_CONTEXT.run(this.database, parameters));
   }
 
-  /** Stores the verdicts of hooks on the sent history. @returns whether the run still belongs to this owner */
-  async keepJudgments(run: OwnedRun, judged: readonly JudgedMessage[]): Promise<boolean> {
-    return (await KEEP_JUDGMENTS.run(this.database, { ...run, judged })).length > 0;
+  /** Stores the verdicts of hooks on the sent history. @throws RunAborted `lost_ownership` */
+  async keepJudgments({ organizationId, runId }: RunKey, judged: readonly JudgedMessage[]): Promise<void> {
+    assertOwned(await KEEP_JUDGMENTS.run(this.database, { organizationId, runId, ownerId: this.owner.id, judged }));
   }
 
   /**
-   * Stores the end of a run, if the run still belongs to this owner.
+   * Stores the end of a run of this process.
    * @returns the thread's new revision; null when nothing was stored, since another process has ended the run or it was
    * deleted
    */
-  async finish(
-    executor: SqlExecutor,
-    run: Run,
-    ownerId: string,
-    message: Message | null,
-    { title = null, facts, keptResults = [], records = [] }: EndNotes = {},
-  ): Promise<number | null> {
-    const kept = rowsByTable(this.database.orm, records);
-    const rows = await finishRun(kept).run<{ revision: number }>(executor, {
-      organizationId: run.organizationId,
-      runId: run.id,
-      ownerId,
-      threadId: run.threadId,
-      ...messageParameters(message),
-      ...endParameters(run, { facts, title, keptResults }),
-      ...keptRows(kept),
-    });
-    return rows[0]?.revision ?? null;
+  finish(run: Run, message: Message | null, notes: EndNotes): Promise<number | null> {
+    return this.storeEnd(this.database, this.owner.id, run, message, notes);
   }
 
   /** Reads and removes the results that the previous run kept for this one, which continues its calls. */
@@ -236,22 +199,23 @@ export class RunRepository {
   }
 
   /** @returns the contact, as a `Heartbeat` names it */
-  async startHeartbeat(ownerId: string): Promise<string> {
-    return contactOf(await START_HEARTBEAT.run<HeartbeatRow>(this.database, { ownerId }));
+  async startHeartbeat(): Promise<string> {
+    return contactOf(await START_HEARTBEAT.run<HeartbeatRow>(this.database, { ownerId: this.owner.id }));
   }
 
   /**
    * The result lacks runs whose thread or agent was deleted. An owner that was removed, since its process was suspended
    * for too long, is inserted again and owns no runs.
    */
-  async beat(ownerId: string, runIds: readonly string[]): Promise<Heartbeat> {
-    const rows = await BEAT.run<HeartbeatRow>(this.database, { ownerId, gapSeconds: CONTACT_GAP_SECONDS, runIds });
+  async beat(runIds: readonly string[]): Promise<Heartbeat> {
+    const parameters = { ownerId: this.owner.id, gapSeconds: CONTACT_GAP_SECONDS, runIds };
+    const rows = await BEAT.run<HeartbeatRow>(this.database, parameters);
     const runs = rows.flatMap(({ id, owned, cancelled }) => (id === null ? [] : [[id, { owned, cancelled }] as const]));
     return { contact: contactOf(rows), runs: new Map(runs) };
   }
 
-  async retireOwner(ownerId: string): Promise<void> {
-    await RETIRE_OWNER.run(this.database, { ownerId });
+  async retireOwner(): Promise<void> {
+    await RETIRE_OWNER.run(this.database, { ownerId: this.owner.id });
   }
 
   /**
@@ -260,14 +224,10 @@ export class RunRepository {
    * transaction that ends the run.
    */
   async takeOrphan(executor: SqlExecutor, silentSeconds: number, own: OwnRuns): Promise<OrphanedRun | null> {
-    const rows = await TAKE_ORPHAN.run<OrphanRow>(executor, {
-      silentSeconds,
-      heardWithinSeconds: CONTACT_GAP_SECONDS,
-      ...own,
-    });
-    const row = rows[0];
-    if (!row) return null;
-    return toOrphan(executor, row);
+    const limits = { silentSeconds, heardWithinSeconds: CONTACT_GAP_SECONDS };
+    const parameters = { ownerId: this.owner.id, ...limits, ...own };
+    const [row] = await TAKE_ORPHAN.run<OrphanRow>(executor, parameters);
+    return row ? toOrphan(executor, row) : null;
   }
 
   /** Ends an orphaned run of any owner. */
@@ -278,13 +238,34 @@ export class RunRepository {
     records: readonly TableRow[],
   ): Promise<void> {
     await TAKE_OVER.run(executor, { runId: run.id, ownerId: SYSTEM_OWNER_ID });
-    await this.finish(executor, run, SYSTEM_OWNER_ID, message, { records });
+    await this.storeEnd(executor, SYSTEM_OWNER_ID, run, message, { records });
   }
 
   /** Removes silent owners without a running run. */
   async removeSilentOwners(silentSeconds: number): Promise<void> {
     await REMOVE_SILENT_OWNERS.run(this.database, { silentSeconds });
   }
+
+  private async storeEnd(
+    executor: SqlExecutor,
+    ownerId: string,
+    run: Run,
+    message: Message | null,
+    notes: EndNotes,
+  ): Promise<number | null> {
+    const kept = rowsByTable(this.database.orm, notes.records ?? []);
+    const [thread] = await finishRun(kept).run<{ revision: number }>(executor, {
+      ...{ organizationId: run.organizationId, threadId: run.threadId, runId: run.id, ownerId },
+      ...messageParameters(message),
+      ...endParameters(run, notes),
+      ...keptRows(kept),
+    });
+    return thread?.revision ?? null;
+  }
+}
+
+function assertOwned(rows: readonly unknown[]): void {
+  if (rows.length === 0) throw new RunAborted('lost_ownership');
 }
 
 /** Each further attempt means that another run came in between; after so many the thread counts as busy. */

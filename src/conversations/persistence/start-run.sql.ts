@@ -3,7 +3,7 @@
  * request's key, stores run and message, and answers calls that waited for approval, in one round trip and with a plan
  * made once.
  */
-import { type ParametersOf, statement } from '../../platform/database/index.js';
+import { type ParameterReferences, type ParametersOf, statement } from '../../platform/database/index.js';
 import {
   APPROVAL_HOURS,
   type ApprovalDecision,
@@ -51,7 +51,7 @@ const PARAMETERS = {
   expired: 'jsonb',
 } as const;
 
-type Parameters = { readonly [Name in keyof typeof PARAMETERS]: string };
+type Parameters = ParameterReferences<typeof PARAMETERS>;
 
 /** There is no row when the thread does not exist. */
 export interface StartedRow {
@@ -164,21 +164,11 @@ export const START_RUN = statement(
          (select capped from session) as capped from thread`,
 );
 
-export function startParameters(organizationId: string, run: NewRun): ParametersOf<typeof PARAMETERS> {
+export function startParameters(organizationId: string, run: NewRun, ownerId: string): ParametersOf<typeof PARAMETERS> {
   const { userMessage, resumeInput, idempotency, model } = run;
+  const { id: runId, sessionId, userKey, threadId, messageId, userContext, createdAt: now } = run;
   return {
-    runId: run.id,
-    organizationId,
-    sessionId: run.sessionId,
-    userKey: run.userKey,
-    threadId: run.threadId,
-    ownerId: run.ownerId,
-    messageId: run.messageId,
-    userContext: run.userContext,
-    now: run.createdAt,
-    provider: model.provider,
-    model: model.model,
-    useOwnApiKey: model.useOwnApiKey,
+    ...{ runId, organizationId, sessionId, userKey, threadId, ownerId, messageId, userContext, now, ...model },
     operation: idempotency?.operation ?? null,
     key: idempotency?.key ?? null,
     fingerprint: idempotency?.fingerprint ?? null,

@@ -3,7 +3,7 @@
  * (`FIND_AGENT_OF_THREAD`), and clients page through lists of threads. Written by hand because the database plans each
  * text once, and because the condition that a thread exists refers to `agents`, which another context maps.
  */
-import { statement } from '../../platform/database/index.js';
+import { type ParameterReferences, statement } from '../../platform/database/index.js';
 
 /** A thread disappears with its own deletion or its agent's at once; a job removes its rows later. */
 export const THREAD_EXISTS = `threads.deleted_at is null
@@ -34,7 +34,7 @@ const PAGE_PARAMETERS = {
 } as const;
 
 /** The latest activity first. @param condition narrows the threads */
-const listThreads = (p: { readonly [Name in keyof typeof PAGE_PARAMETERS]: string }, condition: string): string => `
+const listThreads = (p: ParameterReferences<typeof PAGE_PARAMETERS>, condition: string): string => `
   select ${COLUMNS}, activity_at::text as activity from threads
   where organization_id = ${p.organizationId} and ${THREAD_EXISTS} and ${condition}
     and (activity_at, id) < (coalesce(${p.activityAt}::timestamptz, 'infinity'),

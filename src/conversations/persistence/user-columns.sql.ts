@@ -3,13 +3,12 @@
  * keys, which is empty once all rows are re-keyed.
  */
 import { statement } from '../../platform/database/index.js';
-import type { UserColumn } from '../domain/user-column.js';
-import { isBareUser } from '../domain/user-key.js';
+import { isBareUser, type UserColumn } from '../domain/user-key.js';
 
 const USERS = 'users ("organizationId" uuid, bare uuid, keyed uuid)';
 
 /** The users of up to `limit` rows with a bare key. */
-export const bareUsers = ({ table, column }: UserColumn) =>
+export const bareUsersIn = ({ table, column }: UserColumn) =>
   statement(
     { except: 'uuid[]', limit: 'integer' },
     (p) => `
@@ -32,7 +31,7 @@ export const deleteBareDuplicates = ({ table, column }: UserColumn, uniqueWith: 
     where ${uniqueWith.map((other) => `same.${other} = ${table}.${other}`).join(' and ')} and same.${column} = users.keyed)`,
   );
 
-export const rekeyUsers = ({ table, column }: UserColumn) =>
+export const rekeyRows = ({ table, column }: UserColumn) =>
   statement(
     { users: 'jsonb', limit: 'integer' },
     (p) => `

@@ -134,7 +134,7 @@ clusterOnly('a message that comes to one process while another stores that calls
     ['was stored with its calls before', (): void => undefined],
     [
       'is stored with the end alone',
-      (): void => void jest.spyOn(service.app.get(RunRepository), 'checkpoint').mockResolvedValueOnce(true),
+      (): void => void jest.spyOn(service.app.get(RunRepository), 'checkpoint').mockResolvedValueOnce(undefined),
     ],
   ])('declines them where the message %s: no call waits forever, and the model reads this', async (_how, prepare) => {
     prepare();

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { RemoveAgentData } from '../../../src/agents/jobs/remove-agent-data.job.js';
 import { HEARTBEAT_MS } from '../../../src/conversations/engine/limits.js';
-import { RemoveDeletedThreadsJob } from '../../../src/conversations/jobs/remove-deleted-threads.job.js';
+import { RemoveDeletedThreads } from '../../../src/conversations/jobs/remove-deleted-threads.job.js';
 import { ThreadRemovalRepository } from '../../../src/conversations/persistence/thread-removal.repository.js';
 import { message, startService, type TestService, until } from '../../support/harness.js';
 import { activeJob } from '../../support/job-site.js';
@@ -32,7 +32,7 @@ let removeAgentData: RemoveAgentData['process'];
 
 beforeAll(async () => {
   removeAgentData = hold(RemoveAgentData.prototype);
-  hold(RemoveDeletedThreadsJob.prototype);
+  hold(RemoveDeletedThreads.prototype);
   service = await startService({ clock });
   replica = await service.replica();
 });

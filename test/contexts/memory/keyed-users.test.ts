@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { RekeyUsers } from '../../../src/conversations/application/rekey-users.js';
+import { RekeyUsers } from '../../../src/conversations/jobs/rekey-users.job.js';
 import { UserKeys } from '../../../src/conversations/index.js';
 import { Clock } from '../../../src/platform/clock/index.js';
 import { newId } from '../../../src/platform/ids/index.js';
@@ -126,7 +126,7 @@ async function storeAsBefore({ organization, agentId }: Talk, userId: string): P
 }
 
 const rekey = (): Promise<void> =>
-  service.app.get(RekeyUsers, { strict: false }).rekeyAllColumns(new AbortController().signal);
+  service.app.get(RekeyUsers, { strict: false }).process({ signal: new AbortController().signal } as never);
 
 describe('a user of an agent', () => {
   it('is stored under another key in each organization, and nowhere in clear or as a digest without a key', async () => {

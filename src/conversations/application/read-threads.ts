@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { ApiKeyPrincipal } from '../../access/index.js';
 import { Cursors } from '../../platform/cursors/index.js';
+import { threadNotFound } from '../domain/conversations.errors.js';
 import type { Thread } from '../domain/thread.js';
 import { ThreadRepository } from '../persistence/thread.repository.js';
 
@@ -16,16 +17,22 @@ export interface ListThreadsQuery {
   readonly limit: number;
 }
 
-/** Lists the threads that the caller may see, the latest activity first. */
 @Injectable()
-export class ListThreads {
+export class ReadThreads {
   constructor(
     private readonly threads: ThreadRepository,
     private readonly cursors: Cursors,
   ) {}
 
-  /** @throws ValidationFailed for a cursor that this list has not issued */
-  async execute(caller: ApiKeyPrincipal, { assistantId, cursor, limit }: ListThreadsQuery): Promise<ThreadPage> {
+  /** @throws DomainError `not_found` */
+  async find(organizationId: string, threadId: string): Promise<Thread> {
+    const thread = await this.threads.find(organizationId, threadId);
+    if (!thread) throw threadNotFound();
+    return thread;
+  }
+
+  /** The threads that the caller may see, the latest activity first. @throws ValidationFailed for a cursor that this list has not issued */
+  async list(caller: ApiKeyPrincipal, { assistantId, cursor, limit }: ListThreadsQuery): Promise<ThreadPage> {
     const scope = { list: 'threads', organizationId: caller.organizationId };
     const [activityAt, id] = cursor === undefined ? [] : this.cursors.read(scope, cursor);
     const found = await this.threads.list(caller.organizationId, {
