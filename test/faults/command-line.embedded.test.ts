@@ -24,10 +24,10 @@ const root = mkdtempSync(join(tmpdir(), 'command-line-'));
 const untouched = join(root, 'untouched');
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-/** Bytes of code that a line may load: the time that it takes is mostly theirs. A service loads 12 MB in 400 modules. */
+/** Bytes of code that one command may load, which takes most of its time. A service loads 12 MB in 400 modules. */
 const CODE = { help: 40_000, 'with the service running': 1_500_000, 'without a service': 4_000_000 };
 
-/** What the process of one line has loaded when it ends. */
+/** What the process of one command has loaded at its end. */
 async function loadedBy(
   line: string,
   environment: Readonly<Record<string, string>>,
@@ -48,14 +48,14 @@ describe('the command line, before it opens anything', () => {
   /** With an invalid setting, since help has to work without valid settings. */
   const say = (line: string) => written(words(line), { DATA_DIR: untouched, PORT: 'none' });
 
-  it.each(['--help', '-h', 'help'])('prints what commands there are for %s', async (line) => {
+  it.each(['--help', '-h', 'help'])('prints the list of commands for %s', async (line) => {
     const { code, output, complaint } = await say(line);
     expect([code, complaint]).toEqual([0, '']);
     for (const name of COMMANDS) expect(output).toMatch(new RegExp(`^  ${name}  `, 'm'));
     expect(existsSync(untouched)).toBe(false);
   });
 
-  it.each(COMMANDS)('prints what %s takes', async (name) => {
+  it.each(COMMANDS)('prints the usage of %s', async (name) => {
     const { code, output, complaint } = await say(`${name} --help`);
     expect([code, complaint]).toEqual([0, '']);
     expect(output).toMatch(new RegExp(`^usage: npm run -s cli -- ${name}\\b`));
@@ -69,7 +69,7 @@ describe('the command line, before it opens anything', () => {
     ['org list --nmae x', /^unknown option --nmae; usage: org list$/m],
     ['org create --nmae x', /^unknown option --nmae; did you mean --name\?/],
     ['member list', /^--org is required; usage: member list --org <id>$/m],
-  ])('refuses "%s" in one line, and makes nothing', async (line, message) => {
+  ])('refuses "%s" in one line, and creates nothing', async (line, message) => {
     const { code, output, complaint } = await say(line);
     expect([code, output]).toEqual([2, '']);
     expect(complaint).toMatch(/^[^\n]+\n$/);
@@ -77,13 +77,13 @@ describe('the command line, before it opens anything', () => {
     expect(existsSync(untouched)).toBe(false);
   });
 
-  it('loads the names of the commands and nothing else for help', async () => {
+  it('loads only the names of the commands for help', async () => {
     const { modules, bytes } = await loadedBy('--help', { DATA_DIR: untouched });
     expect(modules).toBeLessThan(15);
     expect(bytes).toBeLessThan(CODE.help);
   });
 
-  it('prints how it is used when there is no command', async () => {
+  it('prints its usage without a command', async () => {
     const { code, output, complaint } = await say('');
     expect([code, output]).toEqual([2, '']);
     expect(complaint).toMatch(/^usage: npm run -s cli -- <command>/);
@@ -168,7 +168,7 @@ describe.each(['with the service running', 'without a service'] as const)('the c
     },
   );
 
-  it('loads what the command needs and no more', async () => {
+  it('loads only what the command needs', async () => {
     const { modules, bytes } = await loadedBy('org list', { DATA_DIR: data.path });
     expect(modules).toBeLessThan(60);
     expect(bytes).toBeLessThan(CODE[mode]);

@@ -12,7 +12,7 @@ const DYING = resolve('test/support/service-that-dies-indexing.mjs');
 const LATER = resolve('test/support/later-service.mjs');
 /** More than the hold on a job and on a page, and the pauses between their checks. */
 const LATER_MS = 10 * 60_000;
-/** Its job is found dead within a minute; the machine may be slow beside. */
+/** The job of a dead process is found within a minute; the rest is for a slow machine. */
 const WITHIN_MS = 240_000;
 const PAGES = 40;
 
@@ -30,7 +30,7 @@ function start(more: Readonly<Record<string, string>> = {}, entry?: string): Pro
   });
 }
 
-/** For this one the holds of its predecessor have lapsed. */
+/** When this process starts, the holds of its predecessor have expired. */
 function startLater(): Promise<ServiceProcess> {
   return start({ LATER_MS: String(LATER_MS) }, LATER);
 }
@@ -65,7 +65,7 @@ async function crawled(client: ServiceClient, agentId: string): Promise<WebsiteB
 }
 
 it(
-  'a crawl whose process is killed is ended by the next one, which fetches only again what was under way',
+  'a crawl whose process is killed is completed by the next one, which fetches again only what was under way',
   async () => {
     const links = Array.from({ length: PAGES }, (_none, index) => `/p/${index}`);
     const moment = (): Promise<unknown> => new Promise((wait) => setTimeout(wait, 50));
@@ -96,7 +96,7 @@ it(
 );
 
 it(
-  'a large page whose writer is killed between two of its steps is there whole, once',
+  'a large page whose writer is killed between two of its steps is stored whole, once',
   async () => {
     const paragraphs = Array.from(
       { length: 120 },

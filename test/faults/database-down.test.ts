@@ -239,9 +239,9 @@ describe('an end that the database has stored, with the response lost', () => {
   });
 });
 
-clusterOnly('a database that is away', () => {
+clusterOnly('a database that is unreachable', () => {
   it.each(['cut', 'stalled'] as const)(
-    '(the way to it %s) answers 503 within two seconds, and serves as before once it is back',
+    '(the connection %s) answers 503 within two seconds, and serves as before once it is back',
     async (how) => {
       const talk = await Talk.start(service);
       service.models.always(says('Hello'));

@@ -34,8 +34,8 @@ async function start(more: Readonly<Record<string, string>> = {}): Promise<Servi
   return service;
 }
 
-describe('a service that is killed in a sync of a drive', () => {
-  it('ends it when it is started again, with each file once', async () => {
+describe('a service that is killed during the sync of a drive', () => {
+  it('completes the sync after a restart, with each file once', async () => {
     const key = (await start()).firstKey ?? '';
     let client = new ServiceClient(service, key);
     const { id } = await client.call<{ id: string }>('POST', '/v1/agents', {

@@ -199,7 +199,7 @@ describe('a service that is killed (SIGKILL) while it streams', () => {
 });
 
 describe('a service that is killed (SIGKILL) during an approved call', () => {
-  it('knows the request after a restart, never repeats the call, and shows it as unknown', async () => {
+  it('still has the request after a restart, never repeats the call, and shows it as unknown', async () => {
     await service.kill();
     const PAYMENTS = join(data.path, 'approved-payments');
     const entry = resolve('test/support/service-with-tool.mjs');

@@ -46,7 +46,7 @@ afterAll(async () => {
 
 type MakeHandler = (index: number) => object;
 
-/** Tells one document from the next, in their matchers. */
+/** Distinguishes the documents, in their matchers. */
 let documents = 0;
 
 /** Eight groups of one handler for each event. */
@@ -96,7 +96,7 @@ describe('the largest documents', () => {
     expect(size).toBeLessThanOrEqual(LIMIT);
   });
 
-  it.each(BODIES)('%s keep nobody waiting', async (_what, make) => {
+  it.each(BODIES)('%s do not delay other requests', async (_what, make) => {
     const costs: Record<string, object> = {};
     const watch = async (what: string, request: () => Promise<number>): Promise<void> => {
       const cost = await watchedCost(child, request);
@@ -112,7 +112,7 @@ describe('the largest documents', () => {
     expect(costs).toMatchObject({ put: { harmless: true, result: 200 }, get: { harmless: true, result: 200 } });
   });
 
-  it('keep nobody waiting when they are removed', async () => {
+  it('do not delay other requests when they are removed', async () => {
     const putAndDelete = async (): Promise<number> => {
       documents += 1;
       await ask('PUT', documentOf(names, headers));

@@ -17,7 +17,7 @@ let client: ServiceClient;
 let key = '';
 
 async function start(): Promise<void> {
-  // One process: apps that keep something are for no other service.
+  // One process: only one service may use an app that stores data.
   const one = { DATA_DIR: data.path, REDIS_URL: '' };
   service = await ServiceProcess.start({ environment: { ...models.environment, ...environment.variables, ...one } });
   key ||= service.firstKey ?? '';
@@ -35,7 +35,7 @@ afterAll(async () => {
   data.remove();
 });
 
-/** What the tool answers in a run of its own. */
+/** The tool's result in a separate run. */
 async function answerOf(agentId: string, tool: string, input: object): Promise<string> {
   const thread = await client.call<{ id: string }>('POST', '/v1/threads', { assistant_id: agentId });
   models.next(calls(tool, input), says('Done.'));
@@ -43,7 +43,7 @@ async function answerOf(agentId: string, tool: string, input: object): Promise<s
   return anthropicWire.toolResults(models.requests.at(-1)?.body ?? {}).at(-1)?.output ?? '';
 }
 
-it('what a local app has been told is there after the service was stopped, and after it was killed', async () => {
+it('a local app keeps what it stored after the service was stopped, and after it was killed', async () => {
   const agent = await client.call<{ id: string }>('POST', '/v1/agents', {
     name: 'Helper',
     provider: { type: 'anthropic' },

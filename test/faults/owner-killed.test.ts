@@ -33,7 +33,7 @@ function isRunning(pid: number): boolean {
 
 describe('a process of the service that is killed', () => {
   it.each(['SIGKILL', 'SIGTERM'] as const)(
-    'by %s takes its local servers with it, and what they started',
+    'by %s leaves neither its local servers running nor the processes that they started',
     async (signal) => {
       owner = spawn(process.execPath, [resolve('test/support/owner-of-processes.mjs'), folder], { stdio: 'ignore' });
       await until(() => pids().length === 3, 'child, grandchild and orphan run');

@@ -118,7 +118,7 @@ clusterOnly('two replicas of the service', () => {
     return { held, here, path: `/v1/threads/${threadId}/runs/${here.events[0]?.event.runId ?? ''}/stream` };
   }
 
-  it('a run of one is joined midway on the other, from every position, with no gap and no repeat', async () => {
+  it('a caller of one joins a run of the other midway, from every position, with no gap and no repeat', async () => {
     const { held, here, path } = await heldRun();
     const joined = here.events.map(({ id }) => ({ after: id, listener: join(path, id) }));
     const fromStart = join(path, 0);

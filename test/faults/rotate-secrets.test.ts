@@ -84,7 +84,7 @@ function seed(): Promise<SecretRef[]> {
   });
 }
 
-/** That nothing is lost, and that what is current opens all of it. */
+/** Checks that no secret is lost, and that the current key opens all of them. */
 async function expectAllUnderOneKey(refs: readonly SecretRef[], more: Variables = {}): Promise<void> {
   const [secrets, keyIds, current] = await withVault(async (vault, database, keys) => {
     const rows = await database.query<{ key_id: string }>('select distinct key_id from secrets');
@@ -152,7 +152,7 @@ embeddedOnly('a service with its key in DATA_DIR', () => {
     await expectAllUnderOneKey(refs);
   });
 
-  it('that is killed half-way is completed by secrets rotate too, with no service running', async () => {
+  it('that is killed half-way is completed by `secrets rotate` too, without a service', async () => {
     const cli = { ...variables(), PROGRAM: 'cli', DIE_AT: 'some secrets are under the new key' };
     expect((await operate(['secrets', 'rotate'], cli, DIES)).code).toBe(null);
     expect(keyFiles().sort()).toEqual(['secrets.key', 'secrets.key.next']);
@@ -169,7 +169,7 @@ clusterOnly('two processes whose keys are settings', () => {
   const bothOldFirst = (): Variables => ({ SECRETS_KEY: oldKey(), SECRETS_KEY_FALLBACK: newKey });
   const bothNewFirst = (): Variables => ({ SECRETS_KEY: newKey, SECRETS_KEY_FALLBACK: oldKey() });
 
-  /** That each process can use what either of them writes. */
+  /** Checks that each process can use what either of them writes. */
   async function expectBothRead(clients: readonly ServiceClient[], round: string): Promise<void> {
     for (const [index, writer] of clients.entries()) {
       const agent = await agentWith(writer, `own-${round}-${index}`);
@@ -177,7 +177,7 @@ clusterOnly('two processes whose keys are settings', () => {
     }
   }
 
-  it('read all that either writes at every step of the procedure, and need the old key no longer at its end', async () => {
+  it('read what either writes at every step of the procedure, and do not need the old key after it', async () => {
     const refs = await seed();
     let services = [await start(), await start()];
     const key = services.find(({ firstKey }) => firstKey !== undefined)?.firstKey ?? '';
@@ -212,7 +212,7 @@ clusterOnly('two processes whose keys are settings', () => {
     await expectAllUnderOneKey(refs, { SECRETS_KEY: newKey });
   });
 
-  it('lose nothing when the command is killed half-way; run again it does the rest', async () => {
+  it('lose nothing when the command is killed half-way; a second run does the rest', async () => {
     const refs = await seed();
     const cli = { ...variables(), ...bothNewFirst() };
     const dying = { ...cli, PROGRAM: 'cli', DIE_AT: 'some secrets are under the new key' };

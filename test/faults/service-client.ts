@@ -80,7 +80,7 @@ export class ServiceClient {
 /** Within this time the run of a dead process is ended, and its thread free. */
 const FREE_WITHIN_MS = 60_000;
 
-/** What comes of a message once its thread is free; each refusal until then is told. */
+/** The result of `send` once the thread is free; `refused` is called for each refusal until then. */
 export async function onceFree<Result>(send: () => Promise<Result>, refused?: () => void): Promise<Result> {
   const results: Result[] = [];
   const accepted = async (): Promise<boolean> => {

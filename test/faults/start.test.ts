@@ -32,7 +32,7 @@ async function start(options: ProcessOptions): Promise<ServiceProcess> {
   return service;
 }
 
-/** What a start that fails says, and its exit code. */
+/** The output of a start that fails, and its exit code. */
 async function refusedStart(options: ProcessOptions): Promise<{ code: number | null; said: string }> {
   const service = ServiceProcess.spawn(options);
   const code = await service.ended();
@@ -49,7 +49,7 @@ afterAll(async () => {
 });
 
 describe('a second process on the same data folder', () => {
-  it('refuses to start with one line that names the folder, and leaves the first one alone', async () => {
+  it('refuses to start with one line that names the folder, and does not affect the first one', async () => {
     const data = await dataFolder();
     folders.push(data.path);
     const DATA_DIR = data.path;
@@ -80,7 +80,7 @@ describe('a wrong setting', () => {
     expect(said).not.toContain(canary);
   });
 
-  it('(no database of its own) stops a start as worker alone, saying what to do', async () => {
+  it('(no database of its own) stops the start of a worker; the error names the remedy', async () => {
     const { code, said } = await refusedStart({ role: 'worker', environment: { DATA_DIR: folder() } });
     expect(code).toBe(1);
     expect(said).toMatch(/^DATABASE_URL: [^\n]*npm start[^\n]*\n$/);
@@ -88,7 +88,7 @@ describe('a wrong setting', () => {
 });
 
 clusterOnly('a database that another process is migrating', () => {
-  it('is waited for, which the log and the command line say', async () => {
+  it('delays the start; the log and the command line say so', async () => {
     const own = await modeEnvironment();
     const other = new Client({ connectionString: own.variables['DATABASE_URL'] });
     await other.connect();
@@ -165,14 +165,14 @@ describe('a start that a setting makes impossible', () => {
     expect(readdirSync(database)).toEqual(['PG_VERSION']);
   });
 
-  it('(a catalogue that is not there, or is none) ends in one line that names the setting; exit code 1', async () => {
+  it('(a catalogue that does not exist, or is invalid) ends in one line that names the setting; exit code 1', async () => {
     const path = join(folder(), 'catalogue.json');
     await expectOneLine(/^MCP_CATALOGUE: /, { MCP_CATALOGUE: path });
     writeFileSync(path, JSON.stringify({ apps: [{ slug: 'x', name: 'X', transport: 'local', command: 'a/b' }] }));
     await expectOneLine(/^MCP_CATALOGUE: entry 1 \(x\): command: /, { MCP_CATALOGUE: path });
   });
 
-  it('(a port in use) ends in one line that names it, and the first key is not lost by it', async () => {
+  it('(a port in use) ends in one line that names it; the first key is not lost', async () => {
     const data = await dataFolder();
     folders.push(data.path);
     const taken = createServer().listen(0, '127.0.0.1');
@@ -181,13 +181,13 @@ describe('a start that a setting makes impossible', () => {
     await expectOneLine(new RegExp(`^PORT: ${PORT} is in use on 127\\.0\\.0\\.1`), { DATA_DIR: data.path, PORT });
     taken.close();
     await once(taken, 'close');
-    // Any other port: this one may be somebody else's by now.
+    // Any other port: another process may use this one by now.
     const service = await start({ environment: { DATA_DIR: data.path } });
     expect(service.firstKey).toBeDefined();
   });
 
   clusterOnly('with servers', () => {
-    it('(a database or a user that the server does not have) makes neither', async () => {
+    it('(a database or a user that the server does not have) creates neither', async () => {
       const url = new URL(environment.variables['DATABASE_URL'] ?? '');
       url.pathname = `/missing_${Date.now()}`;
       const missing = { DATABASE_URL: url.href, SECRETS_KEY: key };
@@ -199,7 +199,7 @@ describe('a start that a setting makes impossible', () => {
       });
     });
 
-    it('leaves out a Redis that is not there: the service starts, and says so once', async () => {
+    it('does not need a Redis that is unreachable: the service starts, and logs this once', async () => {
       const own = await modeEnvironment();
       const service = await start({
         environment: { ...own.variables, REDIS_URL: 'redis://127.0.0.1:1', DATA_DIR: folder() },
@@ -221,7 +221,7 @@ describe('a start that a setting makes impossible', () => {
       await own.close();
     });
 
-    it('needs no Redis: the database has the jobs, and nothing is warned of', async () => {
+    it('needs no Redis: the database has the jobs, and the log has no warning', async () => {
       const own = await modeEnvironment();
       const service = await start({ environment: { ...own.variables, REDIS_URL: '', DATA_DIR: folder() } });
       expect((await fetch(`${service.url}/health/ready`)).status).toBe(200);
@@ -233,7 +233,7 @@ describe('a start that a setting makes impossible', () => {
 });
 
 describe('the demo', () => {
-  it('answers from the sandbox, in an empty folder and without any key, and says so', async () => {
+  it('answers from the sandbox, in an empty folder and without any key; the output says so', async () => {
     const service = await start({ role: 'demo', environment: { DATA_DIR: folder() } });
     expect(service.written).toMatch(/sandbox/i);
     const client = new ServiceClient(service, service.firstKey ?? '');
@@ -245,8 +245,8 @@ describe('the demo', () => {
   });
 });
 
-describe('what the process writes', () => {
-  it('holds no key at any log level but the first one, once the service listens', async () => {
+describe('the output of the process', () => {
+  it('has no key at any log level except the first one, once the service listens', async () => {
     const models = await ScriptedModels.start();
     const data = await dataFolder();
     folders.push(data.path);

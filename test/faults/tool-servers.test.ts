@@ -50,7 +50,7 @@ async function start(
   client = new ServiceClient(service, key);
 }
 
-/** Of one test: they share an organization, in which no two servers have one name. */
+/** Unique for a test: the tests share an organization, in which the names of servers are unique. */
 function app(): string {
   return `tickets-${server.port}`;
 }
@@ -62,7 +62,7 @@ interface Conversation {
   readonly pid: number;
 }
 
-/** An agent with the server and a local one, both of them connected to. */
+/** An agent with the server and a local server, both connected. */
 async function conversation(): Promise<Conversation> {
   const { agentId, threadId } = await client.thread();
   for (const body of [
@@ -76,7 +76,7 @@ async function conversation(): Promise<Conversation> {
   return { agentId, threadId, pid: Number(modelRead(models)[0]?.output) };
 }
 
-/** Calls of both servers, which answer neither. @returns the events, once the stream has ended or broken off */
+/** Calls both servers, which do not answer. @returns the events, once the stream has ended or broken off */
 async function callsUnderWay(threadId: string): Promise<{ events: ReceivedEvent[]; ended: Promise<void> }> {
   server.answer('tools/call', () => undefined);
   const before = server.count('tools/call');
@@ -90,7 +90,7 @@ async function callsUnderWay(threadId: string): Promise<{ events: ReceivedEvent[
   return { events, ended };
 }
 
-describe('a service that is killed (SIGKILL) within calls of tools', () => {
+describe('a service that is killed (SIGKILL) during tool calls', () => {
   it('leaves no local server behind; the calls are unknown, never repeated, and the next message works', async () => {
     await start();
     const { threadId, pid } = await conversation();
@@ -121,8 +121,8 @@ describe('a service that is killed (SIGKILL) within calls of tools', () => {
   });
 });
 
-describe('a service that is told to stop (SIGTERM)', () => {
-  it('with open connections and local servers alone ends their sessions and processes, and exits with 0', async () => {
+describe('a service that gets SIGTERM', () => {
+  it('with open connections and local servers but no calls ends their sessions and processes, and exits with 0', async () => {
     await start();
     const { pid } = await conversation();
     service.signal('SIGTERM');
@@ -132,7 +132,7 @@ describe('a service that is told to stop (SIGTERM)', () => {
     await until(() => server.requests.some(({ httpMethod }) => httpMethod === 'DELETE'), 'the session was ended');
   });
 
-  it('within calls of tools breaks them off when their time is up, leaves nothing behind, and exits with 0', async () => {
+  it('during tool calls aborts them when their time is up, leaves no process behind, and exits with 0', async () => {
     await start({ SHUTDOWN_SECONDS: '1' });
     const { threadId, pid } = await conversation();
     const { events, ended } = await callsUnderWay(threadId);
@@ -145,8 +145,8 @@ describe('a service that is told to stop (SIGTERM)', () => {
   });
 });
 
-describe('what a lying server costs the service', () => {
-  it('is no stall of its event loop, and no memory', async () => {
+describe('a tool server that misbehaves', () => {
+  it('neither stalls the event loop of the service nor takes its memory', async () => {
     await start({}, startWatched);
     const { agentId, threadId } = await conversation();
     const { integrations } = await client.call<{ integrations: { id: string; type: string }[] }>(
@@ -178,7 +178,7 @@ describe('what a lying server costs the service', () => {
 });
 
 describe('the log of a service', () => {
-  it('does not hold a secret that servers repeat, whatever is logged', async () => {
+  it('has no secret that servers repeat, at any log level', async () => {
     await start({ LOG_LEVEL: 'debug' });
     const { threadId } = await conversation();
     for (const status of [200, 400, 401, 403, 404, 500]) {

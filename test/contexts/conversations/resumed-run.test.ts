@@ -1,39 +1,21 @@
-import { randomUUID } from 'node:crypto';
 import { EventSchema } from '@ag-ui/core/schemas';
 import { describe, expect, it, jest } from '@jest/globals';
-import { HEARTBEAT_MS } from '../../../src/conversations/engine/limits.js';
 import { providerOf } from '../../../src/models/index.js';
 import { RunReader } from '../../../src/conversations/persistence/run-reader.repository.js';
 import { RunLog } from '../../../src/platform/run-log/index.js';
-import { approve, ASKS_ALWAYS, ASKS_FOR_CHANGES, decline, NotingTool } from '../../support/approvals.js';
+import { approve, askForPayments, ASKS_FOR_CHANGES, decline, NotingTool } from '../../support/approvals.js';
 import { useService, until } from '../../support/harness.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import { AGENT_WIRES, PROVIDER_WIRES } from '../../support/provider-wire.js';
 import { answers, calls, HeldReply, type ModelScript, says } from '../../support/scripted-models.js';
-import { disown, endOrphan } from '../../support/run-owners.js';
-import { during, output, scriptedRuns, tool } from '../../support/scripted-runs.js';
-import { endOf, type InterruptView, type RunResult, Talk, typesOf } from '../../support/talk.js';
+import { during, scriptedRuns } from '../../support/scripted-runs.js';
+import { endOf, type InterruptView, Talk, typesOf } from '../../support/talk.js';
 
 const clock = new ManualClock();
 const service = useService({ clock, extensions: scriptedRuns });
 
 function lastBody(): Readonly<Record<string, unknown>> {
   return service.models.requests.at(-1)?.body ?? {};
-}
-
-/** A thread whose last run asks for approval of each sum. */
-async function asking(
-  sums: readonly number[],
-  agent: object = ASKS_ALWAYS,
-): Promise<{ talk: Talk; pay: NotingTool; asked: RunResult }> {
-  const talk = await Talk.start(service, agent as Readonly<Record<string, unknown>>);
-  const pay = new NotingTool('pay');
-  during(talk.threadId, { tools: [pay.offered] });
-  service.models.next(
-    answers({ text: 'Shall I?', calls: sums.map((sum) => ({ id: `c${sum}`, name: 'pay', input: { sum } })) }),
-  );
-  const { body } = await talk.run('Pay');
-  return { talk, pay, asked: body };
 }
 
 const tooLong: ModelScript = (exchange, wire) => {
@@ -157,7 +139,7 @@ describe.each(AGENT_WIRES)('a run that resumes another on $provider', (wire) => 
 
 describe('a resumed run', () => {
   it('streams the results of calls that the previous run has shown, and its answer in a new message', async () => {
-    const { talk, asked } = await asking([1, 2]);
+    const { talk, asked } = await askForPayments(service, [1, 2]);
     service.models.next(says('Half is paid.'));
     const [one, two] = asked.interrupts as [InterruptView, InterruptView];
     const body = { resume: [approve(one), { interruptId: two.id, status: 'cancelled' }] };
@@ -188,7 +170,7 @@ describe('a resumed run', () => {
   });
 
   it('has the calls it made; the previous run’s calls have their outcome, and the trace has the answers', async () => {
-    const { talk, pay, asked } = await asking([1, 2, 3]);
+    const { talk, pay, asked } = await askForPayments(service, [1, 2, 3]);
     service.models.next(says('Done.'));
     const [one, two, three] = asked.interrupts as [InterruptView, InterruptView, InterruptView];
 
@@ -233,7 +215,7 @@ describe('a resumed run', () => {
   });
 
   it('with all calls declined calls nothing, gives the model the reason, and is normal history', async () => {
-    const { talk, pay, asked } = await asking([1]);
+    const { talk, pay, asked } = await askForPayments(service, [1]);
     service.models.next(says('As you wish.'), says('Bye.'));
 
     expect(await talk.resume(...asked.interrupts.map((one) => decline(one, 'Ask my wife.')))).toMatchObject({
@@ -248,7 +230,7 @@ describe('a resumed run', () => {
   });
 
   it('gives the model an error for an approved tool that no longer exists, and continues', async () => {
-    const { talk, pay, asked } = await asking([1]);
+    const { talk, pay, asked } = await askForPayments(service, [1]);
     during(talk.threadId, { tools: [new NotingTool('other').offered] });
     service.models.next(says('It is gone.'));
 
@@ -264,7 +246,7 @@ describe('a resumed run', () => {
   });
 
   it('is only one of many concurrent answers; the tool runs once', async () => {
-    const { talk, pay, asked } = await asking([1]);
+    const { talk, pay, asked } = await askForPayments(service, [1]);
     const held = new HeldReply(['Paid.'], ['']);
     service.models.always(held.script);
 
@@ -285,7 +267,7 @@ describe('a resumed run', () => {
   });
 
   it('is refused when another run has answered since the check, even if that run has ended', async () => {
-    const { talk, pay, asked } = await asking([1]);
+    const { talk, pay, asked } = await askForPayments(service, [1]);
     const stale = await service.app.get(RunReader).openApprovals(talk.organization.id, talk.threadId);
     service.models.next(says('Paid.'));
     await talk.resume(...asked.interrupts.map(approve));
@@ -312,7 +294,7 @@ describe('a resumed run', () => {
   });
 
   it('is one run for one Idempotency-Key, which is refused with other answers', async () => {
-    const { talk, pay, asked } = await asking([1]);
+    const { talk, pay, asked } = await askForPayments(service, [1]);
     service.models.always(says('Paid.'));
     const body = { resume: asked.interrupts.map(approve) };
     const named = { 'idempotency-key': 'pay-once' };
@@ -325,179 +307,6 @@ describe('a resumed run', () => {
     expect(pay.inputs).toEqual([{ sum: 1 }]);
     expect(await talk.post({ resume: asked.interrupts.map((one) => decline(one)) }, named)).toMatchObject({
       status: 422,
-    });
-  });
-});
-
-describe('a resumed run that is aborted', () => {
-  async function underWay(agent: object = ASKS_ALWAYS) {
-    const { talk, asked } = await asking([5], agent);
-    let ran = 0;
-    let finish: () => void = () => undefined;
-    during(talk.threadId, {
-      tools: [
-        tool('pay', async () => {
-          ran += 1;
-          await new Promise<void>((resolve) => (finish = resolve));
-          return output('paid');
-        }),
-      ],
-    });
-    const streaming = talk.streamedBody({ resume: asked.interrupts.map(approve) });
-    await until(() => ran === 1, 'the tool runs');
-    return {
-      talk,
-      asked,
-      streaming,
-      ran: () => ran,
-      finish: () => {
-        finish();
-      },
-    };
-  }
-
-  async function expectUnknown({ talk, asked, ran }: Awaited<ReturnType<typeof underWay>>): Promise<void> {
-    const [, before, after] = await talk.messages();
-    expect(before?.toolCalls).toMatchObject([{ id: 'c5', status: 'approved' }]);
-    expect(after).toMatchObject({ status: 'incomplete', toolCalls: [{ id: 'c5', status: 'unknown' }] });
-    expect(await talk.resume(...asked.interrupts.map(approve))).toMatchObject({ status: 400 });
-    service.models.next(says('I do not know.'));
-    expect(await talk.run('Did it work?')).toMatchObject({ status: 200 });
-    expect(PROVIDER_WIRES[0]?.toolResults(lastBody())).toEqual([
-      { id: 'c5', output: expect.stringContaining('unknown'), isError: true },
-    ]);
-    expect(ran()).toBe(1);
-  }
-
-  it('by the death of its process ends as failed, its calls unknown and never repeated; its trace has the answers', async () => {
-    const broken = await underWay();
-    const { talk } = broken;
-    await disown(service, talk);
-    const replica = await service.replica();
-    await endOrphan(replica, talk);
-    await replica.close();
-    await clock.advance(HEARTBEAT_MS);
-    broken.finish();
-
-    expect(endOf(await broken.streaming)).toMatchObject({ type: 'RUN_ERROR', code: 'internal' });
-    expect(await talk.trace()).toMatchObject({ status: 'failed', input: 'Approved: pay {"sum":5}' });
-    await expectUnknown(broken);
-  });
-
-  it('by a timeout ends as timed_out, its calls unknown', async () => {
-    const broken = await underWay({ ...ASKS_ALWAYS, timeoutMinutes: 1 });
-    await clock.advance(60_000);
-    expect(endOf(await broken.streaming)).toMatchObject({ type: 'RUN_ERROR', code: 'run_timeout' });
-    await expectUnknown(broken);
-  });
-
-  it('by its user ends as cancelled, its calls unknown', async () => {
-    const broken = await underWay();
-    const { talk } = broken;
-    const run = await talk.storedRun();
-    await service.http('POST', `${talk.path}/runs/${run?.id ?? ''}/cancel`, { key: talk.key });
-    expect(endOf(await broken.streaming)).toMatchObject({ type: 'RUN_FINISHED', outcome: { type: 'cancelled' } });
-    await expectUnknown(broken);
-  });
-});
-
-describe('invalid answers', () => {
-  type Bodies = (one: InterruptView, two: InterruptView) => object;
-  const bodies: readonly [string, Bodies, string][] = [
-    ['leave one out', (one) => ({ resume: [approve(one)] }), 'missing: '],
-    [
-      'name an unknown interrupt',
-      (one, two) => ({ resume: [approve(one), approve(two), approve({ id: randomUUID() })] }),
-      'body/resume/2/interruptId',
-    ],
-    [
-      'answer one twice',
-      (one, two) => ({ resume: [approve(one), approve(two), decline(one)] }),
-      'body/resume/2/interruptId',
-    ],
-    [
-      'resolve without a payload',
-      (one, two) => ({ resume: [approve(one), { interruptId: two.id, status: 'resolved' }] }),
-      'body/resume/1/payload',
-    ],
-    [
-      'resolve without approved',
-      (one, two) => ({ resume: [approve(one), { interruptId: two.id, status: 'resolved', payload: {} }] }),
-      'body/resume/1/payload/approved',
-    ],
-    [
-      'have an unknown field',
-      (one, two) => ({ resume: [approve(one), { ...approve(two), payload: { approved: true, input: {} } }] }),
-      'body/resume/1/payload/input',
-    ],
-    [
-      'have another status',
-      (one, two) => ({ resume: [approve(one), { interruptId: two.id, status: 'maybe' }] }),
-      'body/resume/1/status',
-    ],
-    ['name no UUID', (one) => ({ resume: [approve(one), approve({ id: 'two' })] }), 'body/resume/1/interruptId'],
-    ['are none', () => ({ resume: [] }), 'body/resume'],
-    [
-      'come with a message',
-      (one, two) => ({ resume: [approve(one), approve(two)], message: { role: 'user', content: 'Hi' } }),
-      'exactly one of message',
-    ],
-    ['are not there, nor a message', () => ({}), 'exactly one of message'],
-  ];
-
-  it.each(bodies)(
-    'that %s are 400 on both routes; nothing is called or stored, and valid ones work',
-    async (_what, bodyOf, named) => {
-      const { talk, pay, asked } = await asking([1, 2]);
-      const [one, two] = asked.interrupts as [InterruptView, InterruptView];
-      const before = await talk.messages();
-
-      for (const route of ['runs', 'runs/stream']) {
-        const headers = { 'idempotency-key': `unfit-${route}` };
-        const refused = await service.http('POST', `${talk.path}/${route}`, {
-          key: talk.key,
-          body: bodyOf(one, two),
-          headers,
-        });
-        expect(refused).toMatchObject({
-          status: 400,
-          body: {
-            statusCode: 400,
-            code: 'FST_ERR_VALIDATION',
-            error: 'bad_request',
-            message: expect.stringContaining(named),
-          },
-        });
-      }
-
-      expect(await talk.messages()).toEqual(before);
-      expect([pay.inputs.length, service.models.requests.length]).toEqual([0, 1]);
-      service.models.next(says('Paid.'));
-      expect(await talk.resume(approve(one), approve(two))).toMatchObject({ status: 200 });
-      expect(pay.inputs).toHaveLength(2);
-    },
-  );
-
-  it('include those on another thread, and those without a request', async () => {
-    const { talk, pay, asked } = await asking([1]);
-    const other = await talk.another();
-    for (const thread of [other, await Talk.start(service, ASKS_ALWAYS)]) {
-      expect(await thread.resume(...asked.interrupts.map(approve))).toMatchObject({
-        status: 400,
-        body: { message: expect.stringContaining('body/resume/0/interruptId') },
-      });
-      expect(await thread.messages()).toEqual([]);
-    }
-    expect(pay.inputs).toEqual([]);
-  });
-
-  it('cannot be mixed with rejoin', async () => {
-    const { talk, asked } = await asking([1]);
-    const body = { resume: asked.interrupts.map(approve), rejoin: { runId: asked.run.id } };
-    const refused = await service.http('POST', `${talk.path}/runs/stream`, { key: talk.key, body });
-    expect(refused).toMatchObject({
-      status: 400,
-      body: { message: expect.stringContaining('exactly one of message, resume and rejoin') },
     });
   });
 });
