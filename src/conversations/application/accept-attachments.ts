@@ -25,9 +25,7 @@ const FETCHED_AT_A_TIME = 3;
 export interface AcceptCommand {
   readonly organizationId: string;
   readonly provider: { readonly type: ProviderType; readonly model: string };
-  /** The attachments of the new message. */
   readonly attachments: readonly AttachmentReference[];
-  /** The sent history of a new thread. */
   readonly history: readonly NewThreadMessage<AttachmentReference>[];
   /** The signal aborts when the caller disconnects, which ends the work. */
   readonly disconnected: (() => AbortSignal) | undefined;
@@ -36,10 +34,9 @@ export interface AcceptCommand {
 /** The attachments of a request, as its messages store them. */
 export interface AcceptedAttachments {
   readonly message: readonly MessageAttachment[];
-  /** The files of the new message for the model. A caller that starts no run with them must release them. */
+  /** A caller that starts no run with them must release them. */
   readonly files: AttachedFiles;
   readonly history: readonly NewThreadMessage<MessageAttachment>[];
-  /** The ids of files that were copied for this request. */
   readonly copies: readonly string[];
 }
 
@@ -92,9 +89,7 @@ export class AcceptAttachments {
     }
   }
 
-  /**
-   * Deletes the copies of a request that was not accepted. The clean-up of unused files deletes those that fail here.
-   */
+  /** The clean-up of unused files deletes those that fail here. */
   async discard(organizationId: string, copies: readonly string[]): Promise<void> {
     await Promise.allSettled(copies.map((id) => this.directory.discard(organizationId, id)));
   }
@@ -154,10 +149,7 @@ function acceptable(
   throw attachmentRefused(name, `The model ${model} does not take ${content.mediaType}.`);
 }
 
-/**
- * The memory that is in use after the copies are stored: the new message's files, and the data URLs in the request's
- * body.
- */
+/** In use after the copies are stored: the new message's files, and the data URLs in the request's body. */
 function memoryFor(read: readonly Read[], own: readonly Read[]): number {
   const inBody = read.map(({ reference: { url } }) => (isDataUrl(url) ? url.length : 0));
   return sum(inBody) + sum(own.map(({ content }) => memoryOf(content.data.length)));
@@ -168,7 +160,6 @@ function toAttachedFile({ reference: { name }, content }: Read): AttachedFile {
   return toModelAttachment(name, content);
 }
 
-/** The messages with the stored attachments in place of the references, which have the same order. */
 function withAttachments(
   history: readonly NewThreadMessage<AttachmentReference>[],
   kept: readonly MessageAttachment[],

@@ -16,10 +16,7 @@ export class AdmitRun {
     @Inject(RUN_ADMISSIONS) private readonly admissions: readonly RunAdmission[],
   ) {}
 
-  /**
-   * @throws DomainError `unavailable` while the process stops, `unprocessable` for an agent without a key for its
-   * provider or whose agent loop is not installed, and the refusals of other contexts
-   */
+  /** @throws DomainError `unavailable` while the process stops, `unprocessable`, and the refusals of other contexts */
   async execute(organizationId: string, agent: RunnableAgent): Promise<void> {
     if (this.shutdown.isStopping) throw serviceStopping();
     const { type, model, useOwnApiKey } = agent.provider;

@@ -8,7 +8,6 @@ import { RunReader } from '../persistence/run-reader.repository.js';
 import { JoinRun } from './join-run.js';
 import type { ActiveRun } from './run-supervisor.js';
 
-/** The fields of a request for a run that identify a repeat. */
 export interface RepeatableRequest {
   readonly organizationId: string;
   /** Null when the thread is created with the run. */

@@ -69,10 +69,6 @@ export class RunAgUi {
     return { id, agentId: agent.id, agent };
   }
 
-  /**
-   * @param threadId the id of a thread, or the client's own id of it
-   * @returns the id of the agent's thread; null when there is none
-   */
   async findThreadId(organizationId: string, agentId: string, threadId: string): Promise<string | null> {
     if (isUuid(threadId)) {
       const thread = await this.lookup.find(organizationId, threadId.toLowerCase());

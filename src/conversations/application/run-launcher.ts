@@ -15,7 +15,6 @@ import type { CallerSpan, RunContext, UserContext, Widget } from '../ports/index
 import { type ActiveRun, RunSupervisor } from './run-supervisor.js';
 import { UserKeys } from './user-keys.js';
 
-/** The fields of every request for a run. */
 export interface RunRequest {
   readonly organizationId: string;
   readonly agent: RunnableAgent;
@@ -30,7 +29,6 @@ export interface RunRequest {
   /** Of the session pass. Its user takes precedence over `userContext` for memories. */
   readonly session?: RunSession | undefined;
   readonly widget?: Widget | undefined;
-  /** The caller cannot be asked for approval. */
   readonly nonInteractive?: boolean;
   /** Whether the model's reasoning is requested and streamed. */
   readonly showReasoning: boolean;

@@ -66,10 +66,7 @@ export class RunReconciler implements OnApplicationBootstrap, OnModuleDestroy {
       : 0;
   }
 
-  /**
-   * Ends all orphaned runs. A concurrent call waits for the one under way.
-   * @returns how many runs were ended
-   */
+  /** A concurrent call waits for the one under way. @returns how many runs were ended */
   sweep(silentSeconds: number): Promise<number> {
     this.sweeping ??= this.endAll(silentSeconds).finally(() => {
       this.sweeping = undefined;

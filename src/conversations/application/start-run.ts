@@ -17,10 +17,8 @@ import { RunLauncher, type RunRequest } from './run-launcher.js';
 import type { ActiveRun } from './run-supervisor.js';
 import { ThreadLookup, type ThreadReference } from './thread-lookup.js';
 
-/** A request for a run that answers a message. */
 interface RunMessage extends RunRequest {
   readonly text: string;
-  /** The client's own id of the message. */
   readonly clientId?: string | undefined;
   readonly attachments?: readonly AttachmentReference[];
 }
@@ -31,7 +29,6 @@ export interface AnswerCommand extends RunRequest {
   readonly conversation: Conversation;
   /** A thread of the agent to continue with its stored history; null to create one with the conversation's history. */
   readonly thread: ThreadReference | null;
-  /** The client's own id of a new thread. */
   readonly externalId?: string;
 }
 

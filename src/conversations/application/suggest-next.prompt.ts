@@ -80,7 +80,6 @@ function lines(answer: string): string[] {
     );
 }
 
-/** Makes it one line of well-formed Unicode. */
 function tidy(text: string): string {
   return text.toWellFormed().replace(/\s+/g, ' ').trim();
 }

@@ -118,7 +118,6 @@ export class SuggestNext {
     }
   }
 
-  /** @param calls gets the usage of this call, also when the call fails */
   private async answer(request: ModelRequest, signal: AbortSignal, calls: ModelUsage[]): Promise<string> {
     let text = '';
     let usage: ModelUsage | undefined;

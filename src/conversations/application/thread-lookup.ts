@@ -11,7 +11,6 @@ import { ThreadRepository } from '../persistence/thread.repository.js';
 /** A thread's agent never changes, so the time limit only bounds how late a deletion is noticed. */
 const CACHE_MS = 5_000;
 const CACHED_THREADS = 20_000;
-/** The response header with the thread's id. */
 export const THREAD_HEADER = 'x-thread-id';
 
 /** A thread with its agent. The guard finds both once for a request. */
@@ -61,7 +60,6 @@ export class ThreadLookup extends ResourceLookup<ThreadReference> implements OnM
     this.cache.delete(keyOf(organizationId, id));
   }
 
-  /** Call for a new thread, which will be used soon. */
   remember({ organizationId, id, agentId }: Thread): void {
     void this.cache.get(keyOf(organizationId, id), () => Promise.resolve({ id, agentId }));
   }

@@ -33,7 +33,6 @@ export const approvalRequest = z.object({
   /** The answer refers to it. */
   id: z.string(),
   toolCallId: z.string(),
-  /** The name that the model sees. */
   tool: z.string(),
   /** The arguments, with the changes of hooks. */
   input: sent<JsonObject>(),
@@ -60,7 +59,6 @@ export function approvalExpiry(askedAt: Date): Date {
   return new Date(askedAt.getTime() + APPROVAL_MS);
 }
 
-/** Whether the requests can no longer be answered. */
 export function hasExpired(askedAt: Date, now: Date): boolean {
   return now >= approvalExpiry(askedAt);
 }
@@ -70,14 +68,12 @@ export function oldestKeptResults(now: Date): Date {
   return new Date(now.getTime() - KEPT_RESULTS_MS);
 }
 
-/** A caller's answer to one request. */
 export interface ApprovalAnswer {
   readonly interruptId: string;
   readonly approved: boolean;
   readonly reason: string | null;
 }
 
-/** A request with its answer. */
 export const approvalDecision = approvalRequest.omit({ id: true }).extend({
   approved: z.boolean(),
   reason: z.string().nullable().default(null),
@@ -86,7 +82,6 @@ export type ApprovalDecision = Stored<typeof approvalDecision>;
 
 /** What a run needs to resume a run that ended with requests for approval. */
 export interface ResumeInput {
-  /** The run that made the requests. */
   readonly runId: string;
   /** One for each request, in their order. */
   readonly decisions: readonly ApprovalDecision[];

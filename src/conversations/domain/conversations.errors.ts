@@ -24,7 +24,6 @@ export function idempotencyMismatch(): DomainError {
   return unprocessable('This Idempotency-Key was used for another request within the last 24 hours. Use a new one.');
 }
 
-/** The agent was deleted after the guard had found it. */
 export function agentDeleted(): DomainError {
   return new DomainError('not_found', 'No agent with this id exists.');
 }
@@ -113,7 +112,6 @@ export function agentCannotRun(message: string): DomainError {
   return unprocessable(message);
 }
 
-/** @param why a public message */
 export function attachmentRefused(name: string, why: string): DomainError {
   return unprocessable(`The attachment ${JSON.stringify(name)} cannot be used: ${why}`);
 }

@@ -112,7 +112,6 @@ export interface UserEntry {
 
 type Answered = Exclude<ModelMessage, { role: 'user' }>;
 type AssistantEntry = Extract<Answered, { role: 'assistant' }>;
-/** A tool's result in the conversation. */
 export type ResultEntry = Extract<Answered, { role: 'tool' }>;
 type Call = AssistantEntry['toolCalls'][number];
 

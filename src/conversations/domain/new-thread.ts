@@ -5,7 +5,6 @@ import { type Thread, titleOf } from './thread.js';
 
 /** A message that the caller sends with the request. */
 export interface InputMessage {
-  /** The client's own id of a user's message. */
   readonly clientId?: string | undefined;
   readonly role: MessageRole;
   /** Empty only with attachments. */
@@ -14,15 +13,12 @@ export interface InputMessage {
   readonly attachments?: readonly AttachmentReference[];
 }
 
-/** The conversation that a request sends. */
 export interface Conversation {
   /** The caller's instructions; empty for none. */
   readonly instructions: string;
   /** Oldest first. */
   readonly history: readonly InputMessage[];
-  /** The message that the run answers. */
   readonly text: string;
-  /** The client's own id of that message. */
   readonly clientId?: string | undefined;
   readonly attachments?: readonly AttachmentReference[];
 }

@@ -69,7 +69,6 @@ export class RunNotStarted extends Error {
   }
 }
 
-/** How a run ends. The engine decides this once. */
 export type RunOutcome =
   | { readonly status: 'completed'; readonly blocked: boolean }
   | { readonly status: 'requires_action'; readonly approvals: readonly ApprovalRequest[] }

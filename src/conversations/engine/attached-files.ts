@@ -18,7 +18,7 @@ export class AttachedFiles {
     this.files = files;
   }
 
-  /** The files of the message; empty after the first call. */
+  /** Empty after the first call. */
   take(): readonly AttachedFile[] {
     const { files } = this;
     this.files = [];

@@ -22,7 +22,6 @@ import type { RunConversation } from './run-conversation.js';
 import type { NextStep, RunState } from './run-state.js';
 import { ToolCallMetrics } from './tool-call-metrics.js';
 
-/** The result of one call of the model. */
 interface Answer {
   text: string;
   readonly calls: ModelToolCall[];

@@ -8,7 +8,6 @@ import {
   REQUEST_BASE64_BYTES,
 } from './limits.js';
 
-/** The room in a request beside the attachments of the newest message. */
 export interface AttachmentRoom {
   count: number;
   base64Bytes: number;

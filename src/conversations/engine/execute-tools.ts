@@ -23,7 +23,6 @@ import { malformedCallOutput } from './malformed-calls.js';
 import type { NextStep, RunState } from './run-state.js';
 import { ToolCallMetrics } from './tool-call-metrics.js';
 
-/** The outcome of one call. */
 type Outcome =
   | {
       readonly kind: 'settled';
@@ -109,7 +108,6 @@ export class ExecuteTools {
     );
   }
 
-  /** Makes the call, refuses it, or asks for approval. */
   private async handle(state: RunState, call: ModelToolCall): Promise<Outcome> {
     if (state.rounds > MAX_TOOL_ROUNDS) return refused(call, ROUNDS_SPENT, 'failed');
     const tool = state.tools.use(call.name);
@@ -273,7 +271,6 @@ export class ExecuteTools {
     });
   }
 
-  /** Adds a step for a call that was not made. */
   private note(state: RunState, step: Pick<RunStep, 'name' | 'input' | 'output' | 'error'>): void {
     state.steps.push({ id: newId(), type: 'tool', startedAt: this.clock.now(), latencyMs: 0, ...step });
   }

@@ -3,7 +3,6 @@ import type { OfferedTool, ToolResult } from '../ports/index.js';
 import { MAX_FOUND_DESCRIPTION, MAX_FOUND_TOOLS, MAX_NAMED_KINDS } from './limits.js';
 import { toolIndex } from './tool-index.js';
 
-/** The name under which the model searches for tools. */
 export const FIND_TOOLS = 'find_tools';
 
 const INPUT_SCHEMA = {
@@ -64,7 +63,7 @@ function kindOf({ name }: ToolDefinition): string {
   return /^mcp__.+?__/.exec(name)?.[0] ?? 'others';
 }
 
-/** One line, from which `namesFoundIn` reads the name. */
+/** Read by `namesFoundIn`. */
 function lineOf({ name, description }: ToolDefinition): string {
   const text = description.replace(/\s+/gu, ' ').trim();
   const cut = text.length > MAX_FOUND_DESCRIPTION ? `${text.slice(0, MAX_FOUND_DESCRIPTION).toWellFormed()}…` : text;

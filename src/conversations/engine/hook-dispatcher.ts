@@ -76,7 +76,6 @@ export class HookDispatcher {
     return (await this.ask(state.context, (hooks) => hooks.afterToolCall(state.context, call, result), [])).flat();
   }
 
-  /** @param answer the model's last answer */
   async beforeStop(state: RunState, answer: string): Promise<StopVerdict> {
     const { continued, context } = state;
     const neutral: StopVerdict = { decision: 'stop' };

@@ -27,7 +27,6 @@ export const HISTORY_PAGE_BYTES = 4 * 1024 * 1024;
  */
 export const MAX_HISTORY_MESSAGES = 2_000;
 
-/** The size of `HistoryCache`. */
 export const HISTORY_CACHE_BYTES = 64 * 1024 * 1024;
 
 /**
@@ -92,7 +91,6 @@ export const MAX_OFFERED_CHARACTERS = 200_000;
 /** Characters of a schema; a tool with a larger one gets a schema that accepts any object. */
 export const MAX_SCHEMA_CHARACTERS = 100_000;
 
-/** Results of one search, and the characters of each tool's description in them. */
 export const MAX_FOUND_TOOLS = 8;
 export const MAX_FOUND_DESCRIPTION = 500;
 
@@ -107,7 +105,6 @@ export const MAX_SEARCHED_PARAMETERS = 20;
 /** Words in the cached indexes, of some hundred bytes each; the least recently used index is dropped first. */
 export const MAX_INDEXED_WORDS = 200_000;
 
-/** Characters and words of a query that are searched. */
 export const MAX_QUERY_LENGTH = 1_000;
 export const MAX_QUERY_WORDS = 20;
 
@@ -115,7 +112,6 @@ export const MAX_QUERY_WORDS = 20;
 export const MAX_NAMED_TOOLS = 20;
 export const MAX_NAMED_KINDS = 30;
 
-/** How often a process stores its heartbeat. */
 export const HEARTBEAT_MS = 5_000;
 
 /**
@@ -149,5 +145,4 @@ export const STORE_REFUSALS = 3;
 /** Attempts to store the end of a run before its caller gets an error. */
 export const STORE_ATTEMPTS = 4;
 
-/** The pause between two of these attempts. */
 export const STORE_PAUSE_MS = 250;

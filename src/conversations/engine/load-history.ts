@@ -18,7 +18,6 @@ export interface LoadedHistory {
   readonly currentMessages: readonly ModelMessage[];
   /** Messages of the thread that the model does not get, because they do not fit or are too many. */
   readonly omittedMessages: number;
-  /** The messages that were read, for the cache. */
   readonly history: CachedHistory;
 }
 
@@ -29,7 +28,6 @@ const NOT_READ: CachedHistory = { messages: [], before: null, bytes: 0 };
 interface Reading {
   /** The run resumes the last exchange, which is read as a whole. */
   readonly resumes: boolean;
-  /** In characters. */
   readonly budget: number;
   readonly entriesOf: (messages: readonly HistoryMessage[]) => HistoryEntry[];
 }
@@ -65,7 +63,7 @@ export class LoadHistory {
     return { exchanges: loaded, currentMessages: loadedCurrent, omittedMessages, history: shortened(counted, kept) };
   }
 
-  /** Reads page after page until there is no more room, or the thread's beginning is reached. */
+  /** Until there is no more room, or the thread's beginning is reached. */
   private async read(
     { organizationId, threadId, runId }: RunContext,
     known: CachedHistory,

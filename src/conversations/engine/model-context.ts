@@ -7,7 +7,6 @@ export function contextCharacters({ provider: { type, model } }: RunnableAgent):
   return findModel(type, model)?.historyCharacters ?? HISTORY_CHARACTERS;
 }
 
-/** The context window of the agent's model, in tokens. */
 export function contextTokens({ provider: { type, model } }: RunnableAgent): number {
   return findModel(type, model)?.contextTokens ?? CONTEXT_TOKENS;
 }

@@ -18,7 +18,6 @@ import { RunOwner } from './run-owner.js';
 import { STORE_AGAIN_MS, STORE_PAUSE_MS, STORE_REFUSALS, STORE_ATTEMPTS } from './limits.js';
 import type { RunState } from './run-state.js';
 
-/** How a run ended. */
 export interface EndedRun {
   readonly run: Run;
   readonly message: Message | null;
@@ -74,7 +73,6 @@ export class PersistRun {
     return ended(asInternalFailure(finished), outcome);
   }
 
-  /** @returns null when the run no longer belongs to this process */
   private async store(
     finished: FinishedRun,
     notes: Pick<EndNotes, 'facts' | 'keptResults'> = {},
@@ -233,7 +231,6 @@ function usageOf(state: RunState): Run['usage'] {
   };
 }
 
-/** A run whose end could not be stored counts as failed. */
 function asInternalFailure(finished: FinishedRun): FinishedRun {
   return {
     ...finished,

@@ -21,13 +21,11 @@ export function runView(run: Run): RunResponse {
   };
 }
 
-/** The `outcome` of `RUN_FINISHED`. */
 export function outcomeOf(run: Run): RunFinishedOutcome {
   if (run.status === 'requires_action') return { type: 'interrupt', interrupts: interruptViews(run) };
   return { type: run.status === 'cancelled' ? 'cancelled' : 'success' };
 }
 
-/** The requests for approval that the run ended with, as interrupts of AG-UI. */
 export function interruptViews({ approvals, createdAt, completedAt }: Run): InterruptResponse[] {
   const expiresAt = approvalExpiry(completedAt ?? createdAt).toISOString();
   return approvals.map((request) => interruptView(request, expiresAt));

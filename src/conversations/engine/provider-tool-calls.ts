@@ -61,7 +61,6 @@ export class ProviderToolCalls {
     return this.state.providerCalls;
   }
 
-  /** @returns how long the call took, in milliseconds */
   private note({ call, stopwatch }: OpenProviderCall, output: string, isError: boolean): number {
     const latencyMs = stopwatch.elapsedMs();
     this.steps.push({

@@ -8,12 +8,10 @@ import { KEPT_MEDIA_BASE64_BYTES, REQUEST_ATTACHMENTS, REQUEST_BASE64_BYTES } fr
 type Room = Pick<AttachmentRoom, 'count' | 'base64Bytes'>;
 type Exchanges = readonly (readonly ModelMessage[])[];
 
-/** The images and files in the results among the entries. */
 export function mediaOf(entries: readonly ModelMessage[]): ModelMedia[] {
   return entries.flatMap((entry) => (entry.role === 'tool' ? (entry.media ?? []) : []));
 }
 
-/** The entry with notes in place of its media. */
 export function withoutMedia(entry: ModelMessage, why: Omission): ModelMessage {
   return entry.role === 'tool' ? keepOnly(entry, () => false, why) : entry;
 }

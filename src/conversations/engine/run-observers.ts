@@ -3,7 +3,6 @@ import { Logger } from '../../platform/telemetry/index.js';
 import type { FinishedRun, RunObserver, RunRecord, SuggestionUsage } from '../ports/index.js';
 import { RUN_OBSERVERS } from './run-extensions.js';
 
-/** Calls all observers of runs. */
 @Injectable()
 export class RunObservers {
   constructor(
@@ -11,12 +10,10 @@ export class RunObservers {
     private readonly logger: Logger,
   ) {}
 
-  /** The rows that the observers store with the end of the run. */
   recordsOf(finished: FinishedRun): RunRecord[] {
     return this.observers.flatMap((observer) => observer.record(finished));
   }
 
-  /** The rows that the observers store about the usage of suggestions. */
   recordsOfSuggestions(usage: SuggestionUsage): RunRecord[] {
     return this.observers.flatMap((observer) => observer.recordSuggestions(usage));
   }

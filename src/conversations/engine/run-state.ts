@@ -188,7 +188,6 @@ export class RunState {
     }
   }
 
-  /** Stores the outcome of a call and shows its result. */
   *settleCall(index: number, record: ToolCallRecord): Generator<RunEvent> {
     this.toolCalls[index] = record;
     yield* this.showResult(record);

@@ -12,7 +12,6 @@ export class SchemaFallbacks {
   /** How often in a row the provider has refused a request because of a schema. */
   private refusals = 0;
 
-  /** The definitions for the next request. */
   definitions(tools: ToolSet): readonly ToolDefinition[] {
     return tools.definitions().map((definition) => {
       const { name } = definition;

@@ -14,7 +14,6 @@ const OUTCOMES = {
 /** In seconds: from a search of the memory to the longest allowed call. */
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300];
 
-/** Counts and times the tool calls of models. */
 @Injectable()
 export class ToolCallMetrics {
   private readonly calls: Counter<'kind' | 'outcome'>;

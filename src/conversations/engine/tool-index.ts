@@ -45,7 +45,6 @@ export class ToolIndex {
     this.averageLength = this.words / Math.max(1, tools.length);
   }
 
-  /** The number of words of all tools. */
   get words(): number {
     return this.lengths.reduce((sum, length) => sum + length, 0);
   }
@@ -55,7 +54,6 @@ export class ToolIndex {
     return tools.length === this.tools.length && tools.every((tool, place) => tool === this.tools[place]);
   }
 
-  /** The best matches first. */
   search(query: string, limit: number): ToolDefinition[] {
     const scores = new Map<number, number>();
     for (const word of new Set(wordsOf(query.slice(0, MAX_QUERY_LENGTH)).slice(0, MAX_QUERY_WORDS))) {
@@ -100,7 +98,6 @@ const indexes = new LRUCache<ToolDefinition, ToolIndex>({
   sizeCalculation: ({ words }) => words + 1,
 });
 
-/** The index of these tools, from the cache if possible. */
 export function toolIndex(tools: readonly ToolDefinition[]): ToolIndex {
   const [first] = tools;
   const cached = first && indexes.get(first);

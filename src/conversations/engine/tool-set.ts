@@ -34,7 +34,6 @@ export class ToolSet {
       if (!this.searched.has(name)) this.listed.push(requestDefinition(definition));
   }
 
-  /** The definitions for the next request. */
   definitions(): readonly ToolDefinition[] {
     return [...this.listed, ...this.found.definitions];
   }

@@ -31,7 +31,6 @@ import { MAX_MESSAGES, MAX_PARTS } from './content-limits.js';
  * counted before they are parsed, and parsing ends at the first wrong element.
  */
 
-/** The length of `context`, `tools` and `resume`. */
 export const MAX_ENTRIES = 1_000;
 
 const list = z.custom<readonly unknown[]>(Array.isArray, { error: 'Invalid input: expected array' });
@@ -75,7 +74,6 @@ export type AgUiMessage = z.infer<typeof messageSchema>;
 export type AgUiContext = z.infer<typeof contextSchema>;
 export type AgUiResumeEntry = z.infer<typeof resumeSchema>;
 
-/** The fields of a run input that the service reads. */
 export interface AgUiInput {
   readonly threadId: string;
   readonly runId: string;

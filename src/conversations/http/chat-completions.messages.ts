@@ -78,7 +78,6 @@ function isClientId(id: unknown): id is string {
   return isText(id, { min: 1, max: MAX_ID });
 }
 
-/** The content in the form `assistant`. */
 function plainContent({ content, id }: Fields, path: string): Content {
   if (id !== undefined && !isClientId(id)) {
     throw new ValidationFailed(`${path}/id must be a string of 1 to ${MAX_ID} characters`);
@@ -88,7 +87,6 @@ function plainContent({ content, id }: Fields, path: string): Content {
   return { text: content, attachments: [] };
 }
 
-/** The content in the form `model`: a text, or a list of parts. */
 function anyContent(content: unknown, path: string): Content {
   if (typeof content === 'string') return { text: content, attachments: [] };
   if (content === undefined || content === null) return { text: '', attachments: [] };

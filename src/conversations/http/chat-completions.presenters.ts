@@ -24,7 +24,6 @@ function secondsOf(id: string): number {
   return Math.floor(Number.parseInt(id.replace('-', '').slice(0, 12), 16) / 1_000);
 }
 
-/** `chat.completion`, of a run that did not fail. */
 export function completion(
   { id, created, model, thread_id }: CompletionFields,
   ended: EndedRun,
@@ -78,7 +77,6 @@ export class Chunks {
   }
 }
 
-/** The error of a run that failed after its stream had begun. */
 export function errorChunk({ code, message }: RunError): StreamErrorResponse {
   return { error: { message, type: errorType(code), code } };
 }

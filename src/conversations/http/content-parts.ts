@@ -4,7 +4,6 @@ import { validated } from '../../platform/http/index.js';
 import { AttachmentBody, MAX_ATTACHMENTS } from './attachments.dto.js';
 import { MAX_PARTS } from './content-limits.js';
 
-/** The text and the attachments of a message. */
 export interface Content {
   readonly text: string;
   readonly attachments: readonly AttachmentReference[];

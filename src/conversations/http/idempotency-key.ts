@@ -8,7 +8,6 @@ import type { IdempotentRequest } from '../domain/idempotency.js';
 
 const KEY = /^[\x21-\x7e]{1,255}$/;
 
-/** Documents the header `Idempotency-Key` on a route. */
 export const ApiIdempotencyKey = (): MethodDecorator =>
   ApiHeader({
     name: 'Idempotency-Key',

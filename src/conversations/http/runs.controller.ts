@@ -44,7 +44,6 @@ import { CreateRunBody, readAnswers, readPosition, RejoinQuery, StreamQuery, Str
 import { ApiThreadHeader } from './thread-header.js';
 import { ApiTraceParent, TraceParent } from './trace-parent.js';
 
-/** The fields of either route's body that start a run. */
 type RunBody = Pick<CreateRunBody, 'message' | 'resume' | 'config' | 'widget'>;
 
 const SAY_HELLO = {

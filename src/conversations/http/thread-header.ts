@@ -1,7 +1,6 @@
 import { ApiAnswerHeader } from '../../platform/http/index.js';
 import { THREAD_HEADER } from '../application/thread-lookup.js';
 
-/** Documents the response header with the thread's id. */
 export const ApiThreadHeader = (): MethodDecorator =>
   ApiAnswerHeader({
     name: THREAD_HEADER,

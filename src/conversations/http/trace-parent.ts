@@ -15,7 +15,6 @@ export function readTraceParent(header: string | readonly string[] | undefined):
   return version === '00' && more !== undefined ? null : { traceId, spanId };
 }
 
-/** Documents the header on a route that starts runs. */
 export const ApiTraceParent = (): MethodDecorator =>
   ApiHeader({
     name: 'traceparent',
@@ -26,7 +25,7 @@ export const ApiTraceParent = (): MethodDecorator =>
     schema: { type: 'string' },
   });
 
-/** Handler parameter: the span that the request's `traceparent` names, null without one. */
+/** Null without a span. */
 export const TraceParent = createParamDecorator((_data: unknown, context: ExecutionContext): CallerSpan | null =>
   readTraceParent(context.switchToHttp().getRequest<FastifyRequest>().headers['traceparent']),
 );

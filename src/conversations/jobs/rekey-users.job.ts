@@ -15,7 +15,6 @@ const REKEYED_ROWS = 1_000;
 /** Shared by all processes: without it two that re-key the same rows could deadlock. */
 const LOCK = 'conversations.rekey-users';
 
-/** A user as earlier releases stored it. */
 interface BareUser {
   readonly organizationId: string;
   readonly bare: string;

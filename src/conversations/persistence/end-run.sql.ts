@@ -25,7 +25,6 @@ export interface EndNotes {
   readonly facts?: FailureFacts;
   /** The run that continues this run's calls gets these besides the transcript. */
   readonly keptResults?: readonly ResultEntry[];
-  /** The rows of the run's observers. */
   readonly records?: readonly TableRow[];
 }
 
@@ -62,7 +61,6 @@ const FINISH_PARAMETERS = { ...CHECKPOINT_PARAMETERS, ...END_PARAMETERS } as con
 
 type FinishParameters = ParameterReferences<typeof FINISH_PARAMETERS>;
 
-/** Inserts or updates the message of the run in `source`. */
 const upsertMessage = (p: ParameterReferences<typeof CHECKPOINT_PARAMETERS>, source: string): string => `
   message as (
     insert into messages

@@ -83,7 +83,6 @@ export class MessageRepository {
     return toPage(rows, toShownMessage);
   }
 
-  /** A page of messages as models read them. */
   async history(
     organizationId: string,
     threadId: string,
@@ -119,7 +118,7 @@ export class MessageRepository {
     return COUNT_REACTIONS.run(this.database, { organizationId, agentId, ...range });
   }
 
-  /** Replaces the reaction to a reply. @returns null when the thread has no such reply */
+  /** @returns null when the thread has no such reply */
   react(
     organizationId: string,
     threadId: string,

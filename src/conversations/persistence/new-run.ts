@@ -13,7 +13,6 @@ export interface RunModel {
 
 export interface NewRun {
   readonly id: string;
-  /** Null for a run with an API key. */
   readonly sessionId: string | null;
   readonly threadId: string;
   /** Id of the message that the run will write. */
@@ -21,7 +20,6 @@ export interface NewRun {
   /** Null for a run that begins with `resumeInput`. */
   readonly userMessage: {
     readonly id: string;
-    /** The client's own id of the message. */
     readonly clientId?: string | undefined;
     readonly text: string;
     readonly attachments?: readonly MessageAttachment[];

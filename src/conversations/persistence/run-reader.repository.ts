@@ -27,14 +27,11 @@ export interface StoredRun {
 
 /** The requests for approval that a thread's next run can answer. */
 export interface OpenApprovals {
-  /** The run that made the requests; null when there are none. */
   readonly runId: string | null;
   readonly requests: readonly ApprovalRequest[];
-  /** The user of that run. */
   readonly user: RunUser;
   /** When that run ended; null when there is none. */
   readonly askedAt: Date | null;
-  /** A run is under way on the thread. */
   readonly busy: boolean;
 }
 
@@ -67,18 +64,15 @@ interface OpenApprovalsRow extends RunUserRow {
   busy: boolean;
 }
 
-/** Reads runs of any process. */
 @Injectable()
 export class RunReader {
   constructor(private readonly database: Database) {}
 
-  /** Whether a run is under way on the thread. */
   async isBusy(organizationId: string, threadId: string): Promise<boolean> {
     const running = { organizationId, threadId, status: 'running' } as const;
     return (await this.database.read((em) => em.count(runs, running))) > 0;
   }
 
-  /** @returns null when the thread has no such run */
   async find(organizationId: string, threadId: string, runId: string): Promise<StoredRun | null> {
     const [row] = await FIND_RUN.run<RunRow>(this.database, { organizationId, threadId, runId });
     if (!row) return null;
@@ -91,7 +85,6 @@ export class RunReader {
     return thread?.id ?? null;
   }
 
-  /** @returns null when there is no such thread */
   async openApprovals(organizationId: string, threadId: string): Promise<OpenApprovals | null> {
     const [row] = await OPEN_APPROVALS.run<OpenApprovalsRow>(this.database, { organizationId, threadId });
     if (!row) return null;

@@ -47,7 +47,6 @@ type RunKey = Pick<RunReference, 'organizationId' | 'runId'>;
 /** The verdict of hooks on a message of a sent history. */
 export interface JudgedMessage {
   readonly id: string;
-  /** Models do not get the message. */
   readonly blocked: boolean;
   readonly context: readonly string[] | null;
 }
@@ -59,7 +58,6 @@ export interface StartedRun {
   readonly revision: number | null;
 }
 
-/** What the database returns for a heartbeat. */
 export interface Heartbeat {
   /** The id of the unbroken contact that the heartbeat belongs to. */
   readonly contact: string;
@@ -230,7 +228,6 @@ export class RunRepository {
     return row ? toOrphan(executor, row) : null;
   }
 
-  /** Ends an orphaned run of any owner. */
   async finishOrphan(
     executor: SqlExecutor,
     run: Run,
@@ -241,7 +238,6 @@ export class RunRepository {
     await this.storeEnd(executor, SYSTEM_OWNER_ID, run, message, { records });
   }
 
-  /** Removes silent owners without a running run. */
   async removeSilentOwners(silentSeconds: number): Promise<void> {
     await REMOVE_SILENT_OWNERS.run(this.database, { silentSeconds });
   }

@@ -53,7 +53,6 @@ const PARAMETERS = {
 
 type Parameters = ParameterReferences<typeof PARAMETERS>;
 
-/** There is no row when the thread does not exist. */
 export interface StartedRow {
   readonly channel: Channel;
   readonly is_first: boolean;
@@ -63,7 +62,6 @@ export interface StartedRow {
   readonly open: boolean;
   /** The locked thread has the revision that the rest of the statement sees. */
   readonly current: boolean;
-  /** The session has used all its turns. */
   readonly capped: boolean;
 }
 

@@ -26,13 +26,11 @@ export class ThreadRemovalRepository {
     return rows.map((row) => ({ agentId: row.agent_id, organizationId: row.organization_id }));
   }
 
-  /** Some threads of an agent; none while the agent exists. */
   async ofDeletedAgent(organizationId: string, agentId: string, limit: number): Promise<string[]> {
     const of = { organizationId, agentId, limit };
     return (await THREADS_OF_DELETED_AGENT.run<{ id: string }>(this.database, of)).map(({ id }) => id);
   }
 
-  /** Some of the threads that are marked as deleted. */
   async marked(limit: number): Promise<string[]> {
     const options = { fields: ['id'], limit, disableIdentityMap: true } as const;
     const marked = await this.database.read((em) => em.find(threads, { deletedAt: { $ne: null } }, options));
@@ -54,7 +52,6 @@ export class ThreadRemovalRepository {
     await this.database.write((em) => em.nativeDelete(threads, { id: { $in: [...threadIds] } }));
   }
 
-  /** Removes widget threads without a message that were created before `before`. */
   async removeEmptyWidgetThreads(before: Date, limit: number): Promise<{ organizationId: string; id: string }[]> {
     const rows = await REMOVE_EMPTY_WIDGET_THREADS.run<{ organization_id: string; id: string }>(this.database, {
       before,

@@ -7,7 +7,6 @@ import { messages, METADATA, threads } from './conversations.entities.js';
 import { IdempotencyRepository } from './idempotency.repository.js';
 import { FIND_AGENT_OF_THREAD, FIND_THREAD, LIST_THREADS, LIST_THREADS_OF_AGENTS, LOCK_THREAD } from './thread.sql.js';
 
-/** A thread's place in the list of threads. */
 export interface ThreadPosition {
   /** As the database wrote it, to the microsecond. */
   readonly activityAt: string;

@@ -7,7 +7,6 @@ import { isBareUser, type UserColumn } from '../domain/user-key.js';
 
 const USERS = 'users ("organizationId" uuid, bare uuid, keyed uuid)';
 
-/** The users of up to `limit` rows with a bare key. */
 export const bareUsersIn = ({ table, column }: UserColumn) =>
   statement(
     { except: 'uuid[]', limit: 'integer' },

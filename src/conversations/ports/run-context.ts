@@ -10,7 +10,6 @@ import type { Channel } from '../domain/thread.js';
 import type { UserContext } from '../domain/user-context.js';
 import type { RunStep } from './run-step.js';
 
-/** The widget that shows the reply. */
 export interface Widget {
   /** The version of its SDK, as the caller sends it: any text. */
   readonly version: string;
@@ -61,9 +60,7 @@ export interface RunContext {
    * user.
    */
   readonly userKey: string | null;
-  /** Null when the request named none. */
   readonly callerSpan: CallerSpan | null;
-  /** Null when the caller is no widget. */
   readonly widget: Widget | null;
   /** The caller's instructions, the last part of the system prompt. */
   readonly callerPrompt?: string;
@@ -77,7 +74,6 @@ export interface RunContext {
   readonly earlierCalls: EarlierCall[];
   /** The steps of the run's trace so far. An extension may add steps. */
   readonly steps: RunStep[];
-  /** Started with the run. */
   readonly stopwatch: Stopwatch;
   /** Aborts when the run has to end. Pass it to everything that waits. */
   readonly signal: AbortSignal;

@@ -3,7 +3,6 @@ import type { ModelToolCall } from '../../models/index.js';
 import type { ToolResult } from './tool-source.js';
 import type { RunContext } from './run-context.js';
 
-/** Fields of every verdict. */
 interface Verdict {
   /**
    * The hook has added its own step to `RunContext.steps`. Otherwise the engine adds one for a verdict that changes
@@ -24,7 +23,6 @@ export type PromptVerdict = Verdict &
     | { readonly decision: 'block'; readonly reason: string | null }
   );
 
-/** A user's message, before a model reads it. */
 export interface UserPrompt {
   readonly id: string;
   readonly text: string;

@@ -18,7 +18,6 @@ export interface FinishedRun {
   /** Null when the run ended before it had text or calls. */
   readonly message: Message | null;
   readonly userContext: UserContext | null;
-  /** As in `RunContext`. */
   readonly userKey: string | null;
   /** Null when the request named none, and for a run that another process ended after its own had died. */
   readonly callerSpan: CallerSpan | null;

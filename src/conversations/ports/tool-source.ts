@@ -17,7 +17,6 @@ export interface ShownComponent {
 }
 
 export interface ToolResult {
-  /** What the model reads. */
   readonly output: string;
   readonly isError: boolean;
   /** Images and files of the result; `output` names each, for models that cannot take it. */
