@@ -10,19 +10,16 @@ import { CancelRun } from './application/cancel-run.js';
 import { CreateThread } from './application/create-thread.js';
 import { DeleteThread } from './application/delete-thread.js';
 import { RunReconciler } from './application/run-reconciler.js';
-import { HoldAttachedFiles } from './application/hold-attached-files.js';
 import { IdempotentRuns } from './application/idempotent-runs.js';
 import { JoinRun } from './application/join-run.js';
 import { RunHeartbeat } from './application/run-heartbeat.js';
-import { ListMessages } from './application/list-messages.js';
 import { ReadThreads } from './application/read-threads.js';
-import { ReactToMessage } from './application/react-to-message.js';
 import { ReadReactions } from './application/read-reactions.js';
 import { ResumeRun } from './application/resume-run.js';
 import { RunAgUi } from './application/run-ag-ui.js';
 import { RunLauncher } from './application/run-launcher.js';
 import { RunSupervisor } from './application/run-supervisor.js';
-import { ShowExpiredCalls } from './application/show-expired-calls.js';
+import { ShowMessages } from './application/show-messages.js';
 import { StartRun } from './application/start-run.js';
 import { SuggestNext } from './application/suggest-next.js';
 import { ThreadDataHolders } from './application/thread-data-holders.js';
@@ -96,13 +93,10 @@ import { UserKeysModule } from './user-keys.module.js';
     CreateThread,
     ReadThreads,
     DeleteThread,
-    ListMessages,
-    ReactToMessage,
     ReadReactions,
-    ShowExpiredCalls,
+    ShowMessages,
     AcceptAttachments,
     LoadAttachments,
-    HoldAttachedFiles,
     ThreadRemovalRepository,
     RemoveDeletedThreads,
     WidgetConversations,

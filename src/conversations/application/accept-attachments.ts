@@ -1,10 +1,11 @@
-import { Injectable } from '@nestjs/common';
+import { Injectable, type OnModuleInit } from '@nestjs/common';
 import {
   AttachmentFetcher,
   AttachmentMemory,
   type AttachmentReference,
   type FetchedAttachment,
   FileDirectory,
+  FileHolders,
   isDataUrl,
   memoryOf,
   type MemoryReservation,
@@ -17,6 +18,7 @@ import { type AttachedFile, AttachedFiles } from '../engine/attached-files.js';
 import { base64BytesOf, sum } from '../engine/choose-attachments.js';
 import { type ReadAttachment, toModelAttachment } from '../engine/model-attachments.js';
 import { REQUEST_BASE64_BYTES } from '../engine/limits.js';
+import { MessageRepository } from '../persistence/message.repository.js';
 import { inParallel } from './in-parallel.js';
 
 /** Files fetched in parallel for one request: each may take the largest allowed size in memory. */
@@ -50,12 +52,19 @@ interface Read {
  * signed URLs. An upload needs no copy: the message stores its id.
  */
 @Injectable()
-export class AcceptAttachments {
+export class AcceptAttachments implements OnModuleInit {
   constructor(
     private readonly fetcher: AttachmentFetcher,
     private readonly directory: FileDirectory,
     private readonly memory: AttachmentMemory,
+    private readonly holders: FileHolders,
+    private readonly messages: MessageRepository,
   ) {}
+
+  /** The clean-up of unused files keeps those that messages refer to. */
+  onModuleInit(): void {
+    this.holders.register({ holds: (fileIds) => this.messages.referringTo(fileIds) });
+  }
 
   /**
    * @throws DomainError `unprocessable` naming the attachment that cannot be used, `unavailable` when there is no

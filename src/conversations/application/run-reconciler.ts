@@ -4,7 +4,7 @@ import { Settings } from '../../platform/config/index.js';
 import { Database } from '../../platform/database/index.js';
 import { RunLog } from '../../platform/run-log/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
-import type { Message } from '../domain/message.js';
+import { changedCalls } from '../domain/message.js';
 import { runError } from '../engine/agui-events.js';
 import { RunObservers } from '../engine/run-observers.js';
 import { RunOwner } from '../engine/run-owner.js';
@@ -123,18 +123,14 @@ export class RunReconciler implements OnApplicationBootstrap, OnModuleDestroy {
     const completedAt = this.clock.now();
     return {
       run: { ...run, status: 'failed', completedAt, error: STOPPED },
-      message: message && interrupted(message),
+      message: message && {
+        ...message,
+        status: 'incomplete',
+        toolCalls: changedCalls(message, 'running', { status: 'unknown' }),
+      },
       ...{ agent, channel, userContext: user.userContext, userKey, userMessage, decisions },
       ...{ callerSpan: null, steps: [], timeToFirstTokenMs: null },
       latencyMs: Math.max(0, completedAt.getTime() - run.createdAt.getTime()),
     };
   }
-}
-
-function interrupted(message: Message): Message {
-  return {
-    ...message,
-    status: 'incomplete',
-    toolCalls: message.toolCalls.map((call) => (call.status === 'running' ? { ...call, status: 'unknown' } : call)),
-  };
 }

@@ -32,13 +32,6 @@ const MAX_ANSWER_LENGTH = 8_000;
 /** The model is called again when it does not answer with suggestions. */
 const ATTEMPTS = 2;
 
-export interface SuggestNextCommand {
-  readonly organizationId: string;
-  readonly agentId: string;
-  /** Oldest first; empty for the beginning of a conversation. */
-  readonly messages: readonly InputMessage[];
-}
-
 /** Asks the agent's model for short messages that the user could send next. Only the usage of the calls is stored. */
 @Injectable()
 export class SuggestNext {
@@ -55,13 +48,16 @@ export class SuggestNext {
   ) {}
 
   /**
+   * @param messages oldest first; empty for the beginning of a conversation
    * @param disconnected aborts when the caller disconnects, which ends the call of the model
    * @returns exactly three, or none when a hook blocks the user's newest message
    * @throws DomainError `unprocessable`, `unavailable`, `bad_gateway` or `gateway_timeout`, as for a waiting run
    * @throws the reason of `disconnected`
    */
   async execute(
-    { organizationId, agentId, messages }: SuggestNextCommand,
+    organizationId: string,
+    agentId: string,
+    messages: readonly InputMessage[],
     disconnected: AbortSignal,
   ): Promise<string[]> {
     const agent = await this.agents.find(organizationId, agentId);

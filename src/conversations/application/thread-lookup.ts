@@ -40,8 +40,10 @@ export class ThreadLookup extends ResourceLookup<ThreadReference> implements OnM
   }
 
   async find(organizationId: string, id: string): Promise<ThreadReference | null> {
-    const load = async (): Promise<Pick<Thread, 'id' | 'agentId'> | undefined> =>
-      (await this.threads.findAgentOf(organizationId, id)) ?? undefined;
+    const load = async (): Promise<Pick<Thread, 'id' | 'agentId'> | undefined> => {
+      const thread = await this.threads.find(organizationId, id);
+      return thread ? { id: thread.id, agentId: thread.agentId } : undefined;
+    };
     const found = await this.cache.get(keyOf(organizationId, id), load);
     // In this process the directory notices a deleted agent at once, and its threads are then absent.
     const agent = found ? await this.agents.find(organizationId, found.agentId) : null;

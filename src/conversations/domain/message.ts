@@ -86,10 +86,18 @@ export function awaitsApproval({ toolCalls }: Pick<Message, 'toolCalls'>): boole
 
 /** The message with its waiting calls as expired, which is how the start of the thread's next run will store them. */
 export function withExpiredCalls<Shown extends ShownMessage>(message: Shown): Shown {
-  const toolCalls = message.toolCalls.map((call) =>
-    call.status === 'awaiting_approval' ? { ...call, status: 'denied' as const, output: EXPIRED_UNANSWERED } : call,
-  );
-  return { ...message, toolCalls };
+  return { ...message, toolCalls: changedCalls(message, 'awaiting_approval', DENIED_AS_EXPIRED) };
+}
+
+const DENIED_AS_EXPIRED = { status: 'denied', output: EXPIRED_UNANSWERED } as const;
+
+/** The message's calls, with `changes` in those that have the status. */
+export function changedCalls(
+  { toolCalls }: Pick<Message, 'toolCalls'>,
+  status: ToolCallStatus,
+  changes: Pick<ToolCallRecord, 'status' | 'output'>,
+): ToolCallRecord[] {
+  return toolCalls.map((call) => (call.status === status ? { ...call, ...changes } : call));
 }
 
 /** The parts of a message that models read, and its ids. */

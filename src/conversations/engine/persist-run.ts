@@ -4,7 +4,7 @@ import { Clock } from '../../platform/clock/index.js';
 import { DatabaseUnavailable } from '../../platform/database/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
 import { ENDED_BEFORE_APPROVAL } from '../domain/approval.js';
-import type { Message, MessageStatus, HistoryMessage } from '../domain/message.js';
+import { changedCalls, type HistoryMessage, type Message, type MessageStatus } from '../domain/message.js';
 import { outcomeError, type FailureFacts, type Run, type RunError, type RunOutcome } from '../domain/run.js';
 import { titleOf } from '../domain/thread.js';
 import { RunAborted } from '../domain/run-abort.js';
@@ -24,7 +24,7 @@ export interface EndedRun {
   readonly failure: { readonly error: RunError; readonly facts: FailureFacts } | null;
 }
 
-export function toEndedRun({ run, message, facts }: StoredRun): EndedRun {
+export function toEndedRun({ run, message, facts }: Pick<StoredRun, 'run' | 'message' | 'facts'>): EndedRun {
   return { run, message, failure: run.error === null ? null : { error: run.error, facts } };
 }
 
@@ -246,15 +246,12 @@ function asInternalFailure(finished: FinishedRun): FinishedRun {
 
 /** Without a stored end the requests for approval do not exist, so no call may wait for one. */
 function unfinished(message: Message): Message {
-  const toolCalls = message.toolCalls.map((call) =>
-    call.status === 'awaiting_approval' ? { ...call, status: 'denied' as const, output: ENDED_BEFORE_APPROVAL } : call,
-  );
-  return { ...message, status: 'incomplete', toolCalls };
+  const denied = { status: 'denied', output: ENDED_BEFORE_APPROVAL } as const;
+  return { ...message, status: 'incomplete', toolCalls: changedCalls(message, 'awaiting_approval', denied) };
 }
 
 function ended({ run, message }: FinishedRun, outcome: RunOutcome): EndedRun {
-  const facts = factsOf(outcome) ?? { ownKey: false };
-  return { run, message, failure: run.error === null ? null : { error: run.error, facts } };
+  return toEndedRun({ run, message, facts: factsOf(outcome) ?? { ownKey: false } });
 }
 
 function factsOf(outcome: RunOutcome): FailureFacts | undefined {

@@ -9,6 +9,7 @@ import {
 } from '../../models/index.js';
 import type { Stopwatch } from '../../platform/clock/index.js';
 import {
+  changedCalls,
   SEGMENT_BREAK,
   type Message,
   type MessageComponent,
@@ -238,14 +239,10 @@ export class RunState {
       blocked: outcome?.status === 'completed' && outcome.blocked,
       reaction: null,
       components: [...this.components],
-      toolCalls: outcome ? this.toolCalls.map(asEnded) : [...this.toolCalls],
+      // After the end of a run no call is under way.
+      toolCalls: outcome ? changedCalls(this, 'running', { status: 'unknown' }) : [...this.toolCalls],
       transcript: this.conversation.stored(outcome?.status === 'requires_action'),
       createdAt: (this.beganAt ??= this.now()),
     };
   }
-}
-
-/** After the end of a run no call is under way. */
-function asEnded(call: ToolCallRecord): ToolCallRecord {
-  return call.status === 'running' ? { ...call, status: 'unknown' } : call;
 }

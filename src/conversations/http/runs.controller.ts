@@ -228,12 +228,7 @@ export class RunsController {
     caller: Principal,
     thread: ThreadReference,
     { message, resume, config, widget }: RunBody,
-    options: {
-      readonly showReasoning: boolean;
-      readonly callerSpan: CallerSpan | null;
-      readonly idempotency: IdempotentRequest | undefined;
-      readonly disconnected: () => AbortSignal;
-    },
+    options: Pick<RunRequest, 'showReasoning' | 'callerSpan' | 'idempotency' | 'disconnected'>,
   ): Promise<ActiveRun> {
     const { organizationId } = caller;
     const userContext = config?.userContext ?? null;

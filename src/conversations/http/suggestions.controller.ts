@@ -49,7 +49,7 @@ export class SuggestionsController {
   ): Promise<SuggestionsResponse> {
     const disconnected = disconnectSignal(reply);
     try {
-      return { suggestions: await this.suggestNext.execute({ organizationId, agentId, messages }, disconnected) };
+      return { suggestions: await this.suggestNext.execute(organizationId, agentId, messages, disconnected) };
     } catch (error) {
       // The caller has disconnected, so this is no failure.
       if (disconnected.aborted) return { suggestions: [] };

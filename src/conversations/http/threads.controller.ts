@@ -15,9 +15,8 @@ import { FileDirectory } from '../../files/index.js';
 import { ApiCauses, ApiErrors, ApiExample, EXAMPLE_IDS, UuidParam } from '../../platform/http/index.js';
 import { CreateThread } from '../application/create-thread.js';
 import { DeleteThread } from '../application/delete-thread.js';
-import { ListMessages } from '../application/list-messages.js';
-import { ReactToMessage } from '../application/react-to-message.js';
 import { ReadThreads } from '../application/read-threads.js';
+import { ShowMessages } from '../application/show-messages.js';
 import type { ThreadReference } from '../application/thread-lookup.js';
 import type { IdempotentRequest } from '../domain/idempotency.js';
 import type { ShownMessage } from '../domain/message.js';
@@ -45,8 +44,7 @@ export class ThreadsController {
     private readonly createThread: CreateThread,
     private readonly readThreads: ReadThreads,
     private readonly deleteThread: DeleteThread,
-    private readonly listMessages: ListMessages,
-    private readonly reactToMessage: ReactToMessage,
+    private readonly showMessages: ShowMessages,
     private readonly files: FileDirectory,
   ) {}
 
@@ -130,7 +128,7 @@ export class ThreadsController {
     @Body() { reaction, comment }: ReactionBody,
   ): Promise<MessageResponse> {
     const { organizationId } = caller;
-    const kept = await this.reactToMessage.execute(organizationId, thread.id, messageId, reaction, comment ?? null);
+    const kept = await this.showMessages.react(organizationId, thread.id, messageId, reaction, comment ?? null);
     return messageView(kept, thread.agent.toolProgress);
   }
 
@@ -153,7 +151,7 @@ export class ThreadsController {
     @Req() request: FastifyRequest,
   ): Promise<MessageListResponse> {
     const { toolProgress } = thread.agent;
-    const page = await this.listMessages.execute(caller.organizationId, threadId, toolProgress);
+    const page = await this.showMessages.list(caller.organizationId, threadId, toolProgress);
     const origin = `${request.protocol}://${request.host}`;
     const messages = page.messages.map((message) => messageView(message, toolProgress, this.attached(message, origin)));
     return { messages, truncated: page.hasMore };

@@ -5,7 +5,7 @@ import type { IdempotentRequest } from '../domain/idempotency.js';
 import type { Channel, Thread } from '../domain/thread.js';
 import { messages, METADATA, threads } from './conversations.entities.js';
 import { IdempotencyRepository } from './idempotency.repository.js';
-import { FIND_AGENT_OF_THREAD, FIND_THREAD, LIST_THREADS, LIST_THREADS_OF_AGENTS, LOCK_THREAD } from './thread.sql.js';
+import { FIND_THREAD, LIST_THREADS, LIST_THREADS_OF_AGENTS, LOCK_THREAD } from './thread.sql.js';
 
 export interface ThreadPosition {
   /** As the database wrote it, to the microsecond. */
@@ -54,12 +54,6 @@ export class ThreadRepository {
       transaction.em.persist(transaction.em.create(threads, { ...thread, externalId: null, deletedAt: null }));
       return 'inserted';
     });
-  }
-
-  async findAgentOf(organizationId: string, id: string): Promise<Pick<Thread, 'id' | 'agentId'> | null> {
-    const of = { organizationId, id };
-    const [row] = await FIND_AGENT_OF_THREAD.run<{ id: string; agent_id: string }>(this.database, of);
-    return row ? { id: row.id, agentId: row.agent_id } : null;
   }
 
   async find(organizationId: string, id: string): Promise<Thread | null> {

@@ -1,6 +1,6 @@
 /**
  * Hot path: a message to a thread that this process has not used for seconds looks the thread up
- * (`FIND_AGENT_OF_THREAD`), and clients page through lists of threads. Written by hand because the database plans each
+ * (`FIND_THREAD`), and clients page through lists of threads. Written by hand because the database plans each
  * text once, and because the condition that a thread exists refers to `agents`, which another context maps.
  */
 import { type ParameterReferences, statement } from '../../platform/database/index.js';
@@ -10,12 +10,6 @@ export const THREAD_EXISTS = `threads.deleted_at is null
     and exists (select 1 from agents where agents.id = threads.agent_id)`;
 
 const COLUMNS = 'id, agent_id, title, channel, metadata, created_at, updated_at, last_message_at';
-
-export const FIND_AGENT_OF_THREAD = statement(
-  { organizationId: 'uuid', id: 'uuid' },
-  (p) => `
-  select id, agent_id from threads where organization_id = ${p.organizationId} and id = ${p.id} and ${THREAD_EXISTS}`,
-);
 
 export const FIND_THREAD = statement(
   { organizationId: 'uuid', id: 'uuid' },

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { LISTED_BYTES } from '../../../src/conversations/application/list-messages.js';
+import { LISTED_BYTES } from '../../../src/conversations/application/show-messages.js';
 import { HISTORY_PAGE_BYTES, MAX_TOOL_OUTPUT } from '../../../src/conversations/engine/limits.js';
 import { defaultModel } from '../../../src/models/index.js';
 import { Database } from '../../../src/platform/database/index.js';
