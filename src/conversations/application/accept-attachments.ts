@@ -66,10 +66,7 @@ export class AcceptAttachments implements OnModuleInit {
     this.holders.register({ holds: (fileIds) => this.messages.referringTo(fileIds) });
   }
 
-  /**
-   * @throws DomainError `unprocessable` naming the attachment that cannot be used, `unavailable` when there is no
-   * memory for them; FileStoreUnavailable. The copies are then discarded.
-   */
+  /** @throws DomainError `unprocessable` naming the attachment, `unavailable` without memory; FileStoreUnavailable */
   async execute(command: AcceptCommand): Promise<AcceptedAttachments> {
     const { organizationId, history, attachments } = command;
     const earlier = history.flatMap((message) => message.attachments ?? []);

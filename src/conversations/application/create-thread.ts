@@ -17,11 +17,7 @@ export class CreateThread {
     private readonly clock: Clock,
   ) {}
 
-  /**
-   * @returns the thread; for a repeated request the first one's thread
-   * @throws DomainError `not_found` when the agent has been deleted, `unprocessable` when the idempotency key was used
-   * for another request
-   */
+  /** @throws DomainError `not_found` when the agent has been deleted, `unprocessable` for a key of another request */
   async execute(
     organizationId: string,
     agentId: string,

@@ -16,10 +16,7 @@ export interface RepeatableRequest {
   readonly disconnected?: () => AbortSignal;
 }
 
-/**
- * The first request's own run may cause these refusals: it is under way, has used up the organization's credits, or was
- * the last turn of its session.
- */
+/** These may be due to the first request's run: it is under way, has used up the credits, or was the last turn. */
 const REFUSALS: readonly ErrorKind[] = ['conflict', 'not_found', 'invalid', 'unprocessable', 'rate_limited'];
 
 /** One run for all requests of one `Idempotency-Key`. */

@@ -1,7 +1,4 @@
-/**
- * The results of `work` for each item, in their order; at most `width` run in parallel. After a failure no further work
- * starts.
- */
+/** The results in the order of the items; `width` run in parallel. After a failure no further work starts. */
 export async function inParallel<Item, Result>(
   items: readonly Item[],
   width: number,

@@ -38,10 +38,7 @@ export class JoinRun {
     return { run: { ...run, approvals: [] }, message: message && withExpiredCalls(message) };
   }
 
-  /**
-   * Joins a run. A caller that disconnects ends its own waiting and not the run.
-   * @throws DomainError `not_found`
-   */
+  /** A caller that disconnects ends only its own waiting. @throws DomainError `not_found` */
   async join(reference: RunReference, disconnected?: () => AbortSignal): Promise<ActiveRun> {
     const local = this.supervisor.find(reference);
     if (local) return joined(reference, local.agentId, () => local.ended);
@@ -49,18 +46,12 @@ export class JoinRun {
     return joined(reference, stored.run.agentId, () => this.end(reference, stored, disconnected?.()));
   }
 
-  /**
-   * Resolves when the run has ended, in this process or another one.
-   * @throws DomainError `not_found`, `gone` when the caller disconnected before
-   */
+  /** @throws DomainError `not_found`, `gone` when the caller disconnected before the end */
   async ended(reference: RunReference, disconnected: () => AbortSignal): Promise<void> {
     await (this.supervisor.find(reference)?.ended ?? this.waitForEnd(reference, disconnected()));
   }
 
-  /**
-   * The events after the number `after`, of a run that is under way or has just ended.
-   * @throws DomainError `not_found` for an unknown run, `gone` when its events are no longer kept
-   */
+  /** @throws DomainError `not_found`, `gone` when the events are no longer kept */
   async events(reference: RunReference, after: number, signal: AbortSignal): Promise<RunEntries> {
     // The log knows only the run's id, so the reference must be checked before the log is read.
     if (!this.supervisor.find(reference)) await this.stored(reference);

@@ -2,10 +2,7 @@ import { Injectable } from '@nestjs/common';
 import type { ModelToolCall } from '../../models/index.js';
 import { type ToolCallVerdict, type RunContext, RunHooks } from '../ports/index.js';
 
-/**
- * So many answers in a row may make the same call with the same input. Further ones are denied until the model makes a
- * different call.
- */
+/** Further ones in a row are denied until the model makes a different call. */
 export const SAME_CALLS_IN_A_ROW = 5;
 
 const REFUSAL =

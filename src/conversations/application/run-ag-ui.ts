@@ -35,10 +35,7 @@ export class RunAgUi {
     private readonly newThreads: NewThreadRepository,
   ) {}
 
-  /**
-   * @returns the run under way; its message and a new thread are stored
-   * @throws what `StartRun.execute` and `ResumeRun.execute` throw; nothing is stored then
-   */
+  /** @throws what `StartRun.execute` and `ResumeRun.execute` throw; nothing is stored then */
   async execute(command: RunAgUiCommand): Promise<ActiveRun> {
     const { threadId: externalId, conversation, answers, onThread: _onThread, ...request } = command;
     const thread = await this.find(command);

@@ -20,10 +20,7 @@ export interface RunRequest {
   readonly agent: RunnableAgent;
   /** The caller's instructions, the last part of the system prompt. */
   readonly callerPrompt?: string;
-  /**
-   * Ignored for a run with `resumeInput`, as is the user of `session`: that run has the user of the run that it
-   * resumes.
-   */
+  /** Ignored, like the user of `session`, for a run with `resumeInput`, which has its own user. */
   readonly userContext: UserContext | null;
   readonly callerSpan?: CallerSpan | null;
   /** Of the session pass. Its user takes precedence over `userContext` for memories. */
@@ -62,10 +59,7 @@ export class RunLauncher {
     private readonly clock: Clock,
   ) {}
 
-  /**
-   * @param store stores the run and its input
-   * @throws RunNotStarted, and what `store` throws
-   */
+  /** @throws RunNotStarted, and what `store` throws */
   async launch(request: RunRequest, input: RunInput, store: (run: NewRun) => Promise<StartedRun>): Promise<ActiveRun> {
     try {
       return await this.storeAndRun(request, input, store);

@@ -65,10 +65,7 @@ export class RunSupervisor implements OnModuleInit {
     return [...this.active.values()];
   }
 
-  /**
-   * The run, if it is under way in this process. Not by its id alone: a caller may send the id of another
-   * organization's run.
-   */
+  /** Not by its id alone: a caller may send the id of another organization's run. */
   find({ organizationId, threadId, runId }: RunReference): ActiveRun | undefined {
     const run = this.active.get(runId);
     return run?.organizationId === organizationId && run.threadId === threadId ? run : undefined;

@@ -10,10 +10,7 @@ import { ThreadRepository } from '../persistence/thread.repository.js';
 /** Older messages are stored but not listed. */
 const LISTED_MESSAGES = 200;
 
-/**
- * Bytes of the listed messages, as stored: other requests wait while a response is built. A larger message is listed
- * alone.
- */
+/** As stored: other requests wait while a response is built. A larger message is listed alone. */
 export const LISTED_BYTES = 4 * 1024 * 1024;
 
 /** Messages as clients see them, and the reactions to them. */
@@ -26,10 +23,7 @@ export class ShowMessages {
     private readonly clock: Clock,
   ) {}
 
-  /**
-   * @param toolCalls whether the messages show them
-   * @throws DomainError `not_found` when the thread has been deleted
-   */
+  /** @throws DomainError `not_found` when the thread has been deleted */
   async list(organizationId: string, threadId: string, toolCalls: boolean): Promise<Page<ShownMessage>> {
     const bounds = { limit: LISTED_MESSAGES, maxBytes: LISTED_BYTES, toolCalls };
     const page = await this.messages.page(organizationId, threadId, bounds);
@@ -39,10 +33,7 @@ export class ShowMessages {
     return { ...page, messages };
   }
 
-  /**
-   * Stores the user's reaction to a reply, which replaces an earlier one; null removes it.
-   * @throws DomainError `not_found` when the thread has no reply with this id
-   */
+  /** Replaces the earlier reaction; null removes it. */
   async react(
     organizationId: string,
     threadId: string,

@@ -10,18 +10,12 @@ export class WidgetConversations {
     private readonly lookup: ThreadLookup,
   ) {}
 
-  /**
-   * @returns the id of a new thread with the agent
-   * @throws DomainError `not_found` when the agent has been deleted
-   */
+  /** @throws DomainError `not_found` when the agent has been deleted */
   async open(organizationId: string, agentId: string): Promise<string> {
     return (await this.createThread.execute(organizationId, agentId, { channel: 'widget' })).id;
   }
 
-  /**
-   * Reads the database and not the cache, since another process may have deleted the thread.
-   * @returns the thread's agent; null when the organization has no such thread, or its agent has been deleted
-   */
+  /** Null when there is none. Not from the cache, since another process may have deleted the thread. */
   async agentOf(organizationId: string, threadId: string): Promise<string | null> {
     this.lookup.forget(organizationId, threadId);
     return (await this.lookup.find(organizationId, threadId))?.agentId ?? null;

@@ -3,10 +3,7 @@ import type { JsonObject } from '../../models/index.js';
 import { sent, type Stored } from '../../platform/stored-json/index.js';
 import type { RunUser } from './user-key.js';
 
-/**
- * What a call of a tool does, for the decision on approval. `exempt`: tools of the service itself (knowledge, memory,
- * components), which never need approval.
- */
+/** `exempt`: tools of the service itself (knowledge, memory, components), which never need approval. */
 export type ToolEffect = 'exempt' | 'read_only' | 'changes_resources';
 
 /** Which calls of an agent need approval. */
@@ -48,10 +45,7 @@ export const APPROVAL_HOURS = 24;
 
 const APPROVAL_MS = APPROVAL_HOURS * 3_600_000;
 
-/**
- * An hour longer: a run that was resumed at the last moment reads its kept results after it has started, and clocks
- * differ slightly.
- */
+/** Longer: a run that was resumed at the last moment reads its results after its start, and clocks differ. */
 const KEPT_RESULTS_MS = APPROVAL_MS + 3_600_000;
 
 /** @param askedAt when the run that made the requests ended */

@@ -8,10 +8,7 @@ import { unknownOutcome } from './run-abort.js';
 export const MESSAGE_ROLES = ['user', 'assistant'] as const;
 export type MessageRole = (typeof MESSAGE_ROLES)[number];
 
-/**
- * `incomplete`: has the text that had arrived when the run ended early. `failed`: the run failed before the model wrote
- * text.
- */
+/** `incomplete`: the run ended early. `failed`: the run failed before the model wrote text. */
 export const MESSAGE_STATUSES = ['completed', 'incomplete', 'failed'] as const;
 export type MessageStatus = (typeof MESSAGE_STATUSES)[number];
 
@@ -141,10 +138,7 @@ export function withNotes(text: string, notes: readonly string[]): string {
   return [text, ...notes].filter((part) => part !== '').join('\n\n');
 }
 
-/**
- * Returns a predicate for the messages that models do not get: blocked messages of a sent history, and both messages of
- * a run whose prompt was blocked.
- */
+/** Models get neither blocked messages nor both messages of a run whose prompt was blocked. */
 export function blockedAmong(messages: readonly HistoryMessage[]): (message: HistoryMessage) => boolean {
   const runs = new Set(messages.flatMap(({ blocked, runId }) => (blocked && runId !== null ? [runId] : [])));
   return ({ blocked, runId }) => blocked || (runId !== null && runs.has(runId));
@@ -228,10 +222,7 @@ function userEntry({ content, additionalContext = [], attachments: attached }: H
   return attached ? { role: 'user', text, attached } : { role: 'user', text };
 }
 
-/**
- * For a call that was not made, or whose outcome is unknown.
- * @param records the calls of the message that the call is in
- */
+/** For a call that was not made, or whose outcome is unknown. */
 function missingResult({ id, name }: Call, records: readonly ToolCallRecord[]): ResultEntry {
   const denied = records.find((record) => record.id === id && record.status === 'denied');
   return {

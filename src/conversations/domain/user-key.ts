@@ -6,10 +6,7 @@ import type { UserContext } from './user-context.js';
 export const MAX_USER_ID = 1_000;
 
 const KEY_BYTES = 16;
-/**
- * "userk": a key that begins with it is keyed. About one bare digest in 10^12 begins with it by chance, and is not
- * re-keyed.
- */
+/** "userk", which begins keyed keys. About one bare digest in 10^12 begins with it too, and is not re-keyed. */
 const TAG = Buffer.from('userk');
 const FIRST_KEYED = toUuid(Buffer.concat([TAG, Buffer.alloc(KEY_BYTES - TAG.length)]));
 const LAST_KEYED = toUuid(Buffer.concat([TAG, Buffer.alloc(KEY_BYTES - TAG.length, 0xff)]));
@@ -58,10 +55,7 @@ export function isKeyedUser(userKey: string): boolean {
   return userKey >= FIRST_KEYED && userKey <= LAST_KEYED;
 }
 
-/**
- * The SQL condition for keys that are not keyed. Statements and partial indexes need the same text, or PostgreSQL does
- * not use the index.
- */
+/** Statements and partial indexes need the same text, or PostgreSQL does not use the index. */
 export function isBareUser(column: string): string {
   return `(${column} < '${FIRST_KEYED}' or ${column} > '${LAST_KEYED}')`;
 }

@@ -203,10 +203,7 @@ function askAgain(state: RunState, written: string): NextStep {
   return { kind: 'call_model' };
 }
 
-/**
- * Makes the request smaller when that may help. A file that a provider refuses must not fail this run and all later
- * ones.
- */
+/** A file that a provider refuses must not fail this run and all later ones. */
 function shortened(conversation: RunConversation, error: unknown): boolean {
   if (!(error instanceof ModelFailure)) return false;
   if (error.code === 'context_too_long') return conversation.shorten();

@@ -9,16 +9,10 @@ export const MAX_REFUSED_ROUNDS = 3;
  */
 export const MAX_UNREADABLE_ANSWERS = 3;
 
-/**
- * Messages in the first page of a history; each further page has twice as many, until the model's context is full or
- * the thread's beginning is reached.
- */
+/** Messages in the first page of a history; each further page has twice as many. */
 export const HISTORY_PAGE = 200;
 
-/**
- * Bytes of one page, as stored: a page is parsed at once, while everything else waits. A larger message is a page by
- * itself.
- */
+/** As stored: a page is parsed at once, while everything else waits. A larger message is a page by itself. */
 export const HISTORY_PAGE_BYTES = 4 * 1024 * 1024;
 
 /**
@@ -29,10 +23,7 @@ export const MAX_HISTORY_MESSAGES = 2_000;
 
 export const HISTORY_CACHE_BYTES = 64 * 1024 * 1024;
 
-/**
- * For models outside the catalogue: the characters of earlier conversation that they get, and their context window in
- * tokens.
- */
+/** For models outside the catalogue: the characters of history, and the context window in tokens. */
 export const HISTORY_CHARACTERS = 600_000;
 export const CONTEXT_TOKENS = 200_000;
 
@@ -41,16 +32,10 @@ export const CONTEXT_TOKENS = 200_000;
  */
 export const REQUEST_ATTACHMENTS = 20;
 
-/**
- * Images and PDFs of one request in base64. Anthropic takes requests of 32 MB, Google and OpenAI larger ones; the rest
- * is for the text. A single file of the largest allowed size fits.
- */
+/** Anthropic takes requests of 32 MB, Google and OpenAI larger ones; the rest is for the text. */
 export const REQUEST_BASE64_BYTES = 28 * 1024 * 1024;
 
-/**
- * Images and files of tool results in base64, the newest, that a run keeps for the run that resumes it. The run stores
- * them until then.
- */
+/** The newest images and files of tool results, which a run stores for the run that resumes it. */
 export const KEPT_MEDIA_BASE64_BYTES = 4 * 1024 * 1024;
 
 /** The share of an image in the context: about 1,600 tokens. */
@@ -71,10 +56,7 @@ export const MAX_TOOL_OUTPUTS = 8_000_000;
 export const RESULT_SHARE = 0.25;
 export const RESULTS_SHARE = 0.5;
 
-/**
- * When a request is too long, results are shortened to this share of the context window before the media of tools are
- * removed.
- */
+/** The share to which results of a too long request are shortened, before the media of tools are removed. */
 export const SMALL_RESULTS_SHARE = 0.05;
 
 /**

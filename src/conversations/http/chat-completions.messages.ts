@@ -28,11 +28,7 @@ interface Entry {
   readonly attachments: readonly AttachmentReference[];
 }
 
-/**
- * Splits the messages of a request into instructions, history and the message to answer.
- * @param messages at least one object
- * @throws ValidationFailed naming the message
- */
+/** @throws ValidationFailed naming the message */
 export function readConversation(messages: readonly Fields[], form: RequestForm): Conversation {
   const attached = new AttachmentCount();
   const entries = messages.map((message, index) => {

@@ -18,10 +18,7 @@ export const ApiIdempotencyKey = (): MethodDecorator =>
     schema: { type: 'string', minLength: 1, maxLength: 255 },
   });
 
-/**
- * Handler parameter: the request's idempotency key, undefined without one.
- * @param operation keys of different operations are independent
- */
+/** Handler parameter. Keys of different operations are independent. */
 export const Idempotency = createParamDecorator(
   (operation: string, context: ExecutionContext): IdempotentRequest | undefined => {
     const request = context.switchToHttp().getRequest<FastifyRequest>();

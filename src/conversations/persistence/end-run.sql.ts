@@ -76,7 +76,6 @@ const upsertMessage = (p: ParameterReferences<typeof CHECKPOINT_PARAMETERS>, sou
       component_bytes = excluded.component_bytes
   )`;
 
-/** Stores the message so far, if the run still belongs to its owner. */
 export const CHECKPOINT = statement(
   CHECKPOINT_PARAMETERS,
   (p) => `
@@ -88,7 +87,6 @@ export const CHECKPOINT = statement(
   select id from owned`,
 );
 
-/** Stores the contexts that hooks add to the user's message, if the run still belongs to its owner. */
 export const KEEP_CONTEXT = statement(
   { ...RUN_PARAMETERS, messageId: 'uuid', additionalContext: 'jsonb' },
   (p) => `
@@ -103,10 +101,7 @@ export const KEEP_CONTEXT = statement(
   returning messages.id`,
 );
 
-/**
- * Stores the verdicts of hooks on a sent history, whose messages belong to no run, if the run still belongs to its
- * owner.
- */
+/** The messages of a sent history belong to no run. */
 export const KEEP_JUDGMENTS = statement(
   { ...RUN_PARAMETERS, judged: 'jsonb' },
   (p) => `

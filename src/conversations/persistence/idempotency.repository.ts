@@ -12,11 +12,7 @@ const REMEMBERED_MS = IDEMPOTENCY_HOURS * 3_600_000;
 export class IdempotencyRepository {
   constructor(private readonly database: Database) {}
 
-  /**
-   * The id of what the first request with the key has made; null when the key is unknown or has expired.
-   * @param now the time of the repeated request
-   * @throws DomainError `unprocessable` when the key has named another request
-   */
+  /** @throws DomainError `unprocessable` when the key has named another request */
   async findResource(
     organizationId: string,
     { operation, key, fingerprint }: IdempotentRequest,

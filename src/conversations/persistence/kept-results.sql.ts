@@ -1,7 +1,4 @@
-/**
- * Written by hand because one statement reads and removes the results, and because the removal of old ones locks rows
- * and skips those that another transaction has locked.
- */
+/** SQL because one statement reads and removes, and the removal of old results skips locked rows. */
 import { statement } from '../../platform/database/index.js';
 
 /** A run may have 4 MiB. The number is part of the text, since the plan for an unknown number reads the whole table. */

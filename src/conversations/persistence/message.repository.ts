@@ -139,10 +139,7 @@ export class MessageRepository {
   }
 }
 
-/**
- * The caller must have checked that the message belongs to a run of its organization.
- * @returns null when there is no such message
- */
+/** The caller must have checked that the message belongs to a run of its organization. */
 export async function findMessage(source: SqlExecutor, id: string): Promise<Message | null> {
   const [row] = await FIND_MESSAGE.run<ShownRow & { transcript: unknown }>(source, { id });
   return row ? { ...toShownMessage(row), transcript: TRANSCRIPT.read(row.transcript, row.id) } : null;

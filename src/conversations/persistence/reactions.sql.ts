@@ -1,14 +1,8 @@
-/**
- * Written by hand because the count joins tables that have no relation in the mapping, and groups by a field of a JSON
- * column.
- */
+/** SQL because the count joins unrelated tables of the mapping, and groups by a field of JSON. */
 import { statement } from '../../platform/database/index.js';
 import { THREAD_EXISTS } from './thread.sql.js';
 
-/**
- * A reply is not older than its run, so the condition on `messages.created_at` only lets the index of reactions find
- * the rows.
- */
+/** The condition on `messages.created_at` lets the index find the rows: no reply is older than its run. */
 export const COUNT_REACTIONS = statement(
   { organizationId: 'uuid', agentId: 'uuid', from: 'timestamptz', to: 'timestamptz' },
   (p) => `

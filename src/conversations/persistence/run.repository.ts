@@ -72,7 +72,6 @@ export interface Heartbeat {
 export interface OwnRuns {
   /** Under way, or ended with the end not stored yet. */
   readonly known: readonly string[];
-  /** The process may not know runs that were stored later. */
   readonly before: Date;
   /** Of the last heartbeat; the process takes runs of others only while this contact lasts. Null when it has none. */
   readonly contact: string | null;
@@ -152,10 +151,7 @@ export class RunRepository {
     throw new RunNotStarted(row.open ? 'repeated' : 'answered');
   }
 
-  /**
-   * Stores the run's message so far, before something that cannot be undone.
-   * @throws RunAborted `lost_ownership`
-   */
+  /** Call before something that cannot be undone. @throws RunAborted `lost_ownership` */
   async checkpoint({ organizationId, runId }: RunKey, message: Message): Promise<void> {
     const run = { organizationId, runId, threadId: message.threadId, ownerId: this.owner.id };
     assertOwned(await CHECKPOINT.run(this.database, { ...run, ...messageParameters(message) }));
@@ -176,16 +172,11 @@ export class RunRepository {
     assertOwned(await KEEP_JUDGMENTS.run(this.database, { organizationId, runId, ownerId: this.owner.id, judged }));
   }
 
-  /**
-   * Stores the end of a run of this process.
-   * @returns the thread's new revision; null when nothing was stored, since another process has ended the run or it was
-   * deleted
-   */
+  /** @returns the thread's new revision; null when the run was deleted or another process has ended it */
   finish(run: Run, message: Message | null, notes: EndNotes): Promise<number | null> {
     return this.storeEnd(this.database, this.owner.id, run, message, notes);
   }
 
-  /** Reads and removes the results that the previous run kept for this one, which continues its calls. */
   async takeKeptResults(organizationId: string, runId: string): Promise<readonly ResultEntry[]> {
     const rows = await TAKE_KEPT_RESULTS.run<{ kept: unknown }>(this.database, { organizationId, runId });
     return KEPT_RESULTS.readNullable(rows[0]?.kept, runId) ?? [];

@@ -84,10 +84,7 @@ const THREAD = (p: Parameters): string => `
     where not capped and (${p.answersRunId} is null or awaiting_run_id = ${p.answersRunId})
   )`;
 
-/**
- * Has a row when the request is the first with its key. A concurrent repeat waits at the unique index for the first
- * one's end.
- */
+/** A concurrent repeat waits at the unique index for the first request's end. */
 const CLAIM = (p: Parameters): string => `
   claim as (
     insert into idempotency_keys (organization_id, operation, key, fingerprint, resource_id, created_at)

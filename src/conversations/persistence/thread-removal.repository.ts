@@ -10,10 +10,7 @@ import {
   THREADS_OF_DELETED_AGENT,
 } from './thread-removal.sql.js';
 
-/**
- * Threads to remove, of all organizations: deleted ones, and empty ones of the widget. Every method is one short
- * statement.
- */
+/** Of all organizations. Every method is one short statement. */
 @Injectable()
 export class ThreadRemovalRepository {
   constructor(private readonly database: Database) {}

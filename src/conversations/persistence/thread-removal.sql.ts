@@ -1,7 +1,4 @@
-/**
- * Written by hand because the ORM has no recursive scan of an index, and no delete of a batch that skips rows which
- * another transaction has locked.
- */
+/** SQL because the ORM has no recursive scan of an index, and no deletion that skips locked rows. */
 import { statement } from '../../platform/database/index.js';
 
 /**

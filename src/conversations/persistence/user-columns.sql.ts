@@ -1,7 +1,4 @@
-/**
- * Written by hand because other contexts map the tables, and because each statement needs the partial index of bare
- * keys, which is empty once all rows are re-keyed.
- */
+/** SQL because other contexts map the tables, and each statement needs the partial index of bare keys. */
 import { statement } from '../../platform/database/index.js';
 import { isBareUser, type UserColumn } from '../domain/user-key.js';
 
@@ -16,10 +13,7 @@ export const bareUsersIn = ({ table, column }: UserColumn) =>
     where ${isBareUser(column)} and organization_id <> all(${p.except}) limit ${p.limit}) bare_users`,
   );
 
-/**
- * Deletes bare rows whose unique key exists with the keyed user already; a process of this release may have written
- * that row.
- */
+/** A process of this release may have written a row with the keyed user already. */
 export const deleteBareDuplicates = ({ table, column }: UserColumn, uniqueWith: readonly string[]) =>
   statement(
     { users: 'jsonb' },

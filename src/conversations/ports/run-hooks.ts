@@ -4,10 +4,7 @@ import type { ToolResult } from './tool-source.js';
 import type { RunContext } from './run-context.js';
 
 interface Verdict {
-  /**
-   * The hook has added its own step to `RunContext.steps`. Otherwise the engine adds one for a verdict that changes
-   * something.
-   */
+  /** The hook has added its own step; otherwise the engine adds one for a verdict that changes something. */
   readonly recorded?: boolean;
 }
 

@@ -11,10 +11,7 @@ export interface RunStep {
   readonly output: unknown;
   /** A public text; null when the step succeeded. */
   readonly error: string | null;
-  /**
-   * Of a model call: the provider's id of the response and the name of the model; null for what the provider does not
-   * report.
-   */
+  /** Of a model call; null for what the provider does not report. */
   readonly response?: { readonly id: string | null; readonly model: string | null };
   readonly usage?: { readonly inputTokens: number | null; readonly outputTokens: number | null };
 }
