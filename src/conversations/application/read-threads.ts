@@ -11,12 +11,6 @@ export interface ThreadPage {
   readonly nextCursor: string | null;
 }
 
-export interface ListThreadsQuery {
-  readonly assistantId: string | undefined;
-  readonly cursor: string | undefined;
-  readonly limit: number;
-}
-
 @Injectable()
 export class ReadThreads {
   constructor(
@@ -32,7 +26,12 @@ export class ReadThreads {
   }
 
   /** The threads that the caller may see, the latest activity first. @throws ValidationFailed for a cursor that this list has not issued */
-  async list(caller: ApiKeyPrincipal, { assistantId, cursor, limit }: ListThreadsQuery): Promise<ThreadPage> {
+  async list(
+    caller: ApiKeyPrincipal,
+    assistantId: string | undefined,
+    cursor: string | undefined,
+    limit: number,
+  ): Promise<ThreadPage> {
     const scope = { list: 'threads', organizationId: caller.organizationId };
     const [activityAt, id] = cursor === undefined ? [] : this.cursors.read(scope, cursor);
     const found = await this.threads.list(caller.organizationId, {

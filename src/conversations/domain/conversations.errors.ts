@@ -138,6 +138,7 @@ export function runFailed(error: RunError, facts: FailureFacts): DomainError {
         : new DomainError('bad_gateway', error.message, { code: error.code });
     case 'provider_rate_limited':
     case 'provider_overloaded':
+    case 'server_shutdown':
       return new DomainError('unavailable', error.message, {
         code: error.code,
         retryAfterSeconds: facts.retryAfterSeconds ?? DEFAULT_RETRY_SECONDS,
@@ -146,11 +147,6 @@ export function runFailed(error: RunError, facts: FailureFacts): DomainError {
       return new DomainError('bad_gateway', error.message, { code: error.code });
     case 'run_timeout':
       return new DomainError('gateway_timeout', error.message, { code: error.code });
-    case 'server_shutdown':
-      return new DomainError('unavailable', error.message, {
-        code: error.code,
-        retryAfterSeconds: DEFAULT_RETRY_SECONDS,
-      });
     case 'internal':
       return new DomainError('internal', error.message);
     default:

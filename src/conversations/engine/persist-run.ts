@@ -4,7 +4,7 @@ import { Clock } from '../../platform/clock/index.js';
 import { DatabaseUnavailable } from '../../platform/database/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
 import { ENDED_BEFORE_APPROVAL } from '../domain/approval.js';
-import { changedCalls, type HistoryMessage, type Message, type MessageStatus } from '../domain/message.js';
+import { changedCalls, type HistoryMessage, type Message } from '../domain/message.js';
 import { outcomeError, type FailureFacts, type Run, type RunError, type RunOutcome } from '../domain/run.js';
 import { titleOf } from '../domain/thread.js';
 import { RunAborted } from '../domain/run-abort.js';
@@ -150,6 +150,7 @@ export class PersistRun {
   private finishedRun(state: RunState, outcome: RunOutcome): FinishedRun {
     const { context } = state;
     const { startedAt, elapsedMs } = context.stopwatch;
+    const isWhole = outcome.status === 'completed' || outcome.status === 'requires_action';
     return {
       run: {
         id: context.runId,
@@ -168,7 +169,7 @@ export class PersistRun {
       channel: context.channel,
       userMessage: context.userMessage,
       decisions: context.decisions,
-      message: messageOf(state, outcome),
+      message: state.message(isWhole ? 'completed' : 'incomplete', outcome),
       userContext: context.userContext,
       userKey: context.userKey,
       callerSpan: context.callerSpan,
@@ -187,12 +188,6 @@ function notBefore(earliest: Date, now: Date): Date {
 function wasDeleted({ context: { signal } }: RunState): boolean {
   const cause = signal.reason instanceof RunAborted ? signal.reason.abortCause : undefined;
   return cause === 'agent_deleted' || cause === 'thread_deleted';
-}
-
-function messageOf(state: RunState, outcome: RunOutcome): Message | null {
-  const isWhole = outcome.status === 'completed' || outcome.status === 'requires_action';
-  const status: MessageStatus = isWhole ? 'completed' : 'incomplete';
-  return state.message(status, outcome);
 }
 
 /** The thread's newest messages, with those of the run. */

@@ -3,6 +3,11 @@ import type { FailureFacts, RunError, RunOutcome } from '../domain/run.js';
 import { RunAborted } from '../domain/run-abort.js';
 
 const INTERNAL: RunError = { code: 'internal', message: 'The run failed for a reason inside the service.' };
+const STOPPING: RunError = { code: 'server_shutdown', message: 'The service is restarting. Send the message again.' };
+const TOO_LONG: RunError = {
+  code: 'run_timeout',
+  message: "The run took longer than the agent's timeoutMinutes allow.",
+};
 
 /** Fourth phase of a run: the outcome after a failure or an abort. */
 export function resolveFailure(error: unknown, signal: AbortSignal): RunOutcome {
@@ -16,17 +21,9 @@ export function resolveFailure(error: unknown, signal: AbortSignal): RunOutcome 
     case 'thread_deleted':
       return { status: 'cancelled' };
     case 'timeout':
-      return {
-        status: 'timed_out',
-        error: { code: 'run_timeout', message: "The run took longer than the agent's timeoutMinutes allow." },
-        facts: { ownKey: false },
-      };
+      return { status: 'timed_out', error: TOO_LONG, facts: { ownKey: false } };
     case 'server_shutdown':
-      return {
-        status: 'failed',
-        error: { code: 'server_shutdown', message: 'The service is restarting. Send the message again.' },
-        facts: { ownKey: false },
-      };
+      return { status: 'failed', error: STOPPING, facts: { ownKey: false } };
     case 'lost_ownership':
       return { status: 'failed', error: INTERNAL, facts: { ownKey: false } };
     default:

@@ -91,12 +91,9 @@ export class RunsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<RunResultResponse> {
     checkOneOf(body, ['message', 'resume']);
-    const disconnected = (): AbortSignal => disconnectSignal(reply);
     const active = await this.start(caller, thread, body, {
-      showReasoning: false,
-      callerSpan,
-      idempotency,
-      disconnected,
+      ...{ showReasoning: false, callerSpan, idempotency },
+      disconnected: () => disconnectSignal(reply),
     });
     addRequestFacts(reply.request, { runId: active.runId });
     if (body.onDisconnect === 'cancel') cancelOnDisconnect(active, reply);

@@ -80,7 +80,7 @@ export class ThreadsController {
     @Caller() caller: ApiKeyPrincipal,
     @Query() { assistant_id: assistantId, cursor, limit }: ListThreadsParameters,
   ): Promise<ThreadListResponse> {
-    const page = await this.readThreads.list(caller, { assistantId, cursor, limit: limit ?? DEFAULT_PAGE });
+    const page = await this.readThreads.list(caller, assistantId, cursor, limit ?? DEFAULT_PAGE);
     return { threads: page.threads.map(threadView), nextCursor: page.nextCursor };
   }
 
