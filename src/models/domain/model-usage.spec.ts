@@ -33,7 +33,7 @@ describe('the usage of several calls', () => {
 
 describe('a count that no call can have', () => {
   it.each([-1, 0.5, Number.NaN, Number.POSITIVE_INFINITY, 1e12 + 1, 1e18, '7' as unknown as number])(
-    '%s is not told',
+    '%s is not reported',
     (absurd) => {
       const parts = { cachedInputTokens: absurd, thinkingTokens: absurd };
       expect(plausibleUsage({ inputTokens: absurd, outputTokens: absurd, ...parts })).toEqual(UNKNOWN_USAGE);

@@ -15,7 +15,7 @@ const gemini = (message: string, details?: object[]): object => ({
   error: { code: 400, message, status: 'INVALID_ARGUMENT', details },
 });
 
-function told(body: object | string, tools = TOOLS, secrets: string[] = []) {
+function refusalIn(body: object | string, tools = TOOLS, secrets: string[] = []) {
   return schemaRefusal(typeof body === 'string' ? body : JSON.stringify(body), tools, secrets);
 }
 
@@ -84,7 +84,7 @@ describe('a refusal because of a schema', () => {
     ],
     ['a body that was cut', '{"error":{"message":"tools.1.custom.input_schema: JSON schema is inv', ['one']],
   ])('is recognized in the error of %s', (_provider, body, tools) => {
-    expect(told(body)?.tools).toEqual(tools);
+    expect(refusalIn(body)?.tools).toEqual(tools);
   });
 
   it.each<[string, object | string]>([
@@ -103,16 +103,16 @@ describe('a refusal because of a schema', () => {
     ['anything', gemini('Request contains an invalid argument.')],
     ['no error at all', ''],
   ])('is not an error because of %s', (_what, body) => {
-    expect(told(body)).toBeUndefined();
+    expect(refusalIn(body)).toBeUndefined();
   });
 
   it('needs a request with tools', () => {
-    expect(told(anthropic('tools.0.custom.input_schema: no'), [])).toBeUndefined();
+    expect(refusalIn(anthropic('tools.0.custom.input_schema: no'), [])).toBeUndefined();
   });
 
   it('is quoted on one short line without keys', () => {
     const words = `tools.1.custom.input_schema: no\n\u0000 of own-key-1, sk-ant-0123456789abcdef and ${'x'.repeat(1_000)}`;
-    const reason = told(anthropic(words), TOOLS, ['own-key-1', ''])?.reason ?? '';
+    const reason = refusalIn(anthropic(words), TOOLS, ['own-key-1', ''])?.reason ?? '';
     expect(reason).toMatch(/^tools\.1\.custom\.input_schema: no of \[secret\], \[secret\] and x+$/);
     expect(reason).toHaveLength(300);
   });
