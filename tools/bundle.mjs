@@ -17,10 +17,10 @@ const PROGRAMS = [
 ];
 
 /**
- * Nest loads the first with calls that the bundler does not see, and a process must have one copy of it. The second is not an
+ * Nest loads the first two with calls that the bundler does not see, and a process must have one copy of each. The last is not an
  * ES module and is imported dynamically by the names of its exports, which a bundle of it would lose.
  */
-const LEFT_OUT = ['class-validator', 'https-proxy-agent'];
+const LEFT_OUT = ['class-validator', 'class-transformer', 'class-transformer/*', 'https-proxy-agent'];
 
 /** Optional packages of the frameworks, which are not installed. */
 const ABSENT = [
@@ -30,8 +30,6 @@ const ABSENT = [
   '@nestjs/platform-express',
   '@fastify/view',
   '@fastify/static',
-  'class-transformer',
-  'class-transformer/*',
   'pg-native',
   'bufferutil',
   'utf-8-validate',

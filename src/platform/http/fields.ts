@@ -1,5 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiExtraModels, ApiProperty, getSchemaPath } from '@nestjs/swagger';
+import { Transform, Type } from 'class-transformer';
 import {
   Allow,
   ArrayMaxSize,
@@ -33,10 +34,10 @@ import {
   rule,
   type TextBounds,
 } from './constraints.js';
-import { type DtoClass, ReadField } from './plain-to-instance.js';
+import type { DtoClass } from './plain-to-instance.js';
 
 /*
- * One decorator declares a field of a request or response: class-validator's rules, the class of nested objects, and the property
+ * One decorator declares a field of a request or response: class-validator's rules, class-transformer's type, and the property
  * of the OpenAPI document. A field is required unless `optional`, and `null` is refused unless `nullable`. No value is coerced.
  */
 
@@ -145,7 +146,7 @@ export function ObjectField(type: () => DtoClass, options: FieldOptions = {}): P
   return field(
     options,
     { type: lazily(type) },
-    ReadField({ classOf: type }),
+    Type(type),
     IsObject(withMessage('must be an object')),
     ValidateNested(),
   );
@@ -154,7 +155,7 @@ export function ObjectField(type: () => DtoClass, options: FieldOptions = {}): P
 export function ObjectListField(type: () => DtoClass, options: FieldOptions & ListBounds = {}): PropertyDecorator {
   const schema = { type: lazily(type), isArray: true, ...itemBounds(options) };
   const each = IsObject(withItemMessage('must be an object', isJsonObject));
-  return field(options, schema, ReadField({ classOf: type }), ...listRules(options), each, ValidateNested());
+  return field(options, schema, Type(type), ...listRules(options), each, ValidateNested());
 }
 
 /** An object whose `discriminator` decides its class. Declare the variants before the class that has the field. */
@@ -247,7 +248,10 @@ export function DateOrTimestampField(options: FieldOptions = {}): PropertyDecora
 
 /** The request may contain the field with any value; the DTO never has it. */
 export function IgnoredField(): PropertyDecorator {
-  return applyDecorators(Allow(), ReadField({ transform: () => undefined }));
+  return applyDecorators(
+    Allow(),
+    Transform(() => undefined),
+  );
 }
 
 /*
@@ -285,7 +289,7 @@ const REPEATED = Symbol('repeated');
 
 function queryField(declared: PropertyDecorator, read: (text: string) => unknown): PropertyDecorator {
   return applyDecorators(
-    ReadField({ transform: (value) => (typeof value === 'string' ? read(value) : REPEATED) }),
+    Transform(({ value }) => (typeof value === 'string' ? read(value) : REPEATED)),
     rule('isGivenOnce', (value) => value !== REPEATED, { message: 'must be given once' }),
     declared,
   );
@@ -295,7 +299,7 @@ const MAX_MAP_VALUE = 10_000;
 
 function LowerCase(): PropertyDecorator {
   const lowerCase = (value: unknown): unknown => (typeof value === 'string' ? value.toLowerCase() : value);
-  return ReadField({ transform: (value) => (Array.isArray(value) ? value.map(lowerCase) : lowerCase(value)) });
+  return Transform(({ value }: { value: unknown }) => (Array.isArray(value) ? value.map(lowerCase) : lowerCase(value)));
 }
 
 function listField(options: FieldOptions & ListBounds, items: object, ...each: PropertyDecorator[]): PropertyDecorator {
@@ -336,16 +340,17 @@ function textRules(bounds: TextBounds, message: Message): PropertyDecorator[] {
 }
 
 function unionRules(discriminator: string, variants: Variants, message: Message): PropertyDecorator[] {
-  const classes = new Map(Object.entries(variants).map(([name, type]) => [name, type()]));
-  const isKnown = (item: unknown): boolean => isJsonObject(item) && classes.has(item[discriminator] as string);
+  const names = Object.keys(variants);
+  const subTypes = Object.entries(variants).map(([name, type]) => ({ name, value: type() }));
+  const isKnown = (item: unknown): boolean => isJsonObject(item) && names.includes(item[discriminator] as string);
   return [
-    ReadField({ classOf: (sent) => classes.get(sent[discriminator] as string) }),
+    Type(() => Object, { keepDiscriminatorProperty: true, discriminator: { property: discriminator, subTypes } }),
     // The document refers to the variants by name.
     (target) => {
-      ApiExtraModels(...classes.values())(target.constructor);
+      ApiExtraModels(...subTypes.map(({ value }) => value))(target.constructor);
     },
     IsObject(message('must be an object', isJsonObject)),
-    rule('isVariant', isKnown, message(`/${discriminator} ${oneOf([...classes.keys()])}`, isKnown)),
+    rule('isVariant', isKnown, message(`/${discriminator} ${oneOf(names)}`, isKnown)),
     ValidateNested(),
   ];
 }

@@ -1,13 +1,12 @@
-import type { ArgumentMetadata, PipeTransform } from '@nestjs/common';
+import { type ArgumentMetadata, ValidationPipe } from '@nestjs/common';
+import { instanceToPlain } from 'class-transformer';
 import { validateSync, type ValidationError, ValidationTypes } from 'class-validator';
 import { ValidationFailed } from '../errors/index.js';
 import { isJsonObject } from './constraints.js';
-import { type DtoClass, INHERITED, plainToInstance } from './plain-to-instance.js';
+import { INHERITED, plainToInstance } from './plain-to-instance.js';
 
 /** The parts of a request that DTO classes describe, as messages name them. */
 const PLACES: Readonly<Record<string, string>> = { body: 'body', query: 'querystring', param: 'params' };
-/** The types of parameters that are no DTO: TypeScript also emits `Object` for unions, interfaces and `unknown`. */
-const BUILT_IN = new Set<unknown>([String, Number, Boolean, Array, Object]);
 /** The problems that a message lists, so that a body of ten megabytes of unknown fields gets a short answer. */
 const MAX_PROBLEMS = 10;
 const MAX_NAME_LENGTH = 100;
@@ -22,29 +21,75 @@ const RULES = {
 
 /**
  * The global pipe: turns bodies and queries into their DTO classes (see `fields.ts`) and refuses unknown fields, absent ones and
- * wrong values with a message that names each field. Nothing is coerced.
+ * wrong values with a message that names each field. Nothing is coerced. Nest uses the transformer of the newest pipe for all of
+ * them, so create neither another `ValidationPipe` nor a `ParseArrayPipe`, which contains one.
  */
-export class RequestValidation implements PipeTransform {
-  transform(sent: unknown, { type, metatype }: ArgumentMetadata): unknown {
-    const place = PLACES[type];
-    if (place === undefined || metatype === undefined || BUILT_IN.has(metatype)) return sent;
-    return validated(metatype as DtoClass, sent, place);
+export class RequestValidation extends ValidationPipe {
+  constructor() {
+    super({
+      ...RULES,
+      transform: true,
+      transformerPackage: { plainToInstance, classToPlain: instanceToPlain },
+      exceptionFactory: (errors: ValidationError[]) => new Refused(errors),
+    });
+  }
+
+  override async transform(sent: unknown, metadata: ArgumentMetadata): Promise<unknown> {
+    const place = PLACES[metadata.type];
+    if (place === undefined || !this.toValidate(metadata)) return sent;
+    try {
+      return await super.transform(objectIn(sent, place), metadata);
+    } catch (error) {
+      throw error instanceof Refused ? refusal(error.errors, place) : error;
+    }
+  }
+
+  /** JSON has no gaps. */
+  protected override closeArrayGaps(): void {
+    return;
+  }
+
+  /** Free JSON keeps its names. `JSON.parse` never sees `__proto__`, which the limits of bodies refuse. */
+  protected override stripProtoKeys(): void {
+    return;
+  }
+
+  /** JSON has no binary values. */
+  protected override findNestedBinaryValues(): [] {
+    return [];
+  }
+}
+
+/** Nest's factory of exceptions does not get the place of the value in the request. */
+class Refused extends Error {
+  constructor(readonly errors: readonly ValidationError[]) {
+    super();
   }
 }
 
 /**
- * As the pipe, for values that no handler takes as a parameter. An absent body has no fields.
+ * As the pipe, for values that no handler takes as a parameter.
  * @param place how messages name the whole, such as `body`
  * @throws ValidationFailed
  */
 export function validated<T extends object>(type: new () => T, sent: unknown, place: string): T {
+  const dto = plainToInstance(type, objectIn(sent, place));
+  const errors = validateSync(dto, RULES);
+  if (errors.length > 0) throw refusal(errors, place);
+  return dto;
+}
+
+/** An absent body has no fields. */
+function objectIn(sent: unknown, place: string): object {
   const fields = sent === undefined ? {} : sent;
   if (!isJsonObject(fields)) throw new ValidationFailed(`${place} must be an object`);
-  const dto = plainToInstance(type, fields) as T;
-  const problems = problemsOf(validateSync(dto, RULES), place, []);
-  if (problems.length === 0) return dto;
+  return fields;
+}
+
+function refusal(errors: readonly ValidationError[], place: string): ValidationFailed {
+  const problems = problemsOf(errors, place, []);
   const listed = problems.slice(0, MAX_PROBLEMS);
-  throw new ValidationFailed([...listed, ...(problems.length > MAX_PROBLEMS ? ['and more'] : [])].join(', '));
+  return new ValidationFailed([...listed, ...(problems.length > MAX_PROBLEMS ? ['and more'] : [])].join(', '));
 }
 
 /** Adds the problems to `found`, until there are more than a message lists. */
