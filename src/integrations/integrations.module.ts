@@ -19,7 +19,7 @@ import { OfferIntegrationTools } from './application/offer-integration-tools.too
 import { ReadIntegrations } from './application/read-integrations.js';
 import { RefusedSchemas } from './application/refused-schemas.js';
 import { RemoveIntegration } from './application/remove-integration.js';
-import { RemoveLeftBehindIntegrations } from './application/remove-left-behind-integrations.js';
+import { RemoveIntegrationsOfDeletedAgents } from './application/remove-integrations-of-deleted-agents.js';
 import { RequireChangeable } from './application/require-changeable.js';
 import { ResolveEndpoint } from './application/resolve-endpoint.js';
 import { ServerConnections } from './application/server-connections.js';
@@ -48,7 +48,7 @@ import { IntegrationRepository } from './persistence/integration.repository.js';
 const records = [
   ...[IntegrationRepository, IntegrationStateRepository, IntegrationSecrets, AppCatalogue],
   ...[CreateIntegration, ChangeIntegration, RemoveIntegration, ReadIntegrations, TestIntegration],
-  ...[RequireChangeable, RemoveLeftBehindIntegrations],
+  ...[RequireChangeable, RemoveIntegrationsOfDeletedAgents],
 ];
 
 const servers = [

@@ -11,7 +11,7 @@ import { MemoryTools } from './application/memory.tool-source.js';
 import { OwnerQueue } from './application/owner-queue.js';
 import { QueueEmbedding } from './application/queue-embedding.js';
 import { ReadMemories } from './application/read-memories.js';
-import { RemoveLeftBehindMemories } from './application/remove-left-behind-memories.js';
+import { RemoveMemoriesOfDeletedAgents } from './application/remove-memories-of-deleted-agents.js';
 import { SaveMemory } from './application/save-memory.js';
 import { SearchMemories } from './application/search-memories.js';
 import { MemoriesController } from './http/memories.controller.js';
@@ -25,7 +25,15 @@ import { MemoryRepository } from './persistence/memory.repository.js';
   controllers: [MemoriesController],
   providers: [
     ...[MemoryRepository, OwnerQueue, QueueEmbedding, EmbedMemories, EmbedMemoriesJob],
-    ...[SaveMemory, SearchMemories, ReadMemories, EraseMemories, RemoveLeftBehindMemories, RecallMemories, MemoryTools],
+    ...[
+      SaveMemory,
+      SearchMemories,
+      ReadMemories,
+      EraseMemories,
+      RemoveMemoriesOfDeletedAgents,
+      RecallMemories,
+      MemoryTools,
+    ],
   ],
   exports: [RecallMemories, MemoryTools],
 })

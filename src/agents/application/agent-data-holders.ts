@@ -10,8 +10,8 @@ export interface DeletedAgent {
  * none of them; a job removes them.
  */
 export interface AgentDataHolder {
-  /** Deleted agents that still have rows. */
-  leftBehind(): Promise<readonly DeletedAgent[]>;
+  /** The deleted agents that still have rows here. */
+  deletedAgents(): Promise<readonly DeletedAgent[]>;
   /**
    * Removes the rows of a deleted agent in short transactions; keeps those of an agent that exists. May be interrupted at any
    * step and called again, also while another call runs.

@@ -25,7 +25,7 @@ export class RemoveAgentData extends WorkerHost {
 
   async process({ data: { agent }, signal }: ActiveJob<Payload>): Promise<void> {
     for (const holder of this.holders.all) {
-      const agents = agent === null ? await holder.leftBehind() : [agent];
+      const agents = agent === null ? await holder.deletedAgents() : [agent];
       for (const each of agents) await holder.remove(each, signal);
     }
   }

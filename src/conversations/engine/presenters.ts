@@ -47,7 +47,7 @@ const APPROVAL_SCHEMA = {
   type: 'object',
   properties: {
     approved: { type: 'boolean', description: 'Whether the call is made.' },
-    reason: { type: 'string', description: 'Told to the model when the call is declined.' },
+    reason: { type: 'string', description: 'The model reads it when the call is declined.' },
   },
   required: ['approved'],
   additionalProperties: false,

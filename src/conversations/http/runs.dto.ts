@@ -77,7 +77,7 @@ export const MAX_REASON = 10_000;
 export class ApprovalBody {
   @BooleanField({ description: 'Whether the call is made.' })
   readonly approved!: boolean;
-  @StringField({ optional: true, max: MAX_REASON, description: 'Told to the model when the call is declined.' })
+  @StringField({ optional: true, max: MAX_REASON, description: 'The model reads it when the call is declined.' })
   readonly reason?: string;
 }
 

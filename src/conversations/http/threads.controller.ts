@@ -138,7 +138,7 @@ export class ThreadsController {
     operationId: 'listMessages',
     summary: 'Read the newest 200 messages of a thread, oldest first',
     description:
-      'Of these as many as fit into 4 MiB, at least the newest one. `truncated` tells that there are older ones, left ' +
+      'As many of these as fit into 4 MiB, at least the newest one. `truncated` is set if there are older ones, left ' +
       'out for their number or their size.',
   })
   @ApiThreadHeader()

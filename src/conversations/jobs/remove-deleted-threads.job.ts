@@ -38,7 +38,7 @@ export class RemoveDeletedThreads extends WorkerHost implements AgentDataHolder,
     this.agentData.register(this);
   }
 
-  leftBehind(): Promise<readonly DeletedAgent[]> {
+  deletedAgents(): Promise<readonly DeletedAgent[]> {
     return this.threads.deletedAgentsWithThreads();
   }
 

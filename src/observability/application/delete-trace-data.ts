@@ -27,7 +27,7 @@ export class DeleteTraceData implements AgentDataHolder, ThreadDataHolder, OnMod
     return this.traces.deleteOfThreads(threadIds, limit);
   }
 
-  leftBehind(): Promise<readonly DeletedAgent[]> {
+  deletedAgents(): Promise<readonly DeletedAgent[]> {
     return this.counts.deletedAgentsWithCounts();
   }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { BackgroundPace } from './background-pace.js';
 import type { OpenRequests } from './open-requests.js';
 
-/** Notes what begins and ends, in its order; each piece of work ends when it is told to. */
+/** Records the beginnings and ends of work in order. Each piece of work ends with the promise `ends`. */
 function site(open: number): {
   readonly pace: BackgroundPace;
   readonly requests: { count: number };

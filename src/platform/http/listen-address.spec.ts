@@ -8,7 +8,7 @@ describe('the address of the service', () => {
     ['EACCES', 'listen', /^PORT: this process may not listen on 80/],
     ['EADDRNOTAVAIL', 'listen', /^HOST: 192\.0\.2\.1 is not an address of this machine$/],
     ['EAI_AGAIN', 'getaddrinfo', /^HOST: 192\.0\.2\.1 cannot be resolved to an address$/],
-  ])('is told by its setting when that is wrong (%s)', (code, syscall, line) => {
+  ])('is named by its setting in the error of a failed listen (%s)', (code, syscall, line) => {
     const failure = listenFailure(Object.assign(new Error('no'), { code, syscall }), { host: '192.0.2.1', port: 80 });
     expect(failure).toBeInstanceOf(InvalidSetting);
     expect((failure as Error).message).toMatch(line);

@@ -165,7 +165,7 @@ describe('an event stream', () => {
     expect(stream.closed.aborted).toBe(false);
     socket.destroy();
     await overAndDone(stream);
-    stream.send('to nobody');
+    stream.send('to no reader');
     await stream.ready();
   });
 

@@ -120,7 +120,7 @@ describe('text that cannot be stored', () => {
     String.raw`{"a":"\ud83d\ude00 \\u0000 \\ud800 \u00e9"}`,
     '{"a":"\u{1f600}é"}',
     String.raw`["\\","\"","\uD83D\uDE00"]`,
-  ])('is told from text that can be: %s', (text) => {
+  ])('differs from text that the database can store: %s', (text) => {
     expect(() => check(text)).not.toThrow();
   });
 

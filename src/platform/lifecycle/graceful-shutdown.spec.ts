@@ -24,7 +24,7 @@ class HandClock extends SystemClock {
 
   /** Waits until there is a timer of exactly `ms`, and fires it. */
   async pass(ms: number): Promise<void> {
-    await until(() => [...this.pending.values()].includes(ms), `somebody waits for ${ms} ms`);
+    await until(() => [...this.pending.values()].includes(ms), `a timer of ${ms} ms`);
     for (const [task, wait] of this.pending) {
       if (wait !== ms) continue;
       this.pending.delete(task);

@@ -126,7 +126,7 @@ describe('ending a child', () => {
       `sh -c 'echo $$ >> pids; while :; do sleep 1; done' & while [ ! -s pids ]; do sleep 0.02; done`,
     );
     expect((await child.ended).exitCode).toBe(0);
-    await until(async () => (await membersOf(child)) === 0, 'nobody is left');
+    await until(async () => (await membersOf(child)) === 0, 'no process is left');
   });
 });
 
@@ -161,6 +161,6 @@ describe('a child that exceeds a limit', () => {
   it('of processes is killed with all of them', async () => {
     const child = await shell(`i=0; while [ $i -lt 200 ]; do sleep 60 & i=$((i+1)); done; wait`);
     expect((await child.ended).excess).toBe('processes');
-    await until(async () => (await membersOf(child)) === 0, 'nobody is left');
+    await until(async () => (await membersOf(child)) === 0, 'no process is left');
   });
 });

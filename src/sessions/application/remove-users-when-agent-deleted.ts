@@ -18,7 +18,7 @@ export class RemoveUsersWhenAgentDeleted implements AgentDataHolder, OnModuleIni
     this.holders.register(this);
   }
 
-  leftBehind(): Promise<readonly DeletedAgent[]> {
+  deletedAgents(): Promise<readonly DeletedAgent[]> {
     return this.sessions.deletedAgentsWithUsers();
   }
 

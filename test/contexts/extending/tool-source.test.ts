@@ -35,14 +35,14 @@ async function resultOfCall(number: unknown): Promise<unknown> {
   return (await talk.messages()).at(-1)?.toolCalls?.[0];
 }
 
-describe('a tool source that is added as docs/extending/tool-source.md tells', () => {
-  it('answers for whoever the caller says is asking', async () => {
+describe('a tool source that is added as docs/extending/tool-source.md describes', () => {
+  it('answers for the user in the userContext', async () => {
     shop.respond((exchange) => exchange.refuse(200, { state: 'on its way' }));
     expect(await resultOfCall(17)).toMatchObject({ status: 'completed', output: '{"state":"on its way"}' });
     expect(shop.requests.map(({ path }) => path)).toEqual(['/customers/c-1/orders/17']);
   });
 
-  it('offers nothing where nobody is named', async () => {
+  it('offers nothing without a user in the userContext', async () => {
     service.models.next(says('Who are you?'));
     await talk.run('Where is my order?');
     expect(service.models.requests.at(-1)?.body).not.toHaveProperty('tools');

@@ -50,7 +50,7 @@ function toolResults(): { id: string; output: string; isError: boolean }[] {
 
 function byCall(interrupts: readonly InterruptView[], id: string): InterruptView {
   const found = interrupts.find(({ toolCallId }) => toolCallId === id);
-  if (!found) throw new Error(`Nobody was asked about ${id}`);
+  if (!found) throw new Error(`There is no request for approval of ${id}`);
   return found;
 }
 

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { AgentDataHolders } from '../../../src/agents/index.js';
-import { RemoveLeftBehindIntegrations } from '../../../src/integrations/application/remove-left-behind-integrations.js';
+import { RemoveIntegrationsOfDeletedAgents } from '../../../src/integrations/application/remove-integrations-of-deleted-agents.js';
 import { LOCAL_APP, useAppCatalogue } from '../../support/app-catalogue.js';
 import { until, useService } from '../../support/harness.js';
 import { customMcp, Integrations, NO_ROWS, SECRET, workflow } from './support.js';
@@ -100,17 +100,17 @@ describe('a deleted agent', () => {
       await deletedWithoutJob(integrations.agentId);
       const holder = service.app
         .get(AgentDataHolders, { strict: false })
-        .all.find((one) => one instanceof RemoveLeftBehindIntegrations);
-      if (!holder) throw new Error('Nobody looks for integrations');
+        .all.find((one) => one instanceof RemoveIntegrationsOfDeletedAgents);
+      if (!holder) throw new Error('No holder removes integrations');
       const { id: organizationId } = integrations.organization;
-      const left = (await holder.leftBehind()).filter((agent) => agent.organizationId === organizationId);
+      const left = (await holder.deletedAgents()).filter((agent) => agent.organizationId === organizationId);
       expect(left).toEqual([{ organizationId, agentId: integrations.agentId }]);
       const { signal } = new AbortController();
       for (const agentId of [integrations.agentId, integrations.agentId, integrations.otherAgentId]) {
         await holder.remove({ organizationId, agentId }, signal);
       }
       expect(await integrations.rows()).toMatchObject({ tool_integrations: 1, tool_integration_agents: 1, secrets: 0 });
-      expect(await holder.leftBehind()).not.toContainEqual(left[0]);
+      expect(await holder.deletedAgents()).not.toContainEqual(left[0]);
     });
   });
 });

@@ -11,7 +11,7 @@ import { addIntegration, connect, removeIntegration } from '../../support/tool-i
 
 const TOLD = {
   slug: 'told',
-  name: 'What it is told',
+  name: 'Environment',
   transport: 'local',
   command: process.execPath,
   args: [resolve('test/support/stdio-server.mjs')],

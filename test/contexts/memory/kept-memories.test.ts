@@ -75,7 +75,7 @@ describe('a memory that says the same as an earlier one', () => {
       'Anna works as a nurse at the hospital in Leeds',
       'Anna not works as a nurse at the hospital in Leeds',
     ],
-  ])('but for %s does not, and the model is told of the similar one', async (_, before, after) => {
+  ])('but for %s does not, and the model reads the similar one', async (_, before, after) => {
     const talk = await Talk.start(service);
     await save(service, talk, 'ann', before);
     expect(await save(service, talk, 'ann', after)).toMatch(

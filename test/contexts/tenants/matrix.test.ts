@@ -190,8 +190,8 @@ describe.each(routes)('%s', (name) => {
         }))
         .filter(({ foreign }) => JSON.stringify(foreign) !== plain);
       for (const { foreign, invented } of tries) {
-        const [theirs, nobodys] = [await ask(name, foreign, mine.key), await ask(name, invented, mine.key)];
-        expect(comparable(theirs)).toEqual(comparable(nobodys));
+        const [theirs, absent] = [await ask(name, foreign, mine.key), await ask(name, invented, mine.key)];
+        expect(comparable(theirs)).toEqual(comparable(absent));
         expectNothingOf(victim, foreign, theirs.text + JSON.stringify([...theirs.headers]));
       }
     }

@@ -98,7 +98,7 @@ function ownerColumn(table: string, owner: string | null): string {
   const through = OWNED_THROUGH[table];
   if (through !== undefined) return through;
   throw new Error(
-    `${table} has no column organization_id: give it one, or say in ${import.meta.filename} why its rows are nobody's`,
+    `${table} has no column organization_id: give it one, or say in ${import.meta.filename} why its rows belong to no organization`,
   );
 }
 

@@ -24,7 +24,7 @@ export class DiscardDriveSource implements OnModuleInit {
 
   onModuleInit(): void {
     this.agentData.register({
-      leftBehind: () => this.sources.ofDeletedAgents(SCHEDULE_BATCH),
+      deletedAgents: () => this.sources.ofDeletedAgents(SCHEDULE_BATCH),
       remove: (agent, signal) => this.removeOf(agent, signal),
     });
   }

@@ -6,7 +6,7 @@ import { newId } from '../../../platform/ids/index.js';
 import { FIND_AGENT } from '../../index/persistence/agents.sql.js';
 import type { DriveSourceKind, SourceId } from '../domain/drive-source.js';
 import { StoredDriveSource } from './drive.entities.js';
-import { LEFT_BEHIND } from './drive-sources.sql.js';
+import { DELETED_AGENTS } from './drive-sources.sql.js';
 
 /** The files that a person selected. They replace the agent's selection of the same kind. */
 export type Selection = Pick<StoredDriveSource, 'organizationId' | 'agentId' | 'kind' | 'accountId' | 'files'>;
@@ -76,7 +76,7 @@ export class DriveSourceRepository {
 
   /** Deleted agents of any organization that still have sources. */
   ofDeletedAgents(limit: number): Promise<DeletedAgent[]> {
-    return LEFT_BEHIND.run(this.database, { limit });
+    return DELETED_AGENTS.run(this.database, { limit });
   }
 
   /** Leases the source to a step of its sync until `until`. @returns null where there is no sync to do, or another step has the lease */

@@ -2,7 +2,7 @@
 import { statement } from '../../../platform/database/index.js';
 
 /** Deleted agents that still have sources. */
-export const LEFT_BEHIND = statement(
+export const DELETED_AGENTS = statement(
   { limit: 'integer' },
   (p) => `
   select distinct agent_id as "agentId", organization_id as "organizationId" from drive_sources

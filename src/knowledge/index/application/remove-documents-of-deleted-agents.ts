@@ -22,7 +22,7 @@ export class RemoveDocumentsOfDeletedAgents implements AgentDataHolder, OnModule
     this.agentData.register(this);
   }
 
-  leftBehind(): Promise<readonly DeletedAgent[]> {
+  deletedAgents(): Promise<readonly DeletedAgent[]> {
     return FIND_DELETED_AGENTS.run(this.database, {});
   }
 

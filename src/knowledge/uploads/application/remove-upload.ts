@@ -48,7 +48,7 @@ export class RemoveUpload implements AgentDataHolder, OnModuleInit {
     await this.uploads.delete(organizationId, id);
   }
 
-  leftBehind(): Promise<readonly DeletedAgent[]> {
+  deletedAgents(): Promise<readonly DeletedAgent[]> {
     return this.uploads.findDeletedAgents();
   }
 

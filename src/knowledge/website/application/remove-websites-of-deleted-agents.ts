@@ -14,7 +14,7 @@ export class RemoveWebsitesOfDeletedAgents implements AgentDataHolder, OnModuleI
     this.agentData.register(this);
   }
 
-  leftBehind(): Promise<readonly DeletedAgent[]> {
+  deletedAgents(): Promise<readonly DeletedAgent[]> {
     return this.websites.findDeletedAgents(CHECK_BATCH);
   }
 

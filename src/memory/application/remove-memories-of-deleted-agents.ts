@@ -6,7 +6,7 @@ import { DELETED_AGENTS, REMOVE_SOME_OF_DELETED_AGENT } from '../persistence/mem
 
 /** Removes the memories of deleted agents of all organizations. */
 @Injectable()
-export class RemoveLeftBehindMemories implements AgentDataHolder, OnModuleInit {
+export class RemoveMemoriesOfDeletedAgents implements AgentDataHolder, OnModuleInit {
   constructor(
     private readonly database: Database,
     private readonly holders: AgentDataHolders,
@@ -16,7 +16,7 @@ export class RemoveLeftBehindMemories implements AgentDataHolder, OnModuleInit {
     this.holders.register(this);
   }
 
-  leftBehind(): Promise<readonly DeletedAgent[]> {
+  deletedAgents(): Promise<readonly DeletedAgent[]> {
     return DELETED_AGENTS.run(this.database, {});
   }
 

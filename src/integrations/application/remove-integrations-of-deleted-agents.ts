@@ -5,7 +5,7 @@ import { RemoveIntegration } from './remove-integration.js';
 
 /** Detaches integrations from deleted agents, one transaction each. */
 @Injectable()
-export class RemoveLeftBehindIntegrations implements AgentDataHolder, OnModuleInit {
+export class RemoveIntegrationsOfDeletedAgents implements AgentDataHolder, OnModuleInit {
   constructor(
     private readonly integrations: IntegrationRepository,
     private readonly removeIntegration: RemoveIntegration,
@@ -16,7 +16,7 @@ export class RemoveLeftBehindIntegrations implements AgentDataHolder, OnModuleIn
     this.agentData.register(this);
   }
 
-  leftBehind(): Promise<readonly DeletedAgent[]> {
+  deletedAgents(): Promise<readonly DeletedAgent[]> {
     return this.integrations.deletedAgents();
   }
 
