@@ -33,8 +33,10 @@ export class GatewayRepository {
 
   /** @returns whether there was one */
   async remove(transaction: Transaction, organizationId: string): Promise<boolean> {
+    // In the order of `put`, so that the two cannot deadlock.
+    const removed = await transaction.em.nativeDelete(StoredGateway, { organizationId });
     await this.vault.remove(transaction, [tokenOf(organizationId)]);
-    return (await transaction.em.nativeDelete(StoredGateway, { organizationId })) > 0;
+    return removed > 0;
   }
 }
 

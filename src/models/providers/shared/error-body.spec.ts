@@ -17,6 +17,7 @@ describe("the codes of a provider's error", () => {
     ],
     ['an SDK, after its own text', '529 {"type":"error","error":{"type":"overloaded_error"}}', 'overloaded_error'],
     ['an error that is its own body', '{"code":"server_error","message":"said canary"}', 'server_error'],
+    ['a body with an empty error', '{"error":null,"code":"server_error"}', 'server_error'],
     ['no JSON', 'said canary', ''],
     ['broken JSON', '{"error":{"type":"canary', ''],
     ['sentences for codes', '{"error":{"type":"the user said canary","code":7}}', ''],

@@ -16,7 +16,8 @@ export function errorIn(body: string): Fields | undefined {
   // Gemini may send a list.
   const [first] = [parsed].flat<unknown[]>();
   const fields: Fields = isJsonObject(first) ? first : {};
-  const { error = fields } = fields;
+  // Some gateways send `null`.
+  const error = fields['error'] ?? fields;
   return isJsonObject(error) ? error : {};
 }
 
