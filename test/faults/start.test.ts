@@ -243,6 +243,15 @@ describe('the demo', () => {
     expect(end).toMatchObject({ type: 'RUN_FINISHED', result: { run: { status: 'completed' } } });
     expect(end?.result?.message?.content).toMatch(/sandbox/i);
   });
+
+  it('documents its interface completely, although its programs are bundled: every reference has a schema', async () => {
+    const service = await start({ role: 'demo', environment: { DATA_DIR: folder() } });
+    const document = await (await fetch(`${service.url}/v1/openapi.json`)).text();
+    const { components } = JSON.parse(document) as { components: { schemas: Readonly<Record<string, object>> } };
+    const referredTo = [...document.matchAll(/"#\/components\/schemas\/([^"]*)"/g)].map(([, name = '']) => name);
+    expect(referredTo).toContain('RunMessageBody');
+    expect(Object.keys(components.schemas)).toEqual(expect.arrayContaining([...new Set(referredTo)]));
+  });
 });
 
 describe('the output of the process', () => {

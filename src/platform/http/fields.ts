@@ -355,9 +355,14 @@ function unionRules(discriminator: string, variants: Variants, message: Message)
   ];
 }
 
-/** @nestjs/swagger takes a function for a late-bound class only if its name is `type`. */
+/**
+ * @nestjs/swagger takes a function for a late-bound class only if its name is `type`. The bundle keeps the name of a function
+ * declaration, and removes the name that an arrow function gets from its variable.
+ */
 function lazily(classOf: () => DtoClass): () => DtoClass {
-  const type = (): DtoClass => classOf();
+  function type(): DtoClass {
+    return classOf();
+  }
   return type;
 }
 
