@@ -2,6 +2,6 @@ import { expect, it } from '@jest/globals';
 import { contexts, schemasOf } from './app.module.js';
 import { schemas } from './schemas.js';
 
-it('the command line knows the tables of every context', () => {
+it('the command line has the tables of every context', () => {
   expect(schemas).toEqual(schemasOf(contexts));
 });

@@ -64,7 +64,7 @@ const RULES = {
     files: [CONTEXTS],
     ignores: [SPECS],
   },
-  // The platform has no injected clock everywhere; its durations must not jump with the wall clock.
+  // Some code of the platform has no injected clock, and its durations must not jump with the wall clock.
   'durations-are-monotonic': {
     base: 'no-restricted-syntax',
     options: restrictSyntax(

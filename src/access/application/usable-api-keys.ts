@@ -13,7 +13,8 @@ const MAX_ENTRIES = 10_000;
 /** Checks whether the key that created a session or a similar credential is still valid. */
 @Injectable()
 export class UsableApiKeys {
-  private readonly cache: TtlCache<ApiKey>;
+  /** Without the rest of the entity, which would keep its unit of work in memory. */
+  private readonly cache: TtlCache<Pick<ApiKey, 'expiresAt'>>;
 
   constructor(
     private readonly clock: Clock,
@@ -28,7 +29,10 @@ export class UsableApiKeys {
 
   /** Whether the key belongs to the organization and is neither revoked nor expired. */
   async isUsable(organizationId: string, keyId: string): Promise<boolean> {
-    const key = await this.cache.get(keyId, () => this.keys.find(organizationId, keyId));
+    const key = await this.cache.get(keyId, async () => {
+      const found = await this.keys.find(organizationId, keyId);
+      return found && { expiresAt: found.expiresAt };
+    });
     return key !== undefined && (key.expiresAt === null || key.expiresAt > this.clock.now());
   }
 }

@@ -71,7 +71,7 @@ export function accessDeclarationOf(handler: object): AccessDeclaration | undefi
   return Reflect.getMetadata(ACCESS_DECLARATION, handler) as AccessDeclaration | undefined;
 }
 
-/** As `accessDeclarationOf`, for the route of a request, before Nest knows the handler. */
+/** As `accessDeclarationOf`, for the route of a request, before Nest has found the handler. */
 export function requestDeclarationOf(request: FastifyRequest): AccessDeclaration | undefined {
   return Reflect.get(request.routeOptions.config, ACCESS_DECLARATION) as AccessDeclaration | undefined;
 }

@@ -56,8 +56,8 @@ export class OrganizationRepository {
   }
 
   /**
-   * Whether any organization exists. A lock serializes the transactions that ask, so that of several processes that start on an
-   * empty database only one finds it empty.
+   * Whether any organization exists. A lock serializes the callers, so that of several processes that start on an empty database
+   * only one finds it empty.
    */
   async existsAny(transaction: Transaction): Promise<boolean> {
     await transaction.lock(FIRST_ORGANIZATION_LOCK);

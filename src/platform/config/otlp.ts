@@ -13,7 +13,7 @@ export interface OtlpBackend {
   readonly captureContent: boolean;
 }
 
-/** Headers that the exporter sets. */
+/** Headers that the exporter sets; other values would break its requests. */
 const TAKEN_HEADERS = [
   'host',
   'connection',

@@ -15,7 +15,7 @@ class AgentChanged extends DomainEvent {
 }
 
 describe('the event bus', () => {
-  it('tells the subscribers of the event’s class, before it returns, and no others', () => {
+  it('calls the subscribers of the event’s class, before it returns, and no others', () => {
     const bus = new EventBus();
     const heard: string[] = [];
     bus.subscribe(KeyRevoked, ({ keyId }) => void heard.push(`first ${keyId}`));

@@ -14,7 +14,7 @@ import { HttpModule } from './http.module.js';
 import { OpenRequests } from './open-requests.js';
 import { type EventStream, EventStreams, UNREAD_LIMIT } from './sse.js';
 
-/** Repeating tasks run, and time passes, when a test says so. */
+/** Repeating tasks run, and time passes, only when a test calls for it. */
 class HandClock extends SystemClock {
   readonly tasks: { readonly ms: number; readonly run: () => void }[] = [];
   private passed = 0;

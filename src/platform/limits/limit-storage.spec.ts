@@ -139,7 +139,7 @@ function contract(name: string, open: () => Subject): void {
       expect((await limiter.hit({ ...first, bucket: newId() })).allowed).toBe(true);
     });
 
-    it('never tells a client to wait more than an hour', async () => {
+    it('never has a Retry-After of more than an hour', async () => {
       const { storage } = open();
       const limiter = limiterOn(storage);
       const limit = { bucket: newId(), limit: 0, windowSeconds: 7_200 };

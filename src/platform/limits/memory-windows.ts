@@ -25,9 +25,9 @@ export class MemoryWindows implements WindowStorage, OnApplicationShutdown {
 
   incrementAll(requests: readonly WindowRequest[]): Promise<WindowRecord[]> {
     const now = this.clock.monotonic();
-    const asked = requests.map(({ key, ttl, limit }) => ({ window: this.open(key, ttl, now), limit }));
-    const counts = asked.every(({ window, limit }) => window.hits < limit);
-    const records = asked.map(({ window, limit }) => {
+    const opened = requests.map(({ key, ttl, limit }) => ({ window: this.open(key, ttl, now), limit }));
+    const counts = opened.every(({ window, limit }) => window.hits < limit);
+    const records = opened.map(({ window, limit }) => {
       const isFull = window.hits >= limit;
       if (counts) window.hits += 1;
       return windowRecord(isFull ? limit + 1 : window.hits, limit, window.endsAt - now);
