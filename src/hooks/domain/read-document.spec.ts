@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { computingMs } from '../../../test/support/computing-time.js';
+import { computingMs, computingUnits } from '../../../test/support/computing-time.js';
 import { ValidationFailed } from '../../platform/errors/index.js';
 import { readDocument } from './read-document.js';
 
@@ -135,6 +135,17 @@ describe('a fault is named by its path', () => {
       expect(complaint(value)).not.toBe('none');
       expect(complaint(value).length).toBeLessThan(500);
     }
+  });
+});
+
+describe('a handler that is larger than allowed is refused without reading all of it', () => {
+  const many = Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`x-${index}`, 'v']));
+  it.each<[string, object]>([
+    ['too many headers', http({ headers: many })],
+    ['a URL that is too long', http({ url: `${ACCEPTED}${'a'.repeat(4_000_000)}` })],
+  ])('%s', (_what, handler) => {
+    expect(complaint(pre(handler))).toMatch(/must (have at most 16 entries|be a string of 1 to 10000 characters)$/);
+    expect(computingUnits(() => complaint(pre(handler)))).toBeLessThan(0.5);
   });
 });
 

@@ -34,13 +34,13 @@ function object<Shape extends z.core.$ZodShape>(shape: Shape, names = 'fields'):
   return z.strictObject(shape, { error: (issue) => (issue.code === 'unrecognized_keys' ? known : error(issue)) });
 }
 
-/** The length is that of Unicode code points. */
+/** The length is that of Unicode code points. A longer text is not read further. */
 function text(min: 0 | 1) {
   const range = message(`must be a string of ${min === 0 ? 'at most' : `${min} to`} ${MAX_STRING} characters`);
   const isInRange = (value: string): boolean => value.length >= min && !isLongerThan(value, MAX_STRING);
   return z
     .string(range)
-    .refine(isInRange, range)
+    .refine(isInRange, { ...range, abort: true })
     .meta({ ...(min > 0 && { minLength: min }), maxLength: MAX_STRING });
 }
 
@@ -62,14 +62,20 @@ const settings = {
   }),
 };
 
-const jsonObject = z.record(z.string(), z.unknown(), message('must be an object'));
+const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Not `z.record`, which reads all values, however many there are: a second for those of a body of four megabytes. */
+const jsonObject = z.unknown().refine(isObject, { ...message('must be an object'), abort: true });
+
+const headerValue = text(1);
 
 const headers = jsonObject
-  .superRefine((sent, context) => {
+  .superRefine((value, context) => {
     const refuse = (path: string[], what: string): void => context.addIssue({ code: 'custom', path, message: what });
+    const sent = value as Readonly<Record<string, unknown>>;
     const names = Object.keys(sent);
-    if (names.length > MAX_HEADERS) refuse([], `must have at most ${MAX_HEADERS} entries`);
-    for (const name of names.slice(0, MAX_HEADERS)) {
+    if (names.length > MAX_HEADERS) return refuse([], `must have at most ${MAX_HEADERS} entries`);
+    for (const name of names) {
       const fault = headerFault(name, sent[name]);
       if (fault !== undefined) refuse([name], fault);
     }
@@ -77,6 +83,7 @@ const headers = jsonObject
     if (repeated !== undefined) refuse([repeated], 'must not occur twice: names of headers are case-insensitive');
   })
   .meta({
+    type: 'object',
     maxProperties: MAX_HEADERS,
     additionalProperties: { type: 'string', minLength: 1, maxLength: MAX_STRING },
     description:
@@ -110,6 +117,7 @@ const toolHandler = object({
   server: text(1).describe("The app of one of the agent's custom-mcp integrations."),
   tool: text(1).describe("The server's own name of the tool; it may be one that the model is not offered."),
   input: jsonObject.optional().meta({
+    type: 'object',
     additionalProperties: true,
     description:
       'Strings may refer to fields of the input, as in `${tool_input.path}`. A value that is exactly one placeholder keeps its type; ' +
@@ -197,7 +205,7 @@ function requireFewHandlers(value: unknown): void {
 function headerFault(name: string, value: unknown): string | undefined {
   if (isLongerThan(name, MAX_STRING) || !isHeaderName(name)) return 'is not a valid name of an HTTP header';
   if (OWN_HEADERS.has(name.toLowerCase()) || isConnectionHeader(name)) return 'is a header that cannot be set';
-  const { error } = text(1).safeParse(value);
+  const { error } = headerValue.safeParse(value);
   if (error) return error.issues[0]?.message;
   return value === REDACTED || isHeaderFieldValue(value as string)
     ? undefined
