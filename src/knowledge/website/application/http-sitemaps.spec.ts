@@ -118,6 +118,7 @@ describe('the pages of a sitemap', () => {
     ['as a compressed text', gzipSync(`\n${ORIGIN}/a`)],
     ['cut off', urlset('/a', '/b').slice(0, -70)],
     ['compressed and cut off', gzipSync(urlset('/a')).subarray(0, -6)],
+    ['without the closing tag of a location', `<urlset><url><loc>${ORIGIN}/a</url></urlset>`],
     ['with what is no XML after it', `<urlset><url><loc>${ORIGIN}/a</loc></url>${'<'.repeat(5_000)}`],
   ])('are read %s', async (_what, body) => {
     serve({ '/sitemap.xml': body });

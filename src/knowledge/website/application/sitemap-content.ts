@@ -4,7 +4,7 @@ import { Parser } from 'htmlparser2';
 import { TimeSlice } from '../../../platform/clock/index.js';
 import { EgressFailed } from '../../../platform/egress/index.js';
 import { codeOf } from '../../../platform/errors/index.js';
-import { decode } from '../../parsing/application/detection/charset.js';
+import { encodingOf } from '../../parsing/application/detection/charset.js';
 import {
   COMPUTE_SLICE_MS,
   MAX_LOCATION_LENGTH,
@@ -20,6 +20,9 @@ export interface Location {
   readonly text: string;
 }
 
+/** Detecting the encoding from the whole file would block the event loop for hundreds of milliseconds. */
+const ENCODING_SAMPLE_BYTES = 64 * 1024;
+
 /**
  * The entries of a sitemap, as far as it can be read. Whether it is compressed is detected from its content, because servers
  * send many content types.
@@ -29,7 +32,8 @@ export async function* locationsIn(source: AsyncIterable<Buffer>): AsyncGenerato
   const content = await beginningOf(source);
   const inflated = content.toString('hex', 0, 2) === '1f8b' ? await inflate(content) : content;
   // XML allows nothing before the declaration, but many files have white space there.
-  const text = decode(inflated, null, true).trimStart();
+  const encoding = encodingOf(inflated.subarray(0, ENCODING_SAMPLE_BYTES), null, true);
+  const text = new TextDecoder(encoding).decode(inflated).trimStart();
   yield* text.startsWith('<') ? xmlLocations(text) : lineLocations(text);
 }
 
@@ -97,9 +101,8 @@ async function* xmlLocations(text: string): AsyncGenerator<Location, void, undef
       ontext: (part) => {
         if (location.length <= MAX_LOCATION_LENGTH) location += part.slice(0, MAX_LOCATION_LENGTH + 1);
       },
-      onclosetag: (_name, isImplied) => {
-        // Of a `loc` without its closing tag, the end of the address may be missing.
-        const kind = isImplied ? null : kindOf(open.slice(-2));
+      onclosetag: () => {
+        const kind = kindOf(open.slice(-2));
         if (kind && isLocation(location.trim())) found.push({ kind, text: location.trim() });
         open.pop();
         location = '';
