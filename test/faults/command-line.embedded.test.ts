@@ -155,7 +155,7 @@ describe.each(['with the service running', 'without a service'] as const)('the c
   });
 
   it.each(['org show', 'key list --org', 'member list --org'])(
-    'says that an organization is not there: %s',
+    'reports an organization that does not exist: %s',
     async (command) => {
       const unknown = newId();
       expect(await run(`${command} ${unknown}`)).toEqual({

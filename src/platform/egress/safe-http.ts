@@ -16,6 +16,7 @@ export interface EgressAnswer {
 
 export interface EgressRequest {
   readonly purpose: EgressPurpose;
+  /** GET by default. */
   readonly method?: string;
   /**
    * Sent to the origin of the first URL; another origin receives only `accept`, `accept-language` and `user-agent`. Headers of the
@@ -44,6 +45,7 @@ export interface EgressBody extends AsyncIterable<Buffer> {
 }
 
 export interface EgressResponse {
+  /** After redirects. */
   readonly url: string;
   readonly status: number;
   /** Names in lower case; repeated headers are joined with commas. */

@@ -42,6 +42,7 @@ export class UndiciSafeHttp extends SafeHttp implements OnApplicationShutdown {
       pipelining: 1,
       keepAliveTimeout: KEEP_ALIVE_MS,
       keepAliveMaxTimeout: KEEP_ALIVE_MS,
+      // Off: each request has its own limits, on the service's clock.
       headersTimeout: 0,
       bodyTimeout: 0,
     });

@@ -155,7 +155,7 @@ describe('a store that does not work', () => {
     ['a closed port', () => new S3FileStore(bucket({ endpoint: 'http://127.0.0.1:1' }))],
   ];
 
-  it.each(broken)('says so, and not why (%s)', async (_what, open) => {
+  it.each(broken)('reports that it is unavailable, without the reason (%s)', async (_what, open) => {
     await writeFile(join(folder, 'no-folder'), '');
     const failed = await open()
       .put('a', parts('x'), OPTIONS)

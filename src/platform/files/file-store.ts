@@ -8,6 +8,7 @@ export interface PutOptions {
 }
 
 export interface StoredFile {
+  /** In bytes. */
   readonly size: number;
 }
 

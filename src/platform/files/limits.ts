@@ -7,7 +7,7 @@ export const S3_SILENCE_MS = 15_000;
 export const S3_ATTEMPTS = 3;
 
 /**
- * Only the process of a temporary file that died leaves it unwritten this long: a body must arrive within minutes, and the store
+ * The process of a temporary file that was not written for this long has died: a body must arrive within minutes, and the store
  * fails after some minutes of silence.
  */
 export const TEMPORARY_MS = 3_600_000;

@@ -85,6 +85,7 @@ export class JobWorkers implements ShutdownParticipant, OnApplicationBootstrap, 
       await this.abort();
       await endsWithin(ABORT_GRACE_MS, this.clock, this.idle());
     }
+    // With a limit, because Redis may become unreachable meanwhile.
     const closed = Promise.all([...this.workers.map((worker) => this.close(worker)), this.upkeep]);
     await endsWithin(CLOSE_GRACE_MS, this.clock, closed);
     await Promise.all(this.registry.queues().map((queue) => queue.close()));

@@ -42,6 +42,7 @@ export const COUNT_KEPT_MS = 5_000;
 /** How long a request for the metrics waits for the database. */
 export const COUNT_TIMEOUT_MS = 2_000;
 
+/** How long a stopping process waits for its jobs before it aborts them. */
 export const STOP_GRACE_MS = 10_000;
 /** How long a job may run after its signal is aborted; later another worker finds it stalled. */
 export const ABORT_GRACE_MS = 5_000;

@@ -1,6 +1,6 @@
 /*
- * Every job passes the statements that insert, claim, start and delete a row: they are hot, and prepared once. The ORM cannot say
- * an upsert with a condition, nor skip locked rows; and a row's transitions are easier to compare in one language.
+ * Every job passes the statements that insert, claim, start and delete a row: they are hot, and prepared once. The ORM cannot
+ * express an upsert with a condition; and a row's transitions are easier to compare in one language.
  */
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../clock/index.js';

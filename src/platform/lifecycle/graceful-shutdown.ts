@@ -12,6 +12,7 @@ const CLOSE_MS = 5_000;
 const SIGNALS = ['SIGTERM', 'SIGINT'] as const;
 
 export interface GracefulShutdownOptions {
+  /** How long active work may continue before it is aborted. */
   readonly shutdownMs: number;
   readonly clock: Clock;
   readonly logger: Logger;

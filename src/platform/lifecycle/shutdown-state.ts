@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 /** A part with active work, which a stopping process waits for and then aborts. */
 export interface ShutdownParticipant {
   readonly name: string;
+  /** Resolves when no work is active. */
   idle(): Promise<void>;
   /** Aborts active work; called once, after the time in which it may end by itself. */
   abort(): Promise<void>;

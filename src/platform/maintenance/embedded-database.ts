@@ -3,7 +3,9 @@ import { CHANGED_ROWS, CHECKPOINT_BYTES, DEAD_ROWS, INSERTED_ROWS, SMALL_TABLE_B
 
 export interface DueTable {
   readonly name: string;
+  /** Otherwise only its statistics are outdated. */
   readonly vacuum: boolean;
+  /** Whether it waits until no request is open. */
   readonly canWait: boolean;
 }
 

@@ -14,7 +14,7 @@ export interface ProcessCommand {
   readonly env: Readonly<Record<string, string>>;
   /** An existing folder of the child alone: its working directory, home and folder for temporary files. */
   readonly folder: string;
-  /** The lower priority of its processor time, 0 (normal) to 19. */
+  /** Its niceness, from 0 (normal) to 19 (the lowest priority). */
   readonly niceness?: number;
   /** Starts it on Windows too, where it must itself keep the limits and end when its input ends, with its owner. */
   readonly boundsItself?: boolean;

@@ -10,6 +10,7 @@ export interface ProcessEntry {
   readonly startTime: string;
 }
 
+/** The unit in which Linux reports processor time, on all machines. */
 const MS_PER_TICK = 10;
 
 /** A machine may have thousands of processes, so other work is handled between batches of them. */
@@ -31,6 +32,7 @@ function fieldsOf(pid: number): readonly string[] {
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
 }
 
+/** Undefined for a process that has ended, even if its parent has not yet collected it. */
 export function readProcess(pid: number): ProcessEntry | undefined {
   const [state, parent, group, session, ...others] = fieldsOf(pid);
   const startTime = others[15];

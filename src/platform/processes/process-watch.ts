@@ -19,7 +19,7 @@ export class ProcessWatch {
   add(group: ProcessGroup, onExcess: (excess: Excess) => void): void {
     this.watched.set(group, onExcess);
     this.stop ??= this.clock.every(WATCH_EVERY_MS, () => {
-      // On a machine with many processes a measurement may take longer than the interval.
+      // On a machine with many processes a measurement may take longer than the interval, and than the children live.
       if (!this.isMeasuring) void this.measure();
     });
   }

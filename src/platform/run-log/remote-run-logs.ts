@@ -23,7 +23,7 @@ export class RemoteLogs {
     subscriber.on('message', (key: string) => this.followed.get(key)?.fetchMore());
     subscriber.on('close', () => this.failAll('The connection to Redis was lost'));
     this.stopLooking = clock.every(LOOK_MS, () => {
-      for (const remote of this.followed.values()) remote.fetchMore();
+      for (const remote of this.followed.values()) remote.check();
     });
   }
 
@@ -75,6 +75,7 @@ class RemoteLog {
   readonly isFound: Promise<boolean>;
   private readonly found = Promise.withResolvers<boolean>();
   private announcement = Promise.withResolvers<undefined>();
+  private exists = false;
   private isStopped = false;
 
   constructor(
@@ -91,6 +92,11 @@ class RemoteLog {
 
   fetchMore(): void {
     this.announcement.resolve(undefined);
+  }
+
+  /** Fetches without an announcement. This must not shorten the wait for a log that does not exist yet. */
+  check(): void {
+    if (this.exists) this.fetchMore();
   }
 
   /** Adds nothing from now on: readers still get the entries that are here, and then `failure`. */
@@ -116,6 +122,7 @@ class RemoteLog {
       this.announcement = Promise.withResolvers();
       const fetched = await this.fetch();
       if (fetched !== 'none') {
+        this.exists = true;
         this.found.resolve(true);
         if (this.log.ended) this.stop();
         else if (fetched === 'all') await this.announcement.promise;

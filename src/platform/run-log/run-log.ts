@@ -12,6 +12,7 @@ export interface RunLogEntry {
 export interface RunLogWriter {
   /** Does nothing once the log is sealed, because all readers consider the run ended. */
   append(tag: string, data: string): void;
+  /** Readers end once they have read the last entry. */
   end(): void;
 }
 

@@ -84,7 +84,7 @@ it('changes nothing if it is repeated', async () => {
 
 it.each([
   ['under the new key', () => current],
-  ['under the old key, by a process that does not know better', () => old],
+  ['under the old key, by a process that does not have the new one', () => old],
 ])('does not overwrite a secret that is written meanwhile (%s)', async (_by, key) => {
   const refs = await stored(3);
   const [changed] = refs as [SecretRef];

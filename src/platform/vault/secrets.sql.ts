@@ -1,6 +1,6 @@
 /*
- * The secrets of an agent are read on the path of every message, any number of them by one prepared statement. The ORM cannot say
- * the update of a rotation: many rows, each only if it is unchanged.
+ * The secrets of an agent are read on the path of every message, any number of them by one prepared statement. The ORM cannot
+ * express the update of a rotation: many rows, each only if it is unchanged.
  */
 import { type SqlExecutor, statement } from '../database/index.js';
 import type { SealedSecret, SecretRef } from './sealed-secret.js';
