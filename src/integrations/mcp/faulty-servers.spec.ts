@@ -243,7 +243,7 @@ describe('a list of tools', () => {
     ],
   ])('contains a tool even if %s', async (_what, inputSchema, offered, description) => {
     const connection = await liedTo('none');
-    server.tools = [{ name: 'odd', inputSchema }];
+    server.tools = [{ name: { toString: 1, valueOf: 1 } }, { name: 'odd', inputSchema }];
     expect(await connection.listTools(signal)).toEqual([
       { name: 'odd', description, inputSchema: offered, readOnly: false },
     ]);

@@ -154,6 +154,25 @@ describe('a server of the revision 2026-07-28', () => {
     }
   });
 
+  it('runs a tool with an output schema that expects an argument as a header', async () => {
+    const schema = fromJsonSchema<{ region: string }>({ type: 'object', properties: { region: REGION } });
+    const server = await startModernServer((tools) => {
+      tools.registerTool('find', { inputSchema: schema, outputSchema: schema }, ({ region }) => ({
+        content: [],
+        structuredContent: { region },
+      }));
+    });
+    try {
+      const connection = await connections.open({ url: server.url });
+      const call = connection.callTool(callOf('find', { region: 'eu' }), signal);
+      await expect(call).resolves.toMatchObject({ isError: false, output: '{"region":"eu"}' });
+      expect(server.requests.some(({ headers }) => headers['mcp-param-region'] === 'eu')).toBe(true);
+    } finally {
+      await connections.close();
+      await server.close();
+    }
+  });
+
   it('that refuses to send notifications is connected, and the refusal is reported without secrets', async () => {
     const server = await startModernServer(define);
     server.refuseListening(({ headers }) => `No\nstreams for ${headers.authorization ?? ''}`);

@@ -4,19 +4,9 @@ import { TimeSlice } from '../../platform/clock/index.js';
 import type { ConfidentialTexts } from '../../platform/vault/index.js';
 import type { ListedTool } from '../domain/tool-list.js';
 import { McpFailure } from './mcp-failure.js';
-import {
-  CHECK_SLICE_MS,
-  MAX_DESCRIPTION,
-  MAX_LIST_BYTES,
-  MAX_PAGES,
-  MAX_TOOL_NAME,
-  MAX_TOOLS,
-  SDK_TIMEOUT_MS,
-} from './mcp-limits.js';
-import { listOf, rawResultOf } from './raw-result.js';
+import { CHECK_SLICE_MS, MAX_DESCRIPTION, MAX_LIST_BYTES, MAX_PAGES, MAX_TOOLS, SDK_TIMEOUT_MS } from './mcp-limits.js';
+import { isToolName, listOf, rawResultOf } from './raw-result.js';
 import { acceptableSchema, isJsonObject } from './tool-schema.js';
-
-const VISIBLE = /^[^\p{C}\p{Z}]+$/u;
 
 /** Explains to the model why a tool's arguments are not listed. */
 const UNDESCRIBED = 'the server does not describe them in a form that models take';
@@ -71,7 +61,8 @@ class ToolList {
   }
 
   add(tool: JsonObject): void {
-    const listed = this.byName.has(String(tool['name'])) ? undefined : listedTool(tool, this.confidential);
+    if (typeof tool['name'] === 'string' && this.byName.has(tool['name'])) return;
+    const listed = listedTool(tool, this.confidential);
     if (!listed) return;
     this.bytes += Buffer.byteLength(JSON.stringify(listed));
     if (this.bytes > MAX_LIST_BYTES) throw new McpFailure('too_large', 'The list of tools is larger than 1 MB.');
@@ -86,7 +77,7 @@ export function listedTool(
   { name, title, description, inputSchema, annotations }: JsonObject,
   confidential: ConfidentialTexts,
 ): ListedTool | undefined {
-  if (typeof name !== 'string' || !VISIBLE.test(name) || [...name].length > MAX_TOOL_NAME) return undefined;
+  if (!isToolName(name)) return undefined;
   const text = [description, title].find((each) => typeof each === 'string') ?? '';
   const short = text.length <= MAX_DESCRIPTION ? text : [...text].slice(0, MAX_DESCRIPTION).join('');
   const tool = {

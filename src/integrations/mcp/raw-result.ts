@@ -1,12 +1,18 @@
-import { isJSONRPCResultResponse, isSpecType, type JSONRPCMessage } from '@modelcontextprotocol/client';
+import { isJSONRPCResultResponse, type JSONRPCMessage } from '@modelcontextprotocol/client';
 import type { JsonObject } from '../../models/index.js';
-import { MAX_TOOLS } from './mcp-limits.js';
+import { MAX_SCHEMA_DEPTH, MAX_TOOL_NAME, MAX_TOOLS } from './mcp-limits.js';
 import { isJsonObject } from './tool-schema.js';
 
 type Answer = Extract<JSONRPCMessage, { result: unknown } | { error: unknown }>;
 
 /** The entry of `_meta` with the result as the server sent it. The server's own `_meta` is dropped. */
 const RAW = 'agent-service/raw';
+
+const VISIBLE = /^[^\p{C}\p{Z}]+$/u;
+const HEADER = 'x-mcp-header';
+const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]{1,128}$/;
+/** The types of arguments that the protocol allows as headers. */
+const HEADER_TYPES: readonly unknown[] = ['string', 'integer', 'boolean'];
 
 /**
  * A valid answer that carries the server's result in `_meta`, because the SDK rejects a whole list for one invalid tool, and a
@@ -28,10 +34,13 @@ export function rawResultOf({ _meta }: { readonly _meta?: JsonObject | undefined
   return isJsonObject(raw) ? raw : {};
 }
 
-/** The SDK itself reads lists to learn which arguments a server expects as headers (`x-mcp-header`). */
+/**
+ * The SDK itself reads lists to learn which arguments a server expects as headers (`x-mcp-header`), and gets nothing else of a
+ * tool: it keeps the lists, prints what is wrong with a declaration, and would refuse the results of a tool with an output schema.
+ */
 function validPage({ tools, nextCursor }: JsonObject, isModern: boolean): JsonObject {
   return {
-    tools: listOf(tools).filter(isValidTool),
+    tools: listOf(tools).flatMap(declaredHeaders),
     ...(typeof nextCursor === 'string' && { nextCursor }),
     // The newer protocol requires these in every list. The service does not cache lists by them.
     ...(isModern && { ttlMs: 0, cacheScope: 'private' }),
@@ -43,12 +52,27 @@ export function listOf(tools: unknown): readonly unknown[] {
   return Array.isArray(tools) ? tools.slice(0, MAX_TOOLS + 1) : [];
 }
 
-function isValidTool(tool: unknown): boolean {
-  try {
-    return isSpecType.Tool(tool);
-  } catch (error) {
-    // The tool is nested too deeply for the stack.
-    if (error instanceof RangeError) return false;
-    throw error;
-  }
+export function isToolName(name: unknown): name is string {
+  return typeof name === 'string' && VISIBLE.test(name) && [...name].length <= MAX_TOOL_NAME;
+}
+
+function declaredHeaders(tool: unknown): JsonObject[] {
+  if (!isJsonObject(tool) || !isToolName(tool['name'])) return [];
+  const properties = argumentsWithHeaders(tool['inputSchema'], 1);
+  return properties ? [{ name: tool['name'], inputSchema: { type: 'object', properties } }] : [];
+}
+
+/** @returns undefined if no argument is declared as a header */
+function argumentsWithHeaders(schema: unknown, depth: number): JsonObject | undefined {
+  if (!isJsonObject(schema) || !isJsonObject(schema['properties']) || depth > MAX_SCHEMA_DEPTH) return undefined;
+  const declared = Object.entries(schema['properties']).flatMap(([name, argument]): [string, JsonObject][] => {
+    if (!isJsonObject(argument)) return [];
+    const { type, [HEADER]: header } = argument;
+    if (HEADER_TYPES.includes(type) && typeof header === 'string' && HEADER_NAME.test(header)) {
+      return [[name, { type, [HEADER]: header }]];
+    }
+    const properties = argumentsWithHeaders(argument, depth + 1);
+    return properties ? [[name, { properties }]] : [];
+  });
+  return declared.length > 0 ? Object.fromEntries(declared) : undefined;
 }

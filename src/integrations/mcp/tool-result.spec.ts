@@ -107,6 +107,8 @@ describe('the result of a tool', () => {
     expect(received(wrapped).output).toBe('[{"a":1}]');
     expect(received({ ...wrapped, structuredContent: { items: [{ a: 1 }], more: 2 } }).output).toContain('"more":2');
     expect(received({ structuredContent: [1] }).output).toBe('[1]');
+    const unknown = { type: 'unknown', text: JSON.stringify(structuredContent) };
+    expect(received({ content: [unknown], structuredContent }).output).toContain('{"b":1,"a":[2]}');
     const deep = JSON.parse(`{"a":${'['.repeat(60_000)}${']'.repeat(60_000)}}`) as object;
     expect(received({ structuredContent: deep }).output).toContain('nested too deeply');
   });

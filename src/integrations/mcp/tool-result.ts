@@ -142,7 +142,9 @@ function structuredTexts(structured: unknown, blocks: readonly unknown[]): strin
 
 /** Compares only the first block of JSON, and only if it is small: repeated content does little harm. */
 function isRepeated(json: string, blocks: readonly unknown[]): boolean {
-  const texts = blocks.slice(0, MAX_CONTENT_BLOCKS).flatMap((block) => (isJsonObject(block) ? block['text'] : []));
+  const texts = blocks
+    .slice(0, MAX_CONTENT_BLOCKS)
+    .flatMap((block) => (isJsonObject(block) && block['type'] === 'text' ? block['text'] : []));
   const repeated = texts.find((text) => typeof text === 'string' && /^\s*[[{]/.test(text));
   if (typeof repeated !== 'string' || repeated.length + json.length > MAX_COMPARED) return false;
   try {
