@@ -25,7 +25,10 @@ export class ReadThreads {
     return thread;
   }
 
-  /** The threads that the caller may see, the latest activity first. @throws ValidationFailed for a cursor that this list has not issued */
+  /**
+   * The threads that the caller may see, the latest activity first.
+   * @throws ValidationFailed for a cursor that this list has not issued
+   */
   async list(
     caller: ApiKeyPrincipal,
     assistantId: string | undefined,

@@ -10,6 +10,7 @@ export const messageAttachment = z.object({
   /** The detected type, which may be more exact than the declared one. */
   contentType: z.string(),
   kind: z.enum(['image', 'pdf', 'text']),
+  /** In bytes. */
   size: z.number(),
   /** The URL that the client sent; null for uploads and data URLs. */
   url: z.string().nullable().default(null),

@@ -1,6 +1,7 @@
 import { ValidationFailed } from '../../platform/errors/index.js';
 import { isText } from '../../platform/http/index.js';
 
+/** Code points of one message. */
 export const MAX_CONTENT = 200_000;
 
 /** Messages of one chat completion, AG-UI input or request for suggestions. */
@@ -8,6 +9,7 @@ export const MAX_MESSAGES = 1_000;
 
 export const MAX_PARTS = 1_000;
 
+/** Code points of all instructions of a caller together. */
 export const MAX_INSTRUCTIONS = 200_000;
 
 export const MAX_ID = 255;

@@ -64,7 +64,10 @@ export class RunStreams {
       await write(stream);
     } catch (error) {
       if (!stream.closed.aborted) {
-        this.logger.error({ err: error }, 'The events of a run could not be sent completely');
+        this.logger.error(
+          { err: error, requestId: reply.request.id },
+          'The events of a run could not be sent completely',
+        );
         stream.send(JSON.stringify(failure));
       }
     }

@@ -72,6 +72,7 @@ export interface Heartbeat {
 export interface OwnRuns {
   /** Under way, or ended with the end not stored yet. */
   readonly known: readonly string[];
+  /** The process may not know its runs that were stored later: their start may still be under way. */
   readonly before: Date;
   /** Of the last heartbeat; the process takes runs of others only while this contact lasts. Null when it has none. */
   readonly contact: string | null;
