@@ -98,7 +98,7 @@ const httpHandler = object({
   url: text(1)
     .refine(
       (url) => URI.test(url),
-      message('must be a URI: its other characters percent-encoded, an international name in Punycode'),
+      message('must be an http or https URL: other characters percent-encoded, an international name in Punycode'),
     )
     .meta({
       format: 'uri',
