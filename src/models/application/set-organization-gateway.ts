@@ -20,8 +20,11 @@ export class SetOrganizationGateway {
   /** Runs that start afterwards use it. @throws GatewayNotPermitted */
   async execute(organizationId: string, settings: GatewayWithToken): Promise<OrganizationGateway> {
     await this.directory.requirePermitted(organizationId);
-    const gateway = { ...settings, updatedAt: this.clock.now() };
-    await this.database.transaction((transaction) => this.gateways.put(transaction, organizationId, gateway));
+    const { token, ...address } = settings;
+    const gateway = { ...address, updatedAt: this.clock.now() };
+    await this.database.transaction((transaction) =>
+      this.gateways.put(transaction, organizationId, { ...gateway, token }),
+    );
     this.events.publish(new OrganizationGatewayChanged(organizationId));
     return gateway;
   }
