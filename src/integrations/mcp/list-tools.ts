@@ -34,7 +34,7 @@ export async function listTools(
     await addAll(list, listOf(tools));
     cursor = typeof nextCursor === 'string' ? nextCursor : undefined;
     if (cursor !== undefined && cursors.has(cursor)) {
-      throw new McpFailure('protocol', 'The pages of the list of tools form a cycle.');
+      throw new McpFailure('protocol', 'The list of tools has pages that form a cycle.');
     }
     if (cursor !== undefined) cursors.add(cursor);
   } while (cursor !== undefined);
