@@ -122,8 +122,8 @@ export async function runClaudeAgent(
 
 export function claudeAgentText({ kinds, megabytes: memory }: ClaudeAgentFigures): string {
   const rows = kinds.map(({ kind, p50Ms, p95Ms, addedMs }) => [KINDS[kind], p50Ms, p95Ms, addedMs]);
-  const told = memory
+  const memoryLines = memory
     ? `\n\nA process takes ${memory.first} MB after its first run and ${memory.last} MB after ${memory.runs}.`
     : '';
-  return `${table(['First token on', 'ms (p50)', 'ms (p95)', 'added (p50)'], rows)}${told}`;
+  return `${table(['First token on', 'ms (p50)', 'ms (p95)', 'added (p50)'], rows)}${memoryLines}`;
 }

@@ -57,7 +57,7 @@ export interface ToolRuns {
   readonly threads: number;
   readonly loaded: { readonly concurrency: number; readonly seconds: number; readonly rounds: number };
   /** Open connections to servers of other organizations while memory is measured, without and with a stream. */
-  readonly idle: { readonly json: readonly number[]; readonly told: readonly number[] };
+  readonly idle: { readonly json: readonly number[]; readonly notifying: readonly number[] };
   readonly embedded: boolean;
 }
 
@@ -243,7 +243,7 @@ const TOOLS: ToolRuns = {
   coldRuns: 30,
   threads: 120,
   loaded: { concurrency: 16, seconds: 1.2, rounds: 3 },
-  idle: { json: [50, 150, 250], told: [50, 200] },
+  idle: { json: [50, 150, 250], notifying: [50, 200] },
   embedded: true,
 };
 

@@ -1,6 +1,6 @@
 /**
  * A separate process: an MCP server over streamable HTTP without sessions, which answers at once. Its path selects the form:
- * `/json/<tools>/<any>` answers in JSON, `/sse/…` in event streams, `/told/…` in JSON with a stream for changes of its tools, which never
+ * `/json/<tools>/<any>` answers in JSON, `/sse/…` in event streams, `/notifying/…` in JSON with a stream for changes of its tools, which never
  * change. It makes its responses in advance, because it shares the machine with the measured service.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -12,7 +12,7 @@ interface Message {
   readonly method?: string;
 }
 
-type Form = 'json' | 'sse' | 'told';
+type Form = 'json' | 'sse' | 'notifying';
 
 /** Counts of requests since the start; a GET of `/` returns them. */
 const received = { calls: 0, connections: 0, streams: 0 };
@@ -66,7 +66,7 @@ function resultOf(method: string | undefined, form: Form, tools: number): string
     case 'initialize':
       return JSON.stringify({
         protocolVersion: '2025-06-18',
-        capabilities: { tools: { listChanged: form === 'told' } },
+        capabilities: { tools: { listChanged: form === 'notifying' } },
         serverInfo: { name: 'bench', version: '1' },
       });
     case 'tools/list':
@@ -103,7 +103,7 @@ function answer(response: ServerResponse, path: string, { id, method }: Message)
 function get(path: string, response: ServerResponse): void {
   if (path === '/') {
     response.end(JSON.stringify(received));
-  } else if (path.startsWith('/told/')) {
+  } else if (path.startsWith('/notifying/')) {
     received.streams += 1;
     response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
     response.on('close', () => {

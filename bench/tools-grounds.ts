@@ -16,8 +16,8 @@ export type LaneName =
 export interface ToolGrounds {
   readonly cold: readonly Lane[];
   readonly hot: readonly Lane[];
-  /** Integrations of other organizations; those of `told` keep a stream open for changes of their tools. */
-  readonly idle: { readonly json: readonly IdleIntegration[]; readonly told: readonly IdleIntegration[] };
+  /** Integrations of other organizations; those of `notifying` keep a stream open for changes of their tools. */
+  readonly idle: { readonly json: readonly IdleIntegration[]; readonly notifying: readonly IdleIntegration[] };
   /** All integrations. */
   readonly integrations: number;
   /** Integrations with open connections during the runs. */
@@ -58,12 +58,12 @@ export async function provisionTools(service: EquippedService, plan: ToolRuns): 
   };
   const idle = {
     json: await others(service, 'json', plan.idle.json),
-    told: await others(service, 'told', plan.idle.told),
+    notifying: await others(service, 'notifying', plan.idle.notifying),
   };
   const pooled = of.json.integrations.length + of.sse.integrations.length;
   return {
     pooled,
-    integrations: pooled + 2 * SERVERS + idle.json.length + idle.told.length,
+    integrations: pooled + 2 * SERVERS + idle.json.length + idle.notifying.length,
     idle,
     cold: await coldLanes(of, plan),
     hot: await hotLanes(of, plan),
@@ -73,7 +73,7 @@ export async function provisionTools(service: EquippedService, plan: ToolRuns): 
 /** As many as can be open, in several organizations. */
 async function others(
   service: EquippedService,
-  form: 'json' | 'told',
+  form: 'json' | 'notifying',
   steps: readonly number[],
 ): Promise<IdleIntegration[]> {
   const made: IdleIntegration[] = [];

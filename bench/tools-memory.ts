@@ -44,7 +44,7 @@ export async function measureIdle(
   steps: ToolRuns['idle'],
 ): Promise<IdleFigures> {
   const without = await measureConnections(service, idle.json, steps.json);
-  const withStreams = await measureConnections(service, idle.told, steps.told);
+  const withStreams = await measureConnections(service, idle.notifying, steps.notifying);
   return {
     connections: [
       ...without.map((of) => ({ ...of, streams: false })),

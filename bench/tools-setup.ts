@@ -5,7 +5,7 @@ import type { Target } from './targets.ts';
 /** The integrations of the agents of one organization; the service treats each as a separate server. */
 export interface Equipment {
   /** The form of the server's responses, a part of its path. */
-  readonly form: 'json' | 'sse' | 'told';
+  readonly form: 'json' | 'sse' | 'notifying';
   readonly agents: number;
   /** The number of integrations of each agent, or of all agents if they share them. */
   readonly integrations: { readonly count: number; readonly shared: boolean };

@@ -12,7 +12,7 @@ function sections(...names: string[]): Section[] {
 }
 
 /** The history of replacing the list; `name=content` sets a content other than the default of `sections`. */
-function told(before: readonly Section[], ...list: string[]): unknown {
+function changesOf(before: readonly Section[], ...list: string[]): unknown {
   const wanted = list.map((entry) => {
     const [name = '', content = `About ${name}`] = entry.split('=');
     return { name, content };
@@ -22,18 +22,18 @@ function told(before: readonly Section[], ...list: string[]): unknown {
 
 describe('the history of a write of sections', () => {
   it('is empty when nothing changed', () => {
-    expect(told(sections('a', 'b'), 'a', 'b')).toEqual([]);
+    expect(changesOf(sections('a', 'b'), 'a', 'b')).toEqual([]);
   });
 
   it('has an entry with all fields for an added and for a removed section, and no other entry', () => {
-    expect(told(sections('a', 'b'), 'new', 'b')).toEqual([
+    expect(changesOf(sections('a', 'b'), 'new', 'b')).toEqual([
       { field: 'sections.a', before: { name: 'a', content: 'About a', position: 0 }, after: null },
       { field: 'sections.new', before: null, after: { name: 'new', content: 'About new', position: 0 } },
     ]);
   });
 
   it('has only the fields that differ for a changed section', () => {
-    expect(told(sections('a', 'b'), 'a', 'b=x')).toEqual([
+    expect(changesOf(sections('a', 'b'), 'a', 'b=x')).toEqual([
       { field: 'sections.b', before: { content: 'About b' }, after: { content: 'x' } },
     ]);
   });
@@ -46,14 +46,14 @@ describe('the history of a write of sections', () => {
   });
 
   it('has an entry for sections that changed places', () => {
-    expect(told(sections('a', 'b', 'c'), 'c', 'b', 'a=x')).toEqual([
+    expect(changesOf(sections('a', 'b', 'c'), 'c', 'b', 'a=x')).toEqual([
       { field: 'sections.c', before: { position: 2 }, after: { position: 0 } },
       { field: 'sections.a', before: { content: 'About a', position: 0 }, after: { content: 'x', position: 2 } },
     ]);
   });
 
   it('has no entry for sections whose position changed only because of others', () => {
-    expect(told(sections('a', 'b'), 'new', 'a', 'b')).toHaveLength(1);
+    expect(changesOf(sections('a', 'b'), 'new', 'a', 'b')).toHaveLength(1);
     const before = sections('a', 'b', 'c');
     expect(changesBetween(before, removeSection(before, before[0]?.id ?? ''))).toHaveLength(1);
   });

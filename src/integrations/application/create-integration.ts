@@ -118,7 +118,7 @@ export class CreateIntegration {
   }
 }
 
-/** An agent that attaches an integration uses its sign-in. Unlike other secrets, a request cannot prove that it knows a sign-in. */
+/** An agent that attaches an integration uses its sign-in. Unlike other secrets, a sign-in cannot be sent in a request to prove access. */
 function requireAccessToSignIn(caller: ApiKeyPrincipal, { settings }: Integration, agentIds: readonly string[]): void {
   if (settings.type !== 'custom-mcp' || settings.auth.type !== 'oauth') return;
   if (!agentIds.every((id) => mayUseAgent(caller, id))) throw new ForbiddenByAgentAllowlist(SIGNED_IN_FOR_OTHERS);

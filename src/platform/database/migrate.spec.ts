@@ -85,16 +85,16 @@ clusterOnly('migrating a database server', () => {
   it('waits for another process without a limit, and calls onWait', async () => {
     await other.query(HOLD);
     const database = await open([table], { statementTimeoutMs: STATEMENT_TIMEOUT_MS });
-    const told: string[] = [];
-    const migrating = migrate(database, () => told.push('waits'));
-    await until(() => told.length > 0);
+    const reported: string[] = [];
+    const migrating = migrate(database, () => reported.push('waits'));
+    await until(() => reported.length > 0);
     await other.query(SLOW);
     expect(await made()).toBe(false);
     await other.query(LET_GO);
     expect(await migrating).toEqual(['01_table']);
-    expect(told).toEqual(['waits']);
-    expect(await migrate(database, () => told.push('waits'))).toEqual([]);
-    expect(told).toEqual(['waits']);
+    expect(reported).toEqual(['waits']);
+    expect(await migrate(database, () => reported.push('waits'))).toEqual([]);
+    expect(reported).toEqual(['waits']);
   });
 
   it('migrates an empty database once if several processes start together', async () => {

@@ -117,8 +117,8 @@ describe('the OpenAPI document', () => {
   it('declares the headers of budgets on every response of routes with one, and Retry-After where waiting helps', () => {
     for (const { name, responses } of operations) {
       for (const [status, { headers = {} }] of Object.entries(responses)) {
-        const told = BUDGET.filter((header) => header in headers);
-        expect({ name, status, told }).toEqual({ name, status, told: COUNTED.test(name) ? BUDGET : [] });
+        const sent = BUDGET.filter((header) => header in headers);
+        expect({ name, status, sent }).toEqual({ name, status, sent: COUNTED.test(name) ? BUDGET : [] });
         if (!['429', '503'].includes(status))
           expect({ name, status, wait: 'Retry-After' in headers }).toEqual({ name, status, wait: false });
       }

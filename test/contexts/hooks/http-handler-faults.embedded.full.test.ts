@@ -83,8 +83,8 @@ async function hookSteps({ talk }: Ran): Promise<readonly object[]> {
 }
 
 function failedStep(event: Event, { error }: Pick<HandlerFault, 'error'>): object {
-  const told = typeof error === 'string' ? error : expect.stringMatching(error);
-  return { type: 'hook', name: event, output: { outcome: 'failed' }, error: told };
+  const message = typeof error === 'string' ? error : expect.stringMatching(error);
+  return { type: 'hook', name: event, output: { outcome: 'failed' }, error: message };
 }
 
 /** The run is as it would be without the handlers, and the trace shows the fault of each. */
@@ -247,7 +247,7 @@ describe('while an endpoint does not respond', () => {
       for await (const event of talk.stream('Go')) events.push(event);
     })();
     await until(() => server.of(new URL(url).pathname).length === 1, 'the handler to be asked');
-    await until(() => typesOf(events).includes('TOOL_CALL_END'), 'the call to be told');
+    await until(() => typesOf(events).includes('TOOL_CALL_END'), 'the end of the call');
 
     const other = await talkWith(service, {});
     service.models.next(says('Hello'));

@@ -144,8 +144,8 @@ describe('a change of an integration', () => {
 
 describe('an event of a changed integration', () => {
   it('is published for every effective change, with the agents that use it', async () => {
-    const told: IntegrationChanged[] = [];
-    const stop = service.app.get(EventBus).subscribe(IntegrationChanged, (event) => void told.push(event));
+    const published: IntegrationChanged[] = [];
+    const stop = service.app.get(EventBus).subscribe(IntegrationChanged, (event) => void published.push(event));
     const { agentId, otherAgentId } = integrations;
     const { id } = await integrations.created(workflow());
     await integrations.created(workflow(), { agentId: otherAgentId });
@@ -157,12 +157,14 @@ describe('an event of a changed integration', () => {
     await integrations.remove(id, { agentId });
     stop();
     const both = [agentId, otherAgentId].sort();
-    expect(told.map(({ integrationId, agentIds }) => [integrationId, [...agentIds].sort()])).toEqual([
+    expect(published.map(({ integrationId, agentIds }) => [integrationId, [...agentIds].sort()])).toEqual([
       [id, [agentId]],
       [id, both],
       [id, both],
       [id, both],
     ]);
-    expect(new Set(told.map(({ organizationId }) => organizationId))).toEqual(new Set([integrations.organization.id]));
+    expect(new Set(published.map(({ organizationId }) => organizationId))).toEqual(
+      new Set([integrations.organization.id]),
+    );
   });
 });

@@ -67,10 +67,10 @@ describe('a server that refuses to send notifications', () => {
     const log = jest.spyOn(service.app.get(Logger, { strict: false }), 'info');
     try {
       const { id } = await connect(service, talk, customServer('app', server));
-      const told = (): (readonly unknown[])[] =>
+      const logged = (): (readonly unknown[])[] =>
         log.mock.calls.filter(([, message]) => message.includes('refused to send notifications'));
-      await until(() => told().length > 0, 'it is logged');
-      expect(told()).toEqual([
+      await until(() => logged().length > 0, 'it is logged');
+      expect(logged()).toEqual([
         [
           expect.objectContaining({ integrationId: id, reason: 'The server answered with HTTP status 503.' }),
           expect.anything(),

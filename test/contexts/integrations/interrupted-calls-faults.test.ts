@@ -124,7 +124,10 @@ describe('a call whose run ends', () => {
     const [run, theirs] = await startCalls(talk, others);
     await cancel();
     await run;
-    await until(() => server.abandoned === 1 && server.count('notifications/cancelled') === 1, 'the server was told');
+    await until(
+      () => server.abandoned === 1 && server.count('notifications/cancelled') === 1,
+      'the server has the cancellation',
+    );
     service.models.next(says('Mine is there.'));
     release();
     expect(await theirs).toMatchObject({ body: { message: { content: 'Mine is there.' } } });
@@ -144,7 +147,10 @@ describe('a call whose run ends', () => {
       await until(() => server.count('tools/call') === 1, 'the call is under way');
       break;
     }
-    await until(() => server.abandoned === 1 && server.count('notifications/cancelled') === 1, 'the server was told');
+    await until(
+      () => server.abandoned === 1 && server.count('notifications/cancelled') === 1,
+      'the server has the cancellation',
+    );
     await until(async () => (await talk.storedRun())?.status === 'cancelled', 'the run is cancelled');
     release();
     await nextRun();

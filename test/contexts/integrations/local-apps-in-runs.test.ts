@@ -9,8 +9,8 @@ import { calls, says } from '../../support/scripted-models.js';
 import { Talk } from '../../support/talk.js';
 import { addIntegration, connect, removeIntegration } from '../../support/tool-integrations.js';
 
-const TOLD = {
-  slug: 'told',
+const ENVIRONMENT = {
+  slug: 'environment',
   name: 'Environment',
   transport: 'local',
   command: process.execPath,
@@ -27,7 +27,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'local-apps-'));
   dataDir = join(folder, 'data');
   const catalogue = join(folder, 'apps.json');
-  writeFileSync(catalogue, JSON.stringify({ apps: [TOLD] }));
+  writeFileSync(catalogue, JSON.stringify({ apps: [ENVIRONMENT] }));
   // One process: apps with a state file need it.
   service = await startService({ environment: { DATA_DIR: dataDir, MCP_CATALOGUE: catalogue, REDIS_URL: '' } });
 });
@@ -126,19 +126,19 @@ describe('the environment of a local app', () => {
   it('consists of the catalogue’s variables and the integration’s secrets, without the service’s own', async () => {
     const talk = await Talk.start(service);
     const envMap = { API_KEY: 'key-canary-1', API_REGION: 'north' };
-    const made = await connect(service, talk, managed('told', envMap));
+    const made = await connect(service, talk, managed('environment', envMap));
     expect(JSON.stringify(made)).not.toContain('canary');
-    const told = JSON.parse(await answerOf(talk, 'mcp__told__environment')) as Record<string, string>;
+    const shown = JSON.parse(await answerOf(talk, 'mcp__environment__environment')) as Record<string, string>;
     // Another value would be in the output.
-    expect(told).toMatchObject({ API_KEY: '[redacted]', API_REGION: 'north', FOR_ALL: 'the same' });
+    expect(shown).toMatchObject({ API_KEY: '[redacted]', API_REGION: 'north', FOR_ALL: 'the same' });
     const known = ['API_KEY', 'API_REGION', 'FOR_ALL', 'PATH', 'HOME', 'TMPDIR', 'LANG', 'PWD', 'cwd'];
-    expect(Object.keys(told).filter((name) => !known.includes(name) && !name.startsWith('__'))).toEqual([]);
-    expect(JSON.stringify(told)).not.toMatch(/service-canary|managed-anthropic-key|postgres:/);
+    expect(Object.keys(shown).filter((name) => !known.includes(name) && !name.startsWith('__'))).toEqual([]);
+    expect(JSON.stringify(shown)).not.toMatch(/service-canary|managed-anthropic-key|postgres:/);
   });
 
   it('must be complete: without a value the server is not started, and the error names it', async () => {
     const talk = await Talk.start(service);
-    const added = await addIntegration(service, talk, managed('told', { API_REGION: 'north' }));
+    const added = await addIntegration(service, talk, managed('environment', { API_REGION: 'north' }));
     expect(added).toMatchObject({ status: 'error', error: expect.stringContaining('API_KEY'), tools: [] });
   });
 });

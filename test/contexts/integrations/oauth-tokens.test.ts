@@ -176,8 +176,8 @@ describe('a refresh', () => {
   it('that the server refuses permanently ends the grant, and its secrets are removed', async () => {
     const at = await signedIn();
     const version = await grants().versionOf(at.server);
-    const told: string[] = [];
-    service.app.get(EventBus).subscribe(OAuthGrantChanged, ({ integrationId }) => void told.push(integrationId));
+    const published: string[] = [];
+    service.app.get(EventBus).subscribe(OAuthGrantChanged, ({ integrationId }) => void published.push(integrationId));
     await later(HOUR);
     tools.behaviour.token = 'invalid_grant';
     expect(await reasonOf(token(at))).toBe('needs_authorization');
@@ -185,7 +185,7 @@ describe('a refresh', () => {
     expect(tools.tokenRequests).toHaveLength(1);
     expect(await grantStateOf(service, at.server)).toBe('gone');
     expect(await grants().versionOf(at.server)).not.toBe(version);
-    expect(told).toEqual([at.server.integrationId]);
+    expect(published).toEqual([at.server.integrationId]);
     const where = [at.server.integrationId];
     expect(await service.database.query('select field from secrets where record_id = $1', where)).toEqual([]);
 

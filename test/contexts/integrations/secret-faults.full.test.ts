@@ -22,7 +22,7 @@ let server: LyingToolServer;
 let talk: Talk;
 let integration: IntegrationView;
 /** All responses of the service. */
-let told: string[];
+let answers: string[];
 
 beforeEach(async () => {
   tests += 1;
@@ -30,7 +30,7 @@ beforeEach(async () => {
   server = await LyingToolServer.start();
   talk = await Talk.start(service);
   integration = await attach(service, talk, { url: server.url, secretHeaders: { 'X-Key': secret } });
-  told = [];
+  answers = [];
 });
 afterEach(() => server.close());
 
@@ -38,7 +38,7 @@ const sent = ({ request }: LyingCall): string => JSON.stringify(request.headers)
 const path = (): string => `${integrationsPath(talk)}/${integration.id}`;
 
 async function ask(method: string, path: string, body?: object): Promise<void> {
-  told.push((await service.http(method, path, { key: talk.key, ...(body && { body }) })).text);
+  answers.push((await service.http(method, path, { key: talk.key, ...(body && { body }) })).text);
 }
 
 /** Every request that shows something of the server, and two runs. */
@@ -46,7 +46,7 @@ async function useItAll(): Promise<void> {
   await ask('POST', `${path()}/test`);
   for (const mode of ['stream', 'wait']) {
     service.models.next(...usesTools(echoOf('tickets')));
-    if (mode === 'stream') told.push(JSON.stringify(await talk.streamed('Go')));
+    if (mode === 'stream') answers.push(JSON.stringify(await talk.streamed('Go')));
     else await ask('POST', `${talk.path}/runs`, { message: { role: 'user', content: 'Go' } });
   }
   await ask('GET', path());
@@ -56,7 +56,7 @@ async function useItAll(): Promise<void> {
     excludedTools: ['other'],
   });
   await ask('GET', `${talk.path}/messages`);
-  told.push(JSON.stringify(await talk.trace()));
+  answers.push(JSON.stringify(await talk.trace()));
 }
 
 /** Every row of every table, as text. */
@@ -72,7 +72,7 @@ async function stored(): Promise<string> {
 
 /** Keeps the long texts out of the failure message. */
 async function expectUntold(): Promise<void> {
-  const where = { answers: told, modelRequests: service.models.requests, rows: await stored() };
+  const where = { answers, modelRequests: service.models.requests, rows: await stored() };
   const found = Object.entries(where).filter(([, text]) => JSON.stringify(text).includes(secret));
   expect(found.map(([name]) => name)).toEqual([]);
 }

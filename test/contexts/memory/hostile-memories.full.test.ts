@@ -50,9 +50,9 @@ function withoutMemories(text: string): string {
 const obedient: ModelScript = (exchange, wire) => {
   const { body } = exchange.request;
   const results = wire.toolResults(body);
-  const told = [sentSystem(body), ...results.map(({ output }) => output)].map(withoutMemories).join('\n');
-  const calls = [...told.matchAll(/CALL ([\w-]+) (\{[^{}]*\})/g)].map(([, name = '', input = ''], n) => ({
-    id: `told-${n}`,
+  const visible = [sentSystem(body), ...results.map(({ output }) => output)].map(withoutMemories).join('\n');
+  const calls = [...visible.matchAll(/CALL ([\w-]+) (\{[^{}]*\})/g)].map(([, name = '', input = ''], n) => ({
+    id: `call-${n}`,
     name,
     input: JSON.parse(input) as object,
   }));

@@ -89,9 +89,9 @@ describe('a correction', () => {
   it('replaces the memory whose code the answer to a similar save named', async () => {
     const talk = await Talk.start(service);
     await save(service, talk, 'ann', 'Lives in Berlin with two cats');
-    const told = await save(service, talk, 'ann', 'Lives in Paris with two cats');
-    const [old = ''] = codesIn(told);
-    expect(told).toContain('Lives in Berlin with two cats');
+    const result = await save(service, talk, 'ann', 'Lives in Paris with two cats');
+    const [old = ''] = codesIn(result);
+    expect(result).toContain('Lives in Berlin with two cats');
     const corrected = await save(service, talk, 'ann', 'Lives in Paris with two cats', { replaces: old });
     expect(corrected).toContain('in place of this earlier memory');
     expect(await textsOf(service, talk, 'ann')).toEqual(['Lives in Paris with two cats']);

@@ -33,15 +33,15 @@ describe.each(AGENT_WIRES)('memory on $provider', (wire) => {
     const talk = await start();
     expect(await promptOf(talk, 'ann')).toBe('Be brief.');
     expect(sentToolNames(lastRequest())).toEqual(['memory_save', 'memory_search']);
-    const told = await save(service, talk, 'ann', 'Is allergic to nuts.');
-    expect(told).toMatch(/^Saved as [0-9a-f]{8}\.$/);
+    const result = await save(service, talk, 'ann', 'Is allergic to nuts.');
+    expect(result).toMatch(/^Saved as [0-9a-f]{8}\.$/);
 
     const prompt = await promptOf(await talk.another(), 'ann');
     expect(prompt).toMatch(/^Be brief\.\n\n## What you remember of this user\n/);
     expect(prompt).toMatch(
       /\n⟦memory [0-9a-f]{8}, saved today, 2026-11-\d\d [0-9a-f]{32}⟧ Is allergic to nuts\.\n⟦end of memories [0-9a-f]{32}⟧$/,
     );
-    expect(codesIn(prompt)).toEqual([told.slice(9, 17)]);
+    expect(codesIn(prompt)).toEqual([result.slice(9, 17)]);
   });
 
   it('is found by its words when the model searches', async () => {

@@ -10,7 +10,7 @@ import { ROUTE_TABLE } from './route-table.js';
 import { createWorld, type SkippingClock, startTenants, type World } from './world.js';
 
 const REJOIN = 'GET /v1/threads/:threadId/runs/:runId/stream';
-const CANARY = 'what the victim is being told';
+const CANARY = 'a reply to another organization';
 
 let service: TestService;
 let replica: TestService;

@@ -96,7 +96,7 @@ const RULES_WITH_VALUES = ['unavailable_after', 'max-snippet', 'max-image-previe
 
 /**
  * Whether an `X-Robots-Tag` header forbids this crawler to index the response. An agent's name applies to the rules that
- * follow it, up to the next name. Several headers arrive joined by commas and cannot be told apart.
+ * follow it, up to the next name. Several headers arrive joined by commas and cannot be separated.
  */
 export function forbidsIndexing(header: string | undefined): boolean {
   let applies = true;
