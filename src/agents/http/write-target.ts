@@ -2,9 +2,11 @@ import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import { ApiHeader } from '@nestjs/swagger';
 import type { FastifyRequest } from 'fastify';
 import { principalOf } from '../../access/index.js';
-import { ApiAnswerHeader, ApiUuidParam } from '../../platform/http/index.js';
+import { ApiAnswerHeader, ApiUuidParam, documentOperation } from '../../platform/http/index.js';
 import type { WriteTarget } from '../application/versioned-write.js';
 import { changedByKey } from '../domain/agent-version.js';
+
+const IF_MATCH = "The agent's ETag; a stale one answers 409 version_conflict.";
 
 /**
  * Handler parameter of a write of an agent or of a part of it: the agent that the access guard found for the path, and the
@@ -20,16 +22,8 @@ export const AgentWriteTarget = createParamDecorator(
     const ifMatch = acceptableVersions(request.headers['if-match']);
     return { organizationId, agentId, changedBy: changedByKey(caller), ifMatch };
   },
-  [documentTarget],
+  [documentOperation(ApiHeader({ name: 'If-Match', required: false, description: IF_MATCH }), ApiUuidParam('agentId'))],
 );
-
-function documentTarget(controller: object, method: string | symbol | undefined): void {
-  const descriptor = method === undefined ? undefined : Object.getOwnPropertyDescriptor(controller, method);
-  if (method === undefined || !descriptor) return;
-  const description = "The agent's ETag; a stale one answers 409 version_conflict.";
-  ApiHeader({ name: 'If-Match', required: false, description })(controller, method, descriptor);
-  ApiUuidParam('agentId')(controller, method, descriptor);
-}
 
 /**
  * The versions that an `If-Match` header accepts: `"3"`, `W/"3"`, a list of those.

@@ -15,7 +15,7 @@ export { Health, HealthCheck, HealthFact, NotReady, type Readiness } from './hea
 export { HttpModule } from './http.module.js';
 export { checkListenAddress, listenFailure } from './listen-address.js';
 export { FileField, MultipartBody, UploadedFile } from './multipart.js';
-export { ApiUnionResponse, UnionBody, UuidParam } from './params.js';
+export { ApiUnionResponse, documentOperation, UnionBody, UuidParam } from './params.js';
 export { AddRouteConfig, isPublicRequest, isPublicRoute, PublicRoute } from './public-route.js';
 export { addRequestFacts } from './served-requests.js';
 export { THREAD_ID_HEADER } from './response-headers.js';

@@ -44,11 +44,19 @@ function extraModels(variants: Variants): MethodDecorator {
   return ApiExtraModels(...Object.values(variants).map((variant) => variant()));
 }
 
-/** A handler parameter that also documents the operation. */
-function documented(parameter: ParameterDecorator, ...decorators: MethodDecorator[]): ParameterDecorator {
-  return (target, method, index) => {
-    parameter(target, method, index);
+/** Documents the operation of the handler that has the parameter. */
+export function documentOperation(...decorators: MethodDecorator[]): ParameterDecorator {
+  return (target, method) => {
     const descriptor = method === undefined ? undefined : Object.getOwnPropertyDescriptor(target, method);
     if (method !== undefined && descriptor) applyDecorators(...decorators)(target, method, descriptor);
+  };
+}
+
+/** A handler parameter that also documents the operation. */
+function documented(parameter: ParameterDecorator, ...decorators: MethodDecorator[]): ParameterDecorator {
+  const document = documentOperation(...decorators);
+  return (target, method, index) => {
+    parameter(target, method, index);
+    document(target, method, index);
   };
 }

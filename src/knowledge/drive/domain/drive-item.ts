@@ -39,12 +39,12 @@ function toItemsOfEntry(file: DriveFile): FoundItem[] {
   return file.targetId === null ? [] : [item, unknownItem(file.targetId, file.name, 'shortcut')];
 }
 
-const TODO = { folder: 'list', file: 'fetch', shortcut: null } as const;
+const NEXT_STEPS = { folder: 'list', file: 'fetch', shortcut: null } as const;
 
 export function toItem(file: DriveFile, via: ItemVia): FoundItem {
   const { id: fileId, name, mimeType, url, size, fingerprint } = file;
   const kind = kindOf(file);
-  return { fileId, kind, via, todo: TODO[kind], name, mimeType, url, size, fingerprint };
+  return { fileId, kind, via, todo: NEXT_STEPS[kind], name, mimeType, url, size, fingerprint };
 }
 
 /** An item that must be looked up. */
