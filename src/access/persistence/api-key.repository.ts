@@ -2,7 +2,7 @@ import { LockMode } from '@mikro-orm/core';
 import { Injectable } from '@nestjs/common';
 import { Database, type Transaction } from '../../platform/database/index.js';
 import { ApiKey } from '../domain/api-key.js';
-import { selectCredentials, type StoredCredential, updateLastUses } from './credentials.sql.js';
+import { selectCredentials, selectKeyExpiry, type StoredCredential, updateLastUses } from './credentials.sql.js';
 
 @Injectable()
 export class ApiKeyRepository {
@@ -24,9 +24,8 @@ export class ApiKeyRepository {
   }
 
   /** Undefined when the key does not exist or is revoked; it may have expired. */
-  async find(organizationId: string, id: string): Promise<ApiKey | undefined> {
-    const key = await this.database.read((em) => em.findOne(ApiKey, { organizationId, id, revokedAt: null }));
-    return key ?? undefined;
+  findExpiry(organizationId: string, id: string): Promise<Pick<StoredCredential, 'expiresAt'> | undefined> {
+    return selectKeyExpiry(this.database, organizationId, id);
   }
 
   /** Keys that are not revoked, in one statement; they may have expired. @returns those that exist, by digest in hex */

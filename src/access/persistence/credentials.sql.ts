@@ -32,6 +32,12 @@ const CREDENTIALS = statement(
   from api_keys where digest = any(${p.digests}) and revoked_at is null`,
 );
 
+const KEY_EXPIRY = statement(
+  { organizationId: 'uuid', id: 'uuid' },
+  (p) =>
+    `select expires_at from api_keys where organization_id = ${p.organizationId} and id = ${p.id} and revoked_at is null`,
+);
+
 const UPDATE_LAST_USES = statement(
   { ids: 'uuid[]', times: 'timestamptz[]', graceMs: 'double precision' },
   (p) => `
@@ -54,6 +60,16 @@ export async function selectCredentials(
 ): Promise<Map<string, StoredCredential>> {
   const rows = await CREDENTIALS.run<CredentialRow>(source, { digests });
   return new Map(rows.map((row) => [Buffer.from(row.digest).toString('hex'), toCredential(row)]));
+}
+
+/** Undefined when the key does not exist or is revoked. */
+export async function selectKeyExpiry(
+  source: SqlExecutor,
+  organizationId: string,
+  id: string,
+): Promise<Pick<StoredCredential, 'expiresAt'> | undefined> {
+  const [row] = await KEY_EXPIRY.run<Pick<CredentialRow, 'expires_at'>>(source, { organizationId, id });
+  return row && { expiresAt: row.expires_at === null ? null : toDate(row.expires_at) };
 }
 
 export async function updateLastUses(
