@@ -29,7 +29,7 @@ export abstract class ResourceLookup<Found extends ResourceOfAgent = ResourceOfA
   abstract absent(id: string): DomainError;
 }
 
-/** The lookups of all contexts; each registers its own in `onModuleInit`. */
+/** The lookups of all contexts; each registers its own in a constructor. */
 @Injectable()
 export class ResourceLookups {
   private readonly byKind = new Map<string, ResourceLookup>();

@@ -16,7 +16,7 @@ export interface SessionPassVerifier {
 export class SessionPasses implements SessionPassVerifier {
   private verifier: SessionPassVerifier | undefined;
 
-  /** The context that mints passes calls this in `onModuleInit`. */
+  /** The context that mints passes calls this in a constructor. */
   register(verifier: SessionPassVerifier): void {
     if (this.verifier) throw new Error('Two contexts verify session passes');
     this.verifier = verifier;

@@ -20,7 +20,7 @@ export interface AgentDataHolder {
   remove(agent: DeletedAgent, signal: AbortSignal): Promise<void>;
 }
 
-/** The holders of all contexts; each registers itself in `onModuleInit`. */
+/** The holders of all contexts; each registers itself in its constructor. */
 @Injectable()
 export class AgentDataHolders {
   readonly all: AgentDataHolder[] = [];

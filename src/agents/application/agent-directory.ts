@@ -1,4 +1,4 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { ResourceLookup, ResourceLookups } from '../../access/index.js';
 import type { ModelOptions, ProviderType } from '../../models/index.js';
 import { TtlCache } from '../../platform/cache/index.js';
@@ -111,18 +111,15 @@ export class AgentDirectory {
 
 /** The access guard's lookup of `{agentId}` on the routes of agents. Agents that the API does not manage count as absent. */
 @Injectable()
-export class ManagedAgentLookup extends ResourceLookup<RunnableAgent> implements OnModuleInit {
-  readonly kind: string = 'agent';
+export class ManagedAgentLookup extends ResourceLookup<RunnableAgent> {
+  override readonly kind = 'agent';
 
   constructor(
-    protected readonly directory: AgentDirectory,
-    private readonly lookups: ResourceLookups,
+    private readonly directory: AgentDirectory,
+    lookups: ResourceLookups,
   ) {
     super();
-  }
-
-  onModuleInit(): void {
-    this.lookups.register(this);
+    lookups.register(this);
   }
 
   async find(organizationId: string, id: string): Promise<RunnableAgent | null> {
@@ -137,11 +134,23 @@ export class ManagedAgentLookup extends ResourceLookup<RunnableAgent> implements
 
 /** The access guard's lookup of an `assistant_id`, which may be an agent of any type. */
 @Injectable()
-export class AssistantLookup extends ManagedAgentLookup {
+export class AssistantLookup extends ResourceLookup<RunnableAgent> {
   override readonly kind = 'assistant';
 
-  override find(organizationId: string, id: string): Promise<RunnableAgent | null> {
+  constructor(
+    private readonly directory: AgentDirectory,
+    lookups: ResourceLookups,
+  ) {
+    super();
+    lookups.register(this);
+  }
+
+  find(organizationId: string, id: string): Promise<RunnableAgent | null> {
     return this.directory.find(organizationId, id);
+  }
+
+  absent(): AgentNotFound {
+    return new AgentNotFound();
   }
 }
 

@@ -1,4 +1,4 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { mayUseAgent, type ApiKeyPrincipal, ResourceLookup, ResourceLookups } from '../../access/index.js';
 import type { Agent } from '../domain/agent.js';
 import { AgentNotFound } from '../domain/agents.errors.js';
@@ -21,18 +21,15 @@ export const STORED_AGENT = 'stored-agent';
  * than a change whose response the caller already has. Guard and response share the one statement.
  */
 @Injectable()
-export class StoredAgentLookup extends ResourceLookup<StoredAgent> implements OnModuleInit {
+export class StoredAgentLookup extends ResourceLookup<StoredAgent> {
   override readonly kind = STORED_AGENT;
 
   constructor(
     private readonly agents: AgentsRepository,
-    private readonly lookups: ResourceLookups,
+    lookups: ResourceLookups,
   ) {
     super();
-  }
-
-  onModuleInit(): void {
-    this.lookups.register(this);
+    lookups.register(this);
   }
 
   async find(organizationId: string, id: string): Promise<StoredAgent | null> {

@@ -28,7 +28,7 @@ export interface VersionedPart<Schema extends z.ZodType = z.ZodType> {
   ): Promise<readonly FieldChange[]>;
 }
 
-/** The parts of all contexts; each registers its own in `onModuleInit`. */
+/** The parts of all contexts; each registers its own in a constructor. */
 @Injectable()
 export class VersionedParts {
   private readonly parts: VersionedPart[] = [];

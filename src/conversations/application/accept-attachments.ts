@@ -1,4 +1,4 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import {
   AttachmentFetcher,
   AttachmentMemory,
@@ -52,18 +52,16 @@ interface Read {
  * signed URLs. An upload needs no copy: the message stores its id.
  */
 @Injectable()
-export class AcceptAttachments implements OnModuleInit {
+export class AcceptAttachments {
   constructor(
     private readonly fetcher: AttachmentFetcher,
     private readonly directory: FileDirectory,
     private readonly memory: AttachmentMemory,
-    private readonly holders: FileHolders,
+    holders: FileHolders,
     private readonly messages: MessageRepository,
-  ) {}
-
-  /** The clean-up of unused files keeps those that messages refer to. */
-  onModuleInit(): void {
-    this.holders.register({ holds: (fileIds) => this.messages.referringTo(fileIds) });
+  ) {
+    // The clean-up of unused files keeps those that messages refer to.
+    holders.register({ holds: (fileIds) => this.messages.referringTo(fileIds) });
   }
 
   /** @throws DomainError `unprocessable` naming the attachment, `unavailable` without memory; FileStoreUnavailable */

@@ -1,4 +1,4 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { AgentDeleted } from '../../agents/index.js';
 import { Clock } from '../../platform/clock/index.js';
 import { EventBus } from '../../platform/events/index.js';
@@ -27,7 +27,7 @@ export interface ActiveRun extends RunReference {
 
 /** Executes the runs of this process and writes their events to the run log, with or without readers. */
 @Injectable()
-export class RunSupervisor implements OnModuleInit {
+export class RunSupervisor {
   private readonly active = new Map<string, ActiveRun>();
   private readonly whenIdle: (() => void)[] = [];
 
@@ -36,7 +36,7 @@ export class RunSupervisor implements OnModuleInit {
     private readonly log: RunLog,
     private readonly clock: Clock,
     private readonly logger: Logger,
-    private readonly shutdown: ShutdownState,
+    shutdown: ShutdownState,
     private readonly bus: EventBus,
     metrics: Metrics,
   ) {
@@ -44,10 +44,7 @@ export class RunSupervisor implements OnModuleInit {
       { name: 'agent_service_active_runs', help: 'Runs that are under way in this process.', labels: {} },
       () => this.active.size,
     );
-  }
-
-  onModuleInit(): void {
-    this.shutdown.register({
+    shutdown.register({
       name: 'runs',
       idle: () => this.idle(),
       abort: async () => {

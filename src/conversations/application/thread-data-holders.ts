@@ -9,7 +9,7 @@ export interface ThreadDataHolder {
   removeSome(threadIds: readonly string[], limit: number): Promise<number>;
 }
 
-/** The holders of all contexts; each registers itself in `onModuleInit`. */
+/** The holders of all contexts; each registers itself in its constructor. */
 @Injectable()
 export class ThreadDataHolders {
   private readonly registered: ThreadDataHolder[] = [];

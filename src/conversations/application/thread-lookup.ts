@@ -1,4 +1,4 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { ResourceLookup, ResourceLookups, type ResourceOfAgent } from '../../access/index.js';
 import { AgentDirectory, type RunnableAgent } from '../../agents/index.js';
 import { TtlCache } from '../../platform/cache/index.js';
@@ -21,22 +21,19 @@ export interface ThreadReference extends ResourceOfAgent {
 
 /** Finds a thread and its agent, through a cache of seconds. */
 @Injectable()
-export class ThreadLookup extends ResourceLookup<ThreadReference> implements OnModuleInit {
+export class ThreadLookup extends ResourceLookup<ThreadReference> {
   override readonly kind = 'thread';
   private readonly cache: TtlCache<Pick<Thread, 'id' | 'agentId'>>;
 
   constructor(
     private readonly threads: ThreadRepository,
     private readonly agents: AgentDirectory,
-    private readonly lookups: ResourceLookups,
+    lookups: ResourceLookups,
     clock: Clock,
   ) {
     super();
     this.cache = new TtlCache({ clock, ttlMs: CACHE_MS, maxEntries: CACHED_THREADS });
-  }
-
-  onModuleInit(): void {
-    this.lookups.register(this);
+    lookups.register(this);
   }
 
   async find(organizationId: string, id: string): Promise<ThreadReference | null> {

@@ -1,4 +1,3 @@
-import type { OnModuleInit } from '@nestjs/common';
 import { z } from 'zod';
 import { type AgentDataHolder, AgentDataHolders, type DeletedAgent } from '../../agents/index.js';
 import { type ActiveJob, defineJob, Processor, WorkerHost } from '../../platform/jobs/index.js';
@@ -25,17 +24,14 @@ export const removeDeletedThreads = defineJob({
  * repeated job finds what an interrupted one has left.
  */
 @Processor(removeDeletedThreads.name)
-export class RemoveDeletedThreads extends WorkerHost implements AgentDataHolder, OnModuleInit {
+export class RemoveDeletedThreads extends WorkerHost implements AgentDataHolder {
   constructor(
     private readonly threads: ThreadRemovalRepository,
-    private readonly agentData: AgentDataHolders,
+    agentData: AgentDataHolders,
     private readonly threadData: ThreadDataHolders,
   ) {
     super();
-  }
-
-  onModuleInit(): void {
-    this.agentData.register(this);
+    agentData.register(this);
   }
 
   deletedAgents(): Promise<readonly DeletedAgent[]> {

@@ -6,7 +6,7 @@ export interface FileHolder {
   holds(fileIds: readonly string[]): Promise<readonly string[]>;
 }
 
-/** The holders of all contexts; each registers itself in `onModuleInit`. */
+/** The holders of all contexts; each registers itself in its constructor. */
 @Injectable()
 export class FileHolders {
   private readonly holders: FileHolder[] = [];

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import {
   AgentWrites,
   type Changed,
@@ -34,7 +34,7 @@ const EMPTY: HooksWithHeaders = { document: {}, headers: {} };
  * without secrets.
  */
 @Injectable()
-export class ChangeHooks implements VersionedPart<typeof hooksDocument>, OnModuleInit {
+export class ChangeHooks implements VersionedPart<typeof hooksDocument> {
   readonly field = 'hooks';
   readonly stored = hooksDocument;
 
@@ -44,11 +44,9 @@ export class ChangeHooks implements VersionedPart<typeof hooksDocument>, OnModul
     private readonly secrets: HookSecretStore,
     private readonly tools: AppTools,
     private readonly http: SafeHttp,
-    private readonly parts: VersionedParts,
-  ) {}
-
-  onModuleInit(): void {
-    this.parts.register(this);
+    parts: VersionedParts,
+  ) {
+    parts.register(this);
   }
 
   /**

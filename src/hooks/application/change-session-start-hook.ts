@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import {
   AgentWrites,
   type Changed,
@@ -24,19 +24,17 @@ type Snapshot = Stored<typeof snapshotSchema>;
 
 /** Sets the session-start hook, and stores it in the agent's versions. */
 @Injectable()
-export class ChangeSessionStartHook implements VersionedPart<typeof snapshotSchema>, OnModuleInit {
+export class ChangeSessionStartHook implements VersionedPart<typeof snapshotSchema> {
   readonly field = FIELD;
   readonly stored = snapshotSchema;
 
   constructor(
     private readonly writes: AgentWrites,
     private readonly settings: AgentHooksRepository,
-    private readonly parts: VersionedParts,
+    parts: VersionedParts,
     private readonly tools: AppTools,
-  ) {}
-
-  onModuleInit(): void {
-    this.parts.register(this);
+  ) {
+    parts.register(this);
   }
 
   /**

@@ -1,4 +1,4 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import type { RunContext } from '../../conversations/index.js';
 import { HiddenTools } from '../../integrations/index.js';
 import type { ThreadSession } from '../domain/session-start.js';
@@ -12,19 +12,17 @@ interface RunEntry {
 
 /** The hooks of active runs. A run keeps the hooks that it began with, also when its agent changes. */
 @Injectable()
-export class HooksOfRuns implements OnModuleInit {
+export class HooksOfRuns {
   /** Weak, so that an entry is collected with its run. */
   private readonly runs = new WeakMap<RunContext, RunEntry>();
 
   constructor(
     private readonly hooksOfAgents: HooksOfAgents,
     private readonly startSession: StartSession,
-    private readonly hiddenTools: HiddenTools,
-  ) {}
-
-  /** Models are not offered the tool of a session-start hook: only the service calls it. */
-  onModuleInit(): void {
-    this.hiddenTools.register(async (run) => {
+    hiddenTools: HiddenTools,
+  ) {
+    // Models are not offered the tool of a session-start hook: only the service calls it.
+    hiddenTools.register(async (run) => {
       const { sessionStart } = await this.of(run);
       return sessionStart ? [{ app: sessionStart.app, tool: sessionStart.toolName }] : [];
     });

@@ -1,4 +1,4 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { OrganizationDirectory, ResourceLookup, ResourceLookups } from '../../access/index.js';
 import { AgentDirectory, type CurrentAgent } from '../../agents/index.js';
 import { providerOf } from '../../models/index.js';
@@ -12,19 +12,16 @@ export const SECTIONS_AGENT = 'sections-agent';
  * the database, because the version becomes the ETag of sections that are read later.
  */
 @Injectable()
-export class SectionsAgentLookup extends ResourceLookup<CurrentAgent> implements OnModuleInit {
+export class SectionsAgentLookup extends ResourceLookup<CurrentAgent> {
   override readonly kind = SECTIONS_AGENT;
 
   constructor(
     private readonly agents: AgentDirectory,
     private readonly organizations: OrganizationDirectory,
-    private readonly lookups: ResourceLookups,
+    lookups: ResourceLookups,
   ) {
     super();
-  }
-
-  onModuleInit(): void {
-    this.lookups.register(this);
+    lookups.register(this);
   }
 
   async find(organizationId: string, id: string): Promise<CurrentAgent | null> {

@@ -1,4 +1,4 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { type FieldChange, type VersionedPart, VersionedParts } from '../../agents/index.js';
 import { Clock } from '../../platform/clock/index.js';
 import type { Transaction } from '../../platform/database/index.js';
@@ -7,18 +7,16 @@ import { type RememberedSection, rememberedSections, restoreSections } from '../
 import { SectionRepository } from '../persistence/section.repository.js';
 
 @Injectable()
-export class SectionsVersionPart implements VersionedPart<typeof rememberedSections>, OnModuleInit {
+export class SectionsVersionPart implements VersionedPart<typeof rememberedSections> {
   readonly field = SECTIONS_FIELD;
   readonly stored = rememberedSections;
 
   constructor(
     private readonly sections: SectionRepository,
     private readonly clock: Clock,
-    private readonly parts: VersionedParts,
-  ) {}
-
-  onModuleInit(): void {
-    this.parts.register(this);
+    parts: VersionedParts,
+  ) {
+    parts.register(this);
   }
 
   async snapshot(source: Transaction, organizationId: string, agentId: string): Promise<RememberedSection[]> {

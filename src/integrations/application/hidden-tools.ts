@@ -10,7 +10,7 @@ export interface AppToolName {
 
 export type HiddenToolSource = (run: RunContext) => Promise<readonly AppToolName[]>;
 
-/** Tools of integrations that models are not offered. Other contexts register sources of them in `onModuleInit`. */
+/** Tools of integrations that models are not offered. Other contexts register sources of them in constructors. */
 @Injectable()
 export class HiddenTools {
   private readonly sources: HiddenToolSource[] = [];

@@ -1,19 +1,17 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { type AgentDataHolder, AgentDataHolders, type DeletedAgent } from '../../agents/index.js';
 import { IntegrationRepository } from '../persistence/integration.repository.js';
 import { RemoveIntegration } from './remove-integration.js';
 
 /** Detaches integrations from deleted agents, one transaction each. */
 @Injectable()
-export class RemoveIntegrationsOfDeletedAgents implements AgentDataHolder, OnModuleInit {
+export class RemoveIntegrationsOfDeletedAgents implements AgentDataHolder {
   constructor(
     private readonly integrations: IntegrationRepository,
     private readonly removeIntegration: RemoveIntegration,
-    private readonly agentData: AgentDataHolders,
-  ) {}
-
-  onModuleInit(): void {
-    this.agentData.register(this);
+    agentData: AgentDataHolders,
+  ) {
+    agentData.register(this);
   }
 
   deletedAgents(): Promise<readonly DeletedAgent[]> {

@@ -1,4 +1,4 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { type AgentDataHolder, AgentDataHolders, type DeletedAgent } from '../../agents/index.js';
 import { Database } from '../../platform/database/index.js';
 import { REMOVED_AT_ONCE } from '../limits.js';
@@ -6,14 +6,12 @@ import { DELETED_AGENTS, REMOVE_SOME_OF_DELETED_AGENT } from '../persistence/mem
 
 /** Removes the memories of deleted agents of all organizations. */
 @Injectable()
-export class RemoveMemoriesOfDeletedAgents implements AgentDataHolder, OnModuleInit {
+export class RemoveMemoriesOfDeletedAgents implements AgentDataHolder {
   constructor(
     private readonly database: Database,
-    private readonly holders: AgentDataHolders,
-  ) {}
-
-  onModuleInit(): void {
-    this.holders.register(this);
+    holders: AgentDataHolders,
+  ) {
+    holders.register(this);
   }
 
   deletedAgents(): Promise<readonly DeletedAgent[]> {

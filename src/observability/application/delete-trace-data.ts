@@ -1,4 +1,4 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { type AgentDataHolder, AgentDataHolders, type DeletedAgent } from '../../agents/index.js';
 import { type ThreadDataHolder, ThreadDataHolders } from '../../conversations/index.js';
 import { PURGE_BATCH } from '../limits.js';
@@ -10,17 +10,15 @@ import { TraceRepository } from '../persistence/trace.repository.js';
  * deleted agents.
  */
 @Injectable()
-export class DeleteTraceData implements AgentDataHolder, ThreadDataHolder, OnModuleInit {
+export class DeleteTraceData implements AgentDataHolder, ThreadDataHolder {
   constructor(
     private readonly traces: TraceRepository,
     private readonly counts: TraceCountsRepository,
-    private readonly agents: AgentDataHolders,
-    private readonly threads: ThreadDataHolders,
-  ) {}
-
-  onModuleInit(): void {
-    this.agents.register(this);
-    this.threads.register(this);
+    agents: AgentDataHolders,
+    threads: ThreadDataHolders,
+  ) {
+    agents.register(this);
+    threads.register(this);
   }
 
   removeSome(threadIds: readonly string[], limit: number): Promise<number> {

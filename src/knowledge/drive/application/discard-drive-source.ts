@@ -1,4 +1,4 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { AgentDataHolders, type DeletedAgent, lockAgent } from '../../../agents/index.js';
 import { Clock } from '../../../platform/clock/index.js';
 import { Database } from '../../../platform/database/index.js';
@@ -11,19 +11,17 @@ import { DriveGrants } from './sign-in/drive-grants.js';
 
 /** Deletes sources that are marked as removed, and those of deleted agents: their documents in batches, then the source. */
 @Injectable()
-export class DiscardDriveSource implements OnModuleInit {
+export class DiscardDriveSource {
   constructor(
     private readonly sources: DriveSourceRepository,
     private readonly items: DriveItemRepository,
     private readonly grants: DriveGrants,
     private readonly index: DocumentIndex,
-    private readonly agentData: AgentDataHolders,
+    agentData: AgentDataHolders,
     private readonly database: Database,
     private readonly clock: Clock,
-  ) {}
-
-  onModuleInit(): void {
-    this.agentData.register({
+  ) {
+    agentData.register({
       deletedAgents: () => this.sources.ofDeletedAgents(SCHEDULE_BATCH),
       remove: (agent, signal) => this.removeOf(agent, signal),
     });

@@ -1,4 +1,4 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { type AgentDataHolder, AgentDataHolders, type DeletedAgent } from '../../../agents/index.js';
 import { Database } from '../../../platform/database/index.js';
 import { REMOVE_BATCH, TERMS_BATCH } from '../limits.js';
@@ -10,16 +10,14 @@ import { DocumentIndex } from './indexing/document-index.js';
 
 /** Removes the documents and terms of deleted agents, whichever source they come from. */
 @Injectable()
-export class RemoveDocumentsOfDeletedAgents implements AgentDataHolder, OnModuleInit {
+export class RemoveDocumentsOfDeletedAgents implements AgentDataHolder {
   constructor(
     private readonly database: Database,
     private readonly documents: DocumentRepository,
     private readonly index: DocumentIndex,
-    private readonly agentData: AgentDataHolders,
-  ) {}
-
-  onModuleInit(): void {
-    this.agentData.register(this);
+    agentData: AgentDataHolders,
+  ) {
+    agentData.register(this);
   }
 
   deletedAgents(): Promise<readonly DeletedAgent[]> {

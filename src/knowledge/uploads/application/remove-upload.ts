@@ -1,4 +1,4 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { type AgentDataHolder, AgentDataHolders, type DeletedAgent } from '../../../agents/index.js';
 import { Clock } from '../../../platform/clock/index.js';
 import { Database } from '../../../platform/database/index.js';
@@ -13,19 +13,17 @@ import { UploadRepository } from '../persistence/upload.repository.js';
 
 /** Removes uploads in any state, and those of deleted agents. The row is deleted last, because the content is found through it. */
 @Injectable()
-export class RemoveUpload implements AgentDataHolder, OnModuleInit {
+export class RemoveUpload implements AgentDataHolder {
   constructor(
     private readonly database: Database,
     private readonly uploads: UploadRepository,
     private readonly index: DocumentIndex,
     private readonly store: FileStore,
     private readonly outbox: Outbox,
-    private readonly agentData: AgentDataHolders,
+    agentData: AgentDataHolders,
     private readonly clock: Clock,
-  ) {}
-
-  onModuleInit(): void {
-    this.agentData.register(this);
+  ) {
+    agentData.register(this);
   }
 
   /**

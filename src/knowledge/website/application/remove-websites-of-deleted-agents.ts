@@ -1,17 +1,15 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { type AgentDataHolder, AgentDataHolders, type DeletedAgent } from '../../../agents/index.js';
 import { CHECK_BATCH, REMOVE_BATCH } from '../limits.js';
 import { WebsiteRepository } from '../persistence/website.repository.js';
 
 @Injectable()
-export class RemoveWebsitesOfDeletedAgents implements AgentDataHolder, OnModuleInit {
+export class RemoveWebsitesOfDeletedAgents implements AgentDataHolder {
   constructor(
     private readonly websites: WebsiteRepository,
-    private readonly agentData: AgentDataHolders,
-  ) {}
-
-  onModuleInit(): void {
-    this.agentData.register(this);
+    agentData: AgentDataHolders,
+  ) {
+    agentData.register(this);
   }
 
   deletedAgents(): Promise<readonly DeletedAgent[]> {
