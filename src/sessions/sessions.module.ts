@@ -13,7 +13,6 @@ import { VerifyPass } from './application/verify-pass.js';
 import { SessionsController } from './http/sessions.controller.js';
 import { WidgetController } from './http/widget.controller.js';
 import { PurgeSessions, purgeSessions } from './jobs/purge-sessions.job.js';
-import { SaltedEndUsers } from './persistence/salted-end-users.js';
 import { SessionRepository } from './persistence/session.repository.js';
 import { SigningKeyRepository } from './persistence/signing-key.repository.js';
 
@@ -22,7 +21,7 @@ import { SigningKeyRepository } from './persistence/signing-key.repository.js';
   imports: [AccessModule, AgentsModule, ConversationsModule, JobsModule.define(purgeSessions)],
   controllers: [SessionsController, WidgetController],
   providers: [
-    ...[SessionRepository, SaltedEndUsers, SigningKeyRepository],
+    ...[SessionRepository, SigningKeyRepository],
     ...[SigningKeys, PassTokens, VerifyPass],
     ...[MintSession, RenewSession, SessionAgentLookup],
     ...[RemoveUsersWhenAgentDeleted, PurgeSessions],

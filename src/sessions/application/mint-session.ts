@@ -8,7 +8,6 @@ import { newId } from '../../platform/ids/index.js';
 import { digestResumeToken, newResumeToken } from '../domain/resume-token.js';
 import { looksLikeEmail, type Session, wholeSecondAfter } from '../domain/session.js';
 import { SessionAgentNotFound, SessionThreadNotFound } from '../domain/sessions.errors.js';
-import { SaltedEndUsers } from '../persistence/salted-end-users.js';
 import { SessionRepository } from '../persistence/session.repository.js';
 import { PassTokens, type SessionCredentials, type TimedToken, timedToken } from './pass-tokens.js';
 
@@ -26,7 +25,6 @@ export class MintSession {
   constructor(
     private readonly conversations: WidgetConversations,
     private readonly users: UserKeys,
-    private readonly saltedEndUsers: SaltedEndUsers,
     private readonly sessions: SessionRepository,
     private readonly passes: PassTokens,
     private readonly settings: Settings,
@@ -44,10 +42,7 @@ export class MintSession {
     }
     const continued =
       requested === undefined ? undefined : await this.requireThread(organizationId, agentId, requested);
-    const [userKey, salted] = await Promise.all([
-      this.users.of(organizationId, endUser),
-      this.saltedEndUsers.of(endUser),
-    ]);
+    const userKey = await this.users.of(organizationId, endUser);
     const threadId = continued ?? (await this.open(organizationId, agentId));
     const createdAt = this.clock.now();
     const { resumeSeconds, resumeSecondsWithEndUser } = this.settings.sessions;
@@ -55,7 +50,7 @@ export class MintSession {
     const ids = { id: newId(), organizationId, agentId, threadId, apiKeyId };
     const session: Session = { ...ids, userKey, createdAt, expiresAt };
     const token = newResumeToken();
-    await this.sessions.add(organizationId, session, { tokenDigest: digestResumeToken(token), ...salted });
+    await this.sessions.add(organizationId, session, digestResumeToken(token));
     const pass = await this.passes.issue(session);
     if (!pass) throw new Error('A session ended while it was being minted');
     return { session, pass, resumeToken: timedToken(token, expiresAt, createdAt) };

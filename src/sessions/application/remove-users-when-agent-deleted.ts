@@ -1,4 +1,4 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { type AgentDataHolder, AgentDataHolders, type DeletedAgent } from '../../agents/index.js';
 import { PURGE_BATCH } from '../limits.js';
 import { SessionRepository } from '../persistence/session.repository.js';
@@ -8,14 +8,12 @@ import { SessionRepository } from '../persistence/session.repository.js';
  * token can say that the agent is missing; their passes open nothing.
  */
 @Injectable()
-export class RemoveUsersWhenAgentDeleted implements AgentDataHolder, OnModuleInit {
+export class RemoveUsersWhenAgentDeleted implements AgentDataHolder {
   constructor(
     private readonly sessions: SessionRepository,
-    private readonly holders: AgentDataHolders,
-  ) {}
-
-  onModuleInit(): void {
-    this.holders.register(this);
+    holders: AgentDataHolders,
+  ) {
+    holders.register(this);
   }
 
   deletedAgents(): Promise<readonly DeletedAgent[]> {

@@ -1,4 +1,4 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import { ResourceLookup, ResourceLookups } from '../../access/index.js';
 import { AgentDirectory, type CurrentAgent } from '../../agents/index.js';
 import { SessionAgentNotFound } from '../domain/sessions.errors.js';
@@ -10,18 +10,15 @@ import { SessionAgentNotFound } from '../domain/sessions.errors.js';
 export const SESSION_AGENT = 'session-agent';
 
 @Injectable()
-export class SessionAgentLookup extends ResourceLookup<CurrentAgent> implements OnModuleInit {
+export class SessionAgentLookup extends ResourceLookup<CurrentAgent> {
   readonly kind = SESSION_AGENT;
 
   constructor(
     private readonly agents: AgentDirectory,
-    private readonly lookups: ResourceLookups,
+    lookups: ResourceLookups,
   ) {
     super();
-  }
-
-  onModuleInit(): void {
-    this.lookups.register(this);
+    lookups.register(this);
   }
 
   find(organizationId: string, id: string): Promise<CurrentAgent | null> {

@@ -1,4 +1,4 @@
-import { Injectable, type OnModuleInit } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 import {
   PassInvalid,
   SessionPasses,
@@ -15,11 +15,11 @@ import { PassTokens } from './pass-tokens.js';
 
 /** Verifies a pass. Besides the cached facts of its session, it needs the API key, which is read every few seconds for all its sessions. */
 @Injectable()
-export class VerifyPass implements SessionPassVerifier, OnModuleInit {
+export class VerifyPass implements SessionPassVerifier {
   private readonly facts: TtlCache<SessionFacts>;
 
   constructor(
-    private readonly passes: SessionPasses,
+    passes: SessionPasses,
     private readonly tokens: PassTokens,
     private readonly sessions: SessionRepository,
     private readonly apiKeys: UsableApiKeys,
@@ -27,10 +27,7 @@ export class VerifyPass implements SessionPassVerifier, OnModuleInit {
     clock: Clock,
   ) {
     this.facts = new TtlCache({ clock, ttlMs: SESSION_CACHE_MS, maxEntries: SESSION_CACHE_ENTRIES });
-  }
-
-  onModuleInit(): void {
-    this.passes.register(this);
+    passes.register(this);
   }
 
   async verify(token: string): Promise<SessionPassPrincipal> {

@@ -3,7 +3,6 @@ import { Clock } from '../../platform/clock/index.js';
 import { type ActiveJob, defineJob, Processor, WorkerHost } from '../../platform/jobs/index.js';
 import { Settings } from '../../platform/config/index.js';
 import { PURGE_BATCH, PURGE_EVERY_MINUTES, SESSION_KEPT_DAYS, SIGNING_KEY_DAYS } from '../limits.js';
-import { SaltedEndUsers } from '../persistence/salted-end-users.js';
 import { SessionRepository } from '../persistence/session.repository.js';
 import { SigningKeyRepository } from '../persistence/signing-key.repository.js';
 
@@ -12,7 +11,7 @@ const DAY_MS = 86_400_000;
 const payload = z.object({});
 type Payload = z.output<typeof payload>;
 
-/** Removes sessions that ended long ago, salted digests that are not needed any more, and keys of which no pass can still be valid. */
+/** Removes sessions that ended long ago, and keys of which no pass can still be valid. */
 export const purgeSessions = defineJob({
   name: 'sessions.purge',
   payload,
@@ -23,7 +22,6 @@ export const purgeSessions = defineJob({
 export class PurgeSessions extends WorkerHost {
   constructor(
     private readonly sessions: SessionRepository,
-    private readonly saltedEndUsers: SaltedEndUsers,
     private readonly signingKeys: SigningKeyRepository,
     private readonly settings: Settings,
     private readonly clock: Clock,
@@ -36,8 +34,6 @@ export class PurgeSessions extends WorkerHost {
     const before = new Date(now - SESSION_KEPT_DAYS * DAY_MS);
     do signal.throwIfAborted();
     while (await this.sessions.removeSomeExpired(before, PURGE_BATCH));
-    do signal.throwIfAborted();
-    while (await this.saltedEndUsers.removeSome(PURGE_BATCH));
     signal.throwIfAborted();
     // A key signs for its life, and its last pass is valid after that. The second life allows for clocks that differ and late successors.
     const passMs = this.settings.sessions.passSeconds * 1000;

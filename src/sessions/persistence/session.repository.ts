@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 import type { DeletedAgent } from '../../agents/index.js';
 import { Database } from '../../platform/database/index.js';
 import { MAX_RENEWALS, type Session } from '../domain/session.js';
-import type { SaltedEndUser } from './salted-end-users.js';
 import { sessions } from './sessions.schema.js';
 import {
   COUNT_RENEWAL,
@@ -23,12 +22,8 @@ export interface SessionFacts {
 export class SessionRepository {
   constructor(private readonly database: Database) {}
 
-  async add(
-    organizationId: string,
-    session: Session,
-    secrets: SaltedEndUser & { readonly tokenDigest: string },
-  ): Promise<void> {
-    await this.database.write((em) => em.insert(sessions, { ...session, organizationId, ...secrets, renewals: 0 }));
+  async add(organizationId: string, session: Session, tokenDigest: string): Promise<void> {
+    await this.database.write((em) => em.insert(sessions, { ...session, organizationId, tokenDigest, renewals: 0 }));
   }
 
   async findByToken(organizationId: string, tokenDigest: string): Promise<Session | null> {

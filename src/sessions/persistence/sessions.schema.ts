@@ -12,9 +12,6 @@ export const sessions = defineEntity({
     threadId: p.uuid(),
     apiKeyId: p.uuid(),
     tokenDigest: p.text(),
-    /** Salt and digest with which a process of the previous release compares `endUser` (`SaltedEndUsers`). */
-    endUserSalt: p.text().strictNullable(),
-    endUserDigest: p.text().strictNullable(),
     /** Made by `UserKeys` from `endUser`. */
     userKey: p.uuid().strictNullable(),
     createdAt: p.datetime(6),
@@ -69,8 +66,8 @@ const init = migration('2026112603_sessions_init', [
 ]);
 
 /**
- * This release recognizes `endUser` by `user_key` alone. Salted digests stay for an hour, for processes of the previous release. In a
- * database without sessions there is no such process. The first index is for deleted agents, the second for the job that re-keys users.
+ * `endUser` is recognized by `user_key` alone. `salted_end_users` is for processes of the former release, which read it. The first
+ * index is for deleted agents, the second for the job that re-keys users.
  */
 const keyedUsers = migration('2026112722_sessions_keyed_users', [
   'create table salted_end_users (needed_until timestamptz not null)',
@@ -79,4 +76,12 @@ const keyedUsers = migration('2026112722_sessions_keyed_users', [
   `create index sessions_of_bare_users on sessions (organization_id, user_key) where ${isBareUser('user_key')}`,
 ]);
 
-export const sessionsSchema: ContextSchema = { entities: [sessions, signingKeys], migrations: [init, keyedUsers] };
+/** The columns stay for processes of the former release, which write them. */
+const withoutSaltedUsers = migration('2026112733_sessions_without_salted_users', [
+  'update sessions set end_user_salt = null, end_user_digest = null where end_user_digest is not null',
+]);
+
+export const sessionsSchema: ContextSchema = {
+  entities: [sessions, signingKeys],
+  migrations: [init, keyedUsers, withoutSaltedUsers],
+};

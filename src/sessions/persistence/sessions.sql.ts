@@ -1,6 +1,6 @@
 /**
  * SQL because the ORM cannot say these: the facts of a session are on the path of its messages and planned once; the others count a
- * renewal in the row itself, skip rows that another process has locked, read a table without a key, or walk an index.
+ * renewal in the row itself, skip rows that another process has locked, or walk an index.
  */
 import { statement } from '../../platform/database/index.js';
 
@@ -28,15 +28,6 @@ export const REMOVE_EXPIRED = statement(
   )) returning 1`,
 );
 
-export const REMOVE_SALTED_DIGESTS = statement(
-  { limit: 'integer' },
-  (p) => `update sessions set end_user_salt = null, end_user_digest = null
-  where id = any(array(
-    select id from sessions where end_user_digest is not null limit ${p.limit} for update skip locked)) returning 1`,
-);
-
-export const SALTED_DIGESTS_NEEDED_UNTIL = statement({}, () => 'select needed_until from salted_end_users');
-
 /** Walks the index from agent to agent, so its cost does not grow with the sessions of each. */
 export const DELETED_AGENTS = statement(
   {},
@@ -54,7 +45,7 @@ export const DELETED_AGENTS = statement(
 
 export const REMOVE_USERS_OF_DELETED_AGENT = statement(
   { organizationId: 'uuid', agentId: 'uuid', limit: 'integer' },
-  (p) => `update sessions set end_user_salt = null, end_user_digest = null, user_key = null
+  (p) => `update sessions set user_key = null
   where id = any(array(
     select id from sessions where agent_id = ${p.agentId} and organization_id = ${p.organizationId} and user_key is not null
        and not exists (select 1 from agents where agents.id = ${p.agentId}) limit ${p.limit}))

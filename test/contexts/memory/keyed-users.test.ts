@@ -1,14 +1,13 @@
 import { createHash, createHmac } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { RekeyUsers } from '../../../src/conversations/jobs/rekey-users.job.js';
 import { UserKeys } from '../../../src/conversations/index.js';
 import { Clock } from '../../../src/platform/clock/index.js';
 import { newId } from '../../../src/platform/ids/index.js';
 import { createLogger } from '../../../src/platform/telemetry/index.js';
 import { SecretUnreadable, Vault } from '../../../src/platform/vault/index.js';
-import { SaltedEndUsers } from '../../../src/sessions/persistence/salted-end-users.js';
-import { message, type TestService, until, useService } from '../../support/harness.js';
-import { clusterOnly, embeddedOnly } from '../../support/modes.js';
+import { message, until, useService } from '../../support/harness.js';
+import { embeddedOnly } from '../../support/modes.js';
 import { calls, says } from '../../support/scripted-models.js';
 import { statementsOf } from '../../support/statements.js';
 import { Talk } from '../../support/talk.js';
@@ -265,29 +264,5 @@ embeddedOnly('a rotation of the master key', () => {
     } finally {
       await replica.close();
     }
-  });
-});
-
-clusterOnly('while processes of the previous release may run', () => {
-  let replica: TestService;
-  beforeAll(async () => {
-    await service.database.query(`update salted_end_users set needed_until = now() + interval '1 hour'`);
-    replica = await service.replica();
-  });
-  afterAll(() => replica.close());
-
-  it('new sessions have the salted digest for those processes, which a job removes afterwards', async () => {
-    const talk = await Talk.start(replica);
-    const { session } = await mintSession(replica, talk.key, { assistant_id: talk.agentId, endUser: 'ann' });
-    const stored = async (): Promise<{ end_user_salt: string | null; end_user_digest: string | null }[]> =>
-      service.database.query('select end_user_salt, end_user_digest from sessions where id = $1', [session.id]);
-    const [row] = await stored();
-    const digest = createHmac('sha256', Buffer.from(row?.end_user_salt ?? '', 'base64url'))
-      .update(Buffer.from('ann', 'utf16le'))
-      .digest('base64url');
-    expect(row?.end_user_digest).toBe(digest);
-    // The first process has cached an earlier `needed_until`, so for it the hour is over.
-    await service.app.get(SaltedEndUsers, { strict: false }).removeSome(10);
-    expect(await stored()).toEqual([{ end_user_salt: null, end_user_digest: null }]);
   });
 });
