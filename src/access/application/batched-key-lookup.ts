@@ -29,7 +29,7 @@ interface Waiting {
 export class BatchedKeyLookup {
   /** By digest in hex, in the order of arrival. */
   private readonly waiting = new Map<string, Waiting>();
-  private isAsking = false;
+  private isLookingUp = false;
   private allowed = BURST;
   private countedAt: number;
 
@@ -47,7 +47,7 @@ export class BatchedKeyLookup {
   async find(digest: Buffer): Promise<StoredCredential | undefined> {
     const name = digest.toString('hex');
     const waiting = this.waiting.get(name) ?? this.add(name, digest);
-    if (!this.isAsking) void this.askForAll();
+    if (!this.isLookingUp) void this.lookUpWaiting();
     return await waiting.answer.promise;
   }
 
@@ -61,15 +61,15 @@ export class BatchedKeyLookup {
     return waiting;
   }
 
-  private async askForAll(): Promise<void> {
-    this.isAsking = true;
+  private async lookUpWaiting(): Promise<void> {
+    this.isLookingUp = true;
     while (this.waiting.size > 0) {
       await this.untilAllowed();
       const batch = [...this.waiting].slice(0, MAX_DIGESTS);
       for (const [name] of batch) this.waiting.delete(name);
-      if (!(await this.ask(batch))) this.allowed -= 1;
+      if (!(await this.lookUp(batch))) this.allowed -= 1;
     }
-    this.isAsking = false;
+    this.isLookingUp = false;
   }
 
   private async untilAllowed(): Promise<void> {
@@ -83,7 +83,7 @@ export class BatchedKeyLookup {
   }
 
   /** @returns whether all of the keys exist */
-  private async ask(batch: readonly (readonly [string, Waiting])[]): Promise<boolean> {
+  private async lookUp(batch: readonly (readonly [string, Waiting])[]): Promise<boolean> {
     try {
       const found = await this.keys.findCredentials(batch.map(([, { digest }]) => digest));
       for (const [name, { answer }] of batch) answer.resolve(found.get(name));

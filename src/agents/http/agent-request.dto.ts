@@ -19,7 +19,7 @@ import {
   WEB_SEARCH_TYPES,
 } from '../domain/agent.js';
 import type { GatewayRequest } from '../domain/agent-gateway.js';
-import { DEFAULT_KNOWLEDGE_SEARCH, TIMEOUT_MINUTES } from '../domain/agent-settings.js';
+import { DEFAULT_KNOWLEDGE_SEARCH, type PlainSettings, TIMEOUT_MINUTES } from '../domain/agent-settings.js';
 import type { ProviderRequest } from '../domain/provider-settings.js';
 import { readComponentsChange } from '../domain/response-components.js';
 import { EnabledSetting, providerVariants } from './agent-response.dto.js';
@@ -165,11 +165,19 @@ export class ChangeAgentBody extends AgentBody {
 
 const GATEWAY_FIELDS = ['edgeAccountId', 'gatewayName', 'edgeApiToken'] as const;
 
-export function readNewAgent({ aiGateway, ...body }: CreateAgentBody): NewAgent {
+/** A body's type and, so that the compiler reports a setting that the body lacks, its settings. */
+type WithSettings<Body, Setting extends keyof Body> = Body & Pick<Body, Setting>;
+
+export function readNewAgent({ aiGateway, ...body }: WithSettings<CreateAgentBody, keyof PlainSettings>): NewAgent {
   return { ...body, aiGateway: aiGateway && readGatewayRequest(aiGateway) };
 }
 
-export function readAgentChange({ aiGateway, responseComponents, provider, ...body }: ChangeAgentBody): AgentChange {
+export function readAgentChange({
+  aiGateway,
+  responseComponents,
+  provider,
+  ...body
+}: WithSettings<ChangeAgentBody, keyof PlainSettings>): AgentChange {
   if (provider) providerOf(provider.type).ownKey.change(provider);
   return {
     ...body,

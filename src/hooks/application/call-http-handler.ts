@@ -44,7 +44,7 @@ export class CallHttpHandler {
     if (response.length > SMALL_RESPONSE_CHARACTERS) await this.turns.next();
     // People and models read the output, so it must not repeat a secret.
     const confidential = new ConfidentialTexts([...Object.values(headers), ...secrets]);
-    return readOutput(response, (text) => confidential.leftOut(text));
+    return readOutput(response, (text) => confidential.redact(text));
   }
 
   private async post(

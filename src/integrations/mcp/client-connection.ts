@@ -103,7 +103,7 @@ export class ClientConnection implements McpConnection {
     return this.request(signal, async (bounded) => {
       const answer = await this.parts.client.callTool(params, { signal: bounded, timeout: SDK_TIMEOUT_MS });
       const result = toToolResult(rawResultOf(answer));
-      return { ...result, output: this.confidential().leftOut(result.output) };
+      return { ...result, output: this.confidential().redact(result.output) };
     });
   }
 

@@ -82,10 +82,10 @@ export function listedTool(
   const short = text.length <= MAX_DESCRIPTION ? text : [...text].slice(0, MAX_DESCRIPTION).join('');
   const tool = {
     name,
-    description: confidential.leftOut(short.toWellFormed()),
+    description: confidential.redact(short.toWellFormed()),
     readOnly: isJsonObject(annotations) && annotations['readOnlyHint'] === true,
   };
   const schema = isJsonObject(inputSchema) ? acceptableSchema({ ...inputSchema, type: 'object' }) : undefined;
-  if (confidential.isIn(name) || confidential.isIn(JSON.stringify(schema ?? {}))) return undefined;
+  if (confidential.occurIn(name) || confidential.occurIn(JSON.stringify(schema ?? {}))) return undefined;
   return schema ? { ...tool, inputSchema: schema } : withoutSchema({ ...tool, inputSchema: {} }, UNDESCRIBED);
 }

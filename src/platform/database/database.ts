@@ -3,7 +3,7 @@ import type { AbstractSqlConnection, EntityManager } from '@mikro-orm/sql';
 import { CompiledQuery, type Kysely, type Transaction as KyselyTransaction } from 'kysely';
 import { setImmediate as nextTask } from 'node:timers/promises';
 import { databaseFailure, isDeadlock } from './database-failure.js';
-import { LeaveTheLoop } from './leave-the-loop.js';
+import { YieldAfterLongStatements } from './yield-after-long-statements.js';
 
 /** Runs SQL with `$1`-style parameters. Timestamps are returned as PostgreSQL text (`toDate`). */
 export interface SqlExecutor {
@@ -99,7 +99,9 @@ export class Database implements SqlExecutor, EntityReader {
       const result = await this.client()
         .transaction()
         .execute(async (transaction) => {
-          em.setTransactionContext(this.inThisThread ? transaction.withPlugin(new LeaveTheLoop()) : transaction);
+          em.setTransactionContext(
+            this.inThisThread ? transaction.withPlugin(new YieldAfterLongStatements()) : transaction,
+          );
           const done = await work(this.bind(em, committed));
           await em.flush();
           return done;

@@ -3,7 +3,7 @@ import { DiscoveryService } from '@nestjs/core';
 import { Clock } from '../clock/index.js';
 import { OPEN_DATABASE, type OpenDatabase, pendingMigrations } from '../database/index.js';
 import { FileStore } from '../files/index.js';
-import { ShutdownState } from '../lifecycle/index.js';
+import { endsWithin, ShutdownState } from '../lifecycle/index.js';
 import { Logger } from '../telemetry/index.js';
 
 /** A part without which the process cannot serve. Every provider that extends this class is checked. */
@@ -79,18 +79,12 @@ export class Health implements OnApplicationBootstrap {
   }
 
   private async run(check: HealthCheck): Promise<string> {
-    let cancel: (() => void) | undefined;
-    const late = new Promise<never>((_resolve, reject) => {
-      cancel = this.clock.after(CHECK_MS, () => reject(new NotReady('does not answer')));
-    });
     try {
-      await Promise.race([check.check(), late]);
-      return 'ok';
+      if (await endsWithin(CHECK_MS, this.clock, check.check())) return 'ok';
+      throw new NotReady('does not answer');
     } catch (error) {
       this.logger.warn({ check: check.name, err: error }, 'A health check failed');
       return error instanceof NotReady ? error.message : 'does not work; the reason is in the log';
-    } finally {
-      cancel?.();
     }
   }
 }

@@ -13,22 +13,22 @@ describe('a secret that was sent to a server', () => {
     ['within JSON', 'secret "value"', '{"key":"secret \\"value\\""}', '{"key":"[redacted]"}'],
     ['with signs of a pattern', 'a$&.*(secret', 'It is a$&.*(secret', 'It is [redacted]'],
   ])('is redacted in a text: %s', (_how, secret, text, left) => {
-    expect(new ConfidentialTexts([secret]).leftOut(text)).toBe(left);
+    expect(new ConfidentialTexts([secret]).redact(text)).toBe(left);
   });
 
   it('is redacted as a whole if another secret is its beginning', () => {
-    expect(new ConfidentialTexts(['secret-value', 'secret-value-2']).leftOut('secret-value-2')).toBe('[redacted]');
+    expect(new ConfidentialTexts(['secret-value', 'secret-value-2']).redact('secret-value-2')).toBe('[redacted]');
   });
 
   it.each(['short', '', 'https://tickets.example/api'])(
     'stays if it is short or an address without credentials: %j',
     (value) => {
-      expect(new ConfidentialTexts([value]).leftOut(`See ${value}/1`)).toBe(`See ${value}/1`);
+      expect(new ConfidentialTexts([value]).redact(`See ${value}/1`)).toBe(`See ${value}/1`);
     },
   );
 
   it('is redacted if it is an address with credentials', () => {
     const url = 'https://user:secret@tickets.example/api';
-    expect(new ConfidentialTexts([url]).leftOut(url)).toBe('[redacted]');
+    expect(new ConfidentialTexts([url]).redact(url)).toBe('[redacted]');
   });
 });

@@ -17,11 +17,11 @@ export class ConfidentialTexts {
     this.values = [...new Set(values)].sort((one, other) => other.length - one.length);
   }
 
-  isIn(text: string): boolean {
+  occurIn(text: string): boolean {
     return this.values.some((value) => text.includes(value));
   }
 
-  leftOut(text: string): string {
+  redact(text: string): string {
     return this.values.reduce((left, value) => left.replaceAll(value, '[redacted]'), text);
   }
 }

@@ -8,7 +8,7 @@ const LONG_STATEMENT_MS = 5;
  * For a transaction of the embedded database, which executes in this thread: applies to the ORM's statements and written ones.
  * Not for single statements, whose caller must continue without an interruption.
  */
-export class LeaveTheLoop implements KyselyPlugin {
+export class YieldAfterLongStatements implements KyselyPlugin {
   /** When the previous statement ended; a transaction awaits nothing but the database. */
   private since = performance.now();
 
