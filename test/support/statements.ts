@@ -11,13 +11,12 @@ const BACKGROUND = new RegExp(
     /\b(outbox|run_owners|overdue|drive_(sources|sign_ins|items))\b/,
     /update\s+"?api_keys"?/,
     /\bfrom "?(files|traces|idempotency_keys|oauth_sign_ins)\b[^]*\blimit\b/,
-    /\brecursive owners\b/,
     /\bfrom "threads" as "\w+" where "\w+"\."deleted_at" is not null limit/,
     /^\s*select (?:distinct used\.agent_id|used\.integration_id)\b/,
     /^\s*select "\w+"\."id" from "tool_integrations" as "\w+" where "\w+"\."id" in \(/,
     /\bturn = 'waiting' and changed_at </,
     /"knowledge_uploads"[^]*\bfor update skip locked\b/,
-    /\bfrom knowledge_(?:documents|uploads)\s+where not exists \(select 1 from agents\b|^\s*with recursive holders as\b/,
+    /^\s*with recursive holders as\b/,
     /\bknowledge_website|\bcrawl_hosts\b/,
     /^\s*delete from sessions where id = any\b|"session_signing_keys" as "s0" where "s0"\."created_at" </,
     /^\s*delete from threads where id = any\b[^]*'widget'/,
@@ -25,7 +24,7 @@ const BACKGROUND = new RegExp(
     /\bcredit_entries where not counted\b/,
     /'traces\.publish'|\bupdate traces set published_at\b/,
     /\b(?:delete from|insert into) (?:removed_runs|suggestion_usage|trace_counts|agent_usage|agent_users)\b/,
-    /\bfrom agent_usage\s+where (?:\(agent_id, width|width = 'day')/,
+    /\bfrom agent_usage\s+where \(agent_id, width/,
     /\bwhere c\.number is null\b|\bfrom knowledge_blocks b join knowledge_partitions\b/,
   ]
     .map(({ source }) => source)

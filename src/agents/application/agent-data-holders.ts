@@ -5,13 +5,20 @@ export interface DeletedAgent {
   readonly agentId: string;
 }
 
+/** A table with the columns `agent_id` and `organization_id`. */
+export interface AgentTable {
+  readonly name: string;
+  /** A condition in SQL on the rows. The table has an index of these rows that begins with `agent_id`. */
+  readonly where?: string;
+}
+
 /**
  * A context that has too many rows for an agent to delete them in one statement. Once the agent is deleted, the context returns
  * none of them; a job removes them.
  */
 export interface AgentDataHolder {
-  /** The deleted agents that still have rows here. */
-  deletedAgents(): Promise<readonly DeletedAgent[]>;
+  /** Those in which a job looks for rows of deleted agents. */
+  readonly tables: readonly AgentTable[];
   /**
    * Removes the rows of a deleted agent in short transactions; keeps those of an agent that exists. May be interrupted at any
    * step and called again, also while another call runs.

@@ -1,6 +1,8 @@
 import { z } from 'zod';
+import { Database } from '../../platform/database/index.js';
 import { type ActiveJob, defineJob, Processor, WorkerHost } from '../../platform/jobs/index.js';
-import { AgentDataHolders } from '../application/agent-data-holders.js';
+import { type AgentDataHolder, AgentDataHolders, type DeletedAgent } from '../application/agent-data-holders.js';
+import { deletedAgentsIn } from '../persistence/deleted-agents.sql.js';
 
 const EVERY_MINUTES = 60;
 /** More than one, so that a large agent does not delay the others. */
@@ -19,14 +21,26 @@ export const removeAgentData = defineJob({
 
 @Processor(removeAgentData.name, { concurrency: CONCURRENCY })
 export class RemoveAgentData extends WorkerHost {
-  constructor(private readonly holders: AgentDataHolders) {
+  constructor(
+    private readonly holders: AgentDataHolders,
+    private readonly database: Database,
+  ) {
     super();
   }
 
   async process({ data: { agent }, signal }: ActiveJob<Payload>): Promise<void> {
     for (const holder of this.holders.all) {
-      const agents = agent === null ? await holder.deletedAgents() : [agent];
+      const agents = agent === null ? await this.deletedAgentsOf(holder) : [agent];
       for (const each of agents) await holder.remove(each, signal);
     }
+  }
+
+  private async deletedAgentsOf({ tables }: AgentDataHolder): Promise<Iterable<DeletedAgent>> {
+    const found = new Map<string, DeletedAgent>();
+    for (const table of tables) {
+      for (const agent of await deletedAgentsIn(table).run<DeletedAgent>(this.database, {}))
+        found.set(agent.agentId, agent);
+    }
+    return found.values();
   }
 }

@@ -25,6 +25,8 @@ export const removeDeletedThreads = defineJob({
  */
 @Processor(removeDeletedThreads.name)
 export class RemoveDeletedThreads extends WorkerHost implements AgentDataHolder {
+  readonly tables = [{ name: 'threads' }];
+
   constructor(
     private readonly threads: ThreadRemovalRepository,
     agentData: AgentDataHolders,
@@ -32,10 +34,6 @@ export class RemoveDeletedThreads extends WorkerHost implements AgentDataHolder 
   ) {
     super();
     agentData.register(this);
-  }
-
-  deletedAgents(): Promise<readonly DeletedAgent[]> {
-    return this.threads.deletedAgentsWithThreads();
   }
 
   remove({ organizationId, agentId }: DeletedAgent, signal: AbortSignal): Promise<void> {

@@ -1,9 +1,7 @@
 import { Injectable } from '@nestjs/common';
-import type { DeletedAgent } from '../../agents/index.js';
 import { Database } from '../../platform/database/index.js';
 import { threads } from './conversations.entities.js';
 import {
-  DELETED_AGENTS_WITH_THREADS,
   REMOVE_EMPTY_WIDGET_THREADS,
   REMOVE_MESSAGES,
   REMOVE_RUNS,
@@ -14,14 +12,6 @@ import {
 @Injectable()
 export class ThreadRemovalRepository {
   constructor(private readonly database: Database) {}
-
-  async deletedAgentsWithThreads(): Promise<DeletedAgent[]> {
-    const rows = await DELETED_AGENTS_WITH_THREADS.run<{ agent_id: string; organization_id: string }>(
-      this.database,
-      {},
-    );
-    return rows.map((row) => ({ agentId: row.agent_id, organizationId: row.organization_id }));
-  }
 
   async ofDeletedAgent(organizationId: string, agentId: string, limit: number): Promise<string[]> {
     const of = { organizationId, agentId, limit };

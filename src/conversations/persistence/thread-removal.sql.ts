@@ -1,25 +1,5 @@
-/** SQL because the ORM has no recursive scan of an index, and no deletion that skips locked rows. */
+/** SQL because the ORM has no deletion that skips locked rows. */
 import { statement } from '../../platform/database/index.js';
-
-/**
- * Deleted agents that have threads left. The recursion steps from one agent to the next along the index by agent, so
- * the cost grows with the number of agents and not of threads.
- */
-export const DELETED_AGENTS_WITH_THREADS = statement(
-  {},
-  () => `
-  with recursive owners as (
-    (select agent_id, organization_id from threads order by agent_id limit 1)
-    union all
-    select next.agent_id, next.organization_id
-    from owners cross join lateral (
-      select threads.agent_id, threads.organization_id from threads
-      where threads.agent_id > owners.agent_id order by threads.agent_id limit 1
-    ) next
-  )
-  select agent_id, organization_id from owners
-  where not exists (select 1 from agents where agents.id = owners.agent_id)`,
-);
 
 export const THREADS_OF_DELETED_AGENT = statement(
   { organizationId: 'uuid', agentId: 'uuid', limit: 'integer' },

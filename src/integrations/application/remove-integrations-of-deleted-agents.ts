@@ -6,16 +6,14 @@ import { RemoveIntegration } from './remove-integration.js';
 /** Detaches integrations from deleted agents, one transaction each. */
 @Injectable()
 export class RemoveIntegrationsOfDeletedAgents implements AgentDataHolder {
+  readonly tables = [{ name: 'tool_integration_agents' }];
+
   constructor(
     private readonly integrations: IntegrationRepository,
     private readonly removeIntegration: RemoveIntegration,
     agentData: AgentDataHolders,
   ) {
     agentData.register(this);
-  }
-
-  deletedAgents(): Promise<readonly DeletedAgent[]> {
-    return this.integrations.deletedAgents();
   }
 
   async remove(agent: DeletedAgent, signal: AbortSignal): Promise<void> {

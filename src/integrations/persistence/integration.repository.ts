@@ -14,7 +14,6 @@ import { EXCLUDED_TOOLS, SETTINGS, StoredAttachment, StoredIntegration } from '.
 import {
   AGENT_INTEGRATIONS,
   AGENTS_OF_INTEGRATION,
-  DELETED_AGENTS,
   INSERT_OR_LOCK,
   INTEGRATIONS_OF_DELETED_AGENT,
 } from './integrations.sql.js';
@@ -135,11 +134,6 @@ export class IntegrationRepository {
 
   async detach({ em }: Transaction, organizationId: string, integrationId: string, agentId: string): Promise<void> {
     await em.nativeDelete(StoredAttachment, { organizationId, integrationId, agentId });
-  }
-
-  /** Deleted agents that still have attachments. */
-  deletedAgents(): Promise<DeletedAgent[]> {
-    return DELETED_AGENTS.run<DeletedAgent>(this.database, {});
   }
 
   /** The ids of a deleted agent's integrations; empty while the agent exists. */

@@ -83,12 +83,6 @@ export const SAVE_STATE = statement(
   returning case when ${p.isListed} then null else overview end as kept`,
 );
 
-export const DELETED_AGENTS = statement(
-  {},
-  () => `select distinct used.agent_id as "agentId", used.organization_id as "organizationId"
-  from tool_integration_agents used where not exists (select 1 from agents where agents.id = used.agent_id)`,
-);
-
 /** No row while the agent exists. */
 export const INTEGRATIONS_OF_DELETED_AGENT = statement(
   { organizationId: 'uuid', agentId: 'uuid' },

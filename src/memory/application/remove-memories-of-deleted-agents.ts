@@ -2,20 +2,18 @@ import { Injectable } from '@nestjs/common';
 import { type AgentDataHolder, AgentDataHolders, type DeletedAgent } from '../../agents/index.js';
 import { Database } from '../../platform/database/index.js';
 import { REMOVED_AT_ONCE } from '../limits.js';
-import { DELETED_AGENTS, REMOVE_SOME_OF_DELETED_AGENT } from '../persistence/memories.sql.js';
+import { REMOVE_SOME_OF_DELETED_AGENT } from '../persistence/memories.sql.js';
 
 /** Removes the memories of deleted agents of all organizations. */
 @Injectable()
 export class RemoveMemoriesOfDeletedAgents implements AgentDataHolder {
+  readonly tables = [{ name: 'memories' }];
+
   constructor(
     private readonly database: Database,
     holders: AgentDataHolders,
   ) {
     holders.register(this);
-  }
-
-  deletedAgents(): Promise<readonly DeletedAgent[]> {
-    return DELETED_AGENTS.run(this.database, {});
   }
 
   async remove(agent: DeletedAgent, signal: AbortSignal): Promise<void> {

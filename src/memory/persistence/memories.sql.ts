@@ -95,20 +95,6 @@ export const REMOVE_VECTORS_OF_OTHER_SIZES = statement(
     `update memories set vector = null, vector_model = null where ${ownedBy(p)} and octet_length(vector) <> ${p.size}`,
 );
 
-/** Walks the index from agent to agent, so its cost does not grow with the memories of each. */
-export const DELETED_AGENTS = statement(
-  {},
-  () => `with recursive holders as (
-     (select agent_id, organization_id from memories order by agent_id limit 1)
-     union all
-     select following.agent_id, following.organization_id from holders cross join lateral (
-       select agent_id, organization_id from memories where memories.agent_id > holders.agent_id order by agent_id limit 1
-     ) following
-   )
-   select organization_id::text as "organizationId", agent_id::text as "agentId" from holders
-    where not exists (select 1 from agents where agents.id = holders.agent_id)`,
-);
-
 export const REMOVE_SOME_OF_DELETED_AGENT = statement(
   { organizationId: 'uuid', agentId: 'uuid', limit: 'integer' },
   (p) => `

@@ -11,6 +11,9 @@ import { TraceRepository } from '../persistence/trace.repository.js';
  */
 @Injectable()
 export class DeleteTraceData implements AgentDataHolder, ThreadDataHolder {
+  /** Every run and suggestion of an agent counts there. */
+  readonly tables = [{ name: 'agent_usage' }];
+
   constructor(
     private readonly traces: TraceRepository,
     private readonly counts: TraceCountsRepository,
@@ -23,10 +26,6 @@ export class DeleteTraceData implements AgentDataHolder, ThreadDataHolder {
 
   removeSome(threadIds: readonly string[], limit: number): Promise<number> {
     return this.traces.deleteOfThreads(threadIds, limit);
-  }
-
-  deletedAgents(): Promise<readonly DeletedAgent[]> {
-    return this.counts.deletedAgentsWithCounts();
   }
 
   async remove(agent: DeletedAgent, signal: AbortSignal): Promise<void> {

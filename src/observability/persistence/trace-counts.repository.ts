@@ -1,22 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { DeletedAgent } from '../../agents/index.js';
 import { Database } from '../../platform/database/index.js';
-import {
-  DELETE_COUNTS_BEFORE,
-  DELETE_COUNTS_OF_AGENT,
-  DELETED_AGENTS_WITH_COUNTS,
-  MERGE_COUNTS,
-} from './trace-counts.sql.js';
+import { DELETE_COUNTS_BEFORE, DELETE_COUNTS_OF_AGENT, MERGE_COUNTS } from './trace-counts.sql.js';
 import { LOCK_PUBLISHING } from './publish-traces.sql.js';
 
 /** What is counted of the traces of all organizations: kept as long as they are, and removed with the agent. */
 @Injectable()
 export class TraceCountsRepository {
   constructor(private readonly database: Database) {}
-
-  deletedAgentsWithCounts(): Promise<DeletedAgent[]> {
-    return DELETED_AGENTS_WITH_COUNTS.run<DeletedAgent>(this.database, {});
-  }
 
   /** Deletes the counts of a deleted agent, at most `limit` rows of each table. @returns whether there may be more */
   async deleteSomeOfAgent(agent: DeletedAgent, limit: number): Promise<boolean> {

@@ -136,14 +136,6 @@ export const DELETE_COUNTS_BEFORE = Object.entries(TABLES).map(([table, start]) 
   statement({ cutoff: 'timestamptz', limit: 'integer' }, (p) => deleteSome(table, `${start} < ${p.cutoff}`, p.limit)),
 );
 
-/** Every run and suggestion of an agent also counts in its usage by the day. */
-export const DELETED_AGENTS_WITH_COUNTS = statement(
-  {},
-  () => `
-  select distinct organization_id as "organizationId", agent_id as "agentId" from agent_usage
-  where width = 'day' and not exists (select 1 from agents where agents.id = agent_usage.agent_id)`,
-);
-
 /** Each statement that deletes traces adds one row with negative counts for each hour (`count_removed_traces`). */
 export const MERGE_COUNTS = statement(
   {},

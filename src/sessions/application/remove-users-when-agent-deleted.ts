@@ -9,15 +9,13 @@ import { SessionRepository } from '../persistence/session.repository.js';
  */
 @Injectable()
 export class RemoveUsersWhenAgentDeleted implements AgentDataHolder {
+  readonly tables = [{ name: 'sessions', where: 'user_key is not null' }];
+
   constructor(
     private readonly sessions: SessionRepository,
     holders: AgentDataHolders,
   ) {
     holders.register(this);
-  }
-
-  deletedAgents(): Promise<readonly DeletedAgent[]> {
-    return this.sessions.deletedAgentsWithUsers();
   }
 
   async remove(agent: DeletedAgent, signal: AbortSignal): Promise<void> {

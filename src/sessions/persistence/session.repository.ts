@@ -5,7 +5,6 @@ import { MAX_RENEWALS, type Session } from '../domain/session.js';
 import { sessions } from './sessions.schema.js';
 import {
   COUNT_RENEWAL,
-  DELETED_AGENTS,
   FIND_SESSION_FACTS,
   REMOVE_EXPIRED,
   REMOVE_USERS_OF_DELETED_AGENT,
@@ -47,11 +46,6 @@ export class SessionRepository {
   /** Of all organizations. @returns whether there may be more */
   async removeSomeExpired(expiredBefore: Date, limit: number): Promise<boolean> {
     return (await REMOVE_EXPIRED.run(this.database, { expiredBefore, limit })).length === limit;
-  }
-
-  /** Deleted agents of all organizations that have sessions with a user. */
-  deletedAgentsWithUsers(): Promise<DeletedAgent[]> {
-    return DELETED_AGENTS.run<DeletedAgent>(this.database, {});
   }
 
   /** @returns whether there may be more */

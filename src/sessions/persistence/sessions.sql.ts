@@ -1,6 +1,6 @@
 /**
  * SQL because the ORM cannot say these: the facts of a session are on the path of its messages and planned once; the others count a
- * renewal in the row itself, skip rows that another process has locked, or walk an index.
+ * renewal in the row itself, or skip rows that another process has locked.
  */
 import { statement } from '../../platform/database/index.js';
 
@@ -26,21 +26,6 @@ export const REMOVE_EXPIRED = statement(
   (p) => `delete from sessions where id = any(array(
     select id from sessions where expires_at < ${p.expiredBefore} order by expires_at limit ${p.limit} for update skip locked
   )) returning 1`,
-);
-
-/** Walks the index from agent to agent, so its cost does not grow with the sessions of each. */
-export const DELETED_AGENTS = statement(
-  {},
-  () => `with recursive holders as (
-    (select agent_id, organization_id from sessions where user_key is not null order by agent_id limit 1)
-    union all
-    select following.agent_id, following.organization_id from holders cross join lateral (
-      select agent_id, organization_id from sessions
-       where user_key is not null and sessions.agent_id > holders.agent_id order by agent_id limit 1
-    ) following
-  )
-  select organization_id::text as "organizationId", agent_id::text as "agentId" from holders
-   where not exists (select 1 from agents where agents.id = holders.agent_id)`,
 );
 
 export const REMOVE_USERS_OF_DELETED_AGENT = statement(

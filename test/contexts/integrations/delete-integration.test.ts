@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { AgentDataHolders } from '../../../src/agents/index.js';
+import { AgentDataHolders, type DeletedAgent } from '../../../src/agents/index.js';
+import { deletedAgentsIn } from '../../../src/agents/persistence/deleted-agents.sql.js';
 import { RemoveIntegrationsOfDeletedAgents } from '../../../src/integrations/application/remove-integrations-of-deleted-agents.js';
 import { LOCAL_APP, useAppCatalogue } from '../../support/app-catalogue.js';
 import { until, useService } from '../../support/harness.js';
@@ -103,14 +104,16 @@ describe('a deleted agent', () => {
         .all.find((one) => one instanceof RemoveIntegrationsOfDeletedAgents);
       if (!holder) throw new Error('No holder removes integrations');
       const { id: organizationId } = integrations.organization;
-      const left = (await holder.deletedAgents()).filter((agent) => agent.organizationId === organizationId);
+      const [table = { name: '' }] = holder.tables;
+      const found = () => deletedAgentsIn(table).run<DeletedAgent>(service.database, {});
+      const left = (await found()).filter((agent) => agent.organizationId === organizationId);
       expect(left).toEqual([{ organizationId, agentId: integrations.agentId }]);
       const { signal } = new AbortController();
       for (const agentId of [integrations.agentId, integrations.agentId, integrations.otherAgentId]) {
         await holder.remove({ organizationId, agentId }, signal);
       }
       expect(await integrations.rows()).toMatchObject({ tool_integrations: 1, tool_integration_agents: 1, secrets: 0 });
-      expect(await holder.deletedAgents()).not.toContainEqual(left[0]);
+      expect(await found()).not.toContainEqual(left[0]);
     });
   });
 });

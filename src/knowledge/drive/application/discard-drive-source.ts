@@ -4,7 +4,7 @@ import { Clock } from '../../../platform/clock/index.js';
 import { Database } from '../../../platform/database/index.js';
 import { DocumentIndex } from '../../index/application/indexing/document-index.js';
 import type { SourceId } from '../domain/drive-source.js';
-import { REMOVE_BATCH, SCHEDULE_BATCH } from '../limits.js';
+import { REMOVE_BATCH } from '../limits.js';
 import { DriveItemRepository } from '../persistence/drive-item.repository.js';
 import { DriveSourceRepository } from '../persistence/drive-source.repository.js';
 import { DriveGrants } from './sign-in/drive-grants.js';
@@ -22,7 +22,7 @@ export class DiscardDriveSource {
     private readonly clock: Clock,
   ) {
     agentData.register({
-      deletedAgents: () => this.sources.ofDeletedAgents(SCHEDULE_BATCH),
+      tables: [{ name: 'drive_sources', where: 'removed_at is null' }],
       remove: (agent, signal) => this.removeOf(agent, signal),
     });
   }

@@ -1,12 +1,10 @@
 import { LockMode, type RequiredEntityData } from '@mikro-orm/core';
 import { Injectable } from '@nestjs/common';
-import type { DeletedAgent } from '../../../agents/index.js';
 import { Database, type Transaction } from '../../../platform/database/index.js';
 import { newId } from '../../../platform/ids/index.js';
 import { FIND_AGENT } from '../../index/persistence/agents.sql.js';
 import type { DriveSourceKind, SourceId } from '../domain/drive-source.js';
 import { StoredDriveSource } from './drive.entities.js';
-import { DELETED_AGENTS } from './drive-sources.sql.js';
 
 /** The files that a person selected. They replace the agent's selection of the same kind. */
 export type Selection = Pick<StoredDriveSource, 'organizationId' | 'agentId' | 'kind' | 'accountId' | 'files'>;
@@ -72,11 +70,6 @@ export class DriveSourceRepository {
   /** Deletes a removed source with its items and its grant. */
   async delete({ em }: Transaction, { organizationId, id }: SourceId): Promise<void> {
     await em.nativeDelete(StoredDriveSource, { organizationId, id, removedAt: { $ne: null } });
-  }
-
-  /** Deleted agents of any organization that still have sources. */
-  ofDeletedAgents(limit: number): Promise<DeletedAgent[]> {
-    return DELETED_AGENTS.run(this.database, { limit });
   }
 
   /** Leases the source to a step of its sync until `until`. @returns null where there is no sync to do, or another step has the lease */

@@ -1,14 +1,6 @@
 /** SQL because they read `agents` and `knowledge_documents`, tables of another context and module that have no entity here. */
 import { statement } from '../../../platform/database/index.js';
 
-/** Deleted agents that still have sources. */
-export const DELETED_AGENTS = statement(
-  { limit: 'integer' },
-  (p) => `
-  select distinct agent_id as "agentId", organization_id as "organizationId" from drive_sources
-   where not exists (select 1 from agents where agents.id = drive_sources.agent_id) limit ${p.limit}`,
-);
-
 export const COUNT_AGENTS = statement(
   { organizationId: 'uuid' },
   (p) => `

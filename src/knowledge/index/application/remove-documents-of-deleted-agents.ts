@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { type AgentDataHolder, AgentDataHolders, type DeletedAgent } from '../../../agents/index.js';
 import { Database } from '../../../platform/database/index.js';
 import { REMOVE_BATCH, TERMS_BATCH } from '../limits.js';
-import { FIND_AGENT, FIND_DELETED_AGENTS } from '../persistence/agents.sql.js';
+import { FIND_AGENT } from '../persistence/agents.sql.js';
 import { DocumentRepository } from '../persistence/document.repository.js';
 import { StoredPartition, StoredVocabulary } from '../persistence/knowledge.schema.js';
 import { REMOVE_TERMS } from '../persistence/postings.sql.js';
@@ -11,6 +11,12 @@ import { DocumentIndex } from './indexing/document-index.js';
 /** Removes the documents and terms of deleted agents, whichever source they come from. */
 @Injectable()
 export class RemoveDocumentsOfDeletedAgents implements AgentDataHolder {
+  readonly tables = [
+    { name: 'knowledge_documents' },
+    { name: 'knowledge_partitions' },
+    { name: 'knowledge_vocabularies' },
+  ];
+
   constructor(
     private readonly database: Database,
     private readonly documents: DocumentRepository,
@@ -18,10 +24,6 @@ export class RemoveDocumentsOfDeletedAgents implements AgentDataHolder {
     agentData: AgentDataHolders,
   ) {
     agentData.register(this);
-  }
-
-  deletedAgents(): Promise<readonly DeletedAgent[]> {
-    return FIND_DELETED_AGENTS.run(this.database, {});
   }
 
   async remove({ organizationId, agentId }: DeletedAgent, signal: AbortSignal): Promise<void> {

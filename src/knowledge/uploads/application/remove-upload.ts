@@ -14,6 +14,8 @@ import { UploadRepository } from '../persistence/upload.repository.js';
 /** Removes uploads in any state, and those of deleted agents. The row is deleted last, because the content is found through it. */
 @Injectable()
 export class RemoveUpload implements AgentDataHolder {
+  readonly tables = [{ name: 'knowledge_uploads' }];
+
   constructor(
     private readonly database: Database,
     private readonly uploads: UploadRepository,
@@ -44,10 +46,6 @@ export class RemoveUpload implements AgentDataHolder {
     await this.index.remove(organizationId, [id], signal);
     await this.store.remove(uploadKey({ organizationId, id }));
     await this.uploads.delete(organizationId, id);
-  }
-
-  deletedAgents(): Promise<readonly DeletedAgent[]> {
-    return this.uploads.findDeletedAgents();
   }
 
   async remove(agent: DeletedAgent, signal: AbortSignal): Promise<void> {

@@ -4,12 +4,7 @@ import { type DeletedAgent, lockAgent } from '../../../agents/index.js';
 import { Database, toDate, type Transaction } from '../../../platform/database/index.js';
 import type { StoreUsage } from '../../index/domain/source-kind.js';
 import type { DocumentScope, Upload } from '../domain/upload.js';
-import {
-  FIND_DELETED_AGENTS_WITH_UPLOADS,
-  FIND_ORGANIZATIONS_WITH_WAITING_UPLOADS,
-  LIST_UPLOADS,
-  TAKE_SLOTS,
-} from './uploads.sql.js';
+import { FIND_ORGANIZATIONS_WITH_WAITING_UPLOADS, LIST_UPLOADS, TAKE_SLOTS } from './uploads.sql.js';
 import { StoredUpload } from './uploads.schema.js';
 
 /** An upload that a job is about to parse. */
@@ -186,11 +181,6 @@ export class UploadRepository {
     });
     for (const upload of stale) em.assign(upload, { status: to, changedAt: now });
     return stale;
-  }
-
-  /** Deleted agents of all organizations that still have uploads. */
-  findDeletedAgents(): Promise<DeletedAgent[]> {
-    return FIND_DELETED_AGENTS_WITH_UPLOADS.run(this.database, {});
   }
 
   /**

@@ -33,9 +33,3 @@ export const FIND_ORGANIZATIONS_WITH_WAITING_UPLOADS = statement(
   (p) => `select distinct organization_id::text as "organizationId" from knowledge_uploads
     where status = 'processing' and turn = 'waiting' and changed_at < ${p.since}`,
 );
-
-export const FIND_DELETED_AGENTS_WITH_UPLOADS = statement(
-  {},
-  () => `select distinct organization_id::text as "organizationId", agent_id::text as "agentId" from knowledge_uploads
-    where not exists (select 1 from agents where agents.id = knowledge_uploads.agent_id)`,
-);

@@ -1,19 +1,17 @@
 import { Injectable } from '@nestjs/common';
 import { type AgentDataHolder, AgentDataHolders, type DeletedAgent } from '../../../agents/index.js';
-import { CHECK_BATCH, REMOVE_BATCH } from '../limits.js';
+import { REMOVE_BATCH } from '../limits.js';
 import { WebsiteRepository } from '../persistence/website.repository.js';
 
 @Injectable()
 export class RemoveWebsitesOfDeletedAgents implements AgentDataHolder {
+  readonly tables = [{ name: 'knowledge_websites' }, { name: 'knowledge_website_pages' }];
+
   constructor(
     private readonly websites: WebsiteRepository,
     agentData: AgentDataHolders,
   ) {
     agentData.register(this);
-  }
-
-  deletedAgents(): Promise<readonly DeletedAgent[]> {
-    return this.websites.findDeletedAgents(CHECK_BATCH);
   }
 
   async remove(agent: DeletedAgent, signal: AbortSignal): Promise<void> {

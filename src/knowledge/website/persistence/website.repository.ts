@@ -233,11 +233,6 @@ export class WebsiteRepository {
     return sql.TAKE_STALLED.run(transaction, { before, now, limit });
   }
 
-  /** Deleted agents of all organizations that still have a website or pages. */
-  findDeletedAgents(limit: number): Promise<DeletedAgent[]> {
-    return sql.FIND_DELETED_AGENTS.run(this.database, { limit });
-  }
-
   /** Deletes nothing if the agent exists. */
   async deleteOfDeletedAgent({ organizationId, agentId }: DeletedAgent): Promise<void> {
     await sql.DELETE_WEBSITE_OF_DELETED_AGENT.run(this.database, { organizationId, agentId });

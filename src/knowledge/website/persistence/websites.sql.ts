@@ -29,15 +29,6 @@ export const TAKE_STALLED = statement(
   returning organization_id as "organizationId", agent_id as "agentId", crawl_id as "crawlId"`,
 );
 
-export const FIND_DELETED_AGENTS = statement(
-  { limit: 'integer' },
-  (p) => `
-  select site.organization_id as "organizationId", site.agent_id as "agentId" from knowledge_websites site where not ${agentExists('site')}
-  union
-  select page.organization_id, page.agent_id from knowledge_website_pages page where not ${agentExists('page')}
-  limit ${p.limit}`,
-);
-
 export const DELETE_WEBSITE_OF_DELETED_AGENT = statement(
   { organizationId: 'uuid', agentId: 'uuid' },
   (p) => `
