@@ -1,6 +1,5 @@
-import { z } from 'zod';
 import { Clock } from '../../platform/clock/index.js';
-import { type ActiveJob, defineJob, Processor, WorkerHost } from '../../platform/jobs/index.js';
+import { type ActiveJob, definePeriodicJob, Processor, WorkerHost } from '../../platform/jobs/index.js';
 import { oldestKeptResults } from '../domain/approval.js';
 import { IdempotencyRepository } from '../persistence/idempotency.repository.js';
 import { RunRepository } from '../persistence/run.repository.js';
@@ -9,16 +8,10 @@ import { RunRepository } from '../persistence/run.repository.js';
 const BATCH = 500;
 const EVERY_MINUTES = 60;
 
-const payload = z.object({});
-
 /**
  * Removes expired idempotency keys, and the kept results of runs whose requests for approval have expired.
  */
-export const purgeIdempotencyKeys = defineJob({
-  name: 'conversations.purge-idempotency-keys',
-  payload,
-  schedule: { everyMinutes: EVERY_MINUTES, payload: {} },
-});
+export const purgeIdempotencyKeys = definePeriodicJob('conversations.purge-idempotency-keys', EVERY_MINUTES);
 
 @Processor(purgeIdempotencyKeys.name)
 export class PurgeIdempotencyKeys extends WorkerHost {
@@ -30,7 +23,7 @@ export class PurgeIdempotencyKeys extends WorkerHost {
     super();
   }
 
-  async process({ signal }: ActiveJob<z.output<typeof payload>>): Promise<void> {
+  async process({ signal }: ActiveJob): Promise<void> {
     const now = this.clock.now();
     do signal.throwIfAborted();
     while ((await this.keys.purge(now, BATCH)) > 0);

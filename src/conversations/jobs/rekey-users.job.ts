@@ -1,7 +1,6 @@
-import { z } from 'zod';
 import { OrganizationDirectory } from '../../access/index.js';
 import { Database, isUniqueViolation } from '../../platform/database/index.js';
-import { type ActiveJob, defineJob, Processor, WorkerHost } from '../../platform/jobs/index.js';
+import { type ActiveJob, definePeriodicJob, Processor, WorkerHost } from '../../platform/jobs/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
 import { SecretUnreadable } from '../../platform/vault/index.js';
 import { UserColumns } from '../application/user-columns.js';
@@ -22,13 +21,7 @@ interface BareUser {
 
 type KeyedUser = BareUser & { readonly keyed: string };
 
-const payload = z.object({});
-
-export const rekeyUsers = defineJob({
-  name: 'conversations.rekey-users',
-  payload,
-  schedule: { everyMinutes: 1, payload: {} },
-});
+export const rekeyUsers = definePeriodicJob('conversations.rekey-users', 1);
 
 /**
  * Replaces the bare digests of users that earlier releases stored by keyed ones. A stored key shows whether it is
@@ -47,7 +40,7 @@ export class RekeyUsers extends WorkerHost {
     super();
   }
 
-  async process({ signal }: ActiveJob<z.output<typeof payload>>): Promise<void> {
+  async process({ signal }: ActiveJob): Promise<void> {
     for (const column of this.columns.all) await this.rekeyColumn(column, signal);
   }
 

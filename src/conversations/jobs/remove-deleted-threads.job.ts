@@ -1,6 +1,5 @@
-import { z } from 'zod';
 import { type AgentDataHolder, AgentDataHolders, type DeletedAgent } from '../../agents/index.js';
-import { type ActiveJob, defineJob, Processor, WorkerHost } from '../../platform/jobs/index.js';
+import { type ActiveJob, definePeriodicJob, Processor, WorkerHost } from '../../platform/jobs/index.js';
 import { ThreadDataHolders } from '../application/thread-data-holders.js';
 import { ThreadRemovalRepository } from '../persistence/thread-removal.repository.js';
 
@@ -10,14 +9,8 @@ const EVERY_MINUTES = 60;
 const THREADS_AT_ONCE = 100;
 const ROWS_AT_ONCE = 500;
 
-const payload = z.object({});
-
 /** Removes threads that were too large for their deletion. The schedule repeats it in case a job has failed. */
-export const removeDeletedThreads = defineJob({
-  name: 'conversations.remove-deleted-threads',
-  payload,
-  schedule: { everyMinutes: EVERY_MINUTES, payload: {} },
-});
+export const removeDeletedThreads = definePeriodicJob('conversations.remove-deleted-threads', EVERY_MINUTES);
 
 /**
  * Removes the rows of deleted threads in batches, each in its own transaction. The thread's row comes last, so that a
@@ -40,7 +33,7 @@ export class RemoveDeletedThreads extends WorkerHost implements AgentDataHolder 
     return this.removeAll(() => this.threads.ofDeletedAgent(organizationId, agentId, THREADS_AT_ONCE), signal);
   }
 
-  process({ signal }: ActiveJob<z.output<typeof payload>>): Promise<void> {
+  process({ signal }: ActiveJob): Promise<void> {
     return this.removeAll(() => this.threads.marked(THREADS_AT_ONCE), signal);
   }
 

@@ -1,6 +1,5 @@
-import { z } from 'zod';
 import { Clock } from '../../platform/clock/index.js';
-import { type ActiveJob, defineJob, Processor, WorkerHost } from '../../platform/jobs/index.js';
+import { type ActiveJob, definePeriodicJob, Processor, WorkerHost } from '../../platform/jobs/index.js';
 import { ThreadLookup } from '../application/thread-lookup.js';
 import { ThreadRemovalRepository } from '../persistence/thread-removal.repository.js';
 
@@ -11,14 +10,8 @@ const EVERY_MINUTES = 60;
 const BATCH = 500;
 const DAY_MS = 86_400_000;
 
-const payload = z.object({});
-
 /** Removes threads that were opened for a widget and have no message. */
-export const removeEmptyThreads = defineJob({
-  name: 'conversations.remove-empty-threads',
-  payload,
-  schedule: { everyMinutes: EVERY_MINUTES, payload: {} },
-});
+export const removeEmptyThreads = definePeriodicJob('conversations.remove-empty-threads', EVERY_MINUTES);
 
 @Processor(removeEmptyThreads.name)
 export class RemoveEmptyThreads extends WorkerHost {
@@ -30,7 +23,7 @@ export class RemoveEmptyThreads extends WorkerHost {
     super();
   }
 
-  async process({ signal }: ActiveJob<z.output<typeof payload>>): Promise<void> {
+  async process({ signal }: ActiveJob): Promise<void> {
     const before = new Date(this.clock.now().getTime() - KEPT_DAYS * DAY_MS);
     let removed;
     do {

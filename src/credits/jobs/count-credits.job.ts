@@ -1,17 +1,9 @@
-import { z } from 'zod';
-import { type ActiveJob, defineJob, Processor, WorkerHost } from '../../platform/jobs/index.js';
+import { type ActiveJob, definePeriodicJob, Processor, WorkerHost } from '../../platform/jobs/index.js';
 import { CreditPeriodRepository } from '../persistence/credit-period.repository.js';
 import { COUNT_BATCH, COUNT_EVERY_MINUTES } from '../limits.js';
 
-const payload = z.object({});
-type Payload = z.output<typeof payload>;
-
 /** Adds entries to the sums of their months, so that reading a month does not add up all its entries. */
-export const countCredits = defineJob({
-  name: 'credits.count',
-  payload,
-  schedule: { everyMinutes: COUNT_EVERY_MINUTES, payload: {} },
-});
+export const countCredits = definePeriodicJob('credits.count', COUNT_EVERY_MINUTES);
 
 @Processor(countCredits.name)
 export class CountCredits extends WorkerHost {
@@ -19,7 +11,7 @@ export class CountCredits extends WorkerHost {
     super();
   }
 
-  async process({ signal }: ActiveJob<Payload>): Promise<void> {
+  async process({ signal }: ActiveJob): Promise<void> {
     do signal.throwIfAborted();
     while ((await this.periods.countSome(COUNT_BATCH)) === COUNT_BATCH);
   }

@@ -1,25 +1,17 @@
-import { z } from 'zod';
 import { Clock } from '../../platform/clock/index.js';
 import { FileStore } from '../../platform/files/index.js';
-import { type ActiveJob, defineJob, Processor, WorkerHost } from '../../platform/jobs/index.js';
+import { type ActiveJob, definePeriodicJob, Processor, WorkerHost } from '../../platform/jobs/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
 import { FileHolders } from '../application/file-holders.js';
 import { storageKey } from '../domain/file.js';
 import { FileRepository, type StoredContent } from '../persistence/file.repository.js';
 import { REMOVE_EVERY_MINUTES } from '../limits.js';
 
-const payload = z.object({});
-type Payload = z.output<typeof payload>;
-
 /** Sorts before every id. */
 const LOWEST_ID = '00000000-0000-0000-0000-000000000000';
 
 /** Removes uploads that were not used for 30 days and that no message refers to, and uploads that were never finished. */
-export const removeUnusedFiles = defineJob({
-  name: 'files.remove-unused',
-  payload,
-  schedule: { everyMinutes: REMOVE_EVERY_MINUTES, payload: {} },
-});
+export const removeUnusedFiles = definePeriodicJob('files.remove-unused', REMOVE_EVERY_MINUTES);
 
 @Processor(removeUnusedFiles.name)
 export class RemoveUnusedFiles extends WorkerHost {
@@ -33,7 +25,7 @@ export class RemoveUnusedFiles extends WorkerHost {
     super();
   }
 
-  async process({ signal }: ActiveJob<Payload>): Promise<void> {
+  async process({ signal }: ActiveJob): Promise<void> {
     const now = this.clock.now();
     let removed = 0;
     let after: string | undefined = LOWEST_ID;

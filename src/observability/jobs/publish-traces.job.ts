@@ -1,9 +1,8 @@
-import { z } from 'zod';
 import { OrganizationDirectory, type OrganizationView } from '../../access/index.js';
 import { Clock } from '../../platform/clock/index.js';
 import { Settings } from '../../platform/config/index.js';
 import { Database, inBatches, type Transaction } from '../../platform/database/index.js';
-import { type ActiveJob, defineJob, Outbox, Processor, WorkerHost } from '../../platform/jobs/index.js';
+import { type ActiveJob, definePeriodicJob, Outbox, Processor, WorkerHost } from '../../platform/jobs/index.js';
 import { PUBLISH_AFTER_MS, PUBLISH_BATCH, PUBLISH_EVERY_MINUTES, PUSH_BATCH } from '../limits.js';
 import {
   type PublishedTrace,
@@ -12,14 +11,7 @@ import {
 } from '../persistence/publish-traces.repository.js';
 import { pushTraces } from './push-traces.job.js';
 
-const payload = z.object({});
-type Payload = z.output<typeof payload>;
-
-export const publishTraces = defineJob({
-  name: 'traces.publish',
-  payload,
-  schedule: { everyMinutes: PUBLISH_EVERY_MINUTES, payload: {} },
-});
+export const publishTraces = definePeriodicJob('traces.publish', PUBLISH_EVERY_MINUTES);
 
 /**
  * Publishes each trace once, two minutes after its run: counts it for lists, usage and feedback, includes it in exports, and enqueues its
@@ -39,7 +31,7 @@ export class PublishTraces extends WorkerHost {
     super();
   }
 
-  async process({ signal }: ActiveJob<Payload>): Promise<void> {
+  async process({ signal }: ActiveJob): Promise<void> {
     await this.execute(signal);
   }
 

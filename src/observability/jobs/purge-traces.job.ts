@@ -1,6 +1,5 @@
-import { z } from 'zod';
 import { Clock } from '../../platform/clock/index.js';
-import { type ActiveJob, defineJob, Processor, WorkerHost } from '../../platform/jobs/index.js';
+import { type ActiveJob, definePeriodicJob, Processor, WorkerHost } from '../../platform/jobs/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
 import { PURGE_BATCH, PURGE_EVERY_MINUTES, RETENTION_MS } from '../limits.js';
 import { TraceCountsRepository } from '../persistence/trace-counts.repository.js';
@@ -8,15 +7,8 @@ import { TraceRepository } from '../persistence/trace.repository.js';
 
 const DAY_MS = 24 * 3_600_000;
 
-const payload = z.object({});
-type Payload = z.output<typeof payload>;
-
 /** Deletes traces and counts past their retention. The next run deletes what an interrupted one has left. */
-export const purgeTraces = defineJob({
-  name: 'traces.purge',
-  payload,
-  schedule: { everyMinutes: PURGE_EVERY_MINUTES, payload: {} },
-});
+export const purgeTraces = definePeriodicJob('traces.purge', PURGE_EVERY_MINUTES);
 
 @Processor(purgeTraces.name)
 export class PurgeTraces extends WorkerHost {
@@ -30,7 +22,7 @@ export class PurgeTraces extends WorkerHost {
   }
 
   /** Terminates, because the cutoff is fixed at its start. */
-  async process({ signal }: ActiveJob<Payload>): Promise<void> {
+  async process({ signal }: ActiveJob): Promise<void> {
     const cutoff = new Date(this.clock.now().getTime() - RETENTION_MS);
     let purged = 0;
     let batch: number;

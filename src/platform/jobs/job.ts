@@ -1,5 +1,5 @@
 import type { Job } from 'bullmq';
-import type { z } from 'zod';
+import { z } from 'zod';
 
 export interface RetryPolicy {
   /** All attempts, including the first; after the last one the job is dead. */
@@ -34,6 +34,11 @@ export function defineJob<Payload>(options: JobOptions<Payload>): JobDefinition<
   return { ...options, retry: options.retry ?? DEFAULT_RETRY };
 }
 
+/** Declares a job without a payload that starts by itself. */
+export function definePeriodicJob(name: string, everyMinutes: number): JobDefinition<object> {
+  return defineJob({ name, payload: z.object({}), schedule: { everyMinutes, payload: {} } });
+}
+
 /**
  * The argument of a processor. `data` is the row's payload, checked by its schema; `attemptsMade` is the number of earlier attempts.
  *
@@ -42,7 +47,7 @@ export function defineJob<Payload>(options: JobOptions<Payload>): JobDefinition<
  * It may also run later than requested, and concurrently with another job of the same definition.
  * An error means "retry": after the last attempt the job is dead and its last error is kept.
  */
-export interface ActiveJob<Payload> extends Job<Payload, void> {
+export interface ActiveJob<Payload = object> extends Job<Payload, void> {
   /** Aborted if the process stops and the job has not ended in time; the attempt is repeated and does not count. */
   readonly signal: AbortSignal;
 }

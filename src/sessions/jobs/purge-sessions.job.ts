@@ -1,6 +1,5 @@
-import { z } from 'zod';
 import { Clock } from '../../platform/clock/index.js';
-import { type ActiveJob, defineJob, Processor, WorkerHost } from '../../platform/jobs/index.js';
+import { type ActiveJob, definePeriodicJob, Processor, WorkerHost } from '../../platform/jobs/index.js';
 import { Settings } from '../../platform/config/index.js';
 import { PURGE_BATCH, PURGE_EVERY_MINUTES, SESSION_KEPT_DAYS, SIGNING_KEY_DAYS } from '../limits.js';
 import { SessionRepository } from '../persistence/session.repository.js';
@@ -8,15 +7,8 @@ import { SigningKeyRepository } from '../persistence/signing-key.repository.js';
 
 const DAY_MS = 86_400_000;
 
-const payload = z.object({});
-type Payload = z.output<typeof payload>;
-
 /** Removes sessions that ended long ago, and keys of which no pass can still be valid. */
-export const purgeSessions = defineJob({
-  name: 'sessions.purge',
-  payload,
-  schedule: { everyMinutes: PURGE_EVERY_MINUTES, payload: {} },
-});
+export const purgeSessions = definePeriodicJob('sessions.purge', PURGE_EVERY_MINUTES);
 
 @Processor(purgeSessions.name)
 export class PurgeSessions extends WorkerHost {
@@ -29,7 +21,7 @@ export class PurgeSessions extends WorkerHost {
     super();
   }
 
-  async process({ signal }: ActiveJob<Payload>): Promise<void> {
+  async process({ signal }: ActiveJob): Promise<void> {
     const now = this.clock.now().getTime();
     const before = new Date(now - SESSION_KEPT_DAYS * DAY_MS);
     do signal.throwIfAborted();

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type ActiveJob, defineJob, Processor, WorkerHost } from '../../../platform/jobs/index.js';
+import { type ActiveJob, definePeriodicJob, Processor, WorkerHost } from '../../../platform/jobs/index.js';
 import { REMOVE_SIGN_INS_EVERY_MINUTES } from '../../../platform/oauth/index.js';
 import { DiscardDriveSource } from '../application/discard-drive-source.js';
 import { DriveSignIns } from '../application/sign-in/drive-grants.js';
@@ -20,11 +20,7 @@ export class RemoveDriveSource extends WorkerHost {
 }
 
 /** Deletes sign-ins that were not completed in time, with their secrets. */
-export const removeDriveSignIns = defineJob({
-  name: 'knowledge.remove-drive-sign-ins',
-  payload: z.object({}),
-  schedule: { everyMinutes: REMOVE_SIGN_INS_EVERY_MINUTES, payload: {} },
-});
+export const removeDriveSignIns = definePeriodicJob('knowledge.remove-drive-sign-ins', REMOVE_SIGN_INS_EVERY_MINUTES);
 
 @Processor(removeDriveSignIns.name)
 export class RemoveDriveSignIns extends WorkerHost {
@@ -32,7 +28,7 @@ export class RemoveDriveSignIns extends WorkerHost {
     super();
   }
 
-  process({ signal }: ActiveJob<object>): Promise<void> {
+  process({ signal }: ActiveJob): Promise<void> {
     return this.signIns.removeExpired(signal);
   }
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Clock } from '../../../platform/clock/index.js';
 import { Database } from '../../../platform/database/index.js';
-import { type ActiveJob, defineJob, Outbox, Processor, WorkerHost } from '../../../platform/jobs/index.js';
+import { type ActiveJob, definePeriodicJob, Outbox, Processor, WorkerHost } from '../../../platform/jobs/index.js';
 import { SyncDriveSource } from '../application/sync/sync-drive-source.js';
 import { OVERDUE_MS, SCHEDULE_BATCH, SCHEDULE_EVERY_MINUTES, STEP_LEASE_MS, STEPS_AT_ONCE } from '../limits.js';
 import { DriveSourceRepository } from '../persistence/drive-source.repository.js';
@@ -22,11 +22,7 @@ export class SyncDrive extends WorkerHost {
 }
 
 /** Starts syncs that are due, and enqueues steps and removals whose process has died. */
-export const scheduleDriveSyncs = defineJob({
-  name: 'knowledge.schedule-drive-syncs',
-  payload: z.object({}),
-  schedule: { everyMinutes: SCHEDULE_EVERY_MINUTES, payload: {} },
-});
+export const scheduleDriveSyncs = definePeriodicJob('knowledge.schedule-drive-syncs', SCHEDULE_EVERY_MINUTES);
 
 @Processor(scheduleDriveSyncs.name)
 export class ScheduleDriveSyncs extends WorkerHost {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { defineJob } from '../../../platform/jobs/index.js';
+import { defineJob, definePeriodicJob } from '../../../platform/jobs/index.js';
 import { EMBED_MISSING_EVERY_MINUTES } from '../limits.js';
 
 /* These definitions are not in the files of their processors, because the processors enqueue the jobs too. */
@@ -16,8 +16,4 @@ export const embedChunks = defineJob({
 });
 
 /** Finds all agents whose chunks lack vectors, and enqueues their jobs again in case those were lost. */
-export const embedMissing = defineJob({
-  name: 'knowledge.embed-missing',
-  payload: z.object({}),
-  schedule: { everyMinutes: EMBED_MISSING_EVERY_MINUTES, payload: {} },
-});
+export const embedMissing = definePeriodicJob('knowledge.embed-missing', EMBED_MISSING_EVERY_MINUTES);

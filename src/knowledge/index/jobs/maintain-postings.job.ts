@@ -1,7 +1,6 @@
-import { z } from 'zod';
 import { Database } from '../../../platform/database/index.js';
 import { BackgroundPace } from '../../../platform/http/index.js';
-import { type ActiveJob, defineJob, Processor, WorkerHost } from '../../../platform/jobs/index.js';
+import { type ActiveJob, definePeriodicJob, Processor, WorkerHost } from '../../../platform/jobs/index.js';
 import { detectLanguage, formsOf } from '../../../platform/text/index.js';
 import { analyzeChunks } from '../application/indexing/prepared-document.js';
 import { TermAnalyzer } from '../domain/chunk-terms.js';
@@ -16,12 +15,11 @@ import {
 } from '../persistence/postings.sql.js';
 import { PLACE_CHUNKS, READ_UNPLACED, type UnplacedChunk } from '../persistence/unplaced-chunks.sql.js';
 
-export const maintainPostings = defineJob({
+export const maintainPostings = definePeriodicJob(
   // Queues store schedules under this name.
-  name: 'knowledge.keep-postings',
-  payload: z.object({}),
-  schedule: { everyMinutes: MAINTAIN_POSTINGS_EVERY_MINUTES, payload: {} },
-});
+  'knowledge.keep-postings',
+  MAINTAIN_POSTINGS_EVERY_MINUTES,
+);
 
 class ChunksChanged extends Error {}
 
@@ -38,7 +36,7 @@ export class MaintainPostings extends WorkerHost {
     super();
   }
 
-  async process({ signal }: ActiveJob<object>): Promise<void> {
+  async process({ signal }: ActiveJob): Promise<void> {
     while (await this.placeSome()) signal.throwIfAborted();
     for (let block = await findSparseBlock(this.database); block; block = await findSparseBlock(this.database))
       await this.compact(block, signal);

@@ -1,18 +1,13 @@
-import { z } from 'zod';
 import { Clock } from '../../../platform/clock/index.js';
 import { Database, type Transaction } from '../../../platform/database/index.js';
-import { type ActiveJob, defineJob, Outbox, Processor, WorkerHost } from '../../../platform/jobs/index.js';
+import { type ActiveJob, definePeriodicJob, Outbox, Processor, WorkerHost } from '../../../platform/jobs/index.js';
 import { UploadScheduler } from '../application/upload-scheduler.js';
 import { CHECK_BATCH, CHECK_EVERY_MINUTES, UNFINISHED_MS, UNPARSED_MS, UNREMOVED_MS } from '../limits.js';
 import { type StaleStates, UploadRepository } from '../persistence/upload.repository.js';
 import { parseUpload, removeUpload } from './upload.jobs.js';
 
 /** Enqueues jobs again for uploads whose jobs were lost, so that no upload stays `pending`, `processing` or `removing`. */
-export const checkUploads = defineJob({
-  name: 'knowledge.check-uploads',
-  payload: z.object({}),
-  schedule: { everyMinutes: CHECK_EVERY_MINUTES, payload: {} },
-});
+export const checkUploads = definePeriodicJob('knowledge.check-uploads', CHECK_EVERY_MINUTES);
 
 const CHECKS = [
   { from: 'pending', to: 'removing', afterMs: UNFINISHED_MS },
@@ -32,7 +27,7 @@ export class CheckUploadsProcessor extends WorkerHost {
     super();
   }
 
-  async process({ signal }: ActiveJob<object>): Promise<void> {
+  async process({ signal }: ActiveJob): Promise<void> {
     const now = this.clock.now();
     for (const { from, to, afterMs } of CHECKS) {
       const states = { from, to, since: new Date(now.getTime() - afterMs) };

@@ -1,18 +1,13 @@
-import { z } from 'zod';
 import { Clock } from '../../../platform/clock/index.js';
 import { Database } from '../../../platform/database/index.js';
-import { type ActiveJob, defineJob, Outbox, Processor, WorkerHost } from '../../../platform/jobs/index.js';
+import { type ActiveJob, definePeriodicJob, Outbox, Processor, WorkerHost } from '../../../platform/jobs/index.js';
 import { StartCrawl } from '../application/start-crawl.js';
 import { CHECK_BATCH, CHECK_EVERY_MINUTES, STALLED_MS } from '../limits.js';
 import { HostLeases } from '../persistence/host-leases.repository.js';
 import { WebsiteRepository } from '../persistence/website.repository.js';
 import { crawlStep } from './crawl.jobs.js';
 
-export const scheduleCrawls = defineJob({
-  name: 'knowledge.keep-crawls',
-  payload: z.object({}),
-  schedule: { everyMinutes: CHECK_EVERY_MINUTES, payload: {} },
-});
+export const scheduleCrawls = definePeriodicJob('knowledge.keep-crawls', CHECK_EVERY_MINUTES);
 
 /** Starts crawls that are due, resumes crawls that have lost their jobs, and deletes rows of hosts that are no longer crawled. */
 @Processor(scheduleCrawls.name)
@@ -28,7 +23,7 @@ export class ScheduleCrawls extends WorkerHost {
     super();
   }
 
-  process({ signal }: ActiveJob<object>): Promise<void> {
+  process({ signal }: ActiveJob): Promise<void> {
     return this.execute(signal);
   }
 
