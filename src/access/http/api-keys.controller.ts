@@ -24,7 +24,6 @@ export class ApiKeysController {
   @ApiExample({ body: { name: 'Web site', capabilities: ['chat'], agentIds: [EXAMPLE_IDS.agent] } })
   @ApiOperation({ operationId: 'createApiKey', summary: 'Issue an API key' })
   @ApiCreatedResponse({ type: CreatedApiKeyResponse })
-  @ApiErrors(400, 401, 403)
   async create(@Caller() caller: ApiKeyPrincipal, @Body() body: CreateApiKeyBody): Promise<CreatedApiKeyResponse> {
     const { key, record } = await this.issueApiKey.byCaller(caller, {
       name: body.name,
@@ -39,7 +38,6 @@ export class ApiKeysController {
   @Access({ scope: 'manageApiKeys', level: 'organization' })
   @ApiOperation({ operationId: 'listApiKeys', summary: 'List the API keys that are not revoked, oldest first' })
   @ApiOkResponse({ type: ApiKeyListResponse })
-  @ApiErrors(401, 403)
   async list(@Caller() caller: ApiKeyPrincipal): Promise<ApiKeyListResponse> {
     const keys = await this.apiKeys.list(caller.organizationId);
     return { apiKeys: keys.map(apiKeyView) };
@@ -55,7 +53,7 @@ export class ApiKeysController {
     description: 'The service refuses the key after at most 5 seconds.',
   })
   @ApiNoContentResponse()
-  @ApiErrors(400, 401, 403, 404)
+  @ApiErrors(404)
   async revoke(@Caller() caller: ApiKeyPrincipal, @UuidParam('id') id: string): Promise<void> {
     await this.revokeApiKey.execute(caller.organizationId, id);
   }

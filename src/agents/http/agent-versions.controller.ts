@@ -42,7 +42,7 @@ export class AgentVersionsController {
       'version 1, there are older ones: send its number as `before`. Versions are kept as long as the agent.',
   })
   @ApiOkResponse({ type: AgentVersionListResponse })
-  @ApiErrors(400, 401, 403, 404)
+  @ApiErrors(404)
   async list(
     @Caller() caller: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,
@@ -69,9 +69,6 @@ export class AgentVersionsController {
   @ApiVersionHeader()
   @ApiOkResponse({ type: AgentResponse })
   @ApiErrors(
-    400,
-    401,
-    403,
     404,
     new VersionConflict(4),
     new VersionNotRestorable('a tool integration that its hooks name no longer exists.'),
@@ -99,7 +96,7 @@ export class AgentVersionsController {
   })
   @ApiVersionHeader()
   @ApiOkResponse({ type: ProviderKeyResponse })
-  @ApiErrors(400, 401, 403, 404, new VersionConflict(4), new AgentOnManagedKey())
+  @ApiErrors(404, new VersionConflict(4), new AgentOnManagedKey())
   async rotate(
     @AgentWriteTarget() target: WriteTarget,
     @Body() { apiKey }: ProviderKeyBody,

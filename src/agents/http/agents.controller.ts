@@ -70,7 +70,6 @@ export class AgentsController {
   })
   @ApiVersionHeader()
   @ApiCreatedResponse({ type: AgentResponse })
-  @ApiErrors(400, 401, 403)
   @ApiCauses(400, 'agent_limit_reached', ...PROVIDER_REFUSED, ...SETTINGS_REFUSED)
   async create(
     @Caller() caller: ApiKeyPrincipal,
@@ -90,7 +89,6 @@ export class AgentsController {
     description: 'Agents that the key cannot see are left out; an agent whose id is given twice is returned once.',
   })
   @ApiOkResponse({ type: AgentListResponse })
-  @ApiErrors(400, 401)
   async list(@Caller() caller: ApiKeyPrincipal, @Query() { ids }: AgentsQuery): Promise<AgentListResponse> {
     return { agents: await this.views.many(await this.readAgents.named(caller, ids)) };
   }
@@ -101,7 +99,7 @@ export class AgentsController {
   @ApiParam({ name: 'agentId', schema: { type: 'string', format: 'uuid' } })
   @ApiVersionHeader()
   @ApiOkResponse({ type: AgentResponse })
-  @ApiErrors(400, 401, 403, 404)
+  @ApiErrors(404)
   async read(
     @Resource(STORED_AGENT) { agent }: StoredAgent,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -127,9 +125,6 @@ export class AgentsController {
   @ApiVersionHeader()
   @ApiOkResponse({ type: AgentResponse })
   @ApiErrors(
-    400,
-    401,
-    403,
     404,
     new VersionConflict(4),
     new UnsupportedForAgentType('Agents of this type cannot emit the component list.'),
@@ -154,7 +149,7 @@ export class AgentsController {
       'conversations from the database in the background.',
   })
   @ApiOkResponse({ type: AgentDeletedResponse })
-  @ApiErrors(400, 401, 403, 404)
+  @ApiErrors(404)
   async delete(
     @Caller() caller: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,
@@ -185,7 +180,6 @@ export class AssistantsController {
     description: 'Each without its systemPrompt.',
   })
   @ApiOkResponse({ type: AssistantListResponse })
-  @ApiErrors(400, 401)
   async list(@Caller() caller: ApiKeyPrincipal, @Query() { name }: AssistantsQuery): Promise<AssistantListResponse> {
     return { assistants: await this.views.assistants(await this.readAgents.assistants(caller, name)) };
   }

@@ -68,7 +68,7 @@ export class AgUiController {
   @ApiTraceParent()
   @ApiThreadHeader()
   @ApiRunEvents()
-  @ApiErrors(400, 401, 403, 404, threadBusy(), 429, 503)
+  @ApiErrors(404, threadBusy())
   @ApiCauses(422, 'unprocessable_entity')
   async run(
     @Caller() { organizationId }: ApiKeyPrincipal,

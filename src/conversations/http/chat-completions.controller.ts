@@ -73,7 +73,7 @@ export class ChatCompletionsController {
   @ApiTraceParent()
   @ApiThreadHeader()
   @ApiChatCompletion(ChatCompletionResponse)
-  @ApiErrors(400, 401, 403, 404, threadBusy(), 413, 415, 429, 502, 503, 504)
+  @ApiErrors(404, threadBusy(), 502, 504)
   @ApiCauses(422, 'unprocessable_entity')
   async create(
     @Caller() { organizationId }: ApiKeyPrincipal,

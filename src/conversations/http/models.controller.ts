@@ -19,7 +19,6 @@ export class ModelsController {
     description: 'By name. The `id` of each is the `model` of a chat completion.',
   })
   @ApiOkResponse({ type: ModelListResponse })
-  @ApiErrors(401)
   async list(@Caller() { organizationId, agentIds }: ApiKeyPrincipal): Promise<ModelListResponse> {
     const agents = await this.agents.visibleAgents(organizationId, agentIds);
     return { object: 'list', data: agents.map(modelView) };
@@ -29,7 +28,7 @@ export class ModelsController {
   @Access({ scope: 'none', resource: pathResource('assistant', 'model') })
   @ApiOperation({ operationId: 'getModel', summary: 'Read one agent as a model of the OpenAI API' })
   @ApiOkResponse({ type: ModelResponse })
-  @ApiErrors(400, 401, 403, 404)
+  @ApiErrors(404)
   async read(@Caller() { organizationId }: ApiKeyPrincipal, @UuidParam('model') id: string): Promise<ModelResponse> {
     const [agent] = await this.agents.visibleAgents(organizationId, new Set([id]));
     if (!agent) throw new AgentNotFound();

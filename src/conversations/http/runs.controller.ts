@@ -80,7 +80,7 @@ export class RunsController {
   @ApiTraceParent()
   @ApiThreadHeader()
   @ApiOkResponse({ type: RunResultResponse })
-  @ApiErrors(400, 401, 403, 404, threadBusy(), 429, 502, 503, 504)
+  @ApiErrors(404, threadBusy(), 502, 504)
   @ApiCauses(422, 'unprocessable_entity')
   async create(
     @AnyCaller() caller: Principal,
@@ -125,7 +125,7 @@ export class RunsController {
   @ApiTraceParent()
   @ApiThreadHeader()
   @ApiRunEvents()
-  @ApiErrors(400, 401, 403, 404, threadBusy(), 410, 429, 503)
+  @ApiErrors(404, threadBusy(), 410)
   @ApiCauses(422, 'unprocessable_entity')
   async stream(
     @AnyCaller() caller: Principal,
@@ -162,7 +162,7 @@ export class RunsController {
   })
   @ApiThreadHeader()
   @ApiOkResponse({ type: RunResultResponse })
-  @ApiErrors(400, 401, 403, 404)
+  @ApiErrors(404)
   async read(
     @Caller() caller: ApiKeyPrincipal,
     @Resource('thread') thread: ThreadReference,
@@ -185,7 +185,7 @@ export class RunsController {
   })
   @ApiThreadHeader()
   @ApiOkResponse({ type: RunResultResponse })
-  @ApiErrors(400, 401, 403, 404)
+  @ApiErrors(404)
   async cancel(
     @Caller() caller: ApiKeyPrincipal,
     @Resource('thread') thread: ThreadReference,
@@ -208,7 +208,7 @@ export class RunsController {
   @ApiHeader({ name: 'Last-Event-ID', required: false, description: 'Number of the last event that was read.' })
   @ApiThreadHeader()
   @ApiRunEvents()
-  @ApiErrors(400, 401, 403, 404, 410, 503)
+  @ApiErrors(404, 410)
   async rejoinStream(
     @Caller() caller: ApiKeyPrincipal,
     @Resource('thread') thread: ThreadReference,

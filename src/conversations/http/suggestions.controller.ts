@@ -40,7 +40,7 @@ export class SuggestionsController {
       'about the newest user message; where one blocks it, there are no suggestions.',
   })
   @ApiOkResponse({ type: SuggestionsResponse })
-  @ApiErrors(400, 401, 403, 404, 429, 502, 503, 504)
+  @ApiErrors(404, 502, 504)
   @ApiCauses(422, 'unprocessable_entity')
   async suggest(
     @Caller() { organizationId }: ApiKeyPrincipal,

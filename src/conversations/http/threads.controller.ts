@@ -55,7 +55,7 @@ export class ThreadsController {
   @ApiOperation({ operationId: 'createThread', summary: 'Open a conversation with an agent' })
   @ApiIdempotencyKey()
   @ApiOkResponse({ type: ThreadResponse })
-  @ApiErrors(400, 401, 403, 404, 429)
+  @ApiErrors(404)
   @ApiCauses(422, 'unprocessable_entity')
   async create(
     @Caller() caller: ApiKeyPrincipal,
@@ -75,7 +75,6 @@ export class ThreadsController {
     description: 'Pass `nextCursor` back as `cursor` until it is null. A key with an allowlist sees its agents alone.',
   })
   @ApiOkResponse({ type: ThreadListResponse })
-  @ApiErrors(400, 401, 403)
   async listAll(
     @Caller() caller: ApiKeyPrincipal,
     @Query() { assistant_id: assistantId, cursor, limit }: ListThreadsParameters,
@@ -89,7 +88,7 @@ export class ThreadsController {
   @ApiOperation({ operationId: 'getThread', summary: 'Read a thread' })
   @ApiThreadHeader()
   @ApiOkResponse({ type: ThreadResponse })
-  @ApiErrors(400, 401, 403, 404)
+  @ApiErrors(404)
   async read(@Caller() caller: ApiKeyPrincipal, @UuidParam('threadId') threadId: string): Promise<ThreadResponse> {
     return threadView(await this.readThreads.find(caller.organizationId, threadId));
   }
@@ -104,7 +103,7 @@ export class ThreadsController {
   })
   @ApiThreadHeader()
   @ApiOkResponse({ type: DeletedResponse })
-  @ApiErrors(400, 401, 403, 404)
+  @ApiErrors(404)
   async remove(@Caller() caller: ApiKeyPrincipal, @UuidParam('threadId') threadId: string): Promise<DeletedResponse> {
     await this.deleteThread.execute(caller.organizationId, threadId);
     return { id: threadId, deleted: true };
@@ -120,7 +119,7 @@ export class ThreadsController {
   })
   @ApiThreadHeader()
   @ApiOkResponse({ type: MessageResponse })
-  @ApiErrors(400, 401, 403, 404)
+  @ApiErrors(404)
   async react(
     @Caller() caller: ApiKeyPrincipal,
     @Resource('thread') thread: ThreadReference,
@@ -143,7 +142,7 @@ export class ThreadsController {
   })
   @ApiThreadHeader()
   @ApiOkResponse({ type: MessageListResponse })
-  @ApiErrors(400, 401, 403, 404, 429)
+  @ApiErrors(404)
   async list(
     @AnyCaller() caller: Principal,
     @UuidParam('threadId') threadId: string,

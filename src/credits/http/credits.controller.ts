@@ -1,7 +1,6 @@
 import { Controller, Get, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Access, Caller, type ApiKeyPrincipal } from '../../access/index.js';
-import { ApiErrors } from '../../platform/http/index.js';
 import { ListEntries } from '../application/list-entries.js';
 import { ListPeriods } from '../application/list-periods.js';
 import type { CreditEntry } from '../domain/entry.js';
@@ -33,7 +32,6 @@ export class CreditsController {
       'set at the end of the month: a change applies to the current month at once and never to past months.',
   })
   @ApiOkResponse({ type: PeriodListResponse })
-  @ApiErrors(400, 401, 403)
   async periods(
     @Caller() { organizationId }: ApiKeyPrincipal,
     @Query() { cursor, limit }: ListPeriodsQuery,
@@ -52,7 +50,6 @@ export class CreditsController {
       'Runs on an agent’s own API key cost nothing.',
   })
   @ApiOkResponse({ type: EntryListResponse })
-  @ApiErrors(400, 401, 403)
   async entries(
     @Caller() { organizationId }: ApiKeyPrincipal,
     @Query() query: ListEntriesQuery,

@@ -30,7 +30,7 @@ export class FilesController {
     description: 'The file is removed when it was not used for 30 days and no message refers to it.',
   })
   @ApiOkResponse({ type: FileResponse })
-  @ApiErrors(400, 403, 404, 413, 415, 429, 503)
+  @ApiErrors(404)
   async upload(
     @Caller() { organizationId }: ApiKeyPrincipal,
     @Body() { file }: UploadBody,
@@ -52,7 +52,7 @@ export class FilesController {
     description: 'The content, with the content type of the upload.',
     content: { '*/*': { schema: { type: 'string', format: 'binary' } } },
   })
-  @ApiErrors(400, new FileUrlInvalid(), 404, new FileUrlExpired(), 503)
+  @ApiErrors(new FileUrlInvalid(), 404, new FileUrlExpired(), 503)
   async content(
     @UuidParam('fileId') fileId: string,
     @Query() signature: ContentQuery,

@@ -37,7 +37,7 @@ export class HooksController {
   @Access({ scope: 'none', resource: AGENT })
   @ApiOperation({ operationId: 'getHooks', summary: "Read an agent's hooks" })
   @ApiOkResponse({ type: HooksResponse })
-  @ApiErrors(400, 401, 403, 404)
+  @ApiErrors(404)
   async read(
     @Caller() { organizationId }: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,
@@ -71,7 +71,7 @@ export class HooksController {
   })
   @ApiVersionHeader()
   @ApiOkResponse({ type: HooksResponse })
-  @ApiErrors(400, 401, 403, 404, 409)
+  @ApiErrors(404, 409)
   async replace(
     @AgentWriteTarget() target: WriteTarget,
     @Body() { hooks }: HooksBody,
@@ -92,7 +92,7 @@ export class HooksController {
     description: 'The signing secret is kept.',
   })
   @ApiNoContentResponse()
-  @ApiErrors(400, 401, 403, 404, 409)
+  @ApiErrors(404, 409)
   async delete(@AgentWriteTarget() target: WriteTarget): Promise<void> {
     await this.changeHooks.remove(target);
   }
@@ -108,7 +108,7 @@ export class HooksController {
       'After a rotation the new and the previous secret both sign for 24 hours.',
   })
   @ApiOkResponse({ type: SigningSecretResponse })
-  @ApiErrors(400, 401, 403, 404, 409)
+  @ApiErrors(404, 409)
   async rotateSecret(@AgentWriteTarget() target: WriteTarget): Promise<SigningSecretResponse> {
     const { secret, createdAt } = await this.rotateSigningSecret.execute(target);
     return { secret, createdAt: createdAt.toISOString() };
@@ -127,7 +127,7 @@ export class HooksController {
       'The handlers are called as in a run. Nothing is written to a thread or a trace. Takes as long as the slowest handler.',
   })
   @ApiOkResponse({ type: TestHooksResponse })
-  @ApiErrors(400, 401, 403, 404)
+  @ApiErrors(404)
   async test(
     @Caller() { organizationId }: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,
@@ -147,7 +147,7 @@ export class HooksController {
     description: 'Answers 404 when the agent has none.',
   })
   @ApiOkResponse({ type: SessionStartHookSettings })
-  @ApiErrors(400, 401, 403, 404)
+  @ApiErrors(404)
   readSessionStart(
     @Caller() { organizationId }: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,
@@ -171,7 +171,7 @@ export class HooksController {
   })
   @ApiVersionHeader()
   @ApiOkResponse({ type: SessionStartHookSettings })
-  @ApiErrors(400, 401, 403, 404, 409)
+  @ApiErrors(404, 409)
   async replaceSessionStart(
     @AgentWriteTarget() target: WriteTarget,
     @Body() body: SessionStartHookSettings,
@@ -192,7 +192,7 @@ export class HooksController {
     description: 'Threads that have started keep their contexts.',
   })
   @ApiNoContentResponse()
-  @ApiErrors(400, 401, 403, 404, 409)
+  @ApiErrors(404, 409)
   async deleteSessionStart(@AgentWriteTarget() target: WriteTarget): Promise<void> {
     await this.changeSessionStartHook.execute(target, null);
   }

@@ -45,7 +45,7 @@ export class SectionsController {
   })
   @ApiVersionHeader()
   @ApiOkResponse({ type: SectionListResponse })
-  @ApiErrors(400, 401, 403, new AgentWithSectionsNotFound())
+  @ApiErrors(new AgentWithSectionsNotFound())
   async list(
     @Caller() caller: ApiKeyPrincipal,
     @Resource(SECTIONS_AGENT) { version }: CurrentAgent,
@@ -79,7 +79,7 @@ export class SectionsController {
   })
   @ApiVersionHeader()
   @ApiOkResponse({ type: SectionListResponse })
-  @ApiErrors(400, 401, 403, new AgentWithSectionsNotFound(), new ExistingDuplicateSectionNames(['Tone']), 413)
+  @ApiErrors(new AgentWithSectionsNotFound(), new ExistingDuplicateSectionNames(['Tone']))
   async replace(
     @AgentWriteTarget() target: WriteTarget,
     @Resource(SECTIONS_AGENT) agent: CurrentAgent,
@@ -101,7 +101,7 @@ export class SectionsController {
   })
   @ApiVersionHeader()
   @ApiCreatedResponse({ type: SectionResponse })
-  @ApiErrors(400, 401, 403, new AgentWithSectionsNotFound(), new SectionNameTaken(), 413)
+  @ApiErrors(new AgentWithSectionsNotFound(), new SectionNameTaken())
   async create(
     @AgentWriteTarget() target: WriteTarget,
     @Body() body: SectionBody,
@@ -124,7 +124,7 @@ export class SectionsController {
   })
   @ApiVersionHeader()
   @ApiOkResponse({ type: SectionResponse })
-  @ApiErrors(400, 401, 403, new AgentWithSectionsNotFound(), new SectionNotFound(), new SectionNameTaken(), 413)
+  @ApiErrors(new AgentWithSectionsNotFound(), new SectionNotFound(), new SectionNameTaken())
   async change(
     @AgentWriteTarget() target: WriteTarget,
     @UuidParam('sectionId') sectionId: string,
@@ -149,7 +149,7 @@ export class SectionsController {
   })
   @ApiVersionHeader()
   @ApiNoContentResponse()
-  @ApiErrors(400, 401, 403, new AgentWithSectionsNotFound(), new SectionNotFound(), 409)
+  @ApiErrors(new AgentWithSectionsNotFound(), new SectionNotFound(), 409)
   async delete(
     @AgentWriteTarget() target: WriteTarget,
     @UuidParam('sectionId') sectionId: string,

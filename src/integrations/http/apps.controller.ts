@@ -2,7 +2,6 @@ import { Controller, Get } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Access } from '../../access/index.js';
 import {
-  ApiErrors,
   BooleanField,
   EnumField,
   ObjectListField,
@@ -48,7 +47,6 @@ export class AppsController {
   @Access({ scope: 'none' })
   @ApiOperation({ operationId: 'listApps', summary: 'List the apps that managed integrations may be for' })
   @ApiOkResponse({ type: AppListResponse })
-  @ApiErrors(401)
   list(): AppListResponse {
     const apps = this.catalogue.all();
     return {

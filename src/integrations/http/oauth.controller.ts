@@ -59,7 +59,7 @@ export class OAuthController {
       'browser is redirected to redirectUrl. The last completed sign-in counts, for every agent that uses the integration.',
   })
   @ApiOkResponse({ type: AuthorizeResponse })
-  @ApiErrors(400, 401, 403, 404, 422, 502)
+  @ApiErrors(404, 422, 502)
   async authorize(
     @Caller() caller: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,

@@ -75,7 +75,7 @@ export class ToolIntegrationsController {
       OFFERED_TOOLS,
   })
   @ApiUnionResponse(201, 'type', RESPONSE_VARIANTS)
-  @ApiErrors(400, 401, 403, 404, IntegrationExists.onAgent('shop'), 422)
+  @ApiErrors(404, IntegrationExists.onAgent('shop'), 422)
   async create(
     @Caller() caller: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,
@@ -92,7 +92,7 @@ export class ToolIntegrationsController {
     description: OFFERED_TOOLS,
   })
   @ApiOkResponse({ type: ToolIntegrationListResponse })
-  @ApiErrors(400, 401, 403, 404)
+  @ApiErrors(404)
   async list(
     @Caller() { organizationId }: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,
@@ -109,7 +109,7 @@ export class ToolIntegrationsController {
     description: 'One that the agent does not have answers 404.',
   })
   @ApiUnionResponse(200, 'type', RESPONSE_VARIANTS)
-  @ApiErrors(400, 401, 403, 404)
+  @ApiErrors(404)
   async read(
     @Caller() { organizationId }: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,
@@ -137,7 +137,7 @@ export class ToolIntegrationsController {
       'the integration cannot change it (403 forbidden_by_agent_allowlist).',
   })
   @ApiUnionResponse(200, 'type', RESPONSE_VARIANTS)
-  @ApiErrors(400, new IntegrationIdentityMismatch('app', 'shop'), 401, 403, 404)
+  @ApiErrors(new IntegrationIdentityMismatch('app', 'shop'), 404)
   async update(
     @Caller() caller: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,
@@ -159,7 +159,7 @@ export class ToolIntegrationsController {
     description: 'If no other agent uses it, the integration and its secrets are deleted.',
   })
   @ApiNoContentResponse()
-  @ApiErrors(400, 401, 403, 404)
+  @ApiErrors(404)
   async delete(
     @Caller() { organizationId }: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,
@@ -177,7 +177,7 @@ export class ToolIntegrationsController {
     description: 'Takes at most 10 seconds. A server that cannot be reached answers 200 with ok false.',
   })
   @ApiOkResponse({ type: ToolIntegrationTestResponse })
-  @ApiErrors(400, 401, 403, 404)
+  @ApiErrors(404)
   async test(
     @Caller() { organizationId }: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,

@@ -28,7 +28,7 @@ export class MemoriesController {
       'Includes memories from before long-term memory was switched off. The list is empty for an unknown user.',
   })
   @ApiOkResponse({ type: MemoryListResponse })
-  @ApiErrors(400, 401, 403, 404)
+  @ApiErrors(404)
   async list(
     @Caller() caller: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,
@@ -47,7 +47,7 @@ export class MemoriesController {
     description: 'Conversations and traces stay as they are. Cannot be undone.',
   })
   @ApiOkResponse({ type: ErasedMemoriesResponse })
-  @ApiErrors(400, 401, 403, 404)
+  @ApiErrors(404)
   async erase(
     @Caller() caller: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,

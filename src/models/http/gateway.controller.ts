@@ -33,7 +33,6 @@ export class GatewayController {
   @ApiOperation({ operationId: 'getGateway', summary: "Read the organization's routing gateway" })
   @ApiOkResponse({ type: GatewayResponse })
   @ApiNoContentResponse({ description: 'No gateway is set.' })
-  @ApiErrors(401, 403)
   async read(
     @Caller() caller: ApiKeyPrincipal,
     @Res({ passthrough: true }) reply: FastifyReply,
@@ -53,7 +52,7 @@ export class GatewayController {
     description: `${EFFECT} Takes effect at once in the process that answers, and within 5 seconds in the others.`,
   })
   @ApiOkResponse({ type: GatewayResponse })
-  @ApiErrors(400, 401, new GatewayNotPermitted())
+  @ApiErrors(new GatewayNotPermitted())
   async set(
     @Caller() { organizationId }: ApiKeyPrincipal,
     @Body() { edgeAccountId, gatewayName, edgeApiToken: token }: SetGatewayBody,
@@ -69,7 +68,7 @@ export class GatewayController {
     description: 'Possible even if the plan no longer includes a gateway.',
   })
   @ApiOkResponse({ type: GatewayDeletedResponse })
-  @ApiErrors(401, 403, 404)
+  @ApiErrors(404)
   async remove(@Caller() caller: ApiKeyPrincipal): Promise<GatewayDeletedResponse> {
     await this.removeGateway.execute(caller.organizationId);
     return { deleted: true };

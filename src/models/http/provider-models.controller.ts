@@ -1,7 +1,6 @@
 import { Controller, Get } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Access } from '../../access/index.js';
-import { ApiErrors } from '../../platform/http/index.js';
 import { PROVIDERS } from '../providers/index.js';
 import { ProviderModelListResponse, providerModelView } from './provider-models.dto.js';
 
@@ -20,7 +19,6 @@ export class ProviderModelsController {
     description: 'The values that `provider.model` of an agent may have.',
   })
   @ApiOkResponse({ type: ProviderModelListResponse })
-  @ApiErrors(401)
   list(): ProviderModelListResponse {
     return CATALOGUE;
   }

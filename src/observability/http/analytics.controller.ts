@@ -29,7 +29,7 @@ export class AnalyticsController {
   @Access({ scope: 'none', resource: pathResource('agent', 'agentId') })
   @ApiOperation({ operationId: 'getFeedback', summary: 'How users rated the replies of an agent' })
   @ApiOkResponse({ type: FeedbackResponse })
-  @ApiErrors(400, 401, 403, 404)
+  @ApiErrors(404)
   async feedback(
     @Caller() { organizationId }: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,
@@ -48,7 +48,7 @@ export class AnalyticsController {
     description: 'Kept for 90 days. Runs of deleted conversations still count.',
   })
   @ApiOkResponse({ type: UsageResponse })
-  @ApiErrors(400, 401, 403, 404)
+  @ApiErrors(404)
   async usage(
     @Caller() { organizationId }: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,

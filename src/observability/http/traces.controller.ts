@@ -47,7 +47,7 @@ export class TracesController {
       'and organization with the trace of a message. A page after the last one is empty.',
   })
   @ApiOkResponse({ type: TraceListResponse })
-  @ApiErrors(400, 401, 403, 404, BUDGET_USED_UP)
+  @ApiErrors(404, BUDGET_USED_UP)
   async list(
     @Caller() caller: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,
@@ -79,7 +79,7 @@ export class TracesController {
       'of exports. 20 requests per minute and organization.',
   })
   @ApiOkResponse({ type: TraceExportResponse })
-  @ApiErrors(400, 401, 403, 404, BUDGET_USED_UP)
+  @ApiErrors(404, BUDGET_USED_UP)
   async export(
     @Caller() caller: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,
@@ -97,7 +97,7 @@ export class TracesController {
   @Access({ scope: 'none', resource: pathResource('assistant', 'agentId') })
   @ApiOperation({ operationId: 'getTrace', summary: 'Read a trace' })
   @ApiOkResponse({ type: TraceDetailResponse })
-  @ApiErrors(400, 401, 403, 404)
+  @ApiErrors(404)
   async read(
     @Caller() caller: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,
@@ -116,7 +116,7 @@ export class TracesController {
       '90 days. Shares a limit of 30 requests per minute and organization with the list of traces.',
   })
   @ApiOkResponse({ type: TraceDetailResponse })
-  @ApiErrors(400, 401, 403, 404, BUDGET_USED_UP)
+  @ApiErrors(404, BUDGET_USED_UP)
   async readByMessage(
     @Caller() caller: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,

@@ -2,7 +2,7 @@ import { Body, Controller, Header, HttpCode, Post } from '@nestjs/common';
 import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Access, type ApiKeyPrincipal, bodyResource, Caller, Resource } from '../../access/index.js';
 import type { CurrentAgent } from '../../agents/index.js';
-import { ApiCauses, ApiErrors, ApiExample, EXAMPLE_IDS } from '../../platform/http/index.js';
+import { ApiCauses, ApiExample, EXAMPLE_IDS } from '../../platform/http/index.js';
 import { MintSession } from '../application/mint-session.js';
 import { RenewSession } from '../application/renew-session.js';
 import { SESSION_AGENT } from '../application/session-agent-lookup.js';
@@ -36,7 +36,6 @@ export class SessionsController {
       'session ends it. A conversation without messages is removed after 7 days.',
   })
   @ApiCreatedResponse({ type: MintedSessionResponse })
-  @ApiErrors(400, 401, 403, 429)
   @ApiCauses(404, 'agent_not_found', 'thread_not_found')
   async mint(
     @Caller() caller: ApiKeyPrincipal,
@@ -65,7 +64,6 @@ export class SessionsController {
       'invalid token with 400 `resume_token_invalid`.',
   })
   @ApiOkResponse({ type: RefreshedSessionResponse })
-  @ApiErrors(400, 401, 403, 429)
   @ApiCauses(404, 'agent_not_found', 'thread_not_found')
   async refresh(
     @Caller() caller: ApiKeyPrincipal,

@@ -24,7 +24,6 @@ export class DriveServiceAccountsController {
   @Access({ scope: 'none', level: 'organization' })
   @ApiOperation({ operationId: 'listDriveServiceAccounts', summary: "List the organization's drive service accounts" })
   @ApiOkResponse({ type: ServiceAccountListResponse })
-  @ApiErrors(401, 403)
   async list(@Caller() { organizationId }: ApiKeyPrincipal): Promise<ServiceAccountListResponse> {
     return { serviceAccounts: (await this.records.list(organizationId)).map(toResponse) };
   }
@@ -46,7 +45,7 @@ export class DriveServiceAccountsController {
       'with the reason. An account that the organization already has answers 409 service_account_exists. Addresses in the key file are not used.',
   })
   @ApiCreatedResponse({ type: ServiceAccountResponse })
-  @ApiErrors(400, 401, 403, new ServiceAccountExists('agent@example.iam.gserviceaccount.com'), 502, 503)
+  @ApiErrors(new ServiceAccountExists('agent@example.iam.gserviceaccount.com'), 502)
   async add(
     @Caller() caller: ApiKeyPrincipal,
     @Body() { keyFileContent }: AddServiceAccountBody,
@@ -65,7 +64,7 @@ export class DriveServiceAccountsController {
       'receive 403 forbidden_service_account_manage.',
   })
   @ApiOkResponse({ type: DeletedServiceAccountResponse })
-  @ApiErrors(400, 401, new ForbiddenServiceAccountManage(), 404)
+  @ApiErrors(new ForbiddenServiceAccountManage(), 404)
   async remove(@Caller() caller: ApiKeyPrincipal, @UuidParam('id') id: string): Promise<DeletedServiceAccountResponse> {
     await this.accounts.remove(caller, id);
     return { id, deleted: true };

@@ -34,7 +34,7 @@ export class DriveSourcesController {
       "organization does not have answers 404, one of an account that the key's owner may not use 403 forbidden_drive_sa.",
   })
   @ApiOkResponse({ type: DriveSourceResponse })
-  @ApiErrors(400, 401, 403, 404, 502, 503)
+  @ApiErrors(404, 502)
   @ApiCauses(400, 'drive_sa_ambiguous', 'drive_sa_not_configured')
   async put(
     @Caller() caller: ApiKeyPrincipal,
@@ -50,7 +50,7 @@ export class DriveSourcesController {
   @ApiExample({ needs: SERVICE_ACCOUNT })
   @ApiOperation({ operationId: 'getDriveKnowledge', summary: 'Read what an agent knows through a service account' })
   @ApiOkResponse({ type: DriveSourceResponse })
-  @ApiErrors(400, 401, 403, 404)
+  @ApiErrors(404)
   async read(
     @Caller() { organizationId }: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,
@@ -67,7 +67,7 @@ export class DriveSourcesController {
     summary: 'Delete what an agent knows through a service account',
   })
   @ApiNoContentResponse()
-  @ApiErrors(400, 401, 403, 404)
+  @ApiErrors(404)
   async remove(@Caller() { organizationId }: ApiKeyPrincipal, @UuidParam('agentId') agentId: string): Promise<void> {
     await this.sources.remove(organizationId, agentId, 'service_account');
   }
@@ -80,7 +80,7 @@ export class DriveSourcesController {
     summary: "Read what an agent knows through a person's sign-in",
   })
   @ApiOkResponse({ type: DriveSourceResponse })
-  @ApiErrors(400, 401, 403, 404)
+  @ApiErrors(404)
   async readSignIn(
     @Caller() { organizationId }: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,
@@ -97,7 +97,7 @@ export class DriveSourcesController {
     summary: "Delete what an agent knows through a person's sign-in, and the sign-in",
   })
   @ApiNoContentResponse()
-  @ApiErrors(400, 401, 403, 404)
+  @ApiErrors(404)
   async removeSignIn(
     @Caller() { organizationId }: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,
@@ -120,7 +120,7 @@ export class DriveSourcesController {
       'redirectUrl. The last completed sign-in counts. Where the operator has set no client for the drive the answer is 422 drive_oauth_not_configured.',
   })
   @ApiOkResponse({ type: DriveAuthorizeResponse })
-  @ApiErrors(400, 401, 403, 404, 422)
+  @ApiErrors(404, 422)
   async authorize(
     @Caller() { organizationId }: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,

@@ -25,7 +25,7 @@ export class SearchController {
       'by their meaning alone. Each text is returned once. Equal scores are in the order of the sources.',
   })
   @ApiOkResponse({ type: KnowledgeResultListResponse })
-  @ApiErrors(400, 401, 403, 404, 503)
+  @ApiErrors(404)
   async search(
     @Resource('agent') agent: RunnableAgent,
     @Body() { query, maxResults, scoreThreshold, semanticWeight }: SearchKnowledgeBody,

@@ -30,7 +30,7 @@ export class UploadsController {
     description: 'Newest first. Includes files that are being processed and files that could not be read.',
   })
   @ApiOkResponse({ type: KnowledgeFileListResponse })
-  @ApiErrors(400, 401, 403, 404)
+  @ApiErrors(404)
   async list(
     @Caller() { organizationId }: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,
@@ -49,7 +49,7 @@ export class UploadsController {
       `match its bytes, and an encrypted, broken or empty file, gets the status \`failed\` and the reason. An agent has at most ${MAX_UPLOADS_OF_AGENT} files (422).`,
   })
   @ApiCreatedResponse({ type: KnowledgeFileResponse })
-  @ApiErrors(400, 401, 403, 404, 413, 415, 422, 503)
+  @ApiErrors(404, 422)
   async upload(
     @Caller() { organizationId }: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,
@@ -68,7 +68,7 @@ export class UploadsController {
     description: 'After the response no search finds the file, even if it was still being processed.',
   })
   @ApiNoContentResponse()
-  @ApiErrors(400, 401, 403, 404)
+  @ApiErrors(404)
   async delete(
     @Caller() { organizationId }: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,

@@ -32,7 +32,7 @@ export class WebsiteController {
       'Answers 404 where none was ever set. `chunks` and `bytes` count what earlier crawls found, until this one replaces it.',
   })
   @ApiOkResponse({ type: WebsiteResponse })
-  @ApiErrors(400, 401, 403, 404)
+  @ApiErrors(404)
   async read(
     @Caller() { organizationId }: ApiKeyPrincipal,
     @UuidParam('agentId') agentId: string,
@@ -56,7 +56,7 @@ export class WebsiteController {
       `All sites together have at most ${MAX_EXCLUSIONS_OF_AGENT} exclusions. Of nested sites, a page belongs to the inner one.`,
   })
   @ApiOkResponse({ type: WebsiteResponse })
-  @ApiErrors(400, 401, 403, 404)
+  @ApiErrors(404)
   @ApiCauses(400, WEBSITE_UNSUPPORTED)
   async set(
     @Caller() { organizationId }: ApiKeyPrincipal,

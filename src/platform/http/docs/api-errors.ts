@@ -83,8 +83,8 @@ type ErrorSchema = keyof typeof ERROR_SCHEMAS;
 
 /**
  * Documents responses with the general error body: by status, or by an error that the route throws, which becomes the example.
- * Every operation documents 400 (if the request has a body or parameters), 401, 403, 429 and 503 (unless the route is public), 413
- * and 415 (if there is a body) and 500 without it.
+ * The document has these for every operation: 400 (if the request has a body or parameters), 401, 403, 429 and 503 (unless the
+ * route is public), 413 and 415 (if there is a body), and 500.
  */
 export function ApiErrors(...answers: readonly (number | DomainError)[]): MethodDecorator & ClassDecorator {
   const examples = new Map<number, Record<string, ErrorExample>>();

@@ -42,7 +42,7 @@ class PageQuery {
 class NotesController {
   @Post()
   @ApiCreatedResponse({ type: NoteBody })
-  @ApiErrors(400, 404)
+  @ApiErrors(404)
   @ApiCauses(409, 'note_exists')
   create(@Body() body: NoteBody): NoteBody {
     return body;
