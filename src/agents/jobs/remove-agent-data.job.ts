@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Database } from '../../platform/database/index.js';
-import { type ActiveJob, defineJob, Processor, WorkerHost } from '../../platform/jobs/index.js';
+import { defineJob, type JobOf, Processor, WorkerHost } from '../../platform/jobs/index.js';
 import { type AgentDataHolder, AgentDataHolders, type DeletedAgent } from '../application/agent-data-holders.js';
 import { deletedAgentsIn } from '../persistence/deleted-agents.sql.js';
 
@@ -8,14 +8,11 @@ const EVERY_MINUTES = 60;
 /** More than one, so that a large agent does not delay the others. */
 const CONCURRENCY = 5;
 
-/** `agent` null: all deleted agents that still have rows, for example because their own job failed. */
-const payload = z.object({ agent: z.object({ organizationId: z.uuid(), agentId: z.uuid() }).nullable() });
-type Payload = z.output<typeof payload>;
-
 /** Removes the rows of a deleted agent that its deletion left (`AgentDataHolder`). */
 export const removeAgentData = defineJob({
   name: 'agents.remove-data',
-  payload,
+  /** `agent` null: all deleted agents that still have rows, for example because their own job failed. */
+  payload: z.object({ agent: z.object({ organizationId: z.uuid(), agentId: z.uuid() }).nullable() }),
   schedule: { everyMinutes: EVERY_MINUTES, payload: { agent: null } },
 });
 
@@ -28,7 +25,7 @@ export class RemoveAgentData extends WorkerHost {
     super();
   }
 
-  async process({ data: { agent }, signal }: ActiveJob<Payload>): Promise<void> {
+  async process({ data: { agent }, signal }: JobOf<typeof removeAgentData>): Promise<void> {
     for (const holder of this.holders.all) {
       const agents = agent === null ? await this.deletedAgentsOf(holder) : [agent];
       for (const each of agents) await holder.remove(each, signal);

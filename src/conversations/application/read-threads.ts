@@ -1,15 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { ApiKeyPrincipal } from '../../access/index.js';
-import { Cursors } from '../../platform/cursors/index.js';
+import { Cursors, type Page } from '../../platform/cursors/index.js';
 import { threadNotFound } from '../domain/conversations.errors.js';
 import type { Thread } from '../domain/thread.js';
-import { ThreadRepository } from '../persistence/thread.repository.js';
-
-export interface ThreadPage {
-  readonly threads: readonly Thread[];
-  /** Null on the last page. */
-  readonly nextCursor: string | null;
-}
+import { type ListedThread, ThreadRepository } from '../persistence/thread.repository.js';
 
 @Injectable()
 export class ReadThreads {
@@ -34,21 +28,15 @@ export class ReadThreads {
     assistantId: string | undefined,
     cursor: string | undefined,
     limit: number,
-  ): Promise<ThreadPage> {
+  ): Promise<Page<ListedThread>> {
     const scope = { list: 'threads', organizationId: caller.organizationId };
-    const [activityAt, id] = cursor === undefined ? [] : this.cursors.read(scope, cursor);
+    const [activityAt, id] = this.cursors.read(scope, cursor);
     const found = await this.threads.list(caller.organizationId, {
       agentIds: visibleAgents(caller, assistantId),
       after: activityAt === undefined || id === undefined ? null : { activityAt, id },
       limit: limit + 1,
     });
-    const page = found.slice(0, limit);
-    const last = page.at(-1);
-    const more = found.length > limit && last !== undefined;
-    return {
-      threads: page.map(({ thread }) => thread),
-      nextCursor: more ? this.cursors.issue(scope, [last.position.activityAt, last.position.id]) : null,
-    };
+    return this.cursors.page(scope, found, limit, ({ position }) => [position.activityAt, position.id]);
   }
 }
 

@@ -79,8 +79,8 @@ export class ThreadsController {
     @Caller() caller: ApiKeyPrincipal,
     @Query() { assistant_id: assistantId, cursor, limit }: ListThreadsParameters,
   ): Promise<ThreadListResponse> {
-    const page = await this.readThreads.list(caller, assistantId, cursor, limit ?? DEFAULT_PAGE);
-    return { threads: page.threads.map(threadView), nextCursor: page.nextCursor };
+    const { items, nextCursor } = await this.readThreads.list(caller, assistantId, cursor, limit ?? DEFAULT_PAGE);
+    return { threads: items.map(({ thread }) => threadView(thread)), nextCursor };
   }
 
   @Get(':threadId')

@@ -13,6 +13,11 @@ export interface ThreadPosition {
   readonly id: string;
 }
 
+export interface ListedThread {
+  readonly thread: Thread;
+  readonly position: ThreadPosition;
+}
+
 export interface ThreadFilter {
   /** Only threads of these agents; null means all. */
   readonly agentIds: readonly string[] | null;
@@ -61,11 +66,8 @@ export class ThreadRepository {
     return row ? toThread(organizationId, row) : null;
   }
 
-  /** The latest activity first. @returns each thread with its position in the list */
-  async list(
-    organizationId: string,
-    { agentIds, after, limit }: ThreadFilter,
-  ): Promise<{ thread: Thread; position: ThreadPosition }[]> {
+  /** The latest activity first. */
+  async list(organizationId: string, { agentIds, after, limit }: ThreadFilter): Promise<ListedThread[]> {
     const page = { organizationId, activityAt: after?.activityAt ?? null, afterId: after?.id ?? null, limit };
     const rows = agentIds
       ? await LIST_THREADS_OF_AGENTS.run<ListedRow>(this.database, { ...page, agentIds })

@@ -1,14 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { Cursors } from '../../platform/cursors/index.js';
+import { Cursors, type Page } from '../../platform/cursors/index.js';
 import type { CreditEntry } from '../domain/entry.js';
 import { monthOfPeriod } from '../domain/period.js';
 import { CreditEntryRepository } from '../persistence/credit-entry.repository.js';
-
-export interface EntryPage {
-  readonly entries: readonly CreditEntry[];
-  /** Null on the last page. */
-  readonly nextCursor: string | null;
-}
 
 export interface ListEntriesQuery {
   readonly periodId?: string | undefined;
@@ -28,22 +22,16 @@ export class ListEntries {
    * The list is empty for a period that the organization does not have.
    * @throws ValidationFailed for a cursor that this list has not issued for this period
    */
-  async execute(organizationId: string, { periodId, cursor, limit }: ListEntriesQuery): Promise<EntryPage> {
+  async execute(organizationId: string, { periodId, cursor, limit }: ListEntriesQuery): Promise<Page<CreditEntry>> {
     const scope = { list: `credit-entries:${periodId ?? ''}`, organizationId };
-    const [createdAt, id] = cursor === undefined ? [] : this.cursors.read(scope, cursor);
+    const [createdAt, id] = this.cursors.read(scope, cursor);
     const month = periodId === undefined ? null : monthOfPeriod(organizationId, periodId);
-    if (periodId !== undefined && month === null) return { entries: [], nextCursor: null };
+    if (periodId !== undefined && month === null) return { items: [], nextCursor: null };
     const found = await this.entries.list(organizationId, {
       month,
       after: createdAt === undefined || id === undefined ? null : { createdAt: new Date(createdAt), id },
       limit: limit + 1,
     });
-    const page = found.slice(0, limit);
-    const last = page.at(-1);
-    const more = found.length > limit && last !== undefined;
-    return {
-      entries: page,
-      nextCursor: more ? this.cursors.issue(scope, [last.createdAt.toISOString(), last.id]) : null,
-    };
+    return this.cursors.page(scope, found, limit, (last) => [last.createdAt.toISOString(), last.id]);
   }
 }

@@ -1,15 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { includedBefore, OrganizationDirectory } from '../../access/index.js';
 import { Clock } from '../../platform/clock/index.js';
-import { Cursors } from '../../platform/cursors/index.js';
+import { Cursors, type Page } from '../../platform/cursors/index.js';
 import { monthAfter, type Period, periodId } from '../domain/period.js';
 import { CreditPeriodRepository } from '../persistence/credit-period.repository.js';
-
-export interface PeriodPage {
-  readonly periods: readonly Period[];
-  /** Null on the last page. */
-  readonly nextCursor: string | null;
-}
 
 /** Lists all months of an organization up to the current one, newest first, including months without use. */
 @Injectable()
@@ -22,9 +16,9 @@ export class ListPeriods {
   ) {}
 
   /** @throws ValidationFailed for a cursor that this list has not issued */
-  async execute(organizationId: string, cursor: string | undefined, limit: number): Promise<PeriodPage> {
+  async execute(organizationId: string, cursor: string | undefined, limit: number): Promise<Page<Period>> {
     const scope = { list: 'credit-periods', organizationId };
-    const [before] = cursor === undefined ? [] : this.cursors.read(scope, cursor);
+    const [before] = this.cursors.read(scope, cursor);
     const now = this.clock.now();
     const organization = await this.organizations.find(organizationId);
     const allowances = await this.organizations.creditAllowances(organizationId);
@@ -34,15 +28,11 @@ export class ListPeriods {
       before: before === undefined ? null : new Date(before),
       limit: limit + 1,
     });
-    const page = found.slice(0, limit);
-    const last = page.at(-1);
-    return {
-      periods: page.map(({ month, creditsUsed }) => {
-        const endsAt = monthAfter(month);
-        const creditsIncluded = includedBefore(allowances, endsAt);
-        return { id: periodId(organizationId, month), startsAt: month, endsAt, creditsUsed, creditsIncluded };
-      }),
-      nextCursor: found.length > limit && last ? this.cursors.issue(scope, [last.month.toISOString()]) : null,
-    };
+    const periods = found.map(({ month, creditsUsed }) => {
+      const endsAt = monthAfter(month);
+      const creditsIncluded = includedBefore(allowances, endsAt);
+      return { id: periodId(organizationId, month), startsAt: month, endsAt, creditsUsed, creditsIncluded };
+    });
+    return this.cursors.page(scope, periods, limit, ({ startsAt }) => [startsAt.toISOString()]);
   }
 }

@@ -36,8 +36,8 @@ export class CreditsController {
     @Caller() { organizationId }: ApiKeyPrincipal,
     @Query() { cursor, limit }: ListPeriodsQuery,
   ): Promise<PeriodListResponse> {
-    const { periods, nextCursor } = await this.listPeriods.execute(organizationId, cursor, limit);
-    return { periods: periods.map(toPeriod), nextCursor };
+    const { items, nextCursor } = await this.listPeriods.execute(organizationId, cursor, limit);
+    return { periods: items.map(toPeriod), nextCursor };
   }
 
   @Get('entries')
@@ -54,8 +54,8 @@ export class CreditsController {
     @Caller() { organizationId }: ApiKeyPrincipal,
     @Query() query: ListEntriesQuery,
   ): Promise<EntryListResponse> {
-    const { entries, nextCursor } = await this.listEntries.execute(organizationId, query);
-    return { entries: entries.map(toEntry), nextCursor };
+    const { items, nextCursor } = await this.listEntries.execute(organizationId, query);
+    return { entries: items.map(toEntry), nextCursor };
   }
 }
 

@@ -1,8 +1,7 @@
-import type { z } from 'zod';
 import { UserKeys } from '../../conversations/index.js';
-import { type ActiveJob, Processor, WorkerHost } from '../../platform/jobs/index.js';
+import { type JobOf, Processor, WorkerHost } from '../../platform/jobs/index.js';
 import { EmbedMemories } from '../application/embed-memories.js';
-import { embedMemories, type embedMemoriesPayload } from './embed-memories.definition.js';
+import { embedMemories } from './embed-memories.definition.js';
 
 @Processor(embedMemories.name)
 export class EmbedMemoriesJob extends WorkerHost {
@@ -13,7 +12,7 @@ export class EmbedMemoriesJob extends WorkerHost {
     super();
   }
 
-  async process({ data, signal }: ActiveJob<z.output<typeof embedMemoriesPayload>>): Promise<void> {
+  async process({ data, signal }: JobOf<typeof embedMemories>): Promise<void> {
     // A process of the previous release may have enqueued the job with a bare key.
     const userKey = await this.users.current(data.organizationId, data.userKey);
     await this.memories.execute({ ...data, userKey }, signal);

@@ -3,18 +3,19 @@ import { OrganizationDirectory } from '../../access/index.js';
 import { Clock } from '../../platform/clock/index.js';
 import { type OtlpBackend, Settings } from '../../platform/config/index.js';
 import { inBatches } from '../../platform/database/index.js';
-import { type ActiveJob, defineJob, Processor, UnrecoverableError, WorkerHost } from '../../platform/jobs/index.js';
+import { defineJob, type JobOf, Processor, UnrecoverableError, WorkerHost } from '../../platform/jobs/index.js';
 import { UnreadableJson } from '../../platform/stored-json/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
 import type { PushedTrace } from '../domain/trace.js';
 import { PUSH_BATCH, PUSH_LOAD_BYTES, PUSH_RETRY } from '../limits.js';
 import { TraceRepository } from '../persistence/trace.repository.js';
 
-const payload = z.object({ traceIds: z.array(z.uuid()).min(1).max(PUSH_BATCH) });
-type Payload = z.output<typeof payload>;
-
 /** Sends traces to the operator's OpenTelemetry backend, at least once: a repetition sends all spans again, with the same ids. */
-export const pushTraces = defineJob({ name: 'traces.push', payload, retry: PUSH_RETRY });
+export const pushTraces = defineJob({
+  name: 'traces.push',
+  payload: z.object({ traceIds: z.array(z.uuid()).min(1).max(PUSH_BATCH) }),
+  retry: PUSH_RETRY,
+});
 
 @Processor(pushTraces.name)
 export class PushTraces extends WorkerHost {
@@ -30,7 +31,7 @@ export class PushTraces extends WorkerHost {
     super();
   }
 
-  async process({ data, signal }: ActiveJob<Payload>): Promise<void> {
+  async process({ data, signal }: JobOf<typeof pushTraces>): Promise<void> {
     const { otlp } = this.settings;
     // The operator may have removed the backend since the job was enqueued.
     if (!otlp) return;

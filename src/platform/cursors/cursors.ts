@@ -15,6 +15,12 @@ export interface CursorScope {
   readonly field?: string;
 }
 
+export interface Page<Item> {
+  readonly items: readonly Item[];
+  /** Null on the last page. */
+  readonly nextCursor: string | null;
+}
+
 const positionSchema = z.array(z.string()).min(1);
 
 /** Opaque positions in lists, signed: the service accepts only those that it has issued. */
@@ -28,8 +34,27 @@ export class Cursors {
     return `${payload}.${sign(key, scope, payload).toString('base64url')}`;
   }
 
-  /** @throws ValidationFailed when the cursor was not issued for this list and organization */
-  read(scope: CursorScope, cursor: string): string[] {
+  /**
+   * @param found one item more than `limit` if there is a further page
+   * @param positionOf an item after which the next page begins
+   */
+  page<Item>(
+    scope: CursorScope,
+    found: readonly Item[],
+    limit: number,
+    positionOf: (last: Item) => readonly string[],
+  ): Page<Item> {
+    const items = found.slice(0, limit);
+    const last = items.at(-1);
+    return {
+      items,
+      nextCursor: found.length > limit && last !== undefined ? this.issue(scope, positionOf(last)) : null,
+    };
+  }
+
+  /** @returns an empty list without a cursor. @throws ValidationFailed when the cursor was not issued for this list and organization */
+  read(scope: CursorScope, cursor: string | undefined): string[] {
+    if (cursor === undefined) return [];
     const [payload = '', signature = ''] = cursor.split('.');
     const given = Buffer.from(signature, 'base64url');
     // The decoder ignores characters outside of base64, so one position would have many cursors.

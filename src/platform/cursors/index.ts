@@ -1,1 +1,1 @@
-export { Cursors, CursorsModule, type CursorScope } from './cursors.js';
+export { Cursors, type Page, CursorsModule, type CursorScope } from './cursors.js';

@@ -1,4 +1,4 @@
-export { type ActiveJob, defineJob, definePeriodicJob, type JobDefinition } from './job.js';
+export { type ActiveJob, defineJob, definePeriodicJob, type JobDefinition, type JobOf } from './job.js';
 export { JobWorkers } from './job-workers.js';
 export { JobsModule } from './jobs.module.js';
 export { jobsSchema } from './jobs.schema.js';

@@ -51,3 +51,6 @@ export interface ActiveJob<Payload = object> extends Job<Payload, void> {
   /** Aborted if the process stops and the job has not ended in time; the attempt is repeated and does not count. */
   readonly signal: AbortSignal;
 }
+
+/** The argument of the processor of a job, such as `JobOf<typeof removeUpload>`. */
+export type JobOf<Definition> = Definition extends JobDefinition<infer Payload> ? ActiveJob<Payload> : never;

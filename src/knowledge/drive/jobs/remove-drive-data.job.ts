@@ -1,5 +1,4 @@
-import { z } from 'zod';
-import { type ActiveJob, definePeriodicJob, Processor, WorkerHost } from '../../../platform/jobs/index.js';
+import { type ActiveJob, type JobOf, definePeriodicJob, Processor, WorkerHost } from '../../../platform/jobs/index.js';
 import { REMOVE_SIGN_INS_EVERY_MINUTES } from '../../../platform/oauth/index.js';
 import { DiscardDriveSource } from '../application/discard-drive-source.js';
 import { DriveSignIns } from '../application/sign-in/drive-grants.js';
@@ -11,10 +10,7 @@ export class RemoveDriveSource extends WorkerHost {
     super();
   }
 
-  process({
-    data: { organizationId, sourceId: id },
-    signal,
-  }: ActiveJob<z.output<typeof removeDriveSource.payload>>): Promise<void> {
+  process({ data: { organizationId, sourceId: id }, signal }: JobOf<typeof removeDriveSource>): Promise<void> {
     return this.discard.execute({ organizationId, id }, signal);
   }
 }

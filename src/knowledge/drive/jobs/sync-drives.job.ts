@@ -1,7 +1,6 @@
-import { z } from 'zod';
 import { Clock } from '../../../platform/clock/index.js';
 import { Database } from '../../../platform/database/index.js';
-import { type ActiveJob, definePeriodicJob, Outbox, Processor, WorkerHost } from '../../../platform/jobs/index.js';
+import { type JobOf, definePeriodicJob, Outbox, Processor, WorkerHost } from '../../../platform/jobs/index.js';
 import { SyncDriveSource } from '../application/sync/sync-drive-source.js';
 import { OVERDUE_MS, SCHEDULE_BATCH, SCHEDULE_EVERY_MINUTES, STEP_LEASE_MS, STEPS_AT_ONCE } from '../limits.js';
 import { DriveSourceRepository } from '../persistence/drive-source.repository.js';
@@ -13,10 +12,7 @@ export class SyncDrive extends WorkerHost {
     super();
   }
 
-  process({
-    data: { organizationId, sourceId: id },
-    signal,
-  }: ActiveJob<z.output<typeof syncDrive.payload>>): Promise<void> {
+  process({ data: { organizationId, sourceId: id }, signal }: JobOf<typeof syncDrive>): Promise<void> {
     return this.sync.execute({ organizationId, id }, signal);
   }
 }

@@ -1,6 +1,5 @@
-import type { z } from 'zod';
 import { Database } from '../../../platform/database/index.js';
-import { type ActiveJob, Outbox, Processor, WorkerHost } from '../../../platform/jobs/index.js';
+import { type JobOf, Outbox, Processor, WorkerHost } from '../../../platform/jobs/index.js';
 import { EmbedAgent } from '../application/embeddings/embed-agent.js';
 import { SemanticSearchState } from '../application/embeddings/semantic-search-state.js';
 import { AGENTS_AT_ONCE } from '../limits.js';
@@ -17,10 +16,7 @@ export class EmbedChunks extends WorkerHost {
     super();
   }
 
-  async process({
-    data: { failures, ...agent },
-    signal,
-  }: ActiveJob<z.output<typeof embedChunks.payload>>): Promise<void> {
+  async process({ data: { failures, ...agent }, signal }: JobOf<typeof embedChunks>): Promise<void> {
     await this.state.prepare();
     if (!this.state.isReady) return;
     const retry = await this.agents.execute(agent, failures, signal);

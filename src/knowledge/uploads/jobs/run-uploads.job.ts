@@ -1,5 +1,4 @@
-import type { z } from 'zod';
-import { type ActiveJob, Processor, WorkerHost } from '../../../platform/jobs/index.js';
+import { type JobOf, Processor, WorkerHost } from '../../../platform/jobs/index.js';
 import { ParseUpload } from '../application/parse-upload.js';
 import { RemoveUpload } from '../application/remove-upload.js';
 import { UploadScheduler } from '../application/upload-scheduler.js';
@@ -15,7 +14,7 @@ export class ParseUploadProcessor extends WorkerHost {
     super();
   }
 
-  async process({ data, attemptsMade, signal }: ActiveJob<z.output<typeof parseUpload.payload>>): Promise<void> {
+  async process({ data, attemptsMade, signal }: JobOf<typeof parseUpload>): Promise<void> {
     try {
       await this.parse.execute({ ...data, isLast: attemptsMade + 1 >= PARSE_ATTEMPTS }, signal);
     } finally {
@@ -31,7 +30,7 @@ export class RemoveUploadProcessor extends WorkerHost {
     super();
   }
 
-  process({ data, signal }: ActiveJob<z.output<typeof removeUpload.payload>>): Promise<void> {
+  process({ data, signal }: JobOf<typeof removeUpload>): Promise<void> {
     return this.removal.finish(data.organizationId, data.fileId, signal);
   }
 }

@@ -1,5 +1,4 @@
-import type { z } from 'zod';
-import { type ActiveJob, Processor, WorkerHost } from '../../../platform/jobs/index.js';
+import { type JobOf, Processor, WorkerHost } from '../../../platform/jobs/index.js';
 import { CrawlHost } from '../application/crawl-host.js';
 import { CrawlStep } from '../application/crawl-step.js';
 import { HOSTS_AT_ONCE, STEPS_AT_ONCE } from '../limits.js';
@@ -11,7 +10,7 @@ export class CrawlStepProcessor extends WorkerHost {
     super();
   }
 
-  async process({ data, signal }: ActiveJob<z.output<typeof crawlStep.payload>>): Promise<void> {
+  async process({ data, signal }: JobOf<typeof crawlStep>): Promise<void> {
     await this.step.execute(data, signal);
   }
 }
@@ -22,7 +21,7 @@ export class CrawlHostProcessor extends WorkerHost {
     super();
   }
 
-  async process({ data: { origin }, signal }: ActiveJob<z.output<typeof crawlHost.payload>>): Promise<void> {
+  async process({ data: { origin }, signal }: JobOf<typeof crawlHost>): Promise<void> {
     await this.host.execute(origin, signal);
   }
 }
