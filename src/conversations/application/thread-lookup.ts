@@ -4,6 +4,7 @@ import { AgentDirectory, type RunnableAgent } from '../../agents/index.js';
 import { TtlCache } from '../../platform/cache/index.js';
 import { Clock } from '../../platform/clock/index.js';
 import type { DomainError } from '../../platform/errors/index.js';
+import { THREAD_ID_HEADER } from '../../platform/http/index.js';
 import { threadNotFound } from '../domain/conversations.errors.js';
 import type { Thread } from '../domain/thread.js';
 import { ThreadRepository } from '../persistence/thread.repository.js';
@@ -11,7 +12,6 @@ import { ThreadRepository } from '../persistence/thread.repository.js';
 /** A thread's agent never changes, so the time limit only bounds how late a deletion is noticed. */
 const CACHE_MS = 5_000;
 const CACHED_THREADS = 20_000;
-export const THREAD_HEADER = 'x-thread-id';
 
 /** A thread with its agent. The guard finds both once for a request. */
 export interface ThreadReference extends ResourceOfAgent {
@@ -48,7 +48,7 @@ export class ThreadLookup extends ResourceLookup<ThreadReference> {
   }
 
   override headersOf({ id }: ThreadReference): Readonly<Record<string, string>> {
-    return { [THREAD_HEADER]: id };
+    return { [THREAD_ID_HEADER]: id };
   }
 
   absent(): DomainError {

@@ -10,11 +10,11 @@ import {
   disconnectSignal,
   LargeBody,
   addRequestFacts,
+  THREAD_ID_HEADER,
 } from '../../platform/http/index.js';
 import { JoinRun, type RunEntries } from '../application/join-run.js';
 import { RunAgUi } from '../application/run-ag-ui.js';
 import type { ActiveRun } from '../application/run-supervisor.js';
-import { THREAD_HEADER } from '../application/thread-lookup.js';
 import { threadBusy } from '../domain/conversations.errors.js';
 import type { IdempotentRequest } from '../domain/idempotency.js';
 import type { CallerSpan } from '../ports/index.js';
@@ -81,7 +81,7 @@ export class AgUiController {
   ): Promise<void> {
     const input = readAgUiInput(body);
     const { threadId, conversation, answers, userContext, widget } = input;
-    const onThread = (id: string): void => void reply.header(THREAD_HEADER, id);
+    const onThread = (id: string): void => void reply.header(THREAD_ID_HEADER, id);
     const run = await this.runAgUi.execute({
       ...{ organizationId, agent, threadId, conversation, answers, userContext, callerSpan, widget },
       ...{ showReasoning, idempotency, disconnected: () => disconnectSignal(reply), onThread },

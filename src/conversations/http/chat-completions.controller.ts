@@ -12,9 +12,10 @@ import {
   EXAMPLE_IDS,
   LargeBody,
   addRequestFacts,
+  THREAD_ID_HEADER,
 } from '../../platform/http/index.js';
 import { StartRun } from '../application/start-run.js';
-import { THREAD_HEADER, type ThreadReference } from '../application/thread-lookup.js';
+import type { ThreadReference } from '../application/thread-lookup.js';
 import { runFailed, threadBusy, threadNotFound } from '../domain/conversations.errors.js';
 import type { IdempotentRequest } from '../domain/idempotency.js';
 import type { CallerSpan } from '../ports/index.js';
@@ -86,7 +87,7 @@ export class ChatCompletionsController {
   ): Promise<void> {
     if (agent && thread && thread.agentId !== agent.id) {
       // The agent has no such thread.
-      void reply.removeHeader(THREAD_HEADER);
+      void reply.removeHeader(THREAD_ID_HEADER);
       throw threadNotFound();
     }
     if (!agent) throw new ValidationFailed('body/assistant_id is required, or body/model must be the id of an agent');
@@ -99,7 +100,7 @@ export class ChatCompletionsController {
       nonInteractive: true,
       disconnected: () => disconnectSignal(reply),
     });
-    void reply.header(THREAD_HEADER, run.threadId);
+    void reply.header(THREAD_ID_HEADER, run.threadId);
     addRequestFacts(reply.request, { runId: run.runId, agentId: run.agentId });
     if (body.stream === true) {
       await this.streams.sendCompletion(reply, run, body.stream_options?.include_usage === true);

@@ -1,11 +1,10 @@
 import { type ArgumentsHost, Catch } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { hasCapability, mayUseAgent, principalOf } from '../../access/index.js';
-import { ErrorFilter } from '../../platform/http/index.js';
+import { ErrorFilter, THREAD_ID_HEADER } from '../../platform/http/index.js';
 import { isUuid } from '../../platform/ids/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
 import { RunAgUi } from '../application/run-ag-ui.js';
-import { THREAD_HEADER } from '../application/thread-lookup.js';
 import { MAX_ID } from './content-limits.js';
 
 /**
@@ -27,7 +26,7 @@ export class NameThreadOfRefusal extends ErrorFilter {
     const answer = (): void => {
       super.catch(error, host);
     };
-    if (reply.hasHeader(THREAD_HEADER)) answer();
+    if (reply.hasHeader(THREAD_ID_HEADER)) answer();
     // The refusal is sent even when the look-up fails.
     else this.nameThread(http.getRequest<FastifyRequest>(), reply).then(answer, answer);
   }
@@ -39,6 +38,6 @@ export class NameThreadOfRefusal extends ErrorFilter {
     if (!principal || !isUuid(agentId) || typeof threadId !== 'string' || threadId.length > 2 * MAX_ID) return;
     if (!hasCapability(principal, 'chat') || !mayUseAgent(principal, agentId.toLowerCase())) return;
     const id = await this.runAgUi.findThreadId(principal.organizationId, agentId.toLowerCase(), threadId);
-    if (id !== null) void reply.header(THREAD_HEADER, id);
+    if (id !== null) void reply.header(THREAD_ID_HEADER, id);
   }
 }

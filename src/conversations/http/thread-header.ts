@@ -1,9 +1,8 @@
-import { ApiAnswerHeader } from '../../platform/http/index.js';
-import { THREAD_HEADER } from '../application/thread-lookup.js';
+import { ApiAnswerHeader, THREAD_ID_HEADER } from '../../platform/http/index.js';
 
 export const ApiThreadHeader = (): MethodDecorator =>
   ApiAnswerHeader({
-    name: THREAD_HEADER,
+    name: THREAD_ID_HEADER,
     description: 'The thread, on refusals too where it exists.',
     schema: { type: 'string', format: 'uuid' },
   });
