@@ -22,8 +22,9 @@ class HurriedClock extends SkippingClock {
 /** Each test has its own, because rules of robots.txt are cached. */
 const linking = useSite();
 const faulty = useSite();
+const misleading = useSite();
 const egressAllow = Object.assign(new Set<string>(), {
-  has: (host: string) => linking.egressAllow.has(host) || faulty.egressAllow.has(host),
+  has: (host: string) => [linking, faulty, misleading].some((site) => site.egressAllow.has(host)),
 });
 const clock = new HurriedClock();
 const service = useService({ egressAllow, clock });
@@ -151,5 +152,59 @@ describe('a site whose server does everything wrong', () => {
       '/slow.pdf': expect.stringMatching(/^failed: Reading the file takes too long/),
       '/archive': expect.stringMatching(/^(failed|skipped): /),
     });
+  });
+});
+
+describe('a hostile site', () => {
+  it('cannot lead the crawl out of its path by any spelling', async () => {
+    const links = [
+      '/docs/..%2fadmin',
+      '/docs/%2e%2e/admin',
+      '/docs/..%5cadmin',
+      '/docs/../admin',
+      '//user:pw@127.0.0.1/docs/x',
+      `/docs/${'x'.repeat(3_000)}`,
+      '/docs/%zz',
+      '/documents',
+    ];
+    misleading.article('/docs/', { title: 'Docs', text: 'Docs.', links });
+    const agent = await AgentWebsite.of(service, organization.key);
+    await agent.crawl({ rootUrl: misleading.url('/docs') });
+    expect(
+      misleading.requests
+        .filter(({ path }) => path.startsWith('/docs'))
+        .map(({ path }) => path)
+        .sort(),
+    ).toEqual(['/docs/', '/docs/%zz']);
+    expect(misleading.requests.some(({ path }) => path.includes('admin'))).toBe(false);
+  });
+
+  it('with ten thousand links on a page is crawled up to the budget', async () => {
+    const small = await service.organization('--crawl-pages', '20');
+    const links = Array.from({ length: 10_000 }, (_none, index) => `/many/${index}`);
+    misleading.article('/', { title: 'Home', text: 'Home.', links });
+    for (const link of links.slice(0, 30)) misleading.article(link, { title: link, text: link });
+    const agent = await AgentWebsite.of(service, small.key);
+    expect((await agent.crawl({ rootUrl: misleading.url('/') })).sync).toMatchObject({
+      state: 'PARTIAL_SUCCESS',
+      pages: { found: 20, indexed: 20 },
+    });
+  });
+
+  it('that redirects to itself with ever new queries fails', async () => {
+    let number = 0;
+    misleading.article('/', { title: 'Home', text: 'Home.', links: ['/loop'] });
+    const redirect: SiteListener = (_request, response) => {
+      number += 1;
+      misleading.page(`/loop?n=${number}`, redirect);
+      response.writeHead(302, { location: `/loop?n=${number}` }).end();
+    };
+    misleading.page('/loop', redirect);
+    const agent = await AgentWebsite.of(service, organization.key);
+    expect((await agent.crawl({ rootUrl: misleading.url('/') })).sync).toMatchObject({
+      state: 'PARTIAL_SUCCESS',
+      pages: { found: 2, indexed: 1, failed: 1 },
+    });
+    expect(number).toBeLessThan(20);
   });
 });
