@@ -1,1 +1,1 @@
-export { Cursors, type Page, CursorsModule, type CursorScope } from './cursors.js';
+export { Cursors, CursorsModule, type CursorScope, type Page } from './cursors.js';

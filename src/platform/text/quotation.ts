@@ -3,7 +3,7 @@ const [OPEN, CLOSE] = ['⟦', '⟧'];
 
 /** Controls except tab and line break, direction overrides, and characters that are invisible to people but not to models (tags, word joiners, variation selectors other than emoji's). */
 const UNSEEN =
-  // eslint-disable-next-line no-control-regex -- a mistake elsewhere, the purpose here: these characters are removed
+  // eslint-disable-next-line no-control-regex -- control characters are what this expression removes
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u200b\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e0fff}]|\p{Variation_Selector}(?<!\ufe0f)/gu;
 
 /**

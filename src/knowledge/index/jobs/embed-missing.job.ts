@@ -1,5 +1,5 @@
 import { Database } from '../../../platform/database/index.js';
-import { type JobOf, Processor, WorkerHost } from '../../../platform/jobs/index.js';
+import { type ActiveJob, Processor, WorkerHost } from '../../../platform/jobs/index.js';
 import { EmbeddingModels } from '../application/embeddings/embedding-models.js';
 import { SemanticSearchState } from '../application/embeddings/semantic-search-state.js';
 import { EmbeddingQueue } from '../application/indexing/embedding-queue.js';
@@ -21,7 +21,7 @@ export class EmbedMissing extends WorkerHost {
     super();
   }
 
-  async process({ signal }: JobOf<typeof embedMissing>): Promise<void> {
+  async process({ signal }: ActiveJob): Promise<void> {
     await this.state.prepare();
     if (!this.state.isReady) return;
     await this.models.calibrate(signal);
