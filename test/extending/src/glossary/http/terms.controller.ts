@@ -1,7 +1,6 @@
 import { Body, Controller, Get, Post } from '@nestjs/common';
 import { ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import { Access, Caller, type Principal } from '../../../../../src/access/index.js';
-import { ApiErrors } from '../../../../../src/platform/http/index.js';
 import { DefineTerm } from '../application/define-term.js';
 import { ReadTerms } from '../application/read-terms.js';
 import { DefineTermBody, DefinedTermResponse, TermListResponse } from './terms.dto.js';
@@ -18,7 +17,6 @@ export class TermsController {
   @Access({ scope: 'manageAgents', level: 'organization' })
   @ApiOperation({ operationId: 'defineTerm', summary: 'Say what a word means' })
   @ApiCreatedResponse({ type: DefinedTermResponse })
-  @ApiErrors(400, 401, 403)
   async define(
     @Caller() { organizationId }: Principal,
     @Body() { name, definition }: DefineTermBody,
@@ -30,7 +28,6 @@ export class TermsController {
   @Access({ scope: 'none', level: 'organization' })
   @ApiOperation({ operationId: 'listTerms', summary: 'List the words' })
   @ApiOkResponse({ type: TermListResponse })
-  @ApiErrors(401, 403)
   async list(@Caller() { organizationId }: Principal): Promise<TermListResponse> {
     const terms = await this.readTerms.of(organizationId);
     return { terms: terms.map(({ id, name, definition, summary }) => ({ id, name, definition, summary })) };
