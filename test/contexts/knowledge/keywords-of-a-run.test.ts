@@ -112,7 +112,7 @@ it('keywords find chunks of a former version of the service after the maintenanc
   );
   await service.database.query('delete from knowledge_partitions where agent_id = $1::uuid', [knowledge.agentId]);
   expect(await knowledge.search('lighthouse', { plan: 'gold' })).toEqual([]);
-  await service.app.get(MaintainPostings).process({ signal: new AbortController().signal } as ActiveJob<object>);
+  await service.app.get(MaintainPostings).process({ signal: new AbortController().signal } as ActiveJob);
   expect(await knowledge.search('lighthouse', { plan: 'gold' })).toEqual(['old0']);
   expect(await knowledge.search('lighthouse')).toEqual([]);
   const { stored, expected } = await knowledge.terms();
@@ -146,7 +146,7 @@ it('postings of deleted chunks are removed, and the others are still found', asy
     return row?.count ?? 0;
   };
   const [before, found] = [await storedTerms(), await (await knowledge.prepare('harbour part7')).top(300)];
-  await service.app.get(MaintainPostings).process({ signal: new AbortController().signal } as ActiveJob<object>);
+  await service.app.get(MaintainPostings).process({ signal: new AbortController().signal } as ActiveJob);
   expect(await storedTerms()).toBeLessThan(before);
   expect(await (await knowledge.prepare('harbour part7')).top(300)).toEqual(found);
   const { stored, expected } = await knowledge.terms();
