@@ -34,7 +34,7 @@ function unitSpecs() {
   if (!isCluster) return ['<rootDir>/{src,widget/src}/**/*.spec.ts'];
   return globSync('src/**/*.spec.ts')
     .filter((file) =>
-      /support\/(test-database|harness|modes|mode-environment)\.js|REDIS_URL/.test(readFileSync(file, 'utf8')),
+      /support\/(test-(database|redis)|harness|modes|mode-environment)\.js|REDIS_URL/.test(readFileSync(file, 'utf8')),
     )
     .map((file) => `<rootDir>/${file}`);
 }

@@ -1,8 +1,6 @@
 import { until } from './until.js';
 import type { RunLog, RunLogEntry } from '../../src/platform/run-log/index.js';
 
-export const REDIS_URL = process.env['REDIS_URL'] ?? 'redis://127.0.0.1:6379';
-
 /** Everything a reader gets, from joining to the end of the log. */
 export async function collect(log: RunLog, runId: string, after = 0): Promise<RunLogEntry[]> {
   const entries: RunLogEntry[] = [];

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { clusterOnly } from '../../../test/support/modes.js';
+import { closeRedis, openRedis } from '../../../test/support/test-redis.js';
 import type { Clock } from '../clock/index.js';
 import { SystemClock } from '../clock/index.js';
 import { newId } from '../ids/index.js';
@@ -10,7 +11,6 @@ import { MemoryWindows } from './memory-windows.js';
 import { LimitStorage, type WindowRecord, type WindowStorage } from './limit-storage.js';
 import { RedisWindows } from './redis-windows.js';
 
-const REDIS_URL = process.env.REDIS_URL ?? 'redis://127.0.0.1:6379';
 const silent = createLogger({ logLevel: 'silent' });
 
 /** Time passes only when a test advances it. */
@@ -163,14 +163,11 @@ clusterOnly('with Redis', () => {
   let redis: Redis;
 
   beforeAll(async () => {
-    redis = connectRedis(REDIS_URL, silent);
-    await redis.connect();
+    redis = await openRedis();
   });
 
   afterAll(async () => {
-    const keys = await redis.keys(`${prefix}*`);
-    if (keys.length > 0) await redis.del(keys);
-    await redis.quit();
+    await closeRedis(redis, prefix);
   });
 
   contract('Redis', () => ({

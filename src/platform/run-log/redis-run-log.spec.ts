@@ -3,7 +3,8 @@ import type { Redis } from 'ioredis';
 import { CuttableProxy } from '../../../test/support/cuttable-proxy.js';
 import { ManualClock } from '../../../test/support/manual-clock.js';
 import { clusterOnly } from '../../../test/support/modes.js';
-import { collect, eventually, REDIS_URL } from '../../../test/support/run-logs.js';
+import { collect, eventually } from '../../../test/support/run-logs.js';
+import { closeRedis, openRedis, REDIS_URL } from '../../../test/support/test-redis.js';
 import { newId } from '../ids/index.js';
 import { connectRedis } from '../redis/index.js';
 import { createLogger } from '../telemetry/index.js';
@@ -73,8 +74,7 @@ clusterOnly('the run log in Redis', () => {
   }
 
   beforeAll(async () => {
-    redis = connectRedis(REDIS_URL, silent);
-    await redis.connect();
+    redis = await openRedis();
   });
 
   beforeEach(async () => {
@@ -93,9 +93,7 @@ clusterOnly('the run log in Redis', () => {
   });
 
   afterAll(async () => {
-    const keys = await redis.keys(`${prefix}*`);
-    if (keys.length > 0) await redis.del(keys);
-    redis.disconnect();
+    await closeRedis(redis, prefix);
   });
 
   /** Restores the network; resolves once both processes have reconnected. */

@@ -3,10 +3,8 @@ import { afterAll, beforeAll, expect, it, jest } from '@jest/globals';
 import type { Redis } from 'ioredis';
 import { ManualClock } from '../../../test/support/manual-clock.js';
 import { clusterOnly } from '../../../test/support/modes.js';
-import { REDIS_URL } from '../../../test/support/run-logs.js';
+import { openRedis } from '../../../test/support/test-redis.js';
 import { newId } from '../ids/index.js';
-import { connectRedis } from '../redis/index.js';
-import { createLogger } from '../telemetry/index.js';
 import { logKey } from './redis-scripts.js';
 import { RemoteLogs } from './remote-run-logs.js';
 import type { RunLogEntry } from './run-log.js';
@@ -30,8 +28,7 @@ clusterOnly('a log that appears in Redis after its first fetch has begun', () =>
   }
 
   beforeAll(async () => {
-    commands = connectRedis(REDIS_URL, createLogger({ logLevel: 'silent' }));
-    await commands.connect();
+    commands = await openRedis();
     subscriber = commands.duplicate({ autoResubscribe: false });
     await subscriber.connect();
   });

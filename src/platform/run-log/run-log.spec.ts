@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Redis } from 'ioredis';
 import { ManualClock } from '../../../test/support/manual-clock.js';
 import { clusterOnly } from '../../../test/support/modes.js';
-import { collect, eventually, REDIS_URL } from '../../../test/support/run-logs.js';
+import { collect, eventually } from '../../../test/support/run-logs.js';
+import { closeRedis, openRedis } from '../../../test/support/test-redis.js';
 import { SystemClock } from '../clock/index.js';
 import { newId } from '../ids/index.js';
-import { connectRedis } from '../redis/index.js';
 import { createLogger } from '../telemetry/index.js';
 import { MemoryRunLog } from './memory-run-log.js';
 import { RedisRunLog } from './redis-run-log.js';
@@ -231,17 +231,14 @@ clusterOnly('with Redis', () => {
   const key = (runId: string): string => `${prefix}:run-log:${runId}`;
 
   beforeAll(async () => {
-    redis = connectRedis(REDIS_URL, silent);
-    await redis.connect();
+    redis = await openRedis();
     const processes = [1, 2].map(() => RedisRunLog.connect(redis, { prefix, clock, logger: silent }));
     logs = await Promise.all(processes);
   });
 
   afterAll(async () => {
     await Promise.all(logs.map((log) => log.close()));
-    const keys = await redis.keys(`${prefix}*`);
-    if (keys.length > 0) await redis.del(keys);
-    redis.disconnect();
+    await closeRedis(redis, prefix);
   });
 
   contract('in two processes', () => ({
@@ -266,16 +263,13 @@ clusterOnly('with Redis, in one process', () => {
   let log: RedisRunLog;
 
   beforeAll(async () => {
-    redis = connectRedis(REDIS_URL, silent);
-    await redis.connect();
+    redis = await openRedis();
     log = await RedisRunLog.connect(redis, { prefix, clock, logger: silent });
   });
 
   afterAll(async () => {
     await log.close();
-    const keys = await redis.keys(`${prefix}*`);
-    if (keys.length > 0) await redis.del(keys);
-    redis.disconnect();
+    await closeRedis(redis, prefix);
   });
 
   contract('in the process that writes it', () => ({
