@@ -36,7 +36,7 @@ import { HttpMcpConnector } from './mcp/http-mcp-connector.js';
 import { ClientIdentity } from './oauth/client-identity.js';
 import { CompleteSignIn } from './oauth/complete-sign-in.js';
 import { DiscoverAuthorization } from './oauth/discover-authorization.js';
-import { OAuthGrants } from './oauth/oauth-grants.js';
+import { IntegrationGrants } from './oauth/integration-grants.js';
 import { OAuthHttp } from './oauth/oauth-http.js';
 import { OpenSignIns } from './oauth/open-sign-ins.js';
 import { ProtectedServers } from './oauth/protected-servers.js';
@@ -64,7 +64,7 @@ const tools = [
 
 const signIns = [
   ...[ProtectedServers, OAuthHttp, ClientIdentity, DiscoverAuthorization, RegisterClient],
-  ...[StartSignIn, CompleteSignIn, OpenSignIns, OAuthGrants, RemoveExpiredSignIns],
+  ...[StartSignIn, CompleteSignIn, OpenSignIns, IntegrationGrants, RemoveExpiredSignIns],
 ];
 
 /** The tool servers that agents may use: their records, connections, tools and sign-ins. */

@@ -1,5 +1,5 @@
 import { needsAuthorization } from '../../src/integrations/oauth/oauth.errors.js';
-import { OAuthGrants } from '../../src/integrations/oauth/oauth-grants.js';
+import { IntegrationGrants } from '../../src/integrations/oauth/integration-grants.js';
 import type { ProtectedServer } from '../../src/integrations/oauth/protected-servers.js';
 import type { Answer, RunningService, TestService } from './harness.js';
 
@@ -86,7 +86,7 @@ export async function grantStateOf(
   server: ProtectedServer,
 ): Promise<'authorized' | 'none' | 'gone'> {
   try {
-    await app.get(OAuthGrants, { strict: false }).tokensFor(server).current(new AbortController().signal);
+    await app.get(IntegrationGrants, { strict: false }).tokensFor(server).current(new AbortController().signal);
     return 'authorized';
   } catch (error) {
     const { message } = error as Error;

@@ -16,7 +16,7 @@ import {
 import { IntegrationChanged } from '../domain/integrations.events.js';
 import type { HttpEndpoint, McpEndpoint } from '../mcp/mcp-endpoint.js';
 import { McpFailure } from '../mcp/mcp-failure.js';
-import { OAuthGrants } from '../oauth/oauth-grants.js';
+import { IntegrationGrants } from '../oauth/integration-grants.js';
 import { ProtectedServers } from '../oauth/protected-servers.js';
 import { IntegrationRepository } from '../persistence/integration.repository.js';
 import { IntegrationSecrets } from './integration-secrets.js';
@@ -30,7 +30,7 @@ export class ResolveEndpoint {
     private readonly secrets: IntegrationSecrets,
     private readonly catalogue: AppCatalogue,
     private readonly servers: ProtectedServers,
-    private readonly grants: OAuthGrants,
+    private readonly grants: IntegrationGrants,
     private readonly settings: Settings,
     private readonly integrations: IntegrationRepository,
     private readonly database: Database,

@@ -10,7 +10,7 @@ import type { McpConnection } from '../mcp/mcp-connection.js';
 import type { McpFailure } from '../mcp/mcp-failure.js';
 import type { ConnectionKey } from '../mcp/pooled-connection.js';
 import { needsAuthorization } from '../oauth/oauth.errors.js';
-import { OAuthGrants } from '../oauth/oauth-grants.js';
+import { IntegrationGrants } from '../oauth/integration-grants.js';
 import { ProtectedServers } from '../oauth/protected-servers.js';
 import { ResolveEndpoint } from './resolve-endpoint.js';
 
@@ -29,7 +29,7 @@ export class ServerConnections {
     private readonly processConnector: ProcessMcpConnector,
     private readonly endpoints: ResolveEndpoint,
     private readonly servers: ProtectedServers,
-    private readonly grants: OAuthGrants,
+    private readonly grants: IntegrationGrants,
     private readonly events: EventBus,
     private readonly logger: Logger,
   ) {

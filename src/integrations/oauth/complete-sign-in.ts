@@ -27,7 +27,7 @@ import { REQUEST_MS } from './limits.js';
 import { integrationChanged, wrongIssuer } from './oauth.errors.js';
 import { issuerOf, requestOptions, type SignInSecrets, signInSecretsSchema } from './oauth-client.js';
 import { OAuthHttp } from './oauth-http.js';
-import { OAuthGrants } from './oauth-grants.js';
+import { IntegrationGrants } from './integration-grants.js';
 import { OpenSignIns } from './open-sign-ins.js';
 import { ProtectedServers } from './protected-servers.js';
 
@@ -39,7 +39,7 @@ export class CompleteSignIn {
     private readonly servers: ProtectedServers,
     private readonly checks: CheckWhenServerChanges,
     private readonly http: OAuthHttp,
-    private readonly grants: OAuthGrants,
+    private readonly grants: IntegrationGrants,
     private readonly signIns: OpenSignIns,
     private readonly database: Database,
     private readonly clock: Clock,

@@ -47,7 +47,7 @@ export type ClientInformation = z.output<typeof clientInformationSchema>;
 export type OAuthClient = z.output<typeof oauthClientSchema>;
 export type SignInSecrets = z.output<typeof signInSecretsSchema>;
 
-/** The client of a grant, as `OAuthGrants` stores it. */
+/** The client of a grant, as `IntegrationGrants` stores it. */
 export function clientIn(json: string): OAuthClient {
   return oauthClientSchema.parse(JSON.parse(json));
 }

@@ -21,7 +21,7 @@ import {
   requestOptions,
   type SignInSecrets,
 } from './oauth-client.js';
-import { OAuthGrants, ownerOf } from './oauth-grants.js';
+import { IntegrationGrants, ownerOf } from './integration-grants.js';
 import { OpenSignIns } from './open-sign-ins.js';
 import { type ProtectedServer, ProtectedServers } from './protected-servers.js';
 import { RegisterClient } from './register-client.js';
@@ -49,7 +49,7 @@ export class StartSignIn {
     private readonly discovery: DiscoverAuthorization,
     private readonly registration: RegisterClient,
     private readonly identity: ClientIdentity,
-    private readonly grants: OAuthGrants,
+    private readonly grants: IntegrationGrants,
     private readonly signIns: OpenSignIns,
     private readonly database: Database,
     private readonly clock: Clock,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { OAuthGrants } from '../../../src/integrations/oauth/oauth-grants.js';
+import { IntegrationGrants } from '../../../src/integrations/oauth/integration-grants.js';
 import { newId } from '../../../src/platform/ids/index.js';
 import { LOCAL_APP, useAppCatalogue } from '../../support/app-catalogue.js';
 import { type Answer, type TestService, useService } from '../../support/harness.js';
@@ -131,7 +131,7 @@ describe('a refresh of tokens', () => {
   it('is claimed by one process for thirty seconds, even if its clock is ahead or behind', async () => {
     const { id: integrationId } = await integrations.created(customMcp({ auth: { type: 'oauth' } }));
     const owner = { organizationId: integrations.organization.id, id: integrationId };
-    const grants = service.app.get(OAuthGrants, { strict: false });
+    const grants = service.app.get(IntegrationGrants, { strict: false });
     const [start, generation] = [new Date('2026-01-01'), newId()];
     const grant = {
       organizationId: owner.organizationId,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { RemoveExpiredSignIns } from '../../../src/integrations/jobs/remove-expired-sign-ins.job.js';
-import { OAuthGrants } from '../../../src/integrations/oauth/oauth-grants.js';
+import { IntegrationGrants } from '../../../src/integrations/oauth/integration-grants.js';
 import type { ProtectedServer } from '../../../src/integrations/oauth/protected-servers.js';
 import { Canary } from '../../support/canary.js';
 import { until, useService } from '../../support/harness.js';
@@ -147,9 +147,9 @@ describe('a sign-in', () => {
     const at = await site();
     const [first, second] = [await authorizationUrl(at), await authorizationUrl(at)];
     expect((await visit(await tools.consent(second))).status).toBe(302);
-    const before = await service.app.get(OAuthGrants, { strict: false }).versionOf(at.server);
+    const before = await service.app.get(IntegrationGrants, { strict: false }).versionOf(at.server);
     expect((await visit(await tools.consent(first))).status).toBe(302);
-    expect(await service.app.get(OAuthGrants, { strict: false }).versionOf(at.server)).not.toBe(before);
+    expect(await service.app.get(IntegrationGrants, { strict: false }).versionOf(at.server)).not.toBe(before);
   });
 
   it('stores no secret in a table in clear', async () => {

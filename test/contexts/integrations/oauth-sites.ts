@@ -1,5 +1,5 @@
 import { expect } from '@jest/globals';
-import { OAuthGrants } from '../../../src/integrations/oauth/oauth-grants.js';
+import { IntegrationGrants } from '../../../src/integrations/oauth/integration-grants.js';
 import type { TestService } from '../../support/harness.js';
 import type { ManualClock } from '../../support/manual-clock.js';
 import { authorizationUrl, newOAuthIntegration, type OAuthIntegration } from '../../support/oauth-integrations.js';
@@ -34,8 +34,8 @@ export function oauthSites(service: TestService, tools: OAuthToolServer, clock: 
     return at;
   }
 
-  function grants(of: Pick<TestService, 'app'> = service): OAuthGrants {
-    return of.app.get(OAuthGrants, { strict: false });
+  function grants(of: Pick<TestService, 'app'> = service): IntegrationGrants {
+    return of.app.get(IntegrationGrants, { strict: false });
   }
 
   function token({ server }: Pick<Site, 'server'>, of?: Pick<TestService, 'app'>): Promise<string> {

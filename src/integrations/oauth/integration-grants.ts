@@ -15,7 +15,7 @@ import {
   type GrantOwner,
   type GrantSecrets,
   isScope,
-  OAuthGrants as Grants,
+  OAuthGrants,
   type ReceivedTokens,
   receivedTokens,
   GrantRejected,
@@ -49,7 +49,7 @@ const FINAL_REFUSALS: readonly string[] = [
 
 /** The grants of integrations, and the tokens that connections to their servers use. */
 @Injectable()
-export class OAuthGrants extends Grants<StoredOAuthGrant> {
+export class IntegrationGrants extends OAuthGrants<StoredOAuthGrant> {
   private readonly cache: TtlCache<LoadedGrant>;
 
   constructor(
