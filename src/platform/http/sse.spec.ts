@@ -72,6 +72,8 @@ const logger = createLogger(settings);
 class RootModule {}
 
 let app: NestFastifyApplication;
+/** A reader that has stopped reading does not see the end, so the tests end its connection. */
+const responses: IncomingMessage[] = [];
 
 beforeAll(async () => {
   app = await createHttpApp({ rootModule: RootModule, settings, logger });
@@ -79,6 +81,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
+  for (const response of responses) response.destroy();
   app.getHttpServer().closeAllConnections();
   await app.close();
 });
@@ -96,6 +99,7 @@ async function open(): Promise<Reader> {
   const { port } = app.getHttpServer().address() as AddressInfo;
   const request = get({ host: '127.0.0.1', port, path: '/stream', agent: false });
   const [response] = (await once(request, 'response')) as [IncomingMessage];
+  responses.push(response);
   const stream = newest;
   if (!stream) throw new Error('No stream was opened');
   let read = '';

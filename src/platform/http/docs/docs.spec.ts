@@ -146,7 +146,10 @@ describe('without a credential, the service', () => {
     expect(files.length).toBeGreaterThan(4);
     for (const file of files) {
       expect(file).not.toMatch(/^(https?:)?\/\//);
-      expect((await fetch(`${base}/${file}`)).status).toBe(200);
+      const response = await fetch(`${base}/${file}`);
+      expect(response.status).toBe(200);
+      // A response that is not read keeps its connection open, and the worker of jest alive.
+      await response.body?.cancel();
     }
     for (const name of ['..%2Fpackage.json', 'index.html', 'constructor']) {
       expect((await read(`/docs/assets/${name}`)).body).toMatchObject({ statusCode: 404, error: 'not_found' });
