@@ -62,8 +62,11 @@ export class ServedRequests {
 
   watch(request: FastifyRequest, reply: FastifyReply): void {
     const { elapsedMs } = this.clock.stopwatch();
+    let complete = false;
+    // Not `writableFinished`, which the response of an injected request does not set.
+    reply.raw.once('finish', () => (complete = true));
     // Emitted once for every response: finished, hijacked or aborted.
-    reply.raw.once('close', () => this.served(request, reply, elapsedMs()));
+    reply.raw.once('close', () => this.served(request, reply, elapsedMs(), complete));
   }
 
   /** A request that the HTTP parser refused. */
@@ -72,7 +75,7 @@ export class ServedRequests {
     this.logger.info({ requestId, method: null, route: null, status }, SERVED);
   }
 
-  private served(request: FastifyRequest, reply: FastifyReply, ms: number): void {
+  private served(request: FastifyRequest, reply: FastifyReply, ms: number, complete: boolean): void {
     const { method } = request;
     const { raw } = reply;
     const status = raw.headersSent ? raw.statusCode : null;
@@ -84,7 +87,7 @@ export class ServedRequests {
       ...{ requestId: request.id, method, route, status, ms },
       ...factsByRequest.get(request),
       ...(typeof thread === 'string' ? { threadId: thread } : {}),
-      ...(raw.writableFinished ? {} : { brokenOff: true }),
+      ...(complete ? {} : { brokenOff: true }),
     };
     if (route !== null && PROBED.has(route)) this.logger.debug(fields, SERVED);
     else this.logger.info(fields, SERVED);

@@ -204,6 +204,14 @@ describe('a request that no handler answers has a line:', () => {
     await expect(service.http('POST', `/v1/threads/${threadId}/runs`, options)).rejects.toThrow();
     expect(await requestLine(requestId)).toMatchObject({ status: null, brokenOff: true, threadId });
   });
+
+  it('one that the process made itself, as complete', async () => {
+    const requestId = newId();
+    await service.app.inject({ url: '/v1/assistants', headers: { 'x-request-id': requestId } });
+    const line = await requestLine(requestId);
+    expect(line).toMatchObject({ status: 401 });
+    expect(line).not.toHaveProperty('brokenOff');
+  });
 });
 
 it('the log has one line for every request and no text of a caller or another server, at debug level', async () => {
