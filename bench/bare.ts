@@ -1,6 +1,6 @@
 /**
- * A separate process: the minimum that a server must do for a run. It authenticates, stores the message, passes on the provider's
- * response and stores the reply, without agents, limits, history, runs, events and traces.
+ * A separate process: the minimum that a server must do for a run. It authenticates, reads the history, stores the message, passes on
+ * the provider's response and stores the reply and the run, without agents, limits, events and traces.
  */
 import { createHash } from 'node:crypto';
 import Fastify from 'fastify';
@@ -27,6 +27,12 @@ await database.query(`
     created_at timestamptz not null default now()
   );
   create index messages_by_thread on messages (thread_id, id);
+  create table runs (
+    id bigint generated always as identity primary key,
+    thread_id uuid not null,
+    output_tokens integer not null,
+    created_at timestamptz not null default now()
+  );
 `);
 
 function digestOf(key: string): Buffer {
@@ -39,7 +45,21 @@ async function authenticate(authorization: string | undefined): Promise<boolean>
   return found.rowCount === 1;
 }
 
-async function store(threadId: string, role: 'user' | 'assistant', content: string): Promise<void> {
+interface Message {
+  readonly role: 'user' | 'assistant';
+  readonly content: string;
+}
+
+/** The thread's newest messages, oldest first. */
+async function historyOf(threadId: string): Promise<Message[]> {
+  const { rows } = await database.query<Message>(
+    'select role, content from messages where thread_id = $1 order by id desc limit 100',
+    [threadId],
+  );
+  return rows.reverse();
+}
+
+async function store(threadId: string, { role, content }: Message): Promise<void> {
   await database.query('insert into messages (thread_id, role, content) values ($1, $2, $3)', [
     threadId,
     role,
@@ -47,26 +67,49 @@ async function store(threadId: string, role: 'user' | 'assistant', content: stri
   ]);
 }
 
-async function askUpstream(content: string): Promise<AsyncIterable<Buffer>> {
+async function storeReply(threadId: string, { text, outputTokens }: Reply): Promise<void> {
+  await store(threadId, { role: 'assistant', content: text });
+  await database.query('insert into runs (thread_id, output_tokens) values ($1, $2)', [threadId, outputTokens]);
+}
+
+async function askUpstream(messages: readonly Message[]): Promise<AsyncIterable<Buffer>> {
   const answer = await upstream.request({
     path: '/v1/messages',
     method: 'POST',
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ model: 'bench', max_tokens: 1024, stream: true, messages: [{ role: 'user', content }] }),
+    body: JSON.stringify({ model: 'bench', max_tokens: 1024, stream: true, messages }),
   });
   if (answer.statusCode !== 200) throw new Error(`The upstream answered ${answer.statusCode}`);
   return answer.body as AsyncIterable<Buffer>;
 }
 
-/** The text of a complete response. */
-function textOf(events: string): string {
+interface Reply {
+  readonly text: string;
+  readonly outputTokens: number;
+}
+
+/** What a complete response says. */
+function replyOf(events: string): Reply {
   let text = '';
+  let outputTokens = 0;
   for (const line of events.split('\n')) {
-    if (!line.startsWith('data: {"type":"content_block_delta"')) continue;
-    const event = JSON.parse(line.slice('data: '.length)) as { readonly delta: { readonly text: string } };
-    text += event.delta.text;
+    if (line.startsWith('data: {"type":"content_block_delta"')) {
+      const event = JSON.parse(line.slice('data: '.length)) as { readonly delta: { readonly text: string } };
+      text += event.delta.text;
+    } else if (line.startsWith('data: {"type":"message_delta"')) {
+      const event = JSON.parse(line.slice('data: '.length)) as { readonly usage: { readonly output_tokens: number } };
+      outputTokens = event.usage.output_tokens;
+    }
   }
-  return text;
+  return { text, outputTokens };
+}
+
+/** Stores the message. @returns what the provider gets: the history and the message */
+async function beginRun(threadId: string, content: string): Promise<Message[]> {
+  const message = { role: 'user', content } as const;
+  const history = await historyOf(threadId);
+  await store(threadId, message);
+  return [...history, message];
 }
 
 const app = Fastify({ logger: false });
@@ -77,18 +120,17 @@ app.addHook<RunRequest>('onRequest', async (request, reply) => {
 
 app.post<RunRequest>('/v1/threads/:threadId/runs', async (request) => {
   const { threadId } = request.params;
-  await store(threadId, 'user', request.body.message.content);
+  const messages = await beginRun(threadId, request.body.message.content);
   let events = '';
-  for await (const chunk of await askUpstream(request.body.message.content)) events += chunk.toString();
-  const text = textOf(events);
-  await store(threadId, 'assistant', text);
-  return { message: { role: 'assistant', content: text } };
+  for await (const chunk of await askUpstream(messages)) events += chunk.toString();
+  const reply = replyOf(events);
+  await storeReply(threadId, reply);
+  return { message: { role: 'assistant', content: reply.text } };
 });
 
 app.post<RunRequest>('/v1/threads/:threadId/runs/stream', async (request, reply) => {
   const { threadId } = request.params;
-  await store(threadId, 'user', request.body.message.content);
-  const answer = await askUpstream(request.body.message.content);
+  const answer = await askUpstream(await beginRun(threadId, request.body.message.content));
   reply.hijack();
   reply.raw.writeHead(200, { 'content-type': 'text/event-stream' });
   let events = '';
@@ -96,7 +138,7 @@ app.post<RunRequest>('/v1/threads/:threadId/runs/stream', async (request, reply)
     reply.raw.write(chunk);
     events += chunk.toString();
   }
-  await store(threadId, 'assistant', textOf(events));
+  await storeReply(threadId, replyOf(events));
   reply.raw.end();
 });
 
