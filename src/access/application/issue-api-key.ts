@@ -105,7 +105,7 @@ export class IssueApiKey {
 
   private async checkAgents(organizationId: string, agentIds: readonly string[]): Promise<void> {
     for (const id of agentIds) {
-      const agent = await this.lookups.of('agent').find(organizationId, id);
+      const agent = await this.lookups.of('agent').find(organizationId, id, false);
       if (!agent) throw new ValidationFailed(`agentIds: the organization has no agent ${id}`);
     }
   }

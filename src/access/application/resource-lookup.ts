@@ -16,9 +16,10 @@ export abstract class ResourceLookup<Found extends ResourceOfAgent = ResourceOfA
 
   /**
    * @param id a well-formed UUID in lower case
+   * @param mayBeDeleted the handler refuses a deleted resource itself, so the result may be minutes old
    * @returns null when the organization has no such resource
    */
-  abstract find(organizationId: string, id: string): Promise<Found | null>;
+  abstract find(organizationId: string, id: string, mayBeDeleted: boolean): Promise<Found | null>;
 
   /** Headers of every response to a request whose resource was found, refusals included. */
   headersOf(_found: Found): Readonly<Record<string, string>> {

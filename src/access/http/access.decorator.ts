@@ -18,6 +18,8 @@ export interface ResourceReference {
   readonly field: string;
   /** The field to read when `field` is absent. */
   readonly fallbackField?: string;
+  /** The handler's statements refuse a resource that was deleted, so the lookup may answer from memory. */
+  readonly checkedByHandler?: true;
 }
 
 /** Who may call a route. */

@@ -65,7 +65,8 @@ export class RequestAccess {
     if (id === null || !isVisible(this.principal, reference, id)) return Promise.resolve(null);
     let found = this.lookedUp.get(reference);
     if (!found) {
-      found = this.lookups.of(reference.kind).find(this.principal.organizationId, id);
+      const { kind, checkedByHandler = false } = reference;
+      found = this.lookups.of(kind).find(this.principal.organizationId, id, checkedByHandler);
       this.lookedUp.set(reference, found);
     }
     return found;

@@ -69,7 +69,7 @@ export class JoinRun {
 
   private async stored({ organizationId, threadId, runId }: RunReference): Promise<StoredRun> {
     const stored = await this.runs.find(organizationId, threadId, runId);
-    if (!stored) throw runNotFound();
+    if (!stored?.threadExists) throw runNotFound();
     return stored;
   }
 

@@ -20,11 +20,7 @@ const TITLE_LENGTH = 60;
  * The title of a thread: the first line of the user's first message, cut at a word. Null when the message is blank.
  */
 export function titleOf(question: string): string | null {
-  const line = question
-    .toWellFormed()
-    .split(/[\r\n]/)
-    .map((text) => text.replace(/\s+/g, ' ').trim())
-    .find((text) => text !== '');
+  const line = /\S[^\r\n]*/.exec(question.toWellFormed())?.[0].replace(/\s+/g, ' ').trimEnd();
   if (line === undefined) return null;
   const characters = [...line];
   if (characters.length <= TITLE_LENGTH) return line;

@@ -59,6 +59,9 @@ const APPROVALS =
   'Where calls of tools need approval, the run ends as `requires_action` with one interrupt a call; the next run’s ' +
   `\`resume\` answers all of them within ${APPROVAL_HOURS} hours, and a \`message\` declines them all.`;
 
+/** The statement that starts a run, and the one that reads it, refuse a deleted thread. */
+const THREAD_OF_RUN = { ...pathResource('thread', 'threadId'), checkedByHandler: true } as const;
+
 @ApiTags('Runs')
 @Controller('v1/threads/:threadId/runs')
 export class RunsController {
@@ -73,7 +76,7 @@ export class RunsController {
   @Post()
   @HttpCode(200)
   @LargeBody()
-  @Access({ scope: 'chat', resource: pathResource('thread', 'threadId'), rateLimit: 'chat', sessionPass: true })
+  @Access({ scope: 'chat', resource: THREAD_OF_RUN, rateLimit: 'chat', sessionPass: true })
   @ApiExample({ bodies: { ...SAY_HELLO, ...ANSWER_APPROVALS } })
   @ApiOperation({ operationId: 'createRun', summary: 'Send a message and wait for the reply', description: APPROVALS })
   @ApiIdempotencyKey()
@@ -105,7 +108,7 @@ export class RunsController {
   @Post('stream')
   @HttpCode(200)
   @LargeBody()
-  @Access({ scope: 'chat', resource: pathResource('thread', 'threadId'), rateLimit: 'chat', sessionPass: true })
+  @Access({ scope: 'chat', resource: THREAD_OF_RUN, rateLimit: 'chat', sessionPass: true })
   @ApiExample({
     bodies: {
       ...SAY_HELLO,

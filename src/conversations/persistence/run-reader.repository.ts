@@ -23,6 +23,8 @@ export interface StoredRun {
   readonly decisions: readonly ApprovalDecision[] | null;
   /** No later run has answered the run's requests for approval. They may have expired. */
   readonly unanswered: boolean;
+  /** False once the thread is deleted; the run is removed later. */
+  readonly threadExists: boolean;
 }
 
 /** The requests for approval that a thread's next run can answer. */
@@ -55,6 +57,7 @@ interface RunRow {
   input_tokens: number | null;
   output_tokens: number | null;
   unanswered: boolean;
+  thread_exists: boolean;
 }
 
 interface OpenApprovalsRow extends RunUserRow {
@@ -139,5 +142,6 @@ function toStoredRun(organizationId: string, row: RunRow, message: Message | nul
     facts: retryAfterSeconds === undefined ? { ownKey } : { ownKey, retryAfterSeconds },
     decisions: DECISIONS.readNullable(row.decisions, row.id),
     unanswered: row.unanswered,
+    threadExists: row.thread_exists,
   };
 }

@@ -2,6 +2,7 @@ import type { EntityManager as CoreEntityManager, MikroORM } from '@mikro-orm/co
 import type { AbstractSqlConnection, EntityManager } from '@mikro-orm/sql';
 import { CompiledQuery, type Kysely, type Transaction as KyselyTransaction } from 'kysely';
 import { setImmediate as nextTask } from 'node:timers/promises';
+import type { Pool } from 'pg';
 import { databaseFailure, isDeadlock } from './database-failure.js';
 import { YieldAfterLongStatements } from './yield-after-long-statements.js';
 
@@ -36,10 +37,10 @@ export class Database implements SqlExecutor, EntityReader {
   /** When the first statement of the event loop's current turn was sent. */
   private taskBeganAt: number | undefined;
 
+  /** @param pool of the server; undefined for the embedded database */
   constructor(
     readonly orm: MikroORM,
-    /** The embedded database executes statements in this thread and blocks it meanwhile. */
-    private readonly inThisThread: boolean,
+    private readonly pool?: Pool,
   ) {}
 
   /** How many statements were sent past the ORM; tests limit the cost of a request with it. */
@@ -50,7 +51,7 @@ export class Database implements SqlExecutor, EntityReader {
   async query<Row extends object>(sql: string, parameters: readonly unknown[] = []): Promise<Row[]> {
     this.statements += 1;
     if (this.taskIsLong()) await nextTask();
-    return this.retrying(() => this.run<Row>(this.client(), sql, parameters));
+    return this.retrying(() => this.runAlone<Row>(sql, parameters));
   }
 
   /** Rejects if the database does not respond. */
@@ -134,6 +135,17 @@ export class Database implements SqlExecutor, EntityReader {
     };
   }
 
+  /** On a server past the query builder, whose layers cost as much as the driver does. */
+  private async runAlone<Row extends object>(sql: string, parameters: readonly unknown[]): Promise<Row[]> {
+    if (!this.pool) return this.run<Row>(this.client(), sql, parameters);
+    const connection = await this.pool.connect();
+    try {
+      return (await connection.query<Row>(sql, [...parameters])).rows;
+    } finally {
+      connection.release();
+    }
+  }
+
   private async run<Row extends object>(
     client: Kysely<unknown>,
     sql: string,
@@ -141,6 +153,11 @@ export class Database implements SqlExecutor, EntityReader {
   ): Promise<Row[]> {
     const { rows } = await client.executeQuery<Row>(CompiledQuery.raw(sql, [...parameters]));
     return rows;
+  }
+
+  /** The embedded database executes statements in this thread and blocks it meanwhile. */
+  private get inThisThread(): boolean {
+    return this.pool === undefined;
   }
 
   /** Awaiting a statement that was executed in this thread does not return to the event loop, so no request is read in between. */

@@ -141,7 +141,7 @@ export async function openRunningPglite(
   const orm = await MikroORM.init(definePglite({ ...common(schemas), dbName: 'postgres', driverOptions: { pglite } }));
   Object.assign(orm.em.getPlatform(), { escapeLiteral });
   return {
-    database: new Database(orm, true),
+    database: new Database(orm),
     native: { kind: 'embedded', pglite },
     migrations: { names: namesOf(schemas), run: async () => (await orm.migrator.up()).map(({ name }) => name) },
     close: async () => {
@@ -198,7 +198,7 @@ async function openServer(
   }
   const watch = new ConnectionWatchdog(pool, url);
   return {
-    database: new Database(orm, false),
+    database: new Database(orm, pool),
     native: { kind: 'server', pool },
     migrations: new MigrationConnections(namesOf(schemas), withoutEntities(schemas), url, migrationSilenceMs),
     close: async () => {

@@ -1,6 +1,6 @@
 import { type ArgumentMetadata, ValidationPipe } from '@nestjs/common';
 import { instanceToPlain } from 'class-transformer';
-import { validateSync, type ValidationError, ValidationTypes } from 'class-validator';
+import { getMetadataStorage, validateSync, type ValidationError, ValidationTypes } from 'class-validator';
 import { ValidationFailed } from '../errors/index.js';
 import { isJsonObject } from './constraints.js';
 import { INHERITED, plainToInstance } from './plain-to-instance.js';
@@ -18,6 +18,30 @@ const RULES = {
   stopAtFirstError: true,
   validationError: { target: false, value: false },
 };
+
+rememberRules();
+
+/**
+ * The library goes through the rules of every class for each object that it checks. The rules of a class are complete once the class
+ * is declared, and are always asked for without groups.
+ */
+function rememberRules(): void {
+  const storage = getMetadataStorage();
+  const rulesOf = storage.getTargetValidationMetadatas.bind(storage);
+  const group = storage.groupByPropertyName.bind(storage);
+  const known = new WeakMap<object, ReturnType<typeof rulesOf>>();
+  const grouped = new WeakMap<object, ReturnType<typeof group>>();
+  storage.getTargetValidationMetadatas = (type, ...options) => {
+    const rules = known.get(type) ?? rulesOf(type, ...options);
+    known.set(type, rules);
+    return rules;
+  };
+  storage.groupByPropertyName = (rules) => {
+    const byName = grouped.get(rules) ?? group(rules);
+    grouped.set(rules, byName);
+    return byName;
+  };
+}
 
 /**
  * The global pipe: turns bodies and queries into their DTO classes (see `fields.ts`) and refuses unknown fields, absent ones and

@@ -61,9 +61,10 @@ export class MemoryLog implements RunLogWriter {
   bytes = 0;
   length = 0;
   private entries: RunLogEntry[] = [];
-  /** The entries of an ended log as JSON outside the heap, where the garbage collector does not move and mark thousands of entries for minutes. */
+  /** The entries of an ended log outside the heap, where the garbage collector does not move and mark thousands of entries for minutes. */
   private packed: Buffer | undefined;
   private readonly waiting = new Set<() => void>();
+  private wakeScheduled = false;
   private state: 'open' | 'ended' | 'sealed' = 'open';
   private failure: Error | undefined;
 
@@ -102,19 +103,25 @@ export class MemoryLog implements RunLogWriter {
 
   async *read(after: number, signal: AbortSignal): AsyncGenerator<readonly RunLogEntry[]> {
     let cursor = after;
-    while (!signal.aborted) {
-      if (cursor < this.length) {
-        const entries = this.packed ? (JSON.parse(this.packed.toString()) as RunLogEntry[]) : this.entries;
-        const batch = entries.slice(cursor);
-        cursor += batch.length;
-        yield batch;
-      } else if (this.ended) {
-        return;
-      } else if (this.failure) {
-        throw this.failure;
-      } else {
-        await this.change(signal);
+    const aborted = this.wake.bind(this);
+    signal.addEventListener('abort', aborted, { once: true });
+    try {
+      while (!signal.aborted) {
+        if (cursor < this.length) {
+          const entries = this.packed ? unpack(this.packed) : this.entries;
+          const batch = entries.slice(cursor);
+          cursor += batch.length;
+          yield batch;
+        } else if (this.ended) {
+          return;
+        } else if (this.failure) {
+          throw this.failure;
+        } else {
+          await new Promise<void>((resolve) => this.waiting.add(resolve));
+        }
       }
+    } finally {
+      signal.removeEventListener('abort', aborted);
     }
   }
 
@@ -125,24 +132,34 @@ export class MemoryLog implements RunLogWriter {
     this.listener?.ended();
     // After the waiting readers have read the end: there are rarely others.
     setImmediate(() => {
-      this.packed = Buffer.from(JSON.stringify(this.entries));
+      this.packed = pack(this.entries);
       this.entries = [];
     });
   }
 
-  private change(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const wake = (): void => {
-        this.waiting.delete(wake);
-        signal.removeEventListener('abort', wake);
-        resolve();
-      };
-      this.waiting.add(wake);
-      signal.addEventListener('abort', wake, { once: true });
+  /** Readers continue when the writer waits for something, so that they get all that it wrote until then at once. */
+  private wake(): void {
+    if (this.wakeScheduled || this.waiting.size === 0) return;
+    this.wakeScheduled = true;
+    process.nextTick(() => {
+      this.wakeScheduled = false;
+      const resolves = [...this.waiting];
+      this.waiting.clear();
+      for (const resolve of resolves) resolve();
     });
   }
+}
 
-  private wake(): void {
-    for (const wake of this.waiting) wake();
-  }
+/** Separates parts of packed entries; JSON escapes it. */
+const SEPARATOR = '\u001e';
+
+function pack(entries: readonly RunLogEntry[]): Buffer {
+  return Buffer.from(entries.flatMap(({ tag, data }) => [tag, data]).join(SEPARATOR));
+}
+
+function unpack(packed: Buffer): RunLogEntry[] {
+  const parts = packed.toString().split(SEPARATOR);
+  return Array.from({ length: parts.length / 2 }, (_, index) => ({
+    ...{ number: index + 1, tag: parts[2 * index] ?? '', data: parts[2 * index + 1] ?? '' },
+  }));
 }

@@ -5,6 +5,7 @@ export interface RunLogEntry {
   readonly number: number;
   /** The kind of the event, by which a reader filters without parsing. */
   readonly tag: string;
+  /** JSON, which contains no control characters. */
   readonly data: string;
 }
 

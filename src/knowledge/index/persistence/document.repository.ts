@@ -234,8 +234,8 @@ export class DocumentRepository {
   }
 
   async hasChunks(organizationId: string, agentId: string): Promise<boolean> {
-    const where = { organizationId, agentId, chunks: { $gt: 0 } };
-    return (await this.database.read((em) => em.findOne(StoredDocument, where, { fields: ['id'] }))) !== null;
+    const [row] = await sql.HAS_CHUNKS.run<{ found: boolean }>(this.database, { organizationId, agentId });
+    return row?.found === true;
   }
 }
 

@@ -20,6 +20,15 @@ export const READ_DOCUMENT = statement(
    where d.organization_id = ${p.organizationId} and d.agent_id = ${p.agentId} and d.kind = ${p.kind} and d.key_digest = ${p.keyDigest}`,
 );
 
+/** Every run asks for it. */
+export const HAS_CHUNKS = statement(
+  { organizationId: 'uuid', agentId: 'uuid' },
+  (p) => `
+  select exists (
+    select 1 from knowledge_documents where organization_id = ${p.organizationId} and agent_id = ${p.agentId} and chunks > 0
+  ) as found`,
+);
+
 /** Reads where the postings of a document's chunks are, and whether searches may find them. */
 export const READ_PLACES = statement(
   { organizationId: 'uuid', documentId: 'uuid' },
