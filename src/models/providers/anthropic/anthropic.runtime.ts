@@ -1,9 +1,10 @@
-import Anthropic, { APIError } from '@anthropic-ai/sdk';
+import Anthropic from '@anthropic-ai/sdk';
 import type { Clock } from '../../../platform/clock/index.js';
 import type { ModelEvent, ModelRuntime, RuntimeRequest, StopReason } from '../../domain/model-runtime.js';
 import { addKnownUsage, addUsage, type ModelUsage, UNKNOWN_USAGE } from '../../domain/model-usage.js';
 import { ClientCache, type ProviderAccess, ProviderCall } from '../shared/provider-call.js';
 import { type ToolInput, toolInputOf, UniqueIds } from '../shared/tool-calls.js';
+import { serverSentEvents } from '../shared/server-sent-events.js';
 import type { ModelTransport } from '../shared/transport.js';
 import { searchResult } from './anthropic.web-search.js';
 import { anthropicRequest, isNotBlank } from './anthropic.request.js';
@@ -30,7 +31,7 @@ export class AnthropicRuntime implements ModelRuntime<AnthropicOptions> {
           // The SDK would read an absent value from the environment.
           baseURL,
           webhookKey: null,
-          fetch: transport.fetch,
+          fetch: transport.fetchIterable,
           maxRetries: 0,
           // The SDK would log the text of chunks that it cannot parse.
           logLevel: 'off',
@@ -47,12 +48,16 @@ export class AnthropicRuntime implements ModelRuntime<AnthropicOptions> {
       const body = anthropicRequest(request);
       const answer = new Answer(request.model, call);
       for (let requests = 0; requests <= MAX_CONTINUATIONS; requests += 1) {
-        const events = await messages.create({ ...body, stream: true }, options);
-        for await (const event of events) {
-          if (event.type === 'message_start')
-            yield { type: 'response', response: { id: event.message.id, model: event.message.model } };
-          const modelEvent = answer.take(event);
-          if (modelEvent !== undefined) yield modelEvent;
+        const response = await messages.create({ ...body, stream: true }, options).asResponse();
+        for await (const events of serverSentEvents(response, call)) {
+          for (const { event, data } of events) {
+            if (event === undefined) continue;
+            if (event === 'error') throw call.reported(data);
+            const rawEvent = JSON.parse(data) as RawEvent;
+            if (rawEvent.type === 'message_start') yield identified(rawEvent);
+            const modelEvent = answer.take(rawEvent);
+            if (modelEvent !== undefined) yield modelEvent;
+          }
         }
         if (!answer.ended) throw call.endedEarly();
         if (answer.stopReason !== 'pause_turn') return yield* answer.close();
@@ -60,8 +65,7 @@ export class AnthropicRuntime implements ModelRuntime<AnthropicOptions> {
       }
       throw call.broken(`the provider paused the response more than ${MAX_CONTINUATIONS} times`);
     } catch (error) {
-      const reported = error instanceof APIError && error.cause === undefined && error.error !== undefined;
-      throw call.failure(reported ? call.reported(error.message) : error);
+      throw call.failure(error);
     } finally {
       call.close();
     }
@@ -233,6 +237,10 @@ class Answer {
     const usage = { ...this.usage, outputTokens: this.usage.outputTokens ?? this.outputAtStart };
     return this.earlierUsage === undefined ? usage : addUsage(this.earlierUsage, usage);
   }
+}
+
+function identified({ message: { id, model } }: Anthropic.RawMessageStartEvent): ModelEvent {
+  return { type: 'response', response: { id, model } };
 }
 
 function stopReasonOf(reason: Anthropic.StopReason | null, hasCalls: boolean): StopReason {

@@ -10,6 +10,7 @@ import type {
 } from '../../domain/model-runtime.js';
 import { UNKNOWN_USAGE } from '../../domain/model-usage.js';
 import { ClientCache, type ProviderAccess, ProviderCall } from '../shared/provider-call.js';
+import { untilDrained } from '../shared/server-sent-events.js';
 import { isJsonObject, malformed, type ToolInput, UniqueIds } from '../shared/tool-calls.js';
 import type { ModelTransport } from '../shared/transport.js';
 import { geminiRequest, LOCAL_ID_PREFIX } from './gemini.request.js';
@@ -74,15 +75,6 @@ function withObjectAsInput({ functionCall, ...part }: Part): Part {
   return functionCall
     ? { ...part, functionCall: { ...functionCall, args: { ...inputOf(functionCall.args).input } } }
     : part;
-}
-
-/** The stream of this SDK throws when the call closes the rest of the response; those of other SDKs do not. */
-async function* untilDrained<Chunk>(chunks: AsyncIterable<Chunk>, call: ProviderCall): AsyncGenerator<Chunk> {
-  try {
-    yield* chunks;
-  } catch (error) {
-    if (!call.drained) throw error;
-  }
 }
 
 /** The received part of one response. It keeps the parts, because later requests must return their signatures unchanged. */

@@ -29,7 +29,7 @@ export class OpenAiResponsesRuntime implements ModelRuntime<OpenAiOptions> {
           organization: null,
           project: null,
           webhookSecret: null,
-          fetch: transport.fetch,
+          fetch: transport.fetchIterable,
           maxRetries: 0,
           logLevel: 'off',
         }),

@@ -41,6 +41,8 @@ export class ProviderCall {
     this.controller.abort(this.outer.reason);
   };
   private cancelDrain: (() => void) | undefined;
+  /** The response was read to its end, so there is no connection to close. */
+  isRead = false;
   /** The agent's own key, else the operator's. */
   readonly key: string;
   /** The route's base address, else the operator's setting; undefined for the provider's public one. */
@@ -85,7 +87,7 @@ export class ProviderCall {
   close(): void {
     this.outer.removeEventListener('abort', this.abort);
     this.cancelDrain?.();
-    this.controller.abort(CALL_OVER);
+    if (!this.isRead) this.controller.abort(CALL_OVER);
   }
 
   /** What to throw for `error`: the reason of the caller's signal after an abort, else a `ModelFailure`. */

@@ -24,8 +24,10 @@ export class TransportFailure extends Error {
   }
 }
 
-/** A `fetch` for the SDKs over undici's `request`: undici's `fetch` takes several times as long for each chunk. Follows no redirect, which would send
- * the key elsewhere. Throws for error statuses, because one of the SDKs drops the headers, including `Retry-After`. */
+/**
+ * A `fetch` for the SDKs over undici's `request`: undici's `fetch` takes several times as long for each chunk. Follows no redirect,
+ * which would send the key elsewhere. Throws for error statuses, because one of the SDKs drops the headers, including `Retry-After`.
+ */
 export class ModelTransport {
   private readonly agent: Agent;
 
@@ -46,29 +48,48 @@ export class ModelTransport {
   }
 
   readonly fetch = async (input: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
+    const { headers, chunks } = await this.send(input, init);
+    return new Response(ReadableStream.from(chunks), { status: 200, headers });
+  };
+
+  /** As `fetch`, for SDKs that only iterate over the body: a web stream costs as much as the request. */
+  readonly fetchIterable = async (input: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
+    const { headers, chunks } = await this.send(input, init);
+    const response: Pick<Response, 'ok' | 'status' | 'headers' | 'url'> & { readonly body: AsyncIterable<Uint8Array> } = {
+      ...{ ok: true, status: 200, headers, url: '', body: chunks },
+    };
+    return response as unknown as Response;
+  };
+
+  private async send(input: string | URL | Request, init: RequestInit): Promise<Answer> {
     const call = new WatchedCall(this.clock, this.idleMs, init.signal ?? undefined);
     try {
       const answer = await request(input instanceof Request ? input.url : input, {
         dispatcher: this.agent,
         method: 'POST',
-        headers: Object.fromEntries(new Headers(init.headers)),
+        headers: Object.fromEntries(init.headers instanceof Headers ? init.headers : new Headers(init.headers)),
         body: init.body as string,
         signal: call.signal,
       });
       if (answer.statusCode < 200 || answer.statusCode > 299) {
         throw await refusal(answer.statusCode, answer.headers, answer.body, this.clock.now());
       }
-      return new Response(call.stream(answer.body), { status: 200, headers: flatten(answer.headers) });
+      return { headers: flatten(answer.headers), chunks: call.chunks(answer.body) };
     } catch (error) {
       call.end();
       if (init.signal?.aborted === true) throw init.signal.reason;
       throw call.explain(error, 'unreachable');
     }
-  };
+  }
 
   async onModuleDestroy(): Promise<void> {
     await this.agent.destroy();
   }
+}
+
+interface Answer {
+  readonly headers: Headers;
+  readonly chunks: AsyncIterable<Uint8Array>;
 }
 
 type RawHeaders = Readonly<Record<string, string | string[] | undefined>>;
@@ -108,22 +129,24 @@ const CANCELLED = new Error('The reader cancelled the response');
 class WatchedCall {
   private readonly controller = new AbortController();
   private readonly abort = (): void => {
+    // A response that the caller never began to read ends here.
+    this.cancelTimer();
     this.controller.abort(this.outer?.reason);
   };
   /** When the wait for the next byte began; null while the reader has not asked for one. */
   private waitingSince: number | null;
   private isSilent = false;
-  private cancelTimer: () => void;
+  private cancelTimer: () => void = () => undefined;
 
   constructor(
     private readonly clock: Clock,
     private readonly idleMs: number,
     private readonly outer: AbortSignal | undefined,
   ) {
-    if (outer?.aborted === true) this.abort();
-    else outer?.addEventListener('abort', this.abort, { once: true });
     this.waitingSince = this.clock.monotonic();
     this.cancelTimer = this.clock.after(idleMs, this.check);
+    if (outer?.aborted === true) this.abort();
+    else outer?.addEventListener('abort', this.abort, { once: true });
   }
 
   get signal(): AbortSignal {
@@ -141,31 +164,25 @@ class WatchedCall {
     this.controller.abort(new TransportFailure({ kind: 'silent' }));
   };
 
-  stream(body: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
+  /** Leaving the iteration early closes the connection. */
+  async *chunks(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     const chunks = body[Symbol.asyncIterator]();
-    this.waitingSince = null;
-    return new ReadableStream<Uint8Array>(
-      {
-        pull: async (reader) => {
-          this.waitingSince = this.clock.monotonic();
-          try {
-            const next = await chunks.next();
-            this.waitingSince = null;
-            if (next.done !== true) return reader.enqueue(next.value);
-            this.end();
-            reader.close();
-          } catch (error) {
-            this.end();
-            reader.error(this.outer?.aborted === true ? this.outer.reason : this.explain(error, 'broken'));
-          }
-        },
-        cancel: () => {
-          this.end();
-          this.controller.abort(CANCELLED);
-        },
-      },
-      { highWaterMark: 0 },
-    );
+    let isComplete = false;
+    try {
+      for (;;) {
+        this.waitingSince = this.clock.monotonic();
+        const next = await chunks.next();
+        this.waitingSince = null;
+        isComplete = next.done === true;
+        if (next.done === true) return;
+        yield next.value;
+      }
+    } catch (error) {
+      throw this.outer?.aborted === true ? this.outer.reason : this.explain(error, 'broken');
+    } finally {
+      this.end();
+      if (!isComplete) this.controller.abort(CANCELLED);
+    }
   }
 
   explain(error: unknown, kind: 'unreachable' | 'broken'): unknown {
