@@ -65,6 +65,8 @@ class ScriptedTools extends ToolSource {
 
 @Injectable()
 class ScriptedPrompt extends PromptSource {
+  readonly scope = 'conversation';
+
   parts({ threadId }: RunContext): Promise<readonly string[]> {
     return Promise.resolve(scripted.get(threadId)?.prompt ?? []);
   }

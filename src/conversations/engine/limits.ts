@@ -21,6 +21,12 @@ export const HISTORY_PAGE_BYTES = 4 * 1024 * 1024;
  */
 export const MAX_HISTORY_MESSAGES = 2_000;
 
+/**
+ * The least share of the full history, and of the results of tools, that remains when they are cut. Each cut changes the
+ * beginning of all further requests, which the caches of providers then do not have, so it makes room for several.
+ */
+export const SHARE_AFTER_CUT = 0.75;
+
 export const HISTORY_CACHE_BYTES = 64 * 1024 * 1024;
 
 /** For models outside the catalogue: the characters of history, and the context window in tokens. */

@@ -4,10 +4,10 @@ import { blockedAmong, type HistoryEntry, type HistoryMessage, toModelMessages }
 import { MessageRepository } from '../persistence/message.repository.js';
 import type { RunContext } from '../ports/index.js';
 import { charactersOf, roomBeside, sum, withChosenAttachments } from './choose-attachments.js';
-import { splitIntoExchanges, newestThatFit, characterCount } from './truncate-history.js';
+import { splitIntoExchanges, newestThatFit, characterCount, steadyPosition } from './truncate-history.js';
 import { LoadAttachments } from './load-attachments.js';
 import { estimateBytes, HistoryCache, type CachedHistory } from './history-cache.js';
-import { HISTORY_PAGE, HISTORY_PAGE_BYTES, MAX_HISTORY_MESSAGES } from './limits.js';
+import { HISTORY_PAGE, HISTORY_PAGE_BYTES, MAX_HISTORY_MESSAGES, SHARE_AFTER_CUT } from './limits.js';
 import { contextCharacters } from './model-context.js';
 import type { RunState } from './run-state.js';
 
@@ -49,18 +49,25 @@ export class LoadHistory {
     const cached = revision === null ? undefined : this.cache.find(context.threadId, revision);
     const { history, entries } = await this.read(context, cached ?? NOT_READ, reading);
     const all = splitIntoExchanges(entries);
+    const resumed = reading.resumes ? 1 : 0;
     const currentMessages = reading.resumes ? (all.pop() ?? []) : [];
-    const inReach = all.slice(Math.max(0, all.length - exchangesWithin(history.messages) + (reading.resumes ? 1 : 0)));
-    const exchanges = newestThatFit(inReach, reading.budget - characterCount(currentMessages));
-    const kept = exchanges.length + (reading.resumes ? 1 : 0);
-    const complete = history.before === 0 && exchanges.length === all.length;
-    const [loaded, [loadedCurrent = []], counted] = await Promise.all([
+    const fitting = (share: number): number => {
+      const characters = (reading.budget - characterCount(currentMessages)) * share;
+      return Math.min(newestThatFit(all, characters).length, exchangesWithin(history.messages, share) - resumed);
+    };
+    const most = Math.max(0, fitting(1));
+    const complete = history.before === 0 && most === all.length;
+    const counted = complete ? { ...history, before: 0 } : await this.counted(context, history);
+    const least = Math.max(Math.min(1, most), fitting(SHARE_AFTER_CUT));
+    const kept = complete ? most + resumed : steadyExchanges(counted, most + resumed, least + resumed);
+    const exchanges = all.slice(all.length - (kept - resumed));
+    const [loaded, [loadedCurrent = []]] = await Promise.all([
       this.attachments.run(context, exchanges),
       this.attachments.run(context, [currentMessages]),
-      complete ? { ...history, before: 0 } : this.counted(context, history),
     ]);
     const omittedMessages = complete ? 0 : counted.before + exchangeStart(counted.messages, kept);
-    return { exchanges: loaded, currentMessages: loadedCurrent, omittedMessages, history: shortened(counted, kept) };
+    const cacheable = shortened(counted, most + resumed);
+    return { exchanges: loaded, currentMessages: loadedCurrent, omittedMessages, history: cacheable };
   }
 
   /** Until there is no more room, or the thread's beginning is reached. */
@@ -120,9 +127,22 @@ function exchangeStarts(messages: readonly HistoryMessage[]): number[] {
   return messages.flatMap((message, index) => (isQuestion(message) && !isBlocked(message) ? [index] : []));
 }
 
-/** How many exchanges lie within the newest `MAX_HISTORY_MESSAGES`. */
-function exchangesWithin(messages: readonly HistoryMessage[]): number {
-  return exchangeStarts(messages).filter((start) => messages.length - start <= MAX_HISTORY_MESSAGES).length;
+/** How many exchanges lie within this share of the newest `MAX_HISTORY_MESSAGES`. */
+function exchangesWithin(messages: readonly HistoryMessage[], share: number): number {
+  return exchangeStarts(messages).filter((start) => messages.length - start <= MAX_HISTORY_MESSAGES * share).length;
+}
+
+/**
+ * How many of the newest exchanges to keep, from `least` to `most`, so that the runs after this one begin with the same
+ * exchange. Depends only on what is stored, so every process keeps the same ones.
+ */
+function steadyExchanges(history: CachedHistory & { readonly before: number }, most: number, least: number): number {
+  const { messages, before } = history;
+  const position = steadyPosition(
+    before + exchangeStart(messages, most),
+    before + exchangeStart(messages, Math.min(least, most)),
+  );
+  return exchangeStarts(messages).filter((start) => before + start >= position).length;
 }
 
 /** The index at which the newest `exchanges` begin. */

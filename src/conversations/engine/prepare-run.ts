@@ -3,7 +3,7 @@ import { AgentDirectory, AgentRouting } from '../../agents/index.js';
 import type { ModelMessage } from '../../models/index.js';
 import { untilAborted } from '../../platform/clock/index.js';
 import { RunRepository } from '../persistence/run.repository.js';
-import type { EarlierCall, PromptSource, PromptVerdict, ToolSource } from '../ports/index.js';
+import type { EarlierCall, PromptScope, PromptSource, PromptVerdict, ToolSource } from '../ports/index.js';
 import { HookDispatcher } from './hook-dispatcher.js';
 import { judgeSentHistory } from './judge-sent-history.js';
 import { LoadHistory } from './load-history.js';
@@ -54,8 +54,8 @@ export class PrepareRun {
     if (verdict.decision === 'block') return block(state, verdict.reason);
     state.conversation.history = loaded.exchanges;
     state.conversation.omittedMessages = loaded.omittedMessages;
-    const parts = [agent.systemPrompt, ...prompts.flat(), context.callerPrompt ?? ''];
-    state.system = parts.filter((part) => part !== '').join('\n\n');
+    state.system = joined([agent.systemPrompt, ...this.partsOf('agent', prompts)]);
+    state.conversationSystem = joined([...this.partsOf('conversation', prompts), context.callerPrompt ?? '']);
     state.tools = new ToolSet(tools.flat(), contextCharacters(agent));
     state.apiKey = apiKey;
     state.route = route;
@@ -75,6 +75,15 @@ export class PrepareRun {
     state.conversation.current = [withFiles(text, context.attached.take())];
     return { kind: 'call_model' };
   }
+
+  /** @param prompts the parts of each source */
+  private partsOf(scope: PromptScope, prompts: readonly (readonly string[])[]): readonly string[] {
+    return prompts.filter((_parts, index) => this.promptSources[index]?.scope === scope).flat();
+  }
+}
+
+function joined(parts: readonly string[]): string {
+  return parts.filter((part) => part !== '').join('\n\n');
 }
 
 function earlierCallsIn(exchange: readonly ModelMessage[]): EarlierCall[] {

@@ -2,7 +2,7 @@ import type { MemoryReservation } from '../../files/index.js';
 import type { ModelMessage } from '../../models/index.js';
 import { attachmentNote } from '../domain/attachment.js';
 import { inCallOrder, type ResultEntry, withNotes, withoutState } from '../domain/message.js';
-import { RESULT_SHARE, RESULTS_SHARE, SMALL_RESULTS_SHARE } from './limits.js';
+import { RESULT_SHARE, RESULTS_SHARE, SHARE_AFTER_CUT, SMALL_RESULTS_SHARE } from './limits.js';
 import {
   fitIntoRequest,
   releaseMedia,
@@ -12,6 +12,7 @@ import {
   withReservedMedia,
 } from './result-media.js';
 import { cutOutput, resultTokens, shortenResults } from './shorten-results.js';
+import { steadyPosition } from './truncate-history.js';
 
 /** The conversation of a run under way: what the model gets, and what the run adds. */
 export class RunConversation {
@@ -68,7 +69,9 @@ export class RunConversation {
   makeRoom(): void {
     const { history, entries } = fitIntoRequest(this.history, this.exchange);
     this.history = history;
-    this.replaceEntries(shortenResults(entries, this.contextTokens * RESULTS_SHARE));
+    const share = this.contextTokens * RESULTS_SHARE;
+    const isFull = resultTokens(entries) > share;
+    this.replaceEntries(isFull ? shortenResults(entries, share * SHARE_AFTER_CUT) : entries);
   }
 
   /**
@@ -130,7 +133,8 @@ export class RunConversation {
   /** @returns false when there is no history left */
   private dropOlderHalf(): boolean {
     if (this.history.length === 0) return false;
-    const dropped = this.history.slice(0, Math.ceil(this.history.length / 2));
+    const half = Math.ceil(this.history.length / 2);
+    const dropped = this.history.slice(0, steadyPosition(half, Math.max(half, Math.floor(this.history.length * 0.75))));
     this.history = this.history.slice(dropped.length);
     // An exchange may have many entries, but counts as a question and a reply.
     this.omittedMessages += dropped.reduce((sum, exchange) => sum + Math.min(exchange.length, 2), 0);

@@ -62,7 +62,9 @@ export interface OpenProviderCall {
  * memory.
  */
 export class RunState {
+  /** The system prompt that all conversations of the agent share, and what follows it in this one. */
   system = '';
+  conversationSystem = '';
   apiKey: string | undefined;
   /** The route to the provider; undefined for the direct one. */
   route: ModelRoute | undefined;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import type { ModelMessage } from '../../models/index.js';
-import { splitIntoExchanges, newestThatFit, characterCount } from './truncate-history.js';
+import { splitIntoExchanges, newestThatFit, characterCount, steadyPosition } from './truncate-history.js';
 
 const user = (text: string): ModelMessage => ({ role: 'user', text });
 const says = (text: string): ModelMessage => ({ role: 'assistant', text, toolCalls: [] });
@@ -44,5 +44,25 @@ describe('the history that a model reads', () => {
     expect(splitIntoExchanges([result('c0'), says('cut off'), user('Hi'), says('Hello')])).toEqual([
       [user('Hi'), says('Hello')],
     ]);
+  });
+});
+
+describe('the beginning of a history that is cut', () => {
+  it('lies in the range, and only moves forward as the range does', () => {
+    fc.assert(
+      fc.property(fc.nat({ max: 1_000 }), fc.nat({ max: 200 }), fc.nat({ max: 50 }), (first, size, step) => {
+        const begin = steadyPosition(first, first + size);
+
+        expect(begin).toBeGreaterThanOrEqual(first);
+        expect(begin).toBeLessThanOrEqual(first + size);
+        expect(steadyPosition(first + step, first + size + step)).toBeGreaterThanOrEqual(begin);
+      }),
+    );
+  });
+
+  it('stays the same for many messages', () => {
+    const begins = Array.from({ length: 1_000 }, (_, first) => steadyPosition(first + 1, first + 1 + 100));
+
+    expect(new Set(begins).size).toBeLessThanOrEqual(25);
   });
 });

@@ -17,6 +17,16 @@ export function splitIntoExchanges(messages: readonly HistoryEntry[]): Exchange[
   return exchanges;
 }
 
+/**
+ * Where to begin, among the positions from `first` to `last`: at the multiple of the largest power of two. The range
+ * moves on with each message, but this position stays the same while it is in the range.
+ */
+export function steadyPosition(first: number, last: number): number {
+  let step = 1;
+  while (last - (last % (2 * step)) >= first && step <= last) step *= 2;
+  return last - (last % step);
+}
+
 /** The newest exchanges that fit into so many characters. */
 export function newestThatFit(exchanges: readonly Exchange[], characters: number): Exchange[] {
   let left = characters;

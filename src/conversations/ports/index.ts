@@ -1,5 +1,5 @@
 export type { ApprovalDecision, ToolEffect } from '../domain/approval.js';
-export { PromptSource } from './prompt-source.js';
+export { type PromptScope, PromptSource } from './prompt-source.js';
 export {
   ToolSource,
   type OfferedTool,

@@ -6,6 +6,8 @@ import { HooksOfRuns } from './hooks-of-runs.js';
 /** Adds the contexts of a thread's session to the prompt of each of its runs. */
 @Injectable()
 export class SessionPromptSource extends PromptSource {
+  readonly scope = 'conversation';
+
   constructor(private readonly hooks: HooksOfRuns) {
     super();
   }

@@ -20,6 +20,7 @@ const MAX_PROMPT_CACHE = 500_000;
 /** Adds an agent's sections in their order after its system prompt, each under its name. */
 @Injectable()
 export class SectionsPromptSource extends PromptSource {
+  readonly scope = 'agent';
   private readonly cache: TtlCache<readonly string[]>;
 
   constructor(

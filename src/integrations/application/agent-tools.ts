@@ -35,7 +35,11 @@ export interface AgentTool {
 /** The integrations of an agent and their tools. */
 export interface AgentToolSet {
   readonly integrations: readonly AgentIntegration[];
-  /** From the last successful listings, without excluded tools. Names are unique. */
+  /**
+   * From the last successful listings, without excluded tools. Names are unique. In the order of the integrations, then of the
+   * servers' names: a server may list its tools in another order each time, and another order in a request is another prompt to
+   * the caches of providers.
+   */
   readonly tools: readonly AgentTool[];
 }
 
@@ -119,7 +123,10 @@ export class AgentTools {
     const offered = integrations.flatMap(({ integration }, index) => {
       const excluded = new Set(integration.excludedTools);
       const tools = lists[index]?.tools ?? [];
-      return tools.filter(({ name }) => !excluded.has(name)).map((tool) => ({ integration, tool }));
+      return tools
+        .filter(({ name }) => !excluded.has(name))
+        .toSorted(byName)
+        .map((tool) => ({ integration, tool }));
     });
     const serverTools = offered.map(({ integration: { id: integrationId, settings }, tool: { name: tool } }) => ({
       ...{ integrationId, identity: identityOf(settings), tool },
@@ -163,6 +170,10 @@ function versionOf(parts: readonly (readonly [AgentIntegration, string | undefin
   return JSON.stringify(
     parts.map(([{ integration, attachedAt }, digest]) => [integration.id, attachedAt, integration.revision, digest]),
   );
+}
+
+function byName(left: ListedTool, right: ListedTool): number {
+  return left.name < right.name ? -1 : 1;
 }
 
 function bytesOf({ state }: AgentIntegration): number {

@@ -11,6 +11,8 @@ import { ownerOf } from './owner-of-run.js';
 /** Adds the most useful memories of the run's user to the prompt. */
 @Injectable()
 export class RecallMemories extends PromptSource {
+  readonly scope = 'conversation';
+
   constructor(
     private readonly memories: MemoryRepository,
     private readonly clock: Clock,

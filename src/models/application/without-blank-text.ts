@@ -8,8 +8,12 @@ const EMPTY_FILE = '(empty file)';
 
 /** Providers refuse blank texts, which users, customers and tool servers may send in prompts, messages, files and tool results. */
 export function withoutBlankText(request: ModelRequest): ModelRequest {
-  const system = isBlank(request.system) ? '' : request.system;
-  return { ...request, system, messages: request.messages.map(withText) };
+  const { system, conversationSystem = '' } = request;
+  const prompt = {
+    system: isBlank(system) ? '' : system,
+    conversationSystem: isBlank(conversationSystem) ? '' : conversationSystem,
+  };
+  return { ...request, ...prompt, messages: request.messages.map(withText) };
 }
 
 function isBlank(text: string): boolean {

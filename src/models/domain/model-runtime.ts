@@ -90,14 +90,23 @@ export interface RuntimeRequest<Options extends ProviderOptions = ProviderOption
   readonly apiKey?: string;
   /** Absent to call the provider directly. Only runtimes with a `gatewayPath` use it. */
   readonly route?: ModelRoute;
-  /** The system prompt; empty for none. */
+  /** The system prompt, as far as all conversations of the agent share it; empty for none. */
   readonly system: string;
+  /** The rest of the system prompt, which comes after `system`; absent or empty for none. */
+  readonly conversationSystem?: string;
   readonly messages: readonly ModelMessage[];
   readonly tools: readonly ToolDefinition[];
   /** Absent for free text. */
   readonly responseFormat?: ResponseFormat;
+  /** No later request begins as this one does, so it is not worth what a provider charges for writing to its cache. */
+  readonly isSingle?: boolean;
   /** Asks for readable thinking, as `reasoning` events. By default most models think without showing it. */
   readonly showReasoning?: boolean;
+}
+
+/** Both parts of the system prompt, for providers that cache the prefix of a request without marks. */
+export function wholeSystem({ system, conversationSystem = '' }: RuntimeRequest): string {
+  return [system, conversationSystem].filter((part) => part !== '').join('\n\n');
 }
 
 /** The provider's id of the response, and the model that it names; null for what the provider does not report. */

@@ -6,6 +6,8 @@ import { ComponentsOfRuns } from './components-of-runs.js';
 /** Instructs the model when to show which component. */
 @Injectable()
 export class ComponentsPromptSource extends PromptSource {
+  readonly scope = 'agent';
+
   constructor(private readonly components: ComponentsOfRuns) {
     super();
   }

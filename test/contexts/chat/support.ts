@@ -1,6 +1,7 @@
 import type { Answer, TestOrganization, TestService } from '../../support/harness.js';
 import type { MessageView } from '../../support/talk.js';
 import { readEvents } from '../../support/sse.js';
+import { sentSystem } from '../../support/sent-system.js';
 
 export interface Completion {
   readonly id: string;
@@ -110,10 +111,10 @@ export function textOf(chunks: readonly Chunk[]): string {
 
 /** The newest request to the model, in Anthropic's format. */
 export function given(service: TestService): {
-  system: unknown;
+  system: string;
   messages: readonly { role: string; content: unknown }[];
 } {
   const body = service.models.requests.at(-1)?.body;
   if (!body) throw new Error('The model was not asked');
-  return body as unknown as ReturnType<typeof given>;
+  return { ...(body as unknown as ReturnType<typeof given>), system: sentSystem(body) };
 }

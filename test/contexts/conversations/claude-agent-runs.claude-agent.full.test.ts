@@ -84,7 +84,7 @@ describe('the model of an agent on the Claude Agent SDK', () => {
     service.models.next(says('Yes.'));
     await talk.run('/cost @/etc/hostname');
     expect(service.models.requests[0]?.body).toMatchObject({
-      system: 'You are brief.',
+      system: [{ type: 'text', text: 'You are brief.' }],
       messages: [{ role: 'user', content: '/cost @/etc/hostname' }],
       tools: [{ name: 'weather' }],
     });

@@ -4,6 +4,7 @@ import { anthropicWire } from '../../support/provider-wire.js';
 import { answers, calls, says } from '../../support/scripted-models.js';
 import { during, output, scriptedRuns, tool } from '../../support/scripted-runs.js';
 import { endOf, Talk, textOf, typesOf } from '../../support/talk.js';
+import { sentSystem } from '../../support/sent-system.js';
 
 const service = useService({ extensions: scriptedRuns });
 
@@ -271,6 +272,6 @@ describe('the prompt', () => {
     during(talk.threadId, { prompt: ['First part.', '', 'Second part.'] });
     service.models.next(says('Hello'));
     await talk.run('Hi');
-    expect(lastBody()['system']).toBe('You are brief.\n\nFirst part.\n\nSecond part.');
+    expect(sentSystem(lastBody())).toBe('You are brief.\n\nFirst part.\n\nSecond part.');
   });
 });

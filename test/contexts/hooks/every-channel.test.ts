@@ -7,6 +7,7 @@ import { Talk, textOf } from '../../support/talk.js';
 import { connect, customServer } from '../../support/tool-integrations.js';
 import { ToolServer } from '../../support/tool-server.js';
 import { group, setHooks, useHookServer, useHookService } from './support.js';
+import { sentSystem } from '../../support/sent-system.js';
 
 const service = useHookService();
 const server = useHookServer();
@@ -127,7 +128,7 @@ describe.each(CHANNELS)('in %s', (name, say) => {
     ).toBe(1);
     expect(server.received.map(({ headers }) => headers['x-hook-event'])).toEqual(events);
     const { body } = service.models.requests[2] ?? {};
-    expect(body?.['system']).toBe('You are kind.\n\nThe user is a pilot.');
+    expect(sentSystem(body ?? {})).toBe('You are kind.\n\nThe user is a pilot.');
     expect(body?.['messages']).toMatchObject([
       { role: 'user', content: 'Close it\n\nIt is Monday.' },
       { role: 'assistant' },

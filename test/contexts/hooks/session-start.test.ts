@@ -5,6 +5,7 @@ import { connect, customServer, removeIntegration } from '../../support/tool-int
 import { type ServedTool, ToolServer } from '../../support/tool-server.js';
 import { until } from '../../support/until.js';
 import { group, setHooks, useHookServer, useHookService } from './support.js';
+import { sentSystem } from '../../support/sent-system.js';
 
 const service = useHookService();
 const endpoint = useHookServer();
@@ -59,7 +60,7 @@ async function setHook(talk: Talk, hook: object = {}): Promise<void> {
   if (status !== 200) throw new Error(`session-start hook: ${status} ${text}`);
 }
 
-const prompts = (): unknown[] => service.models.requests.map(({ body }) => body['system']);
+const prompts = (): unknown[] => service.models.requests.map(({ body }) => sentSystem(body));
 const trace = async (talk: Talk): Promise<SessionTrace> => await talk.trace();
 
 async function traces(talk: Talk): Promise<SessionTrace[]> {

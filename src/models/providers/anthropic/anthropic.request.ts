@@ -19,6 +19,7 @@ export const MAX_OUTPUT_TOKENS = 32_000;
 /** Thinking tokens of models with a budget in place of effort levels. Must be less than `MAX_OUTPUT_TOKENS`. */
 export const THINKING_BUDGET_TOKENS = 10_000;
 const WEB_SEARCH = 'web_search';
+const CACHED = { type: 'ephemeral' } as const;
 
 export function anthropicRequest(request: RuntimeRequest<AnthropicOptions>): Body {
   const { options } = request;
@@ -27,9 +28,9 @@ export function anthropicRequest(request: RuntimeRequest<AnthropicOptions>): Bod
     description: tool.description,
     input_schema: { ...tool.inputSchema, type: 'object' },
   }));
-  // The API refuses a request in which two tools have the same name.
+  // The API refuses a request in which two tools have the same name. First, since the engine adds tools at the end.
   const searches = options.webSearch && !request.tools.some(({ name }) => name === WEB_SEARCH);
-  if (searches) tools.push({ type: 'web_search_20250305', name: WEB_SEARCH });
+  if (searches) tools.unshift({ type: 'web_search_20250305', name: WEB_SEARCH });
   const { output_config: outputConfig, ...thinking } = thinkingSettings(
     request.model,
     options,
@@ -38,15 +39,29 @@ export function anthropicRequest(request: RuntimeRequest<AnthropicOptions>): Bod
   const format = request.responseFormat && {
     format: { type: 'json_schema', schema: request.responseFormat.schema } as const,
   };
+  const system = systemBlocks(request);
   return {
     model: request.model,
     max_tokens: MAX_OUTPUT_TOKENS,
+    // The API writes the whole request to its cache, for the next request of the conversation.
+    ...(request.isSingle === true ? {} : { cache_control: CACHED }),
     messages: anthropicMessages(request.messages, request.model),
-    ...(request.system === '' ? {} : { system: request.system }),
+    ...(system.length === 0 ? {} : { system }),
     ...(tools.length === 0 ? {} : { tools }),
     ...thinking,
     ...(outputConfig || format ? { output_config: { ...outputConfig, ...format } } : {}),
   };
+}
+
+/**
+ * The API reads only prefixes that an earlier request has marked, so what all conversations of the agent share has a
+ * mark of its own.
+ */
+function systemBlocks({ system, conversationSystem = '' }: RuntimeRequest): Anthropic.TextBlockParam[] {
+  return [
+    ...(system === '' ? [] : [{ type: 'text', text: system, cache_control: CACHED } as const]),
+    ...(conversationSystem === '' ? [] : [{ type: 'text', text: conversationSystem } as const]),
+  ];
 }
 
 /** Agents store any combination of settings, so those that the model would refuse are left out. */

@@ -1,11 +1,12 @@
 import type { Content, GenerateContentParameters, Part } from '@google/genai';
 import { labelledText, type ModelAttachment, type ModelMedia } from '../../domain/model-attachment.js';
-import type {
-  AssistantMessage,
-  ModelMessage,
-  RuntimeRequest,
-  ToolMessage,
-  UserMessage,
+import {
+  type AssistantMessage,
+  type ModelMessage,
+  type RuntimeRequest,
+  type ToolMessage,
+  type UserMessage,
+  wholeSystem,
 } from '../../domain/model-runtime.js';
 import { storedList } from '../shared/tool-calls.js';
 
@@ -21,6 +22,7 @@ export function geminiRequest(request: RuntimeRequest, signal: AbortSignal): Gen
     description: tool.description,
     parametersJsonSchema: tool.inputSchema,
   }));
+  const systemInstruction = wholeSystem(request);
   return {
     model: request.model,
     contents: geminiContents(request.messages, request.model),
@@ -28,7 +30,7 @@ export function geminiRequest(request: RuntimeRequest, signal: AbortSignal): Gen
       abortSignal: signal,
       // The engine executes tool calls.
       automaticFunctionCalling: { disable: true },
-      ...(request.system === '' ? {} : { systemInstruction: request.system }),
+      ...(systemInstruction === '' ? {} : { systemInstruction }),
       ...(functionDeclarations.length === 0 ? {} : { tools: [{ functionDeclarations }] }),
       ...(request.responseFormat && {
         responseMimeType: 'application/json',

@@ -1,11 +1,12 @@
 import type OpenAI from 'openai';
 import { labelledText, type ModelAttachment, type ModelMedia } from '../../domain/model-attachment.js';
-import type {
-  AssistantMessage,
-  ModelMessage,
-  RuntimeRequest,
-  ToolMessage,
-  UserMessage,
+import {
+  type AssistantMessage,
+  type ModelMessage,
+  type RuntimeRequest,
+  type ToolMessage,
+  type UserMessage,
+  wholeSystem,
 } from '../../domain/model-runtime.js';
 import { storedList } from '../shared/tool-calls.js';
 import type { OpenAiOptions } from './openai-responses.settings.js';
@@ -27,12 +28,13 @@ export function openaiRequest(request: RuntimeRequest<OpenAiOptions>): Body {
       format: { type: 'json_schema', ...request.responseFormat, strict: true } as const,
     }),
   };
+  const instructions = wholeSystem(request);
   return {
     model: request.model,
     store: false,
     include: ['reasoning.encrypted_content'],
     input: openaiInput(request.messages, request.model),
-    ...(request.system === '' ? {} : { instructions: request.system }),
+    ...(instructions === '' ? {} : { instructions }),
     ...(Object.keys(reasoning).length === 0 ? {} : { reasoning }),
     ...(Object.keys(text).length === 0 ? {} : { text }),
     ...(request.tools.length === 0 ? {} : { tools: openaiTools(request.tools) }),

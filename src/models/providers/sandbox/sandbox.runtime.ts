@@ -1,13 +1,14 @@
 import type { Clock } from '../../../platform/clock/index.js';
 import { FORMATTED, SAMPLES, SHOW_SAMPLE } from './samples.js';
 import type { ModelAttachment } from '../../domain/model-attachment.js';
-import type {
-  JsonObject,
-  ModelEvent,
-  ModelMessage,
-  ModelRuntime,
-  RuntimeRequest,
-  ToolMessage,
+import {
+  type JsonObject,
+  type ModelEvent,
+  type ModelMessage,
+  type ModelRuntime,
+  type RuntimeRequest,
+  type ToolMessage,
+  wholeSystem,
 } from '../../domain/model-runtime.js';
 import { toolInputOf } from '../shared/tool-calls.js';
 
@@ -107,9 +108,10 @@ function listOf(count: number, format: RuntimeRequest['responseFormat']): string
 }
 
 function promptFact(request: RuntimeRequest): string {
-  return request.system === ''
+  const { length } = wholeSystem(request);
+  return length === 0
     ? 'the agent has no system prompt'
-    : `the agent's system prompt has ${count(request.system.length, 'character')}`;
+    : `the agent's system prompt has ${count(length, 'character')}`;
 }
 
 /** The tool call that the last message asks for, if that is the user's. */
@@ -155,5 +157,5 @@ function estimate(text: string): number {
 
 function tokensOf(request: RuntimeRequest): number {
   const texts = request.messages.map((message) => (message.role === 'tool' ? message.output : message.text));
-  return [request.system, ...texts].reduce((sum, text) => sum + estimate(text), 0);
+  return [wholeSystem(request), ...texts].reduce((sum, text) => sum + estimate(text), 0);
 }
