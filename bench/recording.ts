@@ -57,7 +57,13 @@ function microsecondsOf(observer: RunObserver): number {
 
 const ID = '019a0000-0000-7000-8000-000000000000';
 const STARTED = new Date('2026-11-01T12:00:00Z');
-const STEP = { id: ID, startedAt: STARTED, latencyMs: 40, error: null, usage: { inputTokens: 900, outputTokens: 120 } };
+const STEP = {
+  id: ID,
+  startedAt: STARTED,
+  latencyMs: 40,
+  error: null,
+  usage: { inputTokens: 900, outputTokens: 120, cachedInputTokens: 640 },
+};
 
 /** A run with two model calls and one tool call. */
 const FINISHED: FinishedRun = {
@@ -73,7 +79,7 @@ const FINISHED: FinishedRun = {
       error: null,
       approvals: [],
     },
-    usage: { inputTokens: 1_800, outputTokens: 240, totalTokens: 2_040, credits: 0.78 },
+    usage: { inputTokens: 1_800, outputTokens: 240, totalTokens: 2_040, cachedInputTokens: 1_280, credits: 0.78 },
   },
   agent: { provider: 'anthropic', model: 'claude', useOwnApiKey: false },
   channel: 'api',

@@ -82,7 +82,7 @@ function finishedRun(on: Conversation, more: RunChanges = {}): FinishedRun {
       status: 'completed',
       createdAt: startedAt,
       completedAt: new Date(startedAt.getTime() + 1_500),
-      usage: { inputTokens: 11, outputTokens: 7, totalTokens: 18, credits: 0.25 },
+      usage: { inputTokens: 11, outputTokens: 7, totalTokens: 18, cachedInputTokens: 8, credits: 0.25 },
       error: null,
       approvals: [],
     },
@@ -151,7 +151,7 @@ describe('a trace', () => {
           input: { city: 'Oslo' },
           output: 'rain',
           error: null,
-          usage: { inputTokens: 1, outputTokens: null },
+          usage: { inputTokens: 1, outputTokens: null, cachedInputTokens: null },
         },
       ],
     });
@@ -167,7 +167,7 @@ describe('a trace', () => {
       status: 'completed',
       startedAt: NOW,
       latencyMs: 1_500,
-      usage: { inputTokens: 11, outputTokens: 7, totalTokens: 18, credits: 0.25 },
+      usage: { inputTokens: 11, outputTokens: 7, totalTokens: 18, cachedInputTokens: 8, credits: 0.25 },
       input: 'Hi',
       output: 'Hello.',
       timeToFirstTokenMs: 40,
@@ -181,7 +181,7 @@ describe('a trace', () => {
           input: { city: 'Oslo' },
           output: 'rain',
           error: null,
-          usage: { inputTokens: 1, outputTokens: null },
+          usage: { inputTokens: 1, outputTokens: null, cachedInputTokens: null },
         },
       ],
       error: null,
@@ -213,7 +213,7 @@ describe('a trace', () => {
     const on = await conversation();
     const { run, ...rest } = finishedRun(on);
     const error = { code: 'provider_error' as const, message: 'The provider failed.' };
-    const usage = { inputTokens: null, outputTokens: 7, totalTokens: null, credits: 0 };
+    const usage = { inputTokens: null, outputTokens: 7, totalTokens: null, cachedInputTokens: null, credits: 0 };
     await keep({ ...rest, run: { ...run, status: 'failed', error, usage }, message: null, timeToFirstTokenMs: null });
     expect(await read.byId(on.organizationId, on.agentId, run.id)).toMatchObject({
       status: 'failed',

@@ -144,6 +144,7 @@ export class SuggestNext {
       system,
       messages: [{ role: 'user', text }],
       tools: [],
+      isSingle: true,
       responseFormat: SUGGESTIONS_FORMAT,
     };
   }
@@ -154,12 +155,12 @@ export class SuggestNext {
     calls: readonly ModelUsage[],
   ): Promise<void> {
     try {
-      const { inputTokens, outputTokens } = calls.reduce(addUsage, NO_USAGE);
+      const { inputTokens, outputTokens, cachedInputTokens = null } = calls.reduce(addUsage, NO_USAGE);
       const model = findModel(provider.type, provider.model);
       const credits = provider.useOwnApiKey || !model ? 0 : creditsFor(model, calls.reduce(addKnownUsage, NO_USAGE));
       const records = this.observers.recordsOfSuggestions({
         ...{ id: newId(), organizationId, agentId, provider: provider.type, model: provider.model },
-        ...{ at: this.clock.now(), inputTokens, outputTokens, credits },
+        ...{ at: this.clock.now(), inputTokens, outputTokens, cachedInputTokens, credits },
       });
       await insertSuggestionUsage(this.database, records);
     } catch (error) {

@@ -32,6 +32,8 @@ export interface RunUsage {
   readonly inputTokens: number | null;
   readonly outputTokens: number | null;
   readonly totalTokens: number | null;
+  /** The part of `inputTokens` that the provider read from its prompt cache; null when it did not report it. */
+  readonly cachedInputTokens: number | null;
   readonly credits: number;
 }
 

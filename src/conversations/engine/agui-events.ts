@@ -78,7 +78,7 @@ export function runFinished(
   outcome: RunFinishedOutcome,
 ): RunEvent {
   const { run, message, provider, model } = ended;
-  const { inputTokens, outputTokens, totalTokens } = run.usage;
+  const { inputTokens, outputTokens, totalTokens, cachedInputTokens } = run.usage;
   return {
     type: EventType.RUN_FINISHED,
     threadId: run.thread_id,
@@ -91,6 +91,7 @@ export function runFinished(
         ...(inputTokens === null ? {} : { inputTokens }),
         ...(outputTokens === null ? {} : { outputTokens }),
         ...(totalTokens === null ? {} : { totalTokens }),
+        ...(cachedInputTokens === null ? {} : { cachedInputTokens }),
       },
     ],
     result: { run, message },

@@ -20,6 +20,7 @@ import { ProviderToolCalls } from './provider-tool-calls.js';
 import { publicFailure } from './resolve-failure.js';
 import type { RunConversation } from './run-conversation.js';
 import type { NextStep, RunState } from './run-state.js';
+import type { RunStep } from '../ports/index.js';
 import { ToolCallMetrics } from './tool-call-metrics.js';
 
 interface Answer {
@@ -152,6 +153,7 @@ export class CallModel {
       ...(state.apiKey === undefined ? {} : { apiKey: state.apiKey }),
       ...(state.route === undefined ? {} : { route: state.route }),
       system: state.system,
+      conversationSystem: state.conversationSystem,
       showReasoning: state.context.showReasoning,
       messages: state.conversation.messages,
       tools: state.schemaFallbacks.definitions(state.tools),
@@ -181,11 +183,15 @@ export class CallModel {
       },
       output: { text: answer.text, toolCalls: answer.calls },
       error,
-      usage: { inputTokens: answer.usage.inputTokens, outputTokens: answer.usage.outputTokens },
+      usage: stepUsage(answer.usage),
       ...(answer.response ? { response: answer.response } : {}),
     });
     state.steps.push(...answer.providerCalls.steps);
   }
+}
+
+function stepUsage({ inputTokens, outputTokens, cachedInputTokens = null }: ModelUsage): RunStep['usage'] {
+  return { inputTokens, outputTokens, cachedInputTokens };
 }
 
 /** Adds a note for the model, since no call exists that could get a result. */

@@ -214,7 +214,7 @@ function userHistoryMessage({
 }
 
 function usageOf(state: RunState): Run['usage'] {
-  const { inputTokens, outputTokens } = state.usage;
+  const { inputTokens, outputTokens, cachedInputTokens = null } = state.usage;
   const { provider } = state.context.agent;
   const model = findModel(provider.type, provider.model);
   const credits = provider.useOwnApiKey || !model ? 0 : creditsFor(model, state.chargedUsage);
@@ -222,6 +222,8 @@ function usageOf(state: RunState): Run['usage'] {
     inputTokens,
     outputTokens,
     totalTokens: inputTokens === null || outputTokens === null ? null : inputTokens + outputTokens,
+    // A part of an unknown total would be compared with nothing.
+    cachedInputTokens: inputTokens === null ? null : cachedInputTokens,
     credits,
   };
 }

@@ -166,6 +166,11 @@ export class CompletionChoiceResponse {
   readonly finish_reason!: FinishReason;
 }
 
+export class PromptTokensDetailsResponse {
+  @IntegerField({ description: "What the model's provider read from its prompt cache." })
+  readonly cached_tokens!: number;
+}
+
 export class CompletionUsageResponse {
   @IntegerField({ description: 'What the model read, over all its calls.' })
   readonly prompt_tokens!: number;
@@ -173,6 +178,11 @@ export class CompletionUsageResponse {
   readonly completion_tokens!: number;
   @IntegerField({ description: 'The sum of both.' })
   readonly total_tokens!: number;
+  @ObjectField(() => PromptTokensDetailsResponse, {
+    optional: true,
+    description: 'Parts of `prompt_tokens`; absent where the provider did not tell.',
+  })
+  readonly prompt_tokens_details?: PromptTokensDetailsResponse;
 }
 
 /** The fields that every object of one completion has. */

@@ -105,7 +105,11 @@ function finishReason({ status, stopReason }: Run): FinishReason {
   return stopReason === 'refusal' ? 'content_filter' : 'stop';
 }
 
-function usageOf({ usage: { inputTokens, outputTokens, totalTokens } }: Run): CompletionUsageResponse | null {
+function usageOf({ usage }: Run): CompletionUsageResponse | null {
+  const { inputTokens, outputTokens, totalTokens, cachedInputTokens } = usage;
   if (inputTokens === null || outputTokens === null || totalTokens === null) return null;
-  return { prompt_tokens: inputTokens, completion_tokens: outputTokens, total_tokens: totalTokens };
+  return {
+    ...{ prompt_tokens: inputTokens, completion_tokens: outputTokens, total_tokens: totalTokens },
+    ...(cachedInputTokens === null ? {} : { prompt_tokens_details: { cached_tokens: cachedInputTokens } }),
+  };
 }

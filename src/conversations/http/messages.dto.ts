@@ -117,6 +117,12 @@ export class RunUsageResponse {
   readonly outputTokens!: number | null;
   @IntegerField({ nullable: true, description: 'The sum of both; null as for `inputTokens`.' })
   readonly totalTokens!: number | null;
+  @IntegerField({
+    nullable: true,
+    description:
+      'The part of `inputTokens` that the provider read from its prompt cache, at a lower price; null where it did not tell.',
+  })
+  readonly cachedInputTokens!: number | null;
   @NumberField({ description: "What the run costs, to four decimals; 0 on an API key of the agent's own." })
   readonly credits!: number;
 }

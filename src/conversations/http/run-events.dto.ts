@@ -58,6 +58,11 @@ export class ModelUsage {
   readonly outputTokens?: number;
   @IntegerField({ optional: true, description: 'The sum of both; absent where the provider did not tell.' })
   readonly totalTokens?: number;
+  @IntegerField({
+    optional: true,
+    description: "The part of `inputTokens` that came from the provider's prompt cache; absent where it did not tell.",
+  })
+  readonly cachedInputTokens?: number;
 }
 
 export class FinishedRun {

@@ -82,6 +82,7 @@ export const runs = defineEntity({
     useOwnApiKey: p.boolean(),
     inputTokens: p.bigint('number').strictNullable(),
     outputTokens: p.bigint('number').strictNullable(),
+    cachedInputTokens: p.bigint('number').strictNullable(),
     credits: p.double().$type<number>(),
     stopReason: p.text().$type<StopReason>().strictNullable(),
     approvals: APPROVALS.property(),

@@ -195,5 +195,8 @@ export const conversationsSchema: ContextSchema = {
 
     /** The client's own ids of users' messages. */
     migration('2026112725_conversations_client_ids', ['alter table messages add column client_id text']),
+
+    /** The part of `input_tokens` that the provider read from its cache; null in runs of earlier releases. */
+    migration('2026112741_conversations_cached_tokens', ['alter table runs add column cached_input_tokens bigint']),
   ],
 };

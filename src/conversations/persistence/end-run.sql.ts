@@ -49,6 +49,7 @@ const END_PARAMETERS = {
   completedAt: 'timestamptz',
   inputTokens: 'bigint',
   outputTokens: 'bigint',
+  cachedInputTokens: 'bigint',
   credits: 'double precision',
   title: 'text',
   stopReason: 'text',
@@ -131,9 +132,9 @@ const ENDED_RUN = (p: FinishParameters): string => `
     select id from threads where organization_id = ${p.organizationId} and id = ${p.threadId} for no key update
   ), ended_run as (
     update runs set status = ${p.status}, error = ${p.error}, completed_at = ${p.completedAt},
-                    input_tokens = ${p.inputTokens}, output_tokens = ${p.outputTokens}, credits = ${p.credits},
-                    stop_reason = ${p.stopReason}, approvals = ${p.approvals},
-                    kept_results = ${p.keptResults}
+                    input_tokens = ${p.inputTokens}, output_tokens = ${p.outputTokens},
+                    cached_input_tokens = ${p.cachedInputTokens}, credits = ${p.credits}, stop_reason = ${p.stopReason},
+                    approvals = ${p.approvals}, kept_results = ${p.keptResults}
     from thread
     where runs.thread_id = thread.id and runs.organization_id = ${p.organizationId} and runs.id = ${p.runId}
       and ${isOwned(p)}

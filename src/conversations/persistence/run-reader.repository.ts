@@ -56,6 +56,7 @@ interface RunRow {
   decisions: unknown;
   input_tokens: number | null;
   output_tokens: number | null;
+  cached_input_tokens: number | null;
   unanswered: boolean;
   thread_exists: boolean;
 }
@@ -130,6 +131,7 @@ function toStoredRun(organizationId: string, row: RunRow, message: Message | nul
         inputTokens,
         outputTokens,
         totalTokens: inputTokens === null || outputTokens === null ? null : inputTokens + outputTokens,
+        cachedInputTokens: row.cached_input_tokens,
         credits: row.credits,
       },
       error: failure && { code: failure.code, message: failure.message },

@@ -13,6 +13,7 @@ export const FIND_RUN = statement(
   select id, thread_id, agent_id, owner_id, message_id, status, error, credits, created_at, completed_at, provider, model,
          use_own_api_key, stop_reason, approvals, decisions,
          input_tokens::float8 as input_tokens, output_tokens::float8 as output_tokens,
+         cached_input_tokens::float8 as cached_input_tokens,
          exists (select 1 from threads where threads.awaiting_run_id = runs.id and threads.id = runs.thread_id) as unanswered,
          exists (select 1 from threads where threads.id = runs.thread_id and ${THREAD_EXISTS}) as thread_exists
   from runs where organization_id = ${p.organizationId} and thread_id = ${p.threadId} and id = ${p.runId}`,

@@ -294,7 +294,7 @@ async function toOrphan(executor: SqlExecutor, row: OrphanRow): Promise<Orphaned
       status: 'running',
       createdAt: toDate(row.created_at),
       completedAt: null,
-      usage: { inputTokens: null, outputTokens: null, totalTokens: null, credits: 0 },
+      usage: { inputTokens: null, outputTokens: null, totalTokens: null, cachedInputTokens: null, credits: 0 },
       error: null,
       approvals: [],
     } satisfies Run,

@@ -38,6 +38,7 @@ export interface SuggestionUsage {
   /** Null when the provider did not report it. */
   readonly inputTokens: number | null;
   readonly outputTokens: number | null;
+  readonly cachedInputTokens: number | null;
   readonly credits: number;
 }
 

@@ -1,3 +1,5 @@
+import type { RunUsage } from '../domain/run.js';
+
 export type StepType = 'model' | 'tool' | 'retrieval' | 'hook' | 'memory';
 
 /** One step of a run's trace. */
@@ -13,5 +15,5 @@ export interface RunStep {
   readonly error: string | null;
   /** Of a model call; null for what the provider does not report. */
   readonly response?: { readonly id: string | null; readonly model: string | null };
-  readonly usage?: { readonly inputTokens: number | null; readonly outputTokens: number | null };
+  readonly usage?: Pick<RunUsage, 'inputTokens' | 'outputTokens' | 'cachedInputTokens'>;
 }

@@ -7,9 +7,9 @@ import { entryRow } from '../persistence/credit-entry.repository.js';
 export class RecordUsage extends RunObserver {
   override record({ run, agent }: FinishedRun): readonly RunRecord[] {
     const { id, agentId, threadId, createdAt, completedAt } = run;
-    const { inputTokens, outputTokens, credits } = run.usage;
+    const { totalTokens: _sum, ...usage } = run.usage;
     const of = { id, createdAt: completedAt ?? createdAt, agentId, threadId };
-    const used = { provider: agent.provider, model: agent.model, inputTokens, outputTokens, credits };
+    const used = { provider: agent.provider, model: agent.model, ...usage };
     return [entryRow(run.organizationId, { ...of, ...used })];
   }
 

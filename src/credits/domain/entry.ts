@@ -12,6 +12,8 @@ export interface CreditEntry {
   /** Null if the provider did not report them. */
   readonly inputTokens: number | null;
   readonly outputTokens: number | null;
+  /** The part of `inputTokens` that the provider read from its cache. */
+  readonly cachedInputTokens: number | null;
   /** To four decimals; 0 if the agent has its own API key. */
   readonly credits: number;
 }

@@ -64,9 +64,9 @@ function toPeriod({ id, startsAt, endsAt, creditsUsed, creditsIncluded }: Period
 }
 
 function toEntry({ id, createdAt, agentId, threadId, ...usage }: CreditEntry): EntryResponse {
-  const { provider, model, inputTokens, outputTokens, credits } = usage;
+  const { provider, model, ...tokensAndCredits } = usage;
   return {
     ...{ id, createdAt: createdAt.toISOString(), assistant_id: agentId, thread_id: threadId },
-    ...{ runId: threadId === null ? null : id, provider, model, inputTokens, outputTokens, credits },
+    ...{ runId: threadId === null ? null : id, provider, model, ...tokensAndCredits },
   };
 }

@@ -76,6 +76,12 @@ export class EntryResponse {
   readonly inputTokens!: number | null;
   @IntegerField({ nullable: true, description: 'Includes thinking. Null if the provider did not report it.' })
   readonly outputTokens!: number | null;
+  @IntegerField({
+    nullable: true,
+    description:
+      'The part of `inputTokens` that the provider read from its prompt cache, at a lower price. Null if it did not report it.',
+  })
+  readonly cachedInputTokens!: number | null;
   @NumberField({ description: 'With four decimals; 0 if the agent uses its own API key.' })
   readonly credits!: number;
 }

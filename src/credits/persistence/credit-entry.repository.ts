@@ -30,10 +30,11 @@ export class CreditEntryRepository {
     const entries = await this.database.read((em) =>
       em.find(creditEntries, where, { orderBy: { createdAt: 'desc', id: 'desc' }, limit, disableIdentityMap: true }),
     );
-    return entries.map(({ id, createdAt, agentId, threadId, provider, model, inputTokens, outputTokens, credits }) => ({
-      ...{ id, createdAt, agentId, threadId, provider, model, inputTokens, outputTokens },
-      credits: Number(credits),
-    }));
+    return entries.map(({ id, createdAt, agentId, threadId, provider, model, credits, ...entry }) => {
+      const { inputTokens, outputTokens, cachedInputTokens } = entry;
+      const tokens = { inputTokens, outputTokens, cachedInputTokens };
+      return { id, createdAt, agentId, threadId, provider, model, ...tokens, credits: Number(credits) };
+    });
   }
 }
 

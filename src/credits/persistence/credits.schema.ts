@@ -14,6 +14,7 @@ export const creditEntries = defineEntity({
     model: p.text(),
     inputTokens: p.bigint('number').strictNullable(),
     outputTokens: p.bigint('number').strictNullable(),
+    cachedInputTokens: p.bigint('number').strictNullable(),
     /** As text, because sums of floating-point numbers are not exact. */
     credits: p.decimal('string').columnType('numeric(18,4)'),
     createdAt: p.datetime(3),
@@ -65,4 +66,12 @@ const suggestions = migration('2026112731_credits_suggestions', [
   'alter table credit_entries alter column thread_id drop not null',
 ]);
 
-export const creditsSchema: ContextSchema = { entities: [creditEntries], migrations: [init, suggestions] };
+/** Null in entries of earlier releases. */
+const cachedTokens = migration('2026112743_credits_cached_tokens', [
+  'alter table credit_entries add column cached_input_tokens bigint',
+]);
+
+export const creditsSchema: ContextSchema = {
+  entities: [creditEntries],
+  migrations: [init, suggestions, cachedTokens],
+};

@@ -11,11 +11,11 @@ export class LogRuns extends RunObserver {
 
   override ended({ run, agent, channel, latencyMs, timeToFirstTokenMs }: FinishedRun): void {
     const { id: runId, organizationId, agentId, threadId, status, error, usage } = run;
-    const { inputTokens, outputTokens } = usage;
+    const { inputTokens, outputTokens, cachedInputTokens } = usage;
     const of = { runId, organizationId, agentId, threadId, provider: agent.provider, channel };
     const took = { latencyMs: Math.round(latencyMs), timeToFirstTokenMs: rounded(timeToFirstTokenMs) };
     this.logger.info(
-      { ...of, status, errorCode: error?.code ?? null, ...took, inputTokens, outputTokens },
+      { ...of, status, errorCode: error?.code ?? null, ...took, inputTokens, outputTokens, cachedInputTokens },
       'Run ended',
     );
   }

@@ -22,6 +22,7 @@ export class RunMetrics extends RunObserver {
   private readonly seconds: Histogram<'provider'>;
   private readonly firstToken: Histogram<'provider'>;
   private readonly tokens: Counter<'provider' | 'direction'>;
+  private readonly cachedTokens: Counter<'provider'>;
 
   constructor(metrics: Metrics) {
     super();
@@ -53,6 +54,11 @@ export class RunMetrics extends RunObserver {
       help: 'Tokens that models read (input) and wrote (output), as far as providers reported them.',
       labels: { provider, direction: DIRECTIONS },
     });
+    this.cachedTokens = metrics.counter({
+      name: 'agent_service_cached_input_tokens_total',
+      help: 'The part of the input tokens that providers read from their prompt caches, as far as they reported it.',
+      labels: { provider },
+    });
   }
 
   override ended({ run, agent: { provider }, latencyMs, timeToFirstTokenMs }: FinishedRun): void {
@@ -63,5 +69,6 @@ export class RunMetrics extends RunObserver {
     if (timeToFirstTokenMs !== null) this.firstToken.observe({ provider }, timeToFirstTokenMs / 1_000);
     if (usage.inputTokens !== null) this.tokens.inc({ provider, direction: 'input' }, usage.inputTokens);
     if (usage.outputTokens !== null) this.tokens.inc({ provider, direction: 'output' }, usage.outputTokens);
+    if (usage.cachedInputTokens !== null) this.cachedTokens.inc({ provider }, usage.cachedInputTokens);
   }
 }

@@ -22,7 +22,13 @@ export const traceStep = z.object({
   input: z.unknown(),
   output: z.unknown(),
   error: z.string().nullable().default(null),
-  usage: z.object({ inputTokens: z.number().nullable(), outputTokens: z.number().nullable() }).optional(),
+  usage: z
+    .object({
+      inputTokens: z.number().nullable(),
+      outputTokens: z.number().nullable(),
+      cachedInputTokens: z.number().nullable().default(null),
+    })
+    .optional(),
   /** Of a model call: the provider's id of the response, and the model that the provider names. */
   response: z.object({ id: z.string().nullable(), model: z.string().nullable() }).optional(),
 });

@@ -85,6 +85,12 @@ export class TraceUsageResponse {
   readonly outputTokens!: number | null;
   @IntegerField({ nullable: true, description: 'The sum of both; null as for `inputTokens`.' })
   readonly totalTokens!: number | null;
+  @IntegerField({
+    nullable: true,
+    description:
+      'The part of `inputTokens` that the provider read from its prompt cache, at a lower price; null where it did not tell.',
+  })
+  readonly cachedInputTokens!: number | null;
   @NumberField({ description: "What the run cost, to four decimals; 0 on the agent's own API key." })
   readonly credits!: number;
 }
@@ -157,6 +163,12 @@ export class TraceStepUsageResponse {
   readonly inputTokens!: number | null;
   @IntegerField({ nullable: true, description: 'What the model wrote; null if the provider did not report it.' })
   readonly outputTokens!: number | null;
+  @IntegerField({
+    nullable: true,
+    description:
+      'The part of `inputTokens` that the provider read from its prompt cache; null if it did not report it.',
+  })
+  readonly cachedInputTokens!: number | null;
 }
 
 export class TraceStepProviderResponse {

@@ -36,7 +36,7 @@ function trace(changes: Partial<PushedTrace> = {}): PushedTrace {
     status: 'completed',
     startedAt: START,
     latencyMs: 60 * 86_400_000 + 1,
-    usage: { inputTokens: 11, outputTokens: 7, totalTokens: 18, credits: 0.25 },
+    usage: { inputTokens: 11, outputTokens: 7, totalTokens: 18, cachedInputTokens: 8, credits: 0.25 },
     input: 'canary',
     output: 'canary',
     timeToFirstTokenMs: null,

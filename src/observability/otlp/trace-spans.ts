@@ -96,6 +96,7 @@ function runFacts(trace: PushedTrace, failed: boolean): Facts {
     'gen_ai.conversation.id': trace.threadId,
     'gen_ai.usage.input_tokens': trace.usage.inputTokens,
     'gen_ai.usage.output_tokens': trace.usage.outputTokens,
+    'gen_ai.usage.cache_read.input_tokens': trace.usage.cachedInputTokens,
     'agent_service.organization.id': trace.organizationId,
     'agent_service.message.id': trace.messageId,
     'agent_service.channel': trace.channel,
@@ -153,6 +154,7 @@ function modelStep(
       'gen_ai.response.model': response?.model,
       'gen_ai.usage.input_tokens': usage?.inputTokens,
       'gen_ai.usage.output_tokens': usage?.outputTokens,
+      'gen_ai.usage.cache_read.input_tokens': usage?.cachedInputTokens,
       'gen_ai.response.finish_reasons': finishReason && [finishReason],
     },
     contents: () => ({

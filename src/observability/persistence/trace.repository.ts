@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import type { SuggestionUsage } from '../../conversations/index.js';
+import type { RunUsage, SuggestionUsage } from '../../conversations/index.js';
 import { Database, type TableRow, tableRow, toDate } from '../../platform/database/index.js';
 import type { TimeRange } from '../domain/analytics-range.js';
 import type { PushedTrace, RecordedTrace, Trace, TraceSummary } from '../domain/trace.js';
@@ -68,12 +68,9 @@ export interface TraceSize {
 }
 
 /** A row of `SUMMARY_COLUMNS` with `input` and `output`, whole or cut. */
-interface SummaryRow extends Omit<TraceSummary, 'startedAt' | 'usage' | 'error'> {
+interface SummaryRow extends Omit<TraceSummary, 'startedAt' | 'usage' | 'error'>, Omit<RunUsage, 'totalTokens'> {
   /** Text of a `timestamptz`. */
   readonly startedAt: string;
-  readonly inputTokens: number | null;
-  readonly outputTokens: number | null;
-  readonly credits: number;
   readonly error: unknown;
 }
 
@@ -164,21 +161,22 @@ export class TraceRepository {
 
 /** The row of a trace for the statement that ends its run. */
 export function traceRow(organizationId: string, { usage, ...trace }: RecordedTrace): TableRow {
-  const { inputTokens, outputTokens, credits } = usage;
+  const { totalTokens: _sum, ...tokens } = usage;
   const unpublished = { publishedAt: null, withheld: false };
-  return tableRow(traces, { ...trace, organizationId, inputTokens, outputTokens, credits, ...unpublished });
+  return tableRow(traces, { ...trace, organizationId, ...tokens, ...unpublished });
 }
 
-export function suggestionUsageRow({ at: startedAt, ...usage }: SuggestionUsage): TableRow {
+export function suggestionUsageRow({ at: startedAt, cachedInputTokens: _part, ...usage }: SuggestionUsage): TableRow {
   return tableRow(suggestionUsage, { ...usage, startedAt });
 }
 
-function toSummary({ startedAt, inputTokens, outputTokens, credits, error, ...row }: SummaryRow): TraceSummary {
+function toSummary({ startedAt, error, ...row }: SummaryRow): TraceSummary {
   const { id, agentId, threadId, messageId, channel, provider, model, status, latencyMs, input, output } = row;
+  const { inputTokens, outputTokens, cachedInputTokens, credits } = row;
   const totalTokens = inputTokens === null || outputTokens === null ? null : inputTokens + outputTokens;
   return {
     ...{ id, agentId, threadId, messageId, channel, provider, model, status, startedAt: toDate(startedAt), latencyMs },
-    ...{ usage: { inputTokens, outputTokens, totalTokens, credits }, input, output },
+    ...{ usage: { inputTokens, outputTokens, totalTokens, cachedInputTokens, credits }, input, output },
     error: TRACE_ERROR.readNullable(error, id),
   };
 }

@@ -38,6 +38,7 @@ export const traces = defineEntity({
     timeToFirstTokenMs: p.bigint('number').strictNullable(),
     inputTokens: p.bigint('number').strictNullable(),
     outputTokens: p.bigint('number').strictNullable(),
+    cachedInputTokens: p.bigint('number').strictNullable(),
     credits: p.double().$type<number>(),
     input: p.text(),
     output: p.text(),
@@ -217,8 +218,13 @@ const suggestions = migration('2026112732_observability_suggestions', [
   'create index suggestion_usage_by_agent on suggestion_usage (agent_id, started_at)',
 ]);
 
+/** Null in traces of earlier releases. */
+const cachedTokens = migration('2026112742_observability_cached_tokens', [
+  'alter table traces add column cached_input_tokens bigint',
+]);
+
 export const tracesSchema: ContextSchema = {
   entities: [traces, suggestionUsage],
   documents: [DURATIONS, FIRST_TOKENS],
-  migrations: [init, publishing, callerSpans, bareUsers, suggestions],
+  migrations: [init, publishing, callerSpans, bareUsers, suggestions, cachedTokens],
 };

@@ -15,7 +15,8 @@ const ofExistingThread = `traces.thread_id not in (select id from threads where 
 const SUMMARY_COLUMNS = `
   traces.id, traces.agent_id as "agentId", traces.thread_id as "threadId", traces.message_id as "messageId", traces.channel,
   traces.provider, traces.model, traces.status, traces.started_at as "startedAt", traces.latency_ms::float8 as "latencyMs",
-  traces.input_tokens::float8 as "inputTokens", traces.output_tokens::float8 as "outputTokens", traces.credits, traces.error`;
+  traces.input_tokens::float8 as "inputTokens", traces.output_tokens::float8 as "outputTokens",
+  traces.cached_input_tokens::float8 as "cachedInputTokens", traces.credits, traces.error`;
 
 const TRACE_COLUMNS = `${SUMMARY_COLUMNS},
   traces.input, traces.output, traces.steps, traces.user_context as "userContext",
