@@ -42,7 +42,7 @@ export async function statementsOf(database: Database, work: () => Promise<unkno
   const connections = await connectionClass(database);
   const original = Object.getOwnPropertyDescriptor(connections, 'executeQuery');
   const execute = original?.value as (...parameters: unknown[]) => unknown;
-  const seen: CompiledQuery[] = [];
+  const seen: SentStatement[] = [];
   Object.defineProperty(connections, 'executeQuery', {
     ...original,
     value(this: DatabaseConnection, query: CompiledQuery, ...rest: unknown[]): unknown {
@@ -50,10 +50,12 @@ export async function statementsOf(database: Database, work: () => Promise<unkno
       return Reflect.apply(execute, this, [query, ...rest]);
     },
   });
+  const stop = watchPool(database, seen);
   try {
     await work();
   } finally {
     Object.defineProperty(connections, 'executeQuery', original ?? {});
+    stop();
   }
   return seen
     .filter((query) => (of ?? BACKGROUND).test(textWithLock(query)) === (of !== undefined))
@@ -61,8 +63,23 @@ export async function statementsOf(database: Database, work: () => Promise<unkno
     .filter((sql) => !TRANSACTION_CONTROL.test(sql));
 }
 
+type SentStatement = Pick<CompiledQuery, 'sql' | 'parameters'>;
+type RunAlone = (sql: string, parameters: readonly unknown[]) => Promise<unknown>;
+
+/** Records the statements that go to a server past the query builder. @returns stops it */
+function watchPool(database: Database, seen: SentStatement[]): () => void {
+  if (Reflect.get(database, 'pool') === undefined) return () => undefined;
+  const runAlone = Reflect.get(database, 'runAlone') as RunAlone;
+  const recorded: RunAlone = (sql, parameters) => {
+    seen.push({ sql, parameters });
+    return runAlone.call(database, sql, parameters);
+  };
+  Object.defineProperty(database, 'runAlone', { value: recorded, configurable: true });
+  return () => Reflect.deleteProperty(database, 'runAlone');
+}
+
 /** All locks have the same text; the name is a parameter. */
-function textWithLock({ sql, parameters: [name] }: CompiledQuery): string {
+function textWithLock({ sql, parameters: [name] }: SentStatement): string {
   return sql.includes('pg_advisory_xact_lock') ? `${sql} '${String(name)}'` : sql;
 }
 

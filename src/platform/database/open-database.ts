@@ -162,7 +162,7 @@ function forgetRowTypes(pglite: PGlite): void {
 
 async function openServer(
   url: string,
-  connections: number,
+  poolSize: number,
   schemas: readonly ContextSchema[],
   { statementTimeoutMs = STATEMENT_TIMEOUT_MS, migrationSilenceMs }: ServerLimits,
 ): Promise<OpenDatabase> {
@@ -173,7 +173,7 @@ async function openServer(
       clientUrl: url,
       // Otherwise a misspelt name would create an empty database.
       ensureDatabase: false,
-      pool: { min: 0, max: connections },
+      pool: { min: 0, max: poolSize },
       driverOptions: {
         connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
         statement_timeout: statementTimeoutMs,
@@ -196,14 +196,17 @@ async function openServer(
     await orm.close();
     throw connectFailure(error, url);
   }
-  const watch = new ConnectionWatchdog(pool, url);
+  const connections = pool;
+  const watch = new ConnectionWatchdog(connections, url);
   return {
-    database: new Database(orm, pool),
-    native: { kind: 'server', pool },
+    database: new Database(orm, connections),
+    native: { kind: 'server', pool: connections },
     migrations: new MigrationConnections(namesOf(schemas), withoutEntities(schemas), url, migrationSilenceMs),
     close: async () => {
       watch.stop();
       await orm.close();
+      // The query builder ends the pool only if it has sent a statement itself.
+      if (!connections.ending) await connections.end();
     },
   };
 }
