@@ -85,6 +85,15 @@ describe('the spans of a trace', () => {
     ]);
   });
 
+  it('of a model call have its tokens, and how many of them came from the provider’s cache', () => {
+    const usage = { inputTokens: 11, outputTokens: 7, cachedInputTokens: 8 };
+    expect(stepSpan(step({ type: 'model', usage })).attributes).toMatchObject({
+      'gen_ai.usage.input_tokens': 11,
+      'gen_ai.usage.output_tokens': 7,
+      'gen_ai.usage.cache_read.input_tokens': 8,
+    });
+  });
+
   it('describe the run, with the conventions’ name of its provider', () => {
     const traced = trace();
     expect(traceSpans(traced, false)).toEqual([
@@ -107,6 +116,7 @@ describe('the spans of a trace', () => {
           'gen_ai.conversation.id': traced.threadId,
           'gen_ai.usage.input_tokens': 11,
           'gen_ai.usage.output_tokens': 7,
+          'gen_ai.usage.cache_read.input_tokens': 8,
           'agent_service.organization.id': traced.organizationId,
           'agent_service.message.id': traced.messageId,
           'agent_service.channel': 'api',

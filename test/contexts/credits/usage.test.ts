@@ -79,7 +79,7 @@ describe('a run has an entry', () => {
 
       const [entry] = await entriesOf(talk);
 
-      const usage = { inputTokens: 1200, outputTokens: 300, credits };
+      const usage = { inputTokens: 1200, outputTokens: 300, cachedInputTokens: 1000, credits };
       expect(body.run.usage).toEqual({ ...usage, totalTokens: 1500 });
       expect(entry).toEqual({
         id: body.run.id,

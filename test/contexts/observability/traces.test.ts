@@ -122,13 +122,13 @@ describe('a run has a trace', () => {
       response: { id: 'msg_1', model: 'm' },
     };
     const tool = { ...step, type: 'tool', name: 'weather' };
-    const usage = { inputTokens: expect.any(Number), outputTokens: expect.any(Number) };
+    const usage = { inputTokens: expect.any(Number), outputTokens: expect.any(Number), cachedInputTokens: null };
     expect(body.steps).toEqual([
       { ...model, usage },
       { ...tool, input: { city: 'Oslo' }, output: 'rain in Oslo' },
       { ...model, usage },
       { ...tool, input: { city: 'Atlantis' }, output: 'rain in Atlantis', error: 'rain in Atlantis' },
-      { ...model, usage: { inputTokens: 11, outputTokens: 7 } },
+      { ...model, usage: { inputTokens: 11, outputTokens: 7, cachedInputTokens: null } },
     ]);
   });
 
@@ -202,7 +202,10 @@ describe('the list of traces', () => {
       status: 'completed',
       startedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
       latencyMs: expect.any(Number),
-      usage: { inputTokens: 11, outputTokens: 7, totalTokens: 18, credits: expect.any(Number) },
+      usage: {
+        ...{ inputTokens: 11, outputTokens: 7, totalTokens: 18, cachedInputTokens: null },
+        credits: expect.any(Number),
+      },
       input: 'Second',
       output: '😀'.repeat(200),
       error: null,
