@@ -124,7 +124,7 @@ describe('a run', () => {
           latencyMs: expect.any(Number),
           timeToFirstTokenMs: expect.any(Number),
         },
-        ...{ inputTokens: 11, outputTokens: 7 },
+        ...{ inputTokens: 11, outputTokens: 7, cachedInputTokens: null },
       },
     ]);
     expect(await requestLine(requestId)).toEqual({
