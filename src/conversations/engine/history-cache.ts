@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
+import { Metrics } from '../../platform/metrics/index.js';
 import type { HistoryMessage } from '../domain/message.js';
 import { HISTORY_CACHE_BYTES } from './limits.js';
 
@@ -31,6 +32,11 @@ export class HistoryCache {
     sizeCalculation: ({ history }) => Math.max(1, history.bytes),
   });
 
+  constructor(metrics: Metrics) {
+    const help = 'Histories of threads that this process remembers, in bytes, estimated.';
+    metrics.gauge({ name: 'agent_service_history_cache_bytes', help, labels: {} }, () => this.threads.calculatedSize);
+  }
+
   /** @returns undefined when the thread is not cached, or has changed */
   find(threadId: string, revision: number): CachedHistory | undefined {
     const entry = this.threads.get(threadId);
@@ -43,8 +49,8 @@ export class HistoryCache {
   }
 }
 
-/** The approximate size of a message, or of one of its attachments, without text. */
-const MESSAGE_BYTES = 350;
+/** The approximate size of a message, or of one of its attachments, without text: what the heap grew by for each of 40,000. */
+const MESSAGE_BYTES = 700;
 
 export function estimateBytes(messages: readonly HistoryMessage[]): number {
   return messages.reduce((sum, { content, toolCalls, transcript, attachments = [], additionalContext = [] }) => {

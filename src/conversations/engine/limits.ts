@@ -27,7 +27,8 @@ export const MAX_HISTORY_MESSAGES = 2_000;
  */
 export const SHARE_AFTER_CUT = 0.75;
 
-export const HISTORY_CACHE_BYTES = 64 * 1024 * 1024;
+/** Of the histories that a process remembers, by the sizes that `estimateBytes` gives. */
+export const HISTORY_CACHE_BYTES = 32 * 1024 * 1024;
 
 /** For models outside the catalogue: the characters of history, and the context window in tokens. */
 export const HISTORY_CHARACTERS = 600_000;

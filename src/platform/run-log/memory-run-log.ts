@@ -12,7 +12,7 @@ export class MemoryRunLog extends RunLog {
   private readonly logs = new Map<string, MemoryLog>();
   /** When each ended log ended, the oldest first. */
   private readonly ended = new Map<string, number>();
-  private endedBytes = 0;
+  endedBytes = 0;
 
   constructor(private readonly clock: Clock) {
     super();
@@ -154,7 +154,11 @@ export class MemoryLog implements RunLogWriter {
 const SEPARATOR = '\u001e';
 
 function pack(entries: readonly RunLogEntry[]): Buffer {
-  return Buffer.from(entries.flatMap(({ tag, data }) => [tag, data]).join(SEPARATOR));
+  const text = entries.flatMap(({ tag, data }) => [tag, data]).join(SEPARATOR);
+  // A part of the pool of `Buffer.from` would keep all of its 64 KiB for as long.
+  const packed = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
+  packed.write(text);
+  return packed;
 }
 
 function unpack(packed: Buffer): RunLogEntry[] {

@@ -50,6 +50,10 @@ export class RedisRunLog extends RunLog implements OnApplicationShutdown {
     return log;
   }
 
+  get endedBytes(): number {
+    return this.local.endedBytes;
+  }
+
   open(runId: string): RunLogWriter {
     return this.local.open(runId, this.replication.start(logKey(this.options.prefix, runId)));
   }

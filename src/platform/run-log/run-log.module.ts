@@ -2,6 +2,7 @@ import { Global, Module } from '@nestjs/common';
 import type { Redis } from 'ioredis';
 import { Clock } from '../clock/index.js';
 import { Settings } from '../config/index.js';
+import { Metrics } from '../metrics/index.js';
 import { REDIS } from '../redis/index.js';
 import { Logger } from '../telemetry/index.js';
 import { MemoryRunLog } from './memory-run-log.js';
@@ -13,9 +14,15 @@ import { RunLog } from './run-log.js';
   providers: [
     {
       provide: RunLog,
-      inject: [REDIS, Settings, Clock, Logger],
-      useFactory: (redis: Redis | null, settings: Settings, clock: Clock, logger: Logger): RunLog | Promise<RunLog> =>
-        redis ? RedisRunLog.connect(redis, { prefix: settings.redisPrefix, clock, logger }) : new MemoryRunLog(clock),
+      inject: [REDIS, Settings, Clock, Logger, Metrics],
+      useFactory: async (
+        ...[redis, { redisPrefix: prefix }, clock, logger, metrics]: [Redis | null, Settings, Clock, Logger, Metrics]
+      ): Promise<RunLog> => {
+        const log = redis ? await RedisRunLog.connect(redis, { prefix, clock, logger }) : new MemoryRunLog(clock);
+        const help = 'Events of ended runs that this process keeps for readers, in bytes.';
+        metrics.gauge({ name: 'agent_service_ended_run_log_bytes', help, labels: {} }, () => log.endedBytes);
+        return log;
+      },
     },
   ],
   exports: [RunLog],

@@ -19,6 +19,9 @@ export interface RunLogWriter {
 
 /** The numbered events of runs. Every reader is a cursor over the log, so a slow or absent reader does not delay the run. */
 export abstract class RunLog {
+  /** Of the ended logs that this process keeps in memory. */
+  abstract readonly endedBytes: number;
+
   abstract open(runId: string): RunLogWriter;
 
   /**
