@@ -55,9 +55,10 @@ export class ModelTransport {
   /** As `fetch`, for SDKs that only iterate over the body: a web stream costs as much as the request. */
   readonly fetchIterable = async (input: string | URL | Request, init: RequestInit = {}): Promise<Response> => {
     const { headers, chunks } = await this.send(input, init);
-    const response: Pick<Response, 'ok' | 'status' | 'headers' | 'url'> & { readonly body: AsyncIterable<Uint8Array> } = {
-      ...{ ok: true, status: 200, headers, url: '', body: chunks },
-    };
+    const response: Pick<Response, 'ok' | 'status' | 'headers' | 'url'> & { readonly body: AsyncIterable<Uint8Array> } =
+      {
+        ...{ ok: true, status: 200, headers, url: '', body: chunks },
+      };
     return response as unknown as Response;
   };
 

@@ -1,0 +1,77 @@
+import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { type DataFolder, dataFolder } from '../support/data-folder.js';
+import { says, ScriptedModels } from '../support/scripted-models.js';
+import { ServiceProcess } from '../support/service-process.js';
+import { until } from '../support/until.js';
+import { ServiceClient } from './service-client.js';
+
+const THREADS = 64;
+const RUNS_OF_A_STEP = 512;
+/** Requests of one agent in a minute are limited to 600. */
+const AGENTS = 8;
+const AT_ONCE = 8;
+const PROBE = pathToFileURL(resolve('test/support/heap-probe.mjs')).href;
+/** The messages and events of a run take 400 to 500 bytes; a run that stays registered takes 2,000. */
+const KEPT_BYTES_A_RUN = 1_500;
+
+let models: ScriptedModels;
+let data: DataFolder;
+let service: ServiceProcess;
+let client: ServiceClient;
+let file: string;
+
+beforeAll(async () => {
+  models = await ScriptedModels.start();
+  models.always(says('Lift the car. ', 'Take the wheel off.'));
+  data = await dataFolder();
+  file = join(data.path, '..', `heap-${process.pid}`);
+  service = await ServiceProcess.start({
+    environment: { DATA_DIR: data.path, ...models.environment, HEAP_PROBE_FILE: file },
+    nodeOptions: ['--liftoff-only', '--max-old-space-size=300', '--expose-gc', '--import', PROBE],
+  });
+  client = new ServiceClient(service, service.firstKey ?? '');
+});
+
+afterAll(async () => {
+  await service.kill();
+  await models.close();
+  data.remove();
+  rmSync(file, { force: true });
+});
+
+async function keptBytes(): Promise<number> {
+  rmSync(file, { force: true });
+  service.signal('SIGUSR2');
+  await until(() => existsSync(file), 'the process has collected its garbage');
+  return Number(readFileSync(file, 'utf8'));
+}
+
+async function runs(threads: readonly string[], count: number): Promise<void> {
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    while (next < count) {
+      const threadId = threads[next++ % threads.length] ?? '';
+      const events = await client.streamed(threadId, 'How do I change a tyre?');
+      expect(events.at(-1)?.type).toBe('RUN_FINISHED');
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+}
+
+it('a run leaves nothing in memory but its messages and its events, in a heap of 300 MB', async () => {
+  const agents = await Promise.all(Array.from({ length: AGENTS }, () => client.thread()));
+  const threads = await Promise.all(
+    Array.from({ length: THREADS }, async (_, index) => {
+      const body = { assistant_id: agents[index % AGENTS]?.agentId };
+      return (await client.call<{ id: string }>('POST', '/v1/threads', body)).id;
+    }),
+  );
+  // What the first runs load and compile stays.
+  await runs(threads, RUNS_OF_A_STEP);
+  const before = await keptBytes();
+  await runs(threads, 2 * RUNS_OF_A_STEP);
+  expect((await keptBytes()) - before).toBeLessThan(2 * RUNS_OF_A_STEP * KEPT_BYTES_A_RUN);
+});
