@@ -22,6 +22,7 @@ import { load, machine, type Report, sectionsOf } from './report.ts';
 import { Stage } from './stage.ts';
 import { runTraces } from './traces.ts';
 import { hasClaudeAgentSdk, runClaudeAgent } from './claude-agent.ts';
+import { runKeptMemory } from './kept-memory.ts';
 import { runStarts } from './starts.ts';
 import { runTools } from './tool-servers.ts';
 import { runGrowth } from './thread-sizes.ts';
@@ -80,6 +81,7 @@ async function run(stage: Stage): Promise<Report> {
   const uploads = plan.uploads && (await runUploads(stage, plan.uploads, writeLine));
   const traces = plan.traces && (await runTraces(stage, plan.traces, writeLine));
   const starts = plan.starts && (await runStarts(stage, plan.starts, writeLine));
+  const keptMemory = plan.keptMemory && (await runKeptMemory(stage, floor, environment, plan.keptMemory, writeLine));
   const claudeAgent =
     plan.claudeAgent && hasClaudeAgentSdk() ? await runClaudeAgent(stage, plan.claudeAgent, writeLine) : null;
   return {
@@ -103,6 +105,7 @@ async function run(stage: Stage): Promise<Report> {
     uploads,
     traces,
     starts,
+    keptMemory,
     claudeAgent,
   };
 }

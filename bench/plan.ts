@@ -152,12 +152,19 @@ export const PARTS = [
   'uploads',
   'traces',
   'starts',
+  'kept-memory',
   'claude-agent',
 ] as const;
 export type BenchPart = (typeof PARTS)[number];
 
 export interface StartPlan {
   readonly rounds: number;
+}
+
+/** Streamed runs, after which memory is measured. */
+export interface KeptMemoryPlan {
+  readonly runs: number;
+  readonly threads: number;
 }
 
 export interface ClaudeAgentPlan {
@@ -180,6 +187,7 @@ export interface Plan {
   readonly traces: TracesPlan | null;
   readonly uploads: UploadPlan | null;
   readonly starts: StartPlan | null;
+  readonly keptMemory: KeptMemoryPlan | null;
   readonly claudeAgent: ClaudeAgentPlan | null;
 }
 
@@ -314,6 +322,7 @@ const FULL: Omit<Plan, 'quality'> = {
   uploads: UPLOADS,
   traces: TRACES,
   starts: { rounds: 10 },
+  keptMemory: { runs: 20_000, threads: 2_000 },
   claudeAgent: { rounds: 40 },
 };
 
@@ -338,6 +347,7 @@ const QUICK: Omit<Plan, 'quality'> = {
   uploads: { uploads: 100, embedded: false },
   traces: { ...TRACES, stored: 100_000, requests: 50, published: 8_000, embedded: 0, purged: 5_000 },
   starts: { rounds: 3 },
+  keptMemory: { runs: 4_000, threads: 400 },
   claudeAgent: { rounds: 8 },
 };
 
@@ -357,6 +367,7 @@ export function planFor(options: { readonly quick: boolean; readonly only: reado
     uploads,
     traces,
     starts,
+    keptMemory,
     claudeAgent,
   } = options.quick ? QUICK : FULL;
   const asked = (part: BenchPart): boolean => options.only.length === 0 || options.only.includes(part);
@@ -380,6 +391,7 @@ export function planFor(options: { readonly quick: boolean; readonly only: reado
     uploads: asked('uploads') ? uploads : null,
     traces: asked('traces') ? traces : null,
     starts: asked('starts') ? starts : null,
+    keptMemory: asked('kept-memory') ? keptMemory : null,
     claudeAgent: asked('claude-agent') ? claudeAgent : null,
   };
 }

@@ -11,6 +11,7 @@ import type { MemoryResult } from './memory.ts';
 import { sessionsText } from './sessions-report.ts';
 import type { SessionResult } from './sessions.ts';
 import { type ClaudeAgentFigures, claudeAgentText } from './claude-agent.ts';
+import { type KeptFigures, keptMemoryText } from './kept-memory.ts';
 import { type StartFigures, startsText } from './starts.ts';
 import { tracesText } from './traces-report.ts';
 import type { TracesResult } from './traces.ts';
@@ -48,6 +49,7 @@ export interface Report {
   readonly traces: TracesResult | null;
   readonly uploads: readonly UploadFigures[] | null;
   readonly starts: readonly StartFigures[] | null;
+  readonly keptMemory: readonly KeptFigures[] | null;
   readonly claudeAgent: ClaudeAgentFigures | null;
 }
 
@@ -173,6 +175,7 @@ export function sectionsOf({
   uploads,
   traces,
   starts,
+  keptMemory,
   claudeAgent,
   ...run
 }: Report): Section[] {
@@ -207,6 +210,9 @@ export function sectionsOf({
     ...(quality ? [section('quality', 'Questions over real documents', qualityText(quality))] : []),
     ...(traces ? [section('traces', 'Traces', tracesText(traces))] : []),
     ...(uploads ? [section('uploads', 'Uploads', uploadsText(uploads))] : []),
+    ...(keptMemory
+      ? [section('kept-memory', `Memory after many runs: ${TITLES.postgres}`, keptMemoryText(keptMemory))]
+      : []),
     ...(starts ? [section('starts', `Starts and commands: ${TITLES.embedded}`, startsText(starts))] : []),
     ...(claudeAgent ? [section('claude-agent', 'Agents on the Claude Agent SDK', claudeAgentText(claudeAgent))] : []),
   ];

@@ -22,10 +22,11 @@ export interface IdleFigures {
   readonly local: readonly { readonly app: string; readonly residentMiB: number }[];
 }
 
-interface Memory {
+export interface Memory {
   readonly rss: number;
   readonly heapUsed: number;
   readonly external: number;
+  readonly arrayBuffers: number;
 }
 
 const KIB = 1024;
@@ -89,7 +90,8 @@ async function open(origin: string, integrations: readonly IdleIntegration[]): P
   });
 }
 
-async function memoryOf(pid: number, probeFile: string): Promise<Memory> {
+/** After a garbage collection. */
+export async function memoryOf(pid: number, probeFile: string): Promise<Memory> {
   await sleep(QUIET_MS);
   rmSync(probeFile, { force: true });
   process.kill(pid, 'SIGUSR2');
