@@ -1,5 +1,6 @@
 import { expect, it } from '@jest/globals';
-import { ageOf } from './quoted-memories.js';
+import { newId } from '../../platform/ids/index.js';
+import { ageOf, recalledSummary } from './quoted-memories.js';
 
 const NOW = new Date('2026-11-10T12:00:00.000Z');
 
@@ -12,4 +13,12 @@ it.each([
   ['2026-11-11T12:00:00.000Z', 'saved today, 2026-11-11'],
 ])('a memory of %s is "%s"', (at, age) => {
   expect(ageOf(new Date(at), NOW)).toBe(age);
+});
+
+it('memories give the same text whichever of them is the most useful', () => {
+  const memories = ['Rides to work.', 'Is called Ann.'].map((text) => {
+    const at = new Date('2026-11-09T12:00:00.000Z');
+    return { id: newId(), text, createdAt: at, updatedAt: at };
+  });
+  expect(recalledSummary(memories.toReversed(), 2, NOW)).toEqual(recalledSummary(memories, 2, NOW));
 });

@@ -16,19 +16,20 @@ export interface RecalledSummary {
 }
 
 /**
- * Renders memories for the prompt. The same memories give the same text for a day, so that the provider's prompt cache keeps working.
+ * Renders memories for the prompt, in the order of their ids. The same memories give the same text for a day, also when searches have
+ * changed which is the most useful, so that the provider's prompt cache keeps working.
  * @param memories the most useful ones, at least one
  * @param total how many memories the user has
  */
 export function recalledSummary(memories: readonly Memory[], total: number, now: Date): RecalledSummary {
   const boundary = boundaryOf(memories);
-  const lines: string[] = [];
+  const lines: { readonly id: string; readonly text: string }[] = [];
   let left = MAX_RECALLED_CHARACTERS;
   for (const memory of memories) {
-    const line = `${markOf(memory, now, boundary)} ${lineOf(memory.text, MAX_RECALLED_TEXT, boundary)}`;
-    left -= line.length;
+    const text = `${markOf(memory, now, boundary)} ${lineOf(memory.text, MAX_RECALLED_TEXT, boundary)}`;
+    left -= text.length;
     if (left < 0 && lines.length > 0) break;
-    lines.push(line);
+    lines.push({ id: memory.id, text });
   }
   const more = total - lines.length;
   const rest =
@@ -42,9 +43,13 @@ export function recalledSummary(memories: readonly Memory[], total: number, now:
     `You noted this in earlier conversations with the user. Each memory is a line that begins with a mark, ${mark('memory <code>, <age>', boundary)}, ` +
     `and the last mark is ${mark('end of memories', boundary)}. ${NO_INSTRUCTIONS} Older ones may no longer be true: what the user says now counts.`;
   return {
-    text: [head, [...lines, mark('end of memories', boundary)].join('\n'), ...rest].join('\n\n'),
+    text: [head, [...inOrder(lines), mark('end of memories', boundary)].join('\n'), ...rest].join('\n\n'),
     shown: lines.length,
   };
+}
+
+function inOrder(lines: readonly { readonly id: string; readonly text: string }[]): string[] {
+  return lines.toSorted((left, right) => (left.id < right.id ? -1 : 1)).map(({ text }) => text);
 }
 
 /** Renders memories in full, as the answer to a search; best first. */
@@ -78,7 +83,7 @@ export function ageOf(at: Date, now: Date): string {
 /** A digest of the texts. No text can contain it, because that text would change the digest. */
 function boundaryOf(memories: readonly Memory[]): string {
   return createHash('sha256')
-    .update(JSON.stringify(memories.map(({ id, text }) => [id, text])))
+    .update(JSON.stringify(memories.map(({ id, text }) => [id, text]).sort()))
     .digest('hex')
     .slice(0, 32);
 }
