@@ -137,7 +137,7 @@ class WatchedCall {
   /** When the wait for the next byte began; null while the reader has not asked for one. */
   private waitingSince: number | null;
   private isSilent = false;
-  private cancelTimer: () => void = () => undefined;
+  private cancelTimer: () => void;
 
   constructor(
     private readonly clock: Clock,
@@ -165,8 +165,13 @@ class WatchedCall {
     this.controller.abort(new TransportFailure({ kind: 'silent' }));
   };
 
-  /** Leaving the iteration early closes the connection. */
-  async *chunks(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  /** The body of the response. Leaving the iteration early closes the connection. */
+  chunks(body: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+    this.waitingSince = null;
+    return this.read(body);
+  }
+
+  private async *read(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
     const chunks = body[Symbol.asyncIterator]();
     let isComplete = false;
     try {
