@@ -107,12 +107,9 @@ export class RunSupervisor {
 
   private async drive(context: RunContext, revision: number | null, writer: RunLogWriter): Promise<EndedRun> {
     try {
-      const events = this.engine.run(context, revision);
-      for (;;) {
-        const next = await events.next();
-        if (next.done) return next.value;
-        writer.append(isReasoning(next.value) ? REASONING : PLAIN, JSON.stringify(next.value));
-      }
+      return await this.engine.run(context, revision, (event) => {
+        writer.append(isReasoning(event) ? REASONING : PLAIN, JSON.stringify(event));
+      });
     } catch (error) {
       // A defect: the engine should end every run itself. The stream needs a terminal event all the same.
       this.logger.error({ err: error, runId: context.runId }, 'The run engine threw');

@@ -11,7 +11,6 @@ import {
 } from '../../models/index.js';
 import { Clock, type Stopwatch } from '../../platform/clock/index.js';
 import { newId } from '../../platform/ids/index.js';
-import type { RunEvent } from './agui-events.js';
 import { HookDispatcher } from './hook-dispatcher.js';
 import { UNREADABLE_CALL, unreadableCallNote } from './malformed-calls.js';
 import { MAX_UNREADABLE_ANSWERS } from './limits.js';
@@ -45,7 +44,7 @@ export class CallModel {
     private readonly toolCalls: ToolCallMetrics,
   ) {}
 
-  async *run(state: RunState): AsyncGenerator<RunEvent, NextStep> {
+  async run(state: RunState): Promise<NextStep> {
     state.conversation.makeRoom();
     const request = this.request(state);
     const stopwatch = this.clock.stopwatch();
@@ -55,7 +54,7 @@ export class CallModel {
       ...{ state: undefined, response: undefined, unreadableCall: undefined },
     };
     try {
-      yield* this.listen(state, request, answer);
+      await this.listen(state, request, answer);
       this.record(state, request, answer, stopwatch, answer.unreadableCall === undefined ? null : UNREADABLE_CALL);
     } catch (error) {
       providerCalls.abort();
@@ -81,7 +80,7 @@ export class CallModel {
     return this.decide(state, answer);
   }
 
-  private async *listen(state: RunState, request: ModelRequest, answer: Answer): AsyncGenerator<RunEvent> {
+  private async listen(state: RunState, request: ModelRequest, answer: Answer): Promise<void> {
     for await (const event of this.models.stream(request, state.context.signal)) {
       switch (event.type) {
         case 'response':
@@ -89,30 +88,30 @@ export class CallModel {
           break;
         case 'text':
           answer.text += event.text;
-          yield* state.say(event.text);
+          state.say(event.text);
           break;
         case 'reasoning':
-          yield* state.think(event.text);
+          state.think(event.text);
           break;
         case 'tool_call_started':
-          yield* state.startCall(event.id, event.name);
+          state.startCall(event.id, event.name);
           break;
         case 'tool_call_arguments':
-          yield* state.callArguments(event.id, event.delta);
+          state.callArguments(event.id, event.delta);
           break;
         case 'tool_call':
           answer.calls.push(event.call);
-          yield* state.startCall(event.call.id, event.call.name);
-          yield* state.endCall(event.call);
+          state.startCall(event.call.id, event.call.name);
+          state.endCall(event.call);
           break;
         case 'unreadable_call':
           answer.unreadableCall = event.written;
           break;
         case 'provider_tool_call':
-          yield* answer.providerCalls.begin(event.call);
+          answer.providerCalls.begin(event.call);
           break;
         case 'provider_tool_result':
-          yield* answer.providerCalls.end(event.id, event.output, event.isError);
+          answer.providerCalls.end(event.id, event.output, event.isError);
           break;
         case 'usage':
           answer.usage = event.usage;
@@ -121,9 +120,9 @@ export class CallModel {
           state.stopReason = event.reason;
           answer.usage = event.usage;
           answer.state = event.state;
-          if (event.reason !== 'tool_calls') yield* answer.providerCalls.close();
-          yield* state.dropUnfinishedCalls();
-          yield* state.closeOpenParts();
+          if (event.reason !== 'tool_calls') answer.providerCalls.close();
+          state.dropUnfinishedCalls();
+          state.closeOpenParts();
           break;
         default:
           event satisfies never;

@@ -16,7 +16,6 @@ import type { ToolCallStatus } from '../domain/message.js';
 import { RunAborted, unknownOutcome } from '../domain/run-abort.js';
 import { RunRepository } from '../persistence/run.repository.js';
 import type { OfferedTool, ToolResult, ToolStepType, RunStep } from '../ports/index.js';
-import type { RunEvent } from './agui-events.js';
 import { HookDispatcher } from './hook-dispatcher.js';
 import { MAX_REFUSED_ROUNDS, MAX_TOOL_ROUNDS } from './limits.js';
 import { malformedCallOutput } from './malformed-calls.js';
@@ -53,8 +52,8 @@ export class ExecuteTools {
     private readonly metrics: ToolCallMetrics,
   ) {}
 
-  async *run(state: RunState, calls: readonly ModelToolCall[]): AsyncGenerator<RunEvent, NextStep> {
-    const waiting = yield* this.round(state, calls, (call) => this.handle(state, call));
+  async run(state: RunState, calls: readonly ModelToolCall[]): Promise<NextStep> {
+    const waiting = await this.round(state, calls, (call) => this.handle(state, call));
     if (waiting.length > 0) {
       return { kind: 'finish', outcome: { status: 'requires_action', approvals: waiting } };
     }
@@ -69,21 +68,21 @@ export class ExecuteTools {
    * Makes the approved calls of the thread's last run. Hooks checked them in that run and are not called again, so that
    * exactly what was shown and approved is called.
    */
-  async *resume(state: RunState, decisions: readonly ApprovalDecision[]): AsyncGenerator<RunEvent, NextStep> {
-    for (const decision of decisions) if (!decision.approved) yield* this.decline(state, decision);
+  async resume(state: RunState, decisions: readonly ApprovalDecision[]): Promise<NextStep> {
+    for (const decision of decisions) if (!decision.approved) this.decline(state, decision);
     const approved = decisions.filter((decision) => decision.approved);
     const approvals = new Map(approved.map((decision) => [decision.toolCallId, decision]));
     const calls = approved.map(({ toolCallId: id, tool: name, input }) => ({ id, name, input }));
-    yield* this.round(state, calls, (call) => this.executeApproved(state, call, approvals.get(call.id)));
+    await this.round(state, calls, (call) => this.executeApproved(state, call, approvals.get(call.id)));
     return { kind: 'call_model' };
   }
 
   /** @returns requests for the calls that need approval, in order */
-  private async *round(
+  private async round(
     state: RunState,
     calls: readonly ModelToolCall[],
     make: (call: ModelToolCall) => Promise<Outcome>,
-  ): AsyncGenerator<RunEvent, ApprovalRequest[]> {
+  ): Promise<ApprovalRequest[]> {
     const first = state.toolCalls.length;
     state.toolCalls.push(...calls.map(({ id, name, input }) => ({ id, name, input, status: 'running' as const })));
     const message = calls.length > 0 ? state.message('incomplete') : null;
@@ -96,11 +95,11 @@ export class ExecuteTools {
     try {
       for (const execution of pending) {
         const outcome = await untilAborted(execution, state.context.signal);
-        if (outcome.kind === 'settled') yield* this.settle(state, first + settled, outcome);
+        if (outcome.kind === 'settled') this.settle(state, first + settled, outcome);
         settled += 1;
       }
     } catch (error) {
-      yield* this.abort(state, first, outcomes, settled);
+      this.abort(state, first, outcomes, settled);
       throw error;
     }
     return outcomes.flatMap((outcome, index) =>
@@ -191,28 +190,28 @@ export class ExecuteTools {
     return { result, latencyMs };
   }
 
-  private *settle(
+  private settle(
     state: RunState,
     index: number,
     { call, result, status, latencyMs }: Extract<Outcome, { kind: 'settled' }>,
-  ): Generator<RunEvent> {
+  ): void {
     const { id, name, input } = call;
     this.keepResult(state, call, result);
     this.metrics.count(kindOf(state, name), status, latencyMs);
-    yield* state.settleCall(index, { id, name, input, output: result.output, status });
-    if (result.component && status === 'completed') yield* state.showComponent(result.component);
+    state.settleCall(index, { id, name, input, output: result.output, status });
+    if (result.component && status === 'completed') state.showComponent(result.component);
   }
 
   /**
    * The declined call is in the message of the run that asked for approval; this run's transcript gets only the result.
    */
-  private *decline(state: RunState, decision: ApprovalDecision): Generator<RunEvent> {
+  private decline(state: RunState, decision: ApprovalDecision): void {
     const { toolCallId: id, tool: name, input } = decision;
     const output = declinedOutput(decision);
     this.keepResult(state, { id, name, input }, { output, isError: true });
     this.note(state, { name, input, output, error: output });
     this.metrics.count(kindOf(state, name), 'denied');
-    yield* state.showResult({ id, name, input, output, status: 'denied' });
+    state.showResult({ id, name, input, output, status: 'denied' });
   }
 
   private ask(
@@ -234,16 +233,11 @@ export class ExecuteTools {
   }
 
   /** The run ends within a round: keeps the results that are known, and marks the other calls as unknown. */
-  private *abort(
-    state: RunState,
-    first: number,
-    outcomes: readonly (Outcome | undefined)[],
-    settled: number,
-  ): Generator<RunEvent> {
+  private abort(state: RunState, first: number, outcomes: readonly (Outcome | undefined)[], settled: number): void {
     for (const [index, outcome] of outcomes.entries()) {
       if (outcome?.kind === 'waits')
-        yield* this.settle(state, first + index, refused(outcome.call, ENDED_BEFORE_APPROVAL, 'denied'));
-      else if (outcome && index >= settled) yield* this.settle(state, first + index, outcome);
+        this.settle(state, first + index, refused(outcome.call, ENDED_BEFORE_APPROVAL, 'denied'));
+      else if (outcome && index >= settled) this.settle(state, first + index, outcome);
     }
     this.markUnknown(state);
   }

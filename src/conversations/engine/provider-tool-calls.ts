@@ -2,7 +2,6 @@ import type { ModelToolCall } from '../../models/index.js';
 import type { Clock } from '../../platform/clock/index.js';
 import { newId } from '../../platform/ids/index.js';
 import type { RunStep } from '../ports/index.js';
-import type { RunEvent } from './agui-events.js';
 import type { OpenProviderCall, RunState } from './run-state.js';
 import type { ToolCallMetrics } from './tool-call-metrics.js';
 
@@ -24,27 +23,27 @@ export class ProviderToolCalls {
     private readonly metrics: ToolCallMetrics,
   ) {}
 
-  *begin(call: ModelToolCall): Generator<RunEvent> {
+  begin(call: ModelToolCall): void {
     this.seen = true;
-    yield* this.state.startCall(call.id, call.name);
-    yield* this.state.endCall(call);
+    this.state.startCall(call.id, call.name);
+    this.state.endCall(call);
     this.open.set(call.id, { call, index: this.state.toolCalls.length, stopwatch: this.clock.stopwatch() });
     this.state.toolCalls.push({ ...call, status: 'running' });
   }
 
-  *end(id: string, given: string, isError: boolean): Generator<RunEvent> {
+  end(id: string, given: string, isError: boolean): void {
     const begun = this.open.get(id);
     if (!begun) return;
     this.open.delete(id);
     const output = this.state.outputs.take(given);
     const latencyMs = this.note(begun, output, isError);
     this.metrics.count('tool', isError ? 'failed' : 'completed', latencyMs);
-    yield* this.state.settleCall(begun.index, { ...begun.call, output, status: isError ? 'failed' : 'completed' });
+    this.state.settleCall(begun.index, { ...begun.call, output, status: isError ? 'failed' : 'completed' });
   }
 
   /** Call after the model's last answer: calls without a result get none any more. */
-  *close(): Generator<RunEvent> {
-    for (const id of [...this.open.keys()]) yield* this.end(id, NO_RESULT, true);
+  close(): void {
+    for (const id of [...this.open.keys()]) this.end(id, NO_RESULT, true);
   }
 
   /** Call when the answer has failed: the outcome of open calls is unknown. */

@@ -15,7 +15,7 @@ import { type NextStep, RunState } from './run-state.js';
 import { messageView, outcomeOf, runView } from './presenters.js';
 
 /**
- * Executes a run as a sequence of AG-UI events. All routes read these events: those that wait, stream, or use another
+ * Executes a run and emits its AG-UI events. All routes read these events: those that wait, stream, or use another
  * API's format. The last event is always terminal and comes after the run's end was stored.
  */
 @Injectable()
@@ -30,19 +30,19 @@ export class RunEngine {
     private readonly logger: Logger,
   ) {}
 
-  async *run(context: RunContext, revision: number | null): AsyncGenerator<RunEvent, EndedRun> {
-    const state = new RunState(context, revision, () => this.clock.now(), newId);
-    yield runStarted(context.threadId, context.runId);
-    const outcome = yield* this.advance(state);
+  async run(context: RunContext, revision: number | null, emit: (event: RunEvent) => void): Promise<EndedRun> {
+    const state = new RunState(context, revision, emit, () => this.clock.now(), newId);
+    emit(runStarted(context.threadId, context.runId));
+    const outcome = await this.advance(state);
     state.releaseInput(outcome.status === 'requires_action');
-    if (outcome.status === 'completed' && outcome.blocked) yield* this.showBlock(state);
-    yield* state.closeOpenParts();
+    if (outcome.status === 'completed' && outcome.blocked) this.showBlock(state);
+    state.closeOpenParts();
     const ended = await this.persistRun.run(state, outcome);
-    yield terminalEvent(context, ended);
+    emit(terminalEvent(context, ended));
     return ended;
   }
 
-  private async *advance(state: RunState): AsyncGenerator<RunEvent, RunOutcome> {
+  private async advance(state: RunState): Promise<RunOutcome> {
     const { agent, organizationId, signal } = state.context;
     let loop: LoopedRun | undefined;
     try {
@@ -52,14 +52,14 @@ export class RunEngine {
         switch (next.kind) {
           case 'call_model':
             if (loop) await loop.readyForModel();
-            next = yield* this.callModel.run(state);
+            next = await this.callModel.run(state);
             break;
           case 'execute_tools':
             if (loop) await loop.readyForTools(next.calls.length);
-            next = yield* this.executeTools.run(state, next.calls);
+            next = await this.executeTools.run(state, next.calls);
             break;
           case 'resume_tools':
-            next = yield* this.executeTools.resume(state, next.decisions);
+            next = await this.executeTools.resume(state, next.decisions);
             break;
           case 'finish':
             return next.outcome;
@@ -75,10 +75,10 @@ export class RunEngine {
     }
   }
 
-  private *showBlock(state: RunState): Generator<RunEvent> {
+  private showBlock(state: RunState): void {
     const reason = state.text;
     state.text = '';
-    yield* state.say(reason);
+    state.say(reason);
   }
 
   private log({ runId, signal }: RunContext, error: unknown): void {

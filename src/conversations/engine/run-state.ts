@@ -102,6 +102,8 @@ export class RunState {
     readonly context: RunContext,
     /** The thread's revision when the run started; null when it is not known. */
     readonly revision: number | null,
+    /** Sends an event to the readers of the run. */
+    readonly emit: (event: RunEvent) => void,
     private readonly now: () => Date,
     private readonly nextId: () => string,
   ) {
@@ -127,103 +129,103 @@ export class RunState {
     this.chargedUsage = addKnownUsage(this.chargedUsage, usage);
   }
 
-  *say(delta: string): Generator<RunEvent> {
+  say(delta: string): void {
     if (delta === '') return;
-    yield* this.endReasoning();
+    this.endReasoning();
     const { messageId } = this.context;
     if (!this.textOpen) {
       this.textOpen = true;
-      yield textStart(messageId);
+      this.emit(textStart(messageId));
     }
     const shown = this.breakDue ? SEGMENT_BREAK + delta : delta;
     this.breakDue = false;
     this.beganAt ??= this.now();
     this.timeToFirstTextMs ??= this.context.stopwatch.elapsedMs();
     this.text += shown;
-    yield textContent(messageId, shown);
+    this.emit(textContent(messageId, shown));
   }
 
-  *think(delta: string): Generator<RunEvent> {
+  think(delta: string): void {
     if (delta === '') return;
     if (this.reasoningId === null) {
       this.reasoningId = this.nextId();
-      yield* reasoningStart(this.reasoningId);
+      for (const event of reasoningStart(this.reasoningId)) this.emit(event);
     }
-    yield reasoningContent(this.reasoningId, delta);
+    this.emit(reasoningContent(this.reasoningId, delta));
   }
 
-  *startCall(id: string, name: string): Generator<RunEvent> {
-    yield* this.endReasoning();
-    yield* this.endText();
+  startCall(id: string, name: string): void {
+    this.endReasoning();
+    this.endText();
     if (this.openCalls.has(id)) return;
     this.openCalls.set(id, { name, argumentsShown: false });
-    if (this.context.agent.toolProgress) yield toolCallStart(id, name, this.context.messageId);
+    if (this.context.agent.toolProgress) this.emit(toolCallStart(id, name, this.context.messageId));
   }
 
-  *callArguments(id: string, delta: string): Generator<RunEvent> {
+  callArguments(id: string, delta: string): void {
     const open = this.openCalls.get(id);
     if (delta === '' || !open) return;
     open.argumentsShown = true;
-    if (this.context.agent.toolProgress) yield toolCallArgs(id, delta);
+    if (this.context.agent.toolProgress) this.emit(toolCallArgs(id, delta));
   }
 
   /** Call when the tool call is complete. Some providers send its input at once, so it may not have been shown yet. */
-  *endCall({ id, input }: ModelToolCall): Generator<RunEvent> {
-    if (this.openCalls.get(id)?.argumentsShown === false) yield* this.callArguments(id, JSON.stringify(input));
-    yield* this.closeCall(id);
+  endCall({ id, input }: ModelToolCall): void {
+    if (this.openCalls.get(id)?.argumentsShown === false) this.callArguments(id, JSON.stringify(input));
+    this.closeCall(id);
   }
 
   /** A stream must not end with open parts. */
-  *closeOpenParts(): Generator<RunEvent> {
-    yield* this.endReasoning();
-    yield* this.endText();
-    for (const id of this.openCalls.keys()) yield* this.closeCall(id);
+  closeOpenParts(): void {
+    this.endReasoning();
+    this.endText();
+    for (const id of this.openCalls.keys()) this.closeCall(id);
   }
 
   /**
    * The model stopped within these calls, so they are not made. Readers that saw one begin get a result that says so;
    * the transcript omits incomplete calls.
    */
-  *dropUnfinishedCalls(): Generator<RunEvent> {
+  dropUnfinishedCalls(): void {
     for (const [id, { name }] of [...this.openCalls]) {
-      yield* this.closeCall(id);
-      yield* this.settleCall(this.toolCalls.length, { id, name, input: {}, output: CUT_OFF, status: 'failed' });
+      this.closeCall(id);
+      this.settleCall(this.toolCalls.length, { id, name, input: {}, output: CUT_OFF, status: 'failed' });
     }
   }
 
-  *settleCall(index: number, record: ToolCallRecord): Generator<RunEvent> {
+  settleCall(index: number, record: ToolCallRecord): void {
     this.toolCalls[index] = record;
-    yield* this.showResult(record);
+    this.showResult(record);
   }
 
-  *showResult(record: ToolCallRecord): Generator<RunEvent> {
-    if (this.context.agent.toolProgress) yield toolCallResult(this.nextId(), record);
+  showResult(record: ToolCallRecord): void {
+    if (this.context.agent.toolProgress) this.emit(toolCallResult(this.nextId(), record));
   }
 
   /** Shown to all readers, even when the agent hides its tool activity. */
-  *showComponent({ component, props, fallback, asText }: ShownComponent): Generator<RunEvent> {
+  showComponent({ component, props, fallback, asText }: ShownComponent): void {
     const shown = { id: this.nextId(), component, props, fallback };
     this.components.push(shown);
-    yield componentShown(shown);
+    this.emit(componentShown(shown));
     if (!asText) return;
-    yield* this.say(fallback);
-    yield* this.endText();
+    this.say(fallback);
+    this.endText();
   }
 
-  *endText(): Generator<RunEvent> {
+  endText(): void {
     if (!this.textOpen) return;
     this.textOpen = false;
     this.breakDue = true;
-    yield textEnd(this.context.messageId);
+    this.emit(textEnd(this.context.messageId));
   }
 
-  private *closeCall(id: string): Generator<RunEvent> {
-    if (this.openCalls.delete(id) && this.context.agent.toolProgress) yield toolCallEnd(id);
+  private closeCall(id: string): void {
+    if (this.openCalls.delete(id) && this.context.agent.toolProgress) this.emit(toolCallEnd(id));
   }
 
-  private *endReasoning(): Generator<RunEvent> {
+  private endReasoning(): void {
     if (this.reasoningId === null) return;
-    yield* reasoningEnd(this.reasoningId);
+    for (const event of reasoningEnd(this.reasoningId)) this.emit(event);
     this.reasoningId = null;
   }
 
