@@ -1,5 +1,6 @@
 import { keepCompiledCode } from './platform/compile-cache/index.js';
 import { InvalidSetting, loadSettings, type ProcessRole, StartFailure } from './platform/config/index.js';
+import { keepYoungGenerationSmall } from './platform/heap/index.js';
 import { mapStacks } from './platform/stack-traces/index.js';
 
 interface Mode {
@@ -30,8 +31,10 @@ try {
   const settings = loadSettings(readMode(process.argv[2] ?? 'all'));
   // Loading the whole service takes a second, so wrong settings are reported before it.
   keepCompiledCode();
+  const letYoungGenerationGrow = keepYoungGenerationSmall();
   const { start } = await import('./start.js');
   await start(settings);
+  letYoungGenerationGrow();
 } catch (error) {
   process.stderr.write(`${describe(error)}\n`);
   process.exit(1);

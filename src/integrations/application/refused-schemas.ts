@@ -29,7 +29,10 @@ export interface JudgedTool {
 @Injectable()
 export class RefusedSchemas {
   /** By integration; then by provider and tool, or by provider alone if it named no tool: the end (monotonic clock, in milliseconds). */
-  private readonly refused = new LRUCache<string, Map<string, number>>({ max: MAX_REFUSED_SCHEMAS });
+  private readonly refused = new LRUCache<string, Map<string, number>>({
+    maxSize: MAX_REFUSED_SCHEMAS,
+    sizeCalculation: () => 1,
+  });
 
   constructor(
     private readonly states: IntegrationStateRepository,

@@ -18,7 +18,9 @@ export class TtlCache<Value> {
 
   constructor({ clock, ttlMs, maxEntries }: TtlCacheOptions) {
     this.entries = new LRUCache({
-      max: maxEntries,
+      // As a size and not as `max`, for which the library reserves the memory of all entries.
+      maxSize: maxEntries,
+      sizeCalculation: () => 1,
       // The last whole millisecond in which an entry is served.
       ttl: ttlMs - 1,
       ttlResolution: 0,

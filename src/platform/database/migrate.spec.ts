@@ -5,7 +5,8 @@ import { until } from '../../../test/support/job-site.js';
 import { openTestDatabase, type TestDatabase } from '../../../test/support/test-database.js';
 import { readSettings } from '../config/index.js';
 import { migrate, pendingMigrations } from './migrate.js';
-import { openDatabase, type OpenDatabase, type ServerLimits } from './open-database.js';
+import { openDatabase } from './open-database.js';
+import type { OpenDatabase, ServerLimits } from './opened-database.js';
 import { migration, type NamedMigration } from './schema.js';
 import { clusterOnly } from '../../../test/support/modes.js';
 

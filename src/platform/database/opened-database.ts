@@ -1,0 +1,30 @@
+import type { PGlite } from '@electric-sql/pglite';
+import type { Pool } from 'pg';
+import type { Database } from './database.js';
+
+/** The handle below the ORM, for libraries with their own SQL (the job queue). */
+export type NativeDatabase =
+  { readonly kind: 'embedded'; readonly pglite: PGlite } | { readonly kind: 'server'; readonly pool: Pool };
+
+export interface OpenDatabase {
+  readonly database: Database;
+  readonly native: NativeDatabase;
+  readonly migrations: Migrations;
+  close(): Promise<void>;
+}
+
+export interface Migrations {
+  readonly names: readonly string[];
+  /**
+   * @param onWait called when this process begins to wait for another one that migrates
+   * @returns the names of those that ran, in order
+   */
+  run(onWait: () => void): Promise<string[]>;
+}
+
+export interface ServerLimits {
+  /** Limit of a statement of the service; migrations have none. */
+  readonly statementTimeoutMs?: number;
+  /** How long a server may be silent before a migration fails. */
+  readonly migrationSilenceMs?: number;
+}

@@ -1,0 +1,1 @@
+export { keepYoungGenerationSmall } from './young-generation.js';
