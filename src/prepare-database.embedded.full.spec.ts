@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { startPglite } from './platform/database/index.js';
+import { startPglite } from './platform/database/embedded-database.js';
 import { beginPrepared, PREPARED_DATABASE, preparedVersion } from './platform/database/prepared-database.js';
 import { schemas } from './schemas.js';
 

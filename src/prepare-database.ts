@@ -5,12 +5,12 @@ import { fileURLToPath } from 'node:url';
 import type { PGlite } from '@electric-sql/pglite';
 import {
   migrate,
-  openPglite,
   PREPARED_DATABASE,
   prepareDatabase,
   preparedVersion,
   readPrepared,
 } from './platform/database/index.js';
+import { openPglite } from './platform/database/embedded-database.js';
 import { migratePglite } from './platform/jobs/pglite-pool.js';
 import { schemas } from './schemas.js';
 

@@ -18,7 +18,7 @@ export async function startExtended(participants) {
   const { SystemClock } = await built('platform/clock/index.js');
   const { loadSettings } = await built('platform/config/index.js');
   const { migrate, openDatabase } = await built('platform/database/index.js');
-  const { createHttpApp } = await built('platform/http/index.js');
+  const { createHttpApp } = await built('platform/http/create-http-app.js');
   const { JobWorkers } = await built('platform/jobs/index.js');
   const { createLogger } = await built('platform/telemetry/index.js');
 

@@ -11,7 +11,7 @@ import { type Clock, SystemClock } from '../../src/platform/clock/index.js';
 import { readSettings } from '../../src/platform/config/index.js';
 import type { Database } from '../../src/platform/database/index.js';
 import { EventBus } from '../../src/platform/events/index.js';
-import { createHttpApp } from '../../src/platform/http/index.js';
+import { createHttpApp } from '../../src/platform/http/create-http-app.js';
 import { JobWorkers } from '../../src/platform/jobs/index.js';
 import { type OperatorKernel, runCommand } from '../../src/platform/command-line/index.js';
 import { createLogger, type LogDestination } from '../../src/platform/telemetry/index.js';

@@ -5,7 +5,6 @@ export { DatabaseModule, OPEN_DATABASE } from './database.module.js';
 export { CustomerJson, JsonDocument } from './json-document.js';
 export { inBatches } from './in-batches.js';
 export { migrate, pendingMigrations } from './migrate.js';
-export { openPglite, openRunningPglite, startPglite } from './embedded-database.js';
 export { openDatabase } from './open-database.js';
 export type { NativeDatabase, OpenDatabase } from './opened-database.js';
 export { prepareDatabase, PREPARED_DATABASE, preparedVersion, readPrepared } from './prepared-database.js';

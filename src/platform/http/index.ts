@@ -1,7 +1,7 @@
 export { BackgroundPace } from './background-pace.js';
 export { LargeBody } from './body-limit.js';
 export { clientAddresses } from './client-address.js';
-export { createHttpApp, type HttpAppOptions, type RequestHooks } from './create-http-app.js';
+export type { HttpAppOptions, RequestHooks } from './create-http-app.js';
 export { isText, rule } from './constraints.js';
 export { disconnectSignal } from './disconnect-signal.js';
 export { ApiAnswerHeader, type AnswerHeader, RATE_LIMIT_HEADERS } from './docs/answer-headers.js';

@@ -8,7 +8,7 @@ import { schemas } from '../../../src/schemas.js';
 import type { Clock } from '../../../src/platform/clock/index.js';
 import { readSettings, type Settings } from '../../../src/platform/config/index.js';
 import { openDatabase, type OpenDatabase } from '../../../src/platform/database/index.js';
-import { createHttpApp } from '../../../src/platform/http/index.js';
+import { createHttpApp } from '../../../src/platform/http/create-http-app.js';
 import { JobWorkers } from '../../../src/platform/jobs/index.js';
 import { createLogger } from '../../../src/platform/telemetry/index.js';
 import { clusterVariables } from '../../support/mode-environment.js';

@@ -1,7 +1,8 @@
 import { expect, it } from '@jest/globals';
 import { DEFAULT_SCHEMA } from 'bullmq';
 import { schemas } from '../../../src/schemas.js';
-import { migrate, openPglite } from '../../../src/platform/database/index.js';
+import { migrate } from '../../../src/platform/database/index.js';
+import { openPglite } from '../../../src/platform/database/embedded-database.js';
 import { migratePglite } from '../../../src/platform/jobs/pglite-pool.js';
 import { inMemory, preparedCluster } from '../../support/prepared-cluster.js';
 

@@ -8,7 +8,8 @@ import { DocumentRepository } from '../../../src/knowledge/index/persistence/doc
 import { KeywordSearch } from '../../../src/knowledge/index/application/search/keyword-search.js';
 import type { EmbeddingModel } from '../../../src/models/index.js';
 import { SystemClock } from '../../../src/platform/clock/index.js';
-import { migrate, openPglite } from '../../../src/platform/database/index.js';
+import { migrate } from '../../../src/platform/database/index.js';
+import { openPglite } from '../../../src/platform/database/embedded-database.js';
 import type { BackgroundPace } from '../../../src/platform/http/index.js';
 import { newId } from '../../../src/platform/ids/index.js';
 import type { Outbox } from '../../../src/platform/jobs/index.js';
