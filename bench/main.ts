@@ -25,6 +25,7 @@ import { hasClaudeAgentSdk, runClaudeAgent } from './claude-agent.ts';
 import { runKeptMemory } from './kept-memory.ts';
 import { runStarts } from './starts.ts';
 import { runTools } from './tool-servers.ts';
+import { runUnused } from './unused.ts';
 import { runGrowth } from './thread-sizes.ts';
 
 const RESULTS = join(import.meta.dirname, 'results');
@@ -82,6 +83,7 @@ async function run(stage: Stage): Promise<Report> {
   const traces = plan.traces && (await runTraces(stage, plan.traces, writeLine));
   const starts = plan.starts && (await runStarts(stage, plan.starts, writeLine));
   const keptMemory = plan.keptMemory && (await runKeptMemory(stage, floor, environment, plan.keptMemory, writeLine));
+  const unused = plan.unused && (await runUnused(stage, floor, environment, plan.unused, writeLine));
   const claudeAgent =
     plan.claudeAgent && hasClaudeAgentSdk() ? await runClaudeAgent(stage, plan.claudeAgent, writeLine) : null;
   return {
@@ -106,6 +108,7 @@ async function run(stage: Stage): Promise<Report> {
     traces,
     starts,
     keptMemory,
+    unused,
     claudeAgent,
   };
 }

@@ -1,5 +1,6 @@
 import { INSTANT, type ReplyScript } from './script.ts';
 import type { TargetKind, RunForm } from './targets.ts';
+import type { Turns } from './turns.ts';
 
 /** One line of the throughput table: the same load on several targets. */
 export interface Cell {
@@ -153,6 +154,7 @@ export const PARTS = [
   'traces',
   'starts',
   'kept-memory',
+  'unused',
   'claude-agent',
 ] as const;
 export type BenchPart = (typeof PARTS)[number];
@@ -164,6 +166,17 @@ export interface StartPlan {
 /** Streamed runs, after which memory is measured. */
 export interface KeptMemoryPlan {
   readonly runs: number;
+  readonly threads: number;
+}
+
+/** Runs of agents that do not use what the service has. */
+export interface UnusedPlan {
+  readonly contexts: UnusedTurns;
+  readonly tools: UnusedTurns;
+}
+
+export interface UnusedTurns extends Turns {
+  /** Of each target. */
   readonly threads: number;
 }
 
@@ -188,6 +201,7 @@ export interface Plan {
   readonly uploads: UploadPlan | null;
   readonly starts: StartPlan | null;
   readonly keptMemory: KeptMemoryPlan | null;
+  readonly unused: UnusedPlan | null;
   readonly claudeAgent: ClaudeAgentPlan | null;
 }
 
@@ -291,6 +305,8 @@ const TRACES: TracesPlan = {
   purged: 20_000,
 };
 
+const UNUSED: UnusedTurns = { rounds: 5, turns: 6, concurrency: 64, runs: 250, warmUpRuns: 64, threads: 400 };
+
 const FULL: Omit<Plan, 'quality'> = {
   postgres: {
     targets: ['direct', 'bare', 'service'],
@@ -323,6 +339,7 @@ const FULL: Omit<Plan, 'quality'> = {
   traces: TRACES,
   starts: { rounds: 10 },
   keptMemory: { runs: 20_000, threads: 2_000 },
+  unused: { contexts: UNUSED, tools: { ...UNUSED, rounds: 9 } },
   claudeAgent: { rounds: 40 },
 };
 
@@ -348,6 +365,7 @@ const QUICK: Omit<Plan, 'quality'> = {
   traces: { ...TRACES, stored: 100_000, requests: 50, published: 8_000, embedded: 0, purged: 5_000 },
   starts: { rounds: 3 },
   keptMemory: { runs: 4_000, threads: 400 },
+  unused: { contexts: { ...UNUSED, rounds: 1, turns: 4, threads: 200 }, tools: { ...UNUSED, rounds: 1, threads: 200 } },
   claudeAgent: { rounds: 8 },
 };
 
@@ -368,6 +386,7 @@ export function planFor(options: { readonly quick: boolean; readonly only: reado
     traces,
     starts,
     keptMemory,
+    unused,
     claudeAgent,
   } = options.quick ? QUICK : FULL;
   const asked = (part: BenchPart): boolean => options.only.length === 0 || options.only.includes(part);
@@ -392,6 +411,7 @@ export function planFor(options: { readonly quick: boolean; readonly only: reado
     traces: asked('traces') ? traces : null,
     starts: asked('starts') ? starts : null,
     keptMemory: asked('kept-memory') ? keptMemory : null,
+    unused: asked('unused') ? unused : null,
     claudeAgent: asked('claude-agent') ? claudeAgent : null,
   };
 }

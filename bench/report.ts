@@ -26,6 +26,7 @@ import { toolsText } from './tools-report.ts';
 import type { ToolsResult } from './tool-servers.ts';
 import { table } from './table.ts';
 import type { TargetKind } from './targets.ts';
+import { type UnusedFigures, unusedText } from './unused.ts';
 
 export interface Report {
   readonly startedAt: string;
@@ -50,6 +51,7 @@ export interface Report {
   readonly uploads: readonly UploadFigures[] | null;
   readonly starts: readonly StartFigures[] | null;
   readonly keptMemory: readonly KeptFigures[] | null;
+  readonly unused: UnusedFigures | null;
   readonly claudeAgent: ClaudeAgentFigures | null;
 }
 
@@ -176,6 +178,7 @@ export function sectionsOf({
   traces,
   starts,
   keptMemory,
+  unused,
   claudeAgent,
   ...run
 }: Report): Section[] {
@@ -213,6 +216,7 @@ export function sectionsOf({
     ...(keptMemory
       ? [section('kept-memory', `Memory after many runs: ${TITLES.postgres}`, keptMemoryText(keptMemory))]
       : []),
+    ...(unused ? [section('unused', `What a run does not use: ${TITLES.postgres}`, unusedText(unused, spread))] : []),
     ...(starts ? [section('starts', `Starts and commands: ${TITLES.embedded}`, startsText(starts))] : []),
     ...(claudeAgent ? [section('claude-agent', 'Agents on the Claude Agent SDK', claudeAgentText(claudeAgent))] : []),
   ];

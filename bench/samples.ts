@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import type { Connections } from './databases.ts';
 
 const EVERY_MS = 100;
@@ -26,6 +26,14 @@ export function processorMs(pid: number): number {
   // The name may contain spaces; user and system time are the 12th and 13th field after it.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
+}
+
+const NS_PER_MS = 1_000_000;
+
+/** Processor milliseconds of the threads that a process has now: exact, for short times in which no thread ends. */
+export function threadsMs(pid: number): number {
+  const threads = readdirSync(`/proc/${pid}/task`).map((thread) => `/proc/${pid}/task/${thread}/schedstat`);
+  return threads.reduce((total, file) => total + Number(readFileSync(file, 'utf8').split(' ')[0]) / NS_PER_MS, 0);
 }
 
 /** Samples a process and its connections ten times a second until it is stopped. */
