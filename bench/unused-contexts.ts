@@ -10,17 +10,18 @@ import { type Sent, sentBy, STAYS_WARM, takeTurns } from './turns.ts';
  * The contexts that can be left out of the service. Without `files` nothing changes: `conversations` imports its module and it adds nothing
  * to runs. In the same way `observability` keeps the module of `hooks`, and that the module of `integrations`; what they add to runs goes.
  */
-const OPTIONAL = [
+const UNUSED = [
   'integrations',
   'knowledge',
   'hooks',
   'response-components',
   'memory',
-  'observability',
-  'credits',
   'sessions',
   'instructions',
 ] as const;
+
+/** These can be left out too, but every run uses them: its trace and its credits are stored. */
+const USED = ['observability', 'credits'] as const;
 
 const LEAVE_OUT = new URL('leave-out.ts', import.meta.url).href;
 
@@ -39,8 +40,9 @@ interface Variant {
 const VARIANTS: readonly Variant[] = [
   { name: 'nothing', leftOut: [] },
   { name: 'nothing, another process', leftOut: [] },
-  ...OPTIONAL.map((name) => ({ name: `\`${name}\``, leftOut: [name] })),
-  { name: 'all of these', leftOut: OPTIONAL },
+  ...[...UNUSED, ...USED].map((name) => ({ name: `\`${name}\``, leftOut: [name] })),
+  { name: 'all that the run does not use', leftOut: UNUSED },
+  { name: 'all of these', leftOut: [...UNUSED, ...USED] },
 ];
 
 export interface VariantFigures {
