@@ -365,7 +365,7 @@ const QUICK: Omit<Plan, 'quality'> = {
   traces: { ...TRACES, stored: 100_000, requests: 50, published: 8_000, embedded: 0, purged: 5_000 },
   starts: { rounds: 3 },
   keptMemory: { runs: 4_000, threads: 400 },
-  unused: { contexts: { ...UNUSED, rounds: 1, turns: 4, threads: 200 }, tools: { ...UNUSED, rounds: 1, threads: 200 } },
+  unused: { contexts: { ...UNUSED, rounds: 1, turns: 3, threads: 200 }, tools: { ...UNUSED, rounds: 1, threads: 200 } },
   claudeAgent: { rounds: 8 },
 };
 

@@ -25,80 +25,106 @@ const USED = ['observability', 'credits'] as const;
 
 const LEAVE_OUT = new URL('leave-out.ts', import.meta.url).href;
 
-/** More than one of so many processes makes in turn. */
-const RUNS_A_MINUTE = 10_000;
-
-/** Of each process: a PostgreSQL server takes 100 by default. */
-const CONNECTIONS = 4;
+/** More than one of four processes makes in turn. */
+const RUNS_A_MINUTE = 25_000;
 
 interface Variant {
   readonly name: string;
   readonly leftOut: readonly string[];
 }
 
-/** The second process with all contexts shows by how much equal processes differ. */
-const VARIANTS: readonly Variant[] = [
-  { name: 'nothing', leftOut: [] },
-  { name: 'nothing, another process', leftOut: [] },
-  ...[...UNUSED, ...USED].map((name) => ({ name: `\`${name}\``, leftOut: [name] })),
-  { name: 'all that the run does not use', leftOut: UNUSED },
-  { name: 'all of these', leftOut: [...UNUSED, ...USED] },
+const COMPLETE: Variant = { name: 'nothing', leftOut: [] };
+
+/** Few at once, because a process that waits long for its turn loses its place in caches and memory. */
+const GROUPS: readonly (readonly Variant[])[] = [
+  [
+    // Shows by how much equal processes differ.
+    { name: 'nothing, another process', leftOut: [] },
+    { name: 'all that the run does not use', leftOut: UNUSED },
+    { name: 'these, `observability` and `credits`', leftOut: [...UNUSED, ...USED] },
+  ],
+  without('integrations', 'knowledge', 'hooks'),
+  without('response-components', 'memory', 'sessions'),
+  without('instructions', ...USED),
 ];
+
+function without(...names: readonly string[]): readonly Variant[] {
+  return names.map((name) => ({ name: `\`${name}\``, leftOut: [name] }));
+}
 
 export interface VariantFigures {
   readonly leftOut: string;
   readonly processorMsPerRun: number;
-  /** What the process with all contexts needs for a run, as a multiple of this one in the same round. */
-  readonly all: Spread;
+  /** Of the process with all contexts beside it. */
+  readonly completeMsPerRun: number;
+  /** That as a multiple of the process without, round by round. */
+  readonly ratio: Spread;
+}
+
+interface Ground {
+  readonly stage: Stage;
+  readonly floor: Floor;
+  readonly environment: ClusteredEnvironment;
+  readonly plan: UnusedTurns;
 }
 
 export async function measureUnusedContexts(
   stage: Stage,
-  { load, direct }: Floor,
+  floor: Floor,
   environment: ClusteredEnvironment,
   plan: UnusedTurns,
   writeLine: WriteLine,
 ): Promise<VariantFigures[]> {
-  writeLine('making agents and threads');
-  // By another process, so that those that are measured are alike.
-  const filling = await stage.startApi(environment);
-  const filled = { ...filling, env: environment.env };
-  const grounds = [];
-  for (const _ of VARIANTS) grounds.push(await provision(filled, { threads: plan.threads, maxRuns: RUNS_A_MINUTE }));
-  await filling.stop();
-  writeLine(`starting ${VARIANTS.length} processes`);
   const worker = await stage.startWorker(environment.env);
-  const services = [];
-  for (const [index, { name: without, leftOut }] of VARIANTS.entries()) {
-    const name = `unused/${without}`;
-    const env = { ...environment.env, DATABASE_POOL: String(CONNECTIONS), LEAVE_OUT: leftOut.join(',') };
-    const service = await stage.startApi({ ...environment, env }, [STAYS_WARM, '--import', LEAVE_OUT]);
-    const [target] = grounds.slice(index);
-    if (!target) throw new Error('There are fewer grounds than processes');
-    await load.open(name, { ...target, origin: service.origin, pid: service.pid });
-    checkPlain(name, await sentBy(load, name, direct.origin));
-    services.push({ name, ...service });
+  const figures: VariantFigures[] = [];
+  for (const group of GROUPS) {
+    writeLine(`${plan.concurrency} runs at a time, left out: ${group.map(({ name }) => name).join('; ')}`);
+    figures.push(...(await measureGroup({ stage, floor, environment, plan }, group)));
   }
-  writeLine(`${plan.concurrency} runs at a time, on each process in turn`);
-  const figures = figuresOf(await takeTurns(load, services, plan));
-  await Promise.all([worker, ...services].map((service) => service.stop()));
+  await worker.stop();
+  return figures;
+}
+
+/** Beside a new process with all contexts. */
+async function measureGroup(on: Ground, group: readonly Variant[]): Promise<VariantFigures[]> {
+  const { stage, floor, environment, plan } = on;
+  const variants = [COMPLETE, ...group];
+  // The data are made by another process, so that those that are measured are alike.
+  const filling = await stage.startApi(environment);
+  const places = [];
+  for (const { name, leftOut } of variants) {
+    const needs = { threads: plan.threads, maxRuns: RUNS_A_MINUTE };
+    const target = await provision({ ...filling, env: environment.env }, needs);
+    const env = { ...environment.env, LEAVE_OUT: leftOut.join(',') };
+    const service = await stage.startApi({ ...environment, env }, [STAYS_WARM, '--import', LEAVE_OUT]);
+    const place = { ...service, name: `unused/${group[0]?.name ?? ''}/${name}` };
+    await floor.load.open(place.name, { ...target, origin: place.origin, pid: place.pid });
+    checkPlain(name, await sentBy(floor.load, place.name, floor.direct.origin));
+    places.push(place);
+  }
+  await filling.stop();
+  const figures = figuresOf(group, await takeTurns(floor.load, places, plan));
+  await Promise.all(places.map((place) => place.stop()));
   return figures;
 }
 
 /** @throws Error when the agent uses a context after all */
 function checkPlain(name: string, { system, tools }: Sent): void {
   if (system !== '' || tools.length > 0)
-    throw new Error(`A plain run of ${name} sends the model ${system} and ${tools.length} tools`);
+    throw new Error(`A plain run, left out ${name}, sends the model ${system} and ${tools.length} tools`);
 }
 
-function figuresOf(costs: readonly (readonly number[])[]): VariantFigures[] {
-  const [all = []] = costs;
-  return VARIANTS.map(({ name }, index) => {
+function figuresOf(
+  group: readonly Variant[],
+  [complete = [], ...costs]: readonly (readonly number[])[],
+): VariantFigures[] {
+  return group.map(({ name }, index) => {
     const own = costs[index] ?? [];
     return {
       leftOut: name,
       processorMsPerRun: round(median(own), 3),
-      all: spreadOf(own.map((cost, number) => (all[number] ?? Number.NaN) / cost)),
+      completeMsPerRun: round(median(complete), 3),
+      ratio: spreadOf(own.map((cost, number) => (complete[number] ?? Number.NaN) / cost)),
     };
   });
 }

@@ -28,11 +28,12 @@ export async function runUnused(
 
 export function unusedText({ contexts, tools }: UnusedFigures, spread: (of: Spread) => string): string {
   const variants = table(
-    ['Left out', 'CPU ms a run', 'With all contexts / this'],
-    contexts.map(({ leftOut, processorMsPerRun, all }) => [
+    ['Left out', 'CPU ms a run', 'With all contexts', 'With / without'],
+    contexts.map(({ leftOut, processorMsPerRun, completeMsPerRun, ratio }) => [
       leftOut,
       processorMsPerRun.toFixed(2),
-      leftOut === 'nothing' ? '' : spread(all),
+      completeMsPerRun.toFixed(2),
+      spread(ratio),
     ]),
   );
   const { bareMs, withoutMs, offeredMs, addedMs, addedToBare } = tools;
