@@ -81,7 +81,7 @@ async function run(stage: Stage): Promise<Report> {
   const quality = plan.quality ? await runQuality(stage, options.corpus, writeLine) : null;
   const uploads = plan.uploads && (await runUploads(stage, plan.uploads, writeLine));
   const traces = plan.traces && (await runTraces(stage, plan.traces, writeLine));
-  const starts = plan.starts && (await runStarts(stage, plan.starts, writeLine));
+  const starts = plan.starts && (await runStarts(stage, environment, plan.starts, writeLine));
   const keptMemory = plan.keptMemory && (await runKeptMemory(stage, floor, environment, plan.keptMemory, writeLine));
   const unused = plan.unused && (await runUnused(stage, floor, environment, plan.unused, writeLine));
   const claudeAgent =

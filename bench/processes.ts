@@ -100,7 +100,7 @@ async function untilReady(origin: string): Promise<void> {
   while (Date.now() < until) {
     const answer = await fetch(`${origin}/health/ready`).catch(() => undefined);
     if (answer?.status === 200) return;
-    await sleep(50);
+    await sleep(10);
   }
   throw new Error(`The service at ${origin} did not become ready`);
 }

@@ -217,7 +217,7 @@ export function sectionsOf({
       ? [section('kept-memory', `Memory after many runs: ${TITLES.postgres}`, keptMemoryText(keptMemory))]
       : []),
     ...(unused ? [section('unused', `What a run does not use: ${TITLES.postgres}`, unusedText(unused, spread))] : []),
-    ...(starts ? [section('starts', `Starts and commands: ${TITLES.embedded}`, startsText(starts))] : []),
+    ...(starts ? [section('starts', 'Starts and commands', startsText(starts))] : []),
     ...(claudeAgent ? [section('claude-agent', 'Agents on the Claude Agent SDK', claudeAgentText(claudeAgent))] : []),
   ];
 }

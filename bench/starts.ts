@@ -1,4 +1,4 @@
-/** Measures starts in embedded mode and operator commands, compared with a Node process that does nothing. */
+/** Measures starts and operator commands, compared with a Node process that does nothing, and on PostgreSQL with the bare server. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { median, round } from './figures.ts';
@@ -6,7 +6,7 @@ import type { StartPlan } from './plan.ts';
 import type { WriteLine } from './passes.ts';
 import type { Environment } from './processes.ts';
 import { processorMs } from './samples.ts';
-import type { Stage } from './stage.ts';
+import type { ClusteredEnvironment, Stage } from './stage.ts';
 import { table } from './table.ts';
 
 const KINDS = {
@@ -15,6 +15,8 @@ const KINDS = {
   commandToService: '`org list` while the service runs',
   again: 'start on the same folder',
   command: '`org list` without the service',
+  bare: 'the bare server, on PostgreSQL',
+  server: 'API process on PostgreSQL and Redis',
 } as const;
 type Kind = keyof typeof KINDS;
 
@@ -28,6 +30,8 @@ export interface StartFigures extends Cost {
   readonly kind: Kind;
   /** Processor time, as a multiple of `nothing` in the same round. */
   readonly multiple: number;
+  /** Time until it is ready, as a multiple of the bare server's in the same round. */
+  readonly toBare: number;
 }
 
 /** Makes a process write its processor time in milliseconds to stderr, which it does not use otherwise. */
@@ -44,7 +48,7 @@ async function program(words: readonly string[], env: Environment): Promise<Cost
   return { wallMs: performance.now() - began, processorMs: Number(stderr) };
 }
 
-async function measureRound(stage: Stage): Promise<Record<Kind, Cost>> {
+async function measureRound(stage: Stage, environment: ClusteredEnvironment): Promise<Record<Kind, Cost>> {
   const env = { DATA_DIR: stage.makeFolder() };
   const command = ['dist/cli.js', 'org', 'list'];
   const started = async (): Promise<Cost & { stop(): Promise<void> }> => {
@@ -58,29 +62,50 @@ async function measureRound(stage: Stage): Promise<Record<Kind, Cost>> {
   await first.stop();
   const again = await started();
   await again.stop();
-  return { nothing, first, commandToService, again, command: await program(command, env) };
+  const commandAlone = await program(command, env);
+  return { nothing, first, commandToService, again, command: commandAlone, ...(await onServer(stage, environment)) };
 }
 
-export async function runStarts(stage: Stage, { rounds }: StartPlan, writeLine: WriteLine): Promise<StartFigures[]> {
+async function onServer(stage: Stage, environment: ClusteredEnvironment): Promise<Record<'bare' | 'server', Cost>> {
+  const began = performance.now();
+  const bare = await stage.startBare(0);
+  const bareCost = { wallMs: performance.now() - began, processorMs: processorMs(bare.pid) };
+  const begun = performance.now();
+  const service = await stage.startApi(environment);
+  const cost = { wallMs: performance.now() - begun, processorMs: processorMs(service.pid) };
+  await service.stop();
+  return { bare: bareCost, server: cost };
+}
+
+export async function runStarts(
+  stage: Stage,
+  environment: ClusteredEnvironment,
+  { rounds }: StartPlan,
+  writeLine: WriteLine,
+): Promise<StartFigures[]> {
+  // The first start migrates the database.
+  await (await stage.startApi(environment)).stop();
   const measured: Record<Kind, Cost>[] = [];
   for (let nth = 1; nth <= rounds; nth += 1) {
     writeLine(`starts: round ${nth} of ${rounds}`);
-    measured.push(await measureRound(stage));
+    measured.push(await measureRound(stage, environment));
   }
   return (Object.keys(KINDS) as Kind[]).map((kind) => ({
     kind,
     wallMs: round(median(measured.map((costs) => costs[kind].wallMs)), 0),
     processorMs: round(median(measured.map((costs) => costs[kind].processorMs)), 0),
     multiple: round(median(measured.map((costs) => costs[kind].processorMs / costs.nothing.processorMs)), 1),
+    toBare: round(median(measured.map((costs) => costs[kind].wallMs / costs.bare.wallMs)), 1),
   }));
 }
 
 export function startsText(figures: readonly StartFigures[]): string {
-  const rows = figures.map(({ kind, wallMs, processorMs, multiple }) => [
+  const rows = figures.map(({ kind, wallMs, processorMs, multiple, toBare }) => [
     KINDS[kind],
     wallMs,
     processorMs,
     multiple.toFixed(1),
+    toBare.toFixed(1),
   ]);
-  return table(['What', 'ms (p50)', 'CPU ms (p50)', 'CPU / a process that does nothing'], rows);
+  return table(['What', 'ms (p50)', 'CPU ms (p50)', 'CPU / a process that does nothing', 'ms / the bare server'], rows);
 }
