@@ -220,11 +220,15 @@ describe('the pool', () => {
   it('serves 50 runs of 5 organizations on 4 processes', async () => {
     pool = poolOf(4);
     let [running, most] = [0, 0];
+    // The first runs wait for one another, since a process may take longer to start than a run takes.
+    const full = Promise.withResolvers<undefined>();
     const run = async (organizationId: string): Promise<void> => {
       const process = await acquire(organizationId);
       expect(process.organizationId).toBe(organizationId);
       running += 1;
       most = Math.max(most, running);
+      if (running === 4) full.resolve(undefined);
+      await full.promise;
       await settled();
       running -= 1;
       pool.release(process);
