@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { PGlite } from '@electric-sql/pglite';
-import { type ContextSchema, type OpenDatabase } from '../../src/platform/database/index.js';
+import type { ContextSchema, OpenDatabase } from '../../src/platform/database/index.js';
 import { openRunningPglite, startPglite } from '../../src/platform/database/embedded-database.js';
 import { type Cluster, inMemory, preparedCluster } from './prepared-cluster.js';
 
