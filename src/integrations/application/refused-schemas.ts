@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import type { SchemaVerdict } from '../../conversations/index.js';
+import { entryLimit } from '../../platform/cache/index.js';
 import { Clock } from '../../platform/clock/index.js';
 import { Database } from '../../platform/database/index.js';
 import { EventBus } from '../../platform/events/index.js';
@@ -29,10 +30,7 @@ export interface JudgedTool {
 @Injectable()
 export class RefusedSchemas {
   /** By integration; then by provider and tool, or by provider alone if it named no tool: the end (monotonic clock, in milliseconds). */
-  private readonly refused = new LRUCache<string, Map<string, number>>({
-    maxSize: MAX_REFUSED_SCHEMAS,
-    sizeCalculation: () => 1,
-  });
+  private readonly refused = new LRUCache<string, Map<string, number>>(entryLimit(MAX_REFUSED_SCHEMAS));
 
   constructor(
     private readonly states: IntegrationStateRepository,

@@ -1,1 +1,2 @@
+export { entryLimit } from './entry-limit.js';
 export { TtlCache, type TtlCacheOptions } from './ttl-cache.js';

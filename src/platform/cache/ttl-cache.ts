@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../clock/index.js';
+import { entryLimit } from './entry-limit.js';
 
 export interface TtlCacheOptions {
   readonly clock: Clock;
@@ -18,9 +19,7 @@ export class TtlCache<Value> {
 
   constructor({ clock, ttlMs, maxEntries }: TtlCacheOptions) {
     this.entries = new LRUCache({
-      // As a size and not as `max`, for which the library reserves the memory of all entries.
-      maxSize: maxEntries,
-      sizeCalculation: () => 1,
+      ...entryLimit(maxEntries),
       // The last whole millisecond in which an entry is served.
       ttl: ttlMs - 1,
       ttlResolution: 0,

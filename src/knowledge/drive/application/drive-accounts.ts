@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { importPKCS8, SignJWT } from 'jose';
 import { LRUCache } from 'lru-cache';
+import { entryLimit } from '../../../platform/cache/index.js';
 import { Clock } from '../../../platform/clock/index.js';
 import { Settings } from '../../../platform/config/index.js';
 import { REFRESH_MARGIN_MS } from '../../../platform/oauth/index.js';
@@ -33,7 +34,7 @@ export class DriveAccounts {
     clock: Clock,
   ) {
     this.tokens = new LRUCache<string, string, ReadKey>({
-      max: CACHED_TOKENS,
+      ...entryLimit(CACHED_TOKENS),
       ttlResolution: 0,
       // The library takes a start time of 0 as none.
       perf: { now: () => clock.monotonic() + 1 },

@@ -1,5 +1,6 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
+import { entryLimit } from '../../../platform/cache/index.js';
 import { Clock, untilAborted } from '../../../platform/clock/index.js';
 import { EgressFailed, EgressRefused, type EgressResponse, SafeHttp } from '../../../platform/egress/index.js';
 import type { HostLease } from '../domain/host-lease.js';
@@ -34,7 +35,7 @@ interface CachedRules {
 /** Reads robots.txt files, and caches them in this process. */
 @Injectable()
 export class HttpRobots implements OnApplicationShutdown {
-  private readonly cache = new LRUCache<string, CachedRules>({ max: ROBOTS_CACHED_ORIGINS });
+  private readonly cache = new LRUCache<string, CachedRules>(entryLimit(ROBOTS_CACHED_ORIGINS));
   private readonly stopped = new AbortController();
 
   constructor(
