@@ -1,7 +1,7 @@
 import { type DynamicModule, Global, Inject, Module, type OnApplicationShutdown } from '@nestjs/common';
 import { Metrics, MetricsModule } from '../metrics/index.js';
 import { Database } from './database.js';
-import type { OpenDatabase } from './opened-database.js';
+import type { OpenDatabase } from './database-handle.js';
 
 /** Injection token of the open database with its native handle. */
 export const OPEN_DATABASE = Symbol('OPEN_DATABASE');

@@ -9,9 +9,9 @@ import { InvalidSetting } from '../config/index.js';
 import { messageOf } from '../errors/index.js';
 import { Database } from './database.js';
 import { takeDataFolder } from './data-folder.js';
-import { escapeLiteral } from './escape-literal.js';
 import { ExactTextPglite } from './exact-text-pglite.js';
-import type { OpenDatabase } from './opened-database.js';
+import type { OpenDatabase } from './database-handle.js';
+import { escapeLiteral } from './escape-literal.js';
 import { namesOf, ormOptions } from './orm-options.js';
 import { beginPrepared, PREPARED_DATABASE, preparedVersion, startPart } from './prepared-database.js';
 import type { ContextSchema } from './schema.js';
@@ -44,7 +44,7 @@ const FIRST_ASSIGNED_TYPE = 10_000;
 
 /**
  * Opens PostgreSQL inside this process, in a folder that it locks.
- * @throws DataFolderInUse; InvalidSetting if the folder has another content
+ * @throws DataFolderInUse; InvalidSetting if the database in it does not start
  */
 export async function openEmbedded(dataDir: string, schemas: readonly ContextSchema[]): Promise<OpenDatabase> {
   const release = takeDataFolder(dataDir);
@@ -84,7 +84,7 @@ export async function openPglite(options: PGliteOptions, schemas: readonly Conte
 
 /** Starts an embedded database, whose tables may be missing. */
 export async function startPglite(options: PGliteOptions): Promise<PGlite> {
-  // Each thread that compiles keeps some 50 MB of its memory for later.
+  // Each thread that compiles keeps up to 50 MB of its memory for later.
   setFlagsFromString('--wasm-num-compilation-tasks=1');
   const own = { extensions: { vector }, parsers: PARSERS, serializers: SERIALIZERS, startParams: START_PARAMETERS };
   const pglite = new ExactTextPglite({ ...options, ...own });

@@ -6,7 +6,7 @@ export { CustomerJson, JsonDocument } from './json-document.js';
 export { inBatches } from './in-batches.js';
 export { migrate, pendingMigrations } from './migrate.js';
 export { openDatabase } from './open-database.js';
-export type { NativeDatabase, OpenDatabase } from './opened-database.js';
+export type { NativeDatabase, OpenDatabase } from './database-handle.js';
 export { prepareDatabase, PREPARED_DATABASE, preparedVersion, readPrepared } from './prepared-database.js';
 export { type ParameterReferences, type ParametersOf, statement, type Statement } from './statement.js';
 export { insertRows, rowsByTable, tableRow, type TableRow, type TableRows } from './table-rows.js';

@@ -6,7 +6,8 @@ import { openTestDatabase, type TestDatabase } from '../../../test/support/test-
 import { readSettings } from '../config/index.js';
 import { migrate, pendingMigrations } from './migrate.js';
 import { openDatabase } from './open-database.js';
-import type { OpenDatabase, ServerLimits } from './opened-database.js';
+import type { OpenDatabase } from './database-handle.js';
+import type { ServerLimits } from './server-database.js';
 import { migration, type NamedMigration } from './schema.js';
 import { clusterOnly } from '../../../test/support/modes.js';
 

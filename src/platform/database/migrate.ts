@@ -1,4 +1,4 @@
-import type { OpenDatabase } from './opened-database.js';
+import type { OpenDatabase } from './database-handle.js';
 
 /**
  * Migrates the tables. All processes may call it at the same time.

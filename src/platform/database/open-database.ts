@@ -1,6 +1,7 @@
 import type { Settings } from '../config/index.js';
-import type { OpenDatabase, ServerLimits } from './opened-database.js';
+import type { OpenDatabase } from './database-handle.js';
 import type { ContextSchema } from './schema.js';
+import type { ServerLimits } from './server-database.js';
 
 /**
  * Opens the server that `DATABASE_URL` names, or without it PostgreSQL inside this process, in `DATA_DIR`, which it locks.

@@ -4,9 +4,9 @@ import type { Pool } from 'pg';
 import { connectFailure } from './connect-failure.js';
 import { ConnectionWatchdog } from './connection-watchdog.js';
 import { Database } from './database.js';
-import { escapeLiteral } from './escape-literal.js';
 import { MigrationConnections } from './migration-connections.js';
-import type { OpenDatabase, ServerLimits } from './opened-database.js';
+import type { OpenDatabase } from './database-handle.js';
+import { escapeLiteral } from './escape-literal.js';
 import { namesOf, ormOptions, withoutEntities } from './orm-options.js';
 import { PreparingClient } from './preparing-client.js';
 import type { ContextSchema } from './schema.js';
@@ -15,6 +15,13 @@ import type { ContextSchema } from './schema.js';
 const CONNECT_TIMEOUT_MS = 2_000;
 /** Longer than any statement of the service needs. */
 const STATEMENT_TIMEOUT_MS = 30_000;
+
+export interface ServerLimits {
+  /** Limit of a statement of the service; migrations have none. */
+  readonly statementTimeoutMs?: number;
+  /** How long a server may be silent before a migration fails. */
+  readonly migrationSilenceMs?: number;
+}
 
 /** @throws InvalidSetting if the server cannot be used */
 export async function openServer(

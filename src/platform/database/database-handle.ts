@@ -21,10 +21,3 @@ export interface Migrations {
    */
   run(onWait: () => void): Promise<string[]>;
 }
-
-export interface ServerLimits {
-  /** Limit of a statement of the service; migrations have none. */
-  readonly statementTimeoutMs?: number;
-  /** How long a server may be silent before a migration fails. */
-  readonly migrationSilenceMs?: number;
-}
