@@ -103,7 +103,7 @@ export class RunState {
     /** The thread's revision when the run started; null when it is not known. */
     readonly revision: number | null,
     /** Sends an event to the readers of the run. */
-    readonly emit: (event: RunEvent) => void,
+    private readonly emit: (event: RunEvent) => void,
     private readonly now: () => Date,
     private readonly nextId: () => string,
   ) {
