@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { median, round } from './figures.ts';
 import type { StartPlan } from './plan.ts';
 import type { WriteLine } from './passes.ts';
-import type { Environment } from './processes.ts';
+import type { Environment, Service } from './processes.ts';
 import { processorMs } from './samples.ts';
 import type { ClusteredEnvironment, Stage } from './stage.ts';
 import { table } from './table.ts';
@@ -48,33 +48,33 @@ async function program(words: readonly string[], env: Environment): Promise<Cost
   return { wallMs: performance.now() - began, processorMs: Number(stderr) };
 }
 
+/** A process that is ready, and what its start cost. */
+async function started<Process extends { readonly pid: number }>(
+  start: () => Promise<Process>,
+): Promise<{ readonly process: Process; readonly cost: Cost }> {
+  const began = performance.now();
+  const process = await start();
+  return { process, cost: { wallMs: performance.now() - began, processorMs: processorMs(process.pid) } };
+}
+
 async function measureRound(stage: Stage, environment: ClusteredEnvironment): Promise<Record<Kind, Cost>> {
   const env = { DATA_DIR: stage.makeFolder() };
   const command = ['dist/cli.js', 'org', 'list'];
-  const started = async (): Promise<Cost & { stop(): Promise<void> }> => {
-    const began = performance.now();
-    const service = await stage.processes.startService('all', env, []);
-    return { wallMs: performance.now() - began, processorMs: processorMs(service.pid), stop: () => service.stop() };
-  };
+  const startEmbedded = (): Promise<Service> => stage.processes.startService('all', env, []);
   const nothing = await program(['-e', '0'], {});
-  const first = await started();
+  const first = await started(startEmbedded);
   const commandToService = await program(command, env);
-  await first.stop();
-  const again = await started();
-  await again.stop();
+  await first.process.stop();
+  const again = await started(startEmbedded);
+  await again.process.stop();
   const commandAlone = await program(command, env);
-  return { nothing, first, commandToService, again, command: commandAlone, ...(await onServer(stage, environment)) };
-}
-
-async function onServer(stage: Stage, environment: ClusteredEnvironment): Promise<Record<'bare' | 'server', Cost>> {
-  const began = performance.now();
-  const bare = await stage.startBare(0);
-  const bareCost = { wallMs: performance.now() - began, processorMs: processorMs(bare.pid) };
-  const begun = performance.now();
-  const service = await stage.startApi(environment);
-  const cost = { wallMs: performance.now() - begun, processorMs: processorMs(service.pid) };
-  await service.stop();
-  return { bare: bareCost, server: cost };
+  const bare = await started(() => stage.startBare(0));
+  const server = await started(() => stage.startApi(environment));
+  await server.process.stop();
+  return {
+    ...{ nothing, first: first.cost, commandToService, again: again.cost, command: commandAlone },
+    ...{ bare: bare.cost, server: server.cost },
+  };
 }
 
 export async function runStarts(
