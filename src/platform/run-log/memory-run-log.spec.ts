@@ -1,16 +1,25 @@
+import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from '@jest/globals';
 import { ManualClock } from '../../../test/support/manual-clock.js';
+import { collect } from '../../../test/support/run-logs.js';
 import { MemoryRunLog } from './memory-run-log.js';
 import { ENDED_LOG_BYTES, ENDED_LOG_MS } from './limits.js';
 
 const { signal } = new AbortController();
 
+async function endRun(log: MemoryRunLog, runId: string, ...texts: readonly string[]): Promise<void> {
+  const writer = log.open(runId);
+  for (const text of texts) writer.append('t', text);
+  writer.end();
+  await setImmediate();
+}
+
 describe('the run log in memory', () => {
   it('removes a log some time after its end, not before', async () => {
     const clock = new ManualClock();
-    const log = new MemoryRunLog(clock);
+    const log = new MemoryRunLog(clock, ENDED_LOG_BYTES);
     log.open('running').append('t', 'x');
-    log.open('ended').end();
+    await endRun(log, 'ended');
 
     await clock.advance(ENDED_LOG_MS - 1);
     expect(await log.read('ended', 0, signal)).not.toBeNull();
@@ -21,8 +30,8 @@ describe('the run log in memory', () => {
 
   it.each([3_600_000, -3_600_000])('measures that time independently of the wall clock, set by %i ms', async (ms) => {
     const clock = new ManualClock();
-    const log = new MemoryRunLog(clock);
-    log.open('ended').end();
+    const log = new MemoryRunLog(clock, ENDED_LOG_BYTES);
+    await endRun(log, 'ended');
 
     clock.jump(ms);
     await clock.advance(ENDED_LOG_MS - 1);
@@ -32,15 +41,59 @@ describe('the run log in memory', () => {
   });
 
   it('removes the oldest ended logs earlier when they exceed the limit of memory', async () => {
-    const log = new MemoryRunLog(new ManualClock());
+    const log = new MemoryRunLog(new ManualClock(), ENDED_LOG_BYTES);
     const half = 'x'.repeat(ENDED_LOG_BYTES / 2 + 1);
-    for (const runId of ['first', 'second']) {
-      const writer = log.open(runId);
-      writer.append('t', half);
-      writer.end();
-    }
+    for (const runId of ['first', 'second']) await endRun(log, runId, half);
 
     expect(await log.read('first', 0, signal)).toBeNull();
     expect(await log.read('second', 0, signal)).not.toBeNull();
+  });
+
+  it('keeps the newest ended logs whole, of any size and number', async () => {
+    const capacity = 1_000;
+    const log = new MemoryRunLog(new ManualClock(), capacity);
+    const kept: { readonly runId: string; readonly texts: readonly string[]; readonly size: number }[] = [];
+    for (let number = 0; number < 500; number += 1) {
+      const texts = Array.from({ length: (number * 7) % 4 }, (_, at) => `é${'y'.repeat((number * 31 + at) % 90)}`);
+      await endRun(log, `run-${number}`, ...texts);
+      const size = texts.reduce((sum, text) => sum + Buffer.byteLength(text) + 3, 1);
+      kept.push({ runId: `run-${number}`, texts, size });
+
+      expect(log.endedBytes).toBeLessThanOrEqual(capacity);
+      // What does not fit at the end of the buffer leaves at most as much unused as the longest log has.
+      for (let at = kept.length - 1, sum = 0; at >= 0; at -= 1) {
+        const { runId, texts: expected, size: length } = kept[at]!;
+        sum += length;
+        if (sum > capacity - 300) break;
+        expect((await collect(log, runId)).map(({ data }) => data)).toEqual(expected);
+      }
+    }
+    expect(await log.read('run-0', 0, signal)).toBeNull();
+  });
+
+  it('does not keep an ended log that is larger than the limit, nor remove others for it', async () => {
+    const log = new MemoryRunLog(new ManualClock(), 100);
+    await endRun(log, 'small', 'x');
+    await endRun(log, 'large', 'y'.repeat(100));
+
+    expect(await log.read('large', 0, signal)).toBeNull();
+    expect(await collect(log, 'small')).toEqual([{ number: 1, tag: 't', data: 'x' }]);
+  });
+
+  it('gives a reader that is slower than the run all entries, also after others have taken their place', async () => {
+    const log = new MemoryRunLog(new ManualClock(), 100);
+    const writer = log.open('slow');
+    writer.append('t', 'one');
+    const entries = await log.read('slow', 0, signal);
+    const reader = entries![Symbol.asyncIterator]();
+    await reader.next();
+    writer.append('t', 'two');
+    writer.end();
+    await setImmediate();
+    for (let number = 0; number < 20; number += 1) await endRun(log, `later-${number}`, 'z'.repeat(40));
+
+    expect(await log.read('slow', 0, signal)).toBeNull();
+    expect(await reader.next()).toEqual({ done: false, value: [{ number: 2, tag: 't', data: 'two' }] });
+    expect(await reader.next()).toEqual({ done: true, value: undefined });
   });
 });

@@ -1,31 +1,38 @@
 import type { Clock } from '../clock/index.js';
+import { EndedLogs } from './ended-logs.js';
 import { RunLog, type RunLogEntry, type RunLogWriter } from './run-log.js';
-import { ENDED_LOG_BYTES, ENDED_LOG_MS } from './limits.js';
 
 export interface LogListener {
   appended(entry: RunLogEntry): void;
   ended(): void;
 }
 
-/** Keeps ended logs for `ENDED_LOG_MS`, and removes the oldest earlier when they exceed `ENDED_LOG_BYTES`. */
+/** Keeps logs for some time after their end. */
 export class MemoryRunLog extends RunLog {
   private readonly logs = new Map<string, MemoryLog>();
-  /** When each ended log ended, the oldest first. */
-  private readonly ended = new Map<string, number>();
-  endedBytes = 0;
+  private readonly ended: EndedLogs;
 
-  constructor(private readonly clock: Clock) {
+  /** @param endedBytes capacity for ended logs */
+  constructor(clock: Clock, endedBytes: number) {
     super();
+    this.ended = new EndedLogs(clock, endedBytes);
+  }
+
+  get endedBytes(): number {
+    return this.ended.bytes;
   }
 
   open(runId: string, copy?: LogListener): MemoryLog {
-    this.removeOld();
+    this.ended.removeOld();
     const log = new MemoryLog({
       appended: (entry) => copy?.appended(entry),
       ended: () => {
-        this.ended.set(runId, this.clock.monotonic());
-        this.endedBytes += log.bytes;
         copy?.ended();
+        // After the readers of the run have read its end. Slower ones keep the log itself.
+        setImmediate(() => {
+          this.logs.delete(runId);
+          this.ended.add(runId, log.entries);
+        });
       },
     });
     this.logs.set(runId, log);
@@ -33,36 +40,29 @@ export class MemoryRunLog extends RunLog {
   }
 
   has(runId: string): boolean {
-    return this.logs.has(runId);
+    return this.logs.has(runId) || this.ended.has(runId);
   }
 
   read(runId: string, after: number, signal: AbortSignal): Promise<AsyncIterable<readonly RunLogEntry[]> | null> {
-    this.removeOld();
-    return Promise.resolve(this.logs.get(runId)?.read(after, signal) ?? null);
+    const log = this.logs.get(runId);
+    if (log) return Promise.resolve(log.read(after, signal));
+    this.ended.removeOld();
+    const entries = this.ended.get(runId);
+    return Promise.resolve(entries && readEnded(entries, after));
   }
 
   seal(runId: string, tag: string, data: string): Promise<void> {
     this.logs.get(runId)?.seal(tag, data);
     return Promise.resolve();
   }
+}
 
-  private removeOld(): void {
-    const oldest = this.clock.monotonic() - ENDED_LOG_MS;
-    for (const [runId, endedAt] of this.ended) {
-      if (endedAt > oldest && this.endedBytes <= ENDED_LOG_BYTES) return;
-      this.endedBytes -= this.logs.get(runId)?.bytes ?? 0;
-      this.logs.delete(runId);
-      this.ended.delete(runId);
-    }
-  }
+async function* readEnded(entries: readonly RunLogEntry[], after: number): AsyncGenerator<readonly RunLogEntry[]> {
+  if (after < entries.length) yield entries.slice(after);
 }
 
 export class MemoryLog implements RunLogWriter {
-  bytes = 0;
-  length = 0;
-  private entries: RunLogEntry[] = [];
-  /** The entries of an ended log outside the heap, where the garbage collector does not move and mark thousands of entries for minutes. */
-  private packed: Buffer | undefined;
+  readonly entries: RunLogEntry[] = [];
   private readonly waiting = new Set<() => void>();
   private wakeScheduled = false;
   private state: 'open' | 'ended' | 'sealed' = 'open';
@@ -77,10 +77,8 @@ export class MemoryLog implements RunLogWriter {
   append(tag: string, data: string): void {
     if (this.state === 'sealed') return;
     if (this.state === 'ended') throw new Error('The log of this run has ended');
-    const entry = { number: this.length + 1, tag, data };
+    const entry = { number: this.entries.length + 1, tag, data };
     this.entries.push(entry);
-    this.length += 1;
-    this.bytes += data.length;
     this.wake();
     this.listener?.appended(entry);
   }
@@ -107,9 +105,8 @@ export class MemoryLog implements RunLogWriter {
     signal.addEventListener('abort', aborted, { once: true });
     try {
       while (!signal.aborted) {
-        if (cursor < this.length) {
-          const entries = this.packed ? unpack(this.packed) : this.entries;
-          const batch = entries.slice(cursor);
+        if (cursor < this.entries.length) {
+          const batch = this.entries.slice(cursor);
           cursor += batch.length;
           yield batch;
         } else if (this.ended) {
@@ -130,11 +127,6 @@ export class MemoryLog implements RunLogWriter {
     this.state = state;
     this.wake();
     this.listener?.ended();
-    // After the waiting readers have read the end: there are rarely others.
-    setImmediate(() => {
-      this.packed = pack(this.entries);
-      this.entries = [];
-    });
   }
 
   /** Readers continue when the writer waits for something, so that they get all that it wrote until then at once. */
@@ -148,22 +140,4 @@ export class MemoryLog implements RunLogWriter {
       for (const resolve of resolves) resolve();
     });
   }
-}
-
-/** Separates parts of packed entries; JSON escapes it. */
-const SEPARATOR = '\u001e';
-
-function pack(entries: readonly RunLogEntry[]): Buffer {
-  const text = entries.flatMap(({ tag, data }) => [tag, data]).join(SEPARATOR);
-  // A part of the pool of `Buffer.from` would keep all of its 64 KiB for as long.
-  const packed = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
-  packed.write(text);
-  return packed;
-}
-
-function unpack(packed: Buffer): RunLogEntry[] {
-  const parts = packed.toString().split(SEPARATOR);
-  return Array.from({ length: parts.length / 2 }, (_, index) => ({
-    ...{ number: index + 1, tag: parts[2 * index] ?? '', data: parts[2 * index + 1] ?? '' },
-  }));
 }

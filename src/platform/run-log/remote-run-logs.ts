@@ -126,7 +126,7 @@ class RemoteLog {
         this.found.resolve(true);
         if (this.log.ended) this.stop();
         else if (fetched === 'all') await this.announcement.promise;
-      } else if (this.log.length > 0) {
+      } else if (this.log.entries.length > 0) {
         throw new RunLogUnavailable('Redis no longer has the log of the run');
       } else if (isLate) {
         this.stop();
@@ -153,7 +153,7 @@ class RemoteLog {
 
   /** Copies new entries: `all` of them or `some`; `none` if the log is missing or does not continue this copy. */
   private async fetch(): Promise<'all' | 'some' | 'none'> {
-    const from = this.log.length === 0 ? '-' : `${this.log.length}-1`;
+    const from = this.log.entries.length === 0 ? '-' : `${this.log.entries.length}-1`;
     const page = await this.redis.xrange(this.key, from, '+', 'COUNT', PAGE_ENTRIES);
     const exists = page.length > 0 || (await this.redis.exists(this.key)) === 1;
     if (!exists || !page.every(([id, fields]) => this.add(id, fields))) return 'none';
@@ -164,7 +164,7 @@ class RemoteLog {
   private add(id: string, [tag = '', data = '']: readonly string[]): boolean {
     const [number, mark] = id.split('-');
     const isEnd = mark === ENDED_MARK;
-    if (mark === LOST_MARK || Number(number) !== this.log.length + (isEnd ? 0 : 1)) return false;
+    if (mark === LOST_MARK || Number(number) !== this.log.entries.length + (isEnd ? 0 : 1)) return false;
     if (isEnd) this.log.end();
     else this.log.append(tag, data);
     return true;

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Redis } from 'ioredis';
 import { ManualClock } from '../../../test/support/manual-clock.js';
@@ -10,7 +11,7 @@ import { createLogger } from '../telemetry/index.js';
 import { MemoryRunLog } from './memory-run-log.js';
 import { RedisRunLog } from './redis-run-log.js';
 import type { RunLog, RunLogEntry } from './run-log.js';
-import { ENDED_LOG_MS } from './limits.js';
+import { ENDED_LOG_BYTES, ENDED_LOG_MS } from './limits.js';
 
 interface Subject {
   /** The process that executes the run. */
@@ -155,7 +156,7 @@ function contract(name: string, open: () => Subject): void {
         if (number % 60 === 0) {
           const after = number % 7 === 0 ? number : 0;
           readers.push(collect(reading, runId, after));
-          await new Promise((resolve) => setImmediate(resolve));
+          await setImmediate();
         }
       }
       writer.end();
@@ -197,7 +198,7 @@ function contract(name: string, open: () => Subject): void {
       const writers = runs.map((runId) => writing.open(runId));
       for (let number = 1; number <= 50; number += 1) {
         for (const [index, writer] of writers.entries()) writer.append('t', `${index}:${number}`);
-        if (number % 10 === 0) await new Promise((resolve) => setImmediate(resolve));
+        if (number % 10 === 0) await setImmediate();
       }
       for (const writer of writers) writer.end();
       for (const runId of runs) await settled(runId, 50);
@@ -212,12 +213,15 @@ function contract(name: string, open: () => Subject): void {
 
 contract('in memory', () => {
   const clock = new ManualClock();
-  const log = new MemoryRunLog(clock);
+  const log = new MemoryRunLog(clock, ENDED_LOG_BYTES);
   return {
     writing: log,
     reading: log,
     settled: () => Promise.resolve(),
-    outlive: () => clock.advance(ENDED_LOG_MS),
+    outlive: async () => {
+      await setImmediate();
+      await clock.advance(ENDED_LOG_MS);
+    },
   };
 });
 
