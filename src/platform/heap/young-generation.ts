@@ -1,16 +1,35 @@
-import { setFlagsFromString } from 'node:v8';
+import { PerformanceObserver } from 'node:perf_hooks';
+import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 
 /** V8's own. */
 const GROWTH_FACTOR = 2;
+/** Size of the young generation from which a larger one saves no processor time of runs. V8's limit is the double of it. */
+const ENOUGH_BYTES = 64 * 1024 * 1024;
 
 /**
  * Keeps the young generation of the heap at its first size until the returned function is called. Loading the service makes many
- * objects that stay, by which V8 sizes the young generation to 64 MB, and an idle process would keep them: V8 gives this memory
- * back only after a collection of the whole heap. Under load the young generation grows to the size that the load needs.
+ * objects that stay, by which V8 sizes the young generation, and an idle process would keep the memory: V8 gives it back only after a
+ * collection of the whole heap. From then on the young generation grows with the load, but not beyond `ENOUGH_BYTES`.
  */
 export function keepYoungGenerationSmall(): () => void {
   setGrowthFactor(1);
-  return () => setGrowthFactor(GROWTH_FACTOR);
+  return growUntilEnough;
+}
+
+/** V8 reads the factor after each collection, and grows only after several: the observer sees each size in time. */
+function growUntilEnough(): void {
+  let factor = GROWTH_FACTOR;
+  setGrowthFactor(factor);
+  const observer = new PerformanceObserver(() => {
+    // V8 may have shrunk it in a pause.
+    const wanted = youngGenerationBytes() < ENOUGH_BYTES ? GROWTH_FACTOR : 1;
+    if (wanted !== factor) setGrowthFactor((factor = wanted));
+  });
+  observer.observe({ type: 'gc' });
+}
+
+function youngGenerationBytes(): number {
+  return getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space')?.space_size ?? 0;
 }
 
 function setGrowthFactor(factor: number): void {
