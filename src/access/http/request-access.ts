@@ -1,6 +1,7 @@
 import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
 import type { FastifyRequest } from 'fastify';
 import { ValidationFailed } from '../../platform/errors/index.js';
+import { AttachedValue } from '../../platform/heap/index.js';
 import { addRequestFacts } from '../../platform/http/index.js';
 import { isUuid } from '../../platform/ids/index.js';
 import type { ResourceLookups, ResourceOfAgent } from '../application/resource-lookup.js';
@@ -90,21 +91,21 @@ function isVisible(principal: Principal, { kind }: ResourceReference, id: string
   return principal.kind === 'api_key' || (kind === 'thread' && id === principal.threadId);
 }
 
-const accessByRequest = new WeakMap<object, RequestAccess>();
+const accessOfRequest = new AttachedValue<object, RequestAccess>();
 
 export function setAccess(request: FastifyRequest, access: RequestAccess): void {
-  accessByRequest.set(request, access);
+  accessOfRequest.set(request, access);
   addRequestFacts(request, { organizationId: access.principal.organizationId });
 }
 
 /** Undefined on public routes and before authentication. */
 export function principalOf(request: object): Principal | undefined {
-  return accessByRequest.get(request)?.principal;
+  return accessOfRequest.get(request)?.principal;
 }
 
 /** @throws Error on public routes and before authentication */
 export function accessOf(context: ExecutionContext): RequestAccess {
-  const access = accessByRequest.get(context.switchToHttp().getRequest<FastifyRequest>());
+  const access = accessOfRequest.get(context.switchToHttp().getRequest<FastifyRequest>());
   if (!access) throw new Error('The request is not authenticated, or its route is public');
   return access;
 }

@@ -1,3 +1,4 @@
+import { AttachedValue } from '../../platform/heap/index.js';
 import { Injectable } from '@nestjs/common';
 import type { ModelToolCall } from '../../models/index.js';
 import { type ToolCallVerdict, type RunContext, RunHooks } from '../ports/index.js';
@@ -23,7 +24,7 @@ interface Streak {
 @Injectable()
 export class RefuseRepeatedToolCalls extends RunHooks {
   /** Weak, so that an entry is dropped with its run. */
-  private readonly streaks = new WeakMap<RunContext, Streak>();
+  private readonly streaks = new AttachedValue<RunContext, Streak>();
 
   override beforeToolCall(run: RunContext, { name, input }: ModelToolCall): Promise<ToolCallVerdict> {
     const call = `${name} ${JSON.stringify(input)}`;

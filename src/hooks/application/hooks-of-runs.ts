@@ -1,3 +1,4 @@
+import { AttachedValue } from '../../platform/heap/index.js';
 import { Injectable } from '@nestjs/common';
 import type { RunContext } from '../../conversations/index.js';
 import { HiddenTools } from '../../integrations/index.js';
@@ -14,7 +15,7 @@ interface RunEntry {
 @Injectable()
 export class HooksOfRuns {
   /** Weak, so that an entry is collected with its run. */
-  private readonly runs = new WeakMap<RunContext, RunEntry>();
+  private readonly runs = new AttachedValue<RunContext, RunEntry>();
 
   constructor(
     private readonly hooksOfAgents: HooksOfAgents,

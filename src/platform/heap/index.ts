@@ -1,1 +1,2 @@
+export { AttachedValue } from './attached-value.js';
 export { keepYoungGenerationSmall } from './young-generation.js';

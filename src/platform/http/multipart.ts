@@ -4,6 +4,7 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiConsumes } from '@nestjs/swagger';
 import { IsInstance } from 'class-validator';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { AttachedValue } from '../heap/index.js';
 import { codeOf, DomainError, ValidationFailed } from '../errors/index.js';
 import { FileTooLarge, type TempUpload, type TempUploads } from '../files/index.js';
 import { field, type FieldOptions, withMessage } from './fields.js';
@@ -62,7 +63,7 @@ export function FileField(options: FieldOptions = {}): PropertyDecorator {
  * disconnected, so that a handler always stores a whole file.
  */
 export function acceptMultipart(fastify: FastifyInstance, temp: TempUploads): void {
-  const ofRequest = new WeakMap<FastifyRequest, UploadedFile[]>();
+  const ofRequest = new AttachedValue<FastifyRequest, UploadedFile[]>();
   void fastify.register(multipart, { throwFileSizeLimit: false });
   fastify.addHook('preParsing', async (request) => {
     const sent = request.headers['content-type'];

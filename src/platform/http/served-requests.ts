@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Clock } from '../clock/index.js';
+import { AttachedValue } from '../heap/index.js';
 import { type Counter, type Histogram, Metrics } from '../metrics/index.js';
 import { Logger } from '../telemetry/index.js';
 import { THREAD_ID_HEADER } from './response-headers.js';
@@ -20,11 +21,11 @@ interface RequestFacts {
   readonly runId?: string;
 }
 
-const factsByRequest = new WeakMap<object, RequestFacts>();
+const factsOfRequest = new AttachedValue<object, RequestFacts>();
 
 /** Adds to the log line of the request. */
 export function addRequestFacts(request: object, facts: RequestFacts): void {
-  factsByRequest.set(request, { ...factsByRequest.get(request), ...facts });
+  factsOfRequest.set(request, { ...factsOfRequest.get(request), ...facts });
 }
 
 /**
@@ -85,7 +86,7 @@ export class ServedRequests {
     const thread = reply.getHeader(THREAD_ID_HEADER);
     const fields = {
       ...{ requestId: request.id, method, route, status, ms },
-      ...factsByRequest.get(request),
+      ...factsOfRequest.get(request),
       ...(typeof thread === 'string' ? { threadId: thread } : {}),
       ...(complete ? {} : { brokenOff: true }),
     };

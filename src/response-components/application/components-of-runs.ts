@@ -1,3 +1,4 @@
+import { AttachedValue } from '../../platform/heap/index.js';
 import { Injectable } from '@nestjs/common';
 import { OrganizationDirectory } from '../../access/index.js';
 import type { RunContext } from '../../conversations/index.js';
@@ -7,7 +8,7 @@ import { type ComponentName, offeredComponents } from '../domain/component-names
 /** The components that active runs may show. Read once a run, so that its tools and its prompt name the same components. */
 @Injectable()
 export class ComponentsOfRuns {
-  private readonly runs = new WeakMap<RunContext, Promise<readonly ComponentName[]>>();
+  private readonly runs = new AttachedValue<RunContext, Promise<readonly ComponentName[]>>();
 
   constructor(
     private readonly organizations: OrganizationDirectory,

@@ -5,7 +5,7 @@ import { addKnownUsage, addUsage, type ModelUsage, UNKNOWN_USAGE } from '../../d
 import { ClientCache, type ProviderAccess, ProviderCall } from '../shared/provider-call.js';
 import { type ToolInput, toolInputOf, UniqueIds } from '../shared/tool-calls.js';
 import { serverSentEvents } from '../shared/server-sent-events.js';
-import type { ModelTransport } from '../shared/transport.js';
+import { abortedBy, type ModelTransport } from '../shared/transport.js';
 import { searchResult } from './anthropic.web-search.js';
 import { anthropicRequest, isNotBlank } from './anthropic.request.js';
 import type { AnthropicOptions } from './anthropic.settings.js';
@@ -44,7 +44,7 @@ export class AnthropicRuntime implements ModelRuntime<AnthropicOptions> {
     const call = new ProviderCall(request, this.access, signal, this.clock);
     try {
       const messages = this.clients.get(call.key, call.baseUrl).messages;
-      const options = { signal: call.signal, headers: call.headers };
+      const options = { ...abortedBy(call.signal), headers: call.headers };
       const body = anthropicRequest(request);
       const answer = new Answer(request.model, call);
       for (let requests = 0; requests <= MAX_CONTINUATIONS; requests += 1) {

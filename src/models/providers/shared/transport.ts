@@ -24,6 +24,19 @@ export class TransportFailure extends Error {
   }
 }
 
+interface WatchedInit extends RequestInit {
+  readonly callSignal?: AbortSignal;
+}
+
+/**
+ * Options of a request of Anthropic's SDK, which the transport aborts with the signal. The SDK keeps what it gets as `signal` in a
+ * `WeakMap` and a `FinalizationRegistry` until the whole heap is collected, and the request, its body and the response with it.
+ */
+export function abortedBy(signal: AbortSignal): { readonly fetchOptions: object } {
+  const fetchOptions: Pick<WatchedInit, 'callSignal'> = { callSignal: signal };
+  return { fetchOptions };
+}
+
 /**
  * A `fetch` for the SDKs over undici's `request`: undici's `fetch` takes several times as long for each chunk. Follows no redirect,
  * which would send the key elsewhere. Throws for error statuses, because one of the SDKs drops the headers, including `Retry-After`.
@@ -62,8 +75,9 @@ export class ModelTransport {
     return response as unknown as Response;
   };
 
-  private async send(input: string | URL | Request, init: RequestInit): Promise<Answer> {
-    const call = new WatchedCall(this.clock, this.idleMs, init.signal ?? undefined);
+  private async send(input: string | URL | Request, init: WatchedInit): Promise<Answer> {
+    const outer = init.callSignal ?? init.signal ?? undefined;
+    const call = new WatchedCall(this.clock, this.idleMs, outer);
     try {
       const answer = await request(input instanceof Request ? input.url : input, {
         dispatcher: this.agent,
@@ -78,7 +92,7 @@ export class ModelTransport {
       return { headers: flatten(answer.headers), chunks: call.chunks(answer.body) };
     } catch (error) {
       call.end();
-      if (init.signal?.aborted === true) throw init.signal.reason;
+      if (outer?.aborted === true) throw outer.reason;
       throw call.explain(error, 'unreachable');
     }
   }
