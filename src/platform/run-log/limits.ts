@@ -1,9 +1,7 @@
 /** How long the events of an ended run can be read. */
 export const ENDED_LOG_MS = 5 * 60_000;
-/** Ended logs above this size are removed earlier, the oldest first. */
+/** Ended logs above this size are removed earlier, the oldest first. With Redis, readers then get its copy, if it has one. */
 export const ENDED_LOG_BYTES = 32 * 1024 * 1024;
-/** The same where Redis has a copy, which readers get then. */
-export const COPIED_LOG_BYTES = 8 * 1024 * 1024;
 
 /** How long the copy of a running run's log outlives its process: well over the time after which the runs of a dead process are ended and their logs sealed. */
 export const RUNNING_LOG_MS = 2 * 60_000;
