@@ -1,6 +1,6 @@
-import { AttachedValue } from '../../platform/heap/index.js';
 import { Injectable } from '@nestjs/common';
 import type { ModelToolCall } from '../../models/index.js';
+import { AttachedValue } from '../../platform/heap/index.js';
 import { type ToolCallVerdict, type RunContext, RunHooks } from '../ports/index.js';
 
 /** Further ones in a row are denied until the model makes a different call. */
@@ -23,7 +23,6 @@ interface Streak {
  */
 @Injectable()
 export class RefuseRepeatedToolCalls extends RunHooks {
-  /** Weak, so that an entry is dropped with its run. */
   private readonly streaks = new AttachedValue<RunContext, Streak>();
 
   override beforeToolCall(run: RunContext, { name, input }: ModelToolCall): Promise<ToolCallVerdict> {

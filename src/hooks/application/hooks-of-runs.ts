@@ -1,7 +1,7 @@
-import { AttachedValue } from '../../platform/heap/index.js';
 import { Injectable } from '@nestjs/common';
 import type { RunContext } from '../../conversations/index.js';
 import { HiddenTools } from '../../integrations/index.js';
+import { AttachedValue } from '../../platform/heap/index.js';
 import type { ThreadSession } from '../domain/session-start.js';
 import { type AgentHooks, HooksOfAgents } from './hooks-of-agents.js';
 import { StartSession } from './start-session.js';
@@ -14,7 +14,6 @@ interface RunEntry {
 /** The hooks of active runs. A run keeps the hooks that it began with, also when its agent changes. */
 @Injectable()
 export class HooksOfRuns {
-  /** Weak, so that an entry is collected with its run. */
   private readonly runs = new AttachedValue<RunContext, RunEntry>();
 
   constructor(

@@ -30,7 +30,7 @@ export class EndedLogs {
   /** A log above the capacity is not kept. */
   add(runId: string, entries: readonly RunLogEntry[]): void {
     const text = entries.flatMap(({ tag, data }) => [tag, data]).join(SEPARATOR);
-    // A place of a log without entries must not be that of the next log.
+    // One more, so that a log without entries has a place of its own.
     const size = Buffer.byteLength(text) + 1;
     if (size > this.capacity) return;
     this.buffer ??= Buffer.allocUnsafeSlow(this.capacity);

@@ -17,7 +17,7 @@ async function endRun(log: MemoryRunLog, runId: string, ...texts: readonly strin
 describe('the run log in memory', () => {
   it('removes a log some time after its end, not before', async () => {
     const clock = new ManualClock();
-    const log = new MemoryRunLog(clock, ENDED_LOG_BYTES);
+    const log = new MemoryRunLog(clock);
     log.open('running').append('t', 'x');
     await endRun(log, 'ended');
 
@@ -30,7 +30,7 @@ describe('the run log in memory', () => {
 
   it.each([3_600_000, -3_600_000])('measures that time independently of the wall clock, set by %i ms', async (ms) => {
     const clock = new ManualClock();
-    const log = new MemoryRunLog(clock, ENDED_LOG_BYTES);
+    const log = new MemoryRunLog(clock);
     await endRun(log, 'ended');
 
     clock.jump(ms);
@@ -41,7 +41,7 @@ describe('the run log in memory', () => {
   });
 
   it('removes the oldest ended logs earlier when they exceed the limit of memory', async () => {
-    const log = new MemoryRunLog(new ManualClock(), ENDED_LOG_BYTES);
+    const log = new MemoryRunLog(new ManualClock());
     const half = 'x'.repeat(ENDED_LOG_BYTES / 2 + 1);
     for (const runId of ['first', 'second']) await endRun(log, runId, half);
 

@@ -1,6 +1,7 @@
 import type { Clock } from '../clock/index.js';
 import { EndedLogs } from './ended-logs.js';
 import { RunLog, type RunLogEntry, type RunLogWriter } from './run-log.js';
+import { ENDED_LOG_BYTES } from './limits.js';
 
 export interface LogListener {
   appended(entry: RunLogEntry): void;
@@ -12,8 +13,7 @@ export class MemoryRunLog extends RunLog {
   private readonly logs = new Map<string, MemoryLog>();
   private readonly ended: EndedLogs;
 
-  /** @param endedBytes capacity for ended logs */
-  constructor(clock: Clock, endedBytes: number) {
+  constructor(clock: Clock, endedBytes = ENDED_LOG_BYTES) {
     super();
     this.ended = new EndedLogs(clock, endedBytes);
   }

@@ -7,7 +7,7 @@ import { RedisReplication } from './redis-replication.js';
 import { logKey, SCRIPTS } from './redis-scripts.js';
 import { RemoteLogs } from './remote-run-logs.js';
 import { RunLog, type RunLogEntry, type RunLogWriter } from './run-log.js';
-import { COMMAND_MS, ENDED_LOG_BYTES, ENDED_LOG_MS } from './limits.js';
+import { COMMAND_MS, ENDED_LOG_MS } from './limits.js';
 
 export interface RedisRunLogOptions {
   readonly prefix: string;
@@ -32,7 +32,7 @@ export class RedisRunLog extends RunLog implements OnApplicationShutdown {
   ) {
     super();
     const { prefix, clock, logger } = options;
-    this.local = new MemoryRunLog(clock, ENDED_LOG_BYTES);
+    this.local = new MemoryRunLog(clock);
     this.replication = new RedisReplication(commands, clock, logger);
     this.remote = new RemoteLogs(commands, subscriber, prefix, clock);
   }

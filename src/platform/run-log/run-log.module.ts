@@ -8,7 +8,6 @@ import { Logger } from '../telemetry/index.js';
 import { MemoryRunLog } from './memory-run-log.js';
 import { RedisRunLog } from './redis-run-log.js';
 import { RunLog } from './run-log.js';
-import { ENDED_LOG_BYTES } from './limits.js';
 
 @Global()
 @Module({
@@ -19,9 +18,7 @@ import { ENDED_LOG_BYTES } from './limits.js';
       useFactory: async (
         ...[redis, { redisPrefix: prefix }, clock, logger, metrics]: [Redis | null, Settings, Clock, Logger, Metrics]
       ): Promise<RunLog> => {
-        const log = redis
-          ? await RedisRunLog.connect(redis, { prefix, clock, logger })
-          : new MemoryRunLog(clock, ENDED_LOG_BYTES);
+        const log = redis ? await RedisRunLog.connect(redis, { prefix, clock, logger }) : new MemoryRunLog(clock);
         const help = 'Events of ended runs that this process keeps for readers, in bytes.';
         metrics.gauge({ name: 'agent_service_ended_run_log_bytes', help, labels: {} }, () => log.endedBytes);
         return log;

@@ -11,7 +11,7 @@ import { createLogger } from '../telemetry/index.js';
 import { MemoryRunLog } from './memory-run-log.js';
 import { RedisRunLog } from './redis-run-log.js';
 import type { RunLog, RunLogEntry } from './run-log.js';
-import { ENDED_LOG_BYTES, ENDED_LOG_MS } from './limits.js';
+import { ENDED_LOG_MS } from './limits.js';
 
 interface Subject {
   /** The process that executes the run. */
@@ -213,7 +213,7 @@ function contract(name: string, open: () => Subject): void {
 
 contract('in memory', () => {
   const clock = new ManualClock();
-  const log = new MemoryRunLog(clock, ENDED_LOG_BYTES);
+  const log = new MemoryRunLog(clock);
   return {
     writing: log,
     reading: log,

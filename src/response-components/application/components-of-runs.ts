@@ -1,7 +1,7 @@
-import { AttachedValue } from '../../platform/heap/index.js';
 import { Injectable } from '@nestjs/common';
 import { OrganizationDirectory } from '../../access/index.js';
 import type { RunContext } from '../../conversations/index.js';
+import { AttachedValue } from '../../platform/heap/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
 import { type ComponentName, offeredComponents } from '../domain/component-names.js';
 
