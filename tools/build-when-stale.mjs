@@ -13,6 +13,7 @@ const SOURCES = [
     '.swcrc',
     'tools/build.mjs',
     'tools/bundle.mjs',
+    'tools/young-functions.mjs',
     'widget/src',
     'widget/package.json',
     'widget/build.mjs',

@@ -4,6 +4,7 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
 import { build } from 'esbuild';
+import { keepFunctionsYoung } from './young-functions.mjs';
 
 const FOLDER = resolve('dist/bundle');
 /**
@@ -38,14 +39,22 @@ const ABSENT = [
 /** An empty source map, for packages: their maps would be most of what Node reads for the stack of an error. */
 const NO_MAP = '\n//# sourceMappingURL=data:application/json,{"version":3,"sources":[""],"mappings":"A"}';
 
-/** Keeps `import.meta.url` the address of the file in dist/ or node_modules/, so that a module finds the files beside itself. */
-const fromItsPlace = {
-  name: 'from-its-place',
+/** A file as it is bundled. The programs share many of them. */
+const loaded = new Map();
+
+function load(path) {
+  // So that a module finds the files beside itself.
+  const address = `new URL(${JSON.stringify(relative(FOLDER, path))}, import.meta.url).href`;
+  const contents = keepFunctionsYoung(readFileSync(path, 'utf8').replaceAll('import.meta.url', address));
+  return { contents: path.includes('/node_modules/') ? contents + NO_MAP : contents, loader: 'js' };
+}
+
+const loadFiles = {
+  name: 'load-files',
   setup({ onLoad }) {
     onLoad({ filter: /\.[cm]?js$/ }, ({ path }) => {
-      const address = `new URL(${JSON.stringify(relative(FOLDER, path))}, import.meta.url).href`;
-      const contents = readFileSync(path, 'utf8').replaceAll('import.meta.url', address);
-      return { contents: path.includes('/node_modules/') ? contents + NO_MAP : contents, loader: 'js' };
+      if (!loaded.has(path)) loaded.set(path, load(path));
+      return loaded.get(path);
     });
   },
 };
@@ -98,7 +107,7 @@ for (const entries of PROGRAMS) {
     banner: {
       js: "import { createRequire as requireOf } from 'node:module'; const require = requireOf(import.meta.url);",
     },
-    plugins: [fromItsPlace],
+    plugins: [loadFiles],
   });
   mkdirSync(FOLDER, { recursive: true });
   if (!outputFiles.some(({ text }) => text.includes(NAME_ALL)))

@@ -41,9 +41,9 @@ export class JoinRun {
   /** A caller that disconnects ends only its own waiting. @throws DomainError `not_found` */
   async join(reference: RunReference, disconnected?: () => AbortSignal): Promise<ActiveRun> {
     const local = this.supervisor.find(reference);
-    if (local) return joined(reference, local.agentId, () => local.ended);
+    if (local) return new JoinedRun(reference, local.agentId, () => local.ended);
     const stored = await this.stored(reference);
-    return joined(reference, stored.run.agentId, () => this.end(reference, stored, disconnected?.()));
+    return new JoinedRun(reference, stored.run.agentId, () => this.end(reference, stored, disconnected?.()));
   }
 
   /** @throws DomainError `not_found`, `gone` when the caller disconnected before the end */
@@ -112,23 +112,32 @@ export class JoinRun {
 }
 
 /** The run of another request. Reads the run's end only on demand, since readers of events do not need it. */
-function joined(
-  { organizationId, threadId, runId }: RunReference,
-  agentId: string,
-  end: () => Promise<EndedRun>,
-): ActiveRun {
-  let waiting: Promise<EndedRun> | undefined;
-  return {
-    ...{ organizationId, threadId, runId, agentId },
-    get ended() {
-      if (!waiting) {
-        waiting = end();
-        // Callers of `ended` get the failure; without a caller it would be an unhandled rejection.
-        waiting.catch(() => undefined);
-      }
-      return waiting;
-    },
+class JoinedRun implements ActiveRun {
+  readonly organizationId: string;
+  readonly threadId: string;
+  readonly runId: string;
+  private waiting: Promise<EndedRun> | undefined;
+
+  constructor(
+    { organizationId, threadId, runId }: RunReference,
+    readonly agentId: string,
+    private readonly end: () => Promise<EndedRun>,
+  ) {
+    this.organizationId = organizationId;
+    this.threadId = threadId;
+    this.runId = runId;
+  }
+
+  get ended(): Promise<EndedRun> {
+    if (!this.waiting) {
+      this.waiting = this.end();
+      // Callers of `ended` get the failure; without a caller it would be an unhandled rejection.
+      this.waiting.catch(() => undefined);
+    }
+    return this.waiting;
+  }
+
+  abort(): void {
     // The run continues for the request that started it.
-    abort: () => undefined,
-  };
+  }
 }

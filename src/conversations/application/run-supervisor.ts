@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { AgentDeleted } from '../../agents/index.js';
 import { Clock } from '../../platform/clock/index.js';
 import { EventBus } from '../../platform/events/index.js';
+import { TransientMap } from '../../platform/heap/index.js';
 import { ShutdownState } from '../../platform/lifecycle/index.js';
 import { Metrics } from '../../platform/metrics/index.js';
 import { RunLog, type RunLogWriter } from '../../platform/run-log/index.js';
@@ -28,7 +29,7 @@ export interface ActiveRun extends RunReference {
 /** Executes the runs of this process and writes their events to the run log, with or without readers. */
 @Injectable()
 export class RunSupervisor {
-  private readonly active = new Map<string, ActiveRun>();
+  private readonly active = new TransientMap<ActiveRun>();
   private readonly whenIdle: (() => void)[] = [];
 
   constructor(
@@ -59,7 +60,7 @@ export class RunSupervisor {
   }
 
   get runs(): ActiveRun[] {
-    return [...this.active.values()];
+    return this.active.values();
   }
 
   /** Not by its id alone: a caller may send the id of another organization's run. */

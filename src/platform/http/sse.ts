@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import type { FastifyReply } from 'fastify';
 import { Clock } from '../clock/index.js';
+import { TransientMap } from '../heap/index.js';
 import { headersSetOn } from './response-headers.js';
 
 /** A reader with more unread bytes than this is disconnected. */
@@ -173,7 +174,8 @@ export class EventStream {
 /** Opens event streams, and keeps all of them alive with one timer. */
 @Injectable()
 export class EventStreams implements OnModuleDestroy {
-  private readonly streams = new Set<EventStream>();
+  private opened = 0;
+  private readonly streams = new TransientMap<EventStream>();
   private stopTimer: (() => void) | undefined;
 
   constructor(private readonly clock: Clock) {}
@@ -188,8 +190,11 @@ export class EventStreams implements OnModuleDestroy {
     reply.hijack();
     raw.writeHead(200, headersSetOn(reply.headers(STREAM_HEADERS)));
     const stream = new EventStream(raw, this.clock);
-    this.streams.add(stream);
-    raw.once('close', () => this.streams.delete(stream));
+    const key = `stream-${(this.opened += 1)}`;
+    this.streams.set(key, stream);
+    raw.once('close', () => {
+      this.streams.delete(key);
+    });
     this.stopTimer ??= this.clock.every(CHECK_MS, () => this.checkAll());
     return stream;
   }
@@ -199,6 +204,6 @@ export class EventStreams implements OnModuleDestroy {
   }
 
   private checkAll(): void {
-    for (const stream of this.streams) stream.check();
+    for (const stream of this.streams.values()) stream.check();
   }
 }

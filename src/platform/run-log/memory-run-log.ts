@@ -1,4 +1,5 @@
 import type { Clock } from '../clock/index.js';
+import { TransientMap } from '../heap/index.js';
 import { EndedLogs } from './ended-logs.js';
 import { RunLog, type RunLogEntry, type RunLogWriter } from './run-log.js';
 import { ENDED_LOG_BYTES } from './limits.js';
@@ -10,7 +11,7 @@ export interface LogListener {
 
 /** Keeps logs for some time after their end. */
 export class MemoryRunLog extends RunLog {
-  private readonly logs = new Map<string, MemoryLog>();
+  private readonly logs = new TransientMap<MemoryLog>();
   private readonly ended: EndedLogs;
 
   constructor(clock: Clock, endedBytes = ENDED_LOG_BYTES) {

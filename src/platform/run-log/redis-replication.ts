@@ -1,6 +1,7 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { type Redis, ReplyError } from 'ioredis';
 import type { Clock } from '../clock/index.js';
+import { TransientMap } from '../heap/index.js';
 import type { Logger } from '../telemetry/index.js';
 import type { LogListener } from './memory-run-log.js';
 import type { Written } from './redis-scripts.js';
@@ -42,8 +43,8 @@ interface Part {
  * written meanwhile are in the next.
  */
 export class RedisReplication {
-  private readonly open = new Set<Replica>();
-  private readonly dirty = new Set<Replica>();
+  private readonly open = new TransientMap<Replica>();
+  private readonly dirty = new TransientMap<Replica>();
   private size = 0;
   private sending: Promise<void> | undefined;
   private failures = 0;
@@ -57,7 +58,7 @@ export class RedisReplication {
     private readonly logger: Logger,
   ) {
     this.stopRefresh = clock.every(REFRESH_MS, () => {
-      for (const replica of this.open) this.send(replica);
+      for (const replica of this.open.values()) this.send(replica);
     });
     redis.on('ready', () => this.pausing.abort());
   }
@@ -65,7 +66,7 @@ export class RedisReplication {
   /** The listener neither blocks nor throws. */
   start(key: string): LogListener {
     const replica: Replica = { key, mode: 'open', confirmed: 0, last: 0, pending: [], size: 0, expiresAt: Infinity };
-    this.open.add(replica);
+    this.open.set(replica.key, replica);
     return { appended: (entry) => this.append(replica, entry), ended: () => this.finish(replica, 'end') };
   }
 
@@ -93,12 +94,12 @@ export class RedisReplication {
     if (replica.mode !== 'open') return;
     replica.mode = mode;
     replica.expiresAt = this.clock.monotonic() + ENDED_LOG_MS;
-    this.open.delete(replica);
+    this.open.delete(replica.key);
     this.send(replica);
   }
 
   private send(replica: Replica): void {
-    this.dirty.add(replica);
+    this.dirty.set(replica.key, replica);
     this.sending ??= this.sendAll();
   }
 
@@ -130,22 +131,33 @@ export class RedisReplication {
 
   private async sendBatch(): Promise<boolean> {
     if (this.redis.status !== 'ready') return false;
-    const parts = [...this.dirty].map(partOf);
-    const pipeline = this.redis.pipeline();
-    for (const { replica, mode, entries } of parts) {
-      const expiry = mode === 'open' ? RUNNING_LOG_MS : ENDED_LOG_MS;
-      const fields = entries.flatMap(({ tag, data }) => [tag, data]);
-      pipeline.appendToRunLog(replica.key, mode, expiry, replica.confirmed, replica.last, ...fields);
-    }
-    const results = (await pipeline.exec()) ?? [];
-    let failure: Error | undefined;
+    const parts = this.dirty.values().map(partOf);
+    const results = await Promise.allSettled(this.write(parts));
+    let failure: unknown;
     for (const [index, part] of parts.entries()) {
-      const [error, written] = results[index] ?? [new Error('Redis did not respond'), null];
-      if (error) failure = error;
-      else this.confirm(part, written as Written);
+      const result = results[index];
+      if (result?.status === 'fulfilled') this.confirm(part, result.value);
+      else failure = result?.reason;
     }
     if (failure) this.handle(failure);
     return failure === undefined;
+  }
+
+  /**
+   * Sends all commands in one write. A pipeline of the client would do so too, but it defines an accessor on itself, which V8 keeps,
+   * with the commands, until it collects the whole heap.
+   */
+  private write(parts: readonly Part[]): Promise<Written>[] {
+    const { stream } = this.redis;
+    stream.cork();
+    process.nextTick(() => {
+      stream.uncork();
+    });
+    return parts.map(({ replica, mode, entries }) => {
+      const expiry = mode === 'open' ? RUNNING_LOG_MS : ENDED_LOG_MS;
+      const fields = entries.flatMap(({ tag, data }) => [tag, data]);
+      return this.redis.appendToRunLog(replica.key, mode, expiry, replica.confirmed, replica.last, ...fields);
+    });
   }
 
   private confirm({ replica, mode, entries }: Part, written: Written): void {
@@ -163,10 +175,10 @@ export class RedisReplication {
       replica.pending.splice(0, entries.length);
       for (const { data } of entries) this.grow(replica, -data.length);
     }
-    if (replica.pending.length === 0 && replica.mode === mode) this.dirty.delete(replica);
+    if (replica.pending.length === 0 && replica.mode === mode) this.dirty.delete(replica.key);
   }
 
-  private handle(failure: Error): void {
+  private handle(failure: unknown): void {
     if (failure instanceof ReplyError) {
       if (this.failures === 0) this.logger.warn({ err: failure }, 'Redis refuses the events of runs');
     } else if (this.redis.status === 'ready') {
@@ -177,7 +189,7 @@ export class RedisReplication {
 
   /** Redis is too slow or unreachable: the memory of this process is worth more than the copy. */
   private giveUpLargest(): void {
-    const largest = [...this.dirty].reduce((one, other) => (other.size > one.size ? other : one));
+    const largest = this.dirty.values().reduce((one, other) => (other.size > one.size ? other : one));
     this.clear(largest);
     this.finish(largest, 'lost');
     largest.mode = 'lost';
@@ -187,12 +199,12 @@ export class RedisReplication {
   /** Drops replicas that Redis would have removed by now. */
   private dropExpired(): void {
     const now = this.clock.monotonic();
-    for (const replica of this.dirty) if (replica.expiresAt <= now) this.drop(replica);
+    for (const replica of this.dirty.values()) if (replica.expiresAt <= now) this.drop(replica);
   }
 
   private drop(replica: Replica): void {
     this.clear(replica);
-    this.dirty.delete(replica);
+    this.dirty.delete(replica.key);
   }
 
   private clear(replica: Replica): void {

@@ -1,0 +1,46 @@
+import { execFileSync } from 'node:child_process';
+import { globSync, readFileSync } from 'node:fs';
+import { expect, it } from '@jest/globals';
+import { keepFunctionsYoung } from '../../tools/young-functions.mjs';
+
+/** By how many MiB the old generation has grown after a program has made 100,000 short-lived objects with a method each. */
+function oldMiB(method: (code: string) => string): number {
+  const program = `
+    import { getHeapSpaceStatistics } from 'node:v8';
+    const size = () => getHeapSpaceStatistics().find((space) => space.space_name === 'old_space').space_used_size;
+    ${method('function send(content) { const query = {}; query.callback = () => content; return query; }')}
+    const before = size();
+    for (let number = 0; number < 100_000; number += 1) send(new Array(20).fill(number));
+    console.log((size() - before) / 2 ** 20);
+  `;
+  const args = ['--max-semi-space-size=1', '--input-type=module', '-e', program];
+  return Number(execFileSync(process.execPath, args, { encoding: 'utf8' }));
+}
+
+it('V8 creates a function that is assigned to a property in the old generation, but not the operand of a comma', () => {
+  expect(oldMiB((code) => code)).toBeGreaterThan(5);
+  expect(oldMiB(keepFunctionsYoung)).toBeLessThan(1);
+});
+
+it.each([
+  ['f = () => { a.b = async (x) => x; }', 'f = () => { a.b = (0,async (x) => x); }'],
+  ['function f() { a[b] = function* () {}; }', 'function f() { a[b] = (0,function* () {}); }'],
+  [
+    'class A { m() { this.x = y => { this.z = (() => 1); }; } }',
+    'class A { m() { this.x = (0,y => { this.z = ((0,() => 1)); }); } }',
+  ],
+  // The code of a module runs once.
+  ['A.prototype.m = function () {};', 'A.prototype.m = function () {};'],
+  [
+    'function f() { a = () => 1; a.b ??= () => 1; a.b = g(() => 1); }',
+    'function f() { a = () => 1; a.b ??= () => 1; a.b = g(() => 1); }',
+  ],
+])('%s', (code, changed) => {
+  expect(keepFunctionsYoung(code)).toBe(changed);
+});
+
+it('the bundle has no driver whose functions get old', () => {
+  const texts = globSync('dist/bundle/*.js').map((file) => readFileSync(file, 'utf8'));
+  const assignments = texts.flatMap((text) => text.match(/\bquery\.callback=(?:\(0,)?\([\w,]*\)=>/g) ?? []);
+  expect(new Set(assignments.map((text) => text.startsWith('query.callback=(0,')))).toEqual(new Set([true]));
+});

@@ -1,0 +1,1 @@
+export function keepFunctionsYoung(code: string): string;
