@@ -13,6 +13,9 @@ const ENOUGH_BYTES = 64 * 1024 * 1024;
  */
 export function keepYoungGenerationSmall(): () => void {
   setGrowthFactor(1);
+  // Otherwise V8 creates all arrays of a literal in the old generation once most of those that it looked at had outlived a
+  // collection, and did so with the parameters of statements.
+  setFlagsFromString('--no-allocation-site-pretenuring');
   return growUntilEnough;
 }
 
