@@ -25,6 +25,8 @@ export interface CellFigures {
 export interface CellResult {
   readonly form: Cell['form'];
   readonly concurrency: number;
+  /** All runs of a round. */
+  readonly startedTogether: boolean;
   readonly targets: readonly CellFigures[];
   /** The service's runs per second divided by another target's: median, lowest and highest round. */
   readonly ratios: Readonly<Partial<Record<TargetKind, Spread>>>;
@@ -78,14 +80,14 @@ export async function measureCell(load: LoadClient, places: Places, cell: Cell):
   const rounds = new Map<TargetKind, Round[]>();
   for (let number = 0; number < cell.rounds; number += 1) {
     for (const [kind, place] of Object.entries(places) as [TargetKind, Place][]) {
-      const maxRuns = kind === 'service' ? MAX_RUNS_A_ROUND : Infinity;
+      const maxRuns = cell.runs ?? (kind === 'service' ? MAX_RUNS_A_ROUND : Infinity);
       const round = await measureRound(place, () => load.slice({ target: place.name, ...cell, maxRuns }));
       rounds.set(kind, [...(rounds.get(kind) ?? []), round]);
     }
   }
-  const { form, concurrency } = cell;
+  const { form, concurrency, runs } = cell;
   const targets = [...rounds].map(([kind, slices]) => figuresOf(kind, slices));
-  return { form, concurrency, targets, ratios: ratiosOf(rounds) };
+  return { form, concurrency, startedTogether: runs === concurrency, targets, ratios: ratiosOf(rounds) };
 }
 
 function rateOf({ latencies, seconds }: SliceResult): number {

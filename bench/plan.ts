@@ -10,6 +10,8 @@ export interface Cell {
   /** Duration of a round on each target. */
   readonly seconds: number;
   readonly rounds: number;
+  /** Runs of a round; undefined for as many as its time allows. */
+  readonly runs?: number;
 }
 
 export interface Pass {
@@ -215,7 +217,10 @@ function throughput(concurrencies: readonly number[], seconds: number, rounds: n
   );
 }
 
-/** The first token arrives at once and the rest later, so that the end of one run does not delay the start of another. */
+/**
+ * The first token arrives at once and the rest later, so that the end of one run does not delay the start of another. The last line
+ * starts 64 runs together.
+ */
 function firstToken(seconds: number, rounds: number): Cell[] {
   const cell = (concurrency: number, everyMs: number): Cell => ({
     form: 'streamed',
@@ -224,7 +229,15 @@ function firstToken(seconds: number, rounds: number): Cell[] {
     seconds,
     rounds,
   });
-  return [cell(1, 20), cell(16, 200)];
+  const started: Cell = {
+    form: 'streamed',
+    concurrency: 64,
+    script: INSTANT,
+    seconds: 10,
+    rounds: 10 * rounds,
+    runs: 64,
+  };
+  return [cell(1, 20), cell(16, 200), started];
 }
 
 /** Streams last longer than it takes to open all of them. */
@@ -418,9 +431,9 @@ export function planFor(options: { readonly quick: boolean; readonly only: reado
 
 /** Most runs of a pass on the service. */
 export function maxRuns({ throughput: cells, firstToken: firsts, holds, warmUpSeconds }: Pass): number {
-  const rounds = [...cells, ...firsts].reduce((total, { rounds }) => total + rounds, 0);
+  const runs = [...cells, ...firsts].reduce((total, { rounds, runs = MAX_RUNS_A_ROUND }) => total + rounds * runs, 0);
   const held = holds.reduce((total, { streams }) => total + streams, 0);
-  return rounds * MAX_RUNS_A_ROUND + held + (warmUpSeconds > 0 ? 2 * MAX_RUNS_A_ROUND : 0);
+  return runs + held + (warmUpSeconds > 0 ? 2 * MAX_RUNS_A_ROUND : 0);
 }
 
 export function maxGrowthRuns({ sizes, concurrencies, rounds, maxRuns }: Growth): number {

@@ -105,7 +105,7 @@ function firstTokenTable(cells: readonly CellResult[]): string {
     cells.flatMap((cell) => {
       const service = cell.targets.find(({ target }) => target === 'service');
       return cell.targets.map((of) => [
-        cell.concurrency,
+        cell.startedTogether ? `${cell.concurrency} started together` : cell.concurrency,
         of.target,
         of.firstTokenP50Ms.toFixed(2),
         of.firstTokenP99Ms.toFixed(2),
