@@ -29,6 +29,8 @@ export class EndedLogs {
 
   /** A log above the capacity is not kept. */
   add(runId: string, entries: readonly RunLogEntry[]): void {
+    // Joining first would fail for a log that is longer than any text can be.
+    if (entries.reduce((length, { tag, data }) => length + tag.length + data.length, 0) > this.capacity) return;
     const text = entries.flatMap(({ tag, data }) => [tag, data]).join(SEPARATOR);
     // One more, so that a log without entries has a place of its own.
     const size = Buffer.byteLength(text) + 1;

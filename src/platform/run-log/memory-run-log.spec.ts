@@ -71,6 +71,15 @@ describe('the run log in memory', () => {
     expect(await log.read('run-0', 0, signal)).toBeNull();
   });
 
+  it('does not keep an ended log that is longer than any text can be', async () => {
+    const log = new MemoryRunLog(new ManualClock());
+    await endRun(log, 'kept', 'x');
+    await endRun(log, 'too long', ...new Array<string>(10).fill('x'.repeat(2 ** 26)));
+
+    expect(await log.read('too long', 0, signal)).toBeNull();
+    expect((await collect(log, 'kept')).map(({ data }) => data)).toEqual(['x']);
+  });
+
   it('does not keep an ended log that is larger than the limit, nor remove others for it', async () => {
     const log = new MemoryRunLog(new ManualClock(), 100);
     await endRun(log, 'small', 'x');
