@@ -19,7 +19,8 @@ function oldMiB(values: string): number {
     }
     console.log((size() - before) / 2 ** 20);
   `;
-  const args = ['--max-semi-space-size=1', '--input-type=module', '-e', program];
+  // Without a collection of the whole heap under way.
+  const args = ['--max-semi-space-size=1', '--initial-old-space-size=400', '--input-type=module', '-e', program];
   return Number(execFileSync(process.execPath, args, { encoding: 'utf8' }));
 }
 
