@@ -1,21 +1,14 @@
-import { execFileSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { expect, it } from '@jest/globals';
 import { keepFunctionsYoung } from '../../tools/young-functions.mjs';
+import { oldGenerationGrowth } from '../support/old-generation.js';
 
-/** By how many MiB the old generation has grown after a program has made 100,000 short-lived objects with a method each. */
-function oldMiB(method: (code: string) => string): number {
-  const program = `
-    import { getHeapSpaceStatistics } from 'node:v8';
-    const size = () => getHeapSpaceStatistics().find((space) => space.space_name === 'old_space').space_used_size;
-    ${method('function send(content) { const query = {}; query.callback = () => content; return query; }')}
-    const before = size();
-    for (let number = 0; number < 100_000; number += 1) send(new Array(20).fill(number));
-    console.log((size() - before) / 2 ** 20);
-  `;
-  // Without a collection of the whole heap under way.
-  const args = ['--max-semi-space-size=1', '--initial-old-space-size=400', '--input-type=module', '-e', program];
-  return Number(execFileSync(process.execPath, args, { encoding: 'utf8' }));
+/** After 100,000 short-lived objects with a method each. */
+function oldMiB(bundled: (code: string) => string): number {
+  return oldGenerationGrowth(
+    bundled('function send(content) { const query = {}; query.callback = () => content; return query; }'),
+    'for (let number = 0; number < 100_000; number += 1) send(new Array(20).fill(number));',
+  );
 }
 
 it('V8 creates a function that is assigned to a property in the old generation, but not the operand of a comma', () => {

@@ -1,37 +1,21 @@
-import { execFileSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { expect, it } from '@jest/globals';
+import { oldGenerationGrowth } from '../../../test/support/old-generation.js';
 import { TransientMap } from './transient-map.js';
 
 const MODULE = resolve('dist/platform/heap/index.js');
 
-/** By how many MiB the old generation has grown after 60,000 values of 800 bytes, of which 64 are there at a time. */
+/** After 60,000 values of 800 bytes, of which 64 are there at a time. */
 function oldMiB(map: string): number {
-  const program = `
-    import { getHeapSpaceStatistics } from 'node:v8';
-    const { TransientMap } = await import(${JSON.stringify(MODULE)});
-    const size = () => getHeapSpaceStatistics().find((space) => space.space_name === 'old_space').space_used_size;
+  return oldGenerationGrowth(
+    `const { TransientMap } = await import(${JSON.stringify(MODULE)});
     const map = ${map};
-    // A table that is old.
-    for (let number = 0; number < 64; number += 1) map.set('key-' + number, {});
-    globalThis.gc();
-    const before = size();
-    for (let number = 0; number < 60_000; number += 1) {
+    for (let number = 0; number < 64; number += 1) map.set('key-' + number, {});`,
+    `for (let number = 0; number < 60_000; number += 1) {
       map.delete('key-' + number);
       map.set('key-' + (number + 64), { content: new Array(100).fill(number) });
-    }
-    console.log((size() - before) / 2 ** 20);
-  `;
-  // Without a collection of the whole heap under way.
-  const args = [
-    '--expose-gc',
-    '--max-semi-space-size=1',
-    '--initial-old-space-size=400',
-    '--input-type=module',
-    '-e',
-    program,
-  ];
-  return Number(execFileSync(process.execPath, args, { encoding: 'utf8' }));
+    }`,
+  );
 }
 
 it('has the values that were set and not deleted, the oldest first', () => {

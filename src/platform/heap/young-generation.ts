@@ -10,6 +10,7 @@ const ENOUGH_BYTES = 64 * 1024 * 1024;
  * Keeps the young generation of the heap at its first size until the returned function is called. Loading the service makes many
  * objects that stay, by which V8 sizes the young generation, and an idle process would keep the memory: V8 gives it back only after a
  * collection of the whole heap. From then on the young generation grows with the load, but not beyond `ENOUGH_BYTES`.
+ * From the first call on, objects of literals begin in it too, always.
  */
 export function keepYoungGenerationSmall(): () => void {
   setGrowthFactor(1);
