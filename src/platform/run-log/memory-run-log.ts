@@ -59,7 +59,17 @@ export class MemoryRunLog extends RunLog {
 }
 
 async function* readEnded(entries: readonly RunLogEntry[], after: number): AsyncGenerator<readonly RunLogEntry[]> {
-  if (after < entries.length) yield entries.slice(after);
+  const rest = entriesAfter(entries, after);
+  if (rest.length > 0) yield rest;
+}
+
+/**
+ * Of an ended log. A process that died may have sent its readers more than other processes have of the log, which then ends
+ * before their position. They would wait for the end of the run for ever, so they get the last entry with the next number.
+ */
+function entriesAfter(entries: readonly RunLogEntry[], after: number): readonly RunLogEntry[] {
+  const last = entries.at(-1);
+  return last && after >= entries.length ? [{ ...last, number: after + 1 }] : entries.slice(after);
 }
 
 export class MemoryLog implements RunLogWriter {
@@ -111,6 +121,7 @@ export class MemoryLog implements RunLogWriter {
           cursor += batch.length;
           yield batch;
         } else if (this.ended) {
+          if (cursor === after) yield entriesAfter(this.entries, after);
           return;
         } else if (this.failure) {
           throw this.failure;

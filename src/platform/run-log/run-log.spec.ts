@@ -53,8 +53,20 @@ function contract(name: string, open: () => Subject): void {
       await settled(runId, 3);
 
       expect((await collect(reading, runId, 2)).map(({ data }) => data)).toEqual(['three']);
-      expect(await collect(reading, runId, 3)).toEqual([]);
-      expect(await collect(reading, runId, 1_000)).toEqual([]);
+    });
+
+    it('gives a reader that is at or behind the end the last entry, with the next number', async () => {
+      const { writing, reading, settled } = open();
+      const runId = newId();
+      const writer = writing.open(runId);
+      for (const data of ['one', 'two', 'three']) writer.append('t', data);
+      const waiting = collect(reading, runId, 7);
+      writer.end();
+      await settled(runId, 3);
+
+      expect(await collect(reading, runId, 3)).toEqual([{ number: 4, tag: 't', data: 'three' }]);
+      expect(await collect(reading, runId, 1_000)).toEqual([{ number: 1_001, tag: 't', data: 'three' }]);
+      expect(await waiting).toEqual([{ number: 8, tag: 't', data: 'three' }]);
     });
 
     it('ends the readers of a run without events', async () => {
@@ -187,7 +199,8 @@ function contract(name: string, open: () => Subject): void {
       for (const [index, entries] of read.entries()) {
         const after = index % (total + 1);
         expect(entries.map(({ number }) => number)).toEqual(
-          Array.from({ length: total - after }, (_, offset) => after + 1 + offset),
+          // At the end there is still the last entry, with the next number.
+          Array.from({ length: Math.max(total - after, 1) }, (_, offset) => after + 1 + offset),
         );
       }
     });

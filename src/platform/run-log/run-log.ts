@@ -26,6 +26,7 @@ export abstract class RunLog {
 
   /**
    * Yields the entries after `after` until the log ends; each batch has those written since the one before.
+   * A position at or behind the end of an ended log gets its last entry, with the next number: no reader is left without it.
    * Aborting the signal ends the iteration. A caller that does not iterate to the end must abort it.
    * @returns null if the log does not exist or no longer exists
    * @throws RunLogUnavailable, also from the iteration, if the log of a run in another process cannot be read;
