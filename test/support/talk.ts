@@ -26,6 +26,7 @@ export interface MessageView {
   readonly attachments: readonly { readonly name: string; readonly url: string; readonly contentType: string }[];
   readonly components: readonly ComponentView[];
   readonly toolCalls?: readonly ToolCallView[];
+  readonly partOffsets?: readonly { readonly id: string; readonly offset: number }[];
 }
 
 export interface RunView {

@@ -16,18 +16,26 @@ export class CancelRun {
   ) {}
 
   /**
-   * Does not change a run that has ended. A run of another process ends at that process's next heartbeat.
    * @param disconnected the signal aborts when the caller disconnects; the run is cancelled all the same
    * @returns the run as it ended
    * @throws DomainError `not_found`, `gone` when the caller disconnected before the end
    */
   async execute(reference: RunReference, disconnected: () => AbortSignal): Promise<CurrentRun> {
-    const { run } = await this.joinRun.read(reference);
-    if (run.status === 'running') {
-      await this.runs.requestCancel(reference, this.clock.now());
-      this.supervisor.find(reference)?.abort('cancel_requested');
-      await this.joinRun.ended(reference, disconnected);
-    }
+    if (await this.request(reference)) await this.joinRun.ended(reference, disconnected);
     return this.joinRun.read(reference);
+  }
+
+  /**
+   * Does not wait for the end, nor change a run that has ended. A run of another process ends at that process's next
+   * heartbeat.
+   * @returns whether the run was under way
+   * @throws DomainError `not_found`
+   */
+  async request(reference: RunReference): Promise<boolean> {
+    const { run } = await this.joinRun.read(reference);
+    if (run.status !== 'running') return false;
+    await this.runs.requestCancel(reference, this.clock.now());
+    this.supervisor.find(reference)?.abort('cancel_requested');
+    return true;
   }
 }

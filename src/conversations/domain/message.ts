@@ -21,12 +21,22 @@ const toolCallStatus = z.enum(['running', 'awaiting_approval', 'approved', 'comp
 export const TOOL_CALL_STATUSES = toolCallStatus.options;
 export type ToolCallStatus = Stored<typeof toolCallStatus>;
 
+/** Where the reply shows a tool call or component. Earlier versions stored none. */
+const partPlace = z.object({
+  /** A part with a lower number was shown earlier. */
+  order: z.int(),
+  /** The number of UTF-16 characters of `content` before it. */
+  offset: z.int(),
+});
+export type PartPlace = Stored<typeof partPlace>;
+
 export const toolCallRecord = z.object({
   id: z.string(),
   name: z.string(),
   input: sent<JsonObject>(),
   output: z.string().optional(),
   status: toolCallStatus,
+  place: partPlace.optional(),
 });
 export type ToolCallRecord = Stored<typeof toolCallRecord>;
 
@@ -38,6 +48,7 @@ export const messageComponent = z.object({
   props: sent<JsonObject>(),
   /** The component as prose. */
   fallback: z.string(),
+  place: partPlace.optional(),
 });
 export type MessageComponent = Stored<typeof messageComponent>;
 

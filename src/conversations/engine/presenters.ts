@@ -1,6 +1,6 @@
 import type { RunFinishedOutcome } from '@ag-ui/core';
 import { approvalExpiry, type ApprovalRequest } from '../domain/approval.js';
-import type { Reaction, ReactionName, ShownMessage } from '../domain/message.js';
+import type { PartPlace, Reaction, ReactionName, ShownMessage } from '../domain/message.js';
 import type { Run } from '../domain/run.js';
 import type { AttachmentResponse } from '../http/attachments.dto.js';
 import type { InterruptResponse, MessageResponse, RunResponse } from '../http/messages.dto.js';
@@ -70,10 +70,28 @@ export function messageView(
     runId: message.runId,
     status: message.status,
     ...(message.blocked ? { blocked: true as const } : {}),
-    components: message.components,
-    ...(toolProgress ? { toolCalls: message.toolCalls } : {}),
+    components: message.components.map(withoutPlace),
+    ...(toolProgress ? { toolCalls: message.toolCalls.map(withoutPlace) } : {}),
+    ...offsetsView([...(toolProgress ? message.toolCalls : []), ...message.components]),
     reactions: reactionView(message.reaction),
   };
+}
+
+interface Part {
+  readonly id: string;
+  readonly place?: PartPlace | undefined;
+}
+
+function withoutPlace<Shown extends Part>({ place: _place, ...part }: Shown): Omit<Shown, 'place'> {
+  return part;
+}
+
+/** Empty when no place is known. */
+function offsetsView(parts: readonly Part[]): Pick<MessageResponse, 'partOffsets'> {
+  const placed = parts.flatMap(({ id, place }) => (place ? [{ id, ...place }] : []));
+  if (placed.length === 0) return {};
+  placed.sort((a, b) => a.order - b.order);
+  return { partOffsets: placed.map(({ id, offset }) => ({ id, offset })) };
 }
 
 export function reactionView(reaction: Reaction | null): Reactions {

@@ -14,6 +14,7 @@ import {
   type Message,
   type MessageComponent,
   type MessageStatus,
+  type PartPlace,
   type ToolCallRecord,
 } from '../domain/message.js';
 import type { ApprovalDecision } from '../domain/approval.js';
@@ -41,6 +42,9 @@ import {
 } from './agui-events.js';
 
 const CUT_OFF = 'This call was not made: the answer ended before the call was complete.';
+
+/** The place of calls that an earlier run began: this run makes them before the model writes text. */
+const RESUMED: PartPlace = { order: 0, offset: 0 };
 
 /** The next step of a run; the engine executes steps until `finish`. */
 export type NextStep =
@@ -97,6 +101,9 @@ export class RunState {
   private breakDue = false;
   private reasoningId: string | null = null;
   private readonly openCalls = new Map<string, { readonly name: string; argumentsShown: boolean }>();
+  /** By the id of a call; undefined before the first one. */
+  private callPlaces: Map<string, PartPlace> | undefined;
+  private shownParts = 0;
 
   constructor(
     readonly context: RunContext,
@@ -159,6 +166,8 @@ export class RunState {
     this.endText();
     if (this.openCalls.has(id)) return;
     this.openCalls.set(id, { name, argumentsShown: false });
+    this.callPlaces ??= new Map();
+    this.callPlaces.set(id, this.nextPlace());
     if (this.context.agent.toolProgress) this.emit(toolCallStart(id, name, this.context.messageId));
   }
 
@@ -204,7 +213,7 @@ export class RunState {
 
   /** Shown to all readers, even when the agent hides its tool activity. */
   showComponent({ component, props, fallback, asText }: ShownComponent): void {
-    const shown = { id: this.nextId(), component, props, fallback };
+    const shown = { id: this.nextId(), component, props, fallback, place: this.nextPlace() };
     this.components.push(shown);
     this.emit(componentShown(shown));
     if (!asText) return;
@@ -217,6 +226,15 @@ export class RunState {
     this.textOpen = false;
     this.breakDue = true;
     this.emit(textEnd(this.context.messageId));
+  }
+
+  private nextPlace(): PartPlace {
+    this.shownParts += 1;
+    return { order: this.shownParts, offset: this.text.length };
+  }
+
+  private withPlaces(calls: readonly ToolCallRecord[]): ToolCallRecord[] {
+    return calls.map((call) => ({ ...call, place: this.callPlaces?.get(call.id) ?? RESUMED }));
   }
 
   private closeCall(id: string): void {
@@ -244,7 +262,7 @@ export class RunState {
       reaction: null,
       components: [...this.components],
       // After the end of a run no call is under way.
-      toolCalls: outcome ? changedCalls(this, 'running', { status: 'unknown' }) : [...this.toolCalls],
+      toolCalls: this.withPlaces(outcome ? changedCalls(this, 'running', { status: 'unknown' }) : this.toolCalls),
       transcript: this.conversation.stored(outcome?.status === 'requires_action'),
       createdAt: (this.beganAt ??= this.now()),
     };

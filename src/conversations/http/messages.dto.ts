@@ -54,6 +54,13 @@ export class ComponentResponse {
   readonly fallback!: string;
 }
 
+export class PartOffsetResponse {
+  @StringField({ description: 'Of a tool call or a component.' })
+  readonly id!: string;
+  @IntegerField({ description: 'The number of UTF-16 characters of `content` before it.' })
+  readonly offset!: number;
+}
+
 export class MessageResponse {
   @UuidField({ description: 'Id of the service; `{messageId}` in paths.' })
   readonly id!: string;
@@ -97,6 +104,13 @@ export class MessageResponse {
     description: 'Present where the agent shows its tool activity (`toolProgress`).',
   })
   readonly toolCalls?: readonly ToolCallResponse[];
+  @ObjectListField(() => PartOffsetResponse, {
+    optional: true,
+    description:
+      'Where the reply shows its components and `toolCalls`, in their order. Absent when there is no such part; older messages ' +
+      'lack it.',
+  })
+  readonly partOffsets?: readonly PartOffsetResponse[];
   @JsonObjectField({
     description: 'The user’s reaction to the reply: at most one entry, by its name, with `comment` and `createdAt`.',
   })

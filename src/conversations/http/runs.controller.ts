@@ -114,6 +114,7 @@ export class RunsController {
       ...SAY_HELLO,
       ...ANSWER_APPROVALS,
       'Continue the stream of a run': { rejoin: { runId: EXAMPLE_IDS.run, startingAfter: 0 } },
+      'End a run under way': { cancel: { runId: EXAMPLE_IDS.run, startingAfter: 0 } },
     },
   })
   @ApiOperation({
@@ -122,7 +123,8 @@ export class RunsController {
     description:
       'Server-sent events of the AG-UI 1.0 protocol, each with its number in the run as `id`. The stream always ' +
       'ends with `RUN_FINISHED` or `RUN_ERROR`; errors known before the first event are answered as JSON. With ' +
-      `\`rejoin\` instead of \`message\` it continues the stream of a run, which starts no new run. ${APPROVALS}`,
+      '`rejoin` instead of `message` it continues the stream of a run, and with `cancel` it ends that run too; neither ' +
+      `starts a run. ${APPROVALS}`,
   })
   @ApiIdempotencyKey()
   @ApiTraceParent()
@@ -139,10 +141,12 @@ export class RunsController {
     @TraceParent() callerSpan: CallerSpan | null,
     @Res() reply: FastifyReply,
   ): Promise<void> {
-    checkOneOf(body, ['message', 'resume', 'rejoin']);
-    const { rejoin } = body;
-    if (rejoin) {
-      await this.rejoin(referenceOf(caller, thread, rejoin.runId), rejoin.startingAfter ?? 0, showReasoning, reply);
+    checkOneOf(body, ['message', 'resume', 'rejoin', 'cancel']);
+    const joined = body.rejoin ?? body.cancel;
+    if (joined) {
+      const reference = referenceOf(caller, thread, joined.runId);
+      if (body.cancel) await this.cancelRun.request(reference);
+      await this.rejoin(reference, joined.startingAfter ?? 0, showReasoning, reply);
       return;
     }
     const active = await this.start(caller, thread, body, {

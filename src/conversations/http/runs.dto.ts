@@ -139,14 +139,21 @@ export class RejoinBody {
   readonly startingAfter?: number;
 }
 
+export class CancelBody extends RejoinBody {}
+
 export class StreamRunBody extends RunBody {
   @ObjectField(() => RunMessageBody, {
     optional: true,
-    description: `Exactly one of \`message\`, \`resume\` and \`rejoin\`. ${MESSAGE_DESCRIPTION}`,
+    description: `Exactly one of \`message\`, \`resume\`, \`rejoin\` and \`cancel\`. ${MESSAGE_DESCRIPTION}`,
   })
   readonly message?: RunMessageBody;
   @ObjectField(() => RejoinBody, { optional: true, description: 'Continues the stream of a run and starts none.' })
   readonly rejoin?: RejoinBody;
+  @ObjectField(() => CancelBody, {
+    optional: true,
+    description: 'Ends a run under way and continues its stream to the end; the reply keeps the text so far.',
+  })
+  readonly cancel?: CancelBody;
 }
 
 export class StreamQuery {

@@ -10,7 +10,7 @@ import { createWorld, startTenants, type World } from '../tenants/world.js';
 import { documentPath, DocumentedSchemas, type OpenApi } from '../../support/documented-schemas.js';
 
 /** Pages and files for people, which are not part of the interface for programs. */
-const NOT_INTERFACE = new Set(['GET /docs', 'GET /docs/assets/:name', 'GET /widget.js', 'GET /widget-:version.js']);
+const NOT_INTERFACE = new Set(['GET /docs', 'GET /docs/assets/:name', 'GET /widget.js', 'GET /widget-:name.js']);
 
 const recorder = new RouteRecorder();
 let service: TestService;

@@ -104,7 +104,7 @@ describe('invalid answers', () => {
     const refused = await service.http('POST', `${talk.path}/runs/stream`, { key: talk.key, body });
     expect(refused).toMatchObject({
       status: 400,
-      body: { message: expect.stringContaining('exactly one of message, resume and rejoin') },
+      body: { message: expect.stringContaining('exactly one of message, resume, rejoin and cancel') },
     });
   });
 });

@@ -79,7 +79,7 @@ describe('the 100 turns of a session', () => {
     }
   });
 
-  it('do not include rejoins, repeats of a request, and reads', async () => {
+  it('do not include rejoins, cancels, repeats of a request, and reads', async () => {
     const minted = await mint();
     await hadTurns(minted, 99);
     service.models.next(says('Last'));
@@ -92,6 +92,8 @@ describe('the 100 turns of a session', () => {
     );
     const rejoin = { key: minted.pass.token, body: { rejoin: { runId: first.body.run.id } } };
     expect((await service.http('POST', `${path}/runs/stream`, rejoin)).status).toBe(200);
+    const cancel = { key: minted.pass.token, body: { cancel: { runId: first.body.run.id } } };
+    expect((await service.http('POST', `${path}/runs/stream`, cancel)).status).toBe(200);
     expect((await service.http('GET', `${path}/messages`, { key: minted.pass.token })).status).toBe(200);
     const before = await service.database.query('select id from messages where thread_id = $1', [
       minted.session.thread_id,

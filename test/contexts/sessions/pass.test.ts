@@ -12,8 +12,9 @@ import {
   until,
   useService,
 } from '../../support/harness.js';
-import { calls, says } from '../../support/scripted-models.js';
+import { calls, HeldReply, says } from '../../support/scripted-models.js';
 import { ShiftedClock } from '../../support/shifted-clock.js';
+import { textOf } from '../../support/talk.js';
 import { type Credentials, mintSession, partsOf } from '../../support/web-sessions.js';
 
 const clock = new ShiftedClock();
@@ -37,8 +38,12 @@ const run = (key: string, threadId: string, body: object = message('Hi'), option
     ...options,
   });
 
-async function streamed(threadId: string, key: string, body: object): Promise<StreamedEvent[]> {
-  const events: StreamedEvent[] = [];
+async function streamed(
+  threadId: string,
+  key: string,
+  body: object,
+  events: StreamedEvent[] = [],
+): Promise<StreamedEvent[]> {
   for await (const event of service.stream(`${base(threadId)}/runs/stream`, { key, body })) events.push(event);
   return events;
 }
@@ -83,15 +88,45 @@ describe('a session pass', () => {
     expect((await read(own.pass.token, 'main')).body).toMatchObject({ code: 'FST_ERR_VALIDATION' });
   });
 
-  it('rejoins no run of another conversation', async () => {
+  it('cancels a run of its conversation, whose stream ends with the text so far', async () => {
+    const { session, pass } = await mint();
+    const held = new HeldReply(['so far'], [' and on']);
+    service.models.next(held.script);
+    const read: StreamedEvent[] = [];
+    const reading = streamed(session.thread_id, pass.token, message('Hi'), read);
+    const exchange = await held.asked;
+    await until(() => textOf(read) === 'so far', 'the reader has the text');
+    const cancel = { runId: read[0]?.event['runId'], startingAfter: read.length };
+
+    const rest = await streamed(session.thread_id, pass.token, { cancel });
+
+    expect(rest.at(-1)?.event).toMatchObject({
+      type: 'RUN_FINISHED',
+      outcome: { type: 'cancelled' },
+      result: { message: { content: 'so far', status: 'incomplete' } },
+    });
+    await exchange.disconnected;
+    held.finish();
+    expect(await reading).toEqual([...read.slice(0, cancel.startingAfter), ...rest]);
+  });
+
+  it.each(['rejoin', 'cancel'])('cannot %s a run of another conversation', async (how) => {
     const [own, other] = [await mint(), await mint()];
-    service.models.next(says('Secret'));
-    const { body } = await run(other.pass.token, other.session.thread_id);
-    const rejoin = { rejoin: { runId: body.run.id } };
+    const held = new HeldReply(['Secret'], [' kept']);
+    service.models.next(held.script);
+    const running = run(other.pass.token, other.session.thread_id);
+    await held.asked;
+    const [stored] = await service.database.query<{ id: string }>('select id from runs where thread_id = $1', [
+      other.session.thread_id,
+    ]);
     const path = `${base(own.session.thread_id)}/runs/stream`;
-    const foreign = await service.http('POST', path, { key: own.pass.token, body: rejoin });
-    const invented = await service.http('POST', path, { key: own.pass.token, body: { rejoin: { runId: newId() } } });
+    const ask = (runId: string) => service.http('POST', path, { key: own.pass.token, body: { [how]: { runId } } });
+    const [foreign, invented] = [await ask(stored?.id ?? ''), await ask(newId())];
     expect([foreign.status, foreign.text]).toEqual([404, invented.text]);
+    held.finish();
+    expect(await running).toMatchObject({
+      body: { run: { status: 'completed' }, message: { content: 'Secret kept' } },
+    });
   });
 
   it('opens no other agent', async () => {

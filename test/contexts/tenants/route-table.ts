@@ -42,7 +42,7 @@ export const ROUTE_TABLE: Readonly<Record<string, RouteCase>> = {
   'GET /docs/assets/:name': { requests: [() => ({ params: { name: 'page.css' } })], status: 200, access: 'public' },
 
   'GET /widget.js': { requests: [nothing], status: 200, access: 'public' },
-  'GET /widget-:version.js': { requests: [() => ({ params: { version: VERSION } })], status: 200, access: 'public' },
+  'GET /widget-:name.js': { requests: [() => ({ params: { name: VERSION } })], status: 200, access: 'public' },
 
   'GET /v1/api-keys': { requests: [nothing], status: 200 },
   'POST /v1/api-keys': {
@@ -233,6 +233,7 @@ export const ROUTE_TABLE: Readonly<Record<string, RouteCase>> = {
       (world) => ({ ...say(world), query: { reasoning: 'true' } }),
       repeat,
       ({ threadId, runId }) => ({ params: { threadId }, body: { rejoin: { runId, startingAfter: 0 } } }),
+      ({ threadId, runId }) => ({ params: { threadId }, body: { cancel: { runId, startingAfter: 0 } } }),
     ],
     status: 200,
   },
