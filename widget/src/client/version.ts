@@ -1,2 +1,2 @@
 /** The version of this package, by which the service chooses the components that it sends. */
-export const VERSION = '1.0.0';
+export const VERSION = '1.1.0';
