@@ -13,8 +13,9 @@ export interface Authority {
 }
 
 export function fixedAuthority(options: ProxyOptions | DirectOptions): Authority {
-  const headers = options.mode === 'direct' ? { authorization: `Bearer ${options.apiKey}` } : { ...options.headers };
-  return { headers: () => Promise.resolve(headers), renew: () => Promise.resolve(false) };
+  const headers = (): Readonly<Record<string, string>> =>
+    options.mode === 'direct' ? { authorization: `Bearer ${options.apiKey}` } : { ...options.headers };
+  return { headers: () => Promise.resolve(headers()), renew: () => Promise.resolve(false) };
 }
 
 /** A pass is renewed before a request if it is valid for less than this, or for less than a tenth of its lifetime. */
@@ -32,27 +33,36 @@ export class SessionAuthority implements Authority {
   private readonly options: SessionOptions;
   private readonly memory: ConversationMemory;
   private readonly seams: Seams;
+  private readonly wait: (seconds: number, signal: AbortSignal) => Promise<void>;
   private session: Remembered | null = null;
   private pass: Pass | null = null;
-  private asking: Promise<void> | null = null;
+  private asking: Promise<unknown> | null = null;
 
-  constructor(options: SessionOptions, memory: ConversationMemory, seams: Seams) {
+  /** @param wait waits as the customer's server has told, and shows it */
+  constructor(
+    options: SessionOptions,
+    memory: ConversationMemory,
+    seams: Seams,
+    wait: (seconds: number, signal: AbortSignal) => Promise<void>,
+  ) {
     this.options = options;
     this.memory = memory;
     this.seams = seams;
+    this.wait = wait;
   }
 
-  /** @throws Error before the first credentials */
-  get current(): Remembered {
-    if (!this.session) throw new Error('The session has not started');
+  /** Null before the first credentials. */
+  get current(): Remembered | null {
     return this.session;
   }
 
   /**
    * Starts a session, or resumes a stored one. If the stored session cannot be renewed, a new session of the same conversation
    * replaces it.
+   * @param isNew the visitor wants a new conversation
+   * @returns whether the conversation may have messages
    */
-  async begin(remembered: Remembered | null, signal: AbortSignal): Promise<void> {
+  async begin(remembered: Remembered | null, isNew: boolean, signal: AbortSignal): Promise<boolean> {
     const { seams } = this;
     this.session = remembered;
     if (remembered?.pass !== undefined && remembered.passEndsAt !== undefined && remembered.sessionId !== undefined) {
@@ -63,7 +73,7 @@ export class SessionAuthority implements Authority {
           endsAt: seams.monotonic() + left,
           renewAt: seams.monotonic() + left - MARGIN_MS,
         };
-        return;
+        return true;
       }
     }
     const { threadId, resumeToken } = remembered ?? {};
@@ -75,9 +85,11 @@ export class SessionAuthority implements Authority {
           return false;
         },
       );
-      if (renewed) return;
+      if (renewed) return true;
     }
-    await this.ask(threadId === undefined ? {} : { threadId }, signal);
+    const request = threadId === undefined ? (isNew ? { newConversation: true as const } : {}) : { threadId };
+    const credentials = await this.ask(request, signal);
+    return !credentials.isNew;
   }
 
   async headers(signal: AbortSignal): Promise<Readonly<Record<string, string>>> {
@@ -95,9 +107,12 @@ export class SessionAuthority implements Authority {
   async renew(signal: AbortSignal): Promise<boolean> {
     const resumeToken = this.session?.resumeToken;
     if (resumeToken === undefined) return false;
-    this.asking ??= this.ask({ resumeToken }, signal).finally(() => {
-      this.asking = null;
-    });
+    if (!this.asking) {
+      const asking = this.ask({ resumeToken }, signal).finally(() => {
+        if (this.asking === asking) this.asking = null;
+      });
+      this.asking = asking;
+    }
     await this.asking;
     return true;
   }
@@ -105,9 +120,10 @@ export class SessionAuthority implements Authority {
   forget(): void {
     this.session = null;
     this.pass = null;
+    this.asking = null;
   }
 
-  private async ask(request: CredentialsRequest, signal: AbortSignal): Promise<void> {
+  private async ask(request: CredentialsRequest, signal: AbortSignal): Promise<{ readonly isNew: boolean }> {
     const { seams } = this;
     const asked = seams.monotonic();
     const {
@@ -116,7 +132,8 @@ export class SessionAuthority implements Authority {
       sessionId,
       expiresIn,
       resumeToken = request.resumeToken,
-    } = await askForCredentials(this.options, request, seams, signal);
+      isNew = false,
+    } = await askForCredentials(this.options, request, seams, this.wait, signal);
     const known = this.session;
     if (request.resumeToken !== undefined && known?.threadId !== threadId) {
       throw new ChatError('credentials', 'The renewed credentials are for another conversation.', { terminal: true });
@@ -134,6 +151,7 @@ export class SessionAuthority implements Authority {
       ...(runId === undefined ? {} : { runId }),
     };
     this.memory.write(this.session);
+    return { isNew };
   }
 
   /** Stores which run is active. */

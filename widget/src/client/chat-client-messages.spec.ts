@@ -7,11 +7,13 @@ import {
   RUNS,
   said,
   service,
+  until,
   useChatService,
   WHOLE,
   WHOLE_REPLY,
   world,
 } from './chat-client.support.js';
+import { VERSION } from './version.js';
 
 useChatService();
 
@@ -39,10 +41,14 @@ describe('a message', () => {
     expect(said(client)).toEqual(WHOLE_REPLY);
     expect(client.state.messages[1]).toMatchObject({
       id: 'm-2',
-      tools: [{ name: 'look_up', input: '{"a":1}', output: 'found', status: 'completed' }],
-      components: [{ component: 'confirm' }],
+      parts: [
+        { kind: 'text', text: 'Grüße, ' },
+        { kind: 'tool', tool: { name: 'look_up', input: '{"a":1}', output: 'found', status: 'completed' } },
+        { kind: 'component', component: { component: 'confirm' } },
+        { kind: 'text', text: '🚲!' },
+      ],
     });
-    expect(service.sent(RUNS)).toEqual([{ message: { role: 'user', content: 'Hi' }, widget: { version: '1.0.0' } }]);
+    expect(service.sent(RUNS)).toEqual([{ message: { role: 'user', content: 'Hi' }, widget: { version: VERSION } }]);
     for (const { headers } of service.requests)
       expect(Object.keys(headers).filter((name) => !ALLOWED.includes(name))).toEqual([]);
   });
@@ -76,6 +82,51 @@ describe('a message', () => {
     await client.send('Hi');
     expect(slept).toEqual([waited]);
     expect(said(client)).toEqual(WHOLE_REPLY);
+  });
+
+  it('that still waits when the visitor begins a new conversation does not change that one', async () => {
+    const { client } = world({
+      seams: {
+        sleep: (_ms, signal) =>
+          new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error))),
+      },
+    });
+    service.next(RUNS, json(429, { code: 'rate_limited' }, { 'retry-after': '50' }));
+    await client.start();
+    const sending = client.send('Hi');
+    await until(() => client.state.status === 'waiting');
+    await client.newConversation();
+    await sending;
+    expect(client.state).toMatchObject({ status: 'ready', messages: [], retryAt: null });
+  });
+
+  it('that waits is not sent once the visitor stops, and can be sent later', async () => {
+    const { client, events } = world({
+      seams: {
+        sleep: (_ms, signal) =>
+          new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error))),
+      },
+    });
+    service.next(RUNS, json(429, { code: 'rate_limited' }, { 'retry-after': '600' }), stream(WHOLE));
+    await client.start();
+    const sending = client.send('Hi');
+    await until(() => client.state.status === 'waiting');
+    await client.stop();
+    await sending;
+    expect(client.state).toMatchObject({ status: 'ready', failure: null, retryAt: null });
+    expect(said(client)).toEqual([['user', 'Hi', 'unsent']]);
+    expect(events).toEqual([]);
+    await client.retry(client.state.messages[0]!.key);
+    expect(said(client)[1]?.[2]).toBe('completed');
+  });
+
+  it('that a proxy before the service answers with 404 can be sent again', async () => {
+    const { client, failures } = world();
+    service.next(RUNS, json(404, {}));
+    await client.start();
+    await client.send('Hi');
+    expect(client.state).toMatchObject({ status: 'ready', failure: { code: 'http_404', terminal: false } });
+    expect([said(client), failures]).toEqual([[['user', 'Hi', 'unsent']], []]);
   });
 
   it.each([

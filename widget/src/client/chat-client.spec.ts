@@ -80,7 +80,7 @@ describe('credentials', () => {
     service.next(
       'POST /session',
       json(503, {}),
-      json(200, { pass: 'p', threadId: 't-1', sessionId: 's', expiresIn: 9 }),
+      json(200, { pass: 'p', threadId: 't-1', sessionId: 's', expiresIn: 9, isNew: true }),
     );
     const good = world({ options: { credentials: `${service.url}/session` } });
     await good.client.start();

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach } from '@jest/globals';
 import { frame, ScriptedChatService } from '../../../test/support/scripted-chat-service.js';
 import { ChatClient } from './chat-client.js';
-import type { ChatFailure } from './chat-state.js';
+import type { ChatEvent, ChatFailure } from './chat-state.js';
 import type { SessionCredentials, SessionOptions } from './options.js';
 import type { Seams } from './seams.js';
 
@@ -64,6 +64,7 @@ export interface World {
   readonly client: ChatClient;
   readonly slept: number[];
   readonly failures: ChatFailure[];
+  readonly events: ChatEvent[];
   readonly requests: object[];
 }
 
@@ -83,6 +84,7 @@ export function world({
       sessionId: 's-1',
       expiresIn: 900,
       resumeToken: 'rt',
+      isNew: true,
     });
   };
   const client = new ChatClient(
@@ -92,9 +94,9 @@ export function world({
       location: null,
       random: () => 0.5,
       monotonic: () => now,
-      // Only sleeping moves the clock, so the limit of 45 s does not expire while events are sent.
+      // Only sleeping moves the clock, so the limits of 30 s and 45 s do not expire while a request is answered and events are sent.
       sleep: (ms, signal) => {
-        if (ms >= 40_000 && ms <= 45_000)
+        if (ms === 30_000 || (ms >= 40_000 && ms <= 45_000))
           return new Promise((_resolve, reject) =>
             signal.addEventListener('abort', () => reject(signal.reason as Error)),
           );
@@ -106,9 +108,48 @@ export function world({
     },
   );
   const failures: ChatFailure[] = [];
-  client.onSessionFailed((failure) => failures.push(failure));
-  return { client, slept, failures, requests };
+  const events: ChatEvent[] = [];
+  client.on((event) => {
+    events.push(event);
+    if (event.type === 'sessionFailed') failures.push(event.failure);
+  });
+  return { client, slept, failures, events, requests };
 }
+
+/** For a conversation that may have messages. */
+export const RESUMED: Pick<SessionOptions, 'credentials'> = {
+  credentials: () => Promise.resolve({ pass: 'p', threadId: 't-1', sessionId: 's-1', expiresIn: 900 }),
+};
+
+/** Resolves in a later turn of the event loop, when the condition holds. */
+export async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** Numbers the events of a run from 1. */
+export const run = (...events: object[]): string => events.map((event, index) => frame(index + 1, event)).join('');
+
+export const STARTED = { type: 'RUN_STARTED', threadId: 't-1', runId: 'r-1' };
+export const text = (delta: string) => ({ type: 'TEXT_MESSAGE_CONTENT', messageId: 'm-2', delta });
+export const finished = (outcome: object, stored: object | null = null) => ({
+  ...{ type: 'RUN_FINISHED', threadId: 't-1', runId: 'r-1', outcome },
+  result: { run: { id: 'r-1', status: 'completed', error: null }, message: stored },
+});
+
+/** The parts of a message in one line each. */
+export const partsOf = ({ state }: ChatClient, index: number): string[] =>
+  state.messages[index]?.parts.map((part) => {
+    switch (part.kind) {
+      case 'text':
+        return part.text;
+      case 'tool':
+        return `${part.tool.name}: ${part.tool.status}${part.tool.output === null ? '' : ` ${part.tool.output}`}`;
+      case 'component':
+        return `[${part.component.component}]`;
+      default:
+        return part satisfies never;
+    }
+  }) ?? [];
 
 export const said = ({ state }: ChatClient) => state.messages.map(({ role, text, status }) => [role, text, status]);
 export const WHOLE_REPLY = [

@@ -1,25 +1,26 @@
-import type { ReplyProgress } from './apply-event.js';
 import { ChatError, failureOf } from './chat-error.js';
 import { checkOptions } from './check-options.js';
 import {
-  type Approval,
   type Chat,
+  type ChatEvent,
   type ChatFailure,
   type ChatMessage,
   type ChatState,
   type Decisions,
   takesMessages,
   type UploadedFile,
+  type UploadOptions,
 } from './chat-state.js';
 import { Conversation } from './conversation.js';
-import { followRun } from './follow-run.js';
-import type { ChatOptions, ReactionKind } from './options.js';
+import { listConversations } from './history.js';
+import type { ChatOptions, ConversationSummary, ReactionKind } from './options.js';
 import { sendReaction } from './reactions.js';
-import { keyOfReply, restoreMessage } from './restore-messages.js';
+import { keyOfReply } from './restore-messages.js';
 import { pageSeams, type Seams } from './seams.js';
 import { StateStore } from './state-store.js';
-import { VERSION } from './version.js';
-import type { WireAttachment, WireMessage, WireMessageList } from './wire.js';
+import { callIdOf, changeTools } from './tool-calls.js';
+import { hasReply, openRun, Turns } from './turns.js';
+import type { WireAttachment, WireMessageList } from './wire.js';
 
 /** One conversation with an agent, across reloads of the page and lost connections. */
 export class ChatClient implements Chat {
@@ -27,7 +28,8 @@ export class ChatClient implements Chat {
   private readonly seams: Seams;
   private readonly store: StateStore;
   private readonly conversation: Conversation;
-  private readonly failedListeners = new Set<(failure: ChatFailure) => void>();
+  private readonly turns: Turns;
+  private readonly eventListeners = new Set<(event: ChatEvent) => void>();
   private life = new AbortController();
   /** Aborts the current request for suggestions. */
   private asking = new AbortController();
@@ -39,10 +41,20 @@ export class ChatClient implements Chat {
     checkOptions(options, this.seams.location);
     this.options = options;
     const isSession = options.mode === 'session';
-    const can = { attach: !isSession, suggest: !isSession, react: !isSession || options.reactions !== undefined };
+    const can = {
+      attach: !isSession,
+      suggest: !isSession,
+      react: !isSession || options.reactions !== undefined,
+      listConversations: options.conversations !== undefined,
+    };
     this.store = new StateStore(can, this.seams.beforeDrawing);
-    this.conversation = new Conversation(options, this.seams, (until) => {
-      this.store.wait(until);
+    this.conversation = new Conversation(options, this.seams, (until) => this.store.wait(until));
+    this.turns = new Turns({
+      ...{ options, seams: this.seams, store: this.store, conversation: this.conversation },
+      tell: (event) => this.tell(event),
+      onReply: (signal) => {
+        if (can.suggest) void this.suggest(signal);
+      },
     });
   }
 
@@ -54,9 +66,9 @@ export class ChatClient implements Chat {
     return this.store.subscribe(listener);
   }
 
-  onSessionFailed(listener: (failure: ChatFailure) => void): () => void {
-    this.failedListeners.add(listener);
-    return () => this.failedListeners.delete(listener);
+  on(listener: (event: ChatEvent) => void): () => void {
+    this.eventListeners.add(listener);
+    return () => this.eventListeners.delete(listener);
   }
 
   async start(): Promise<void> {
@@ -64,62 +76,111 @@ export class ChatClient implements Chat {
     if (status !== 'idle' && (status !== 'failed' || failure?.terminal)) return;
     this.store.set({ status: 'connecting', failure: null });
     await this.guarded(async (signal) => {
-      const remembers = await this.conversation.begin(signal);
-      if (remembers) await this.restore(signal);
+      const { hasMessages, isRemembered } = await this.conversation.begin(signal);
+      this.store.set({ threadId: this.conversation.threadId });
+      if (hasMessages) await this.restore(isRemembered, signal);
       if (this.state.status === 'connecting') this.store.set({ status: 'ready' });
     });
   }
 
   async send(text: string, attachments: readonly WireAttachment[] = []): Promise<void> {
-    if (!takesMessages(this.state) || text === '') return;
+    const isBlank = text.trim() === '';
+    if (!takesMessages(this.state) || (isBlank && attachments.length === 0)) return;
     this.sent += 1;
     const key = `sent:${String(this.sent)}`;
-    const nothing = { id: null, components: [], tools: [], reaction: null };
-    const message: ChatMessage = { ...nothing, key, role: 'user', text, attachments, status: 'sending' };
+    const nothing = { id: null, reaction: null, failure: null };
+    const message: ChatMessage = {
+      ...nothing,
+      ...{ key, role: 'user', text: isBlank ? '' : text, attachments, status: 'sending' },
+      parts: isBlank ? [] : [{ kind: 'text', text }],
+      createdAt: this.seams.now(),
+    };
     this.store.set({ messages: [...this.state.messages, message] });
     await this.say(message);
   }
 
   async retry(key: string): Promise<void> {
-    const message = this.state.messages.find((each) => each.key === key);
-    if (message?.status !== 'unsent' || this.state.status !== 'ready') return;
-    // The message moves after those that have arrived since.
-    const again: ChatMessage = { ...message, status: 'sending' };
-    this.store.set({ messages: [...this.state.messages.filter((each) => each.key !== key), again] });
-    await this.say(again);
-  }
-
-  async answer(decisions: Decisions): Promise<void> {
-    const { approvals, status } = this.state;
-    if (status !== 'awaiting_approval') return;
-    const resume = approvals.map(({ interruptId }) => {
-      const { approved = false, reason } = decisions.get(interruptId) ?? {};
-      return { interruptId, status: 'resolved', payload: { approved, ...(reason === undefined ? {} : { reason }) } };
-    });
-    await this.run({ resume }, null, approvals);
-  }
-
-  async react(messageKey: string, reaction: ReactionKind | null): Promise<void> {
-    const message = this.state.messages.find(({ key }) => key === messageKey);
-    if (!message?.id || !this.state.can.react) return;
-    const { id: messageId, reaction: before } = message;
-    this.store.change(messageKey, { reaction });
-    try {
-      await sendReaction(this.options, this.conversation, { messageId, reaction }, this.seams, this.life.signal);
-    } catch (error) {
-      this.store.change(messageKey, { reaction: before });
-      if (!this.life.signal.aborted) this.store.set({ failure: { ...failureOf(error), terminal: false } });
+    const { messages } = this.state;
+    const message = messages.find((each) => each.key === key);
+    if (!message || !takesMessages(this.state)) return;
+    if (message.status === 'unsent') {
+      // The message moves after those that have arrived since.
+      const again: ChatMessage = { ...message, status: 'sending' };
+      this.store.set({ messages: [...messages.filter((each) => each.key !== key), again] });
+      await this.say(again);
+    } else if (message === messages.at(-1) && (message.status === 'failed' || message.status === 'incomplete')) {
+      const index = messages.findLastIndex(({ role }) => role === 'user');
+      const said = messages[index];
+      if (!said) return;
+      // The failed try would only repeat the message. A part of a reply stays.
+      if (message.parts.length === 0) this.store.set({ messages: messages.slice(0, index) });
+      await this.send(said.text, said.attachments);
     }
   }
 
-  upload(file: File): Promise<UploadedFile> {
-    return this.conversation.upload(file, this.life.signal);
+  async stop(): Promise<void> {
+    await this.turns.stop(this.life.signal);
+  }
+
+  async answer(decisions: Decisions): Promise<void> {
+    const { approvals, status, messages } = this.state;
+    if (status !== 'awaiting_approval') return;
+    const approved = new Map<string, boolean>();
+    const resume = approvals.map((approval) => {
+      const { interruptId } = approval;
+      const { approved: isApproved = false, reason } = decisions.get(interruptId) ?? {};
+      approved.set(callIdOf(approval), isApproved);
+      const payload = { approved: isApproved, ...(reason === undefined ? {} : { reason }) };
+      return { interruptId, status: 'resolved', payload };
+    });
+    const answered = changeTools(messages, (tool) => {
+      const isApproved = approved.get(tool.id);
+      return isApproved === undefined ? tool : { ...tool, status: isApproved ? 'running' : 'denied' };
+    });
+    this.store.set({ messages: answered });
+    this.asking.abort();
+    await this.guarded((signal) => this.turns.answer(resume, approvals, signal));
+  }
+
+  async react(messageKey: string, reaction: ReactionKind | null, comment?: string): Promise<boolean> {
+    const message = this.state.messages.find(({ key }) => key === messageKey);
+    if (!message?.id || !this.state.can.react) return false;
+    const { id: messageId, reaction: before } = message;
+    const { signal } = this.life;
+    this.store.change(messageKey, { reaction });
+    try {
+      const rating = { messageId, reaction, ...(comment === undefined ? {} : { comment }) };
+      await sendReaction(this.options, this.conversation, rating, this.seams, signal);
+      return true;
+    } catch (error) {
+      if (signal.aborted) return false;
+      this.store.change(messageKey, { reaction: before });
+      const { message: reason } = failureOf(error);
+      this.fail({ code: 'reaction', message: reason, terminal: false });
+      return false;
+    }
+  }
+
+  async upload(file: File, options: UploadOptions = {}): Promise<UploadedFile> {
+    const { signal: life } = this.life;
+    const signal = options.signal ? AbortSignal.any([life, options.signal]) : life;
+    return this.reported(signal, () => this.conversation.upload(file, options, signal));
+  }
+
+  async listConversations(): Promise<readonly ConversationSummary[]> {
+    const { signal } = this.life;
+    return this.reported(signal, () => listConversations(this.options, this.seams, signal));
+  }
+
+  async openConversation(threadId: string): Promise<void> {
+    this.leave();
+    this.conversation.open(threadId);
+    await this.start();
   }
 
   async newConversation(): Promise<void> {
-    this.close();
-    this.conversation.forget();
-    this.store.set({ messages: [], truncated: false, approvals: [], suggestions: [], failure: null });
+    this.leave();
+    this.conversation.startNew();
     await this.start();
   }
 
@@ -127,137 +188,43 @@ export class ChatClient implements Chat {
     this.life.abort();
     this.asking.abort();
     this.life = new AbortController();
-    this.store.set({ status: 'idle', retryAt: null });
+    this.store.close();
   }
 
-  /** Loads the stored conversation, and follows an active run. */
-  private async restore(signal: AbortSignal): Promise<void> {
+  private leave(): void {
+    this.close();
+    const nothing = { messages: [], approvals: [], suggestions: [], failure: null, threadId: null };
+    this.store.set({ ...nothing, truncated: false });
+  }
+
+  /** Loads the stored conversation, and follows a run that is under way or waits for approval. */
+  private async restore(isRemembered: boolean, signal: AbortSignal): Promise<void> {
     let list: WireMessageList;
     try {
-      if (this.conversation.threadId === null) return;
       list = await this.conversation.messages(signal);
     } catch (error) {
-      if (!(error instanceof ChatError) || ![401, 403, 404].includes(error.status)) throw error;
+      const isGone = error instanceof ChatError && [401, 403, 404].includes(error.status);
+      if (!isGone || !isRemembered) throw error;
       // The conversation that the tab remembers no longer exists, so a new one starts.
       this.conversation.forget();
-      await this.conversation.begin(signal);
+      const { hasMessages } = await this.conversation.begin(signal);
+      this.store.set({ threadId: this.conversation.threadId });
+      if (hasMessages) await this.restore(false, signal);
       return;
     }
-    this.show(list);
-    const runId = this.conversation.runId ?? unanswered(list.messages);
+    this.turns.show(list);
+    const runId = openRun(list.messages, this.conversation.runId);
     if (runId === undefined) return;
     const { messages } = this.state;
     // The events of the run repeat the reply.
     this.store.set({ status: 'responding', messages: messages.filter(({ key }) => key !== keyOfReply(runId)) });
-    await this.follow(signal, { runId });
+    await this.turns.follow(signal, { runId }, !hasReply(messages, runId));
   }
 
   private async say(message: ChatMessage): Promise<void> {
-    const { text: content, attachments } = message;
-    const body = { role: 'user', content, ...(attachments.length === 0 ? {} : { attachments }) };
-    await this.run({ message: body }, message, []);
-  }
-
-  /** @param pending the approvals to show again if the service does not accept the answers */
-  private async run(body: object, said: ChatMessage | null, pending: readonly Approval[]): Promise<void> {
-    const { runId: before } = this.conversation;
+    const { approvals } = this.state;
     this.asking.abort();
-    this.conversation.noteRun(null);
-    this.store.set({ status: 'responding', approvals: [], suggestions: [], failure: null });
-    await this.guarded(async (signal) => {
-      let response: Response;
-      try {
-        const path = `${await this.conversation.runsPath(signal)}/stream`;
-        response = await this.conversation.requests.send({
-          method: 'POST',
-          path,
-          body: { ...body, ...this.caller() },
-          signal,
-        });
-      } catch (error) {
-        if (said) await this.recover(said, error, signal);
-        else this.reopen(error, pending, before, signal);
-        return;
-      }
-      if (said) this.store.change(said.key, { status: 'completed' });
-      try {
-        await this.follow(signal, { response });
-      } catch (error) {
-        if (!(error instanceof ChatError) || error.code !== 'network' || !said || this.conversation.runId !== undefined)
-          throw error;
-        await this.recover(said, error, signal);
-      }
-    });
-  }
-
-  private caller(): object {
-    const userContext = this.options.mode === 'session' ? undefined : this.options.userContext;
-    return { widget: { version: VERSION }, ...(userContext ? { config: { userContext } } : {}) };
-  }
-
-  /** A message without a response may have reached the service: the stored conversation shows whether it did. */
-  private async recover(said: ChatMessage, error: unknown, signal: AbortSignal): Promise<void> {
-    if (!(error instanceof ChatError)) throw error;
-    const isBusy = error.code === 'thread_busy';
-    if ((error.code === 'network' || isBusy || error.status >= 500) && this.conversation.threadId !== null) {
-      const known = new Set(this.state.messages.flatMap(({ id }) => (id === null ? [] : [id])));
-      const list = await this.conversation.messages(signal).catch(() => null);
-      const stored = list?.messages.findLast(({ role, runId }) => role === 'user' && runId !== null);
-      const isIt = stored?.content === said.text && !known.has(stored.id);
-      if (list && stored?.runId && (isIt || isBusy)) {
-        this.show(list, isIt ? null : { ...said, status: 'unsent' });
-        await this.follow(signal, { runId: stored.runId });
-        if (!isIt) this.store.set({ failure: failureOf(error) });
-        return;
-      }
-    }
-    this.store.change(said.key, { status: 'unsent' });
-    throw error;
-  }
-
-  /** Lets the visitor repeat answers that did not reach the service. */
-  private reopen(error: unknown, approvals: readonly Approval[], runId: string | undefined, signal: AbortSignal): void {
-    signal.throwIfAborted();
-    const failure = failureOf(error);
-    if (failure.terminal || (error instanceof ChatError && error.status === 400)) throw error;
-    this.conversation.noteRun(runId ?? null);
-    this.store.set({ status: 'awaiting_approval', approvals, failure });
-  }
-
-  private async follow(signal: AbortSignal, from: { runId?: string; response?: Response }): Promise<void> {
-    const runsPath = await this.conversation.runsPath(signal);
-    const progress = await followRun(this.conversation.requests, this.seams, {
-      ...{ ...from, runsPath, signal },
-      onProgress: (now) => {
-        if (now.runId !== null && now.runId !== this.conversation.runId) this.conversation.noteRun(now.runId);
-        this.store.put(now.message);
-      },
-      onConnected: (connected) => {
-        this.store.set({ status: connected ? 'responding' : 'reconnecting' });
-      },
-    });
-    if (progress?.end) this.finish(progress, progress.end, signal);
-    else {
-      this.conversation.noteRun(null);
-      this.show(await this.conversation.messages(signal));
-      this.store.set({ status: 'ready' });
-    }
-  }
-
-  private finish(progress: ReplyProgress, end: NonNullable<ReplyProgress['end']>, signal: AbortSignal): void {
-    if (end.kind === 'failed') {
-      this.conversation.noteRun(null);
-      this.store.set({ status: 'ready', failure: { code: end.code, message: end.message, terminal: false } });
-      return;
-    }
-    const { approvals } = end;
-    if (approvals.length > 0) {
-      this.store.set({ status: 'awaiting_approval', approvals });
-      return;
-    }
-    this.conversation.noteRun(null);
-    this.store.set({ status: 'ready' });
-    if (progress.message && this.state.can.suggest) void this.suggest(signal);
+    await this.guarded((signal) => this.turns.say(message, approvals, signal));
   }
 
   /** Optional: the chat works without suggestions. */
@@ -273,15 +240,16 @@ export class ChatClient implements Chat {
     }
   }
 
-  private show(
-    { messages, truncated }: { readonly messages: readonly WireMessage[]; readonly truncated: boolean },
-    last: ChatMessage | null = null,
-  ): void {
-    const shown = messages.map(restoreMessage);
-    this.store.set({ messages: last ? [...shown, last] : shown, truncated });
+  private tell(event: ChatEvent): void {
+    for (const listener of this.eventListeners) listener(event);
   }
 
-  /** Puts a failure into the state, and also reports a terminal one. */
+  private fail(failure: ChatFailure): void {
+    this.tell({ type: 'chatError', failure });
+    if (failure.terminal) this.tell({ type: 'sessionFailed', failure });
+  }
+
+  /** Puts a failure into the state, and reports it. */
   private async guarded(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
     const { signal } = this.life;
     try {
@@ -290,15 +258,21 @@ export class ChatClient implements Chat {
       if (signal.aborted) return;
       const failure = failureOf(error);
       const wasStarting = this.state.status === 'connecting';
-      this.store.endStreaming();
-      this.store.set({ status: failure.terminal || wasStarting ? 'failed' : 'ready', failure });
-      if (failure.terminal) for (const listener of this.failedListeners) listener(failure);
+      const status = failure.terminal || wasStarting ? 'failed' : 'ready';
+      this.store.set({ status, failure, isStopping: false });
+      this.fail(failure);
     }
   }
-}
 
-/** The run of the last message, if it has no reply yet. */
-function unanswered(messages: readonly WireMessage[]): string | undefined {
-  const last = messages.at(-1);
-  return last?.role === 'user' ? (last.runId ?? undefined) : undefined;
+  /** Reports a failure that does not change the conversation. @throws ChatError; the signal's reason when it aborts */
+  private async reported<Result>(signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {
+    try {
+      return await work();
+    } catch (error) {
+      signal.throwIfAborted();
+      const { code, message } = failureOf(error);
+      this.fail({ code, message, terminal: false });
+      throw error instanceof ChatError ? error : new ChatError(code, message);
+    }
+  }
 }

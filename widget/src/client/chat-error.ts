@@ -24,9 +24,14 @@ export function isLifetimeCap(code: string | undefined): boolean {
   return code !== undefined && LIFETIME_CAPS.has(code);
 }
 
-/** The error of an error response. A rejected credential and a conversation that no longer exists are terminal. */
+/**
+ * The error of an error response. A rejected credential and a conversation that no longer exists are terminal, if the service says so:
+ * a proxy before it may answer 404 for a while.
+ */
 export function refusalOf(status: number, { code, error, message }: WireError): ChatError {
-  const terminal = status === 401 || status === 403 || status === 404 || (status === 429 && isLifetimeCap(code));
+  const isOfService = code !== undefined || error !== undefined;
+  const isFinal = status === 401 || status === 403 || status === 404;
+  const terminal = (isFinal && isOfService) || (status === 429 && isLifetimeCap(code));
   return new ChatError(
     code ?? error ?? `http_${String(status)}`,
     message ?? `The service answered ${String(status)}.`,

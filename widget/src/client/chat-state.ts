@@ -1,4 +1,4 @@
-import type { ReactionKind } from './options.js';
+import type { ConversationSummary, ReactionKind } from './options.js';
 import type { WireAttachment, WireComponent } from './wire.js';
 
 /**
@@ -23,22 +23,35 @@ export interface ToolActivity {
   /** The received part of the JSON text. */
   readonly input: string;
   readonly output: string | null;
-  readonly status: 'running' | 'completed' | 'failed' | 'awaiting_approval' | 'denied';
+  /** `approved`: the visitor has approved the call, and the service does not show what came of it. */
+  readonly status: 'running' | 'completed' | 'failed' | 'awaiting_approval' | 'approved' | 'denied';
 }
+
+/** The parts of a message stand in the order in which they came. */
+export type MessagePart =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'tool'; readonly tool: ToolActivity }
+  | { readonly kind: 'component'; readonly component: WireComponent };
 
 export interface ChatMessage {
   /** Never changes, unlike `id`, the service's id of the message, which may be set later. */
   readonly key: string;
   readonly id: string | null;
   readonly role: 'user' | 'assistant';
-  /** Markdown for an assistant, plain text for a user. */
+  /** The text of all parts: Markdown for an assistant, plain text for a user. */
   readonly text: string;
+  readonly parts: readonly MessagePart[];
   readonly attachments: readonly WireAttachment[];
-  /** `unsent`: the message did not reach the service; `retry` sends it again. */
-  readonly status: 'sending' | 'unsent' | 'streaming' | 'completed' | 'incomplete' | 'failed';
-  readonly components: readonly WireComponent[];
-  readonly tools: readonly ToolActivity[];
+  /**
+   * `unsent`: the message did not reach the service. `stopped`: the visitor stopped the reply. `incomplete` and `failed`: a reply that
+   * broke off, after and before its first text. `retry` sends an `unsent` message, or the message before a reply that broke off.
+   */
+  readonly status: 'sending' | 'unsent' | 'streaming' | 'completed' | 'stopped' | 'incomplete' | 'failed';
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number;
   readonly reaction: ReactionKind | null;
+  /** Why a reply broke off, if this page has seen it. */
+  readonly failure: ChatFailure | null;
 }
 
 export interface Approval {
@@ -50,8 +63,9 @@ export interface Approval {
 
 /** Why the chat has ended, or why the last action failed. */
 export interface ChatFailure {
-  /** The service's `code` or `error`; else `network`, `credentials` or `internal`. */
+  /** The service's `code` or `error`; else `network`, `credentials` or `internal`. The visitor reads a text that is chosen by it. */
   readonly code: string;
+  /** For the page's developer, in English; the visitor never reads it. */
   readonly message: string;
   /** Only a new conversation helps. */
   readonly terminal: boolean;
@@ -73,7 +87,33 @@ export interface ChatState {
   readonly failure: ChatFailure | null;
   /** While `waiting`: milliseconds since the epoch. */
   readonly retryAt: number | null;
-  readonly can: { readonly attach: boolean; readonly suggest: boolean; readonly react: boolean };
+  /** The visitor has asked to stop the reply, which has not ended yet. */
+  readonly isStopping: boolean;
+  /** The thread of the conversation; null before it is known. */
+  readonly threadId: string | null;
+  readonly can: {
+    readonly attach: boolean;
+    readonly suggest: boolean;
+    readonly react: boolean;
+    /** The page's server lists the visitor's conversations. */
+    readonly listConversations: boolean;
+  };
+}
+
+/** What a page may want to know, beside the state. */
+export type ChatEvent =
+  | { readonly type: 'messageSent'; readonly message: ChatMessage }
+  /** A reply that ended, whatever its status. Not for replies of a restored conversation. */
+  | { readonly type: 'replyFinished'; readonly message: ChatMessage }
+  /** Every failure, also those that the visitor can mend. */
+  | { readonly type: 'chatError'; readonly failure: ChatFailure }
+  /** A terminal failure: only a new conversation helps. */
+  | { readonly type: 'sessionFailed'; readonly failure: ChatFailure };
+
+export interface UploadOptions {
+  readonly signal?: AbortSignal;
+  /** Called with the sent part, from 0 to 1. */
+  readonly onProgress?: (sent: number) => void;
 }
 
 /** The visitor's decision on each approval. */
@@ -84,8 +124,8 @@ export interface Chat {
   readonly state: ChatState;
   /** Calls the listener after changes of `state`, at most once a frame. @returns unsubscribes it */
   subscribe(listener: () => void): () => void;
-  /** Calls the listener once for each terminal error. @returns unsubscribes it */
-  onSessionFailed(listener: (failure: ChatFailure) => void): () => void;
+  /** Calls the listener for each event. @returns removes it */
+  on(listener: (event: ChatEvent) => void): () => void;
   /**
    * Gets credentials or a stored conversation, shows its messages and follows an active run. May be called again after a start that
    * failed without a terminal error.
@@ -93,13 +133,20 @@ export interface Chat {
   start(): Promise<void>;
   /** Resolves when the reply has ended or failed; `state` has the problem. */
   send(text: string, attachments?: readonly WireAttachment[]): Promise<void>;
-  /** Sends an `unsent` message again. */
+  /** Sends an `unsent` message again, or the message before a reply that broke off. */
   retry(key: string): Promise<void>;
+  /** Ends the reply under way; its text so far stays. */
+  stop(): Promise<void>;
   /** Answers all approvals. */
   answer(decisions: Decisions): Promise<void>;
-  react(messageKey: string, reaction: ReactionKind | null): Promise<void>;
-  /** Only in proxy and direct mode. @throws Error with a message for the visitor */
-  upload(file: File): Promise<UploadedFile>;
+  /** @returns whether the rating was stored */
+  react(messageKey: string, reaction: ReactionKind | null, comment?: string): Promise<boolean>;
+  /** Only in proxy and direct mode. @throws ChatError */
+  upload(file: File, options?: UploadOptions): Promise<UploadedFile>;
+  /** The visitor's conversations, newest first. @throws ChatError */
+  listConversations(): Promise<readonly ConversationSummary[]>;
+  /** Leaves this conversation for another of the visitor. */
+  openConversation(threadId: string): Promise<void>;
   newConversation(): Promise<void>;
   /** Stops all requests of the browser. The service continues an active run. */
   close(): void;

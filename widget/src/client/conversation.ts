@@ -1,9 +1,11 @@
 import { type Authority, fixedAuthority, SessionAuthority } from './authority.js';
-import { ConversationMemory } from './memory.js';
+import { ChatError } from './chat-error.js';
+import { ConversationMemory, type Remembered } from './memory.js';
 import type { ChatOptions } from './options.js';
 import type { Seams } from './seams.js';
 import { ServiceRequests } from './service-requests.js';
-import type { UploadedFile } from './chat-state.js';
+import type { ReactionKind } from './options.js';
+import type { UploadedFile, UploadOptions } from './chat-state.js';
 import type { WireMessageList } from './wire.js';
 
 /** Number of last messages that a request for suggestions includes. */
@@ -17,42 +19,79 @@ export class Conversation {
   private readonly session: SessionAuthority | null;
   /** In proxy and direct mode. */
   private own: { readonly threadId: string; readonly runId?: string } | null = null;
+  /** What the next `begin` resumes in place of the conversation that the tab remembers. */
+  private opened: Remembered | null = null;
+  /** The visitor wants a new conversation. */
+  private isWanted = false;
 
   constructor(options: ChatOptions, seams: Seams, onWait: (until: number | null) => void) {
     this.options = options;
     this.memory = new ConversationMemory(options, seams);
-    this.session = options.mode === 'session' ? new SessionAuthority(options, this.memory, seams) : null;
+    this.session =
+      options.mode === 'session'
+        ? new SessionAuthority(options, this.memory, seams, (...told) => this.requests.wait(...told))
+        : null;
     const authority: Authority = this.session ?? fixedAuthority(options as Exclude<ChatOptions, { mode: 'session' }>);
     this.requests = new ServiceRequests(options.baseUrl ?? seams.location?.origin ?? '', authority, seams, onWait);
   }
 
-  /** Resumes the conversation that the tab remembers. @returns whether it may have messages */
-  async begin(signal: AbortSignal): Promise<boolean> {
-    const remembered = this.memory.read();
-    if (this.session) await this.session.begin(remembered, signal);
-    else this.own = remembered;
-    return remembered !== null;
+  /**
+   * Resumes the opened conversation, or the one that the tab remembers.
+   * @returns whether it may have messages, and whether it is the one that the tab remembers
+   */
+  async begin(signal: AbortSignal): Promise<{ readonly hasMessages: boolean; readonly isRemembered: boolean }> {
+    const { opened } = this;
+    const remembered = opened ?? this.memory.read();
+    const isRemembered = opened === null && remembered !== null;
+    if (this.session) {
+      const hasMessages = await this.session.begin(remembered, this.isWanted, signal);
+      this.isWanted = false;
+      this.opened = null;
+      return { hasMessages, isRemembered };
+    }
+    this.opened = null;
+    this.own = remembered;
+    if (remembered) this.memory.write(remembered);
+    return { hasMessages: remembered !== null, isRemembered };
+  }
+
+  /** Makes the next `begin` resume this conversation. */
+  open(threadId: string): void {
+    this.forget();
+    this.opened = { threadId };
+  }
+
+  /** Makes the next `begin` start a new conversation, also where the customer's server would continue another. */
+  startNew(): void {
+    this.forget();
+    this.isWanted = true;
   }
 
   /** Makes the next `begin` start a new conversation. */
   forget(): void {
+    this.isWanted = false;
     this.memory.forget();
     this.session?.forget();
     this.own = null;
+    this.opened = null;
   }
 
-  /** Null before the first message of a conversation made by the page. */
+  /** Null before the first credentials, and before the first message of a conversation made by the page. */
   get threadId(): string | null {
-    return this.session ? this.session.current.threadId : (this.own?.threadId ?? null);
+    return this.current?.threadId ?? null;
   }
 
   get sessionId(): string | undefined {
-    return this.session?.current.sessionId;
+    return this.session?.current?.sessionId;
   }
 
   /** The run that was active, or waited for approval, when the visitor left the page. */
   get runId(): string | undefined {
-    return this.session ? this.session.current.runId : this.own?.runId;
+    return this.current?.runId;
+  }
+
+  private get current(): Pick<Remembered, 'threadId' | 'runId'> | null {
+    return this.session ? this.session.current : this.own;
   }
 
   noteRun(runId: string | null): void {
@@ -72,16 +111,36 @@ export class Conversation {
     return this.requests.json({ method: 'GET', path, signal, repeatable: true });
   }
 
-  async react(messageId: string, reaction: string | null, signal: AbortSignal): Promise<void> {
+  async react(
+    messageId: string,
+    body: { readonly reaction: ReactionKind | null; readonly comment?: string },
+    signal: AbortSignal,
+  ): Promise<void> {
     const path = `/v1/threads/${encodeURIComponent(this.threadId ?? '')}/messages/${encodeURIComponent(messageId)}/reaction`;
-    await this.requests.send({ method: 'PUT', path, body: { reaction }, signal, repeatable: true });
+    await this.requests.send({ method: 'PUT', path, body, signal, repeatable: true });
   }
 
-  upload(file: File, signal: AbortSignal): Promise<UploadedFile> {
+  /** @throws ChatError also with the codes `file_too_large` and `file_type` */
+  async upload(file: File, { onProgress }: UploadOptions, signal: AbortSignal): Promise<UploadedFile> {
     const form = new FormData();
     form.set('assistant_id', this.assistantId);
     form.set('file', file);
-    return this.requests.json({ method: 'POST', path: '/v1/files/upload', form, signal });
+    try {
+      return await this.requests.json({
+        method: 'POST',
+        path: '/v1/files/upload',
+        form,
+        signal,
+        quiet: true,
+        ...(onProgress ? { onProgress } : {}),
+      });
+    } catch (error) {
+      if (!(error instanceof ChatError)) throw error;
+      const { message, status } = error;
+      if (status === 413) throw new ChatError('file_too_large', message, { status });
+      if (status === 400 || status === 415) throw new ChatError('file_type', message, { status });
+      throw error;
+    }
   }
 
   async suggestions(
@@ -109,6 +168,7 @@ export class Conversation {
   private async requireThread(signal: AbortSignal): Promise<string> {
     const known = this.threadId;
     if (known !== null) return known;
+    if (this.session) throw new Error('The session has not started');
     const body = { assistant_id: this.assistantId };
     const { id } = await this.requests.json<{ id: string }>({ method: 'POST', path: '/v1/threads', body, signal });
     this.own = { threadId: id };

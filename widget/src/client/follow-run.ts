@@ -19,7 +19,8 @@ export interface FollowedRun {
   /** The response that has started the run; without it the stream is read from its first event. */
   readonly response?: Response;
   readonly signal: AbortSignal;
-  readonly onProgress: (progress: ReplyProgress) => void;
+  /** @param position number of the last event */
+  readonly onProgress: (progress: ReplyProgress, position: number) => void;
   readonly onConnected: (connected: boolean) => void;
 }
 
@@ -81,7 +82,8 @@ async function rejoin(
   } catch (error) {
     if (!(error instanceof ChatError)) throw error;
     if (error.status === 410) return 'expired';
-    if (error.code === 'network' || error.status >= 500) return null;
+    // `unavailable`: the customer's server gives no new pass at the moment.
+    if (error.code === 'network' || error.code === 'unavailable' || error.status >= 500) return null;
     throw error;
   }
 }
@@ -109,7 +111,7 @@ async function readEvents(
       if (!Number.isSafeInteger(number) || number <= position.lastId) continue;
       position.progress = applyEvent(position.progress, parsed(data));
       position.lastId = number;
-      onProgress(position.progress);
+      onProgress(position.progress, number);
       if (position.progress.end) return;
     }
   } catch (error) {

@@ -10,6 +10,8 @@ export interface SessionCredentials {
   readonly expiresIn: number;
   /** `resumeToken.token`; absent on a renewal. */
   readonly resumeToken?: string;
+  /** Whether the conversation has no messages yet, so that none need to be loaded. */
+  readonly isNew?: boolean;
 }
 
 /** The request to the customer's endpoint: for a renewal if there is a resume token, else for a new session. */
@@ -17,6 +19,8 @@ export interface CredentialsRequest {
   readonly resumeToken?: string;
   /** The conversation that a new session continues. */
   readonly threadId?: string;
+  /** The visitor has asked for a new conversation, so a server that continues the last one by itself must not. */
+  readonly newConversation?: true;
 }
 
 export type CredentialsSource = (request: CredentialsRequest) => Promise<SessionCredentials>;
@@ -29,11 +33,27 @@ export interface ReactionRequest {
   readonly threadId: string;
   readonly messageId: string;
   readonly reaction: ReactionKind | null;
+  readonly comment?: string;
 }
 
 export type ReactionTarget = (request: ReactionRequest) => Promise<void>;
 
+/** A conversation of the visitor, as the customer's server lists it. */
+export interface ConversationSummary {
+  readonly threadId: string;
+  readonly title: string | null;
+  /** ISO 8601 */
+  readonly updatedAt: string | null;
+}
+
+export type ConversationSource = () => Promise<readonly ConversationSummary[]>;
+
 interface CommonOptions {
+  /**
+   * A function, or the URL of an endpoint that answers `{conversations: ConversationSummary[]}` to a GET. Absent: the widget has no list
+   * of the visitor's conversations.
+   */
+  readonly conversations?: ConversationSource | string;
   /** Where the conversation is stored for a reload of the page: in the tab (the default) or nowhere. */
   readonly remember?: 'tab' | 'never';
   /** Identifies the conversation of one of several widgets on a page; default `default`. */

@@ -1,6 +1,12 @@
 /** What the client needs from the browser; tests replace it. */
 export interface Seams {
   readonly fetch: (url: string, init: RequestInit) => Promise<Response>;
+  /** Like `fetch`, and tells how much of the body was sent: from 0 to 1. */
+  readonly upload: (
+    url: string,
+    init: { readonly headers: Readonly<Record<string, string>>; readonly body: FormData; readonly signal: AbortSignal },
+    onProgress: (sent: number) => void,
+  ) => Promise<Response>;
   /** Monotonic, in milliseconds. */
   readonly monotonic: () => number;
   /** Milliseconds since the epoch. */
@@ -20,6 +26,7 @@ export interface Seams {
 export function pageSeams(): Seams {
   return {
     fetch: (url, init) => fetch(url, init),
+    upload,
     monotonic: () => performance.now(),
     now: () => Date.now(),
     sleep,
@@ -33,6 +40,30 @@ export function pageSeams(): Seams {
       else queueMicrotask(task);
     },
   };
+}
+
+/** `fetch` does not tell the progress of an upload. */
+function upload(...[url, { headers, body, signal }, onProgress]: Parameters<Seams['upload']>): Promise<Response> {
+  return new Promise((resolve, reject) => {
+    signal.throwIfAborted();
+    const request = new XMLHttpRequest();
+    const onAbort = (): void => request.abort();
+    request.open('POST', url);
+    for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
+    request.upload.addEventListener('progress', ({ lengthComputable, loaded, total }) => {
+      if (lengthComputable && total > 0) onProgress(loaded / total);
+    });
+    request.addEventListener('load', () => {
+      const retryAfter = request.getResponseHeader('retry-after');
+      const told: HeadersInit = retryAfter === null ? {} : { 'retry-after': retryAfter };
+      resolve(new Response(request.responseText, { status: request.status, headers: told }));
+    });
+    request.addEventListener('error', () => reject(new TypeError('The upload failed')));
+    request.addEventListener('abort', () => reject(signal.reason as Error));
+    request.addEventListener('loadend', () => signal.removeEventListener('abort', onAbort));
+    signal.addEventListener('abort', onAbort, { once: true });
+    request.send(body);
+  });
 }
 
 function sleep(ms: number, signal: AbortSignal): Promise<void> {

@@ -1,5 +1,6 @@
 import type { Authority } from './authority.js';
 import { ChatError, isLifetimeCap, readError, refusalOf } from './chat-error.js';
+import { toldWait } from './retry-after.js';
 import type { Seams } from './seams.js';
 import type { WireError } from './wire.js';
 
@@ -9,9 +10,13 @@ export interface ServiceRequest {
   readonly path: string;
   readonly body?: unknown;
   readonly form?: FormData;
+  /** Of a request with a form: called with the sent part, from 0 to 1. */
+  readonly onProgress?: (sent: number) => void;
   readonly signal: AbortSignal;
   /** The request is idempotent, so it is repeated after a lost connection and after a failure of the service. */
   readonly repeatable?: true;
+  /** A 429 is repeated without showing that the chat waits. */
+  readonly quiet?: true;
   /** The visitor does not wait for the response, so a 429 is not repeated. */
   readonly background?: true;
 }
@@ -57,13 +62,15 @@ export class ServiceRequests {
       }
       if (response?.status === 429 && !request.background && !isLifetimeCap(refusal?.code) && waits < WAITS) {
         waits += 1;
-        await this.wait(toldWait(response) ?? DEFAULT_WAIT_S, request.signal);
+        const seconds = toldWait(response, MAX_WAIT_S) ?? DEFAULT_WAIT_S;
+        if (request.quiet) await this.seams.sleep(seconds * 1000, request.signal);
+        else await this.wait(seconds, request.signal);
         continue;
       }
       const failed = !response || response.status >= 500;
       if (failed && request.repeatable && attempt <= REPEATS) {
         attempt += 1;
-        await this.pause(response && toldWait(response), attempt, request.signal);
+        await this.pause(response && toldWait(response, MAX_WAIT_S), attempt, request.signal);
         continue;
       }
       if (!response) throw new ChatError('network', 'The service cannot be reached.');
@@ -76,14 +83,16 @@ export class ServiceRequests {
   }
 
   /** @returns null if there is no response */
-  private async attempt({ method, path, body, form, signal }: ServiceRequest): Promise<Response | null> {
+  private async attempt(request: ServiceRequest): Promise<Response | null> {
+    const { method, path, body, form, signal, onProgress = () => undefined } = request;
     const headers = await this.authority.headers(signal);
+    const url = `${this.baseUrl}${path}`;
     try {
-      return await this.seams.fetch(`${this.baseUrl}${path}`, {
+      if (form) return await this.seams.upload(url, { headers, body: form, signal }, onProgress);
+      return await this.seams.fetch(url, {
         method,
         headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-        ...(form ? { body: form } : {}),
         cache: 'no-store',
         signal,
       });
@@ -93,7 +102,8 @@ export class ServiceRequests {
     }
   }
 
-  private async wait(seconds: number, signal: AbortSignal): Promise<void> {
+  /** Waits, and shows that the chat waits. */
+  async wait(seconds: number, signal: AbortSignal): Promise<void> {
     this.onWait(this.seams.now() + seconds * 1000);
     try {
       await this.seams.sleep(seconds * 1000, signal);
@@ -111,11 +121,4 @@ export class ServiceRequests {
 /** Older services send no code. */
 function isExpired(refusal: WireError | null): boolean {
   return refusal?.code === undefined || refusal.code === 'pass_expired';
-}
-
-/** In seconds; null if the response has no valid number. */
-function toldWait({ headers }: Response): number | null {
-  const value = headers.get('retry-after');
-  const seconds = value === null ? Number.NaN : Number(value);
-  return seconds >= 0 ? Math.min(seconds, MAX_WAIT_S) : null;
 }

@@ -1,4 +1,7 @@
-import type { ChatMessage, ChatState, ChatStatus } from './chat-state.js';
+import { brokenOff, newReply, type ReplyProgress } from './apply-event.js';
+import type { ChatFailure, ChatMessage, ChatState, ChatStatus } from './chat-state.js';
+import { keyOfReply } from './restore-messages.js';
+import { withEachCallOnce } from './tool-calls.js';
 
 /** The state of a chat and its listeners. */
 export class StateStore {
@@ -11,8 +14,9 @@ export class StateStore {
 
   constructor(can: ChatState['can'], beforeDrawing: (task: () => void) => void) {
     this.beforeDrawing = beforeDrawing;
-    const nothing = { messages: [], approvals: [], suggestions: [], failure: null, retryAt: null };
-    this.current = { ...nothing, status: 'idle', truncated: false, can };
+    const nothing = { messages: [], approvals: [], suggestions: [], failure: null, retryAt: null, threadId: null };
+    const isStopping = false;
+    this.current = { ...nothing, status: 'idle', truncated: false, isStopping, can };
   }
 
   get state(): ChatState {
@@ -36,31 +40,42 @@ export class StateStore {
   }
 
   /** Replaces the message with the same key, or adds it at the end. */
-  put(message: ChatMessage | null): void {
+  put({ message, results }: Pick<ReplyProgress, 'message' | 'results'>): void {
     const { messages } = this.current;
-    if (!message || messages.includes(message)) return;
     // The current reply is last, unless a message waits to be sent again.
-    const index = messages.findLastIndex(({ key }) => key === message.key);
-    this.set({ messages: index === -1 ? [...messages, message] : messages.with(index, message) });
+    const index = message ? messages.findLastIndex(({ key }) => key === message.key) : -1;
+    const shown = !message || messages[index] === message ? messages : withMessage(messages, index, message);
+    // Only the replies since the visitor's last message can have the same calls.
+    const from = shown.findLastIndex(({ role }) => role === 'user') + 1;
+    const isAlone = shown.length - from === 1 && results.size === 0;
+    if (shown === messages && results.size === 0) return;
+    this.set({
+      messages: isAlone ? shown : [...shown.slice(0, from), ...withEachCallOnce(shown.slice(from), results)],
+    });
   }
 
   /** @param until milliseconds since the epoch; null after the wait */
   wait(until: number | null): void {
-    if (until !== null) this.waitedFrom ??= this.current.status;
-    const status = until === null ? (this.waitedFrom ?? this.current.status) : 'waiting';
-    if (until === null) this.waitedFrom = null;
-    this.set({ status, retryAt: until });
+    if (until !== null) {
+      this.waitedFrom ??= this.current.status;
+      this.set({ status: 'waiting', retryAt: until });
+    } else if (this.waitedFrom) {
+      this.set({ status: this.waitedFrom, retryAt: null });
+      this.waitedFrom = null;
+    }
+  }
+
+  /** A wait that ends after this does not change the status. */
+  close(): void {
+    this.waitedFrom = null;
+    this.set({ status: 'idle', retryAt: null, isStopping: false });
   }
 
   /** Keeps the received part of a reply that the client no longer follows. */
-  endStreaming(): void {
-    const isOpen = ({ status }: ChatMessage): boolean => status === 'streaming';
-    if (!this.current.messages.some(isOpen)) return;
-    this.set({
-      messages: this.current.messages.map((message) =>
-        isOpen(message) ? { ...message, status: 'incomplete' } : message,
-      ),
-    });
+  breakOff(runId: string, failure: ChatFailure): void {
+    const key = keyOfReply(runId);
+    const reply = this.current.messages.find((message) => message.key === key) ?? newReply(runId);
+    if (reply.status === 'streaming') this.put({ message: brokenOff(reply, failure), results: new Map() });
   }
 
   private tell(): void {
@@ -71,4 +86,8 @@ export class StateStore {
       for (const listener of this.listeners) listener();
     });
   }
+}
+
+function withMessage(messages: readonly ChatMessage[], index: number, message: ChatMessage): readonly ChatMessage[] {
+  return index === -1 ? [...messages, message] : messages.with(index, message);
 }

@@ -36,6 +36,11 @@ export interface WireMessage {
   readonly components: readonly WireComponent[];
   /** Absent if the agent does not show its tool activity. */
   readonly toolCalls?: readonly WireToolCall[];
+  /**
+   * Number of characters of `content` before a tool call or component, by its id, in the order in which they were shown. Older services
+   * do not send it.
+   */
+  readonly partOffsets?: readonly { readonly id: string; readonly offset: number }[];
   readonly reactions: Readonly<Record<string, unknown>>;
 }
 
