@@ -1,19 +1,44 @@
+import {
+  destinationAt,
+  entityAt,
+  formulaEnds,
+  type FormulaSign,
+  isFormulaEnd,
+  type Positions,
+  runLength,
+  ticksOf,
+  withoutTail,
+} from './markdown-scan.js';
+import { withoutBidiControls } from './visible-text.js';
+
 /** A part of the text of a block. */
 export type Inline =
   | { readonly type: 'text' | 'code'; readonly text: string }
   | { readonly type: 'strong' | 'emphasis' | 'deleted'; readonly children: readonly Inline[] }
   | { readonly type: 'link'; readonly href: string; readonly children: readonly Inline[] }
   | { readonly type: 'image'; readonly src: string; readonly alt: string }
+  /** LaTeX; `source` is without the signs around it, `written` is with them. */
+  | { readonly type: 'formula'; readonly source: string; readonly written: string }
+  /** A reference to the footnote with this label. */
+  | { readonly type: 'note'; readonly label: string }
   | { readonly type: 'break' };
 
 /** Most open markers at a time; further ones are text. This limits the depth of the nodes. */
 const MAX_OPEN = 24;
 const MAX_URL = 4_096;
+/** The rest of a longer text remains without marks, because a text is drawn at once. */
+const MAX_TEXT = 20_000;
+const MAX_FORMULA = 2_000;
 const PUNCTUATION = /[!-/:-@[-`{-~]/;
 const SPACE = /\s/;
 const WORD = /[\p{L}\p{N}]/u;
 const BARE_URL = /https?:\/\/[^\s<>"`|]+/y;
+const URL_IN_BRACKETS = /https?:\/\/[^\s<>"`|\]]+/y;
 const ANGLE_URL = /<((?:https?:\/\/|mailto:)[^\s<>]+)>/y;
+/** The only tag that is no text: a cell of a table can break its line in no other way. */
+const BREAK_TAG = /<br *\/?>/iy;
+const CALCULATES = /\\[A-Za-z]|[\^_=+<>]/;
+const NOTE = /\[\^([^\s[\]^]{1,100})\]/y;
 
 const MARKS = { '**': 'strong', __: 'strong', '*': 'emphasis', _: 'emphasis', '~~': 'deleted' } as const;
 type Mark = keyof typeof MARKS;
@@ -27,11 +52,13 @@ interface Opener {
 }
 
 /**
- * Parses the text of a block. Unclosed markers and HTML are text. The work is linear for any text: it reads each character a bounded
+ * Parses the text of a block. Unclosed markers and HTML are text, except for `<br>`. The work is linear for any text: it reads each character a bounded
  * number of times.
  */
 export function parseInline(text: string): Inline[] {
-  return new InlineParser(text).parse();
+  const nodes = new InlineParser(text.slice(0, MAX_TEXT)).parse();
+  if (text.length > MAX_TEXT) nodes.push({ type: 'text', text: text.slice(MAX_TEXT) });
+  return nodes;
 }
 
 class InlineParser {
@@ -39,12 +66,14 @@ class InlineParser {
   private readonly nodes: Inline[] = [];
   private readonly open: Opener[] = [];
   private readonly ticks: ReadonlyMap<number, Positions>;
+  private readonly formulaEnds: ReadonlyMap<FormulaSign, Positions>;
   private at = 0;
   private textFrom = 0;
 
   constructor(text: string) {
     this.text = text;
     this.ticks = ticksOf(text);
+    this.formulaEnds = formulaEnds(text);
   }
 
   parse(): Inline[] {
@@ -69,13 +98,19 @@ class InlineParser {
       case '!':
         return this.text[this.at + 1] === '[' && this.push('![', 2);
       case '[':
-        return this.push('[', 1);
+        return this.note() || this.push('[', 1);
       case ']':
         return this.closeLink();
       case '<':
-        return this.url(ANGLE_URL, 1);
+        return this.breakTag() || this.url(ANGLE_URL, 1);
+      case '$':
+        return this.dollars();
+      case '&':
+        return this.entity();
       case 'h':
-        return !WORD.test(this.text[this.at - 1] ?? ' ') && this.url(BARE_URL, 0);
+        return (
+          !WORD.test(this.text[this.at - 1] ?? ' ') && this.url(this.isInBrackets() ? URL_IN_BRACKETS : BARE_URL, 0)
+        );
       case '\n':
         return this.lineBreak();
       default:
@@ -100,11 +135,55 @@ class InlineParser {
   private escape(): boolean {
     const next = this.text[this.at + 1];
     if (next === '\n') return this.take(2, { type: 'break' });
+    if (next === '(' && this.formula(2, '\\)')) return true;
+    if (next === '[' && this.formula(2, '\\]')) return true;
     return next !== undefined && PUNCTUATION.test(next) && this.take(2, { type: 'text', text: next });
   }
 
   private lineBreak(): boolean {
     return this.take(1, { type: 'break' });
+  }
+
+  private breakTag(): boolean {
+    const tag = this.match(BREAK_TAG);
+    return tag !== null && this.take(tag[0].length, { type: 'break' });
+  }
+
+  private entity(): boolean {
+    const entity = entityAt(this.text, this.at);
+    return entity !== null && this.take(entity.length, { type: 'text', text: withoutBidiControls(entity.text) });
+  }
+
+  private note(): boolean {
+    const note = this.match(NOTE);
+    return note !== null && this.take(note[0].length, { type: 'note', label: note[1] ?? '' });
+  }
+
+  /** An amount of money begins no formula, because the next dollar sign follows a space or stands before a number. */
+  private dollars(): boolean {
+    const length = runLength(this.text, this.at);
+    const [before = ' ', after = ' '] = [this.text[this.at - 1], this.text[this.at + length]];
+    const canOpen = length === 2 || (length === 1 && !SPACE.test(after) && !WORD.test(before));
+    if (canOpen && this.formula(length, length === 1 ? '$' : '$$')) return true;
+    this.at += length;
+    return true;
+  }
+
+  private formula(length: number, end: FormulaSign): boolean {
+    const from = this.at + length;
+    const to = this.formulaEnds.get(end)?.after(from);
+    if (to === undefined || to - from > MAX_FORMULA || (end === '$' && !isFormulaEnd(this.text, to))) return false;
+    const source = this.text.slice(from, to);
+    if (source.trim() === '' || source.includes('`') || source.includes('](')) return false;
+    // Markdown escapes brackets so as well.
+    if (end === '\\]' && !CALCULATES.test(source)) return false;
+    const written = this.text.slice(this.at, to + end.length);
+    return this.take(written.length, { type: 'formula', source, written });
+  }
+
+  private match(pattern: RegExp): RegExpExecArray | null {
+    pattern.lastIndex = this.at;
+    return pattern.exec(this.text);
   }
 
   private code(): boolean {
@@ -119,12 +198,15 @@ class InlineParser {
     return this.take(end + length - this.at, { type: 'code', text: isPadded ? inner.slice(1, -1) : inner });
   }
 
+  private isInBrackets(): boolean {
+    return this.open.some(({ mark }) => mark === '[' || mark === '![');
+  }
+
   private url(pattern: RegExp, brackets: 0 | 1): boolean {
-    pattern.lastIndex = this.at;
-    const match = pattern.exec(this.text);
+    const match = this.match(pattern);
     if (!match) return false;
     const whole = brackets === 1 ? (match[1] ?? '') : withoutTail(match[0]);
-    if (whole.length > MAX_URL || this.open.some(({ mark }) => mark === '[')) {
+    if (whole.length > MAX_URL) {
       this.at += whole.length;
       return true;
     }
@@ -200,72 +282,7 @@ class InlineParser {
 
 /** A link inside a link becomes its text. */
 function withoutLinks(node: Inline): readonly Inline[] {
-  return node.type === 'link' ? node.children : [node];
-}
-
-/** Positions in a text, for a reader that only moves forward. */
-class Positions {
-  private readonly all: number[] = [];
-  private next = 0;
-
-  add(position: number): void {
-    this.all.push(position);
-  }
-
-  after(position: number): number | undefined {
-    while ((this.all[this.next] ?? Infinity) <= position) this.next += 1;
-    return this.all[this.next];
-  }
-}
-
-/** The positions of runs of backticks, by their length. */
-function ticksOf(text: string): ReadonlyMap<number, Positions> {
-  const ticks = new Map<number, Positions>();
-  for (const { 0: run, index } of text.matchAll(/`+/g)) {
-    const positions = ticks.get(run.length) ?? new Positions();
-    positions.add(index);
-    ticks.set(run.length, positions);
-  }
-  return ticks;
-}
-
-function runLength(text: string, from: number): number {
-  let end = from + 1;
-  while (text[end] === text[from]) end += 1;
-  return end - from;
-}
-
-/** Punctuation at the end belongs to the sentence, and so does an unopened closing bracket. */
-function withoutTail(url: string): string {
-  let end = url.length;
-  let opened = 0;
-  for (const character of url) opened += character === '(' ? 1 : character === ')' ? -1 : 0;
-  for (; end > 0; end -= 1) {
-    const last = url[end - 1] ?? '';
-    if (last === ')' && opened < 0) opened += 1;
-    else if (!".,;:!?*_~'])".includes(last) || last === ')') break;
-  }
-  return url.slice(0, end);
-}
-
-/** An address may contain one pair of brackets; so a text of opening brackets is given up after two of them. */
-function destinationAt(text: string, from: number): { readonly href: string; readonly end: number } | null {
-  let depth = 0;
-  const limit = Math.min(text.length, from + MAX_URL);
-  for (let at = from; at < limit; at += 1) {
-    const character = text[at] ?? '';
-    if (character === '(') {
-      depth += 1;
-      if (depth > 1) return null;
-    } else if (character === ')') {
-      if (depth === 0) return { href: text.slice(from, at), end: at + 1 };
-      depth -= 1;
-    } else if (SPACE.test(character)) {
-      const title = /\s+(?:"[^"\n]{0,300}"|'[^'\n]{0,300}')\s*\)/y;
-      title.lastIndex = at;
-      const match = title.exec(text);
-      return match ? { href: text.slice(from, at), end: at + match[0].length } : null;
-    }
-  }
-  return null;
+  if (!('children' in node)) return [node];
+  const children = node.children.flatMap(withoutLinks);
+  return node.type === 'link' ? children : [{ ...node, children }];
 }
