@@ -1,14 +1,11 @@
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Page } from 'playwright-core';
 import { type TestOrganization, useService } from '../support/harness.js';
 import { calls, HeldReply, says } from '../support/scripted-models.js';
+import { violations } from './axe.js';
 import { picture, useBrowser } from './chromium.js';
 import { CustomerSite } from './customer-site.js';
 import { WidgetPage } from './widget-page.js';
 
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const service = useService();
 const browser = useBrowser();
 let organization: TestOrganization;
@@ -27,29 +24,6 @@ async function siteWith(attributes = ''): Promise<CustomerSite> {
   const site = await CustomerSite.start(service, { key: organization.key, agentId, attributes });
   sites.push(site);
   return site;
-}
-
-/** The violations that axe finds in the whole page. */
-async function violations(page: Page): Promise<string[]> {
-  // Elements that fade in have less contrast until they are shown.
-  await page
-    .locator('agent-chat .panel')
-    .evaluate((panel) =>
-      Promise.all(
-        (panel as unknown as { getAnimations(): { finished: Promise<unknown> }[] })
-          .getAnimations()
-          .map(({ finished }) => finished.then(() => undefined)),
-      ),
-    );
-  // Like an extension of the browser, because the page's policy blocks other scripts.
-  const session = await page.context().newCDPSession(page);
-  await session.send('Runtime.evaluate', { expression: AXE });
-  const found = await page.evaluate(() =>
-    (
-      globalThis as unknown as { axe: { run(): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> } }
-    ).axe.run(),
-  );
-  return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`);
 }
 
 /** A conversation with every kind of content. */
@@ -80,7 +54,7 @@ async function fillConversation(widget: WidgetPage): Promise<void> {
 describe.each([
   ['light', { colorScheme: 'light' }, ''],
   ['dark', { colorScheme: 'dark' }, ''],
-  ['right to left', { colorScheme: 'light' }, 'dir="rtl" lang="he"'],
+  ['right to left', { colorScheme: 'light' }, 'dir="rtl"'],
   ['a screen of 320 pixels', { viewport: { width: 320, height: 568 } }, ''],
   ['in its place on the page', { colorScheme: 'light' }, 'layout="inline"'],
   ['little motion', { reducedMotion: 'reduce' }, ''],

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { tmpdir } from 'node:os';
-import { afterAll, beforeAll } from '@jest/globals';
+import { afterAll, afterEach, beforeAll } from '@jest/globals';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 
 const FLAGS = [
@@ -10,7 +10,7 @@ const FLAGS = [
 ];
 
 /** The folder of the screenshots. */
-const PICTURES = join(process.env['WIDGET_PICTURES'] ?? tmpdir(), 'widget-pictures');
+const PICTURES = process.env['WIDGET_PICTURES'] ?? join(tmpdir(), 'widget-pictures');
 
 /** A visitor's browser: one process for the file, a fresh profile for each visitor. */
 export function useBrowser(): { visitor(options?: Parameters<Browser['newContext']>[0]): Promise<BrowserContext> } {
@@ -19,6 +19,8 @@ export function useBrowser(): { visitor(options?: Parameters<Browser['newContext
   beforeAll(async () => {
     browser = await chromium.launch({ executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium', args: FLAGS });
   });
+  // Pages that stay open go on drawing, and slow the tests after them.
+  afterEach(() => Promise.all(contexts.splice(0).map((context) => context.close())));
   afterAll(() => browser?.close());
   return {
     visitor: async (options = {}) => {

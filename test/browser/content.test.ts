@@ -54,7 +54,6 @@ describe('a component', () => {
     await widget.page.getByRole('group', { name: 'Which colour?' }).waitFor();
     await widget.status('ready');
     await widget.page.reload();
-    await widget.launcher.click();
     service.models.next(says('Blue it is.'));
     await widget.page.getByRole('button', { name: 'Blue' }).click();
     await widget.messages.getByText('Blue it is.').waitFor();

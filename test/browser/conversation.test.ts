@@ -67,7 +67,6 @@ describe('a visitor', () => {
     await widget.messages.getByText('Before').waitFor();
     const minted = site.asked.length;
     await widget.page.reload();
-    await widget.launcher.click();
     await widget.messages.getByText('Before').waitFor();
     reply.finish();
     await widget.messages.getByText('Before and after.').waitFor();
@@ -111,10 +110,12 @@ describe('a visitor', () => {
     service.models.next(says('One'));
     await widget.say('Hello');
     await widget.messages.getByText('One').waitFor();
-    await widget.page.getByRole('button', { name: 'New conversation' }).click();
+    await widget.page.getByRole('button', { name: 'More options' }).click();
+    await widget.page.getByRole('menuitem', { name: 'New conversation' }).click();
+    await widget.page.getByRole('button', { name: 'Start new' }).click();
     await until(async () => (await widget.state()).messages.length === 0, 'the messages are gone');
     await widget.status('ready');
-    expect(site.asked.at(-1)).toEqual({});
+    expect(site.asked.at(-1)).toEqual({ newConversation: true });
   });
 });
 
@@ -175,6 +176,7 @@ describe('a session that is over', () => {
       terminal: true,
     });
     await widget.page.getByRole('button', { name: 'New conversation' }).last().click();
+    await widget.page.getByRole('button', { name: 'Start new' }).click();
     await widget.status('ready');
     service.models.next(says('Welcome back.'));
     await widget.say('Hello');
@@ -223,7 +225,7 @@ describe('a connection that is lost', () => {
       await widget.open();
       proxy.cut();
       await widget.say('Hello?');
-      await widget.page.getByText('Not sent.').waitFor();
+      await widget.log.getByText('Not sent.').waitFor();
       await picture(widget.page, 'unsent');
       proxy.restore();
       service.models.next(says('Here I am.'));

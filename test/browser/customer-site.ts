@@ -10,6 +10,10 @@ export class CustomerSite {
   readonly reactions: object[] = [];
   /** Makes the session endpoint refuse all requests. */
   isClosed = false;
+  /** The session endpoint is too busy for so many requests. */
+  busyFor = 0;
+  /** The conversation that the server continues for its visitor. */
+  lastThread: string | undefined;
 
   private constructor(
     private readonly server: Server,
@@ -48,7 +52,10 @@ export class CustomerSite {
     if (request.url === '/session') {
       this.asked.push(body);
       if (this.isClosed) json(403, { message: 'Not today.' });
-      else json(200, await this.credentials(body));
+      else if (this.busyFor > 0) {
+        this.busyFor -= 1;
+        response.writeHead(this.busyFor % 2 === 0 ? 429 : 503, { 'retry-after': '0' }).end();
+      } else json(200, await this.credentials(body));
     } else if (request.url === '/reaction') {
       this.reactions.push(body);
       json(200, {});
@@ -60,7 +67,15 @@ export class CustomerSite {
   }
 
   /** The endpoint of docs/guide/widget.md. */
-  private async credentials({ resumeToken, threadId }: { resumeToken?: string; threadId?: string }): Promise<object> {
+  private async credentials({
+    resumeToken,
+    newConversation,
+    threadId = newConversation === undefined ? this.lastThread : undefined,
+  }: {
+    resumeToken?: string;
+    threadId?: string;
+    newConversation?: string;
+  }): Promise<object> {
     const { key, agentId } = this.options;
     const renew = { resumeToken, endUser: 'visitor-1' };
     const mint = { assistant_id: agentId, endUser: 'visitor-1', ...(threadId ? { thread_id: threadId } : {}) };

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { until } from '../support/harness.js';
 import { ServiceProcess } from '../support/service-process.js';
 import { picture, useBrowser } from './chromium.js';
 import { WidgetPage } from './widget-page.js';
@@ -41,7 +42,18 @@ describe('the page of npm run demo', () => {
     await widget.page.getByRole('button', { name: 'Approve' }).click();
     await widget.page.getByText('Used toggle simulated logging').waitFor();
     await widget.status('ready');
-    await widget.page.getByRole('button', { name: 'Good reply' }).last().click();
+    await widget.page.getByRole('button', { name: 'Bad reply' }).last().click();
+    await widget.page.getByRole('textbox', { name: 'What could be better?' }).fill('It asked twice.');
+    await widget.page
+      .getByRole('group', { name: 'What could be better?' })
+      .getByRole('button', { name: 'Send' })
+      .click();
+    await widget.page.getByText('Thank you for your feedback.').first().waitFor();
+    await widget.page.getByRole('button', { name: 'More options' }).click();
+    await widget.page.getByRole('menuitem', { name: 'New conversation' }).click();
+    await widget.page.getByRole('button', { name: 'Start new' }).click();
+    await until(async () => (await widget.state()).messages.length === 0, 'the messages are gone');
+    await widget.status('ready');
     const text = await widget.page.content();
     expect(text).not.toContain('ak_');
     expect(widget.requests.every((request) => request.includes(demo.url))).toBe(true);

@@ -49,6 +49,13 @@ export class WidgetPage {
     await this.input.press('Enter');
   }
 
+  /** By how many pixels the page and the conversation are wider than their boxes. */
+  overflow(): Promise<number[]> {
+    return this.page.evaluate<number[]>(
+      `[document.documentElement, document.querySelector('agent-chat').shadowRoot.querySelector('.log')].map((box) => box ? box.scrollWidth - box.clientWidth : 0)`,
+    );
+  }
+
   status(status: string): Promise<void> {
     return until(async () => (await this.state()).status === status, `the chat is ${status}`, { everyMs: 20 });
   }

@@ -12,4 +12,5 @@ export { VERSION } from './client/version.js';
 export type * from './client/chat-state.js';
 export type * from './client/options.js';
 export type { WireAttachment, WireComponent } from './client/wire.js';
+export type { AgentChatEventMap } from './element-events.js';
 export { ENGLISH, type Strings } from './view/strings.js';

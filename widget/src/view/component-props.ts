@@ -12,7 +12,13 @@ export interface Choice {
   readonly description?: string;
 }
 export type ComponentProps =
-  | { readonly kind: 'choices'; readonly question: string; readonly choices: readonly Choice[] }
+  | {
+      readonly kind: 'choices';
+      readonly question: string;
+      readonly choices: readonly Choice[];
+      /** Drawn below each other. */
+      readonly isList: boolean;
+    }
   | {
       readonly kind: 'card';
       readonly title: string;
@@ -39,10 +45,15 @@ export function readProps(component: string, props: Given): ComponentProps | nul
     switch (component) {
       case 'confirm': {
         const choices = [{ label: text(props, 'confirmLabel') }, { label: text(props, 'cancelLabel') }];
-        return { kind: 'choices', question: text(props, 'question'), choices };
+        return { kind: 'choices', question: text(props, 'question'), choices, isList: false };
       }
       case 'select':
-        return { kind: 'choices', question: text(props, 'question'), choices: list(props, 'options', choice) };
+        return {
+          kind: 'choices',
+          question: text(props, 'question'),
+          choices: list(props, 'options', choice),
+          isList: true,
+        };
       case 'card': {
         const { title, text: said, image, links } = item(props);
         const fields = list(props, 'fields', (field) => ({ label: text(field, 'label'), value: text(field, 'value') }));

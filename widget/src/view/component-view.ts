@@ -1,15 +1,22 @@
 import type { WireComponent } from '../client/wire.js';
-import { type Choice, type ComponentProps, type ImageProps, type LinkProps, readProps } from './component-props.js';
+import { choicesView } from './choices-view.js';
+import { type ComponentProps, type ImageProps, type LinkProps, readProps } from './component-props.js';
 import { make } from './dom.js';
 import { imageView } from './image-view.js';
-import { linkView, MarkdownView } from './markdown-view.js';
+import { linkView } from './markdown-link.js';
+import { MarkdownView } from './markdown-view.js';
 import type { ViewContext } from './view-context.js';
 
-/** A component that the agent shows after its text. */
+/** A component that the agent shows in its reply. */
 export interface ComponentView {
   readonly element: HTMLElement;
-  /** @param chosen the visitor's answer; null if there is none */
-  readonly update: (isOpen: boolean, chosen: string | null) => void;
+  /** What a screen reader says of it at the end of the reply; null for the text in the element. */
+  readonly spoken: string | null;
+  /**
+   * @param isOpen whether the visitor can answer now
+   * @param answer the visitor's next message; null if there is none
+   */
+  readonly update: (isOpen: boolean, answer: string | null) => void;
 }
 
 /** @param isRepeated the text of the message already contains the component as text */
@@ -19,7 +26,7 @@ export function componentView(
   isRepeated: boolean,
 ): ComponentView {
   const read = readProps(component, props);
-  const unchanging = (element: HTMLElement): ComponentView => ({ element, update: () => undefined });
+  const unchanging = (element: HTMLElement): ComponentView => ({ element, spoken: null, update: () => undefined });
   switch (read?.kind) {
     case 'choices':
       return choicesView(read, context);
@@ -28,8 +35,8 @@ export function componentView(
     case 'list':
       return unchanging(listView(read, context));
     case undefined: {
-      const prose = new MarkdownView(context, 'markdown fallback');
-      if (!isRepeated) prose.update(fallback);
+      const prose = new MarkdownView(context, { className: 'markdown fallback' });
+      if (!isRepeated) prose.update(fallback, true);
       return unchanging(prose.element);
     }
     default:
@@ -37,48 +44,15 @@ export function componentView(
   }
 }
 
-function choicesView(
-  { question, choices }: Extract<ComponentProps, { kind: 'choices' }>,
-  { chat, strings }: ViewContext,
-): ComponentView {
-  const buttons = choices.map((choice) => choiceButton(choice, () => void chat.send(choice.label)));
-  const list = make('div', { className: 'choices' }, ...buttons);
-  const element = make(
-    'div',
-    { className: 'component', attributes: { role: 'group', 'aria-label': question } },
-    make('p', { className: 'question', text: question, attributes: { dir: 'auto' } }),
-    list,
-  );
-  return {
-    element,
-    update: (isOpen, chosen) => {
-      buttons.forEach((each, index) => {
-        const isChosen = chosen !== null && choices[index]?.label === chosen;
-        // Disabling the button would take the focus from the visitor who has just pressed it.
-        each.setAttribute('aria-disabled', String(!isOpen));
-        each.classList.toggle('chosen', isChosen);
-        if (isChosen) each.setAttribute('aria-description', strings.chosen);
-        else each.removeAttribute('aria-description');
-      });
-    },
-  };
-}
-
-function choiceButton({ label, description }: Choice, choose: () => void): HTMLButtonElement {
-  const made = make(
-    'button',
-    { className: 'choice', attributes: { type: 'button', dir: 'auto' } },
-    make('span', { text: label }),
-    description !== undefined && make('small', { text: description }),
-  );
-  made.addEventListener('click', () => {
-    if (made.getAttribute('aria-disabled') !== 'true') choose();
-  });
-  return made;
-}
-
 function cardView(card: Extract<ComponentProps, { kind: 'card' }>, context: ViewContext): HTMLElement {
-  const fields = card.fields.flatMap(({ label, value }) => [make('dt', { text: label }), make('dd', { text: value })]);
+  const fields = card.fields.map(({ label, value }) =>
+    make(
+      'div',
+      { className: 'field' },
+      make('dt', { text: label, attributes: { dir: 'auto' } }),
+      make('dd', { text: value, attributes: { dir: 'auto' } }),
+    ),
+  );
   return make(
     'article',
     { className: 'component card', attributes: { 'aria-label': card.title, dir: 'auto' } },
@@ -86,7 +60,7 @@ function cardView(card: Extract<ComponentProps, { kind: 'card' }>, context: View
     make('p', { className: 'card-title', text: card.title }),
     card.subtitle !== undefined && make('p', { className: 'card-subtitle', text: card.subtitle }),
     card.text !== undefined && make('p', { className: 'card-text', text: card.text }),
-    fields.length > 0 && make('dl', {}, ...fields),
+    fields.length > 0 && make('dl', { className: 'fields' }, ...fields),
     linksView(card.links),
   );
 }
@@ -95,7 +69,7 @@ function listView({ title, items }: Extract<ComponentProps, { kind: 'list' }>, c
   const entries = items.map((item) =>
     make(
       'li',
-      {},
+      { className: item.image ? 'item pictured' : 'item', attributes: { dir: 'auto' } },
       picture(item.image, context),
       make('p', { className: 'card-title', text: item.title }),
       item.text !== undefined && make('p', { className: 'card-text', text: item.text }),
@@ -111,7 +85,7 @@ function listView({ title, items }: Extract<ComponentProps, { kind: 'list' }>, c
 }
 
 function picture(image: ImageProps | undefined, context: ViewContext): HTMLElement | null {
-  return image ? imageView(image.url, image.alt, context) : null;
+  return image ? make('div', { className: 'card-picture' }, imageView(image.url, image.alt, context)) : null;
 }
 
 function linksView(links: readonly LinkProps[]): HTMLElement | null {

@@ -1,45 +1,52 @@
-import type { UploadedFile } from '../client/chat-state.js';
 import type { WireAttachment } from '../client/wire.js';
 import { ICONS, iconButton, make } from './dom.js';
-import { fill } from './strings.js';
+import { FileEntry } from './file-entry.js';
+import { ACCEPT, limitsText, refusalOf } from './file-limits.js';
 import type { ViewContext } from './view-context.js';
-
-const MAX_FILES = 10;
-const MAX_BYTES = 50 * 1024 * 1024;
-
-interface Entry {
-  readonly element: HTMLElement;
-  /** Null during the upload. */
-  file: UploadedFile | null;
-}
 
 /** The files of the next message, uploaded as soon as the visitor chooses them. */
 export class FileTray {
-  readonly element = make('ul', { className: 'tray' });
+  readonly element: HTMLElement;
   readonly button: HTMLElement;
   private readonly context: ViewContext;
   private readonly onChange: () => void;
-  private readonly entries = new Set<Entry>();
+  private readonly entries = new Set<FileEntry>();
+  private readonly open: HTMLButtonElement;
   private isShown = false;
 
   constructor(context: ViewContext, onChange: () => void) {
+    const { strings, locale } = context;
     this.context = context;
     this.onChange = onChange;
+    this.element = make('ul', { className: 'tray' });
     const chooser = make('input', {
-      attributes: { type: 'file', multiple: '', tabindex: '-1', 'aria-hidden': 'true' },
+      attributes: { type: 'file', multiple: '', accept: ACCEPT, tabindex: '-1', 'aria-hidden': 'true' },
       className: 'hidden',
     });
     chooser.addEventListener('change', () => {
       this.add(chooser.files);
       chooser.value = '';
     });
-    const open = iconButton(context.strings.attach, ICONS.attach, () => chooser.click());
-    this.button = make('span', {}, open, chooser);
+    this.open = iconButton(strings.attach, ICONS.attach, () => chooser.click(), {
+      className: 'attach',
+      attributes: { title: limitsText(strings, locale) },
+    });
+    this.button = make('span', {}, this.open, chooser);
     this.show(false);
   }
 
   get isUploading(): boolean {
-    return [...this.entries].some(({ file }) => file === null);
+    return [...this.entries].some((entry) => entry.isUploading);
+  }
+
+  /** Also for files whose upload is under way, has failed or was refused. */
+  get isEmpty(): boolean {
+    return this.entries.size === 0;
+  }
+
+  /** Whether there are uploaded files. */
+  get hasFiles(): boolean {
+    return [...this.entries].some(({ uploaded }) => uploaded !== null);
   }
 
   show(isShown: boolean): void {
@@ -47,62 +54,53 @@ export class FileTray {
     this.button.hidden = !isShown;
   }
 
-  add(files: FileList | null | undefined): void {
+  /** Uploads files that were chosen, pasted or dropped. What the service does not take is shown with the reason. */
+  add(files: Iterable<File> | null | undefined): void {
     if (!this.isShown) return;
     for (const file of files ?? []) this.addOne(file);
   }
 
-  /** Removes and returns the uploaded files. */
+  /** Removes and returns the uploaded files. Those whose upload has failed stay. */
   take(): WireAttachment[] {
-    const taken = [...this.entries].flatMap(({ file }) =>
-      file ? [{ name: file.name, url: file.url, contentType: file.contentType }] : [],
-    );
-    for (const entry of this.entries) this.remove(entry);
+    const taken: WireAttachment[] = [];
+    for (const entry of this.entries) {
+      const { uploaded, isRefused } = entry;
+      if (uploaded) taken.push({ name: uploaded.name, url: uploaded.url, contentType: uploaded.contentType });
+      if (uploaded || isRefused) this.discard(entry);
+    }
+    this.onChange();
     return taken;
   }
 
   private addOne(file: File): void {
-    const { strings } = this.context;
-    if (this.entries.size >= MAX_FILES) {
-      this.complain(strings.tooManyFiles);
-      return;
-    }
-    if (file.size > MAX_BYTES) {
-      this.complain(fill(strings.fileTooLarge, { name: file.name }));
-      return;
-    }
-    const label = make('span', { text: fill(strings.uploading, { name: file.name }) });
-    const entry: Entry = { element: make('li', { className: 'file' }, label), file: null };
-    entry.element.append(
-      iconButton(fill(strings.removeFile, { name: file.name }), ICONS.close, () => this.remove(entry)),
-    );
+    const { strings, locale, announce } = this.context;
+    const others = [...this.entries].filter(({ isRefused }) => !isRefused).map((entry) => entry.file);
+    const refusal = refusalOf(file, others, strings, locale);
+    const entry = new FileEntry(file, refusal, this.context, {
+      onChange: this.onChange,
+      onRemove: () => this.remove(entry),
+    });
     this.entries.add(entry);
     this.element.append(entry.element);
-    this.onChange();
-    void this.upload(file, entry, label);
-  }
-
-  private async upload(file: File, entry: Entry, label: HTMLElement): Promise<void> {
-    try {
-      entry.file = await this.context.chat.upload(file);
-      label.textContent = file.name;
-    } catch {
-      this.remove(entry);
-      this.complain(fill(this.context.strings.uploadFailed, { name: file.name }));
-    }
+    entry.element.scrollIntoView({ block: 'nearest' });
+    if (refusal !== null) announce(refusal);
     this.onChange();
   }
 
-  private complain(text: string): void {
-    const note = make('li', { className: 'file problem', text });
-    note.append(iconButton(this.context.strings.close, ICONS.close, () => note.remove()));
-    this.element.append(note);
-    this.context.announce(text);
+  /** The focus stays in the tray, so that the visitor can go on with the keyboard. */
+  private remove(entry: FileEntry): void {
+    const all = [...this.entries];
+    const index = all.indexOf(entry);
+    const next = all[index + 1] ?? all[index - 1];
+    this.discard(entry);
+    if (next) next.focus();
+    else this.open.focus();
+    this.onChange();
   }
 
-  private remove(entry: Entry): void {
+  private discard(entry: FileEntry): void {
+    entry.close();
     this.entries.delete(entry);
     entry.element.remove();
-    this.onChange();
   }
 }

@@ -1,132 +1,159 @@
-import type { ChatMessage, ChatState } from '../client/chat-state.js';
-import type { ReactionKind } from '../client/options.js';
-import { type ComponentView, componentView } from './component-view.js';
-import { button, ICONS, iconButton, make, setText } from './dom.js';
-import { linkView, MarkdownView } from './markdown-view.js';
-import { ToolView } from './tool-view.js';
+import type { ChatMessage } from '../client/chat-state.js';
+import type { ApprovalDesk } from './approval-card.js';
+import { avatarView } from './avatar.js';
+import type { Position, TimeTexts } from './day-lines.js';
+import { button, icon, ICONS, make, setText } from './dom.js';
+import { linkView } from './markdown-link.js';
+import { MessageActions } from './message-actions.js';
+import { type PartsAround, PartsView } from './parts-view.js';
+import { failureText, type Strings } from './strings.js';
 import type { ViewContext } from './view-context.js';
 
-/** Prefix of the tools that show a component. */
-const COMPONENT_TOOL = 'present_';
-
-/** The position of a message, which decides on its actions. */
-export interface Place {
+/** What decides, beside the message, how it looks. */
+export interface Around extends PartsAround, Position {
+  readonly canReact: boolean;
   readonly isLast: boolean;
-  /** The visitor's next message; null for the last message. */
-  readonly answer: string | null;
+  /** A message that failed may be tried again now. */
+  readonly mayRetry: boolean;
+}
+
+/** Shared by the messages of a conversation. */
+export interface Shared {
+  readonly desk: ApprovalDesk;
+  readonly timeTexts: (at: number) => TimeTexts;
 }
 
 /** One message, drawn once and then updated. */
 export class MessageView {
   readonly element: HTMLElement;
   private readonly context: ViewContext;
-  private readonly text: MarkdownView | null;
-  private readonly bubble: HTMLElement;
-  private readonly tools = new Map<string, ToolView>();
-  private readonly toolList = make('div', { className: 'tools' });
-  private readonly components = new Map<string, ComponentView>();
-  private readonly componentList = make('div', { className: 'components' });
+  private readonly parts: PartsView | null;
+  private readonly actions: MessageActions | null;
+  private readonly avatar: HTMLElement | null;
+  private readonly time: HTMLElement;
+  private readonly meta: HTMLElement;
   private readonly noteText = make('span');
   private readonly retry: HTMLButtonElement;
   private readonly note: HTMLElement;
-  private readonly reactions: HTMLElement;
-  private readonly thumbs: ReadonlyMap<ReactionKind, HTMLButtonElement>;
-  private drawn: ChatMessage | null = null;
+  private drawn: { readonly message: ChatMessage; readonly around: Around } | null = null;
 
-  constructor(message: ChatMessage, context: ViewContext) {
-    const { strings } = context;
+  constructor(message: ChatMessage, context: ViewContext, { desk, timeTexts }: Shared) {
+    const { strings, look } = context;
     this.context = context;
     const isReply = message.role === 'assistant';
-    this.text = isReply ? new MarkdownView(context) : null;
-    this.bubble = make('div', { className: 'bubble', attributes: { dir: 'auto' } }, this.text?.element);
+    this.parts = isReply ? new PartsView(context, desk) : null;
+    this.actions = isReply ? new MessageActions(message, context) : null;
+    this.avatar = isReply ? avatarView(look) : null;
     this.retry = button(strings.tryAgain, () => void context.chat.retry(message.key), { className: 'link' });
     this.note = make('p', { className: 'note' }, this.noteText, ' ', this.retry);
-    this.thumbs = new Map([
-      ['thumbs_up', this.thumb('thumbs_up', strings.thumbsUp, ICONS.up)],
-      ['thumbs_down', this.thumb('thumbs_down', strings.thumbsDown, ICONS.down)],
-    ]);
-    this.reactions = make('div', { className: 'reactions' }, ...this.thumbs.values());
-    const who = make('span', { className: 'hidden', text: isReply ? strings.agent : strings.you });
-    const parts = isReply
-      ? [this.toolList, this.bubble, this.componentList, this.note, this.reactions]
-      : [this.bubble, this.note];
+    this.time = timeView(message.createdAt, timeTexts);
+    this.meta = make('div', { className: 'meta' }, this.time, this.actions?.element);
+    const who = make('span', { className: 'hidden', text: isReply ? agentName(context) : strings.you });
+    const content = this.parts ? [this.parts.element] : userContent(message);
+    const body = make('div', { className: 'body' }, who, ...content, this.note, this.meta, this.actions?.below);
     this.element = make(
       'div',
       { className: `message ${message.role}`, attributes: { role: 'article' } },
-      who,
-      ...parts,
+      this.avatar,
+      body,
     );
-    if (!isReply) this.drawUser(message);
   }
 
-  update(message: ChatMessage, state: ChatState, place: Place): void {
-    if (message !== this.drawn) {
-      this.drawn = message;
-      this.drawTools(message);
-      this.drawComponents(message);
-      this.text?.update(message.text);
-      this.drawNote(message);
-    }
-    this.retry.hidden = message.status !== 'unsent' || state.status !== 'ready';
-    const isTyping = message.role === 'assistant' && message.status === 'streaming' && message.text === '';
-    this.bubble.classList.toggle('typing', isTyping);
-    this.bubble.hidden = message.text === '' && !isTyping;
-    const isOpen = place.isLast && state.status === 'ready';
-    for (const component of this.components.values()) component.update(isOpen, place.answer);
-    this.drawReactions(message, state);
+  update(message: ChatMessage, around: Around): void {
+    if (this.drawn?.message === message && isSame(this.drawn.around, around)) return;
+    this.drawn = { message, around };
+    const isStreaming = message.status === 'streaming';
+    const isEmpty = this.parts !== null && !this.parts.update(message, around);
+    // The typing indicator stands here until the reply begins.
+    this.element.hidden = isEmpty && isStreaming;
+    this.element.classList.toggle('starts', around.startsGroup);
+    this.element.classList.toggle('latest-reply', around.isLast);
+    if (this.avatar) this.avatar.hidden = !around.startsGroup;
+    this.actions?.update(message, around.canReact);
+    // A reply has its row of actions anyway.
+    this.meta.hidden = isStreaming || (message.role === 'user' && !around.endsGroup);
+    this.time.classList.toggle('quiet', !around.endsGroup);
+    this.drawNote(message, around);
   }
 
-  private drawUser({ text, attachments }: ChatMessage): void {
-    this.bubble.append(make('p', { className: 'plain', text }));
-    const files = attachments.map(({ name, url }) => make('li', {}, linkView(url, [name])));
-    if (files.length > 0) this.bubble.append(make('ul', { className: 'files' }, ...files));
+  /** Resolves when the message is drawn to its end. */
+  whenDrawn(): Promise<void> {
+    return this.parts?.whenDrawn() ?? Promise.resolve();
   }
 
-  private drawTools({ tools }: ChatMessage): void {
-    for (const tool of tools) {
-      // The reply already shows the component.
-      if (tool.name.startsWith(COMPONENT_TOOL)) continue;
-      let view = this.tools.get(tool.id);
-      if (!view) {
-        view = new ToolView(this.context.strings);
-        this.tools.set(tool.id, view);
-        this.toolList.append(view.element);
-      }
-      view.update(tool);
-    }
+  /** What a screen reader says of the message when it has ended. */
+  spoken(): string {
+    const note = this.note.hidden ? '' : this.noteText.textContent;
+    const text = (this.drawn && this.parts?.spoken(this.drawn.message)) ?? '';
+    return [text === '' ? '' : `${agentName(this.context)}: ${text}`, note].filter((each) => each !== '').join(' ');
   }
 
-  private drawComponents({ components, text }: ChatMessage): void {
-    for (const component of components) {
-      if (this.components.has(component.id)) continue;
-      const view = componentView(component, this.context, text.includes(component.fallback));
-      this.components.set(component.id, view);
-      this.componentList.append(view.element);
-    }
-  }
-
-  private drawNote(message: ChatMessage): void {
-    const { strings } = this.context;
-    const cutOff = message.role === 'assistant' && message.status === 'incomplete' ? strings.incomplete : '';
-    const text = message.status === 'unsent' ? strings.unsent : cutOff;
+  private drawNote(message: ChatMessage, { mayRetry }: Around): void {
+    const text = noteOf(message, this.context.strings);
     this.note.hidden = text === '';
+    this.note.classList.toggle('calm', message.status === 'stopped');
     setText(this.noteText, text);
+    this.retry.hidden = !mayRetry;
   }
+}
 
-  private drawReactions({ id, status, reaction, role, text }: ChatMessage, { can }: ChatState): void {
-    this.reactions.hidden = !can.react || id === null || role !== 'assistant' || status === 'streaming' || text === '';
-    for (const [kind, thumb] of this.thumbs) thumb.setAttribute('aria-pressed', String(kind === reaction));
-  }
+/** The agent's name; that of the window would be odd before a message. */
+function agentName({ look, strings }: ViewContext): string {
+  return look.name === strings.heading ? strings.agent : look.name;
+}
 
-  private thumb(kind: ReactionKind, label: string, path: string): HTMLButtonElement {
-    return iconButton(
-      label,
-      path,
-      () => {
-        const message = this.drawn;
-        if (message) void this.context.chat.react(message.key, message.reaction === kind ? null : kind);
-      },
-      { className: 'thumb' },
-    );
+/** What went wrong with a message; empty for nothing. */
+export function noteOf(message: ChatMessage, strings: Strings): string {
+  const said = (text: string): string => (message.failure ? `${text} ${failureText(strings, message.failure)}` : text);
+  const { role, status } = message;
+  if (status === 'unsent') return said(strings.unsent);
+  if (role === 'user') return '';
+  switch (status) {
+    case 'incomplete':
+      return said(strings.incomplete);
+    case 'failed':
+      return said(strings.replyFailed);
+    case 'stopped':
+      return strings.stopped;
+    case 'sending':
+    case 'streaming':
+    case 'completed':
+      return '';
+    default:
+      return status satisfies never;
   }
+}
+
+function isSame(one: Around, other: Around): boolean {
+  return (
+    one.isOpen === other.isOpen &&
+    one.isAnswering === other.isAnswering &&
+    one.mayRetry === other.mayRetry &&
+    one.approvals === other.approvals &&
+    one.answer === other.answer &&
+    one.isLast === other.isLast &&
+    one.canReact === other.canReact &&
+    one.startsGroup === other.startsGroup &&
+    one.endsGroup === other.endsGroup
+  );
+}
+
+function timeView(at: number, timeTexts: (at: number) => TimeTexts): HTMLElement {
+  const { short, full } = timeTexts(at);
+  const datetime = new Date(at).toISOString();
+  return make('time', { className: 'time', text: short, attributes: { datetime, title: full, dir: 'auto' } });
+}
+
+function userContent({ text, attachments }: ChatMessage): HTMLElement[] {
+  const files = attachments.map(({ name, url }) => {
+    const link = linkView(url, [icon(ICONS.file), make('span', { text: name, attributes: { dir: 'auto' } })]);
+    link.classList.add('attachment');
+    return make('li', {}, link);
+  });
+  return [
+    ...(text === ''
+      ? []
+      : [make('div', { className: 'bubble' }, make('p', { className: 'plain', text, attributes: { dir: 'auto' } }))]),
+    ...(files.length === 0 ? [] : [make('ul', { className: 'attachments' }, ...files)]),
+  ];
 }

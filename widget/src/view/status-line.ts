@@ -14,11 +14,12 @@ export class StatusLine {
   private readonly startNew: HTMLButtonElement;
   private timer: ReturnType<typeof setInterval> | undefined;
 
-  constructor(context: ViewContext) {
+  /** @param onNew the visitor wants a new conversation */
+  constructor(context: ViewContext, onNew: () => void) {
     const { strings, chat } = context;
     this.context = context;
     this.again = button(strings.tryAgain, () => void chat.start());
-    this.startNew = button(strings.newConversation, () => void chat.newConversation());
+    this.startNew = button(strings.newConversation, onNew);
     this.element = make('div', { className: 'status' }, this.text, this.again, this.startNew);
   }
 
@@ -28,11 +29,15 @@ export class StatusLine {
     if (status === 'waiting') this.timer = setInterval(() => this.draw(state), 1000);
     this.again.hidden = status !== 'failed' || failure?.terminal === true;
     this.startNew.hidden = status !== 'failed';
-    this.element.classList.toggle('problem', failure !== null);
+    this.element.classList.toggle('problem', failure !== null && (status === 'failed' || status === 'ready'));
     this.draw(state);
     const kind = `${status} ${failure?.code ?? ''}`;
     if (kind !== this.announced && !this.element.hidden) this.context.announce(this.text.textContent);
     this.announced = kind;
+  }
+
+  focus(): void {
+    this.startNew.focus();
   }
 
   stop(): void {
@@ -45,7 +50,8 @@ export class StatusLine {
     this.element.hidden = text === '';
   }
 
-  private textOf({ status, failure, retryAt }: ChatState): string {
+  private textOf(state: ChatState): string {
+    const { status, failure, retryAt } = state;
     const { strings } = this.context;
     if (status === 'waiting') {
       const seconds = Math.max(1, Math.ceil(((retryAt ?? 0) - Date.now()) / 1000));
@@ -53,6 +59,11 @@ export class StatusLine {
     }
     if (status === 'connecting') return strings.connecting;
     if (status === 'reconnecting') return strings.reconnecting;
-    return failure ? failureText(strings, failure) : '';
+    return failure && !isNoted(state) ? failureText(strings, failure) : '';
   }
+}
+
+/** Whether the note of a message already says what went wrong. */
+function isNoted({ status, failure, messages }: ChatState): boolean {
+  return status !== 'failed' && messages.at(-1)?.failure?.code === failure?.code;
 }
