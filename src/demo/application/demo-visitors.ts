@@ -48,9 +48,13 @@ export class DemoVisitors {
     return this.threads.get(visitor)?.has(threadId) ?? false;
   }
 
-  async react(threadId: string, messageId: string, reaction: string | null): Promise<void> {
+  async react(
+    threadId: string,
+    messageId: string,
+    rating: { readonly reaction: string | null; readonly comment?: string },
+  ): Promise<void> {
     const { key } = await this.agents.get();
-    await this.service.ask(key, 'PUT', `/v1/threads/${threadId}/messages/${messageId}/reaction`, { reaction });
+    await this.service.ask(key, 'PUT', `/v1/threads/${threadId}/messages/${messageId}/reaction`, rating);
   }
 
   /** Starts a new conversation when the conversation or the agent has been deleted. */

@@ -61,13 +61,13 @@ export class DemoController {
   @HttpCode(204)
   @PublicRoute()
   async react(
-    @Body() { threadId, messageId, reaction }: DemoReactionBody,
+    @Body() { threadId, messageId, reaction, comment }: DemoReactionBody,
     @Req() request: FastifyRequest,
   ): Promise<void> {
     const visitor = visitorOf(request);
     if (visitor === undefined || !this.visitors.owns(visitor, threadId))
       throw new DomainError('not_found', 'You have no such conversation.');
-    await this.visitors.react(threadId, messageId, reaction);
+    await this.visitors.react(threadId, messageId, { reaction, comment });
   }
 }
 
