@@ -1,10 +1,9 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { TestService } from '../support/harness.js';
+import { PageServer } from './page-server.js';
 
 /** A customer's site on its own origin: a page with the widget, and the server that mints its sessions. */
-export class CustomerSite {
+export class CustomerSite extends PageServer {
   /** The bodies of the requests to the session endpoint. */
   readonly asked: { resumeToken?: string; threadId?: string }[] = [];
   readonly reactions: object[] = [];
@@ -16,29 +15,18 @@ export class CustomerSite {
   lastThread: string | undefined;
 
   private constructor(
-    private readonly server: Server,
     private readonly service: TestService,
     private readonly options: SiteOptions,
   ) {
-    server.on('request', (request: IncomingMessage, response: ServerResponse) => void this.answer(request, response));
+    super();
+    this.server.on(
+      'request',
+      (request: IncomingMessage, response: ServerResponse) => void this.answer(request, response),
+    );
   }
 
-  static async start(service: TestService, options: SiteOptions): Promise<CustomerSite> {
-    const server = createServer();
-    const site = new CustomerSite(server, service, options);
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    return site;
-  }
-
-  get origin(): string {
-    return `http://localhost:${(this.server.address() as AddressInfo).port}`;
-  }
-
-  async close(): Promise<void> {
-    this.server.closeAllConnections();
-    this.server.close();
-    await once(this.server, 'close');
+  static start(service: TestService, options: SiteOptions): Promise<CustomerSite> {
+    return new CustomerSite(service, options).listen();
   }
 
   private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -76,7 +76,7 @@ describe('a customer’s server that is busy', () => {
 });
 
 describe('what goes wrong at the operator’s', () => {
-  it('is told to the page with its code, and to the visitor as what to do', async () => {
+  it('reaches the page as a code, and the visitor as what to do', async () => {
     const widget = await visit(await customer());
     await widget.open();
     await widget.page.locator('agent-chat').evaluate((element) => {

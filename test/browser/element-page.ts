@@ -1,8 +1,6 @@
-import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { BrowserContext, Page } from 'playwright-core';
+import { PageServer } from './page-server.js';
 
 const POLICY = `default-src 'none'; script-src 'self'; connect-src 'self'; img-src https:; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'`;
 
@@ -57,12 +55,10 @@ export interface ElementPage {
 }
 
 /** Serves the page, and the files that a test adds by their paths. */
-export class ElementSite {
-  private constructor(
-    private readonly server: Server,
-    private readonly files: Readonly<Record<string, string>>,
-  ) {
-    server.on('request', ({ url = '/' }, response) => {
+export class ElementSite extends PageServer {
+  private constructor(private readonly files: Readonly<Record<string, string>>) {
+    super();
+    this.server.on('request', ({ url = '/' }, response) => {
       const { pathname } = new URL(url, 'http://localhost');
       const script = this.scriptAt(pathname);
       const type = script === undefined ? 'text/html' : 'text/javascript';
@@ -72,16 +68,8 @@ export class ElementSite {
     });
   }
 
-  static async start(files: Readonly<Record<string, string>> = {}): Promise<ElementSite> {
-    const server = createServer();
-    const site = new ElementSite(server, files);
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    return site;
-  }
-
-  get origin(): string {
-    return `http://localhost:${(this.server.address() as AddressInfo).port}`;
+  static start(files: Readonly<Record<string, string>> = {}): Promise<ElementSite> {
+    return new ElementSite(files).listen();
   }
 
   /** @param attributes of the element */
@@ -96,12 +84,6 @@ export class ElementSite {
     await page.locator('body[data-loaded]').waitFor({ state: 'attached' });
     // Like an extension of the browser, because the page's policy blocks other scripts.
     return { page, problems, run: (script) => page.evaluate(`(async () => { ${script} })()`) };
-  }
-
-  async close(): Promise<void> {
-    this.server.closeAllConnections();
-    this.server.close();
-    await once(this.server, 'close');
   }
 
   private scriptAt(pathname: string): string | undefined {

@@ -1,9 +1,8 @@
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { TestService } from '../support/harness.js';
+import { PageServer } from './page-server.js';
 
 interface RelayOptions {
   readonly key: string;
@@ -11,7 +10,7 @@ interface RelayOptions {
 }
 
 /** A customer's site that relays `/relay/v1/*` to the service with its key, under a policy that allows little. */
-export class RelaySite {
+export class RelaySite extends PageServer {
   /** The requests that were relayed, with their method. */
   readonly relayed: string[] = [];
   /** Makes the relay refuse the next uploads with this status. */
@@ -22,31 +21,17 @@ export class RelaySite {
   brokenUploads = 0;
 
   private constructor(
-    private readonly server: Server,
     private readonly service: TestService,
     private readonly options: RelayOptions,
   ) {
-    server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    super();
+    this.server.on('request', (request: IncomingMessage, response: ServerResponse) => {
       this.answer(request, response).catch(() => response.destroy());
     });
   }
 
-  static async start(service: TestService, options: RelayOptions): Promise<RelaySite> {
-    const server = createServer();
-    const site = new RelaySite(server, service, options);
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    return site;
-  }
-
-  get origin(): string {
-    return `http://localhost:${(this.server.address() as AddressInfo).port}`;
-  }
-
-  async close(): Promise<void> {
-    this.server.closeAllConnections();
-    this.server.close();
-    await once(this.server, 'close');
+  static start(service: TestService, options: RelayOptions): Promise<RelaySite> {
+    return new RelaySite(service, options).listen();
   }
 
   private async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {

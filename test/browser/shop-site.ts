@@ -1,9 +1,7 @@
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { TestService } from '../support/harness.js';
 import { loadWidgetServer } from '../support/widget-server.js';
+import { PageServer } from './page-server.js';
 import { SHOP_CONTENT, SHOP_STYLE } from './shop-page.js';
 
 interface ShopOptions {
@@ -16,9 +14,7 @@ interface ShopOptions {
 const STYLE_HASH = createHash('sha256').update(SHOP_STYLE).digest('base64');
 
 /** A customer's shop on its own origin, whose server is the handler that the widget's package ships. */
-export class ShopSite {
-  private constructor(private readonly server: Server) {}
-
+export class ShopSite extends PageServer {
   static async start({ baseUrl }: TestService, options: ShopOptions): Promise<ShopSite> {
     const { key: apiKey, agentId: assistantId } = options;
     const threads: string[] = [];
@@ -33,7 +29,8 @@ export class ShopSite {
         },
       }),
     );
-    const server = createServer((request, response) => {
+    const site = new ShopSite();
+    site.server.on('request', (request, response) => {
       if (request.url?.startsWith('/chat/')) {
         void chat(request, response);
         return;
@@ -42,19 +39,7 @@ export class ShopSite {
         .writeHead(200, { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': policy(baseUrl) })
         .end(page(baseUrl, options));
     });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    return new ShopSite(server);
-  }
-
-  get origin(): string {
-    return `http://localhost:${(this.server.address() as AddressInfo).port}`;
-  }
-
-  async close(): Promise<void> {
-    this.server.closeAllConnections();
-    this.server.close();
-    await once(this.server, 'close');
+    return site.listen();
   }
 }
 

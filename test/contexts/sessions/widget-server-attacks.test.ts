@@ -239,7 +239,7 @@ describe('a visitor function', () => {
     ['returns a number', () => ({ id: 42 })],
     ['returns a long id', () => ({ id: 'x'.repeat(1_001) })],
     ['returns facts that are no scalars', () => ({ id: 'a', userContext: { a: {} } })],
-  ])('that %s lets nobody in', async (_what, visitor) => {
+  ])('that %s admits no visitor', async (_what, visitor) => {
     const broken = createWidgetHandler(options({ visitor }));
     for (const path of ['/chat/session', '/chat/v1/threads']) {
       const { status, text: content } = await ask('POST', path, { body: {} }, broken);
@@ -248,7 +248,7 @@ describe('a visitor function', () => {
     expect(problems).toHaveLength(2);
   });
 
-  it('that gives e-mail addresses is reported, and lets nobody in', async () => {
+  it('that gives e-mail addresses is reported, and admits no visitor', async () => {
     const { status } = await ask('POST', '/chat/session', { visitor: 'anna@shop.test', body: {} });
     expect([status, problems[0]?.message]).toEqual([500, expect.stringContaining('never an e-mail address')]);
   });
@@ -329,7 +329,7 @@ describe('a page of another origin', () => {
     expect([evil.status, evil.headers.get('access-control-allow-origin')]).toEqual([403, null]);
   });
 
-  it('behind a proxy that ends TLS is told by the browser from the own one', async () => {
+  it('behind a proxy that ends TLS is recognized by what the browser says of it', async () => {
     const answer = toNodeHandler(handler);
     const trusting = toNodeHandler(handler, { trustProxy: true });
     const site = await NodeSite.start((request, response) => {

@@ -206,7 +206,7 @@ describe('a failure of the service', () => {
     }
   });
 
-  it('is told the operator in words', async () => {
+  it('reaches the operator in words', async () => {
     const body = { code: 'forbidden_by_key_role', message: 'This API key lacks the capability chat.' };
     upstream.respond((exchange) => exchange.refuse(403, body));
     await ask('POST', '/chat/v1/threads', { body: {} });

@@ -199,7 +199,7 @@ describe('a store', () => {
     expect((await ask('GET', `/v1/threads/${THREAD}/messages`, handler)).status).toBe(200);
   });
 
-  it('is told a conversation once, however often its request is repeated', async () => {
+  it('gets a conversation once, however often its request is repeated', async () => {
     const add = jest.fn(() => Promise.resolve());
     const handler = handlerOf({ conversations: { list: () => Promise.resolve([]), add } });
     for (let time = 0; time < 3; time += 1) {

@@ -95,7 +95,7 @@ describe('a file', () => {
   const answer = (status: number, body: object, headers: Record<string, string> = {}): Response =>
     new Response(JSON.stringify(body), { status, headers });
 
-  it('is uploaded with the headers of the relay; its progress is told, and a 429 does not change the chat', async () => {
+  it('is uploaded with the headers of the relay; the client reports its progress, and a 429 does not change the chat', async () => {
     const answers = [answer(429, { code: 'rate_limited' }, { 'retry-after': '3' }), answer(200, uploaded)];
     const sent: Parameters<Seams['upload']>[1][] = [];
     const { client, slept } = relayed({
@@ -142,7 +142,7 @@ describe('a file', () => {
     expect(events).toEqual([]);
   });
 
-  it('that the service cannot use with a message is told apart from other refusals', async () => {
+  it('that the service cannot use with a message has a code of its own among refusals', async () => {
     const { client } = relayed();
     service.next('POST /v1/threads', json(200, { id: 't-1' }));
     const refusal = json(422, { error: 'unprocessable_entity', message: 'No.' });
