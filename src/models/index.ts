@@ -28,9 +28,11 @@ export {
 export type { ModelAttachment, ModelMedia } from './domain/model-attachment.js';
 export { EmbeddingModel, type EmbeddingResult, MAX_EMBEDDED_TEXTS } from './domain/embedding-model.js';
 export { ModelFailure, type ModelFailureCode, type SchemaRefusal } from './domain/model-failure.js';
-export { modelMessage, toolResult } from './domain/model-runtime.js';
+export { modelMessage, responseFormat, toolResult } from './domain/model-runtime.js';
 export type * from './domain/model-runtime.js';
+export { acceptableSchema, MAX_SCHEMA_DEPTH } from './domain/acceptable-schema.js';
 export { ANY_INPUT, withoutSchema } from './domain/any-input.js';
+export { isJsonObject } from './domain/json-object.js';
 export { addKnownUsage, addUsage, type ModelUsage, NO_USAGE, UNKNOWN_USAGE } from './domain/model-usage.js';
 export { isRouted, ROUTED_TYPES } from './providers/gateway-routes.js';
 export {
@@ -50,6 +52,7 @@ export {
   findModel,
   keyOwner,
   providerOf,
+  providerTools,
   takesMediaType,
 } from './providers/lookup.js';
 export type { KeyChoice } from './providers/shared/own-key.js';

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { RE2JS } from 're2js';
 import { computedMs, computingMs } from '../../../test/support/computing-time.js';
-import { Expression, expressionCost, MAX_EXPRESSION_COST } from './expression.js';
+import { Expression, expressionCost, MAX_EXPRESSION_COST } from '../../platform/expressions/index.js';
 import { matcherFault, matches } from './matcher.js';
 
 /** The limit for one step on a slow core: 20 ms, and as much again for other work of the machine. */

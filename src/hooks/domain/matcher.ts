@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { Expression, RefusedExpression } from './expression.js';
+import { Expression, RefusedExpression } from '../../platform/expressions/index.js';
 
 /** A list of exact names, separated by bars. */
 const EXACT_NAMES = /^[A-Za-z0-9_|-]*$/;

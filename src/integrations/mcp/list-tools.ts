@@ -1,12 +1,11 @@
 import type { Client } from '@modelcontextprotocol/client';
-import { type JsonObject, withoutSchema } from '../../models/index.js';
+import { acceptableSchema, isJsonObject, type JsonObject, withoutSchema } from '../../models/index.js';
 import { TimeSlice } from '../../platform/clock/index.js';
 import type { ConfidentialTexts } from '../../platform/vault/index.js';
 import type { ListedTool } from '../domain/tool-list.js';
 import { McpFailure } from './mcp-failure.js';
 import { CHECK_SLICE_MS, MAX_DESCRIPTION, MAX_LIST_BYTES, MAX_PAGES, MAX_TOOLS, SDK_TIMEOUT_MS } from './mcp-limits.js';
 import { isToolName, listOf, rawResultOf } from './raw-result.js';
-import { acceptableSchema, isJsonObject } from './tool-schema.js';
 
 /** Explains to the model why a tool's arguments are not listed. */
 const UNDESCRIBED = 'the server does not describe them in a form that models take';

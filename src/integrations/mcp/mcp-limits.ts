@@ -37,12 +37,6 @@ export const MAX_TOOLS = 500;
 export const MAX_LIST_BYTES = 1_048_576;
 export const MAX_TOOL_NAME = 128;
 export const MAX_DESCRIPTION = 10_000;
-export const MAX_SCHEMA_BYTES = 262_144;
-/** Schemas and keywords in one tool's schema. Checking each takes time, and no real tool has so many. */
-export const MAX_SCHEMA_PARTS = 5_000;
-/** Nested schemas. */
-export const MAX_SCHEMA_DEPTH = 32;
-export const MAX_PATTERN = 1_000;
 
 /** Blocks of one result. A note replaces the rest. */
 export const MAX_CONTENT_BLOCKS = 500;

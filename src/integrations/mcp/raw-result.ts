@@ -1,7 +1,6 @@
 import { isJSONRPCResultResponse, type JSONRPCMessage } from '@modelcontextprotocol/client';
-import type { JsonObject } from '../../models/index.js';
-import { MAX_SCHEMA_DEPTH, MAX_TOOL_NAME, MAX_TOOLS } from './mcp-limits.js';
-import { isJsonObject } from './tool-schema.js';
+import { isJsonObject, type JsonObject, MAX_SCHEMA_DEPTH } from '../../models/index.js';
+import { MAX_TOOL_NAME, MAX_TOOLS } from './mcp-limits.js';
 
 type Answer = Extract<JSONRPCMessage, { result: unknown } | { error: unknown }>;
 

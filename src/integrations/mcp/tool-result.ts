@@ -1,10 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type ContentBlock, isSpecType } from '@modelcontextprotocol/client';
 import { isImageType, mediaTypeOf, recognized } from '../../files/index.js';
-import type { JsonObject, ModelMedia } from '../../models/index.js';
+import { isJsonObject, type JsonObject, type ModelMedia } from '../../models/index.js';
 import type { McpToolResult } from './mcp-connection.js';
 import { MAX_COMPARED, MAX_CONTENT_BLOCKS } from './mcp-limits.js';
-import { isJsonObject } from './tool-schema.js';
 
 /** The output of a result without content. */
 export const NOTHING_RETURNED = 'The tool returned nothing.';

@@ -10,6 +10,12 @@ export interface SchemaRefusal {
   readonly reason: string;
 }
 
+/** The provider refused the response format of the request before it sent any part of a response. */
+export interface FormatRefusal {
+  /** The provider's message on one short line, without keys, for the caller who has sent the format. */
+  readonly reason: string;
+}
+
 /** `message` is public, `detail` is for the log. Neither quotes sentences of the provider, which may contain keys or prompts. */
 export class ModelFailure extends Error {
   constructor(
@@ -24,6 +30,7 @@ export class ModelFailure extends Error {
       readonly unacceptable?: boolean;
       /** The provider may accept the request with plain object schemas in place of these. */
       readonly refusedSchemas?: SchemaRefusal;
+      readonly refusedFormat?: FormatRefusal;
       /** The call used the agent's own key, not the operator's. */
       readonly ownKey: boolean;
       /** What happened, with the status and error codes of the provider. */

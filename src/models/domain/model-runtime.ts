@@ -19,6 +19,8 @@ const modelToolCall = z.object({
   input: sent<JsonObject>(),
   /** Set if the arguments are not a JSON object: as the model wrote them, truncated. The call is not executed, and its `input` is `{}`. */
   malformedInput: z.string().optional(),
+  /** The tool is the caller's: a later request may not offer it any more. */
+  byCaller: z.literal(true).optional(),
 });
 export type ModelToolCall = Stored<typeof modelToolCall>;
 
@@ -43,7 +45,10 @@ export const modelMessage = z.discriminatedUnion('role', [
     role: z.literal('user'),
     text: z.string(),
     attachments: sent<readonly ModelAttachment[]>().optional(),
-    /** Set if the service wrote the message as part of a reply: `true` after a hook made the agent continue, or for an unreadable tool call. */
+    /**
+     * Set if the service wrote the message as part of a reply: `true` after a hook made the agent continue, the other for an answer
+     * that cannot be used, such as one with an unreadable tool call or one that does not have the format asked for.
+     */
     guidance: z.union([z.literal(true), z.literal('unreadable_call')]).optional(),
   }),
   z.object({
@@ -64,13 +69,28 @@ export interface ProviderOptions {
   readonly type: string;
 }
 
-/** The schema of a JSON response, for the structured output of the providers. */
-export interface ResponseFormat {
-  /** 1 to 64 of `A-Z a-z 0-9 _ -`. */
-  readonly name: string;
-  /** A JSON Schema in which each object lists all its properties as required, and allows no others. */
-  readonly schema: JsonObject;
-}
+/** What the text of a response must be, for the structured output of the providers. Nothing guarantees that it is. */
+export const responseFormat = z.discriminatedUnion('type', [
+  z.object({
+    type: z.literal('json_schema'),
+    /** 1 to 64 of `A-Z a-z 0-9 _ -`. */
+    name: z.string(),
+    /** Any JSON Schema. */
+    schema: sent<JsonObject>(),
+    description: z.string().optional(),
+    /**
+     * The schema fits what OpenAI enforces: each object lists all its properties as required, and allows no others. Other
+     * providers enforce what they can of any schema.
+     */
+    strict: z.boolean().default(false),
+  }),
+  /** Any JSON object. */
+  z.object({ type: z.literal('json_object') }),
+]);
+export type ResponseFormat = Stored<typeof responseFormat>;
+
+/** `required`: the model must call some tool. */
+export type ToolChoice = { readonly type: 'required' } | { readonly type: 'tool'; readonly name: string };
 
 export interface ModelRoute {
   /** Replaces the base URL of the provider. */
@@ -96,6 +116,10 @@ export interface RuntimeRequest<Options extends ProviderOptions = ProviderOption
   readonly conversationSystem?: string;
   readonly messages: readonly ModelMessage[];
   readonly tools: readonly ToolDefinition[];
+  /** Absent if the model decides whether it calls tools. Ignored where the provider or the model cannot be made to. */
+  readonly toolChoice?: ToolChoice;
+  /** At most one call in a response, where the provider can be told so. */
+  readonly oneCallAtATime?: boolean;
   /** Absent for free text. */
   readonly responseFormat?: ResponseFormat;
   /** No later request begins as this one does, so it is not worth what a provider charges for writing to its cache. */

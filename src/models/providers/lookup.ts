@@ -7,6 +7,7 @@ import {
   type ModelRequest,
   PROVIDERS,
   type ProviderType,
+  type ModelOptions,
 } from './index.js';
 
 const AGENT_PROVIDERS: readonly AgentProvider[] = PROVIDERS;
@@ -59,4 +60,9 @@ export function takesMediaType(provider: ProviderType, model: string, mediaType:
 /** Reads the settings of every provider, so that a wrong one stops the start of the service. @throws InvalidSetting */
 export function checkProviderSettings(settings: Settings): void {
   for (const { environment } of MODEL_PROVIDERS) settings.managedProvider(environment);
+}
+
+/** The names of the tools that the provider runs itself for agents with these settings. */
+export function providerTools(options: ModelOptions): readonly string[] {
+  return 'webSearch' in options && options.webSearch ? ['web_search'] : [];
 }

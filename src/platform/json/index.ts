@@ -1,1 +1,8 @@
-export { checkJsonLimits, checkLargeJsonLimits, MAX_JSON_DEPTH, MAX_JSON_VALUES, shown } from './json-limits.js';
+export {
+  checkJsonLimits,
+  checkLargeJsonLimits,
+  MAX_JSON_DEPTH,
+  MAX_JSON_VALUES,
+  QuotedJsonLimits,
+  shown,
+} from './json-limits.js';

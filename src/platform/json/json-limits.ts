@@ -64,21 +64,47 @@ export async function checkLargeJsonLimits(text: string, nextTask: () => Promise
   scan.readTo(text.length);
 }
 
+/**
+ * Counts several texts that one body quotes, such as the arguments of calls, against the limits of that body. Other than bodies they
+ * may contain any characters: models write them.
+ */
+export class QuotedJsonLimits {
+  private last: JsonScan | undefined;
+
+  /** @throws ValidationFailed for the text with which the limits are passed */
+  check(text: string, place: string): void {
+    this.last = new JsonScan(text, { place }, { after: this.last });
+    this.last.readTo(text.length);
+  }
+}
+
+/** Of a text that a body quotes. */
+interface Quoted {
+  /** The text before, whose values count too. */
+  readonly after: JsonScan | undefined;
+}
+
 class JsonScan {
   private at = 0;
-  private values = 0;
-  private shapes = 0;
+  private values: number;
+  private shapes: number;
   /** The next string is a field's name. */
   private nameExpected = false;
   private readonly levels: Level[] = [];
-  private readonly noNames = new Shape();
+  private readonly noNames: Shape;
+  private readonly isQuoted: boolean;
   private readonly limits: Required<JsonLimits>;
 
   constructor(
     private readonly text: string,
     limits: JsonLimits,
+    quoted?: Quoted,
   ) {
     this.limits = { place: 'body', maxValues: MAX_JSON_VALUES, maxShapes: MAX_JSON_SHAPES, ...limits };
+    this.isQuoted = quoted !== undefined;
+    this.values = quoted?.after?.values ?? 0;
+    this.shapes = quoted?.after?.shapes ?? 0;
+    this.noNames = quoted?.after?.noNames ?? new Shape();
   }
 
   /** Scans up to `end`, and to the end of the string or word there. */
@@ -163,7 +189,7 @@ class JsonScan {
     else {
       this.countValue();
       // The body is valid UTF-8, which contains such characters only as escapes.
-      if (isCoded && !isStorable(decoded(text.slice(start, end), true))) {
+      if (isCoded && !this.isQuoted && !isStorable(decoded(text.slice(start, end), true))) {
         throw new ValidationFailed(`${this.path()} must not contain U+0000 or lone surrogates`);
       }
     }
@@ -171,12 +197,12 @@ class JsonScan {
 
   private readName(level: Level, name: string): void {
     this.nameExpected = false;
-    if (!isStorable(name)) {
+    if (!this.isQuoted && !isStorable(name)) {
       throw new ValidationFailed(`${this.path(-1)} has a field whose name holds U+0000 or a lone surrogate`);
     }
     level.name = name;
     // Code that copies fields would set the object's prototype.
-    if (name === '__proto__') throw new ValidationFailed(`${this.path()} is not allowed`);
+    if (name === '__proto__' && !this.isQuoted) throw new ValidationFailed(`${this.path()} is not allowed`);
     let shape = level.shape.get(name);
     if (!shape) {
       shape = new Shape();

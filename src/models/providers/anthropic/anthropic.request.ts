@@ -7,8 +7,10 @@ import type {
   ToolMessage,
   UserMessage,
 } from '../../domain/model-runtime.js';
+import { formatInstruction } from '../shared/response-format.js';
 import { storedList } from '../shared/tool-calls.js';
 import { ANTHROPIC_MODELS } from './anthropic.catalogue.js';
+import { nativeSchema } from './anthropic.response-format.js';
 import type { AnthropicOptions } from './anthropic.settings.js';
 
 /** The SDK's types lack `temperature`, which the API accepts for the models that the catalogue marks. */
@@ -36,10 +38,11 @@ export function anthropicRequest(request: RuntimeRequest<AnthropicOptions>): Bod
     options,
     request.showReasoning === true,
   );
-  const format = request.responseFormat && {
-    format: { type: 'json_schema', schema: request.responseFormat.schema } as const,
-  };
+  const schema = request.responseFormat && nativeSchema(request.responseFormat);
+  const format = schema && { format: { type: 'json_schema', schema } as const };
   const system = systemBlocks(request);
+  if (request.responseFormat && !format) system.push({ type: 'text', text: formatInstruction(request.responseFormat) });
+  const forced = tools.length > 0 ? forcedChoice(request) : undefined;
   return {
     model: request.model,
     max_tokens: MAX_OUTPUT_TOKENS,
@@ -49,6 +52,7 @@ export function anthropicRequest(request: RuntimeRequest<AnthropicOptions>): Bod
     ...(system.length === 0 ? {} : { system }),
     ...(tools.length === 0 ? {} : { tools }),
     ...thinking,
+    ...forced,
     ...(outputConfig || format ? { output_config: { ...outputConfig, ...format } } : {}),
   };
 }
@@ -84,6 +88,26 @@ function thinkingSettings(id: string, options: AnthropicOptions, show: boolean):
   // The least thinking of such a model is between tools, so that is also what an absent setting means.
   if (model?.withoutThinking === 'between_tools') return { thinking: { type: 'between_tools' }, ...temperature };
   return options.thinking?.type === 'disabled' ? { thinking: { type: 'disabled' }, ...temperature } : temperature;
+}
+
+/**
+ * The API refuses to force a call of a model that thinks, so the model does not think in such a response. A model that
+ * cannot be stopped from thinking decides for itself.
+ */
+function forcedChoice({
+  model: id,
+  options,
+  toolChoice,
+  oneCallAtATime = false,
+}: RuntimeRequest<AnthropicOptions>): Pick<Body, 'tool_choice' | 'thinking'> {
+  if (toolChoice === undefined && !oneCallAtATime) return {};
+  const parallel = oneCallAtATime ? { disable_parallel_tool_use: true } : {};
+  const model = ANTHROPIC_MODELS.find((candidate) => candidate.id === id);
+  if (toolChoice === undefined || model?.alwaysThinks === true) return { tool_choice: { type: 'auto', ...parallel } };
+  const thinking = options.thinking?.type === 'enabled' ? ({ thinking: { type: 'disabled' } } as const) : {};
+  return toolChoice.type === 'tool'
+    ? { ...thinking, tool_choice: { type: 'tool', name: toolChoice.name, ...parallel } }
+    : { ...thinking, tool_choice: { type: 'any', ...parallel } };
 }
 
 function anthropicMessages(messages: readonly ModelMessage[], model: string): Anthropic.MessageParam[] {

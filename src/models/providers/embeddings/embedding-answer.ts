@@ -1,5 +1,5 @@
 import type { EmbeddingResult } from '../../domain/embedding-model.js';
-import { isJsonObject } from '../shared/tool-calls.js';
+import { isJsonObject } from '../../domain/json-object.js';
 
 /** Numbers in a vector; the database accepts no more. */
 const MAX_DIMENSIONS = 16_000;

@@ -1,13 +1,19 @@
-import type { Content, GenerateContentParameters, Part } from '@google/genai';
-import { labelledText, type ModelAttachment, type ModelMedia } from '../../domain/model-attachment.js';
 import {
-  type AssistantMessage,
-  type ModelMessage,
-  type RuntimeRequest,
-  type ToolMessage,
-  type UserMessage,
-  wholeSystem,
+  type Content,
+  FunctionCallingConfigMode,
+  type GenerateContentConfig,
+  type GenerateContentParameters,
+  type Part,
+} from '@google/genai';
+import { labelledText, type ModelAttachment, type ModelMedia } from '../../domain/model-attachment.js';
+import type {
+  AssistantMessage,
+  ModelMessage,
+  RuntimeRequest,
+  ToolMessage,
+  UserMessage,
 } from '../../domain/model-runtime.js';
+import { systemWithFormat } from '../shared/response-format.js';
 import { storedList } from '../shared/tool-calls.js';
 
 /** Marks ids that the runtime made for calls without one; requests must not contain them. */
@@ -22,7 +28,8 @@ export function geminiRequest(request: RuntimeRequest, signal: AbortSignal): Gen
     description: tool.description,
     parametersJsonSchema: tool.inputSchema,
   }));
-  const systemInstruction = wholeSystem(request);
+  const { responseFormat: format } = request;
+  const systemInstruction = systemWithFormat(request);
   return {
     model: request.model,
     contents: geminiContents(request.messages, request.model),
@@ -31,14 +38,19 @@ export function geminiRequest(request: RuntimeRequest, signal: AbortSignal): Gen
       // The engine executes tool calls.
       automaticFunctionCalling: { disable: true },
       ...(systemInstruction === '' ? {} : { systemInstruction }),
-      ...(functionDeclarations.length === 0 ? {} : { tools: [{ functionDeclarations }] }),
-      ...(request.responseFormat && {
-        responseMimeType: 'application/json',
-        responseJsonSchema: request.responseFormat.schema,
-      }),
+      ...(functionDeclarations.length === 0 ? {} : { tools: [{ functionDeclarations }], ...toolChoice(request) }),
+      ...(format && { responseMimeType: 'application/json' }),
+      ...(format?.type === 'json_schema' && { responseJsonSchema: format.schema }),
       ...(request.showReasoning === true ? { thinkingConfig: { includeThoughts: true } } : {}),
     },
   };
+}
+
+/** The API has no setting for calls one at a time. */
+function toolChoice({ toolChoice: choice }: RuntimeRequest): Pick<GenerateContentConfig, 'toolConfig'> {
+  if (choice === undefined) return {};
+  const names = choice.type === 'tool' ? { allowedFunctionNames: [choice.name] } : {};
+  return { toolConfig: { functionCallingConfig: { mode: FunctionCallingConfigMode.ANY, ...names } } };
 }
 
 function geminiContents(messages: readonly ModelMessage[], model: string): Content[] {

@@ -8,10 +8,11 @@ import type {
   RuntimeRequest,
   StopReason,
 } from '../../domain/model-runtime.js';
+import { isJsonObject, isNestedTooDeeply } from '../../domain/json-object.js';
 import { UNKNOWN_USAGE } from '../../domain/model-usage.js';
 import { ClientCache, type ProviderAccess, ProviderCall } from '../shared/provider-call.js';
 import { untilDrained } from '../shared/server-sent-events.js';
-import { isJsonObject, malformed, type ToolInput, UniqueIds } from '../shared/tool-calls.js';
+import { malformed, type ToolInput, UniqueIds } from '../shared/tool-calls.js';
 import type { ModelTransport } from '../shared/transport.js';
 import { geminiRequest, LOCAL_ID_PREFIX } from './gemini.request.js';
 
@@ -67,6 +68,8 @@ const UNREADABLE_CALL: ReadonlySet<FinishReason> = new Set([
 /** @param args any JSON value: the SDK does not check it */
 function inputOf(args: unknown): ToolInput {
   if (args === undefined) return { input: {} };
+  // Too deep to be written as JSON.
+  if (isNestedTooDeeply(args)) return malformed('Objects or arrays that are nested too deeply.');
   return isJsonObject(args) ? { input: args } : malformed(JSON.stringify(args));
 }
 

@@ -1,13 +1,13 @@
 import type OpenAI from 'openai';
 import { labelledText, type ModelAttachment, type ModelMedia } from '../../domain/model-attachment.js';
-import {
-  type AssistantMessage,
-  type ModelMessage,
-  type RuntimeRequest,
-  type ToolMessage,
-  type UserMessage,
-  wholeSystem,
+import type {
+  AssistantMessage,
+  ModelMessage,
+  RuntimeRequest,
+  ToolMessage,
+  UserMessage,
 } from '../../domain/model-runtime.js';
+import { systemWithFormat } from '../shared/response-format.js';
 import { storedList } from '../shared/tool-calls.js';
 import type { OpenAiOptions } from './openai-responses.settings.js';
 
@@ -24,11 +24,10 @@ export function openaiRequest(request: RuntimeRequest<OpenAiOptions>): Body {
   };
   const text = {
     ...(verbosity === null ? {} : { verbosity }),
-    ...(request.responseFormat && {
-      format: { type: 'json_schema', ...request.responseFormat, strict: true } as const,
-    }),
+    ...(request.responseFormat && { format: { ...request.responseFormat } }),
   };
-  const instructions = wholeSystem(request);
+  // The API refuses the mode for JSON objects unless the prompt contains the word JSON.
+  const instructions = systemWithFormat(request);
   return {
     model: request.model,
     store: false,
@@ -37,7 +36,17 @@ export function openaiRequest(request: RuntimeRequest<OpenAiOptions>): Body {
     ...(instructions === '' ? {} : { instructions }),
     ...(Object.keys(reasoning).length === 0 ? {} : { reasoning }),
     ...(Object.keys(text).length === 0 ? {} : { text }),
-    ...(request.tools.length === 0 ? {} : { tools: openaiTools(request.tools) }),
+    ...(request.tools.length === 0 ? {} : { tools: openaiTools(request.tools), ...toolChoice(request) }),
+  };
+}
+
+function toolChoice({
+  toolChoice: choice,
+  oneCallAtATime = false,
+}: RuntimeRequest): Pick<Body, 'tool_choice' | 'parallel_tool_calls'> {
+  return {
+    ...(choice && { tool_choice: choice.type === 'tool' ? { type: 'function', name: choice.name } : 'required' }),
+    ...(oneCallAtATime ? { parallel_tool_calls: false } : {}),
   };
 }
 

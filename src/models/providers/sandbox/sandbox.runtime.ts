@@ -1,4 +1,6 @@
 import type { Clock } from '../../../platform/clock/index.js';
+import { newId } from '../../../platform/ids/index.js';
+import { sampleDocument } from './sample-document.js';
 import { FORMATTED, SAMPLES, SHOW_SAMPLE } from './samples.js';
 import type { ModelAttachment } from '../../domain/model-attachment.js';
 import {
@@ -22,7 +24,7 @@ const NAMED_TOOLS = 5;
 const LIST_ASKED_FOR = /\bJSON array of exactly (\d{1,2}) strings\b/;
 
 /** The model of demo mode, without key and network. "use <tool>", optionally followed by JSON, makes it call the tool; "show me a card" and the like
- * make it show a response component, if the agent has that switched on. The same conversation gets the same reply. */
+ * make it show a response component, if the agent has that switched on. Asked for structured output it writes a sample that fits the schema. The same conversation gets the same reply. */
 export class SandboxRuntime implements ModelRuntime {
   constructor(private readonly clock: Clock) {}
 
@@ -38,7 +40,7 @@ export class SandboxRuntime implements ModelRuntime {
       yield { type: 'text', text: word };
     }
     if (requested !== undefined) {
-      const call = { id: `sandbox_${request.messages.length}`, ...requested };
+      const call = { id: `sandbox_${newId()}`, ...requested };
       yield { type: 'tool_call_started', id: call.id, name: call.name };
       yield { type: 'tool_call_arguments', id: call.id, delta: JSON.stringify(call.input) };
       yield { type: 'tool_call', call };
@@ -58,6 +60,7 @@ function announcement(tool: string): string {
 function reply(request: RuntimeRequest): string {
   const list = LIST_ASKED_FOR.exec(request.system)?.[1];
   if (list !== undefined) return listOf(Number(list), request.responseFormat);
+  if (request.responseFormat) return JSON.stringify(sampleDocument(request.responseFormat, LABEL));
   const results = resultsSinceLastAnswer(request.messages);
   if (results.length > 0 && results.every(({ toolName, isError }) => !isError && toolName.startsWith(COMPONENT_TOOL))) {
     return `${LABEL} A real model would say something about it.`;
@@ -103,7 +106,7 @@ function sizeOf(file: ModelAttachment): string {
 /** A JSON list, or an object with the list as the only property of the format's schema. */
 function listOf(count: number, format: RuntimeRequest['responseFormat']): string {
   const list = Array.from({ length: count }, (_, index) => `${LABEL} Suggestion ${index + 1}`);
-  const [property] = Object.keys(format?.schema['properties'] ?? {});
+  const [property] = Object.keys(format?.type === 'json_schema' ? (format.schema['properties'] ?? {}) : {});
   return JSON.stringify(property === undefined ? list : { [property]: list });
 }
 
@@ -122,7 +125,12 @@ function requestedCall(request: RuntimeRequest): { name: string; input: JsonObje
     const tool = request.tools.find((candidate) => candidate.name === match[1]);
     if (tool !== undefined) return { name: tool.name, input: toolInputOf(match[2] ?? '').input };
   }
-  return requestedSample(last.text, request);
+  return forcedCall(request) ?? requestedSample(last.text, request);
+}
+
+function forcedCall({ tools, toolChoice }: RuntimeRequest): { name: string; input: JsonObject } | undefined {
+  const name = toolChoice?.type === 'tool' ? toolChoice.name : toolChoice && tools.at(-1)?.name;
+  return name === undefined ? undefined : { name, input: {} };
 }
 
 function requestedSample(text: string, { tools }: RuntimeRequest): { name: string; input: JsonObject } | undefined {

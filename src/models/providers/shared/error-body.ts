@@ -1,4 +1,4 @@
-import { isJsonObject } from './tool-calls.js';
+import { isJsonObject } from '../../domain/json-object.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 

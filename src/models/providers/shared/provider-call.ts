@@ -4,7 +4,7 @@ import { ModelFailure, type ModelFailureCode } from '../../domain/model-failure.
 import type { ModelMessage, RuntimeRequest } from '../../domain/model-runtime.js';
 import { codesIn, codesOf } from './error-body.js';
 import { CLIENT_CACHE_SIZE, DRAIN_MS } from './limits.js';
-import { schemaRefusal } from './schema-refusal.js';
+import { formatRefusal, schemaRefusal } from './schema-refusal.js';
 import { TransportFailure, type TransportProblem } from './transport.js';
 
 export interface ProviderAccess {
@@ -105,11 +105,20 @@ export class ProviderCall {
     const { status, body, retryAfterSeconds } = problem;
     const { code, ...facts } = classify(status, body);
     const detail = `${status} ${codesIn(body)}`.trimEnd();
-    const { tools, route } = this.request;
-    const isAboutRequest = facts.unacceptable === true && status === 400;
-    const refusedSchemas = isAboutRequest ? schemaRefusal(body, tools, [this.key, route?.secret ?? '']) : undefined;
-    const reason = refusedSchemas ? { retryable: false, refusedSchemas } : facts;
+    const refusal = facts.unacceptable === true && status === 400 ? this.refusalIn(body) : {};
+    const reason = Object.keys(refusal).length > 0 ? { retryable: false, ...refusal } : facts;
     return this.fail(code, { ...reason, retryAfterSeconds, detail });
+  }
+
+  /** Both where the provider names neither a tool nor the response format, and may mean either. */
+  private refusalIn(body: string): Pick<ModelFailure['facts'], 'refusedSchemas' | 'refusedFormat'> {
+    const { tools, route, responseFormat } = this.request;
+    const secrets = [this.key, route?.secret ?? ''];
+    const refusedSchemas = schemaRefusal(body, tools, secrets);
+    if (!responseFormat || (refusedSchemas && refusedSchemas.tools.length > 0))
+      return refusedSchemas ? { refusedSchemas } : {};
+    const refusedFormat = formatRefusal(body, secrets);
+    return { ...(refusedSchemas && { refusedSchemas }), ...(refusedFormat && { refusedFormat }) };
   }
 
   /** A response that failed after it began. Such a call is not repeated. */
@@ -131,9 +140,10 @@ export class ProviderCall {
 
   private messageOf(
     code: ModelFailureCode,
-    { unacceptable, refusedSchemas }: Pick<ModelFailure['facts'], 'unacceptable' | 'refusedSchemas'>,
+    { unacceptable, refusedSchemas, refusedFormat }: Omit<ModelFailure['facts'], 'ownKey' | 'retryable'>,
   ): string {
     if (code === 'provider_auth' && this.request.route) return ROUTED_REFUSAL;
+    if (refusedFormat) return 'The model provider refused the response format.';
     if (refusedSchemas) {
       const [name] = refusedSchemas.tools;
       return `The model provider refused the schema of ${name === undefined ? 'a tool without naming the tool' : `the tool ${name}`}.`;

@@ -3,7 +3,8 @@ import { FakeUpstream } from '../../../../test/support/fake-upstream.js';
 import { ManualClock } from '../../../../test/support/manual-clock.js';
 import { requestOf, callRuntime, textOf, type CallOutcome } from '../../../../test/support/model-calls.js';
 import { anthropicWire, geminiWire, openaiWire, type ProviderWire } from '../../../../test/support/provider-wire.js';
-import type { ModelMessage } from '../../domain/model-runtime.js';
+import { sentSystem } from '../../../../test/support/sent-system.js';
+import type { ModelMessage, ResponseFormat } from '../../domain/model-runtime.js';
 import { UNKNOWN_USAGE } from '../../domain/model-usage.js';
 import type { ModelOptions, ModelRequest } from '../index.js';
 import { ModelTransport } from './transport.js';
@@ -330,6 +331,53 @@ describe('gemini', () => {
     expect((await callRuntime(runtime, requestOf(geminiWire))).thrown).toMatchObject({
       facts: { retryAfterSeconds: 18 },
     });
+  });
+});
+
+describe('a response format', () => {
+  const schema = { type: 'object', properties: { a: { type: 'integer', minimum: 1 } }, required: ['a'] };
+  const format = { type: 'json_schema', name: 'n', schema, strict: false } as const;
+  const map = { ...format, schema: { type: 'object', additionalProperties: { type: 'string' } } };
+  const anyObject = { type: 'json_object' } as const;
+  const of = (wire: ProviderWire, responseFormat: ResponseFormat) => sent(wire, { responseFormat, system: 'Hi.' });
+
+  it('is enforced by Anthropic, without the keywords that it refuses', async () => {
+    const body = await of(anthropicWire, format);
+    const enforced = { ...schema, properties: { a: { type: 'integer', description: '{minimum: 1}' } } };
+    expect(body['output_config']).toEqual({
+      format: { type: 'json_schema', schema: { ...enforced, additionalProperties: false } },
+    });
+    expect(sentSystem(body)).toBe('Hi.');
+  });
+
+  it.each([
+    ['a map', map, '"additionalProperties":{"type":"string"}'],
+    ['any object', anyObject, 'The document must be a JSON object.'],
+  ])('that Anthropic cannot enforce (%s) is part of the prompt', async (_what, given, text) => {
+    const body = await of(anthropicWire, given);
+    expect(body).not.toHaveProperty('output_config');
+    expect(sentSystem(body)).toContain(text);
+  });
+
+  it('is sent to OpenAI as it is, and strict only if the caller asks for it', async () => {
+    const text = async (given: ResponseFormat) => (await of(openaiWire, given))['text'];
+    expect(await text(format)).toEqual({ format });
+    expect(await text({ ...format, strict: true, description: 'D' })).toEqual({
+      format: { ...format, strict: true, description: 'D' },
+    });
+    const body = await of(openaiWire, anyObject);
+    expect(body['text']).toEqual({ format: anyObject });
+    expect(sentSystem(body)).toContain('JSON');
+  });
+
+  it('is sent to Gemini as the type and schema of its response', async () => {
+    expect((await of(geminiWire, format))['generationConfig']).toEqual({
+      responseMimeType: 'application/json',
+      responseJsonSchema: schema,
+    });
+    const body = await of(geminiWire, anyObject);
+    expect(body['generationConfig']).toEqual({ responseMimeType: 'application/json' });
+    expect(sentSystem(body)).toContain('The document must be a JSON object.');
   });
 });
 

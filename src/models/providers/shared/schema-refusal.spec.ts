@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { schemaRefusal } from './schema-refusal.js';
+import { formatRefusal, schemaRefusal } from './schema-refusal.js';
 
 const TOOLS = ['zero', 'one', 'mcp__crm__two', 'three'].map((name) => ({
   name,
@@ -115,5 +115,32 @@ describe('a refusal because of a schema', () => {
     const reason = refusalIn(anthropic(words), TOOLS, ['own-key-1', ''])?.reason ?? '';
     expect(reason).toMatch(/^tools\.1\.custom\.input_schema: no of \[secret\], \[secret\] and x+$/);
     expect(reason).toHaveLength(300);
+  });
+});
+
+describe('a refusal because of the response format', () => {
+  it.each([
+    ['Anthropic', anthropic('output_config.format.schema: For object type, additionalProperties must be false')],
+    ['Anthropic, of its size', anthropic('The compiled grammar is too large')],
+    ['OpenAI', openai("Invalid schema for response_format 'x': no.", 'text.format.schema', 'invalid_json_schema')],
+    ['OpenAI, by its place alone', openai('Missing required parameter.', 'text.format.name', 'missing')],
+    ['Gemini', gemini('Invalid JSON payload received. Unknown name at generation_config.response_json_schema')],
+    ['Gemini, without a place', gemini('The specified schema produces a constraint that has too many states.')],
+  ])('is recognized in the error of %s', (_provider, body) => {
+    expect(formatRefusal(JSON.stringify(body), [])).toEqual({
+      reason: (body as { error: { message: string } }).error.message,
+    });
+  });
+
+  it.each([
+    anthropic('messages.1.content.0: unexpected `tool_use_id`'),
+    gemini('Request contains an invalid argument.'),
+  ])('is no other error', (body) => {
+    expect(formatRefusal(JSON.stringify(body), [])).toBeUndefined();
+  });
+
+  it('is quoted without keys', () => {
+    const body = JSON.stringify(anthropic('output_config.format: no, own-key-1 and sk-ant-0123456789abcdef'));
+    expect(formatRefusal(body, ['own-key-1'])?.reason).toBe('output_config.format: no, [secret] and [secret]');
   });
 });

@@ -1,4 +1,4 @@
-import type { SchemaRefusal } from '../../domain/model-failure.js';
+import type { FormatRefusal, SchemaRefusal } from '../../domain/model-failure.js';
 import type { ToolDefinition } from '../../domain/model-runtime.js';
 import { errorIn } from './error-body.js';
 import { MAX_QUOTED_REFUSAL } from './limits.js';
@@ -20,6 +20,9 @@ const UNNAMED =
 /** Refusals of another part of the request: the response format, the tool choice, a message. */
 const OF_ANOTHER_PART =
   /\bresponse_?(?:format|schema|json_?schema)\b|\btext\.format\b|\boutput_(?:format|config)\b|\bjson_schema\b|\bstructured outputs?\b|\btool_?(?:choice|config|use|calls?|results?)\b|\b(?:messages|contents|input)[.[]\d/i;
+/** Refusals of the response format, and of a schema of which the provider does not say where it is. */
+const OF_FORMAT =
+  /\bresponse_?(?:format|schema|json_?schema|mime_?type)\b|\btext\.format\b|\boutput_(?:format|config)\b|\bjson_?schema\b|\bstructured outputs?\b|\bgrammar\b|\bschemas?\b/i;
 /** Common forms of keys, which a provider may quote. */
 const KEY_LIKE = /\b(?:sk|ak|pk|rk|AIza|whsec|Bearer)[-_ ]?[\w.~+/-]{12,}=*/g;
 
@@ -34,14 +37,27 @@ export function schemaRefusal(
   secrets: readonly string[],
 ): SchemaRefusal | undefined {
   if (tools.length === 0) return undefined;
-  const error: Readonly<Record<string, unknown>> = errorIn(body) ?? { message: body };
-  const { message, param, code, details } = error;
-  const text = [message, param, code, JSON.stringify(details)].filter((part) => typeof part === 'string').join('\n');
+  const { message, text } = wordsIn(body);
   const places = PLACES.flatMap((place) => [...text.matchAll(place)].map(([, index]) => tools[Number(index)]?.name));
   const names = [...text.matchAll(NAMED)].map(([, name]) => tools.find((tool) => tool.name === name)?.name);
   const refused = [...new Set([...places, ...names].filter((name) => name !== undefined))];
   if (refused.length === 0 && (OF_ANOTHER_PART.test(text) || !UNNAMED.test(text))) return undefined;
-  return { tools: refused, reason: quote(typeof message === 'string' ? message : '', secrets) };
+  return { tools: refused, reason: quote(message, secrets) };
+}
+
+/**
+ * Call only for a request with a response format, when `schemaRefusal` finds no tool that the provider names.
+ * @returns undefined if the provider refused the request for another reason
+ */
+export function formatRefusal(body: string, secrets: readonly string[]): FormatRefusal | undefined {
+  const { message, text } = wordsIn(body);
+  return OF_FORMAT.test(text) ? { reason: quote(message, secrets) } : undefined;
+}
+
+function wordsIn(body: string): { readonly message: string; readonly text: string } {
+  const { message, param, code, details }: Readonly<Record<string, unknown>> = errorIn(body) ?? { message: body };
+  const words = [message, param, code, JSON.stringify(details)].filter((part) => typeof part === 'string');
+  return { message: typeof message === 'string' ? message : '', text: words.join('\n') };
 }
 
 function quote(message: string, secrets: readonly string[]): string {

@@ -1,5 +1,6 @@
 import { newId } from '../../../platform/ids/index.js';
-import type { AssistantMessage, JsonObject, ModelToolCall } from '../../domain/model-runtime.js';
+import { isJsonObject, isNestedTooDeeply } from '../../domain/json-object.js';
+import type { AssistantMessage, ModelToolCall } from '../../domain/model-runtime.js';
 import { MAX_MALFORMED_INPUT } from './limits.js';
 
 export type ToolInput = Pick<ModelToolCall, 'input' | 'malformedInput'>;
@@ -13,20 +14,16 @@ export function toolInputOf(json: string): ToolInput {
   } catch {
     return malformed(json);
   }
-  return isJsonObject(value) ? { input: value } : malformed(json);
+  return isJsonObject(value) && !isNestedTooDeeply(value) ? { input: value } : malformed(json);
 }
 
-/** @param written text that is not a JSON object; stored up to `MAX_MALFORMED_INPUT` */
+/** @param written text that is not a JSON object, or one that is nested too deeply; stored up to `MAX_MALFORMED_INPUT` */
 export function malformed(written: string): Required<ToolInput> {
   const isLong = written.length > MAX_MALFORMED_INPUT;
   return {
     input: {},
     malformedInput: isLong ? `${written.slice(0, MAX_MALFORMED_INPUT).toWellFormed()}…` : written.toWellFormed(),
   };
-}
-
-export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** The list in the state of an earlier response; undefined if another model wrote it: this one refuses its signatures and encrypted reasoning. */

@@ -1,5 +1,12 @@
-import type { JsonObject } from '../../models/index.js';
-import { MAX_PATTERN, MAX_SCHEMA_BYTES, MAX_SCHEMA_DEPTH, MAX_SCHEMA_PARTS } from './mcp-limits.js';
+import { isJsonObject } from './json-object.js';
+import type { JsonObject } from './model-runtime.js';
+
+const MAX_SCHEMA_BYTES = 262_144;
+/** Schemas and keywords in one tool's schema. Checking each takes time, and no real tool has so many. */
+const MAX_SCHEMA_PARTS = 5_000;
+/** Nested schemas. */
+export const MAX_SCHEMA_DEPTH = 32;
+const MAX_PATTERN = 1_000;
 
 const TYPES = ['string', 'number', 'integer', 'boolean', 'object', 'array', 'null'];
 /** What providers accept as the name of an argument. */
@@ -221,8 +228,4 @@ function isSchema(value: unknown): value is JsonObject | boolean {
 
 function isList(value: unknown): value is readonly unknown[] {
   return Array.isArray(value) && value.length > 0;
-}
-
-export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

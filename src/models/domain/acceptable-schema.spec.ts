@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import type { JsonObject } from '../../models/index.js';
-import { acceptableSchema } from './tool-schema.js';
+import { acceptableSchema } from './acceptable-schema.js';
+import type { JsonObject } from './model-runtime.js';
 
 const object = (properties: object, rest: object = {}): JsonObject => ({ type: 'object', properties, ...rest });
 

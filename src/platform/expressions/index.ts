@@ -1,0 +1,1 @@
+export { Expression, expressionCost, MAX_EXPRESSION_COST, RefusedExpression } from './expression.js';

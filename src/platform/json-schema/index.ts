@@ -1,0 +1,1 @@
+export { JsonSchema, type JsonValues, UnusableSchema } from './json-schema.js';
