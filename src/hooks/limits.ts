@@ -47,9 +47,6 @@ export const SESSION_START_POLL_MS = 100;
 /** UTF-16 code units of one vault entry for header values; one takes the embedded database 10 ms. */
 export const MAX_SECRET_CHARACTERS = 100_000;
 
-/** How long the previous secret signs after a rotation. Contract, section 8. */
-export const PREVIOUS_SECRET_MS = 24 * 60 * 60_000;
-
 /** Size of the cache of agents' hooks, as characters of JSON, and the size of an entry without hooks. */
 export const HOOKS_CACHE_CHARACTERS = 32 * 1024 * 1024;
 export const NO_HOOKS_CHARACTERS = 1_000;

@@ -2,12 +2,11 @@ import { Injectable } from '@nestjs/common';
 import { Clock, Turns } from '../../platform/clock/index.js';
 import { EgressFailed, EgressRefused, type EgressResponse, SafeHttp } from '../../platform/egress/index.js';
 import { newId } from '../../platform/ids/index.js';
+import { signatureHeaders, validSecrets } from '../../platform/standard-webhooks/index.js';
 import { ConfidentialTexts } from '../../platform/vault/index.js';
 import { HandlerFailed, type HookOutput, readOutput } from '../domain/hook-output.js';
 import { type HttpHandler, type PlacedHandler, timeoutMsOf } from '../domain/hooks-document.js';
-import { signatureHeaders } from '../domain/signature.js';
 import { MAX_RESPONSE_BYTES } from '../limits.js';
-import type { SigningSecret } from './hook-secrets.js';
 import type { HttpCredentials } from './hooks-of-agents.js';
 
 const UNREADABLE =
@@ -37,8 +36,9 @@ export class CallHttpHandler {
   ): Promise<HookOutput> {
     if (!credentials) throw new HandlerFailed(UNREADABLE);
     const headers = credentials.headers[placed.event]?.[placed.index] ?? {};
-    const secrets = this.validSecrets(credentials.signing);
-    const signed = signatureHeaders({ id: `msg_${newId()}`, at: this.clock.now(), body }, secrets);
+    const at = this.clock.now();
+    const secrets = credentials.signing ? validSecrets(credentials.signing, at) : [];
+    const signed = signatureHeaders({ id: `msg_${newId()}`, at, body }, secrets);
     const own = { 'content-type': 'application/json', 'x-hook-event': placed.event, ...signed };
     const response = await this.post(placed, { ...lowerCased(headers), ...own }, body, signal);
     if (response.length > SMALL_RESPONSE_CHARACTERS) await this.turns.next();
@@ -64,14 +64,6 @@ export class CallHttpHandler {
       if (error instanceof EgressRefused || error instanceof EgressFailed) throw new HandlerFailed(error.message);
       throw error;
     }
-  }
-
-  /** After a rotation both secrets sign until the previous one expires. */
-  private validSecrets(signing: SigningSecret | null): string[] {
-    if (!signing) return [];
-    const { current, previous } = signing;
-    const isValid = previous !== null && this.clock.now() < new Date(previous.until);
-    return isValid ? [current, previous.secret] : [current];
   }
 }
 

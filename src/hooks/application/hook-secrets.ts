@@ -1,18 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import type { SqlExecutor, Transaction } from '../../platform/database/index.js';
 import { newId } from '../../platform/ids/index.js';
+import type { SigningSecret } from '../../platform/standard-webhooks/index.js';
 import { type SecretRef, SecretUnreadable, Vault } from '../../platform/vault/index.js';
 import type { HeaderValues } from '../domain/header-values.js';
 import { piecesOf } from '../domain/text.js';
 import { MAX_SECRET_CHARACTERS } from '../limits.js';
 import type { HooksOwner } from '../persistence/agent-hooks.repository.js';
 import type { StoredHeaders } from '../persistence/hooks.schema.js';
-
-export interface SigningSecret {
-  readonly current: string;
-  /** Null before the first rotation. */
-  readonly previous: { readonly secret: string; /** ISO 8601. */ readonly until: string } | null;
-}
 
 export interface HookSecrets {
   /** Undefined when another document replaced the one that the caller read. */

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { LRUCache } from 'lru-cache';
 import { Database } from '../../platform/database/index.js';
+import type { SigningSecret } from '../../platform/standard-webhooks/index.js';
 import { SecretUnreadable } from '../../platform/vault/index.js';
 import { HOOK_EVENTS, type HookEvent } from '../domain/hook-event.js';
 import { handlersOf, type PlacedHandler } from '../domain/hooks-document.js';
@@ -13,7 +14,7 @@ import {
   type HookSettings,
   NO_HOOKS,
 } from '../persistence/agent-hooks.repository.js';
-import { HookSecretStore, type SigningSecret } from './hook-secrets.js';
+import { HookSecretStore } from './hook-secrets.js';
 
 /** Headers and signing secret of http handlers, in clear text. */
 export interface HttpCredentials {

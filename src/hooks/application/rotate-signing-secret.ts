@@ -1,8 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { AgentWrites, secretChange, type WriteTarget } from '../../agents/index.js';
 import { Clock } from '../../platform/clock/index.js';
-import { newSigningSecret } from '../domain/signature.js';
-import { PREVIOUS_SECRET_MS } from '../limits.js';
+import { newSigningSecret, rotatedSecret } from '../../platform/standard-webhooks/index.js';
 import { AgentHooksRepository, NO_HOOKS } from '../persistence/agent-hooks.repository.js';
 import { HookSecretStore } from './hook-secrets.js';
 
@@ -31,10 +30,8 @@ export class RotateSigningSecret {
     await this.writes.change(target, async (transaction) => {
       const current = (await this.settings.find(transaction, target)) ?? NO_HOOKS;
       const signing = await this.secrets.readableSigning(target, transaction);
-      const until = new Date(createdAt.getTime() + PREVIOUS_SECRET_MS).toISOString();
-      const previous = signing && { secret: signing.current, until };
       await this.settings.store(transaction, target, { ...current, secretCreatedAt: createdAt });
-      await this.secrets.storeSigning(transaction, target, { current: secret, previous });
+      await this.secrets.storeSigning(transaction, target, rotatedSecret(signing, secret, createdAt));
       return { result: undefined, changes: [secretChange('hooks.signingSecret')] };
     });
     return { secret, createdAt };

@@ -9,6 +9,14 @@ export { openDatabase } from './open-database.js';
 export type { NativeDatabase, OpenDatabase } from './database-handle.js';
 export { prepareDatabase, PREPARED_DATABASE, preparedVersion, readPrepared } from './prepared-database.js';
 export { type ParameterReferences, type ParametersOf, statement, type Statement } from './statement.js';
-export { insertRows, rowsByTable, tableRow, type TableRow, type TableRows } from './table-rows.js';
+export {
+  type FanOut,
+  fanOutRow,
+  insertRows,
+  rowsByTable,
+  tableRow,
+  type TableRow,
+  type TableRows,
+} from './table-rows.js';
 export { isStorable, storableJson, storableText } from './storable.js';
 export { migration, type ContextSchema } from './schema.js';

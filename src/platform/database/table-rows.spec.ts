@@ -4,7 +4,7 @@ import { openTestDatabase, type TestDatabase } from '../../../test/support/test-
 import { newId } from '../ids/index.js';
 import { migration } from './schema.js';
 import { statement } from './statement.js';
-import { insertRows, rowsByTable, tableRow, type TableRow } from './table-rows.js';
+import { fanOutRow, insertRows, rowsByTable, tableRow, type TableRow } from './table-rows.js';
 
 const samples = defineEntity({
   name: 'Sample',
@@ -22,6 +22,11 @@ const samples = defineEntity({
   },
 });
 const others = defineEntity({ name: 'Other', tableName: 'others', properties: { id: p.uuid().primary() } });
+const letters = defineEntity({
+  name: 'Letter',
+  tableName: 'letters',
+  properties: { readerId: p.uuid().primary(), id: p.uuid().primary(), topic: p.text() },
+});
 const unregistered = defineEntity({
   name: 'Unregistered',
   tableName: 'nowhere',
@@ -29,12 +34,14 @@ const unregistered = defineEntity({
 });
 
 const schema = {
-  entities: [samples, others],
+  entities: [samples, others, letters],
   migrations: [
     migration('2026112199_samples_init', [
       `create table samples (id uuid primary key, taken_at timestamptz(3) not null, digest bytea not null, count bigint,
          large bigint not null, share double precision not null, note text not null, tags text[] not null, details jsonb)`,
       'create table others (id uuid primary key)',
+      'create table readers (id uuid primary key, topic text not null)',
+      'create table letters (reader_id uuid, id uuid, topic text not null, primary key (reader_id, id))',
     ]),
   ],
 };
@@ -124,5 +131,36 @@ describe('rows of a mapped table', () => {
 
   it('are refused if no context has registered their table', () => {
     expect(() => rowsByTable(open.database.orm, [tableRow(unregistered, { id: newId() })])).toThrow('Unregistered');
+  });
+});
+
+describe('a row that is fanned out', () => {
+  const fanOut = {
+    from: 'readers',
+    where: 'matching.topic = added.topic',
+    values: { readerId: 'matching.id' },
+  } as const;
+
+  it('is stored once for each matching row of the other table, and not at all without one', async () => {
+    const [one, two, other] = [newId(), newId(), newId()];
+    await open.database.query(
+      `insert into readers (id, topic) values ($1::uuid, 'sea'), ($2::uuid, 'sea'), ($3::uuid, 'hills')`,
+      [one, two, other],
+    );
+    const [sea, sky] = [newId(), newId()];
+    const rows = [
+      fanOutRow(letters, { id: sea, topic: 'sea' }, fanOut),
+      fanOutRow(letters, { id: sky, topic: 'sky' }, fanOut),
+    ];
+    // Twice: what exists stays as it is.
+    for (let attempt = 0; attempt < 2; attempt += 1) await keep(rows);
+    const stored = await open.database.query('select reader_id::text as reader, id::text as id from letters');
+    expect(stored).toHaveLength(2);
+    expect(stored).toEqual(
+      expect.arrayContaining([
+        { reader: one, id: sea },
+        { reader: two, id: sea },
+      ]),
+    );
   });
 });

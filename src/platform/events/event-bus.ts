@@ -1,4 +1,4 @@
-import { Global, Injectable, Logger, Module } from '@nestjs/common';
+import { Injectable, Logger } from '@nestjs/common';
 
 /** Something that has happened, named in the past tense. Subclasses have ids and plain values. */
 export abstract class DomainEvent {
@@ -48,7 +48,3 @@ export class EventBus {
     this.logger.error(`A subscriber of ${event.constructor.name} failed`, error);
   }
 }
-
-@Global()
-@Module({ providers: [EventBus], exports: [EventBus] })
-export class EventsModule {}

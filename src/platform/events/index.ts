@@ -1,1 +1,3 @@
-export { DomainEvent, EventBus, type EventClass, EventsModule, type EventSubscriber } from './event-bus.js';
+export { DomainEvent, EventBus, type EventClass, type EventSubscriber } from './event-bus.js';
+export { EventsModule } from './events.module.js';
+export { TransactionEvents, type TransactionSubscriber } from './transaction-events.js';

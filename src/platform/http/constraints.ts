@@ -5,6 +5,11 @@ export interface Bounds {
   readonly max?: number;
 }
 
+export interface NumberBounds extends Bounds {
+  /** The number must be larger than this. */
+  readonly above?: number;
+}
+
 /** Lengths in Unicode code points, as the interface counts characters. */
 export interface TextBounds extends Bounds {
   readonly pattern?: RegExp;
@@ -80,7 +85,8 @@ export function IsMap(
 }
 
 /** Such as ` from 1 to 20` or, with a noun, ` of 1 to 20 items`. */
-export function range({ min, max }: Bounds, noun?: string): string {
+export function range({ min, max, above }: NumberBounds, noun?: string): string {
+  if (above !== undefined) return ` above ${above}${max === undefined ? '' : ` and of at most ${max}`}`;
   const units = (count: number): string =>
     noun === undefined ? `${count}` : `${count} ${noun}${count === 1 ? '' : 's'}`;
   const least = noun !== undefined && min === 0 ? undefined : min;

@@ -12,6 +12,7 @@ import {
   ObjectField,
   ObjectListField,
   QueryBooleanField,
+  QueryEnumListField,
   QueryUuidListField,
   ScalarMapField,
   StringField,
@@ -71,6 +72,8 @@ class Everything {
   count?: number;
   @NumberField({ optional: true, min: 0, max: 1, nullable: true })
   share?: number | null;
+  @NumberField({ optional: true, above: 0 })
+  price?: number;
   @EnumListField(['chat', 'manage'], { optional: true })
   capabilities?: string[];
   @StringMapField({ optional: true, maxEntries: 2, maxValueLength: 3 })
@@ -120,6 +123,9 @@ describe('a field', () => {
     [{ count: 1.5 }, 'body/count must be an integer from 1 to 20'],
     [{ count: 21 }, 'body/count must be an integer from 1 to 20'],
     [{ share: Infinity }, 'body/share must be a number from 0 to 1'],
+    [{ price: 0 }, 'body/price must be a number above 0'],
+    [{ price: -1 }, 'body/price must be a number above 0'],
+    [{ price: '1' }, 'body/price must be a number above 0'],
     [{ capabilities: [] }, 'body/capabilities must be an array of at least 1 item'],
     [{ capabilities: ['chat', 'chat'] }, 'body/capabilities must not contain a value twice'],
     [{ capabilities: ['fly'] }, 'body/capabilities/0 must be one of chat, manage'],
@@ -149,6 +155,7 @@ describe('a field', () => {
         flag: false,
         count: 20,
         share: null,
+        price: Number.MIN_VALUE,
         url: 'https://a.example/b',
       },
     ],
@@ -252,6 +259,8 @@ describe('a class', () => {
       ids!: string[];
       @QueryBooleanField({ optional: true })
       deep = false;
+      @QueryEnumListField(['one', 'two'], { optional: true })
+      names?: string[];
     }
     expect(validated(Query, { ids: `${UUID},${UUID.toUpperCase()}`, deep: 'true' }, 'querystring')).toEqual({
       ids: [UUID, UUID],
@@ -262,6 +271,11 @@ describe('a class', () => {
     expect(complaint({ ids: '' }, Query)).toBe(`body/ids ${wanted}`);
     expect(complaint({ ids: [UUID, UUID] }, Query)).toBe('body/ids must be given once');
     expect(complaint({ ids: `${UUID},x` }, Query)).toBe('body/ids/1 must be a UUID');
+    expect(validated(Query, { ids: UUID, names: 'two,one' }, 'querystring').names).toEqual(['two', 'one']);
+    expect(complaint({ ids: UUID, names: '' }, Query)).toBe(
+      'body/names must be a comma-separated list of at least 1 item',
+    );
+    expect(complaint({ ids: UUID, names: 'one,' }, Query)).toBe('body/names/1 must be one of one, two');
     expect(complaint({ ids: UUID, deep: '1' }, Query)).toBe('body/deep must be true or false');
   });
 });

@@ -30,6 +30,7 @@ import {
   isText,
   isTimestamp,
   type MapBounds,
+  type NumberBounds,
   range,
   rule,
   type TextBounds,
@@ -119,11 +120,16 @@ export function IntegerField(options: FieldOptions & Bounds = {}): PropertyDecor
   return field(options, schema, IsInt(wanted), Min(min, wanted), Max(max, wanted));
 }
 
-export function NumberField(options: FieldOptions & Bounds = {}): PropertyDecorator {
-  const { min = -Infinity, max = Infinity } = options;
+export function NumberField(options: FieldOptions & NumberBounds = {}): PropertyDecorator {
+  const { min = -Infinity, max = Infinity, above } = options;
   const wanted = withMessage(`must be a number${range(options)}`);
-  const schema = { type: 'number', minimum: options.min, maximum: options.max };
-  return field(options, schema, IsNumber({}, wanted), Min(min, wanted), Max(max, wanted));
+  const schema = { type: 'number', minimum: options.min, maximum: options.max, exclusiveMinimum: above };
+  const isAbove = (value: unknown): boolean => above === undefined || Number(value) > above;
+  return field(
+    options,
+    schema,
+    ...[IsNumber({}, wanted), Min(min, wanted), Max(max, wanted), rule('isAbove', isAbove, wanted)],
+  );
 }
 
 export function EnumField(values: readonly string[], options: FieldOptions = {}): PropertyDecorator {
@@ -282,6 +288,17 @@ export function QueryUuidListField(options: FieldOptions & { readonly max?: numb
   const each = IsUUID('all', withItemMessage('must be a UUID', isUuid));
   const isList = field({ description: 'UUIDs separated by commas.', ...options }, { type: 'string' }, ...rules, each);
   return queryField(isList, (text) => (text === '' ? [] : text.toLowerCase().split(',')));
+}
+
+/** Values of the list, separated by commas. */
+export function QueryEnumListField(values: readonly string[], options: FieldOptions = {}): PropertyDecorator {
+  const rules = listRules({ min: 1 }, 'a comma-separated list');
+  const each = IsIn(
+    values,
+    withItemMessage(oneOf(values), (item) => values.includes(item as string)),
+  );
+  const isList = field(options, { type: 'string' }, ...rules, each);
+  return queryField(isList, (text) => (text === '' ? [] : text.split(',')));
 }
 
 /** The value of a parameter that was given more than once. */

@@ -34,6 +34,7 @@ const PATH_PARAMETERS: Readonly<Record<string, PathParameter>> = {
   integrationId: { description: 'The integration.', example: EXAMPLE_IDS.integration },
   fileId: { description: 'The file.', example: EXAMPLE_IDS.knowledgeFile },
   version: { description: 'Number of a version of the agent.', example: 3 },
+  deliveryId: { description: 'The delivery, by the id of its event.', example: EXAMPLE_IDS.delivery },
   id: { description: 'What the route is about.', example: EXAMPLE_IDS.apiKey },
   model: { description: 'The id of an agent, which is its name as a model.', example: EXAMPLE_IDS.agent },
 };

@@ -25,6 +25,10 @@ export const EXAMPLE_IDS = {
   /** Of no service account, because the demo has no drive. */
   serviceAccount: exampleId(52),
   apiKey: exampleId(61),
+  webhook: exampleId(71),
+  deletedWebhook: exampleId(72),
+  /** Of no delivery, because the demo's webhooks receive none. */
+  delivery: exampleId(73),
 } as const;
 
 /** A UUID of version 7 with the first moment of 2026 (UTC) as its time. */
