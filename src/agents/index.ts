@@ -25,8 +25,8 @@ export { AgentChanged, AgentDeleted } from './domain/agents.events.js';
 export type { AgentType } from './domain/agent-type.js';
 export type { ChangedBy } from './domain/agent-version.js';
 export { type FieldChange, secretChange } from './domain/agent-version.js';
-export type { ToolSettings } from './domain/agent-settings.js';
-export { DEFAULT_KNOWLEDGE_SEARCH, type KnowledgeSearch } from './domain/agent-settings.js';
+export type { RunLimits, ToolSettings } from './domain/agent-settings.js';
+export { DEFAULT_KNOWLEDGE_SEARCH, type KnowledgeSearch, RUN_STEPS } from './domain/agent-settings.js';
 export {
   type ComponentMap,
   type ComponentSwitch,

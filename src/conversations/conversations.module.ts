@@ -12,6 +12,7 @@ import { DeleteThread } from './application/delete-thread.js';
 import { RunReconciler } from './application/run-reconciler.js';
 import { IdempotentRuns } from './application/idempotent-runs.js';
 import { JoinRun } from './application/join-run.js';
+import { ListRuns } from './application/list-runs.js';
 import { RunHeartbeat } from './application/run-heartbeat.js';
 import { ReadThreads } from './application/read-threads.js';
 import { ReadReactions } from './application/read-reactions.js';
@@ -20,6 +21,7 @@ import { RunAgUi } from './application/run-ag-ui.js';
 import { RunLauncher } from './application/run-launcher.js';
 import { RunSupervisor } from './application/run-supervisor.js';
 import { ShowMessages } from './application/show-messages.js';
+import { CompleteChat } from './application/complete-chat.js';
 import { StartRun } from './application/start-run.js';
 import { SuggestNext } from './application/suggest-next.js';
 import { ThreadDataHolders } from './application/thread-data-holders.js';
@@ -40,6 +42,7 @@ import { ToolCallMetrics } from './engine/tool-call-metrics.js';
 import { AgUiController } from './http/ag-ui.controller.js';
 import { ChatCompletionsController } from './http/chat-completions.controller.js';
 import { ModelsController } from './http/models.controller.js';
+import { RunListsController } from './http/run-lists.controller.js';
 import { RunStreams } from './http/run-streams.js';
 import { RunsController } from './http/runs.controller.js';
 import { SuggestionsController } from './http/suggestions.controller.js';
@@ -50,6 +53,7 @@ import { RemoveEmptyThreads, removeEmptyThreads } from './jobs/remove-empty-thre
 import { IdempotencyRepository } from './persistence/idempotency.repository.js';
 import { MessageRepository } from './persistence/message.repository.js';
 import { NewThreadRepository } from './persistence/new-thread.repository.js';
+import { RunList } from './persistence/run-list.repository.js';
 import { RunReader } from './persistence/run-reader.repository.js';
 import { RunRepository } from './persistence/run.repository.js';
 import { ThreadRemovalRepository } from './persistence/thread-removal.repository.js';
@@ -68,6 +72,7 @@ import { UserKeysModule } from './user-keys.module.js';
   controllers: [
     ThreadsController,
     RunsController,
+    RunListsController,
     ChatCompletionsController,
     SuggestionsController,
     ModelsController,
@@ -104,6 +109,7 @@ import { UserKeysModule } from './user-keys.module.js';
     AdmitRun,
     RunLauncher,
     IdempotentRuns,
+    CompleteChat,
     StartRun,
     ResumeRun,
     RunAgUi,
@@ -112,6 +118,8 @@ import { UserKeysModule } from './user-keys.module.js';
     CancelRun,
     RunStreams,
     RunReader,
+    RunList,
+    ListRuns,
     IdempotencyRepository,
     NewThreadRepository,
     PurgeIdempotencyKeys,

@@ -26,6 +26,18 @@ export function isThresholdSet(search: KnowledgeSearch, stored: boolean | undefi
   return stored ?? search.scoreThreshold !== DEFAULT_KNOWLEDGE_SEARCH.scoreThreshold;
 }
 
+export const RUN_STEPS = { min: 1, max: 1_000 } as const;
+
+/** What a run may use, together with the runs that it resumes; null for no limit. */
+const runLimits = storedObject({
+  /** Calls of the model. */
+  maxSteps: z.number().nullable().default(null),
+  maxCredits: z.number().nullable().default(null),
+});
+export type RunLimits = Stored<typeof runLimits>;
+
+export const NO_RUN_LIMITS: RunLimits = runLimits.parse({});
+
 const toolSettings = storedObject({
   /** Approval before calls of tools that change something. */
   requireApprovalForResourceChanges: z.boolean().default(false),
@@ -45,6 +57,7 @@ const plainSettings = storedObject({
   knowledgeSearch: knowledgeSearch.prefault({}),
   /** Of one run. */
   timeoutMinutes: z.number().default(TIMEOUT_MINUTES.default),
+  runLimits: runLimits.prefault({}),
 });
 export type PlainSettings = Stored<typeof plainSettings>;
 

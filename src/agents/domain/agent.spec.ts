@@ -27,6 +27,7 @@ describe('a new agent', () => {
         knowledgeSearch: { maxResults: 5, scoreThreshold: 0.444, semanticWeight: 0.4 },
         aiGateway: null,
         timeoutMinutes: 6,
+        runLimits: { maxSteps: null, maxCredits: null },
         disableInteractivePrompts: false,
       },
     });

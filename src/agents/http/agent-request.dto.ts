@@ -19,7 +19,14 @@ import {
   WEB_SEARCH_TYPES,
 } from '../domain/agent.js';
 import type { GatewayRequest } from '../domain/agent-gateway.js';
-import { DEFAULT_KNOWLEDGE_SEARCH, type PlainSettings, TIMEOUT_MINUTES } from '../domain/agent-settings.js';
+import {
+  DEFAULT_KNOWLEDGE_SEARCH,
+  NO_RUN_LIMITS,
+  type PlainSettings,
+  RUN_STEPS,
+  type SentSettings,
+  TIMEOUT_MINUTES,
+} from '../domain/agent-settings.js';
 import type { ProviderRequest } from '../domain/provider-settings.js';
 import { readComponentsChange } from '../domain/response-components.js';
 import { EnabledSetting, providerVariants } from './agent-response.dto.js';
@@ -59,6 +66,19 @@ export class KnowledgeSearchBody {
     description: `0 is keywords only, 1 meaning only. Default ${DEFAULT_KNOWLEDGE_SEARCH.semanticWeight}.`,
   })
   readonly semanticWeight?: number;
+}
+
+export class AgentRunLimitsBody {
+  @IntegerField({
+    ...{ ...RUN_STEPS, optional: true, nullable: true },
+    description: 'The most calls of the model. null for no limit, the default.',
+  })
+  readonly maxSteps?: number | null;
+  @NumberField({
+    ...{ above: 0, optional: true, nullable: true },
+    description: 'The credits after which the model is not called again. null for no limit, the default.',
+  })
+  readonly maxCredits?: number | null;
 }
 
 const WHEN_ENABLED = { min: 1, optional: true, description: 'Required, and allowed, with enabled true only.' } as const;
@@ -108,6 +128,12 @@ class AgentBody {
     description: `Longest time of one run. Default ${TIMEOUT_MINUTES.default}.`,
   })
   readonly timeoutMinutes?: number;
+  @ObjectField(() => AgentRunLimitsBody, {
+    ...{ optional: true, nullable: true },
+    description:
+      'What one run may use, with the runs that it resumes; then it fails as `run_limit_reached`. null removes both limits.',
+  })
+  readonly runLimits?: AgentRunLimitsBody | null;
 }
 
 export class CreateAgentBody extends AgentBody {
@@ -168,23 +194,33 @@ const GATEWAY_FIELDS = ['edgeAccountId', 'gatewayName', 'edgeApiToken'] as const
 /** A body's type and, so that the compiler reports a setting that the body lacks, its settings. */
 type WithSettings<Body, Setting extends keyof Body> = Body & Pick<Body, Setting>;
 
-export function readNewAgent({ aiGateway, ...body }: WithSettings<CreateAgentBody, keyof PlainSettings>): NewAgent {
-  return { ...body, aiGateway: aiGateway && readGatewayRequest(aiGateway) };
+export function readNewAgent({
+  aiGateway,
+  runLimits,
+  ...body
+}: WithSettings<CreateAgentBody, keyof PlainSettings>): NewAgent {
+  return { ...body, runLimits: readRunLimits(runLimits), aiGateway: aiGateway && readGatewayRequest(aiGateway) };
 }
 
 export function readAgentChange({
   aiGateway,
   responseComponents,
   provider,
+  runLimits,
   ...body
 }: WithSettings<ChangeAgentBody, keyof PlainSettings>): AgentChange {
   if (provider) providerOf(provider.type).ownKey.change(provider);
   return {
     ...body,
     provider,
+    runLimits: readRunLimits(runLimits),
     aiGateway: aiGateway && readGatewayRequest(aiGateway),
     responseComponents: responseComponents === undefined ? undefined : readComponentsChange(responseComponents),
   };
+}
+
+function readRunLimits(body: AgentRunLimitsBody | null | undefined): SentSettings['runLimits'] {
+  return body === null ? NO_RUN_LIMITS : body;
 }
 
 function readGatewayRequest(body: AgentGatewayBody): GatewayRequest {

@@ -86,6 +86,16 @@ export class KnowledgeSearchResponse {
   readonly semanticWeight!: number;
 }
 
+export class RunLimitsResponse {
+  @IntegerField({ nullable: true, description: 'The most calls of the model; null for no limit.' })
+  readonly maxSteps!: number | null;
+  @NumberField({
+    nullable: true,
+    description: 'The credits after which the model is not called again; null for no limit.',
+  })
+  readonly maxCredits!: number | null;
+}
+
 export class AgentGatewayResponse {
   @EnumField(['agent', 'organization'], {
     description: "Where the setting comes from: the agent itself or the organization's default.",
@@ -131,6 +141,10 @@ class AgentFields implements ShownSettings {
   readonly aiGateway!: AgentGatewayResponse | null;
   @IntegerField({ description: 'Longest time of one run, in minutes.' })
   readonly timeoutMinutes!: number;
+  @ObjectField(() => RunLimitsResponse, {
+    description: 'What one run may use, with the runs that it resumes; then it fails as `run_limit_reached`.',
+  })
+  readonly runLimits!: RunLimitsResponse;
   @IntegerField({ description: 'From 1, raised by every change that takes effect; also the ETag.' })
   readonly version!: number;
   @TimestampField({ description: 'When the agent was created.' })

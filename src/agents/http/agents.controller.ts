@@ -61,6 +61,7 @@ export class AgentsController {
       provider: { type: 'anthropic' },
       tools: { requireApprovalForResourceChanges: true },
       timeoutMinutes: 6,
+      runLimits: { maxSteps: 50 },
     },
   })
   @ApiOperation({

@@ -2,10 +2,9 @@ import { Injectable } from '@nestjs/common';
 import { AgentDirectory } from '../../agents/index.js';
 import { Clock } from '../../platform/clock/index.js';
 import { RunLog, type RunLogEntry, RunLogUnavailable } from '../../platform/run-log/index.js';
-import { hasExpired } from '../domain/approval.js';
 import { callerDisconnected, runEventsExpired, runNotFound } from '../domain/conversations.errors.js';
 import { withExpiredCalls } from '../domain/message.js';
-import type { RunReference } from '../domain/run.js';
+import { type RunReference, withOpenRequests } from '../domain/run.js';
 import { toEndedRun, type EndedRun } from '../engine/persist-run.js';
 import { replayRun } from '../engine/replay-run.js';
 import { RunReader, type StoredRun } from '../persistence/run-reader.repository.js';
@@ -32,10 +31,10 @@ export class JoinRun {
 
   /** @throws DomainError `not_found` */
   async read(reference: RunReference): Promise<CurrentRun> {
-    const { run, message, unanswered } = await this.stored(reference);
-    if (!unanswered || run.completedAt === null) return { run: { ...run, approvals: [] }, message };
-    if (!hasExpired(run.completedAt, this.clock.now())) return { run, message };
-    return { run: { ...run, approvals: [] }, message: message && withExpiredCalls(message) };
+    const { run: stored, message, unanswered } = await this.stored(reference);
+    const run = withOpenRequests(stored, unanswered, this.clock.now());
+    const haveExpired = unanswered && stored.approvals.length > run.approvals.length;
+    return { run, message: haveExpired ? message && withExpiredCalls(message) : message };
   }
 
   /** A caller that disconnects ends only its own waiting. @throws DomainError `not_found` */

@@ -3,7 +3,14 @@ import { Injectable } from '@nestjs/common';
 import { AttachmentMemory } from '../../files/index.js';
 import { Clock } from '../../platform/clock/index.js';
 import { storableJson } from '../../platform/database/index.js';
-import { type ApprovalAnswer, decide, hasExpired, type ResumeInput, validateAnswers } from '../domain/approval.js';
+import {
+  type ApprovalAnswer,
+  decide,
+  hasExpired,
+  openAnswers,
+  type ResumeInput,
+  validateAnswers,
+} from '../domain/approval.js';
 import {
   invalidAnswers,
   threadBusy,
@@ -26,11 +33,13 @@ import type { ThreadReference } from './thread-lookup.js';
 export type ResumeRunCommand = Omit<RunRequest, 'agent'> & {
   readonly thread: ThreadReference;
   readonly answers: readonly ApprovalAnswer[];
+  /** The request may repeat results of calls that are not open any more. */
+  readonly repeatsResults?: boolean;
   /** The path of `userContext` in the request, for the error message. */
   readonly userContextField: string;
 };
 
-/** Takes the answers to the requests for approval of the thread's last run, and starts a run that continues it. */
+/** Takes the approvals and results that the thread's last run waits for, and starts a run that continues it. */
 @Injectable()
 export class ResumeRun {
   constructor(
@@ -48,12 +57,18 @@ export class ResumeRun {
    * @throws DomainError `invalid` when there is not one answer for each open request, or when `userContext` differs
    * from that of the run that made the requests; what `StartRun.execute` throws. Nothing is called or stored then
    */
-  execute({ thread, answers, userContextField, ...request }: ResumeRunCommand): Promise<ActiveRun> {
+  execute({
+    thread,
+    answers,
+    userContextField,
+    repeatsResults = false,
+    ...request
+  }: ResumeRunCommand): Promise<ActiveRun> {
     const { organizationId } = request;
     const start = async (): Promise<ActiveRun> => {
-      const resumeInput = await this.resumeInputOf(organizationId, thread, answers);
+      const resumeInput = await this.resumeInputOf(organizationId, thread, answers, repeatsResults);
       if (!isSame(request.userContext, resumeInput.user.userContext)) throw userContextMismatch(userContextField);
-      await this.admitRun.execute(organizationId, thread.agent);
+      await this.admitRun.execute(organizationId, thread.agent, request.options);
       const attached = new AttachedFiles([], this.memory.reserve());
       const input = { threadId: thread.id, userMessage: null, attached, resumeInput };
       try {
@@ -72,16 +87,19 @@ export class ResumeRun {
   private async resumeInputOf(
     organizationId: string,
     thread: ThreadReference,
-    answers: readonly ApprovalAnswer[],
+    sent: readonly ApprovalAnswer[],
+    repeatsResults: boolean,
   ): Promise<ResumeInput> {
     const open = await this.reader.openApprovals(organizationId, thread.id);
     if (!open) throw threadNotFound();
     if (open.busy) throw threadBusy();
+    const answers = repeatsResults ? openAnswers(open.requests, sent) : sent;
     const expired = open.askedAt !== null && hasExpired(open.askedAt, this.clock.now());
     const invalid = validateAnswers(open.requests, answers, expired);
     if (invalid) throw invalidAnswers(invalid);
     if (open.runId === null) throw new Error('Valid answers refer to requests without a run');
-    return { runId: open.runId, decisions: decide(open.requests, answers), user: open.user };
+    const { runId, requests, user, continuation } = open;
+    return { runId, decisions: decide(requests, answers), user, continuation };
   }
 }
 

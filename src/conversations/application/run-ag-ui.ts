@@ -15,8 +15,10 @@ export interface RunAgUiCommand extends RunRequest {
   /** The id of a thread of this agent, or the client's own id of the conversation. */
   readonly threadId: string;
   readonly conversation: Conversation;
-  /** The answers to the last run's requests for approval; when empty, the run answers the conversation's text. */
+  /** What the last run waits for; when empty, the run answers the conversation's text. Results of other calls are ignored. */
   readonly answers: readonly ApprovalAnswer[];
+  /** Results that the input has before its message; they are taken where the last run waits for them. */
+  readonly results: readonly ApprovalAnswer[];
   /** Called with the thread's id once the thread is found. */
   readonly onThread: (threadId: string) => void;
 }
@@ -37,16 +39,23 @@ export class RunAgUi {
 
   /** @throws what `StartRun.execute` and `ResumeRun.execute` throw; nothing is stored then */
   async execute(command: RunAgUiCommand): Promise<ActiveRun> {
-    const { threadId: externalId, conversation, answers, onThread: _onThread, ...request } = command;
+    const { threadId: externalId, conversation, answers, results, onThread: _onThread, ...request } = command;
     const thread = await this.find(command);
     if (answers.length > 0) {
       if (!thread) throw noThreadToResume();
       const userContextField = 'body/forwardedProps/userContext';
       const callerPrompt = conversation.instructions;
-      return this.resumeRun.execute({ ...request, callerPrompt, thread, answers, userContextField });
+      return this.resumeRun.execute({
+        ...request,
+        callerPrompt,
+        thread,
+        answers,
+        userContextField,
+        repeatsResults: true,
+      });
     }
     const answer = (found: ThreadReference | null): Promise<ActiveRun> =>
-      this.startRun.answer({ ...request, conversation, thread: found, externalId });
+      this.startRun.answer({ ...request, conversation, thread: found, externalId, results });
     try {
       return await answer(thread);
     } catch (error) {

@@ -2,11 +2,13 @@ import { Injectable } from '@nestjs/common';
 import type { RunnableAgent } from '../../agents/index.js';
 import { Clock } from '../../platform/clock/index.js';
 import { newId } from '../../platform/ids/index.js';
+import type { ToolChoice } from '../../models/index.js';
 import { ShutdownState } from '../../platform/lifecycle/index.js';
 import type { ResumeInput } from '../domain/approval.js';
 import type { IdempotentRequest } from '../domain/idempotency.js';
 import type { SentMessage } from '../domain/new-thread.js';
 import { RunNotStarted } from '../domain/run.js';
+import { NO_OPTIONS, NOTHING_USED, resumedOptions, type RunOptions } from '../domain/run-options.js';
 import type { RunSession } from '../domain/session-turns.js';
 import type { AttachedFiles } from '../engine/attached-files.js';
 import type { NewRun } from '../persistence/new-run.js';
@@ -29,6 +31,9 @@ export interface RunRequest {
   readonly nonInteractive?: boolean;
   /** Whether the model's reasoning is requested and streamed. */
   readonly showReasoning: boolean;
+  readonly options?: RunOptions;
+  /** Binds the first answer of the model alone. */
+  readonly toolChoice?: ToolChoice;
   readonly idempotency?: IdempotentRequest;
   /**
    * The signal aborts when the caller disconnects. It ends the fetching of attachments, and the waiting for a run of
@@ -38,7 +43,7 @@ export interface RunRequest {
   readonly disconnected?: () => AbortSignal;
 }
 
-/** What a run answers: a message with its files, or the requests for approval of the previous run. */
+/** What a run answers: a message with its files, what the previous run waits for, or the end of a sent history. */
 export interface RunInput {
   readonly threadId: string;
   readonly userMessage: NewRun['userMessage'] & RunContext['userMessage'];
@@ -75,7 +80,8 @@ export class RunLauncher {
     store: (run: NewRun) => Promise<StartedRun>,
   ): Promise<ActiveRun> {
     const { organizationId, agent, session = null, callerSpan = null, widget = null } = request;
-    const { callerPrompt, showReasoning, nonInteractive = false } = request;
+    const { callerPrompt, showReasoning, nonInteractive = false, options = NO_OPTIONS, toolChoice } = request;
+    const continuation = resumeInput?.continuation;
     const user = resumeInput?.user ?? { userContext: request.userContext, session };
     const { userContext } = user;
     const userKey = await this.users.ofRun(organizationId, user);
@@ -95,9 +101,13 @@ export class RunLauncher {
     return this.supervisor.launch(
       {
         ...{ organizationId, agent, threadId, runId, messageId, channel, userMessage, attached },
-        ...{ decisions: resumeInput?.decisions ?? null, sentHistory: [...sentHistory] },
+        // Without a message the run continues the thread's last exchange.
+        ...{ decisions: resumeInput?.decisions ?? (userMessage ? null : []), sentHistory: [...sentHistory] },
         ...{ userContext, userKey, callerSpan, widget, callerPrompt },
         ...{ isFirstRun, nonInteractive, showReasoning, stopwatch },
+        options: continuation ? resumedOptions(continuation.options, options) : options,
+        usedBefore: continuation?.used ?? NOTHING_USED,
+        toolChoice,
       },
       revision,
     );

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../../platform/clock/index.js';
 import { hasExpired } from '../domain/approval.js';
 import { messageNotFound, threadNotFound } from '../domain/conversations.errors.js';
-import { awaitsApproval, type ReactionName, type ShownMessage, withExpiredCalls } from '../domain/message.js';
+import { hasOpenCalls, type ReactionName, type ShownMessage, withExpiredCalls } from '../domain/message.js';
 import { type Page, MessageRepository } from '../persistence/message.repository.js';
 import { RunReader } from '../persistence/run-reader.repository.js';
 import { ThreadRepository } from '../persistence/thread.repository.js';
@@ -54,7 +54,7 @@ export class ShowMessages {
   private async withExpiry(organizationId: string, message: ShownMessage): Promise<ShownMessage> {
     const now = this.clock.now();
     // A reply is older than the end of its run, so the run of a recent reply need not be read.
-    if (message.runId === null || !awaitsApproval(message) || !hasExpired(message.createdAt, now)) return message;
+    if (message.runId === null || !hasOpenCalls(message) || !hasExpired(message.createdAt, now)) return message;
     const askedAt = await this.runs.findEnd(organizationId, message.runId);
     return askedAt !== null && hasExpired(askedAt, now) ? withExpiredCalls(message) : message;
   }

@@ -18,7 +18,9 @@ const INSTRUCTION =
 
 /** The schema does not fix the number of suggestions, since not every provider accepts `minItems` and `maxItems`. */
 export const SUGGESTIONS_FORMAT: ResponseFormat = {
+  type: 'json_schema',
   name: 'suggestions',
+  strict: true,
   schema: {
     type: 'object',
     properties: { suggestions: { type: 'array', items: { type: 'string' } } },

@@ -1,19 +1,30 @@
 import { describe, expect, it } from '@jest/globals';
 import {
+  type ApprovalAnswer,
   approvalExpiry,
+  type ApprovalRequest,
+  type CallAnswer,
   decide,
   declinedOutput,
   hasExpired,
   needsApproval,
+  openAnswers,
   type ToolEffect,
   validateAnswers,
 } from './approval.js';
 
-const request = (id: string) => ({ id, toolCallId: `call-${id}`, tool: 'pay', input: { id } });
-const answer = (interruptId: string, approved = true, reason: string | null = null) => ({
-  interruptId,
-  approved,
-  reason,
+const request = (id: string, kind: ApprovalRequest['kind'] = 'approval') => ({
+  ...{ id, kind, toolCallId: `call-${id}`, tool: 'pay', input: { id } },
+});
+const answer = (interruptId: string, given: CallAnswer = { type: 'approved' }): ApprovalAnswer => ({
+  refersTo: { interruptId },
+  answer: given,
+  at: { reference: `answer to ${interruptId}`, answer: `payload for ${interruptId}` },
+});
+const result = (toolCallId: string): ApprovalAnswer => ({
+  refersTo: { toolCallId },
+  answer: { type: 'result', output: 'done', isError: false },
+  at: { reference: toolCallId, answer: toolCallId },
 });
 
 describe('a tool call', () => {
@@ -48,8 +59,9 @@ describe('answers', () => {
   it.each([
     ['one is missing', [answer('a')], { problem: 'missing', interruptId: 'b' }],
     ['there are none', [], { problem: 'missing', interruptId: 'a' }],
-    ['one is unknown', [answer('a'), answer('c')], { problem: 'unknown', index: 1, interruptId: 'c' }],
-    ['one is repeated', [answer('a'), answer('b'), answer('a')], { problem: 'repeated', index: 2, interruptId: 'a' }],
+    ['one is unknown', [answer('a'), answer('c')], { problem: 'unknown', at: 'answer to c' }],
+    ['one is repeated', [answer('a'), answer('b'), answer('a')], { problem: 'repeated', at: 'answer to a' }],
+    ['one is a result', [answer('a', result('').answer)], { problem: 'needs_approval', at: 'payload for a' }],
   ])('do not fit when %s', (_what, answers, unfit) => {
     expect(validateAnswers(requests, answers, false)).toEqual(unfit);
   });
@@ -57,8 +69,7 @@ describe('answers', () => {
   it('are invalid for expired requests; unknown ones stay unknown', () => {
     expect(validateAnswers(requests, [answer('b'), answer('a')], true)).toEqual({
       problem: 'expired',
-      index: 0,
-      interruptId: 'b',
+      at: 'answer to b',
     });
     expect(validateAnswers(requests, [answer('c')], true)).toMatchObject({ problem: 'unknown' });
   });
@@ -71,10 +82,35 @@ describe('answers', () => {
   });
 
   it('become decisions in the order of the requests, with the arguments of the calls', () => {
-    expect(decide(requests, [answer('b'), answer('a', false, 'too dear')])).toEqual([
+    const declined = answer('a', { type: 'declined', reason: 'too dear' });
+    const changed = answer('b', { type: 'approved', input: { id: 'c' } });
+    expect(decide(requests, [changed, declined])).toMatchObject([
       { toolCallId: 'call-a', tool: 'pay', input: { id: 'a' }, approved: false, reason: 'too dear' },
-      { toolCallId: 'call-b', tool: 'pay', input: { id: 'b' }, approved: true, reason: null },
+      { toolCallId: 'call-b', tool: 'pay', input: { id: 'b' }, changedInput: { id: 'c' }, approved: true },
     ]);
+  });
+
+  it('that are results refer to calls of the caller’s tools, by the id of the call or of the request', () => {
+    const asked = [request('a', 'client_call'), request('b', 'client_call')];
+    const given = { type: 'result', output: 'done', isError: false } as const;
+    const answers = [result('call-a'), answer('b', given)];
+
+    expect(validateAnswers(asked, answers, false)).toBeNull();
+    expect(decide(asked, answers).map(({ approved, result: taken }) => [approved, taken?.output])).toEqual([
+      [true, 'done'],
+      [true, 'done'],
+    ]);
+    expect(validateAnswers(asked, [answer('a')], false)).toMatchObject({ problem: 'needs_result' });
+    expect(validateAnswers(asked, [result('call-a')], false)).toEqual({
+      ...{ problem: 'missing', interruptId: 'b', toolCallId: 'call-b' },
+    });
+    // A request for approval has no result, and its call is not found by the id of the call.
+    expect(validateAnswers(requests, [result('call-a')], false)).toMatchObject({ problem: 'unknown' });
+    expect(openAnswers(asked, [result('call-a'), result('call-z')])).toEqual([result('call-a')]);
+  });
+
+  it('are refused where nothing waits for one', () => {
+    expect(validateAnswers([], [], false)).toEqual({ problem: 'nothing_open' });
   });
 
   it('that decline give the model the reason, if there is one', () => {

@@ -87,25 +87,35 @@ export function userContextMismatch(field: string): DomainError {
 }
 
 export function invalidAnswers(invalid: InvalidAnswers): DomainError {
-  const { problem, interruptId } = invalid;
-  switch (problem) {
-    case 'missing':
+  switch (invalid.problem) {
+    case 'missing': {
+      const call = invalid.toolCallId === undefined ? '' : ` (the result of the call ${invalid.toolCallId})`;
       return new ValidationFailed(
-        `body/resume must answer every open interrupt of the thread; missing: ${interruptId}`,
+        `body must answer every open interrupt of the thread; missing: ${invalid.interruptId}${call}`,
       );
+    }
     case 'unknown':
-      return new ValidationFailed(
-        `body/resume/${invalid.index}/interruptId ${interruptId} is no open interrupt of the thread`,
-      );
+      return new ValidationFailed(`${invalid.at} is no open interrupt of the thread`);
     case 'expired':
       return new ValidationFailed(
-        `body/resume/${invalid.index}/interruptId ${interruptId} has expired: it could be answered for ${APPROVAL_HOURS} hours. Send a message instead`,
+        `${invalid.at} has expired: it could be answered for ${APPROVAL_HOURS} hours. Send a message instead`,
       );
     case 'repeated':
-      return new ValidationFailed(`body/resume/${invalid.index}/interruptId ${interruptId} is answered more than once`);
+      return new ValidationFailed(`${invalid.at} is answered more than once`);
+    case 'needs_approval':
+      return new ValidationFailed(`${invalid.at} must have approved: the call waits for approval, not for a result`);
+    case 'needs_result':
+      return new ValidationFailed(`${invalid.at} must have result: the caller makes this call and sends its result`);
+    case 'nothing_open':
+      return new ValidationFailed('body answers calls, but none of the thread is open. Send a message instead');
     default:
-      return problem satisfies never;
+      return invalid satisfies never;
   }
+}
+
+/** @param index in the request's `tools` */
+export function clientToolNameTaken(index: number, name: string): DomainError {
+  return new ValidationFailed(`body/tools/${index} has the name ${name}, which is the name of a tool of the agent`);
 }
 
 export function agentCannotRun(message: string): DomainError {
@@ -131,6 +141,9 @@ export function callerDisconnected(): DomainError {
 export function runFailed(error: RunError, facts: FailureFacts): DomainError {
   switch (error.code) {
     case 'context_too_long':
+    case 'run_limit_reached':
+    case 'invalid_structured_output':
+    case 'invalid_response_format':
       return unprocessable(error.message);
     case 'provider_auth':
       return facts.ownKey

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { JsonObject, ModelMessage } from '../../models/index.js';
 import { sent, type Stored } from '../../platform/stored-json/index.js';
-import { EXPIRED_UNANSWERED } from './approval.js';
+import { EXPIRED_UNANSWERED, RESULT_EXPIRED } from './approval.js';
 import type { MessageAttachment } from './attachment.js';
 import { unknownOutcome } from './run-abort.js';
 
@@ -13,11 +13,15 @@ export const MESSAGE_STATUSES = ['completed', 'incomplete', 'failed'] as const;
 export type MessageStatus = (typeof MESSAGE_STATUSES)[number];
 
 /**
- * `awaiting_approval`: the run ended with a request for approval. `approved`: the resumed run made the call, and its
+ * `awaiting_approval`: the run ended with a request for approval. `awaiting_result`: the run ended with a call that the
+ * caller makes. `approved`: the resumed run made the call, and its
  * message has the result. `denied`: not made, since a hook or a person refused it, or the request expired. `unknown`:
  * under way when the process died; the call may have had its effect.
  */
-const toolCallStatus = z.enum(['running', 'awaiting_approval', 'approved', 'completed', 'failed', 'denied', 'unknown']);
+const toolCallStatus = z.enum([
+  ...(['running', 'awaiting_approval', 'awaiting_result', 'approved', 'completed', 'failed', 'denied'] as const),
+  'unknown',
+]);
 export const TOOL_CALL_STATUSES = toolCallStatus.options;
 export type ToolCallStatus = Stored<typeof toolCallStatus>;
 
@@ -33,9 +37,14 @@ export type PartPlace = Stored<typeof partPlace>;
 export const toolCallRecord = z.object({
   id: z.string(),
   name: z.string(),
+  /** As the call was made. */
   input: sent<JsonObject>(),
+  /** As the model had it; present where a person has changed it. */
+  requestedInput: sent<JsonObject>().optional(),
   output: z.string().optional(),
   status: toolCallStatus,
+  /** The tool is the caller's, who makes the call. */
+  byCaller: z.literal(true).optional(),
   place: partPlace.optional(),
 });
 export type ToolCallRecord = Stored<typeof toolCallRecord>;
@@ -88,16 +97,19 @@ export interface Message {
 /** The parts of a message that clients may see. */
 export type ShownMessage = Omit<Message, 'transcript' | 'additionalContext'>;
 
-export function awaitsApproval({ toolCalls }: Pick<Message, 'toolCalls'>): boolean {
-  return toolCalls.some(({ status }) => status === 'awaiting_approval');
+export function hasOpenCalls({ toolCalls }: Pick<Message, 'toolCalls'>): boolean {
+  return toolCalls.some(({ status }) => status === 'awaiting_approval' || status === 'awaiting_result');
 }
 
 /** The message with its waiting calls as expired, which is how the start of the thread's next run will store them. */
 export function withExpiredCalls<Shown extends ShownMessage>(message: Shown): Shown {
-  return { ...message, toolCalls: changedCalls(message, 'awaiting_approval', DENIED_AS_EXPIRED) };
+  const approvals = changedCalls(message, 'awaiting_approval', { status: 'denied', output: EXPIRED_UNANSWERED });
+  const toolCalls = changedCalls({ toolCalls: approvals }, 'awaiting_result', {
+    status: 'denied',
+    output: RESULT_EXPIRED,
+  });
+  return { ...message, toolCalls };
 }
-
-const DENIED_AS_EXPIRED = { status: 'denied', output: EXPIRED_UNANSWERED } as const;
 
 /** The message's calls, with `changes` in those that have the status. */
 export function changedCalls(
@@ -233,14 +245,15 @@ function userEntry({ content, additionalContext = [], attachments: attached }: H
   return attached ? { role: 'user', text, attached } : { role: 'user', text };
 }
 
-/** For a call that was not made, or whose outcome is unknown. */
+/** For a call that was not made, whose outcome is unknown, or whose result only the record has. */
 function missingResult({ id, name }: Call, records: readonly ToolCallRecord[]): ResultEntry {
-  const denied = records.find((record) => record.id === id && record.status === 'denied');
+  const record = records.find((each) => each.id === id);
+  const known = record?.status === 'denied' || record?.byCaller === true ? record : undefined;
   return {
     role: 'tool',
     toolCallId: id,
     toolName: name,
-    output: denied?.output ?? unknownOutcome('server_shutdown'),
-    isError: true,
+    output: known?.output ?? unknownOutcome('server_shutdown'),
+    isError: known?.status !== 'completed',
   };
 }

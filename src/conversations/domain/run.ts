@@ -1,13 +1,20 @@
 import { z } from 'zod';
 import type { ModelFailureCode, StopReason } from '../../models/index.js';
 import { named, type Stored } from '../../platform/stored-json/index.js';
-import type { ApprovalRequest } from './approval.js';
+import { type ApprovalRequest, hasExpired } from './approval.js';
 
 export const RUN_STATUSES = ['running', 'completed', 'requires_action', 'failed', 'cancelled', 'timed_out'] as const;
 export type RunStatus = (typeof RUN_STATUSES)[number];
 
 /** The codes of `run.error` and of the stream's `RUN_ERROR`. */
-export type RunErrorCode = ModelFailureCode | 'run_timeout' | 'server_shutdown' | 'internal';
+export type RunErrorCode =
+  | ModelFailureCode
+  | 'run_timeout'
+  | 'run_limit_reached'
+  | 'invalid_structured_output'
+  | 'invalid_response_format'
+  | 'server_shutdown'
+  | 'internal';
 
 export const RUN_ERROR_CODES = Object.keys({
   provider_error: true,
@@ -16,13 +23,16 @@ export const RUN_ERROR_CODES = Object.keys({
   provider_overloaded: true,
   run_timeout: true,
   context_too_long: true,
+  run_limit_reached: true,
+  invalid_structured_output: true,
+  invalid_response_format: true,
   server_shutdown: true,
   internal: true,
 } satisfies Record<RunErrorCode, true>) as readonly RunErrorCode[];
 
 export const runError = z.object({
   code: named<RunErrorCode>(),
-  /** Public; never quotes a provider. */
+  /** Public; never quotes a provider, except for why it refuses the caller's response format. */
   message: z.string(),
 });
 export type RunError = Stored<typeof runError>;
@@ -59,6 +69,15 @@ export interface Run {
   readonly approvals: readonly ApprovalRequest[];
   /** Why the model's last answer stopped; absent when no model answered. */
   readonly stopReason?: StopReason | undefined;
+}
+
+/**
+ * The run with only those of its requests for approval that can still be answered.
+ * @param unanswered no later run of the thread has answered or declined them
+ */
+export function withOpenRequests(run: Run, unanswered: boolean, now: Date): Run {
+  const areOpen = unanswered && run.completedAt !== null && !hasExpired(run.completedAt, now);
+  return areOpen ? run : { ...run, approvals: [] };
 }
 
 /** `answered`: the requests that the run answers are no longer open. */

@@ -7,10 +7,18 @@ import {
   type ModelToolCall,
   type ModelUsage,
   type ProviderState,
+  type ResponseFormat,
   UNKNOWN_USAGE,
 } from '../../models/index.js';
 import { Clock, type Stopwatch } from '../../platform/clock/index.js';
 import { newId } from '../../platform/ids/index.js';
+import {
+  documentProblem,
+  invalidAnswer,
+  mendingNote,
+  refusedAnswer,
+  refusedFormat,
+} from '../domain/structured-output.js';
 import { HookDispatcher } from './hook-dispatcher.js';
 import { UNREADABLE_CALL, unreadableCallNote } from './malformed-calls.js';
 import { MAX_UNREADABLE_ANSWERS } from './limits.js';
@@ -20,10 +28,13 @@ import { publicFailure } from './resolve-failure.js';
 import type { RunConversation } from './run-conversation.js';
 import type { NextStep, RunState } from './run-state.js';
 import type { RunStep } from '../ports/index.js';
+import { withoutStaleCalls } from './stale-caller-calls.js';
 import { ToolCallMetrics } from './tool-call-metrics.js';
 
 interface Answer {
   text: string;
+  /** The part of the text after all tool calls: the document, where the run has a response format. */
+  finalText: string;
   readonly calls: ModelToolCall[];
   readonly providerCalls: ProviderToolCalls;
   /** As reported last; incomplete when the call failed. */
@@ -50,7 +61,7 @@ export class CallModel {
     const stopwatch = this.clock.stopwatch();
     const providerCalls = new ProviderToolCalls(state, this.clock, this.toolCalls);
     const answer: Answer = {
-      ...{ text: '', calls: [], providerCalls, usage: UNKNOWN_USAGE },
+      ...{ text: '', finalText: '', calls: [], providerCalls, usage: UNKNOWN_USAGE },
       ...{ state: undefined, response: undefined, unreadableCall: undefined },
     };
     try {
@@ -65,6 +76,8 @@ export class CallModel {
       // A refused request used no tokens; counting it would make the run's usage unknown.
       if (!retry || answer.usage.inputTokens !== null) state.count(answer.usage);
       if (retry) return { kind: 'call_model' };
+      const refusal = error instanceof ModelFailure ? error.facts.refusedFormat : undefined;
+      if (refusal) return { kind: 'finish', outcome: refusedFormat(refusal.reason) };
       throw error;
     }
     state.schemaFallbacks.accept(request, state.tools);
@@ -72,11 +85,12 @@ export class CallModel {
     state.conversation.transcript.push({
       role: 'assistant',
       text: answer.text,
-      toolCalls: answer.calls,
+      toolCalls: answer.calls.map((call) => (state.tools.isOfCaller(call.name) ? { ...call, byCaller: true } : call)),
       ...(answer.state ? { state: answer.state } : {}),
     });
     if (answer.unreadableCall !== undefined) return askAgain(state, answer.unreadableCall);
     state.unreadableAnswers = 0;
+    state.toolChoice = undefined;
     return this.decide(state, answer);
   }
 
@@ -88,12 +102,13 @@ export class CallModel {
           break;
         case 'text':
           answer.text += event.text;
-          state.say(event.text);
+          this.tell(state, answer, event.text);
           break;
         case 'reasoning':
           state.think(event.text);
           break;
         case 'tool_call_started':
+          answer.finalText = '';
           state.startCall(event.id, event.name);
           break;
         case 'tool_call_arguments':
@@ -108,9 +123,11 @@ export class CallModel {
           answer.unreadableCall = event.written;
           break;
         case 'provider_tool_call':
+          answer.finalText = '';
           answer.providerCalls.begin(event.call);
           break;
         case 'provider_tool_result':
+          answer.finalText = '';
           answer.providerCalls.end(event.id, event.output, event.isError);
           break;
         case 'usage':
@@ -130,22 +147,40 @@ export class CallModel {
     }
   }
 
+  /** Withholds the text of a run with a response format: only a valid document is sent, and at once. */
+  private tell(state: RunState, answer: Answer, text: string): void {
+    if (!state.context.options.responseFormat) {
+      state.say(text);
+      return;
+    }
+    answer.finalText += text;
+    state.withheldText = answer.finalText;
+  }
+
   private async decide(state: RunState, answer: Answer): Promise<NextStep> {
     if (answer.calls.length > 0) {
       state.rounds += 1;
+      // Text before calls is no document.
+      state.withheldText = '';
       return { kind: 'execute_tools', calls: answer.calls };
     }
-    const verdict = await this.hooks.beforeStop(state, answer.text);
+    const { responseFormat } = state.context.options;
+    const problem = responseFormat && documentProblem(responseFormat, answer.finalText, state.stopReason);
+    if (problem !== undefined) return askToMend(state, problem);
+    const verdict = await this.hooks.beforeStop(state, responseFormat ? answer.finalText : answer.text);
     if (verdict.decision === 'continue') {
       state.continued = true;
+      // The hook asks for another document, which may be asked for once more too.
+      state.askedToMend = false;
       state.conversation.transcript.push({ role: 'user', text: verdict.reason, guidance: true });
       return { kind: 'call_model' };
     }
+    if (responseFormat) state.say(answer.finalText);
     return { kind: 'finish', outcome: { status: 'completed', blocked: false } };
   }
 
   private request(state: RunState): ModelRequest {
-    const { agent } = state.context;
+    const { agent, options } = state.context;
     return {
       model: agent.provider.model,
       options: agent.options,
@@ -154,8 +189,11 @@ export class CallModel {
       system: state.system,
       conversationSystem: state.conversationSystem,
       showReasoning: state.context.showReasoning,
-      messages: state.conversation.messages,
+      messages: withoutStaleCalls(state.conversation.messages, (name) => state.tools.isOfCaller(name)),
       tools: state.schemaFallbacks.definitions(state.tools),
+      ...(options.responseFormat ? { responseFormat: options.responseFormat } : {}),
+      ...(state.toolChoice === undefined ? {} : { toolChoice: state.toolChoice }),
+      ...(options.oneCallAtATime === true ? { oneCallAtATime: true } : {}),
     };
   }
 
@@ -179,6 +217,7 @@ export class CallModel {
         tools: request.tools.map((tool) => tool.name),
         last: lastInput(request),
         ...(attachments.length === 0 ? {} : { attachments }),
+        ...(request.responseFormat && { responseFormat: formatName(request.responseFormat) }),
       },
       output: { text: answer.text, toolCalls: answer.calls },
       error,
@@ -206,6 +245,19 @@ function askAgain(state: RunState, written: string): NextStep {
   }
   state.conversation.transcript.push({ role: 'user', text: unreadableCallNote(written), guidance: 'unreadable_call' });
   return { kind: 'call_model' };
+}
+
+/** Asks once for each document: a model that cannot write the document would cost without end. A model that refuses is not asked. */
+function askToMend(state: RunState, problem: string): NextStep {
+  if (state.stopReason === 'refusal') return { kind: 'finish', outcome: refusedAnswer() };
+  if (state.askedToMend) return { kind: 'finish', outcome: invalidAnswer(problem) };
+  state.askedToMend = true;
+  state.conversation.transcript.push({ role: 'user', text: mendingNote(problem), guidance: 'unreadable_call' });
+  return { kind: 'call_model' };
+}
+
+function formatName(format: ResponseFormat): string {
+  return format.type === 'json_schema' ? format.name : format.type;
 }
 
 /** A file that a provider refuses must not fail this run and all later ones. */

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { Injectable } from '@nestjs/common';
 import type { ModelToolCall } from '../../models/index.js';
 import { Clock, untilAborted } from '../../platform/clock/index.js';
@@ -6,15 +7,18 @@ import { Logger } from '../../platform/telemetry/index.js';
 import {
   type ApprovalDecision,
   type ApprovalRequest,
+  changedInputNote,
   CHANGED_SINCE_APPROVED,
   declinedOutput,
   needsApproval,
   ENDED_BEFORE_APPROVAL,
+  ENDED_BEFORE_CALLER,
   APPROVAL_UNAVAILABLE,
 } from '../domain/approval.js';
-import type { ToolCallStatus } from '../domain/message.js';
+import type { ToolCallRecord, ToolCallStatus } from '../domain/message.js';
 import { RunAborted, unknownOutcome } from '../domain/run-abort.js';
 import { RunRepository } from '../persistence/run.repository.js';
+import { missingAnswer } from '../domain/structured-output.js';
 import type { OfferedTool, ToolResult, ToolStepType, RunStep } from '../ports/index.js';
 import { HookDispatcher } from './hook-dispatcher.js';
 import { MAX_REFUSED_ROUNDS, MAX_TOOL_ROUNDS } from './limits.js';
@@ -22,17 +26,25 @@ import { malformedCallOutput } from './malformed-calls.js';
 import type { NextStep, RunState } from './run-state.js';
 import { ToolCallMetrics } from './tool-call-metrics.js';
 
+/** `requestedInput`: the model's arguments, where a person has changed them. */
+type MadeCall = ModelToolCall & Pick<ToolCallRecord, 'requestedInput'>;
+
 type Outcome =
   | {
       readonly kind: 'settled';
-      readonly call: ModelToolCall;
+      readonly call: MadeCall;
       readonly result: ToolResult;
       readonly status: Extract<ToolCallStatus, 'completed' | 'failed' | 'denied'>;
       /** Absent when the tool was not called. */
       readonly latencyMs?: number;
     }
-  /** The call needs approval. */
-  | { readonly kind: 'waits'; readonly call: ModelToolCall; readonly additionalContext: readonly string[] };
+  /** The call needs an approval, or the result that the caller has for it. */
+  | {
+      readonly kind: 'waits';
+      readonly for: ApprovalRequest['kind'];
+      readonly call: ModelToolCall;
+      readonly additionalContext: readonly string[];
+    };
 
 const FAILED = 'The tool failed. Continue without its result, or tell the user that it is not available.';
 const ROUNDS_SPENT = `The tool was not called: a reply may take ${MAX_TOOL_ROUNDS} rounds of tool calls. Answer with what you have.`;
@@ -40,7 +52,7 @@ const ROUNDS_SPENT = `The tool was not called: a reply may take ${MAX_TOOL_ROUND
 /**
  * Third phase of a run: makes the model's tool calls in parallel. They are stored as running before the first one
  * starts, so that after the death of the process a call under way is known; it becomes `unknown` and is never repeated.
- * When calls need approval, the run ends after the others have their results.
+ * When calls need approval or belong to the caller's tools, the run ends after the others have their results.
  */
 @Injectable()
 export class ExecuteTools {
@@ -59,32 +71,44 @@ export class ExecuteTools {
     }
     // The results of the refused calls are stored too: a call without a result would look pending.
     if (state.rounds >= MAX_TOOL_ROUNDS + MAX_REFUSED_ROUNDS) {
+      if (state.context.options.responseFormat) return { kind: 'finish', outcome: missingAnswer() };
       return { kind: 'finish', outcome: { status: 'completed', blocked: false } };
     }
     return { kind: 'call_model' };
   }
 
   /**
-   * Makes the approved calls of the thread's last run. Hooks checked them in that run and are not called again, so that
-   * exactly what was shown and approved is called.
+   * Takes the results that the caller sent, and makes the approved calls of the thread's last run. Hooks checked them in
+   * that run and are called again only for arguments that a person has changed, so that exactly what was shown and
+   * approved is called.
    */
   async resume(state: RunState, decisions: readonly ApprovalDecision[]): Promise<NextStep> {
     for (const decision of decisions) if (!decision.approved) this.decline(state, decision);
-    const approved = decisions.filter((decision) => decision.approved);
+    const results = decisions.flatMap((decision) =>
+      decision.result ? [this.takeResult(state, decision, decision.result)] : [],
+    );
+    await untilAborted(Promise.all(results), state.context.signal);
+    const approved = decisions.filter((decision) => decision.approved && !decision.result);
     const approvals = new Map(approved.map((decision) => [decision.toolCallId, decision]));
-    const calls = approved.map(({ toolCallId: id, tool: name, input }) => ({ id, name, input }));
-    await this.round(state, calls, (call) => this.executeApproved(state, call, approvals.get(call.id)));
+    // The last answer's, of calls with one id.
+    const requested = new Map(
+      state.conversation.current
+        .flatMap((entry) => (entry.role === 'assistant' ? entry.toolCalls : []))
+        .map(({ id, input }) => [id, input]),
+    );
+    const made = approved.map((decision) => madeCall(decision, requested.get(decision.toolCallId)));
+    await this.round(state, made, (call) => this.executeApproved(state, call, approvals.get(call.id)));
     return { kind: 'call_model' };
   }
 
-  /** @returns requests for the calls that need approval, in order */
+  /** @returns requests for the calls that need an answer, in order */
   private async round(
     state: RunState,
-    calls: readonly ModelToolCall[],
-    make: (call: ModelToolCall) => Promise<Outcome>,
+    calls: readonly MadeCall[],
+    make: (call: MadeCall) => Promise<Outcome>,
   ): Promise<ApprovalRequest[]> {
     const first = state.toolCalls.length;
-    state.toolCalls.push(...calls.map(({ id, name, input }) => ({ id, name, input, status: 'running' as const })));
+    state.toolCalls.push(...calls.map((call) => recordOf(state, call, 'running')));
     const message = calls.length > 0 ? state.message('incomplete') : null;
     if (message) await this.runs.checkpoint(state.context, message);
     const outcomes = calls.map((): Outcome | undefined => undefined);
@@ -118,9 +142,10 @@ export class ExecuteTools {
     if (verdict.decision === 'deny')
       return refused(call, this.withTexts(state, verdict.reason, additionalContext), 'denied');
     const asked = verdict.input === undefined ? call : { ...call, input: verdict.input };
+    if (state.tools.isOfCaller(call.name)) return { kind: 'waits', for: 'client_call', call: asked, additionalContext };
     const { agent, nonInteractive } = state.context;
     if (!needsApproval(tool.effect, agent.tools)) return this.execute(state, asked, additionalContext);
-    if (!nonInteractive) return { kind: 'waits', call: asked, additionalContext };
+    if (!nonInteractive) return { kind: 'waits', for: 'approval', call: asked, additionalContext };
     return refused(asked, this.withTexts(state, APPROVAL_UNAVAILABLE, additionalContext), 'denied');
   }
 
@@ -133,21 +158,47 @@ export class ExecuteTools {
 
   private async executeApproved(
     state: RunState,
-    call: ModelToolCall,
+    call: MadeCall,
     approval: ApprovalDecision | undefined,
   ): Promise<Outcome> {
     const tool = state.tools.use(call.name);
     if (tool && tool.target !== approval?.target) return refused(call, CHANGED_SINCE_APPROVED, 'denied');
-    return this.execute(state, call, approval?.additionalContext ?? []);
+    if (call.requestedInput === undefined) return this.execute(state, call, approval?.additionalContext ?? []);
+    const { id, name, input } = call;
+    const verdict = await this.hooks.beforeToolCall(state, { id, name, input });
+    const { additionalContext = [] } = verdict;
+    if (verdict.decision === 'deny')
+      return refused(call, this.withTexts(state, verdict.reason, additionalContext), 'denied');
+    const made = { ...call, input: verdict.input ?? input };
+    return this.execute(state, made, additionalContext, changedInputNote(made.input));
   }
 
-  /** @param before contexts that hooks added before the call */
-  private async execute(state: RunState, call: ModelToolCall, before: readonly string[]): Promise<Outcome> {
+  /** Takes the caller's result of its own tool. */
+  private async takeResult(
+    state: RunState,
+    { toolCallId: id, tool: name, input, additionalContext: before = [] }: ApprovalDecision,
+    { output: given, isError }: NonNullable<ApprovalDecision['result']>,
+  ): Promise<void> {
+    const call = { id, name, input };
+    const result = { output: state.outputs.take(given), isError };
+    const after = isError ? [] : await this.hooks.afterToolCall(state, call, result);
+    const output = this.withTexts(state, result.output, [...before, ...after]);
+    this.keepResult(state, call, { output, isError });
+    this.note(state, { name, input, output: result.output, error: isError ? result.output : null });
+    this.metrics.count('tool', isError ? 'failed' : 'completed');
+  }
+
+  /**
+   * @param before contexts that hooks added before the call
+   * @param note the beginning of the result
+   */
+  private async execute(state: RunState, call: MadeCall, before: readonly string[], note?: string): Promise<Outcome> {
     const tool = state.tools.use(call.name);
     if (!tool) return refused(call, noSuchTool(state, call), 'failed');
     const { result, latencyMs } = await this.call(state, tool, call);
     const after = result.isError ? [] : await this.hooks.afterToolCall(state, call, result);
-    const output = this.withTexts(state, result.output, [...before, ...after]);
+    const texts = this.withTexts(state, result.output, [...before, ...after]);
+    const output = note === undefined ? texts : `${state.outputs.take(note)}\n\n${texts}`;
     return {
       kind: 'settled',
       call,
@@ -164,7 +215,7 @@ export class ExecuteTools {
   private async call(
     state: RunState,
     tool: OfferedTool,
-    call: ModelToolCall,
+    call: MadeCall,
   ): Promise<{ result: ToolResult; latencyMs: number }> {
     const { startedAt, elapsedMs } = this.clock.stopwatch();
     let result: ToolResult;
@@ -184,6 +235,7 @@ export class ExecuteTools {
       startedAt,
       latencyMs,
       input: call.input,
+      ...(call.requestedInput === undefined ? {} : { requestedInput: call.requestedInput }),
       output: result.output,
       error: result.isError ? result.output : null,
     });
@@ -195,10 +247,9 @@ export class ExecuteTools {
     index: number,
     { call, result, status, latencyMs }: Extract<Outcome, { kind: 'settled' }>,
   ): void {
-    const { id, name, input } = call;
     this.keepResult(state, call, result);
-    this.metrics.count(kindOf(state, name), status, latencyMs);
-    state.settleCall(index, { id, name, input, output: result.output, status });
+    this.metrics.count(kindOf(state, call.name), status, latencyMs);
+    state.settleCall(index, { ...recordOf(state, call, status), output: result.output });
     if (result.component && status === 'completed') state.showComponent(result.component);
   }
 
@@ -211,33 +262,39 @@ export class ExecuteTools {
     this.keepResult(state, { id, name, input }, { output, isError: true });
     this.note(state, { name, input, output, error: output });
     this.metrics.count(kindOf(state, name), 'denied');
-    state.showResult({ id, name, input, output, status: 'denied' });
+    const ofCaller = decision.kind === 'client_call' ? ({ byCaller: true } as const) : {};
+    state.showResult({ id, name, input, output, status: 'denied', ...ofCaller });
   }
 
   private ask(
     state: RunState,
     index: number,
-    { call, additionalContext }: Extract<Outcome, { kind: 'waits' }>,
+    { for: kind, call, additionalContext }: Extract<Outcome, { kind: 'waits' }>,
   ): ApprovalRequest {
     const { id: toolCallId, name: tool, input } = call;
-    state.toolCalls[index] = { ...call, status: 'awaiting_approval' };
+    const status = kind === 'approval' ? 'awaiting_approval' : 'awaiting_result';
+    state.toolCalls[index] = state.recordOf(call, status);
+    if (kind === 'client_call') state.showCallerCall(call);
     const target = state.tools.use(tool)?.target;
     const request = {
-      ...{ id: newId(), toolCallId, tool, input },
+      ...{ id: newId(), kind, toolCallId, tool, input },
       ...(target === undefined ? {} : { target }),
       ...(additionalContext.length === 0 ? {} : { additionalContext }),
     };
-    this.note(state, { name: tool, input, output: { awaitsApproval: request.id }, error: null });
-    this.metrics.count(kindOf(state, tool), 'awaiting_approval');
+    const output = kind === 'approval' ? { awaitsApproval: request.id } : { awaitsResult: request.id };
+    this.note(state, { name: tool, input, output, error: null });
+    this.metrics.count(kindOf(state, tool), status);
     return request;
   }
 
   /** The run ends within a round: keeps the results that are known, and marks the other calls as unknown. */
   private abort(state: RunState, first: number, outcomes: readonly (Outcome | undefined)[], settled: number): void {
     for (const [index, outcome] of outcomes.entries()) {
-      if (outcome?.kind === 'waits')
-        this.settle(state, first + index, refused(outcome.call, ENDED_BEFORE_APPROVAL, 'denied'));
-      else if (outcome && index >= settled) this.settle(state, first + index, outcome);
+      if (outcome?.kind === 'waits') {
+        const why = outcome.for === 'approval' ? ENDED_BEFORE_APPROVAL : ENDED_BEFORE_CALLER;
+        this.settle(state, first + index, refused(outcome.call, why, 'denied'));
+      }
+      if (outcome?.kind === 'settled' && index >= settled) this.settle(state, first + index, outcome);
     }
     this.markUnknown(state);
   }
@@ -270,11 +327,24 @@ export class ExecuteTools {
   }
 }
 
-function refused(
-  call: ModelToolCall,
-  output: string,
-  status: 'failed' | 'denied',
-): Extract<Outcome, { kind: 'settled' }> {
+/**
+ * Forms send the arguments back also where nobody has changed them.
+ * @param requestedInput the model's own arguments, which hooks may have changed before the approval
+ */
+function madeCall(
+  { toolCallId: id, tool: name, input, changedInput }: ApprovalDecision,
+  requestedInput = input,
+): MadeCall {
+  const isChanged = changedInput !== undefined && !isDeepStrictEqual(changedInput, input);
+  return isChanged ? { id, name, input: changedInput, requestedInput } : { id, name, input };
+}
+
+function recordOf(state: RunState, call: MadeCall, status: ToolCallStatus): ToolCallRecord {
+  const { requestedInput } = call;
+  return { ...state.recordOf(call, status), ...(requestedInput === undefined ? {} : { requestedInput }) };
+}
+
+function refused(call: MadeCall, output: string, status: 'failed' | 'denied'): Extract<Outcome, { kind: 'settled' }> {
   return { kind: 'settled', call, result: { output, isError: true }, status };
 }
 

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { creditsFor, findModel } from '../../models/index.js';
 import { Clock } from '../../platform/clock/index.js';
 import { DatabaseUnavailable } from '../../platform/database/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
-import { ENDED_BEFORE_APPROVAL } from '../domain/approval.js';
+import { ENDED_BEFORE_APPROVAL, ENDED_BEFORE_CALLER } from '../domain/approval.js';
 import { changedCalls, type HistoryMessage, type Message } from '../domain/message.js';
 import { outcomeError, type FailureFacts, type Run, type RunError, type RunOutcome } from '../domain/run.js';
+import type { RunContinuation } from '../domain/run-options.js';
 import { titleOf } from '../domain/thread.js';
 import { RunAborted } from '../domain/run-abort.js';
 import { RunReader, type StoredRun } from '../persistence/run-reader.repository.js';
@@ -15,6 +15,7 @@ import type { FinishedRun } from '../ports/index.js';
 import { estimateBytes, HistoryCache, type CachedHistory } from './history-cache.js';
 import { RunObservers } from './run-observers.js';
 import { RunOwner } from './run-owner.js';
+import { creditsOf, usedSoFar } from './run-budget.js';
 import { STORE_AGAIN_MS, STORE_PAUSE_MS, STORE_REFUSALS, STORE_ATTEMPTS } from './limits.js';
 import type { RunState } from './run-state.js';
 
@@ -46,7 +47,11 @@ export class PersistRun {
 
   async run(state: RunState, outcome: RunOutcome): Promise<EndedRun> {
     const finished = this.finishedRun(state, outcome);
-    const notes = { facts: factsOf(outcome), keptResults: state.conversation.keptResults };
+    const notes = {
+      facts: factsOf(outcome),
+      keptResults: state.conversation.keptResults,
+      continuation: continuationOf(state, outcome),
+    };
     try {
       const revision = await this.withRetries(() => this.store(finished, notes));
       if (revision !== null && state.history) {
@@ -75,7 +80,7 @@ export class PersistRun {
 
   private async store(
     finished: FinishedRun,
-    notes: Pick<EndNotes, 'facts' | 'keptResults'> = {},
+    notes: Pick<EndNotes, 'facts' | 'keptResults' | 'continuation'> = {},
     records = this.observers.recordsOf(finished),
   ): Promise<number | null> {
     const { run, message, userMessage } = finished;
@@ -111,7 +116,8 @@ export class PersistRun {
   /**
    * Stores the end in the background; the thread is busy until this succeeds. Stops when the end is stored already, by
    * a statement whose response was lost or by another process. When the database refuses the end repeatedly, it is
-   * stored without the observers' rows: a defect of an observer must not keep the thread busy.
+   * stored without the observers' rows, and after as many further refusals without the message: neither a defect of an
+   * observer nor a message that cannot be stored must keep the thread busy.
    */
   private storeLater(finished: FinishedRun, refusals = 0): void {
     const { id } = finished.run;
@@ -124,7 +130,7 @@ export class PersistRun {
         });
         return;
       }
-      this.storeOnce(finished, refusals < STORE_REFUSALS).then(
+      this.storeOnce(refusals < 2 * STORE_REFUSALS ? finished : { ...finished, message: null }, refusals).then(
         () => this.owner.unsettled.delete(id),
         (error: unknown) => {
           const refused = !(error instanceof DatabaseUnavailable);
@@ -135,8 +141,8 @@ export class PersistRun {
     });
   }
 
-  private async storeOnce(finished: FinishedRun, recorded: boolean): Promise<void> {
-    const revision = await (recorded ? this.store(finished) : this.store(finished, {}, []));
+  private async storeOnce(finished: FinishedRun, refusals: number): Promise<void> {
+    const revision = await (refusals < STORE_REFUSALS ? this.store(finished) : this.store(finished, {}, []));
     if (revision === null) await this.notifyStored(finished);
     else this.observers.notifyEnded(finished);
   }
@@ -213,18 +219,20 @@ function userHistoryMessage({
   return [{ id, runId, role: 'user', content, blocked: false, toolCalls: [], transcript: [], ...optional }];
 }
 
+/** Null unless another run may resume this one. */
+function continuationOf(state: RunState, { status }: RunOutcome): RunContinuation | null {
+  return status === 'requires_action' ? { options: state.context.options, used: usedSoFar(state) } : null;
+}
+
 function usageOf(state: RunState): Run['usage'] {
   const { inputTokens, outputTokens, cachedInputTokens = null } = state.usage;
-  const { provider } = state.context.agent;
-  const model = findModel(provider.type, provider.model);
-  const credits = provider.useOwnApiKey || !model ? 0 : creditsFor(model, state.chargedUsage);
   return {
     inputTokens,
     outputTokens,
     totalTokens: inputTokens === null || outputTokens === null ? null : inputTokens + outputTokens,
     // A part of an unknown total would be compared with nothing.
     cachedInputTokens: inputTokens === null ? null : cachedInputTokens,
-    credits,
+    credits: creditsOf(state),
   };
 }
 
@@ -243,8 +251,10 @@ function asInternalFailure(finished: FinishedRun): FinishedRun {
 
 /** Without a stored end the requests for approval do not exist, so no call may wait for one. */
 function unfinished(message: Message): Message {
-  const denied = { status: 'denied', output: ENDED_BEFORE_APPROVAL } as const;
-  return { ...message, status: 'incomplete', toolCalls: changedCalls(message, 'awaiting_approval', denied) };
+  const approvals = changedCalls(message, 'awaiting_approval', { status: 'denied', output: ENDED_BEFORE_APPROVAL });
+  const ofCaller = { status: 'denied', output: ENDED_BEFORE_CALLER } as const;
+  const toolCalls = changedCalls({ toolCalls: approvals }, 'awaiting_result', ofCaller);
+  return { ...message, status: 'incomplete', toolCalls };
 }
 
 function ended({ run, message }: FinishedRun, outcome: RunOutcome): EndedRun {

@@ -52,11 +52,11 @@ export class PrepareRun {
     );
     state.history = loaded.history;
     if (verdict.decision === 'block') return block(state, verdict.reason);
+    state.tools = new ToolSet(tools.flat(), contextCharacters(agent), context.options.clientTools);
     state.conversation.history = loaded.exchanges;
     state.conversation.omittedMessages = loaded.omittedMessages;
     state.system = joined([agent.systemPrompt, ...this.partsOf('agent', prompts)]);
     state.conversationSystem = joined([...this.partsOf('conversation', prompts), context.callerPrompt ?? '']);
-    state.tools = new ToolSet(tools.flat(), contextCharacters(agent));
     state.apiKey = apiKey;
     state.route = route;
     if (context.userMessage === null) {

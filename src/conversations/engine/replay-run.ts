@@ -24,10 +24,11 @@ import { messageView, outcomeOf, runView } from './presenters.js';
 export function* replayRun(stored: StoredRun, toolProgress: boolean): Generator<RunEvent> {
   const { run, message, model } = stored;
   yield runStarted(run.threadId, run.id);
-  if (toolProgress) yield* replayCalls(stored);
+  yield* replayCalls(stored, toolProgress);
   if (message) {
     for (const component of message.components) yield componentShown(component);
-    yield* replayText(message);
+    // An invalid document is stored, and was not sent.
+    if (run.error?.code !== 'invalid_structured_output') yield* replayText(message);
   }
   if (run.error) {
     yield runError(run.error);
@@ -38,15 +39,18 @@ export function* replayRun(stored: StoredRun, toolProgress: boolean): Generator<
 }
 
 /** For calls that an earlier run has shown only results are sent; calls that wait for approval have no result. */
-function* replayCalls({ run, message, decisions }: StoredRun): Generator<RunEvent> {
-  for (const { toolCallId: id, tool: name, input, ...decision } of decisions ?? []) {
+function* replayCalls({ run, message, decisions }: StoredRun, toolProgress: boolean): Generator<RunEvent> {
+  const answered = toolProgress ? (decisions ?? []).filter(({ kind }) => kind === 'approval') : [];
+  for (const { toolCallId: id, tool: name, input, ...decision } of answered) {
     if (decision.approved) continue;
     yield replayedResult(run.id, { id, name, input, output: declinedOutput(decision), status: 'denied' });
   }
   if (!message) return;
-  const shownBefore = (decisions ?? []).filter(({ approved }) => approved).length;
+  const shownBefore = answered.filter(({ approved }) => approved).length;
   const waiting = new Set(run.approvals.map(({ toolCallId }) => toolCallId));
   for (const [index, call] of message.toolCalls.entries()) {
+    // A call of the caller's tool is shown if hooks let it pass, whatever the agent hides.
+    if (call.byCaller === true ? !waiting.has(call.id) : !toolProgress) continue;
     if (index >= shownBefore) {
       yield toolCallStart(call.id, call.name, message.id);
       yield toolCallArgs(call.id, JSON.stringify(call.input));

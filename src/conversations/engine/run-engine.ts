@@ -11,6 +11,7 @@ import { ExecuteTools } from './execute-tools.js';
 import { type EndedRun, PersistRun } from './persist-run.js';
 import { PrepareRun } from './prepare-run.js';
 import { resolveFailure } from './resolve-failure.js';
+import { reachedLimit } from './run-budget.js';
 import { type NextStep, RunState } from './run-state.js';
 import { messageView, outcomeOf, runView } from './presenters.js';
 
@@ -50,10 +51,13 @@ export class RunEngine {
       loop = this.loops.begin(agent.provider.type, organizationId, signal);
       for (;;) {
         switch (next.kind) {
-          case 'call_model':
+          case 'call_model': {
+            const reached = reachedLimit(state);
+            if (reached) return { status: 'failed', error: reached, facts: { ownKey: false } };
             if (loop) await loop.readyForModel();
             next = await this.callModel.run(state);
             break;
+          }
           case 'execute_tools':
             if (loop) await loop.readyForTools(next.calls.length);
             next = await this.executeTools.run(state, next.calls);

@@ -22,6 +22,7 @@ import type { RunOutcome } from '../domain/run.js';
 import type { RunContext, RunStep, ShownComponent } from '../ports/index.js';
 import type { CachedHistory } from './history-cache.js';
 import { contextTokens } from './model-context.js';
+import { limitsOf, type RunLimit } from './run-budget.js';
 import { SchemaFallbacks } from './schema-fallbacks.js';
 import { RunConversation } from './run-conversation.js';
 import { ToolOutputBudget } from './tool-output-budget.js';
@@ -76,6 +77,8 @@ export class RunState {
   history: CachedHistory | null = null;
   tools = new ToolSet([], 0);
   readonly conversation: RunConversation;
+  /** Empty for most runs. */
+  readonly limits: readonly RunLimit[];
   readonly toolCalls: ToolCallRecord[] = [];
   readonly components: MessageComponent[] = [];
   readonly providerCalls = new Map<string, OpenProviderCall>();
@@ -83,12 +86,20 @@ export class RunState {
   readonly schemaFallbacks = new SchemaFallbacks();
   text = '';
   rounds = 0;
+  /** The model's last text of a run with a response format, which no reader has seen. */
+  withheldText = '';
+  /** The model has been asked once more for a document of the response format. */
+  askedToMend = false;
+  /** Calls of the model. A refused request that the run repeats in another form is not a call of its own. */
+  modelCalls = 0;
   /** How many answers in a row have ended in an unreadable call. */
   unreadableAnswers = 0;
   /** A stop hook has continued the reply before, in this run or the one that it resumes. */
   continued = false;
   /** The contexts that hooks added to the user's message. */
   promptContext: readonly string[] = [];
+  /** Whether the model must call a tool in its next answer. */
+  toolChoice: RunContext['toolChoice'];
   /** Why the last model call stopped. */
   stopReason: StopReason | undefined;
   timeToFirstTextMs: number | null = null;
@@ -100,7 +111,10 @@ export class RunState {
   private textOpen = false;
   private breakDue = false;
   private reasoningId: string | null = null;
-  private readonly openCalls = new Map<string, { readonly name: string; argumentsShown: boolean }>();
+  private readonly openCalls = new Map<
+    string,
+    { readonly name: string; readonly isShown: boolean; argumentsShown: boolean }
+  >();
   /** By the id of a call; undefined before the first one. */
   private callPlaces: Map<string, PartPlace> | undefined;
   private shownParts = 0;
@@ -115,6 +129,8 @@ export class RunState {
     private readonly nextId: () => string,
   ) {
     this.conversation = new RunConversation(context.attached.memory, contextTokens(context.agent));
+    this.toolChoice = context.toolChoice;
+    this.limits = limitsOf(context.options.limits, context.agent.runLimits);
   }
 
   get steps(): RunStep[] {
@@ -130,8 +146,9 @@ export class RunState {
     this.context.attached.release();
   }
 
-  /** Adds one model call's tokens; a call without usage makes the run's sum unknown. */
+  /** Adds one model call with its tokens; a call without usage makes the run's sum unknown. */
   count(usage: ModelUsage): void {
+    this.modelCalls += 1;
     this.usage = addUsage(this.usage, usage);
     this.chargedUsage = addKnownUsage(this.chargedUsage, usage);
   }
@@ -165,23 +182,32 @@ export class RunState {
     this.endReasoning();
     this.endText();
     if (this.openCalls.has(id)) return;
-    this.openCalls.set(id, { name, argumentsShown: false });
+    // Hooks may still deny a call of the caller's tool, so it is shown by `showCallerCall`.
+    const isShown = this.context.agent.toolProgress && !this.tools.isOfCaller(name);
+    this.openCalls.set(id, { name, isShown, argumentsShown: false });
     this.callPlaces ??= new Map();
     this.callPlaces.set(id, this.nextPlace());
-    if (this.context.agent.toolProgress) this.emit(toolCallStart(id, name, this.context.messageId));
+    if (isShown) this.emit(toolCallStart(id, name, this.context.messageId));
   }
 
   callArguments(id: string, delta: string): void {
     const open = this.openCalls.get(id);
     if (delta === '' || !open) return;
     open.argumentsShown = true;
-    if (this.context.agent.toolProgress) this.emit(toolCallArgs(id, delta));
+    if (open.isShown) this.emit(toolCallArgs(id, delta));
   }
 
   /** Call when the tool call is complete. Some providers send its input at once, so it may not have been shown yet. */
   endCall({ id, input }: ModelToolCall): void {
     if (this.openCalls.get(id)?.argumentsShown === false) this.callArguments(id, JSON.stringify(input));
     this.closeCall(id);
+  }
+
+  /** A call that the caller has to make. All readers get it, even when the agent hides its tool activity. */
+  showCallerCall({ id, name, input }: ModelToolCall): void {
+    this.emit(toolCallStart(id, name, this.context.messageId));
+    this.emit(toolCallArgs(id, JSON.stringify(input)));
+    this.emit(toolCallEnd(id));
   }
 
   /** A stream must not end with open parts. */
@@ -198,8 +224,13 @@ export class RunState {
   dropUnfinishedCalls(): void {
     for (const [id, { name }] of [...this.openCalls]) {
       this.closeCall(id);
-      this.settleCall(this.toolCalls.length, { id, name, input: {}, output: CUT_OFF, status: 'failed' });
+      const record = this.recordOf({ id, name, input: {} }, 'failed');
+      this.settleCall(this.toolCalls.length, { ...record, output: CUT_OFF });
     }
+  }
+
+  recordOf({ id, name, input }: ModelToolCall, status: ToolCallRecord['status']): ToolCallRecord {
+    return { id, name, input, status, ...(this.tools.isOfCaller(name) ? { byCaller: true } : {}) };
   }
 
   settleCall(index: number, record: ToolCallRecord): void {
@@ -207,8 +238,9 @@ export class RunState {
     this.showResult(record);
   }
 
+  /** The caller has the results of its own tools. */
   showResult(record: ToolCallRecord): void {
-    if (this.context.agent.toolProgress) this.emit(toolCallResult(this.nextId(), record));
+    if (this.context.agent.toolProgress && record.byCaller !== true) this.emit(toolCallResult(this.nextId(), record));
   }
 
   /** Shown to all readers, even when the agent hides its tool activity. */
@@ -238,7 +270,10 @@ export class RunState {
   }
 
   private closeCall(id: string): void {
-    if (this.openCalls.delete(id) && this.context.agent.toolProgress) this.emit(toolCallEnd(id));
+    const open = this.openCalls.get(id);
+    if (!open) return;
+    this.openCalls.delete(id);
+    if (open.isShown) this.emit(toolCallEnd(id));
   }
 
   private endReasoning(): void {
@@ -249,14 +284,15 @@ export class RunState {
 
   /** The run's message so far; null while it has neither text nor calls. */
   message(status: MessageStatus, outcome?: RunOutcome): Message | null {
-    if (this.text === '' && this.toolCalls.length === 0) return null;
+    const content = status === 'incomplete' && this.text === '' ? this.withheldText : this.text;
+    if (content === '' && this.toolCalls.length === 0) return null;
     const { messageId, threadId, runId } = this.context;
     return {
       id: messageId,
       threadId,
       runId,
       role: 'assistant',
-      content: this.text,
+      content,
       status,
       blocked: outcome?.status === 'completed' && outcome.blocked,
       reaction: null,

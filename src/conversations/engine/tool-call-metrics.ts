@@ -9,6 +9,7 @@ const OUTCOMES = {
   failed: 'error',
   denied: 'denied',
   awaiting_approval: 'awaiting_approval',
+  awaiting_result: 'awaiting_result',
   unknown: 'unknown',
 } as const satisfies Readonly<Partial<Record<ToolCallStatus, string>>>;
 /** In seconds: from a search of the memory to the longest allowed call. */
@@ -22,7 +23,7 @@ export class ToolCallMetrics {
   constructor(metrics: Metrics) {
     this.calls = metrics.counter({
       name: 'agent_service_tool_calls_total',
-      help: 'Calls of tools by kind and outcome; a call that waits for approval is counted again after the answer.',
+      help: 'Calls of tools by kind and outcome; a call that waits for approval or for a result is counted again after the answer.',
       labels: { kind: KINDS, outcome: Object.values(OUTCOMES) },
     });
     this.seconds = metrics.histogram({

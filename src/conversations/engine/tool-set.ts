@@ -15,9 +15,14 @@ export class ToolSet {
   private readonly searched = new Map<string, ToolDefinition>();
   private readonly listed: ToolDefinition[] = [];
   private readonly found = new FoundTools();
+  /** The names of the caller's own tools. */
+  private readonly ofCaller = new Set<string>();
 
-  /** @param contextCharacters the size of the model's context */
-  constructor(offered: readonly OfferedTool[], contextCharacters: number) {
+  /**
+   * @param contextCharacters the size of the model's context
+   * @param callerTools tools that the caller executes. A tool of the agent that has the same name since then wins
+   */
+  constructor(offered: readonly OfferedTool[], contextCharacters: number, callerTools: readonly ToolDefinition[] = []) {
     for (const tool of offered) if (!this.byName.has(tool.definition.name)) this.byName.set(tool.definition.name, tool);
     const searchable = [...this.byName.values()]
       .filter((tool) => tool.searchable === true)
@@ -30,6 +35,11 @@ export class ToolSet {
       );
       this.searched.delete(FIND_TOOLS);
     }
+    for (const definition of callerTools) {
+      if (this.byName.has(definition.name)) continue;
+      this.byName.set(definition.name, callerTool(definition));
+      this.ofCaller.add(definition.name);
+    }
     for (const [name, { definition }] of this.byName)
       if (!this.searched.has(name)) this.listed.push(requestDefinition(definition));
   }
@@ -40,6 +50,10 @@ export class ToolSet {
 
   find(name: string): OfferedTool | undefined {
     return this.byName.get(name);
+  }
+
+  isOfCaller(name: string): boolean {
+    return this.ofCaller.has(name);
   }
 
   /** Finds a tool to call, and adds it to further requests. */
@@ -78,6 +92,12 @@ export class ToolSet {
     const definition = this.searched.get(name);
     if (definition) this.found.use(requestDefinition(definition));
   }
+}
+
+function callerTool(definition: ToolDefinition): OfferedTool {
+  const call: OfferedTool['call'] = () =>
+    Promise.reject(new Error('The caller of the run makes the calls of this tool'));
+  return { definition, step: 'tool', effect: 'exempt', call };
 }
 
 function areTooMany(tools: readonly ToolDefinition[], contextCharacters: number): boolean {

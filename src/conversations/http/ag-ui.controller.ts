@@ -80,10 +80,10 @@ export class AgUiController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const input = readAgUiInput(body);
-    const { threadId, conversation, answers, userContext, widget } = input;
+    const { threadId, conversation, options, answers, results, userContext, widget } = input;
     const onThread = (id: string): void => void reply.header(THREAD_ID_HEADER, id);
     const run = await this.runAgUi.execute({
-      ...{ organizationId, agent, threadId, conversation, answers, userContext, callerSpan, widget },
+      ...{ organizationId, agent, threadId, conversation, options, answers, results, userContext, callerSpan, widget },
       ...{ showReasoning, idempotency, disconnected: () => disconnectSignal(reply), onThread },
     });
     onThread(run.threadId);

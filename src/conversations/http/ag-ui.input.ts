@@ -1,14 +1,17 @@
 import { ValidationFailed } from '../../platform/errors/index.js';
 import { isText, validated } from '../../platform/http/index.js';
 import type { ApprovalAnswer } from '../domain/approval.js';
+import { NO_OPTIONS, type RunOptions } from '../domain/run-options.js';
 import type { Conversation, InputMessage } from '../domain/new-thread.js';
 import {
   type AgUiContext,
   type AgUiMessage,
   type AgUiResumeEntry,
+  type AgUiTool,
   MAX_ENTRIES,
   parseAgUiInput,
 } from './ag-ui.schema.js';
+import { CLIENT_TOOL_NAME, ClientToolBody, MAX_CLIENT_TOOLS, readClientTools } from './client-tools.dto.js';
 import { AttachmentCount, MAX_ATTACHMENTS } from './attachments.dto.js';
 import {
   checkContent,
@@ -19,8 +22,10 @@ import {
   MAX_INSTRUCTIONS,
   MAX_MESSAGES,
   MAX_PARTS,
+  toolOutput,
 } from './content-limits.js';
 import { type Content, combineParts, type Part } from './content-parts.js';
+import { MAX_TOOL_OUTPUT } from '../engine/limits.js';
 import type { UserContext, Widget } from '../ports/index.js';
 import { MAX_REASON, readAnswers, ResumeListBody, RunCallerBody } from './runs.dto.js';
 import { list, object, text } from './schemas.js';
@@ -30,8 +35,11 @@ export interface AgUiRequest {
   readonly threadId: string;
   readonly runId: string;
   readonly conversation: Conversation;
+  readonly options: RunOptions;
   /** Empty when the run answers the conversation's last message. */
   readonly answers: readonly ApprovalAnswer[];
+  /** Results before the last message, where the run answers that. */
+  readonly results: readonly ApprovalAnswer[];
   readonly userContext: UserContext | null;
   readonly widget?: Widget | undefined;
 }
@@ -50,7 +58,7 @@ export const AG_UI_INPUT_SCHEMA = object(
     ),
     runId: text('The events have this id.', { minLength: 1, maxLength: MAX_ID }),
     messages: list(
-      'The last one is answered and must be a user’s. Where the thread is new the others become its history; else ' +
+      'The last one is answered and must be a user’s, or the result of a call of `tools`. Where the thread is new the others become its history; else ' +
         'the stored history counts. The `id` of a user’s message, of at most 255 characters, is read back as `clientId`. `system` and `developer` messages are put after the agent’s own prompt. A user’s ' +
         `message may have up to ${MAX_ATTACHMENTS} parts of the types image and document, with sources data and url, ` +
         `among at most ${MAX_PARTS} parts. The text of a message has at most ${MAX_CONTENT} characters; \`system\` and ` +
@@ -75,7 +83,19 @@ export const AG_UI_INPUT_SCHEMA = object(
         ['version'],
       ),
     }),
-    tools: list('Not called: the agent has its own tools.', { type: 'object' }, { maxItems: MAX_ENTRIES }),
+    tools: list(
+      'Tools of the front end, offered beside the agent’s own. A call of one ends the run; the next input has its result as a `tool` message.',
+      {
+        type: 'object',
+        required: ['name', 'description'],
+        properties: {
+          name: text('Unique; not the name of a tool that the agent has.', { pattern: CLIENT_TOOL_NAME.source }),
+          description: text('Tells the model what the tool does.'),
+          parameters: { type: 'object', description: 'JSON Schema of the arguments.' },
+        },
+      },
+      { maxItems: MAX_CLIENT_TOOLS },
+    ),
     state: { description: 'Not used.' },
     resume: list(
       'As `resume` of a run: no message is answered then, and `messages` may be empty.',
@@ -86,12 +106,17 @@ export const AG_UI_INPUT_SCHEMA = object(
           interruptId: text('Id of an interrupt with which the last run of the thread ended.', { format: 'uuid' }),
           status: text('`cancelled` declines the call.', { enum: ['resolved', 'cancelled'] }),
           payload: object(
-            'Required with `resolved`.',
+            'Required with `resolved`: `approved` for a `tool_approval`, `result` for a call of one of `tools`.',
             {
               approved: { type: 'boolean', description: 'Whether the call is made.' },
               reason: text('The model reads it when the call is declined.', { maxLength: MAX_REASON }),
+              result: {
+                oneOf: [{ type: 'string', maxLength: MAX_TOOL_OUTPUT }, { type: 'object' }],
+                description: 'What the tool returned; a `tool` message says it too.',
+              },
+              isError: { type: 'boolean', description: 'Beside `result`: the tool failed, and `result` says why.' },
+              input: { type: 'object', description: 'The arguments of an approved call, instead of the model’s.' },
             },
-            ['approved'],
           ),
         },
       },
@@ -103,10 +128,13 @@ export const AG_UI_INPUT_SCHEMA = object(
 
 /** @throws ValidationFailed naming the field */
 export function readAgUiInput(body: unknown): AgUiRequest {
-  const { threadId, runId, messages, context, resume, forwardedProps } = parseAgUiInput(body);
+  const { threadId, runId, messages, tools, context, resume, forwardedProps } = parseAgUiInput(body);
   checkId(threadId, 'threadId');
   checkId(runId, 'runId');
-  const answers = readResume(resume);
+  const results = readResults(messages);
+  const last = messages.findLast(({ role }) => role === 'user' || role === 'assistant' || role === 'tool');
+  const resumes = resume.length > 0 || last?.role === 'tool';
+  const answers = resumes ? [...readResume(resume), ...results] : [];
   // A resumed run uses the stored history.
   const said = answers.length > 0 ? { history: [], text: '' } : readMessages(messages);
   return {
@@ -114,8 +142,44 @@ export function readAgUiInput(body: unknown): AgUiRequest {
     runId,
     conversation: { ...said, instructions: instructionsOf(messages, context) },
     answers,
+    results: resumes ? [] : results,
+    // AG-UI clients without tools send an empty list.
+    options: tools.length === 0 ? NO_OPTIONS : { clientTools: readClientTools(tools.map(clientTool)) },
     ...readCaller(forwardedProps),
   };
+}
+
+function clientTool({ name, description, parameters }: AgUiTool, index: number): ClientToolBody {
+  const sent = { name, description, ...(parameters === undefined ? {} : { parameters: parameters as unknown }) };
+  return validated(ClientToolBody, sent, `body/tools/${index}`);
+}
+
+/**
+ * The results of tools since the user's last message but one at the end. A client repeats earlier ones, and those of the
+ * agent's tools.
+ */
+function readResults(messages: readonly AgUiMessage[]): ApprovalAnswer[] {
+  const end = messages.at(-1)?.role === 'user' ? messages.length - 1 : messages.length;
+  const from = messages.slice(0, end).findLastIndex(({ role }) => role === 'user') + 1;
+  // Ids are unique only within one answer of a model: of two results with one id the older belongs to an earlier call.
+  const newest = new Map(
+    messages.map((message, index) => [message.role === 'tool' ? message.toolCallId : null, index]),
+  );
+  return messages.slice(from).flatMap((message, index): ApprovalAnswer[] => {
+    if (message.role !== 'tool' || newest.get(message.toolCallId) !== from + index) return [];
+    const path = `body/messages/${from + index}`;
+    const { toolCallId, content, error } = message;
+    const { text, attachments } = userContent(content, `${path}/content`);
+    if (attachments.length > 0) throw new ValidationFailed(`${path}/content may have only parts of the type text`);
+    const output = toolOutput([text, error ?? ''].filter((part) => part !== '').join('\n\n'), `${path}/content`);
+    return [
+      {
+        refersTo: { toolCallId },
+        answer: { type: 'result', output, isError: error !== undefined },
+        at: { reference: `${path}/toolCallId ${toolCallId}`, answer: path },
+      },
+    ];
+  });
 }
 
 /** Drops the other fields of an entry, which belong to the protocol. */
@@ -149,7 +213,7 @@ function readMessages(
   const last = said.at(-1);
   const answered = messages.findLast(({ role }) => role === 'user' || role === 'assistant' || role === 'tool');
   if (last?.role !== 'user' || answered?.role !== 'user') {
-    throw new ValidationFailed('body/messages must end with a message of the role user');
+    throw new ValidationFailed('body/messages must end with a message of the role user, or tool');
   }
   return {
     history: said.slice(0, -1),

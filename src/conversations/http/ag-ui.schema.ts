@@ -23,6 +23,7 @@ import {
 } from '@ag-ui/core/schemas';
 import { z } from 'zod';
 import { ValidationFailed } from '../../platform/errors/index.js';
+import { MAX_CLIENT_TOOLS } from './client-tools.dto.js';
 import { MAX_MESSAGES, MAX_PARTS } from './content-limits.js';
 
 /*
@@ -73,11 +74,13 @@ const resumeSchema = ResumeEntrySchema.strip();
 export type AgUiMessage = z.infer<typeof messageSchema>;
 export type AgUiContext = z.infer<typeof contextSchema>;
 export type AgUiResumeEntry = z.infer<typeof resumeSchema>;
+export type AgUiTool = z.infer<typeof toolSchema>;
 
 export interface AgUiInput {
   readonly threadId: string;
   readonly runId: string;
   readonly messages: readonly AgUiMessage[];
+  readonly tools: readonly AgUiTool[];
   readonly context: readonly AgUiContext[];
   readonly resume: readonly AgUiResumeEntry[];
   readonly forwardedProps?: unknown;
@@ -87,13 +90,12 @@ export interface AgUiInput {
 export function parseAgUiInput(body: unknown): AgUiInput {
   const { threadId, runId, messages, tools, context, resume, ...rest } = parsed(inputSchema, body ?? {}, 'body');
   checkCount(messages, MAX_MESSAGES, 'body/messages');
-  // Only checked: the agent has its own tools.
-  parsedList(toolSchema, tools, 'body/tools');
   return {
     threadId,
     runId,
     forwardedProps: rest.forwardedProps as unknown,
     messages: messages.map((message, index) => parsedMessage(message, `body/messages/${index}`)),
+    tools: parsedList(toolSchema, tools, 'body/tools', MAX_CLIENT_TOOLS),
     context: parsedList(contextSchema, context, 'body/context'),
     resume: parsedList(resumeSchema, resume, 'body/resume'),
   };
@@ -111,8 +113,13 @@ function parsedMessage(message: unknown, path: string): AgUiMessage {
   return parsed(messageSchema, message, path);
 }
 
-function parsedList<Item>(schema: z.ZodType<Item>, items: readonly unknown[] = [], path: string): Item[] {
-  checkCount(items, MAX_ENTRIES, path);
+function parsedList<Item>(
+  schema: z.ZodType<Item>,
+  items: readonly unknown[] = [],
+  path: string,
+  max = MAX_ENTRIES,
+): Item[] {
+  checkCount(items, max, path);
   return items.map((item, index) => parsed(schema, item, `${path}/${index}`));
 }
 

@@ -14,15 +14,17 @@ import {
   addRequestFacts,
   THREAD_ID_HEADER,
 } from '../../platform/http/index.js';
-import { StartRun } from '../application/start-run.js';
+import { CompleteChat } from '../application/complete-chat.js';
 import type { ThreadReference } from '../application/thread-lookup.js';
 import { runFailed, threadBusy, threadNotFound } from '../domain/conversations.errors.js';
 import type { IdempotentRequest } from '../domain/idempotency.js';
 import type { CallerSpan } from '../ports/index.js';
 import { ChatCompletionBody, ChatCompletionResponse } from './chat-completions.dto.js';
 import { readConversation } from './chat-completions.messages.js';
+import { readTools } from './chat-completions.tools.js';
 import { completion, completionFields } from './chat-completions.presenters.js';
 import { ApiIdempotencyKey, Idempotency } from './idempotency-key.js';
+import { readCompletionFormat } from './response-format.dto.js';
 import { ApiChatCompletion } from './run-events.dto.js';
 import { RunStreams } from './run-streams.js';
 import { ApiThreadHeader } from './thread-header.js';
@@ -49,7 +51,7 @@ const BODY_EXAMPLES = {
 @Controller('v1/chat/completions')
 export class ChatCompletionsController {
   constructor(
-    private readonly startRun: StartRun,
+    private readonly completeChat: CompleteChat,
     private readonly streams: RunStreams,
   ) {}
 
@@ -66,7 +68,8 @@ export class ChatCompletionsController {
     summary: 'Answer a conversation in the format of the OpenAI chat completions API',
     description:
       'Official OpenAI clients work unchanged: give the id of an agent as `model`, or `assistant_id`. Fields that are ' +
-      'not listed here are ignored. The agent runs its own tools, so `tool_calls` never appear. The run continues when ' +
+      'not listed here are ignored. The agent runs its own tools; calls of the client’s `tools` are answered as `tool_calls`, ' +
+      'and the next request has their results as `tool` messages. The run continues when ' +
       'the caller disconnects; its reply is in the thread. With `stream`, errors known before the first event are answered ' +
       'as JSON; one that comes later is an event `{"error": {message, type, code}}`, followed by `[DONE]`.',
   })
@@ -91,11 +94,14 @@ export class ChatCompletionsController {
       throw threadNotFound();
     }
     if (!agent) throw new ValidationFailed('body/assistant_id is required, or body/model must be the id of an agent');
-    const run = await this.startRun.answer({
+    const { options, ...choice } = readTools(body);
+    const run = await this.completeChat.execute({
       ...{ organizationId, agent, thread: thread ?? null, callerSpan, idempotency },
-      conversation: readConversation(body.messages, body.assistant_id === undefined ? 'model' : 'assistant'),
+      ...readConversation(body.messages, body.assistant_id === undefined ? 'model' : 'assistant'),
+      ...choice,
       userContext: body.config?.userContext ?? null,
       showReasoning: false,
+      options: { ...options, ...readCompletionFormat(body.response_format) },
       // The API has no way to ask for approval.
       nonInteractive: true,
       disconnected: () => disconnectSignal(reply),
@@ -108,6 +114,6 @@ export class ChatCompletionsController {
     }
     const ended = await run.ended;
     if (ended.failure) throw runFailed(ended.failure.error, ended.failure.facts);
-    void reply.status(200).send(completion(completionFields(run), ended));
+    void reply.status(200).send(completion(completionFields(run), ended, (body.response_format ?? null) !== null));
   }
 }

@@ -6,6 +6,7 @@ import type {
   ChunkChoiceResponse,
   CompletionDeltaResponse,
   CompletionFields,
+  CompletionToolCallResponse,
   CompletionUsageResponse,
   FinishReason,
   StreamErrorResponse,
@@ -24,12 +25,20 @@ function secondsOf(id: string): number {
   return Math.floor(Number.parseInt(id.replace('-', '').slice(0, 12), 16) / 1_000);
 }
 
+/** @param isDocument the reply has a response format: a part of a document is not answered */
 export function completion(
   { id, created, model, thread_id }: CompletionFields,
   ended: EndedRun,
+  isDocument: boolean,
 ): ChatCompletionResponse {
   const usage = usageOf(ended.run);
-  const message = { role: 'assistant', content: ended.message?.content ?? '', refusal: null } as const;
+  const calls = toolCallsOf(ended.run);
+  const text = (isDocument && ended.run.status === 'cancelled' ? undefined : ended.message?.content) ?? '';
+  const content = text === '' && calls.length > 0 ? null : text;
+  const message = {
+    ...({ role: 'assistant', content, refusal: null } as const),
+    ...(calls.length > 0 && { tool_calls: calls }),
+  };
   return {
     id,
     object: 'chat.completion',
@@ -59,8 +68,17 @@ export class Chunks {
   /** The last chunks of a run that did not fail. */
   end({ run }: EndedRun): ChatCompletionChunkResponse[] {
     const usage = this.includeUsage ? usageOf(run) : null;
-    const last = this.chunk({}, finishReason(run));
-    return usage === null ? [last] : [last, this.object([], usage)];
+    const calls = toolCallsOf(run).map(({ id, type, function: called }, index) => ({
+      index,
+      id,
+      type,
+      function: called,
+    }));
+    return [
+      ...(calls.length > 0 ? [this.chunk({ tool_calls: calls }, null)] : []),
+      this.chunk({}, finishReason(run)),
+      ...(usage === null ? [] : [this.object([], usage)]),
+    ];
   }
 
   private chunk(delta: CompletionDeltaResponse, finish_reason: FinishReason | null): ChatCompletionChunkResponse {
@@ -85,6 +103,9 @@ export function errorChunk({ code, message }: RunError): StreamErrorResponse {
 function errorType(code: RunError['code']): string {
   switch (code) {
     case 'context_too_long':
+    case 'run_limit_reached':
+    case 'invalid_structured_output':
+    case 'invalid_response_format':
       return 'invalid_request_error';
     case 'provider_rate_limited':
       return 'rate_limit_error';
@@ -100,7 +121,18 @@ function errorType(code: RunError['code']): string {
   }
 }
 
+function toolCallsOf({ approvals }: Run): CompletionToolCallResponse[] {
+  return approvals
+    .filter(({ kind }) => kind === 'client_call')
+    .map(({ toolCallId: id, tool: name, input }) => ({
+      id,
+      type: 'function',
+      function: { name, arguments: JSON.stringify(input) },
+    }));
+}
+
 function finishReason({ status, stopReason }: Run): FinishReason {
+  if (status === 'requires_action') return 'tool_calls';
   if (status === 'cancelled' || stopReason === 'max_tokens') return 'length';
   return stopReason === 'refusal' ? 'content_filter' : 'stop';
 }

@@ -1,5 +1,6 @@
 import { ValidationFailed } from '../../platform/errors/index.js';
 import { isText } from '../../platform/http/index.js';
+import { MAX_TOOL_OUTPUT } from '../engine/limits.js';
 
 /** Code points of one message. */
 export const MAX_CONTENT = 200_000;
@@ -20,6 +21,12 @@ export function checkContent(text: string, path: string): void {
   throw new ValidationFailed(`${path} must be a string of 1 to ${MAX_CONTENT} characters`);
 }
 
+/** Checks the result of a caller's tool. @throws ValidationFailed */
+export function toolOutput(output: string, path: string): string {
+  if (isText(output, { max: MAX_TOOL_OUTPUT })) return output;
+  throw new ValidationFailed(`${path} must have at most ${MAX_TOOL_OUTPUT} characters`);
+}
+
 /** Providers refuse blank text, so a blank message needs an attachment. @throws ValidationFailed */
 export function checkSaysSomething(text: string, attachments: readonly unknown[], path: string): void {
   if (text.trim() !== '' || attachments.length > 0) return;
@@ -31,3 +38,7 @@ export function checkInstructions(instructions: string, fields: string): void {
   if (isText(instructions, { max: MAX_INSTRUCTIONS })) return;
   throw new ValidationFailed(`${fields} must have at most ${MAX_INSTRUCTIONS} characters of instructions altogether`);
 }
+
+/** Characters of a response format's schema as JSON. Contract, section 15. */
+export const MAX_FORMAT_SCHEMA = 100_000;
+export const MAX_FORMAT_DESCRIPTION = 10_000;

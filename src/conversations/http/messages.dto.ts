@@ -27,8 +27,13 @@ export class ToolCallResponse {
   readonly id!: string;
   @StringField({ description: 'Name of the tool as the model sees it.' })
   readonly name!: string;
-  @JsonObjectField({ description: 'The arguments, a JSON object.' })
+  @JsonObjectField({ description: 'The arguments with which the call was made, a JSON object.' })
   readonly input!: Readonly<Record<string, unknown>>;
+  @JsonObjectField({
+    optional: true,
+    description: 'The arguments that the model wrote; present where the person who approved the call changed them.',
+  })
+  readonly requestedInput?: Readonly<Record<string, unknown>>;
   @StringField({
     optional: true,
     description: 'The text of the result or error, with what hooks added; absent before there is one.',
@@ -36,7 +41,8 @@ export class ToolCallResponse {
   readonly output?: string;
   @EnumField(TOOL_CALL_STATUSES, {
     description:
-      '`awaiting_approval`: the run ended with a request for approval. `approved`: made in the run that resumed it, ' +
+      '`awaiting_approval`: the run ended with a request for approval. `awaiting_result`: the caller makes the call and has not ' +
+      'sent its result. `approved`: made in the run that resumed it, ' +
       'whose message has the result. `denied`: not made, because a hook or a person refused it, or the request expired. ' +
       '`unknown`: under way when its process died, the run was ended or the answer failed; it may have had its effect.',
   })
@@ -157,7 +163,7 @@ export class RunResponse {
   readonly assistant_id!: string;
   @EnumField(RUN_STATUSES, {
     description:
-      '`requires_action`: calls of tools wait for approval. `cancelled` and `timed_out` runs keep the text they have.',
+      '`requires_action`: calls of tools wait for approval, or for results that the caller sends. `cancelled` and `timed_out` runs keep the text they have.',
   })
   readonly status!: RunStatus;
   @TimestampField({ description: 'When the run was accepted.' })
@@ -176,16 +182,19 @@ export class RunResponse {
 export class ApprovalMetadataResponse {
   @StringField({ description: 'Name of the tool as the model sees it.' })
   readonly tool!: string;
-  @JsonObjectField({ description: 'The arguments with which the tool is called when the call is approved.' })
+  @JsonObjectField({ description: 'The arguments of the call.' })
   readonly input!: Readonly<Record<string, unknown>>;
 }
 
 export class InterruptResponse {
   @UuidField({ description: 'Named by `interruptId` of its answer.' })
   readonly id!: string;
-  @EnumField(['tool_approval'], { description: 'The call of a tool waits for approval.' })
+  @EnumField(['tool_approval', 'client_tool_call'], {
+    description:
+      '`tool_approval`: the call waits for approval. `client_tool_call`: the tool is the caller’s, who makes the call and sends its result.',
+  })
   readonly reason!: string;
-  @StringField({ description: 'For the person who answers.' })
+  @StringField({ description: 'For the person or program that answers.' })
   readonly message!: string;
   @StringField({ description: "The call in the reply's `toolCalls` and in the events." })
   readonly toolCallId!: string;
@@ -195,7 +204,7 @@ export class InterruptResponse {
     description: `After this time it can no longer be answered: ${APPROVAL_HOURS} hours after the end of the run.`,
   })
   readonly expiresAt!: string;
-  @ObjectField(() => ApprovalMetadataResponse, { description: 'What is to be approved.' })
+  @ObjectField(() => ApprovalMetadataResponse, { description: 'The call.' })
   readonly metadata!: ApprovalMetadataResponse;
 }
 
@@ -209,7 +218,7 @@ export class RunResultResponse {
   readonly message!: MessageResponse | null;
   @ObjectListField(() => InterruptResponse, {
     description:
-      'The requests for approval of a run with the status `requires_action`; empty otherwise. A run that is read or ' +
+      'What a run with the status `requires_action` waits for, one entry for each call; empty otherwise. A run that is read or ' +
       'cancelled later has those that are still open: none once they are answered, declined by a message, or expired.',
   })
   readonly interrupts!: readonly InterruptResponse[];

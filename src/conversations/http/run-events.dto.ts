@@ -8,6 +8,7 @@ import {
   ObjectField,
   ObjectListField,
   StringField,
+  StringListField,
   UnionField,
   unionSchema,
   type Variants,
@@ -86,7 +87,17 @@ const THOUGHT = { messageId: StringField({ description: 'The id of one thought.'
 const TOOL_CALL = { toolCallId: StringField({ description: 'The id that the call has in the reply’s `toolCalls`.' }) };
 
 const OUTCOMES: Variants = {
-  success: variant('SuccessOutcome', 'success', 'The run has completed.'),
+  success: variant(
+    'SuccessOutcome',
+    'success',
+    'The run has completed, or waits only for calls of the caller’s tools.',
+    {
+      pendingToolCallIds: StringListField({
+        optional: true,
+        description: 'The calls of the caller’s tools, in their order; absent for none.',
+      }),
+    },
+  ),
   interrupt: variant('InterruptOutcome', 'interrupt', 'Calls of tools wait for approval.', {
     interrupts: ObjectListField(() => InterruptResponse, {
       description: 'What is to be approved; the next run’s `resume` answers all of them.',

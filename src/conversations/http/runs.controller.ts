@@ -1,5 +1,5 @@
 import { Body, Controller, Get, HttpCode, Post, Query, Req, Res } from '@nestjs/common';
-import { ApiHeader, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiAcceptedResponse, ApiHeader, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import {
   Access,
@@ -33,6 +33,8 @@ import type { ThreadReference } from '../application/thread-lookup.js';
 import { APPROVAL_HOURS } from '../domain/approval.js';
 import { runFailed, threadBusy } from '../domain/conversations.errors.js';
 import type { IdempotentRequest } from '../domain/idempotency.js';
+import { NO_OPTIONS, type RunOptions } from '../domain/run-options.js';
+import { readClientTools } from './client-tools.dto.js';
 import { checkSaysSomething } from './content-limits.js';
 import type { RunReference } from '../domain/run.js';
 import { interruptViews, messageView, runView } from '../engine/presenters.js';
@@ -40,14 +42,22 @@ import { ApiIdempotencyKey, Idempotency } from './idempotency-key.js';
 import { RunResultResponse } from './messages.dto.js';
 import { ApiRunEvents } from './run-events.dto.js';
 import { RunStreams } from './run-streams.js';
+import { readResponseFormat } from './response-format.dto.js';
 import { CreateRunBody, readAnswers, readPosition, RejoinQuery, StreamQuery, StreamRunBody } from './runs.dto.js';
 import { ApiThreadHeader } from './thread-header.js';
 import { ApiTraceParent, TraceParent } from './trace-parent.js';
 
-type RunBody = Pick<CreateRunBody, 'message' | 'resume' | 'config' | 'widget'>;
+type RunBody = Pick<CreateRunBody, 'message' | 'resume' | 'tools' | 'limits' | 'responseFormat' | 'config' | 'widget'>;
+
+/** Fields that a browser with a session pass must not set. */
+const FIELDS_OF_SERVERS = ['background', 'tools', 'limits', 'responseFormat'] as const;
+const ANSWERS_OF_SERVERS = ['input', 'result'] as const;
 
 const SAY_HELLO = {
   'Send a message': { message: { role: 'user', content: 'Hello!' }, config: { userContext: { userId: 'user-42' } } },
+};
+const RUN_IN_BACKGROUND = {
+  'Do not wait for the reply': { message: { role: 'user', content: 'Hello!' }, background: true },
 };
 const ANSWER_APPROVALS = {
   'Answer the last run’s requests for approval': {
@@ -56,8 +66,8 @@ const ANSWER_APPROVALS = {
 };
 
 const APPROVALS =
-  'Where calls of tools need approval, the run ends as `requires_action` with one interrupt a call; the next run’s ' +
-  `\`resume\` answers all of them within ${APPROVAL_HOURS} hours, and a \`message\` declines them all.`;
+  'Where calls of tools need approval, or are of the caller’s own `tools`, the run ends as `requires_action` with one ' +
+  `interrupt a call; the next run’s \`resume\` answers all of them within ${APPROVAL_HOURS} hours, and a \`message\` declines them all.`;
 
 /** The statement that starts a run, and the one that reads it, refuse a deleted thread. */
 const THREAD_OF_RUN = { ...pathResource('thread', 'threadId'), checkedByHandler: true } as const;
@@ -77,12 +87,22 @@ export class RunsController {
   @HttpCode(200)
   @LargeBody()
   @Access({ scope: 'chat', resource: THREAD_OF_RUN, rateLimit: 'chat', sessionPass: true })
-  @ApiExample({ bodies: { ...SAY_HELLO, ...ANSWER_APPROVALS } })
-  @ApiOperation({ operationId: 'createRun', summary: 'Send a message and wait for the reply', description: APPROVALS })
+  @ApiExample({ bodies: { ...SAY_HELLO, ...ANSWER_APPROVALS, ...RUN_IN_BACKGROUND } })
+  @ApiOperation({
+    operationId: 'createRun',
+    summary: 'Send a message and wait for the reply',
+    description:
+      `${APPROVALS} With \`background: true\` the answer is \`202\` with the run once it is stored, and the run needs no ` +
+      'connection: read it until its status is not `running`, or join its stream.',
+  })
   @ApiIdempotencyKey()
   @ApiTraceParent()
   @ApiThreadHeader()
   @ApiOkResponse({ type: RunResultResponse })
+  @ApiAcceptedResponse({
+    type: RunResultResponse,
+    description: 'With `background`: the run as it is stored now, with `message: null` and no interrupts.',
+  })
   @ApiErrors(404, threadBusy(), 502, 504)
   @ApiCauses(422, 'unprocessable_entity')
   async create(
@@ -94,11 +114,17 @@ export class RunsController {
     @Res({ passthrough: true }) reply: FastifyReply,
   ): Promise<RunResultResponse> {
     checkOneOf(body, ['message', 'resume']);
+    checkBackground(body);
     const active = await this.start(caller, thread, body, {
       ...{ showReasoning: false, callerSpan, idempotency },
       disconnected: () => disconnectSignal(reply),
     });
     addRequestFacts(reply.request, { runId: active.runId });
+    if (body.background === true) {
+      const { run } = await this.joinRun.read(active);
+      void reply.status(202);
+      return { run: runView(run), message: null, interrupts: [] };
+    }
     if (body.onDisconnect === 'cancel') cancelOnDisconnect(active, reply);
     const { failure, ...ended } = await active.ended;
     if (failure) throw runFailed(failure.error, failure.facts);
@@ -142,6 +168,7 @@ export class RunsController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     checkOneOf(body, ['message', 'resume', 'rejoin', 'cancel']);
+    if (caller.kind === 'session_pass') checkFieldsOfServers(body);
     const joined = body.rejoin ?? body.cancel;
     if (joined) {
       const reference = referenceOf(caller, thread, joined.runId);
@@ -231,13 +258,15 @@ export class RunsController {
   private start(
     caller: Principal,
     thread: ThreadReference,
-    { message, resume, config, widget }: RunBody,
+    body: RunBody,
     options: Pick<RunRequest, 'showReasoning' | 'callerSpan' | 'idempotency' | 'disconnected'>,
   ): Promise<ActiveRun> {
     const { organizationId } = caller;
+    const { message, resume, config, widget } = body;
     const userContext = config?.userContext ?? null;
-    if (caller.kind === 'session_pass') checkVisitor(userContext, message);
-    const run = { organizationId, thread, userContext, ...visitorOf(caller, widget), ...options };
+    if (caller.kind === 'session_pass') checkVisitor(userContext, body);
+    const requested = { ...visitorOf(caller, widget), ...options, options: readOptions(body) };
+    const run = { organizationId, thread, userContext, ...requested };
     if (!message)
       return this.resumeRun.execute({
         ...run,
@@ -270,6 +299,15 @@ export class RunsController {
   }
 }
 
+function readOptions({ tools, limits, responseFormat }: RunBody): RunOptions {
+  if (tools === undefined && limits === undefined && responseFormat === undefined) return NO_OPTIONS;
+  return {
+    ...(tools ? { clientTools: readClientTools(tools) } : {}),
+    ...(limits ? { limits } : {}),
+    ...readResponseFormat(responseFormat),
+  };
+}
+
 function resultView({ agent }: ThreadReference, { run, message }: CurrentRun): RunResultResponse {
   const view = message === null ? null : messageView(message, agent.toolProgress);
   return { run: runView(run), message: view, interrupts: interruptViews(run) };
@@ -287,17 +325,43 @@ function visitorOf(caller: Principal, widget: Widget | undefined): Pick<RunReque
 /**
  * A `userContext` scopes tools and retrievals, and a browser could claim any user. Attachments need a server that knows
  * the sender.
- * @throws ForbiddenForSessionPass when a run with a pass has either
+ * @throws ForbiddenForSessionPass when a run with a pass has either, or a field of servers
  */
-function checkVisitor(userContext: UserContext | null, message: RunBody['message']): void {
+function checkVisitor(userContext: UserContext | null, body: RunBody): void {
+  checkFieldsOfServers(body);
   if (userContext !== null) {
     throw new ForbiddenForSessionPass(
       'A run with a session pass takes no config.userContext. Its user is the endUser of the session; for any other context relay the run through your server, with an API key.',
     );
   }
-  if ((message?.attachments ?? []).length > 0) {
+  if ((body.message?.attachments ?? []).length > 0) {
     throw new ForbiddenForSessionPass(
       'A message with a session pass takes no attachments (message.attachments). Relay runs with attachments through your server, with an API key.',
+    );
+  }
+}
+
+/**
+ * A visitor approves what was shown: other arguments, and results of tools that the visitor does not have, would let a
+ * browser decide what the agent does and reads.
+ */
+function checkFieldsOfServers(body: object): void {
+  const sent = body as Readonly<Record<string, unknown>> & Pick<RunBody, 'resume'>;
+  const payloads = (sent.resume ?? []).map(({ payload }) => payload);
+  const refused =
+    FIELDS_OF_SERVERS.find((field) => sent[field] !== undefined && sent[field] !== false) ??
+    ANSWERS_OF_SERVERS.find((field) => payloads.some((payload) => payload?.[field] !== undefined));
+  if (refused === undefined) return;
+  throw new ForbiddenForSessionPass(
+    `A run with a session pass takes no ${refused}. Relay the run through your server, with an API key.`,
+  );
+}
+
+/** A background run has no caller that could disconnect. @throws ValidationFailed */
+function checkBackground({ background, onDisconnect }: CreateRunBody): void {
+  if (background === true && onDisconnect === 'cancel') {
+    throw new ValidationFailed(
+      'body/onDisconnect must not be cancel with background: the run needs no connection. Cancel it by its id',
     );
   }
 }

@@ -1,19 +1,32 @@
+import { isJsonObject } from '../../models/index.js';
+import { RUN_STEPS } from '../../agents/index.js';
 import { ValidationFailed } from '../../platform/errors/index.js';
 import {
   BooleanField,
   EnumField,
+  field,
+  type FieldOptions,
   IntegerField,
+  isText,
+  JsonObjectField,
+  NumberField,
   ObjectField,
   ObjectListField,
   QueryBooleanField,
   QueryIntegerField,
+  rule,
   ScalarMapField,
   StringField,
+  UnionField,
   UuidField,
+  withMessage,
 } from '../../platform/http/index.js';
 import { ATTACHMENTS_DESCRIPTION, AttachmentBody, MAX_ATTACHMENTS } from './attachments.dto.js';
-import { MAX_CONTENT, MAX_ID } from './content-limits.js';
-import type { ApprovalAnswer } from '../domain/approval.js';
+import { MAX_CONTENT, MAX_ID, toolOutput } from './content-limits.js';
+import { RESPONSE_FORMATS, type ResponseFormatBody } from './response-format.dto.js';
+import { ClientToolBody, MAX_CLIENT_TOOLS, MAX_CLIENT_TOOLS_JSON } from './client-tools.dto.js';
+import type { ApprovalAnswer, CallAnswer } from '../domain/approval.js';
+import { MAX_TOOL_OUTPUT } from '../engine/limits.js';
 import type { UserContext } from '../ports/index.js';
 
 const ON_DISCONNECT = ['continue', 'cancel'] as const;
@@ -70,15 +83,43 @@ export class RunCallerBody extends RunConfigBody {
   readonly widget?: RunWidgetBody;
 }
 
+export class RunLimitsBody {
+  @IntegerField({ ...RUN_STEPS, optional: true, description: 'The most calls of the model.' })
+  readonly maxSteps?: number;
+  @NumberField({ above: 0, optional: true, description: 'The credits after which the model is not called again.' })
+  readonly maxCredits?: number;
+}
+
 const ANSWER_STATUSES = ['resolved', 'cancelled'] as const;
 const MAX_ANSWERS = 1_000;
 export const MAX_REASON = 10_000;
 
-export class ApprovalBody {
-  @BooleanField({ description: 'Whether the call is made.' })
-  readonly approved!: boolean;
+/** The text that a caller's tool has returned, or an object. */
+function ToolResultField(options: FieldOptions): PropertyDecorator {
+  const schema = { oneOf: [{ type: 'string', maxLength: MAX_TOOL_OUTPUT }, { type: 'object' }] };
+  const isResult = (value: unknown): boolean => typeof value === 'string' || isJsonObject(value);
+  return field(options, schema, rule('isToolResult', isResult, withMessage('must be a string or an object')));
+}
+
+export class AnswerBody {
+  @BooleanField({ optional: true, description: 'Of a `tool_approval`: whether the call is made.' })
+  readonly approved?: boolean;
   @StringField({ optional: true, max: MAX_REASON, description: 'The model reads it when the call is declined.' })
   readonly reason?: string;
+  @JsonObjectField({
+    optional: true,
+    description:
+      'Of an approved call: the arguments to make it with, instead of the model’s. Hooks check them, and the model reads ' +
+      `that they were changed. At most ${MAX_CONTENT} characters of JSON; not with a session pass (\`403\`).`,
+  })
+  readonly input?: Readonly<Record<string, unknown>>;
+  @ToolResultField({
+    optional: true,
+    description: `Of a \`client_tool_call\`: what the tool returned. At most ${MAX_TOOL_OUTPUT} characters.`,
+  })
+  readonly result?: string | Readonly<Record<string, unknown>>;
+  @BooleanField({ optional: true, description: 'Beside `result`: the tool failed, and `result` says why.' })
+  readonly isError?: boolean;
 }
 
 export class ResumeBody {
@@ -86,8 +127,11 @@ export class ResumeBody {
   readonly interruptId!: string;
   @EnumField(ANSWER_STATUSES, { description: '`cancelled` declines the call.' })
   readonly status!: 'resolved' | 'cancelled';
-  @ObjectField(() => ApprovalBody, { optional: true, description: 'Required with `resolved`.' })
-  readonly payload?: ApprovalBody;
+  @ObjectField(() => AnswerBody, {
+    optional: true,
+    description: 'Required with `resolved`: `approved` for a `tool_approval`, `result` for a `client_tool_call`.',
+  })
+  readonly payload?: AnswerBody;
 }
 
 /** The field `resume`, for bodies of other routes. */
@@ -101,7 +145,7 @@ export class ResumeListBody {
 }
 
 const MESSAGE_DESCRIPTION =
-  'Answered by a new run. Where the last run of the thread waits for approval, it declines all requests.';
+  'Answered by a new run. Where the last run of the thread waits for approvals or results, it declines all its calls.';
 const RESUME_DESCRIPTION =
   'Continues the run that ended as `requires_action`: answers every open interrupt of the thread, each exactly once. ' +
   'An expired one cannot be answered.';
@@ -112,19 +156,44 @@ const WIDGET_DESCRIPTION =
   'The caller is a widget: the agent may show response components. The text has the prose of a component that needs a newer ' +
   'widget.';
 
+const TOOLS_DESCRIPTION =
+  'Tools of the caller, for this run: a call of one ends the run as `requires_action`, and the next run’s `resume` has the ' +
+  'result. A run with `resume` has those of the run that it continues, unless it lists others. Their JSON has at most ' +
+  `${MAX_CLIENT_TOOLS_JSON} characters. With a session pass there are none (\`403\`).`;
+const LIMITS_DESCRIPTION =
+  'What the run may use, together with the runs that it resumes; the agent’s `runLimits` hold too. When a limit is reached, ' +
+  'the model is not called again and the run fails as `run_limit_reached`. Beside `resume` they can only lower those of the ' +
+  'resumed run.';
+const RESPONSE_FORMAT_DESCRIPTION =
+  'The reply is a JSON document of this format, whole in one event on streams. An invalid one is asked for once more, then the run fails with ' +
+  '`invalid_structured_output`. It holds for the runs that resume this one too. No response components are shown.';
+
 /** The fields that both routes for runs take. */
 class RunBody {
+  @ObjectListField(() => ClientToolBody, { optional: true, max: MAX_CLIENT_TOOLS, description: TOOLS_DESCRIPTION })
+  readonly tools?: readonly ClientToolBody[];
   @ObjectListField(() => ResumeBody, { optional: true, min: 1, max: MAX_ANSWERS, description: RESUME_DESCRIPTION })
   readonly resume?: readonly ResumeBody[];
   @ObjectField(() => RunConfigBody, { optional: true, description: 'Facts about the caller.' })
   readonly config?: RunConfigBody;
   @ObjectField(() => RunWidgetBody, { optional: true, description: WIDGET_DESCRIPTION })
   readonly widget?: RunWidgetBody;
+  @ObjectField(() => RunLimitsBody, { optional: true, description: LIMITS_DESCRIPTION })
+  readonly limits?: RunLimitsBody;
+  @UnionField('type', RESPONSE_FORMATS, { optional: true, description: RESPONSE_FORMAT_DESCRIPTION })
+  readonly responseFormat?: ResponseFormatBody;
   @EnumField(ON_DISCONNECT, { optional: true, description: ON_DISCONNECT_DESCRIPTION })
   readonly onDisconnect?: 'continue' | 'cancel';
 }
 
 export class CreateRunBody extends RunBody {
+  @BooleanField({
+    optional: true,
+    description:
+      'Answers `202` with the run once it is stored, without waiting for its end. Not with `onDisconnect: "cancel"`, and ' +
+      'not with a session pass (`403`).',
+  })
+  readonly background?: boolean;
   @ObjectField(() => RunMessageBody, {
     optional: true,
     description: `Exactly one of \`message\` and \`resume\`. ${MESSAGE_DESCRIPTION}`,
@@ -166,15 +235,34 @@ export class RejoinQuery extends StreamQuery {
   readonly starting_after?: number;
 }
 
-/** @throws ValidationFailed for a resolved answer without a payload */
+/** @throws ValidationFailed naming the field */
 export function readAnswers(resume: readonly ResumeBody[]): ApprovalAnswer[] {
   return resume.map(({ interruptId, status, payload }, index) => {
-    if (status === 'resolved' && !payload) {
-      throw new ValidationFailed(`body/resume/${index}/payload must have approved, as status is resolved`);
-    }
-    const approved = status === 'resolved' && payload?.approved === true;
-    return { interruptId, approved, reason: payload?.reason ?? null };
+    const path = `body/resume/${index}/payload`;
+    const at = { reference: `body/resume/${index}/interruptId ${interruptId}`, answer: path };
+    const answer: CallAnswer =
+      status === 'cancelled' ? { type: 'declined', reason: payload?.reason ?? null } : readAnswer(payload ?? {}, path);
+    return { refersTo: { interruptId }, answer, at };
   });
+}
+
+function readAnswer({ approved, reason, input, result, isError }: AnswerBody, path: string): CallAnswer {
+  if ((approved === undefined) === (result === undefined)) {
+    throw new ValidationFailed(`${path} must have either approved or result, as status is resolved`);
+  }
+  if (result !== undefined) {
+    if (input !== undefined) throw new ValidationFailed(`${path}/input is only for a call that is approved`);
+    const output = typeof result === 'string' ? result : JSON.stringify(result);
+    return { type: 'result', output: toolOutput(output, `${path}/result`), isError: isError === true };
+  }
+  if (isError !== undefined) throw new ValidationFailed(`${path}/isError is only allowed beside result`);
+  if (approved === true && input === undefined) return { type: 'approved' };
+  if (approved === true && input !== undefined) {
+    if (isText(JSON.stringify(input), { max: MAX_CONTENT })) return { type: 'approved', input };
+    throw new ValidationFailed(`${path}/input must have at most ${MAX_CONTENT} characters of JSON`);
+  }
+  if (input !== undefined) throw new ValidationFailed(`${path}/input is only for a call that is approved`);
+  return { type: 'declined', reason: reason ?? null };
 }
 
 /** @throws ValidationFailed for a `Last-Event-ID` that is not the number of an event */

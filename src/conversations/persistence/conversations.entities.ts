@@ -6,6 +6,7 @@ import { approvalDecision, approvalRequest } from '../domain/approval.js';
 import { messageAttachment } from '../domain/attachment.js';
 import { messageComponent, type MessageRole, type MessageStatus, reaction, toolCallRecord } from '../domain/message.js';
 import { type RunStatus, storedFailure } from '../domain/run.js';
+import { runContinuation } from '../domain/run-options.js';
 import type { Channel } from '../domain/thread.js';
 import type { UserContext } from '../ports/index.js';
 
@@ -20,6 +21,7 @@ export const RUN_ERROR = new JsonDocument('runs.error', storedFailure);
 export const USER_CONTEXT = new CustomerJson<UserContext>('runs.user_context');
 export const APPROVALS = new JsonDocument('runs.approvals', z.array(approvalRequest));
 export const DECISIONS = new JsonDocument('runs.decisions', z.array(approvalDecision));
+export const CONTINUATION = new JsonDocument('runs.continuation', runContinuation);
 export const KEPT_RESULTS = new JsonDocument('runs.kept_results', z.array(toolResult));
 
 export const threads = defineEntity({

@@ -2,6 +2,7 @@ import { migration, type ContextSchema } from '../../platform/database/index.js'
 import { isBareUser } from '../domain/user-key.js';
 import {
   ADDITIONAL_CONTEXT,
+  CONTINUATION,
   idempotencyKeys,
   KEPT_RESULTS,
   messages,
@@ -11,7 +12,7 @@ import {
 
 export const conversationsSchema: ContextSchema = {
   entities: [threads, messages, runs, idempotencyKeys],
-  documents: [ADDITIONAL_CONTEXT, KEPT_RESULTS],
+  documents: [ADDITIONAL_CONTEXT, CONTINUATION, KEPT_RESULTS],
   migrations: [
     /**
      * Messages and runs are deleted with their thread. `messages.seq` is the order of a conversation: the runs of a thread
@@ -198,5 +199,24 @@ export const conversationsSchema: ContextSchema = {
 
     /** The part of `input_tokens` that the provider read from its cache; null in runs of earlier releases. */
     migration('2026112741_conversations_cached_tokens', ['alter table runs add column cached_input_tokens bigint']),
+
+    /** What the run that resumes this one takes over. The partial index serves the job that removes what no run has taken. */
+    migration('2026112810_conversations_continuation', [
+      'alter table runs add column continuation jsonb',
+      `create index runs_with_input_for_next on runs (completed_at)
+     where kept_results is not null or continuation is not null`,
+      'drop index runs_with_kept_results',
+    ]),
+
+    /**
+     * Lists of runs, the newest first: of an organization, of an agent, of a thread, and those with a status that few runs
+     * have. The partial indexes cost a run that completes nothing. `threads_awaiting` serves the lists of open requests.
+     */
+    migration('2026112820_conversations_run_lists', [
+      'create index runs_by_organization on runs (organization_id, created_at, id)',
+      'create index runs_by_thread_and_time on runs (thread_id, created_at, id)',
+      'drop index runs_by_thread',
+      `create index threads_awaiting on threads (organization_id, awaiting_run_id) where awaiting_run_id is not null`,
+    ]),
   ],
 };

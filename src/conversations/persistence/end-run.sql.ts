@@ -16,6 +16,7 @@ import {
 } from '../../platform/database/index.js';
 import type { Message, ResultEntry } from '../domain/message.js';
 import type { FailureFacts, Run } from '../domain/run.js';
+import type { RunContinuation } from '../domain/run-options.js';
 
 /** What is stored with the end of a run besides the run itself. */
 export interface EndNotes {
@@ -25,6 +26,8 @@ export interface EndNotes {
   readonly facts?: FailureFacts;
   /** The run that continues this run's calls gets these besides the transcript. */
   readonly keptResults?: readonly ResultEntry[];
+  /** The same run takes this over. */
+  readonly continuation?: RunContinuation | null;
   readonly records?: readonly TableRow[];
 }
 
@@ -55,6 +58,7 @@ const END_PARAMETERS = {
   stopReason: 'text',
   approvals: 'jsonb',
   keptResults: 'jsonb',
+  continuation: 'jsonb',
 } as const;
 
 const CHECKPOINT_PARAMETERS = { ...RUN_PARAMETERS, ...MESSAGE_PARAMETERS } as const;
@@ -134,7 +138,8 @@ const ENDED_RUN = (p: FinishParameters): string => `
     update runs set status = ${p.status}, error = ${p.error}, completed_at = ${p.completedAt},
                     input_tokens = ${p.inputTokens}, output_tokens = ${p.outputTokens},
                     cached_input_tokens = ${p.cachedInputTokens}, credits = ${p.credits}, stop_reason = ${p.stopReason},
-                    approvals = ${p.approvals}, kept_results = ${p.keptResults}
+                    approvals = ${p.approvals}, kept_results = ${p.keptResults},
+                    continuation = ${p.continuation}
     from thread
     where runs.thread_id = thread.id and runs.organization_id = ${p.organizationId} and runs.id = ${p.runId}
       and ${isOwned(p)}
@@ -161,7 +166,7 @@ const statements = new Map<string, FinishStatement>();
  * @param kept the observers' rows: each table is part of the text, its rows are one parameter (`keptRows`)
  */
 export function finishRun(kept: readonly TableRows[]): FinishStatement {
-  const tables = kept.map(({ table, columns }) => `${table}(${columns.join()})`).join();
+  const tables = kept.map(({ table, columns, fanOut }) => `${table}(${columns.join()})${fanOut?.where ?? ''}`).join();
   const known = statements.get(tables);
   if (known) return known;
   const rows: Rows = Object.fromEntries(kept.map((_rows, index) => [rowsName(index), 'jsonb'] as const));
@@ -199,12 +204,13 @@ export function messageParameters(message: Message | null): Omit<ParametersOf<ty
 
 export function endParameters(
   { status, error, completedAt, createdAt, usage, stopReason, approvals }: Run,
-  { facts, title = null, keptResults = [] }: EndNotes,
+  { facts, title = null, keptResults = [], continuation = null }: EndNotes,
 ): ParametersOf<typeof END_PARAMETERS> {
   return {
     ...{ status, ...usage, title, stopReason: stopReason ?? null, approvals },
     error: error && { ...error, ...facts },
     completedAt: completedAt ?? createdAt,
     keptResults: keptResults.length === 0 ? null : keptResults,
+    continuation,
   };
 }

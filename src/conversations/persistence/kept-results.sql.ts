@@ -20,8 +20,8 @@ export const REMOVE_OLD_KEPT_RESULTS = statement(
   { endedBefore: 'timestamptz' },
   (p) => `
   with overdue as (
-    select id from runs where kept_results is not null and completed_at < ${p.endedBefore}
+    select id from runs where (kept_results is not null or continuation is not null) and completed_at < ${p.endedBefore}
     order by completed_at limit ${REMOVED_AT_ONCE} for no key update skip locked
   )
-  update runs set kept_results = null from overdue where runs.id = overdue.id returning runs.id`,
+  update runs set kept_results = null, continuation = null from overdue where runs.id = overdue.id returning runs.id`,
 );

@@ -24,7 +24,8 @@ export interface NewRun {
     readonly text: string;
     readonly attachments?: readonly MessageAttachment[];
   } | null;
-  readonly resumeInput?: ResumeInput | undefined;
+  /** What becomes of the calls that the thread's last run waits for; without it a message declines them all. */
+  readonly resumeInput?: Pick<ResumeInput, 'runId' | 'decisions'> | undefined;
   readonly userContext: UserContext | null;
   /** The key of the run's user; null when the request names none. */
   readonly userKey: string | null;

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Database, inBatches, type SqlExecutor, storableJson } from '../../platform/database/index.js';
 import type { MessageAttachment } from '../domain/attachment.js';
-import type { NewThread } from '../domain/new-thread.js';
+import { type NewThread, storedCalls } from '../domain/new-thread.js';
 import { RunNotStarted } from '../domain/run.js';
 import { FIND_BY_EXTERNAL_ID, INSERT_MESSAGES, INSERT_THREAD } from './new-thread.sql.js';
 import type { NewRun } from './new-run.js';
@@ -49,16 +49,29 @@ async function insertHistory(
   organizationId: string,
   { thread, history }: NewThread<MessageAttachment>,
 ): Promise<void> {
-  for (const batch of inBatches(history, ({ content }) => Buffer.byteLength(content))) {
+  const rows = history.map((message) => ({ message, ...callColumns(message) }));
+  const bytes = ({ message, toolCalls, transcript }: (typeof rows)[number]): number =>
+    Buffer.byteLength(message.content) + toolCalls.length + transcript.length;
+  for (const batch of inBatches(rows, bytes)) {
     await INSERT_MESSAGES.run(executor, {
       organizationId,
       threadId: thread.id,
       createdAt: thread.createdAt,
-      ids: batch.map(({ id }) => id),
-      roles: batch.map(({ role }) => role),
-      contents: batch.map(({ content }) => content),
-      attachments: batch.map(({ attachments = [] }) => storableJson(attachments)),
-      clientIds: batch.map(({ clientId = null }) => clientId),
+      ids: batch.map(({ message }) => message.id),
+      roles: batch.map(({ message }) => message.role),
+      contents: batch.map(({ message }) => message.content),
+      attachments: batch.map(({ message: { attachments = [] } }) => storableJson(attachments)),
+      clientIds: batch.map(({ message: { clientId = null } }) => clientId),
+      toolCalls: batch.map(({ toolCalls }) => toolCalls),
+      transcripts: batch.map(({ transcript }) => transcript),
     });
   }
+}
+
+function callColumns(message: NewThread<MessageAttachment>['history'][number]): {
+  readonly toolCalls: string;
+  readonly transcript: string;
+} {
+  const { toolCalls, transcript } = storedCalls(message);
+  return { toolCalls: storableJson(toolCalls), transcript: storableJson(transcript) };
 }

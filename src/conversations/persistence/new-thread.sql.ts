@@ -40,13 +40,17 @@ export const INSERT_MESSAGES = statement(
     /** Each is JSON. */
     attachments: 'text[]',
     clientIds: 'text[]',
+    /** Each is JSON. */
+    toolCalls: 'text[]',
+    transcripts: 'text[]',
   },
   (p) => `
-  insert into messages (id, organization_id, thread_id, role, content, status, created_at, attachments, client_id)
+  insert into messages (id, organization_id, thread_id, role, content, status, created_at, attachments, client_id,
+                        tool_calls, transcript)
   select sent.id, ${p.organizationId}, ${p.threadId}, sent.role, sent.content, 'completed', ${p.createdAt},
-         sent.attachments::jsonb, sent.client_id
-  from unnest(${p.ids}, ${p.roles}, ${p.contents}, ${p.attachments}, ${p.clientIds}) with ordinality
-    as sent(id, role, content, attachments, client_id, position)
+         sent.attachments::jsonb, sent.client_id, sent.tool_calls::jsonb, sent.transcript::jsonb
+  from unnest(${p.ids}, ${p.roles}, ${p.contents}, ${p.attachments}, ${p.clientIds}, ${p.toolCalls}, ${p.transcripts})
+    with ordinality as sent(id, role, content, attachments, client_id, tool_calls, transcript, position)
   order by sent.position`,
 );
 

@@ -1,15 +1,20 @@
 import { Injectable } from '@nestjs/common';
 import type { ProviderType, StopReason } from '../../models/index.js';
 import { Database, toDate } from '../../platform/database/index.js';
-import type { ApprovalDecision, ApprovalRequest } from '../domain/approval.js';
+import { derivedId } from '../../platform/ids/index.js';
+import { type ApprovalDecision, type ApprovalRequest, oldestOpenRequests } from '../domain/approval.js';
 import type { Message } from '../domain/message.js';
 import type { FailureFacts, Run, RunReference, RunStatus } from '../domain/run.js';
+import type { RunContinuation } from '../domain/run-options.js';
 import type { RunUser } from '../domain/user-key.js';
-import { APPROVALS, DECISIONS, RUN_ERROR, runs } from './conversations.entities.js';
+import { APPROVALS, CONTINUATION, DECISIONS, RUN_ERROR, runs } from './conversations.entities.js';
 import { findMessage } from './message.repository.js';
 import type { RunModel } from './new-run.js';
-import { FIND_RUN, FIND_THREAD_OF_RUN, OPEN_APPROVALS } from './run-reader.sql.js';
+import { FIND_RUN, FIND_THREAD_OF_CALLS, FIND_THREAD_OF_RUN, OPEN_APPROVALS } from './run-reader.sql.js';
 import { type RunUserRow, toRunUser } from './run-user.js';
+
+/** Longer than any `timeoutMinutes`: a run whose requests have not expired began no earlier before them. */
+const LONGEST_RUN_MS = 3_600_000;
 
 /** A run as it is stored, with the reply it wrote. */
 export interface StoredRun {
@@ -32,31 +37,36 @@ export interface OpenApprovals {
   readonly runId: string | null;
   readonly requests: readonly ApprovalRequest[];
   readonly user: RunUser;
+  readonly continuation: RunContinuation;
   /** When that run ended; null when there is none. */
   readonly askedAt: Date | null;
   readonly busy: boolean;
 }
 
-interface RunRow {
+/** The columns that `RUN_COLUMNS` selects, and `approvals`. */
+export interface RunRow {
   id: string;
   thread_id: string;
   agent_id: string;
-  owner_id: string;
-  message_id: string;
   status: RunStatus;
   error: unknown;
   credits: number;
   created_at: string;
   completed_at: string | null;
-  provider: ProviderType;
-  model: string;
-  use_own_api_key: boolean;
   stop_reason: StopReason | null;
   approvals: unknown;
-  decisions: unknown;
   input_tokens: number | null;
   output_tokens: number | null;
   cached_input_tokens: number | null;
+}
+
+interface StoredRunRow extends RunRow {
+  owner_id: string;
+  message_id: string;
+  provider: ProviderType;
+  model: string;
+  use_own_api_key: boolean;
+  decisions: unknown;
   unanswered: boolean;
   thread_exists: boolean;
 }
@@ -64,6 +74,7 @@ interface RunRow {
 interface OpenApprovalsRow extends RunUserRow {
   run_id: string | null;
   approvals: unknown;
+  continuation: unknown;
   asked_at: string | null;
   busy: boolean;
 }
@@ -78,7 +89,7 @@ export class RunReader {
   }
 
   async find(organizationId: string, threadId: string, runId: string): Promise<StoredRun | null> {
-    const [row] = await FIND_RUN.run<RunRow>(this.database, { organizationId, threadId, runId });
+    const [row] = await FIND_RUN.run<StoredRunRow>(this.database, { organizationId, threadId, runId });
     if (!row) return null;
     return toStoredRun(organizationId, row, await findMessage(this.database, row.message_id));
   }
@@ -96,9 +107,28 @@ export class RunReader {
       runId: row.run_id,
       requests: APPROVALS.readNullable(row.approvals, row.run_id ?? threadId) ?? [],
       user: toRunUser(row),
+      continuation: CONTINUATION.read(row.continuation ?? {}, row.run_id ?? threadId),
       askedAt: row.asked_at === null ? null : toDate(row.asked_at),
       busy: row.busy,
     };
+  }
+
+  /**
+   * @returns the thread whose last run waits for the results of all these calls; null when there is none, or more than
+   * one: ids of calls are the provider's, and may not be unique
+   */
+  async findThreadOfCalls(
+    organizationId: string,
+    agentId: string,
+    toolCallIds: readonly string[],
+    now: Date,
+  ): Promise<string | null> {
+    const calls = toolCallIds.map((toolCallId) => ({ toolCallId, kind: 'client_call' }));
+    // Ids of runs begin with the time of their creation.
+    const after = derivedId(new Date(oldestOpenRequests(now).getTime() - LONGEST_RUN_MS), []);
+    const parameters = { organizationId, agentId, calls, now, after };
+    const rows = await FIND_THREAD_OF_CALLS.run<{ id: string }>(this.database, parameters);
+    return rows.length === 1 ? (rows[0]?.id ?? null) : null;
   }
 
   /** @returns when the run ended; null while it is under way, and when there is no such run */
@@ -114,30 +144,11 @@ export class RunReader {
   }
 }
 
-function toStoredRun(organizationId: string, row: RunRow, message: Message | null): StoredRun {
-  const { input_tokens: inputTokens, output_tokens: outputTokens } = row;
+function toStoredRun(organizationId: string, row: StoredRunRow, message: Message | null): StoredRun {
   const failure = RUN_ERROR.readNullable(row.error, row.id);
   const { ownKey = false, retryAfterSeconds } = failure ?? {};
   return {
-    run: {
-      id: row.id,
-      organizationId,
-      threadId: row.thread_id,
-      agentId: row.agent_id,
-      status: row.status,
-      createdAt: toDate(row.created_at),
-      completedAt: row.completed_at === null ? null : toDate(row.completed_at),
-      usage: {
-        inputTokens,
-        outputTokens,
-        totalTokens: inputTokens === null || outputTokens === null ? null : inputTokens + outputTokens,
-        cachedInputTokens: row.cached_input_tokens,
-        credits: row.credits,
-      },
-      error: failure && { code: failure.code, message: failure.message },
-      approvals: APPROVALS.read(row.approvals, row.id),
-      stopReason: row.stop_reason ?? undefined,
-    },
+    run: toRun(organizationId, row),
     ownerId: row.owner_id,
     message,
     model: { provider: row.provider, model: row.model, useOwnApiKey: row.use_own_api_key },
@@ -145,5 +156,29 @@ function toStoredRun(organizationId: string, row: RunRow, message: Message | nul
     decisions: DECISIONS.readNullable(row.decisions, row.id),
     unanswered: row.unanswered,
     threadExists: row.thread_exists,
+  };
+}
+
+export function toRun(organizationId: string, row: RunRow): Run {
+  const { input_tokens: inputTokens, output_tokens: outputTokens } = row;
+  const failure = RUN_ERROR.readNullable(row.error, row.id);
+  return {
+    id: row.id,
+    organizationId,
+    threadId: row.thread_id,
+    agentId: row.agent_id,
+    status: row.status,
+    createdAt: toDate(row.created_at),
+    completedAt: row.completed_at === null ? null : toDate(row.completed_at),
+    usage: {
+      inputTokens,
+      outputTokens,
+      totalTokens: inputTokens === null || outputTokens === null ? null : inputTokens + outputTokens,
+      cachedInputTokens: row.cached_input_tokens,
+      credits: row.credits,
+    },
+    error: failure && { code: failure.code, message: failure.message },
+    approvals: APPROVALS.read(row.approvals, row.id),
+    stopReason: row.stop_reason ?? undefined,
   };
 }

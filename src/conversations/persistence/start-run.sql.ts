@@ -10,6 +10,8 @@ import {
   DECLINED_BY_MESSAGE,
   declinedOutput,
   EXPIRED_UNANSWERED,
+  RESULT_EXPIRED,
+  RESULT_REPLACED_BY_MESSAGE,
 } from '../domain/approval.js';
 import { IDEMPOTENCY_HOURS } from '../domain/idempotency.js';
 import type { ToolCallRecord } from '../domain/message.js';
@@ -46,7 +48,7 @@ const PARAMETERS = {
   decisions: 'jsonb',
   /** What becomes of the waiting calls, in their order. */
   answered: 'jsonb',
-  /** What becomes of waiting calls without an answer, before and after their requests have expired. */
+  /** What becomes of waiting calls without an answer, by their status, before and after their requests have expired. */
   declined: 'jsonb',
   expired: 'jsonb',
 } as const;
@@ -108,7 +110,10 @@ const RUN = (p: Parameters): string => `
   )`;
 
 const UNANSWERED = (p: Parameters): string =>
-  `case when asked.completed_at <= ${p.now} - interval '${APPROVAL_HOURS} hours' then ${p.expired} else ${p.declined} end`;
+  `case when asked.completed_at <= ${p.now} - interval '${APPROVAL_HOURS} hours' then ${p.expired} else ${p.declined} end
+   -> (call ->> 'status')`;
+
+const IS_WAITING = `call ->> 'status' in ('awaiting_approval', 'awaiting_result')`;
 
 /** Sets the status of the waiting calls in the message of the run that this run answers. */
 const ANSWER_CALLS = (p: Parameters): string => `
@@ -117,8 +122,8 @@ const ANSWER_CALLS = (p: Parameters): string => `
       select jsonb_agg(case when is_waiting then call || coalesce(${p.answered} -> (nth - 1), ${UNANSWERED(p)}) else call end
                        order by position)
       from (
-        select call, position, call ->> 'status' = 'awaiting_approval' as is_waiting,
-               (count(*) filter (where call ->> 'status' = 'awaiting_approval') over (order by position))::int as nth
+        select call, position, ${IS_WAITING} as is_waiting,
+               (count(*) filter (where ${IS_WAITING}) over (order by position))::int as nth
         from jsonb_array_elements(messages.tool_calls) with ordinality as calls(call, position)
       ) numbered
     )
@@ -126,11 +131,17 @@ const ANSWER_CALLS = (p: Parameters): string => `
     where messages.id = asked.message_id
   )`;
 
-/** A message instead of answers: no run will continue the waiting calls, so their kept results are removed. */
-const DROP_KEPT_RESULTS = (p: Parameters): string => `
-  dropped_results as (
-    update runs set kept_results = null from run
-    where runs.id = run.answers_run_id and ${p.answersRunId} is null and runs.kept_results is not null
+/**
+ * The run that answers has read the continuation. After a message instead of answers no run continues the waiting
+ * calls, so their kept results are removed too.
+ */
+const DROP_INPUT = (p: Parameters): string => `
+  dropped_input as (
+    update runs set continuation = null,
+                    kept_results = case when ${p.answersRunId} is not null then runs.kept_results end
+    from run
+    where runs.id = run.answers_run_id
+      and (runs.continuation is not null or (${p.answersRunId} is null and runs.kept_results is not null))
   )`;
 
 const MESSAGE = (p: Parameters): string => `
@@ -152,7 +163,7 @@ const TOUCHED = (p: Parameters): string => `
 export const START_RUN = statement(
   PARAMETERS,
   (p) => `
-  with ${[THREAD(p), CLAIM(p), RUN(p), ANSWER_CALLS(p), DROP_KEPT_RESULTS(p), MESSAGE(p), TOUCHED(p)].join(',')}
+  with ${[THREAD(p), CLAIM(p), RUN(p), ANSWER_CALLS(p), DROP_INPUT(p), MESSAGE(p), TOUCHED(p)].join(',')}
   select thread.channel, thread.is_first, thread.awaiting_run_id is not null as answers,
          (select revision from touched) as revision, exists (select 1 from run) as started,
          exists (select 1 from open_thread) as open, exists (select 1 from current_thread) as current,
@@ -172,7 +183,7 @@ export function startParameters(organizationId: string, run: NewRun, ownerId: st
     text: userMessage?.text ?? null,
     attachments: userMessage?.attachments ?? [],
     answersRunId: resumeInput?.runId ?? null,
-    decisions: resumeInput?.decisions ?? null,
+    decisions: resumeInput?.decisions.map(storedDecision) ?? null,
     answered: resumeInput?.decisions.map(answeredCall) ?? [],
     declined: DECLINED,
     expired: EXPIRED,
@@ -183,8 +194,23 @@ type Answered = Pick<ToolCallRecord, 'status' | 'output'>;
 
 /** The message of the run that makes an approved call has the call's result. */
 function answeredCall(decision: ApprovalDecision): Answered {
+  const { result } = decision;
+  if (result) return { status: result.isError ? 'failed' : 'completed', output: result.output };
   return decision.approved ? { status: 'approved' } : { status: 'denied', output: declinedOutput(decision) };
 }
 
-const DECLINED: Answered = { status: 'denied', output: DECLINED_BY_MESSAGE };
-const EXPIRED: Answered = { status: 'denied', output: EXPIRED_UNANSWERED };
+/** Without the output of a client's call, which the message has. */
+function storedDecision({ result, ...decision }: ApprovalDecision): ApprovalDecision {
+  return result ? { ...decision, result: { ...result, output: '' } } : decision;
+}
+
+type Unanswered = Readonly<Record<'awaiting_approval' | 'awaiting_result', Answered>>;
+
+const DECLINED: Unanswered = {
+  awaiting_approval: { status: 'denied', output: DECLINED_BY_MESSAGE },
+  awaiting_result: { status: 'denied', output: RESULT_REPLACED_BY_MESSAGE },
+};
+const EXPIRED: Unanswered = {
+  awaiting_approval: { status: 'denied', output: EXPIRED_UNANSWERED },
+  awaiting_result: { status: 'denied', output: RESULT_EXPIRED },
+};

@@ -1,11 +1,13 @@
 import { z } from 'zod';
 import type { Stored } from '../../platform/stored-json/index.js';
 import type { RunnableAgent } from '../../agents/index.js';
+import type { ToolChoice } from '../../models/index.js';
 import type { Stopwatch } from '../../platform/clock/index.js';
 import type { MessageAttachment } from '../domain/attachment.js';
 import type { AttachedFiles } from '../engine/attached-files.js';
 import type { ApprovalDecision } from '../domain/approval.js';
 import type { SentMessage } from '../domain/new-thread.js';
+import type { RunConsumption, RunOptions } from '../domain/run-options.js';
 import type { Channel } from '../domain/thread.js';
 import type { UserContext } from '../domain/user-context.js';
 import type { RunStep } from './run-step.js';
@@ -39,7 +41,7 @@ export interface RunContext {
   /** The id of the message that the run writes. */
   readonly messageId: string;
   readonly channel: Channel;
-  /** Null for a run that begins with `decisions`. */
+  /** Null for a run that begins with `decisions`, or continues a sent history. */
   readonly userMessage: {
     readonly id: string;
     readonly text: string;
@@ -52,7 +54,10 @@ export interface RunContext {
   readonly sentHistory: SentMessage[];
   /** The message's files, until the first request to the model is built. */
   readonly attached: AttachedFiles;
-  /** The answers to the last run's requests for approval; null for a run that begins with a message. */
+  /**
+   * What the last run waited for; empty for a run that continues a sent history, null for one that begins with a
+   * message.
+   */
   readonly decisions: readonly ApprovalDecision[] | null;
   readonly userContext: UserContext | null;
   /**
@@ -68,6 +73,11 @@ export interface RunContext {
   readonly isFirstRun: boolean;
   /** The caller cannot be asked for approval, so calls that need it are declined. */
   readonly nonInteractive: boolean;
+  readonly options: RunOptions;
+  /** Whether the model must call a tool in its first answer; absent if it decides. */
+  readonly toolChoice?: ToolChoice;
+  /** What the runs that this run resumes have used up. */
+  readonly usedBefore: RunConsumption;
   /** The caller asks for the model's reasoning. */
   readonly showReasoning: boolean;
   /** The calls of the runs that this run resumes. The engine fills it before it calls tools. */

@@ -42,7 +42,10 @@ export interface SuggestionUsage {
   readonly credits: number;
 }
 
-/** One row of a table of the observer's own context: `tableRow(entity, row)` of `platform/database`. */
+/**
+ * One row of a table of the observer's own context: `tableRow(entity, row)` of `platform/database`, or `fanOutRow` for one that is
+ * stored for each of the rows of another table that want it.
+ */
 export type RunRecord = TableRow;
 
 /** Stores rows about ended runs, and counts them. */

@@ -10,6 +10,8 @@ export interface RunStep {
   readonly startedAt: Date;
   readonly latencyMs: number;
   readonly input: unknown;
+  /** Of a tool call: the model's arguments, where a person has changed them; absent otherwise. */
+  readonly requestedInput?: unknown;
   readonly output: unknown;
   /** A public text; null when the step succeeded. */
   readonly error: string | null;

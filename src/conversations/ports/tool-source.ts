@@ -1,4 +1,5 @@
 import type { JsonObject, ModelMedia, ToolDefinition } from '../../models/index.js';
+import type { RunnableAgent } from '../../agents/index.js';
 import type { ToolEffect } from '../domain/approval.js';
 import type { RunContext } from './run-context.js';
 
@@ -68,4 +69,12 @@ export interface OfferedTool {
  */
 export abstract class ToolSource {
   abstract offer(run: RunContext): Promise<readonly OfferedTool[]>;
+
+  /**
+   * The names of all tools that the source may offer for runs of the agent. Called before runs with tools of the caller,
+   * which are refused when they have such a name.
+   */
+  namesOf(_organizationId: string, _agent: RunnableAgent): Promise<readonly string[]> {
+    return Promise.resolve([]);
+  }
 }

@@ -38,6 +38,10 @@ export class OfferIntegrationTools extends ToolSource {
       .map((tool) => this.offered(tool, checked.get(tool.integration.id), run));
   }
 
+  override async namesOf(organizationId: string, { id }: RunContext['agent']): Promise<readonly string[]> {
+    return (await this.agentTools.of(organizationId, id)).tools.map(({ definition }) => definition.name);
+  }
+
   private offered(
     { integration, tool, definition }: AgentTool,
     checked: AgentIntegration | undefined,

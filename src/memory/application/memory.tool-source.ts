@@ -8,7 +8,7 @@ import { type MemoryOwner, readCode } from '../domain/memory.js';
 import { quoteMemories } from '../domain/quoted-memories.js';
 import { describeSaved } from '../domain/saved-memory.js';
 import { MAX_MEMORY_TEXT, MAX_QUERY, MAX_SAVED_A_REPLY, MAX_SEARCHES_A_REPLY } from '../limits.js';
-import { ownerOf } from './owner-of-run.js';
+import { hasMemory, ownerOf } from './owner-of-run.js';
 import { SaveMemory } from './save-memory.js';
 import { SearchMemories } from './search-memories.js';
 
@@ -101,6 +101,10 @@ export class MemoryTools extends ToolSource {
       { definition: SAVE, ...common, call: save },
       { definition: SEARCH, ...common, call: search },
     ]);
+  }
+
+  override namesOf(_organizationId: string, agent: RunContext['agent']): Promise<readonly string[]> {
+    return Promise.resolve(hasMemory(agent) ? [SAVE.name, SEARCH.name] : []);
   }
 
   private async save(owner: MemoryOwner, { text, replaces }: Input, signal: AbortSignal): Promise<ToolResult> {

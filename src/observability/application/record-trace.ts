@@ -64,7 +64,9 @@ function inputOf({ userMessage, decisions }: FinishedRun): string {
   return (decisions ?? []).map(decisionLine).join('\n');
 }
 
-function decisionLine({ tool, input, approved, reason }: ApprovalDecision): string {
+function decisionLine({ tool, input, approved, reason, changedInput, result }: ApprovalDecision): string {
+  if (result) return `Result: ${tool} ${JSON.stringify(input)}`;
   const why = reason === null || reason === '' ? '' : ` (${reason})`;
-  return `${approved ? 'Approved' : 'Declined'}: ${tool} ${JSON.stringify(input)}${why}`;
+  const verdict = approved ? (changedInput ? 'Approved with other arguments' : 'Approved') : 'Declined';
+  return `${verdict}: ${tool} ${JSON.stringify(changedInput ?? input)}${why}`;
 }

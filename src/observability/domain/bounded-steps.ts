@@ -28,10 +28,11 @@ export function boundedSteps(steps: readonly RunStep[]): BoundedSteps {
     left = Math.max(0, left - kept.bytes);
     return kept.value;
   };
-  const kept = steps.map(({ startedAt, input, output, error, ...step }) => ({
+  const kept = steps.map(({ startedAt, input, requestedInput, output, error, ...step }) => ({
     ...step,
     startedAt: startedAt.toISOString(),
     input: bounded(input),
+    ...(requestedInput === undefined ? {} : { requestedInput: bounded(requestedInput) }),
     output: bounded(output),
     error: error === null ? null : boundedError(error),
   }));

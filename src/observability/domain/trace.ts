@@ -20,6 +20,8 @@ export const traceStep = z.object({
   startedAt: z.string(),
   latencyMs: z.number(),
   input: z.unknown(),
+  /** Of a tool call: the model's arguments, where a person has changed them. */
+  requestedInput: z.unknown().optional(),
   output: z.unknown(),
   error: z.string().nullable().default(null),
   usage: z

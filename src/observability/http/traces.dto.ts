@@ -200,6 +200,11 @@ export class TraceStepResponse {
   readonly latencyMs!: number;
   @JsonField({ description: TRUNCATION })
   readonly input!: unknown;
+  @JsonField({
+    optional: true,
+    description: 'The arguments that the model wrote, where the person who approved the call changed them.',
+  })
+  readonly requestedInput?: unknown;
   @JsonField({ description: TRUNCATION })
   readonly output!: unknown;
   @StringField({ nullable: true, description: 'Why the step failed, for people; null if it did not.' })

@@ -18,6 +18,7 @@ function run(frequency: 'off' | 'low'): RunContext {
     runId: 'r',
     agent,
     nonInteractive: false,
+    options: {},
     widget: { version: '1.0.0' },
   } as unknown as RunContext;
 }

@@ -21,16 +21,32 @@ export class ComponentsOfRuns {
     return offered;
   }
 
+  /** The components that the agent's runs in a widget may show. */
+  ofAgent(organizationId: string, agent: RunContext['agent']): Promise<readonly ComponentName[]> {
+    return this.permitted(organizationId, offeredComponents({ agent, nonInteractive: false, inWidget: true }));
+  }
+
   private async read(run: RunContext): Promise<readonly ComponentName[]> {
-    const { agent, nonInteractive, widget, organizationId, runId } = run;
-    const offered = offeredComponents({ agent, nonInteractive, inWidget: widget !== null });
-    if (offered.length === 0) return [];
+    const { agent, nonInteractive, widget, organizationId, runId, options } = run;
+    // The reply is a document, beside which nothing can be shown.
+    if (options.responseFormat) return [];
     try {
-      const organization = await this.organizations.find(organizationId);
-      return organization?.features.has('response_components') === true ? offered : [];
+      return await this.permitted(
+        organizationId,
+        offeredComponents({ agent, nonInteractive, inWidget: widget !== null }),
+      );
     } catch (error) {
       this.logger.warn({ err: error, runId }, 'The organization cannot be read; the run has no response components');
       return [];
     }
+  }
+
+  private async permitted(
+    organizationId: string,
+    offered: readonly ComponentName[],
+  ): Promise<readonly ComponentName[]> {
+    if (offered.length === 0) return [];
+    const organization = await this.organizations.find(organizationId);
+    return organization?.features.has('response_components') === true ? offered : [];
   }
 }

@@ -30,6 +30,10 @@ export class PresentComponents extends ToolSource {
       return { definition: kind.tool, step: 'tool', effect: 'exempt', call };
     });
   }
+
+  override async namesOf(organizationId: string, agent: RunContext['agent']): Promise<readonly string[]> {
+    return (await this.components.ofAgent(organizationId, agent)).map((name) => COMPONENTS[name].tool.name);
+  }
 }
 
 function present(kind: ComponentKind, input: JsonObject, limits: TurnLimits, widgetVersion: string): ToolResult {

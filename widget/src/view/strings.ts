@@ -168,7 +168,7 @@ const FAILURES: Readonly<Partial<Record<keyof Strings, readonly string[]>>> = {
     'server_shutdown',
     'too_many_requests',
   ],
-  failedTime: ['run_timeout', 'gateway_timeout'],
+  failedTime: ['run_timeout', 'run_limit_reached', 'gateway_timeout'],
   failedMessage: ['FST_ERR_VALIDATION', 'FST_ERR_CTP_BODY_TOO_LARGE', 'payload_too_large'],
   failedFile: ['attachment_failed', 'file_too_large', 'file_type'],
   failedApproval: ['approval_closed'],

@@ -55,6 +55,10 @@ export class KnowledgeSearchTool extends ToolSource {
     return hasKnowledge ? [{ definition: DEFINITION, step: 'retrieval', effect: 'exempt', call }] : [];
   }
 
+  override async namesOf(organizationId: string, { id }: RunContext['agent']): Promise<readonly string[]> {
+    return (await this.index.hasChunks(organizationId, id)) ? [DEFINITION.name] : [];
+  }
+
   private async call(
     { agent, userContext, runId }: RunContext,
     { query }: Readonly<Record<string, unknown>>,
