@@ -31,6 +31,7 @@ import { type Logger, TelemetryModule } from './platform/telemetry/index.js';
 import { VaultModule, vaultSchema } from './platform/vault/index.js';
 import { responseComponentsContext } from './response-components/index.js';
 import { sessionsContext } from './sessions/index.js';
+import { webhooksContext } from './webhooks/index.js';
 
 /** A context that may add to the runs of agents. */
 export type AppContext = Context<RunExtensions>;
@@ -51,6 +52,7 @@ export const contexts: readonly AppContext[] = [
   creditsContext,
   filesContext,
   sessionsContext,
+  webhooksContext,
   demoContext,
 ];
 

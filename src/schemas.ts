@@ -14,6 +14,7 @@ import type { ContextSchema } from './platform/database/index.js';
 import { jobsSchema } from './platform/jobs/index.js';
 import { vaultSchema } from './platform/vault/index.js';
 import { sessionsSchema } from './sessions/index.js';
+import { webhooksSchema } from './webhooks/index.js';
 
 /** The tables of all contexts. Separate from `contexts`, because the command line opens the database without the rest of the service. */
 export const schemas: readonly ContextSchema[] = [
@@ -32,4 +33,5 @@ export const schemas: readonly ContextSchema[] = [
   creditsSchema,
   filesSchema,
   sessionsSchema,
+  webhooksSchema,
 ];

@@ -13,3 +13,4 @@ export const creditsContext = {
 } satisfies Context<RunExtensions>;
 
 export { creditsSchema };
+export { PeriodExhausted } from './domain/credits.events.js';

@@ -4,5 +4,7 @@ export const ENTRIES = { default: 500, max: 1000 } as const;
 
 /** Reads add uncounted entries themselves, so this interval does not affect results, only the cost of reads. */
 export const COUNT_EVERY_MINUTES = 1;
+/** How long after the end of a month its last entries may be counted, which then use up the credits of that month. */
+export const COUNTED_AFTER_MS = 60 * 60_000;
 /** Entries per statement: few enough that it holds its locks, and the single embedded connection, only for milliseconds. */
 export const COUNT_BATCH = 500;

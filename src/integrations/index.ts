@@ -14,5 +14,6 @@ export const integrationsContext = {
 export { IntegrationsModule, integrationsTables };
 export { type AppTool, type AppToolAnswer, AppTools } from './application/app-tools.js';
 export { type AppToolName, HiddenTools } from './application/hidden-tools.js';
+export { AuthorizationNeeded } from './domain/integrations.events.js';
 export { AppToolMissing } from './domain/integrations.errors.js';
 export { checkCatalogueSetting } from './catalogue/app-catalogue.js';

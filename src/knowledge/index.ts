@@ -12,3 +12,4 @@ export const knowledgeContext = {
 } satisfies Context<RunExtensions>;
 
 export { knowledgeTables };
+export { KnowledgeSyncFinished } from './index/domain/knowledge.events.js';

@@ -1,11 +1,16 @@
 import { Injectable } from '@nestjs/common';
-import { Database } from '../../platform/database/index.js';
+import { Database, type Transaction } from '../../platform/database/index.js';
 import { type Month, monthAfter } from '../domain/period.js';
-import { COUNT_ENTRIES, LIST_PERIODS, USED_IN_MONTH } from './credit-periods.sql.js';
+import { COUNT_ENTRIES, LIST_PERIODS, MARK_EXHAUSTED, USED_IN_MONTH } from './credit-periods.sql.js';
 
 export interface MonthUsage {
   readonly month: Month;
   readonly creditsUsed: number;
+}
+
+export interface ExhaustedMonth {
+  readonly organizationId: string;
+  readonly month: Month;
 }
 
 export interface MonthFilter {
@@ -29,7 +34,7 @@ export class CreditPeriodRepository {
       ...filter,
     });
     return rows.map(({ month, credits }) => ({
-      month: new Date(`${month}T00:00:00.000Z`),
+      month: toMonth(month),
       creditsUsed: Number(credits),
     }));
   }
@@ -45,4 +50,14 @@ export class CreditPeriodRepository {
     const [row] = await COUNT_ENTRIES.run<{ entries: number }>(this.database, { limit });
     return row?.entries ?? 0;
   }
+
+  /** Marks the months since `since`, of any organization, whose counted entries have used up the included credits. @returns the newly marked ones */
+  async markExhausted(transaction: Transaction, since: Month, now: Date): Promise<ExhaustedMonth[]> {
+    const rows = await MARK_EXHAUSTED.run<{ organization_id: string; month: string }>(transaction, { since, now });
+    return rows.map(({ organization_id: organizationId, month }) => ({ organizationId, month: toMonth(month) }));
+  }
+}
+
+function toMonth(day: string): Month {
+  return new Date(`${day}T00:00:00.000Z`);
 }

@@ -65,3 +65,16 @@ export const USED_IN_MONTH = statement(
         and created_at >= ${p.month} and created_at < ${p.next}), 0)
   )::text as credits`,
 );
+
+/**
+ * Marks months whose sums have reached the included credits, each once. `since`: the first moment of the earliest month that counts,
+ * because the last entries of a month are counted shortly after it. The included credits are those that are set now.
+ */
+export const MARK_EXHAUSTED = statement(
+  { since: 'timestamptz', now: 'timestamptz' },
+  (p) => `
+  update credit_periods period set exhausted_at = ${p.now} from organizations
+  where organizations.id = period.organization_id and period.exhausted_at is null
+    and period.month >= ${monthOf(p.since)}::date and period.credits_used >= organizations.credits_included
+  returning period.organization_id::text as organization_id, to_char(period.month, 'YYYY-MM-DD') as month`,
+);

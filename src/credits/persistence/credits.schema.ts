@@ -71,7 +71,13 @@ const cachedTokens = migration('2026112743_credits_cached_tokens', [
   'alter table credit_entries add column cached_input_tokens bigint',
 ]);
 
+/** When the service told that the month's included credits are used up; null before. */
+const exhausted = migration('2026112831_credits_exhausted', [
+  'alter table credit_periods add column exhausted_at timestamptz(3)',
+  'create index credit_periods_not_exhausted on credit_periods (month) where exhausted_at is null',
+]);
+
 export const creditsSchema: ContextSchema = {
   entities: [creditEntries],
-  migrations: [init, suggestions, cachedTokens],
+  migrations: [init, suggestions, cachedTokens, exhausted],
 };

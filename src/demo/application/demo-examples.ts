@@ -24,6 +24,7 @@ const SHOP = {
   auth: { type: 'none' },
 };
 const GATEWAY = { enabled: true, edgeAccountId: 'account-1', gatewayName: 'agents', edgeApiToken: 'the-token' };
+const WEBHOOK = { url: 'https://shop.invalid/events', events: ['knowledge.sync_finished'] };
 const SESSION_START = { app: 'shop', toolName: 'customer', timeoutMs: 1_000 };
 const MANUAL = 'Frames have a warranty of ten years, everything else one of two years.';
 
@@ -76,8 +77,9 @@ export class DemoExamples {
   }
 
   private async createRest(): Promise<void> {
-    const { agent, apiKey, knowledgeFile } = EXAMPLE_IDS;
+    const { agent, apiKey, knowledgeFile, webhook, deletedWebhook } = EXAMPLE_IDS;
     await this.ensure('/v1/api-keys', apiKey, { name: 'Example key', capabilities: ['chat'] });
+    for (const id of [webhook, deletedWebhook]) await this.ensure('/v1/webhooks', id, WEBHOOK);
     await this.attempt(() => this.ask('PUT', '/v1/ai-gateway', GATEWAY));
     const knowledge = `${agentPath(agent)}/knowledge-bases`;
     // Without a site: the demo sends no request to the network.

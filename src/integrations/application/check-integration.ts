@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { Clock } from '../../platform/clock/index.js';
 import { Database } from '../../platform/database/index.js';
-import { EventBus } from '../../platform/events/index.js';
+import { EventBus, TransactionEvents } from '../../platform/events/index.js';
 import { Logger } from '../../platform/telemetry/index.js';
-import { IntegrationChecked } from '../domain/integrations.events.js';
+import { AuthorizationNeeded, IntegrationChecked } from '../domain/integrations.events.js';
 import type { Integration } from '../domain/integration.js';
 import type { IntegrationOverview, ServerFinding } from '../domain/tool-list.js';
 import { CONNECT_MS } from '../limits.js';
@@ -27,6 +27,7 @@ export class CheckIntegration {
     private readonly database: Database,
     private readonly clock: Clock,
     private readonly events: EventBus,
+    private readonly transactionEvents: TransactionEvents,
     private readonly logger: Logger,
   ) {}
 
@@ -34,7 +35,7 @@ export class CheckIntegration {
   async execute(integration: Integration, purpose: ConnectionPurpose = 'new_connection'): Promise<IntegrationOverview> {
     const { organizationId, id, revision } = integration;
     const finding = await this.listTools(integration, purpose);
-    const overview = await this.states.save(integration, { revision, ...finding, checkedAt: this.clock.now() });
+    const overview = await this.save(integration, { revision, ...finding, checkedAt: this.clock.now() });
     if (finding.status === 'connected') this.refusedSchemas.forget(integration);
     const agentIds = await this.integrations.agentIdsOf(this.database, organizationId, id);
     this.events.publish(new IntegrationChecked(organizationId, id, agentIds));
@@ -49,6 +50,21 @@ export class CheckIntegration {
       this.logger.error({ integrationId: integration.id, err: error }, 'The check of a tool integration failed');
       return null;
     }
+  }
+
+  private async save(integration: Integration, finding: ServerFinding): Promise<IntegrationOverview> {
+    if (finding.status !== 'needs_authorization') return (await this.states.save(integration, finding)).overview;
+    return this.database.transaction(async (transaction) => {
+      const { organizationId, id } = integration;
+      const before = await this.states.lockStatus(transaction, integration);
+      const { overview, isStored } = await this.states.save(integration, finding, transaction);
+      if (isStored && before !== 'needs_authorization') {
+        const agentIds = await this.integrations.agentIdsOf(transaction, organizationId, id);
+        const event = new AuthorizationNeeded(organizationId, id, agentIds, finding.checkedAt);
+        await this.transactionEvents.publish(transaction, event);
+      }
+      return overview;
+    });
   }
 
   private async listTools(integration: Integration, purpose: ConnectionPurpose): Promise<Finding> {

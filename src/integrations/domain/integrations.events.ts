@@ -37,6 +37,19 @@ export class OAuthGrantChanged extends DomainEvent {
   }
 }
 
+/** An integration that did not need it before needs a person to sign in. */
+export class AuthorizationNeeded extends DomainEvent {
+  constructor(
+    readonly organizationId: string,
+    readonly integrationId: string,
+    /** The agents that use it. */
+    readonly agentIds: readonly string[],
+    readonly at: Date,
+  ) {
+    super();
+  }
+}
+
 /** A new state of an integration's server has been stored. */
 export class IntegrationChecked extends DomainEvent {
   constructor(

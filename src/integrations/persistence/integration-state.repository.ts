@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Injectable } from '@nestjs/common';
-import { Database, storableJson, toDate, type Transaction } from '../../platform/database/index.js';
+import { Database, type SqlExecutor, storableJson, toDate, type Transaction } from '../../platform/database/index.js';
 import type { Integration } from '../domain/integration.js';
 import {
   type IntegrationOverview,
@@ -23,6 +23,12 @@ export interface AgentIntegration {
   readonly attachedAt: string;
 }
 
+export interface SavedState {
+  /** With the stored tools if the finding has no list. */
+  readonly overview: IntegrationOverview;
+  readonly isStored: boolean;
+}
+
 export type StoredList = IntegrationState & Pick<StateHeader, 'toolsDigest'>;
 
 type OfAgentRow = IntegrationRow & {
@@ -41,11 +47,12 @@ type OfAgentRow = IntegrationRow & {
 export class IntegrationStateRepository {
   constructor(private readonly database: Database) {}
 
-  /**
-   * Does nothing if the integration was removed or changed, or if a newer state is stored.
-   * @returns its overview, with the stored tools if the finding has no list
-   */
-  async save({ organizationId, id }: Integration, finding: ServerFinding): Promise<IntegrationOverview> {
+  /** Does nothing if the integration was removed or changed, or if a newer state is stored. */
+  async save(
+    { organizationId, id }: Integration,
+    finding: ServerFinding,
+    source: SqlExecutor = this.database,
+  ): Promise<SavedState> {
     const { revision, status, error, tools, checkedAt } = finding;
     const listed = tools ?? [];
     const overview = overviewOf(listed);
@@ -57,8 +64,16 @@ export class IntegrationStateRepository {
     };
     const parameters = { organizationId, integrationId: id, revision, status, error, tools: listed, checkedAt };
     // `kept`: the overview of the stored tools if the finding has no list; null if it has one.
-    const [stored] = await SAVE_STATE.run<{ kept: unknown }>(this.database, { ...parameters, ...facts });
-    return { revision, status, error, tools: OVERVIEW.readNullable(stored?.kept, id) ?? overview };
+    const [stored] = await SAVE_STATE.run<{ kept: unknown }>(source, { ...parameters, ...facts });
+    const shown = OVERVIEW.readNullable(stored?.kept, id) ?? overview;
+    return { overview: { revision, status, error, tools: shown }, isStored: stored !== undefined };
+  }
+
+  /** The stored status, which no other transaction that calls this changes before this one has ended; null without one. */
+  async lockStatus(transaction: Transaction, { organizationId, id }: Integration): Promise<IntegrationStatus | null> {
+    await transaction.lock(`state of integration ${id}`);
+    const where = { organizationId, integrationId: id };
+    return (await transaction.em.findOne(StoredState, where, { disableIdentityMap: true }))?.status ?? null;
   }
 
   /**

@@ -3,9 +3,11 @@ import { Injectable } from '@nestjs/common';
 import { OrganizationDirectory } from '../../../access/index.js';
 import { Clock } from '../../../platform/clock/index.js';
 import { Database, type Transaction } from '../../../platform/database/index.js';
-import { newId } from '../../../platform/ids/index.js';
+import { TransactionEvents } from '../../../platform/events/index.js';
+import { derivedId, newId } from '../../../platform/ids/index.js';
 import { Outbox } from '../../../platform/jobs/index.js';
 import { EmbeddingQueue } from '../../index/application/indexing/embedding-queue.js';
+import { KnowledgeSyncFinished } from '../../index/domain/knowledge.events.js';
 import { crawlResult } from '../domain/crawl-result.js';
 import { CrawlScope } from '../domain/crawl-scope.js';
 import { followsLinks } from '../domain/website-root.js';
@@ -29,6 +31,7 @@ export class CrawlStep {
     private readonly embeddings: EmbeddingQueue,
     private readonly database: Database,
     private readonly outbox: Outbox,
+    private readonly events: TransactionEvents,
     private readonly clock: Clock,
   ) {}
 
@@ -113,8 +116,15 @@ export class CrawlStep {
       // Also for the chunks of slices that failed before they could enqueue it.
       await this.embeddings.enqueueAgent(transaction, crawl.organizationId, crawl.agentId);
       await this.websites.endCrawl(transaction, crawl, result, now, result && nextCrawlAt(crawl.agentId, now));
+      if (result) await this.events.publish(transaction, syncFinished(crawl, now));
     });
   }
+}
+
+/** The websites of an agent are one source, without an id of its own. */
+function syncFinished({ organizationId, agentId }: CurrentCrawl, now: Date): KnowledgeSyncFinished {
+  const sourceId = derivedId(new Date(0), ['websites', organizationId, agentId]);
+  return new KnowledgeSyncFinished(organizationId, agentId, sourceId, now);
 }
 
 /** At the same time each day. The time follows from the agent's id, which spreads the agents over the day. */

@@ -3,8 +3,10 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../../../../platform/clock/index.js';
 import { DatabaseUnavailable } from '../../../../platform/database/index.js';
 import { DomainError } from '../../../../platform/errors/index.js';
+import { TransactionEvents } from '../../../../platform/events/index.js';
 import { Outbox } from '../../../../platform/jobs/index.js';
 import { Logger } from '../../../../platform/telemetry/index.js';
+import { KnowledgeSyncFinished } from '../../../index/domain/knowledge.events.js';
 import { DriveFailure, isFailure } from '../../domain/drive-failure.js';
 import { type SourceId, type SyncEnd, toSyncEnd } from '../../domain/drive-source.js';
 import { syncDrive } from '../../jobs/drive.jobs.js';
@@ -40,6 +42,7 @@ export class SyncDriveSource {
     private readonly listing: DriveListing,
     private readonly fetching: DriveFetching,
     private readonly outbox: Outbox,
+    private readonly events: TransactionEvents,
     private readonly clock: Clock,
     private readonly logger: Logger,
   ) {}
@@ -160,12 +163,14 @@ export class SyncDriveSource {
   private async end(source: ClaimedSource, { state, lastError }: SyncEnd): Promise<void> {
     const now = this.clock.now();
     const nextSyncAt = new Date(now.getTime() + SYNC_EVERY_MS * (0.9 + 0.2 * fractionOf(source.id)));
-    await this.sources.update(source, {
-      lease: null,
-      state,
-      lastError,
-      nextSyncAt,
+    const ended = {
+      ...{ lease: null, state, lastError, nextSyncAt },
       ...(state !== 'FAILED' && { lastSuccessfulSyncAt: now }),
+    };
+    await this.sources.whileHeld(source, async (transaction) => {
+      const { organizationId, agentId, id } = source;
+      await this.sources.update(source, ended, transaction);
+      await this.events.publish(transaction, new KnowledgeSyncFinished(organizationId, agentId, id, now));
     });
   }
 
