@@ -21,6 +21,10 @@ interface Conversation {
   sent: number;
 }
 
+interface RunAnswer {
+  readonly run: { readonly id: string; readonly status: string };
+}
+
 let models: ScriptedModels;
 let environment: ModeEnvironment;
 let data: DataFolder;
@@ -162,6 +166,30 @@ describe('a service that is killed (SIGKILL) while it streams', () => {
     ]);
     const { traces } = await call<{ traces: { status: string }[] }>('GET', `/v1/agents/${agent.id}/traces`);
     expect(traces.map(({ status }) => status)).toEqual(['completed', 'failed']);
+  }, 120_000);
+
+  it('ends the background run that was under way as failed, and keeps its message', async () => {
+    const client = new ServiceClient(service, key);
+    const { threadId } = await client.thread();
+    const held = new HeldReply(['never finished']);
+    models.reset();
+    models.next(held.script);
+    const { run } = await call<RunAnswer>('POST', `/v1/threads/${threadId}/runs`, {
+      message: { role: 'user', content: 'Hi' },
+      background: true,
+    });
+    expect(run.status).toBe('running');
+    await held.asked;
+    await service.kill();
+    held.finish();
+
+    service = await start();
+    const read = (): Promise<RunAnswer> => call<RunAnswer>('GET', `/v1/threads/${threadId}/runs/${run.id}`);
+    await until(async () => (await read()).run.status !== 'running', 'the run has ended');
+    expect(await read()).toMatchObject({ run: { status: 'failed', error: { code: 'internal' } } });
+    const { runs } = await call<{ runs: object[] }>('GET', `/v1/threads/${threadId}/runs?status=failed`);
+    expect(runs).toMatchObject([{ id: run.id, interrupts: [] }]);
+    expect(await new ServiceClient(service, key).messages(threadId)).toMatchObject([{ role: 'user', content: 'Hi' }]);
   }, 120_000);
 
   it('never repeats a tool call that was under way: it is unknown, and the model reads this', async () => {

@@ -5,6 +5,7 @@ export interface ToolCallView {
   readonly id: string;
   readonly name: string;
   readonly input: object;
+  readonly requestedInput?: object;
   readonly output?: string;
   readonly status: string;
 }
@@ -38,6 +39,7 @@ export interface RunView {
 
 export interface InterruptView {
   readonly id: string;
+  readonly reason: string;
   readonly toolCallId: string;
   readonly metadata: { readonly tool: string; readonly input: object };
 }
@@ -52,7 +54,9 @@ export interface RunResult {
 export interface ResumeEntry {
   readonly interruptId: string;
   readonly status: 'resolved' | 'cancelled';
-  readonly payload?: { readonly approved: boolean; readonly reason?: string };
+  readonly payload?:
+    | { readonly approved: boolean; readonly reason?: string; readonly input?: object }
+    | { readonly result: string | object; readonly isError?: boolean };
 }
 
 export interface TraceView {

@@ -78,6 +78,18 @@ describe('GET /v1/agents/{agentId}/versions', () => {
     ]);
   });
 
+  it('shows the limits of runs whole, and restoring a version restores them', async () => {
+    const [none, set] = [
+      { maxSteps: null, maxCredits: null },
+      { maxSteps: 7, maxCredits: null },
+    ];
+    const { id } = await createAgent(service, organization);
+    await patch(id, { runLimits: { maxSteps: 7 } });
+    expect((await versions(id))[0]?.changes).toEqual([{ field: 'runLimits', before: none, after: set }]);
+    expect((await restore(id, 1)).body).toMatchObject({ runLimits: none, version: 3 });
+    expect((await restore(id, 2)).body).toMatchObject({ runLimits: set, version: 4 });
+  });
+
   it('has no entry for a change without effect', async () => {
     const made = await createAgent(service, organization);
     await patch(made.id, { name: made.name });

@@ -59,6 +59,16 @@ describe('PATCH /v1/agents/{agentId}', () => {
     expect((await patch(id, { systemPrompt: '' })).body.systemPrompt).toBe('');
   });
 
+  it('removes one limit of runs with null in its place, and both with null in place of the object', async () => {
+    const runLimits = { maxSteps: 7, maxCredits: 2.5 };
+    const { id } = await createAgent(service, organization, { runLimits });
+    const changed = await patch(id, { runLimits: { maxSteps: null } });
+    expect(changed.body).toMatchObject({ version: 2, runLimits: { maxSteps: null, maxCredits: 2.5 } });
+    const removed = await patch(id, { runLimits: null });
+    expect(removed.body).toMatchObject({ version: 3, runLimits: { maxSteps: null, maxCredits: null } });
+    expect((await patch(id, { runLimits: null })).body).toEqual(removed.body);
+  });
+
   it('applies all of 50 concurrent changes of different fields', async () => {
     const { id } = await createAgent(service, organization);
     const gateway = { enabled: true, edgeAccountId: 'acc', gatewayName: 'main', edgeApiToken: 't' };
@@ -68,6 +78,8 @@ describe('PATCH /v1/agents/{agentId}', () => {
       { timeoutMinutes: 20 },
       { longTermMemory: { enabled: false } },
       { toolProgress: { enabled: false } },
+      { runLimits: { maxSteps: 7 } },
+      { runLimits: { maxCredits: 2.5 } },
       { tools: { requireApprovalForResourceChanges: true } },
       { tools: { requireApprovalBeforeToolCalls: true } },
       { knowledgeSearch: { maxResults: 9 } },
@@ -90,6 +102,7 @@ describe('PATCH /v1/agents/{agentId}', () => {
       longTermMemory: { enabled: false },
       toolProgress: { enabled: false },
       tools: { requireApprovalForResourceChanges: true, requireApprovalBeforeToolCalls: true },
+      runLimits: { maxSteps: 7, maxCredits: 2.5 },
       knowledgeSearch: { maxResults: 9, scoreThreshold: 0.1, semanticWeight: 0.9 },
       provider: { webSearch: true, temperature: 0.3, thinking: { type: 'disabled' } },
       responseComponents: { frequency: 'high', components: { list: true, card: false, choiceButtons: true } },

@@ -56,6 +56,7 @@ describe('a new agent', () => {
       knowledgeSearch: { maxResults: 5, scoreThreshold: 0.444, semanticWeight: 0.4 },
       aiGateway: null,
       timeoutMinutes: 6,
+      runLimits: { maxSteps: null, maxCredits: null },
       version: 1,
       createdAt: expect.stringMatching(INSTANT),
       updatedAt: expect.stringMatching(INSTANT),
@@ -76,6 +77,7 @@ describe('a new agent', () => {
       toolProgress: { enabled: false },
       knowledgeSearch: { maxResults: 50, scoreThreshold: 0, semanticWeight: 1 },
       timeoutMinutes: 20,
+      runLimits: { maxSteps: 1_000, maxCredits: 0.00001 },
     };
     const { status, body } = await create(sent, enterprise);
     expect(status).toBe(201);
@@ -165,6 +167,15 @@ describe('a request that breaks the schema', () => {
     ['timeoutMinutes', minimal({ timeoutMinutes: 21 })],
     ['timeoutMinutes', minimal({ timeoutMinutes: 5.5 })],
     ['timeoutMinutes', minimal({ timeoutMinutes: '6' })],
+    ['runLimits', minimal({ runLimits: 5 })],
+    ['maxSteps', minimal({ runLimits: { maxSteps: 0 } })],
+    ['maxSteps', minimal({ runLimits: { maxSteps: 1_001 } })],
+    ['maxSteps', minimal({ runLimits: { maxSteps: 1.5 } })],
+    ['maxSteps', minimal({ runLimits: { maxSteps: '5' } })],
+    ['maxCredits', minimal({ runLimits: { maxCredits: 0 } })],
+    ['maxCredits', minimal({ runLimits: { maxCredits: -1 } })],
+    ['maxCredits', minimal({ runLimits: { maxCredits: '1' } })],
+    ['maxTokens', minimal({ runLimits: { maxTokens: 5 } })],
     ['colour', minimal({ colour: 'blue' })],
     ['colour', minimal({ knowledgeSearch: { colour: 'blue' } })],
   ])('is refused, names the field %s, and stores nothing', async (field, body) => {

@@ -24,7 +24,7 @@ const OWN_CAUSES = /^(agent|section)_not_found$|_section_names$|^section_name_ta
 const BUDGET = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset'];
 /** The routes that count against a budget of the service document. */
 const COUNTED =
-  /^POST \/v1\/threads$|\/runs(\/stream)?$|^POST \/v1\/chat\/|^POST \/v1\/files\/upload$|^POST \/v1\/sessions|\/ag-ui$|^GET .*\/traces(\/export)?$|\/messages(\/\{messageId\}\/trace)?$/;
+  /^POST \/v1\/threads$|^POST .*\/runs(\/stream)?$|^POST \/v1\/chat\/|^POST \/v1\/files\/upload$|^POST \/v1\/sessions|\/ag-ui$|^GET .*\/traces(\/export)?$|\/messages(\/\{messageId\}\/trace)?$/;
 
 let service: TestService;
 let schemas: DocumentedSchemas;

@@ -24,6 +24,7 @@ const NEEDS_MORE: readonly string[] = [
   'DELETE /v1/agents/{agentId}/knowledge-bases/drive-oauth',
   'POST /v1/sessions/refresh',
   'GET /v1/files/{fileId}/content',
+  'POST /v1/webhooks/{id}/deliveries/{deliveryId}/redeliver',
 ];
 /** The examples do not depend on their order. Deletions are last, because they are most likely to break the others. */
 const ORDER = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];

@@ -132,6 +132,6 @@ describe('a metric of the service', () => {
       samples.flatMap(({ labels }) => Object.values(labels)),
     );
     for (const value of values)
-      expect(value).toMatch(/^(?:[A-Za-z_]{1,24}|[1-5]xx|[a-z]+[.-][a-z-]+|[\d.]{1,10}|\+Inf)$/);
+      expect(value).toMatch(/^(?:[A-Za-z_]{1,32}|[1-5]xx|[a-z]+[.-][a-z-]+|[\d.]{1,10}|\+Inf)$/);
   });
 });

@@ -294,9 +294,9 @@ describe('POST /v1/agents/{id}/ag-ui', () => {
     ['no run id', { runId: undefined }, 'body/runId'],
     ['a last message of the assistant', { messages: [{ id: 'a', role: 'assistant', content: 'Ho' }] }, 'must end with'],
     [
-      'an answer to a front-end tool',
+      'the result of a front-end tool on a new thread',
       { messages: [userMessage('Hi'), { id: 't', role: 'tool', toolCallId: 'c', content: 'x' }] },
-      'must end with',
+      'no thread',
     ],
     ['an unknown role', { messages: [{ id: 'x', role: 'robot', content: 'Hi' }] }, 'body/messages/0'],
     [
@@ -324,8 +324,8 @@ describe('POST /v1/agents/{id}/ag-ui', () => {
     ],
     [
       'an answer with an unknown field',
-      { resume: [{ interruptId: randomUUID(), status: 'resolved', payload: { approved: true, input: {} } }] },
-      'body/resume/0/payload/input',
+      { resume: [{ interruptId: randomUUID(), status: 'resolved', payload: { approved: true, why: 'x' } }] },
+      'body/resume/0/payload/why',
     ],
     ['an answer to no UUID', { resume: [{ interruptId: 'i', status: 'cancelled' }] }, 'body/resume/0/interruptId'],
   ])('refuses %s with 400 that names the field, and stores nothing', async (_what, changes, named) => {

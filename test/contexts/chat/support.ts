@@ -3,6 +3,12 @@ import type { MessageView } from '../../support/talk.js';
 import { readEvents } from '../../support/sse.js';
 import { sentSystem } from '../../support/sent-system.js';
 
+export interface CalledTool {
+  readonly id: string;
+  readonly type: string;
+  readonly function: { readonly name: string; readonly arguments: string };
+}
+
 export interface Completion {
   readonly id: string;
   readonly object: string;
@@ -11,7 +17,12 @@ export interface Completion {
   readonly thread_id: string;
   readonly choices: readonly {
     readonly index: number;
-    readonly message: { readonly role: string; readonly content: string; readonly refusal: null };
+    readonly message: {
+      readonly role: string;
+      readonly content: string | null;
+      readonly refusal: null;
+      readonly tool_calls?: readonly CalledTool[];
+    };
     readonly logprobs: null;
     readonly finish_reason: string;
   }[];
@@ -26,7 +37,12 @@ export interface Chunk {
   readonly thread_id: string;
   readonly choices: readonly {
     readonly index: number;
-    readonly delta: { readonly role?: string; readonly content?: string; readonly refusal?: null };
+    readonly delta: {
+      readonly role?: string;
+      readonly content?: string;
+      readonly refusal?: null;
+      readonly tool_calls?: readonly (CalledTool & { readonly index: number })[];
+    };
     readonly logprobs: null;
     readonly finish_reason: string | null;
   }[];

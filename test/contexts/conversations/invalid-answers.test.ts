@@ -30,12 +30,12 @@ describe('invalid answers', () => {
     [
       'resolve without approved',
       (one, two) => ({ resume: [approve(one), { interruptId: two.id, status: 'resolved', payload: {} }] }),
-      'body/resume/1/payload/approved',
+      'body/resume/1/payload must have either approved or result',
     ],
     [
       'have an unknown field',
-      (one, two) => ({ resume: [approve(one), { ...approve(two), payload: { approved: true, input: {} } }] }),
-      'body/resume/1/payload/input',
+      (one, two) => ({ resume: [approve(one), { ...approve(two), payload: { approved: true, why: 'x' } }] }),
+      'body/resume/1/payload/why',
     ],
     [
       'have another status',

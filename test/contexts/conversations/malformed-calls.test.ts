@@ -89,6 +89,18 @@ describe.each(AGENT_WIRES)('a call on $provider whose arguments are not a JSON o
     },
   );
 
+  it('(nested too deeply) is a tool error too, and the end of the run is stored', async () => {
+    const { talk, ran } = await careful(wire);
+    // The fake of Gemini writes the arguments as JSON, which is not possible with more levels.
+    const levels = wire === geminiWire ? 1_000 : 5_000;
+    const json = `${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`;
+    service.models.next(sends(wire.toolCall({ id: 't1', name: 'look_up', inputParts: [json] })), says('I cannot.'));
+
+    expect(await talk.run('Weather?')).toMatchObject({ status: 200, body: { message: { content: 'I cannot.' } } });
+    expect(inputsIn(lastBody())).toEqual([{}]);
+    expect(ran).toEqual([]);
+  });
+
   it('is sent back with its provider state in a form that the provider takes, in later runs too', async () => {
     const { talk } = await careful(wire);
     service.models.next(

@@ -23,22 +23,27 @@ export class GuideService {
     private readonly dataDir: string,
     /** A page may start an endpoint for hooks on it. */
     private readonly guardPort: number,
+    /** Another one may start a receiver of webhooks on this. */
+    private readonly receiverPort: number,
   ) {}
 
   static async start(options: Pick<ProcessOptions, 'entry'> = {}): Promise<GuideService> {
     const dataDir = mkdtempSync(join(tmpdir(), 'guide-data-'));
     const servers = { site: await bicycleSite(), tools: await orderTools(), drive: await driveWithHandbook() };
-    const guardPort = await freePort();
+    const [guardPort, receiverPort] = [await freePort(), await freePort()];
     const environment = {
       DATA_DIR: dataDir,
-      EGRESS_ALLOW: [servers.site.host, servers.tools.host, `127.0.0.1:${guardPort}`].join(','),
+      EGRESS_ALLOW: [
+        ...[servers.site.host, servers.tools.host],
+        ...[`127.0.0.1:${guardPort}`, `127.0.0.1:${receiverPort}`],
+      ].join(','),
       DRIVE_API_BASE_URL: servers.drive.url,
       DRIVE_OAUTH_CLIENT_ID: 'client-1',
       DRIVE_OAUTH_CLIENT_SECRET: 'secret-1',
     };
     const demo = await ServiceProcess.start({ ...options, role: 'demo', environment });
     const service = new RunningService(demo.url, (line) => operate(dataDir, line));
-    return new GuideService(demo, service, servers, dataDir, guardPort);
+    return new GuideService(demo, service, servers, dataDir, guardPort, receiverPort);
   }
 
   get url(): string {
@@ -68,6 +73,7 @@ export class GuideService {
       ...{ AUTH: `authorization: Bearer ${KEY}`, JSON: 'content-type: application/json' },
       ...{ SITE: site.origin, TOOLS: tools.url, KEY_FILE: keyFile() },
       ...{ GUARD: `http://127.0.0.1:${this.guardPort}`, GUARD_PORT: String(this.guardPort) },
+      ...{ RECEIVER: `http://127.0.0.1:${this.receiverPort}`, RECEIVER_PORT: String(this.receiverPort) },
       ...{ DATA_DIR: this.dataDir, HOME: tmpdir() },
     };
   }

@@ -123,7 +123,7 @@ describe('a check without a list of tools', () => {
     const integration = await made();
     await states().save(integration, connected(1, 'a', 'b'));
     const before = (await states().listForAgent(organizationId, integrations.agentId))[0]?.state;
-    const shown = await states().save(integration, failed(1));
+    const { overview: shown } = await states().save(integration, failed(1));
     const tools = ['a', 'b'].map((name) => ({ name, description: `Does ${name}` }));
     expect(shown).toEqual({ revision: 1, status: 'error', error: 'Away.', tools });
     expect(await states().find(organizationId, integration.id)).toMatchObject({
@@ -140,7 +140,7 @@ describe('a check without a list of tools', () => {
   it('has no tools if none are stored', async () => {
     const integration = await made();
     await service.database.query('delete from tool_integration_states where integration_id = $1', [integration.id]);
-    expect(await states().save(integration, failed(1))).toMatchObject({ status: 'error', tools: [] });
+    expect((await states().save(integration, failed(1))).overview).toMatchObject({ status: 'error', tools: [] });
     expect(await states().find(organizationId, integration.id)).toMatchObject({ ...failed(1), tools: [] });
   });
 

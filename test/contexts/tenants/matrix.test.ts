@@ -247,11 +247,12 @@ describe.each([...routesWith(undefined), ...routesWith('filtered')])('%s', (name
 
 describe.each([...routesWith(undefined), ...routesWith('filtered')])('%s', (name) => {
   const opens = (): boolean => declarationOf(name)?.sessionPass === true;
-  /** A pass takes no context of the user from a browser. */
-  const withoutContext = ({ body, ...request }: RouteRequest): RouteRequest =>
+  /** Fields that a run with a pass does not take from a browser. */
+  const ofServers = ['config', 'background', 'tools', 'limits', 'responseFormat'];
+  const asVisitor = ({ body, ...request }: RouteRequest): RouteRequest =>
     body === undefined
       ? request
-      : { ...request, body: Object.fromEntries(Object.entries(body).filter(([field]) => field !== 'config')) };
+      : { ...request, body: Object.fromEntries(Object.entries(body).filter(([field]) => !ofServers.includes(field))) };
 
   it('refuses a session pass for every resource, unless it declares that it accepts passes', async () => {
     if (opens()) return;
@@ -269,14 +270,14 @@ describe.each([...routesWith(undefined), ...routesWith('filtered')])('%s', (name
   it('gives a session pass access to its own conversation; every other one does not exist for it', async () => {
     if (!opens()) return;
     for (const make of routeCase(name).requests) {
-      const absent = await ask(name, withoutContext(make({ ...mine, threadId: newId() })), mine.pass);
+      const absent = await ask(name, asVisitor(make({ ...mine, threadId: newId() })), mine.pass);
       expect(absent.status).toBe(404);
-      const foreign = await ask(name, withoutContext(make({ ...mine, threadId: victim.threadId })), mine.pass);
+      const foreign = await ask(name, asVisitor(make({ ...mine, threadId: victim.threadId })), mine.pass);
       expect(comparable(foreign)).toEqual(comparable(absent));
-      const elsewhere = await ask(name, withoutContext(make(mine)), victim.pass);
+      const elsewhere = await ask(name, asVisitor(make(mine)), victim.pass);
       expect(comparable(elsewhere)).toEqual(comparable(absent));
       expectNothingOf(mine, make(mine), elsewhere.text);
-      const own = await ask(name, withoutContext(make(mine)), mine.pass);
+      const own = await ask(name, asVisitor(make(mine)), mine.pass);
       // By the moved clock the run ended long ago, so it can no longer be joined.
       expect([routeCase(name).status, 410]).toContain(own.status);
     }

@@ -2,6 +2,7 @@ import { VERSION } from '../../../widget/src/client/version.js';
 import { HOOK_ROUTES } from './hook-routes.js';
 import { KNOWLEDGE_ROUTES } from './knowledge-routes.js';
 import type { RequestOf, RouteCase } from './route-case.js';
+import { WEBHOOK_ROUTES } from './webhook-routes.js';
 import { questionOf, serverOf, VISITOR } from './world.js';
 
 const agent: RequestOf = ({ agentId }) => ({ params: { agentId } });
@@ -14,7 +15,12 @@ const nothing: RequestOf = () => ({});
 const message = { role: 'user', content: 'Hello' };
 const say: RequestOf = ({ threadId }) => ({
   params: { threadId },
-  body: { message, config: { userContext: { plan: 'free' } }, onDisconnect: 'cancel' },
+  body: {
+    message,
+    config: { userContext: { plan: 'free' } },
+    limits: { maxSteps: 5, maxCredits: 2.5 },
+    onDisconnect: 'cancel',
+  },
 });
 /** With an idempotency key that the organization has used for the same request, and another organization perhaps for another one. */
 const repeat: RequestOf = ({ threadId, idempotencyKey, canary }) => ({
@@ -90,6 +96,7 @@ export const ROUTE_TABLE: Readonly<Record<string, RouteCase>> = {
           knowledgeSearch: { maxResults: 3, scoreThreshold: 0.2, semanticWeight: 0.5 },
           aiGateway: { enabled: true, edgeAccountId: 'a', gatewayName: 'b', edgeApiToken: 'c' },
           timeoutMinutes: 3,
+          runLimits: { maxSteps: 50, maxCredits: 2.5 },
         },
       }),
     ],
@@ -110,6 +117,7 @@ export const ROUTE_TABLE: Readonly<Record<string, RouteCase>> = {
           aiGateway: { enabled: false },
           responseComponents: { frequency: 'low', components: { list: true } },
           timeoutMinutes: 4,
+          runLimits: { maxSteps: null, maxCredits: 5 },
         },
       }),
     ],
@@ -191,6 +199,7 @@ export const ROUTE_TABLE: Readonly<Record<string, RouteCase>> = {
 
   ...KNOWLEDGE_ROUTES,
   ...HOOK_ROUTES,
+  ...WEBHOOK_ROUTES,
 
   'GET /v1/integrations/apps': { requests: [nothing], status: 200, access: 'filtered' },
   'GET /v1/oauth/mcp/callback': {
@@ -227,6 +236,18 @@ export const ROUTE_TABLE: Readonly<Record<string, RouteCase>> = {
     status: 200,
   },
 
+  'GET /v1/runs': {
+    requests: [
+      ({ agentId }) => ({ query: { assistant_id: agentId, status: 'completed,failed', limit: '10' } }),
+      () => ({ query: { open: 'true', createdAfter: '2026-01-01T00:00:00Z' } }),
+    ],
+    status: 200,
+    access: 'filtered',
+  },
+  'GET /v1/threads/:threadId/runs': {
+    requests: [(world) => ({ ...thread(world), query: { status: 'completed', open: 'false', limit: '10' } })],
+    status: 200,
+  },
   'POST /v1/threads/:threadId/runs': { requests: [say, repeat], status: 200 },
   'POST /v1/threads/:threadId/runs/stream': {
     requests: [

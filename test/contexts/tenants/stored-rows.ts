@@ -45,6 +45,8 @@ const WRITTEN_LATER: Readonly<Record<string, string>> = {
   // When a file is ready, the next one is parsed.
   knowledge_uploads: 'turn',
   traces: 'published_at,withheld',
+  webhook_deliveries: 'status,tries,attempts,next_attempt_at,delivered_at',
+  webhook_endpoints: 'failing_since,lease_id,leased_until',
   knowledge_websites:
     'crawl_id,state,work_left,budget,found,disallowed,budget_reached,started_at,last_successful_at,last_error,active_at,next_crawl_at',
 };

@@ -32,6 +32,8 @@ export interface Ids {
   /** Of an uploaded file of the agent's knowledge. */
   readonly knowledgeFileId: string;
   readonly creditPeriodId: string;
+  readonly webhookId: string;
+  readonly deliveryId: string;
 }
 
 export const ID_NAMES = [
@@ -47,6 +49,8 @@ export const ID_NAMES = [
   'serviceAccountId',
   'knowledgeFileId',
   'creditPeriodId',
+  'webhookId',
+  'deliveryId',
 ] as const satisfies readonly (keyof Ids)[];
 
 /** An organization with a resource of every kind; each of its texts contains `canary`. */
@@ -159,6 +163,12 @@ export async function createWorld(service: RunningService): Promise<World> {
   });
   // A second thread, so that a page of one thread has a next page.
   await post('POST', '/v1/threads', { assistant_id: agentId });
+  // Before the run, whose end it is to receive; nothing answers at its address.
+  const webhook = await post<{ id: string }>('POST', '/v1/webhooks', {
+    url: `https://${canary}.invalid/events`,
+    events: ['run.completed'],
+    description: canary,
+  });
   const idempotencyKey = `request-of-${canary}`;
   const result = await post<{ run: { id: string }; message: { id: string } }>(
     'POST',
@@ -175,6 +185,11 @@ export async function createWorld(service: RunningService): Promise<World> {
   const { body: credits } = await service.http<{ periods: { id: string }[] }>('GET', '/v1/credits/usage/periods', {
     key,
   });
+  const { body: owed } = await service.http<{ deliveries: { id: string }[] }>(
+    'GET',
+    `/v1/webhooks/${webhook.id}/deliveries`,
+    { key },
+  );
   const minted = await mintSession(service, key, { assistant_id: agentId, endUser: VISITOR, thread_id: thread.id });
   const file = await uploadFile(service, key, `${canary}.txt`, canary);
   await backgroundWork(service, key, agentId, runId);
@@ -194,6 +209,8 @@ export async function createWorld(service: RunningService): Promise<World> {
     ...driveIds,
     knowledgeFileId: knowledgeFile.id,
     creditPeriodId: credits.periods[0]?.id ?? '',
+    webhookId: webhook.id,
+    deliveryId: owed.deliveries[0]?.id ?? '',
     idempotencyKey,
     cursor: page.body.nextCursor,
     pass: minted.pass.token,

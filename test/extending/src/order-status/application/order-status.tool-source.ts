@@ -44,6 +44,11 @@ export class OrderStatus extends ToolSource {
     return Promise.resolve([{ definition: DEFINITION, step: 'tool', effect: 'read_only', call }]);
   }
 
+  /** A caller's own tool may not have this name. */
+  override namesOf(): Promise<readonly string[]> {
+    return Promise.resolve([DEFINITION.name]);
+  }
+
   /** The customer comes from the caller's request and not from the model, whatever the model was talked into. */
   private async look(customer: string, number: unknown, signal: AbortSignal): Promise<ToolResult> {
     if (!Number.isSafeInteger(number)) return failed('The number of an order is a whole number.');
