@@ -21,8 +21,10 @@ import { runSessions } from './sessions.ts';
 import { load, machine, type Report, sectionsOf } from './report.ts';
 import { Stage } from './stage.ts';
 import { runTraces } from './traces.ts';
+import { runWebhooks } from './webhooks.ts';
 import { hasClaudeAgentSdk, runClaudeAgent } from './claude-agent.ts';
 import { runKeptMemory } from './kept-memory.ts';
+import { runBackground } from './background.ts';
 import { runStarts } from './starts.ts';
 import { runTools } from './tool-servers.ts';
 import { runUnused } from './unused.ts';
@@ -81,8 +83,10 @@ async function run(stage: Stage): Promise<Report> {
   const quality = plan.quality ? await runQuality(stage, options.corpus, writeLine) : null;
   const uploads = plan.uploads && (await runUploads(stage, plan.uploads, writeLine));
   const traces = plan.traces && (await runTraces(stage, plan.traces, writeLine));
+  const webhooks = plan.webhooks && (await runWebhooks(stage, plan.webhooks, writeLine));
   const starts = plan.starts && (await runStarts(stage, environment, plan.starts, writeLine));
   const keptMemory = plan.keptMemory && (await runKeptMemory(stage, floor, environment, plan.keptMemory, writeLine));
+  const background = plan.background && (await runBackground(stage, environment, plan.background, writeLine));
   const unused = plan.unused && (await runUnused(stage, floor, environment, plan.unused, writeLine));
   const claudeAgent =
     plan.claudeAgent && hasClaudeAgentSdk() ? await runClaudeAgent(stage, plan.claudeAgent, writeLine) : null;
@@ -106,8 +110,10 @@ async function run(stage: Stage): Promise<Report> {
     quality,
     uploads,
     traces,
+    webhooks,
     starts,
     keptMemory,
+    background,
     unused,
     claudeAgent,
   };

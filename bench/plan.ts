@@ -140,6 +140,12 @@ export interface TracesPlan {
   readonly purged: number;
 }
 
+/** Deliveries to one endpoint that responds at once; `embedded`: those of the embedded default, 0 for none. */
+export interface WebhooksPlan {
+  readonly deliveries: number;
+  readonly embedded: number;
+}
+
 export const PARTS = [
   'throughput',
   'growth',
@@ -154,8 +160,10 @@ export const PARTS = [
   'quality',
   'uploads',
   'traces',
+  'webhooks',
   'starts',
   'kept-memory',
+  'background',
   'unused',
   'claude-agent',
 ] as const;
@@ -169,6 +177,13 @@ export interface StartPlan {
 export interface KeptMemoryPlan {
   readonly runs: number;
   readonly threads: number;
+}
+
+/** Background runs that are all open at once. */
+export interface BackgroundPlan {
+  readonly runs: number;
+  /** A reply that takes longer than starting all runs. */
+  readonly script: ReplyScript;
 }
 
 /** Runs of agents that do not use what the service has. */
@@ -201,8 +216,10 @@ export interface Plan {
   readonly quality: boolean;
   readonly traces: TracesPlan | null;
   readonly uploads: UploadPlan | null;
+  readonly webhooks: WebhooksPlan | null;
   readonly starts: StartPlan | null;
   readonly keptMemory: KeptMemoryPlan | null;
+  readonly background: BackgroundPlan | null;
   readonly unused: UnusedPlan | null;
   readonly claudeAgent: ClaudeAgentPlan | null;
 }
@@ -350,8 +367,10 @@ const FULL: Omit<Plan, 'quality'> = {
   search: SEARCH,
   uploads: UPLOADS,
   traces: TRACES,
+  webhooks: { deliveries: 40_000, embedded: 20_000 },
   starts: { rounds: 10 },
   keptMemory: { runs: 20_000, threads: 2_000 },
+  background: { runs: 1_000, script: { writes: 20, everyMs: 1_500 } },
   unused: { contexts: UNUSED, tools: { ...UNUSED, rounds: 9 } },
   claudeAgent: { rounds: 40 },
 };
@@ -376,8 +395,10 @@ const QUICK: Omit<Plan, 'quality'> = {
   search: { postgresChunks: 20_000, embeddedChunks: 0, searches: 100 },
   uploads: { uploads: 100, embedded: false },
   traces: { ...TRACES, stored: 100_000, requests: 50, published: 8_000, embedded: 0, purged: 5_000 },
+  webhooks: { deliveries: 10_000, embedded: 0 },
   starts: { rounds: 3 },
   keptMemory: { runs: 4_000, threads: 400 },
+  background: { runs: 200, script: { writes: 20, everyMs: 500 } },
   unused: { contexts: { ...UNUSED, rounds: 1, turns: 3, threads: 200 }, tools: { ...UNUSED, rounds: 1, threads: 200 } },
   claudeAgent: { rounds: 8 },
 };
@@ -397,8 +418,10 @@ export function planFor(options: { readonly quick: boolean; readonly only: reado
     search,
     uploads,
     traces,
+    webhooks,
     starts,
     keptMemory,
+    background,
     unused,
     claudeAgent,
   } = options.quick ? QUICK : FULL;
@@ -422,8 +445,10 @@ export function planFor(options: { readonly quick: boolean; readonly only: reado
     quality: options.only.includes('quality'),
     uploads: asked('uploads') ? uploads : null,
     traces: asked('traces') ? traces : null,
+    webhooks: asked('webhooks') ? webhooks : null,
     starts: asked('starts') ? starts : null,
     keptMemory: asked('kept-memory') ? keptMemory : null,
+    background: asked('background') ? background : null,
     unused: asked('unused') ? unused : null,
     claudeAgent: asked('claude-agent') ? claudeAgent : null,
   };

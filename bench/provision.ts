@@ -41,15 +41,19 @@ export async function post(origin: string, key: string, path: string, body: obje
   return (JSON.parse(await send('POST', origin, key, path, body)) as { readonly id: string }).id;
 }
 
+export async function read<Body>(origin: string, key: string, path: string): Promise<Body> {
+  return JSON.parse(await send('GET', origin, key, path)) as Body;
+}
+
 export async function put(origin: string, key: string, path: string, body: object): Promise<void> {
   await send('PUT', origin, key, path, body);
 }
 
-export async function send(method: string, origin: string, key: string, path: string, body: object): Promise<string> {
+export async function send(method: string, origin: string, key: string, path: string, body?: object): Promise<string> {
   const answer = await fetch(`${origin}${path}`, {
     method,
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
+    headers: { authorization: `Bearer ${key}`, ...(body && { 'content-type': 'application/json' }) },
+    ...(body && { body: JSON.stringify(body) }),
   });
   const text = await answer.text();
   if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}: ${text}`);

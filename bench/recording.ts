@@ -1,4 +1,4 @@
-/** Measures the cost of the run observers for the process that ends a run: the rows of trace and credits, the metrics, the log line. */
+/** Measures the cost of the run observers for the process that ends a run: the rows of trace and credits, the events for webhooks, the metrics, the log line. */
 import { createWriteStream } from 'node:fs';
 import { Registry } from 'prom-client';
 import type { FinishedRun, RunObserver } from '../src/conversations/index.ts';
@@ -6,6 +6,7 @@ import type * as Recording from '../src/observability/application/record-trace.t
 import type * as Logging from '../src/observability/application/log-runs.ts';
 import type * as Measuring from '../src/observability/application/run-metrics.ts';
 import type * as Crediting from '../src/credits/application/record-usage.ts';
+import type * as Webhooks from '../src/webhooks/application/record-run-events.ts';
 import type * as MetricsModule from '../src/platform/metrics/index.ts';
 import type * as Telemetry from '../src/platform/telemetry/index.ts';
 import { median, round } from './figures.ts';
@@ -35,10 +36,12 @@ async function observersOf(): Promise<RunObserver[]> {
   const { LogRuns } = await built<typeof Logging>('observability/application/log-runs.js');
   const { RunMetrics } = await built<typeof Measuring>('observability/application/run-metrics.js');
   const { RecordUsage } = await built<typeof Crediting>('credits/application/record-usage.js');
+  const { RecordRunEvents } = await built<typeof Webhooks>('webhooks/application/record-run-events.js');
   const { Metrics } = await built<typeof MetricsModule>('platform/metrics/index.js');
   const { createLogger } = await built<typeof Telemetry>('platform/telemetry/index.js');
   const logger = createLogger({ logLevel: 'info' }, createWriteStream('/dev/null'));
-  return [new RecordTrace(), new RecordUsage(), new RunMetrics(new Metrics(new Registry())), new LogRuns(logger)];
+  const stored = [new RecordTrace(), new RecordUsage(), new RecordRunEvents()];
+  return [...stored, new RunMetrics(new Metrics(new Registry())), new LogRuns(logger)];
 }
 
 async function built<Exports>(path: string): Promise<Exports> {

@@ -11,10 +11,13 @@ import type { MemoryResult } from './memory.ts';
 import { sessionsText } from './sessions-report.ts';
 import type { SessionResult } from './sessions.ts';
 import { type ClaudeAgentFigures, claudeAgentText } from './claude-agent.ts';
+import { type BackgroundFigures, backgroundText } from './background.ts';
 import { type KeptFigures, keptMemoryText } from './kept-memory.ts';
 import { type StartFigures, startsText } from './starts.ts';
 import { tracesText } from './traces-report.ts';
 import type { TracesResult } from './traces.ts';
+import type { WebhooksResult } from './webhooks.ts';
+import { webhooksText } from './webhooks-report.ts';
 import { type SearchResult, searchText } from './knowledge-search-report.ts';
 import { type QualityResult, qualityText } from './knowledge-quality/run.ts';
 import { type UploadFigures, uploadsText } from './knowledge-uploads.ts';
@@ -48,9 +51,11 @@ export interface Report {
   readonly search: SearchResult | null;
   readonly quality: QualityResult | null;
   readonly traces: TracesResult | null;
+  readonly webhooks: readonly WebhooksResult[] | null;
   readonly uploads: readonly UploadFigures[] | null;
   readonly starts: readonly StartFigures[] | null;
   readonly keptMemory: readonly KeptFigures[] | null;
+  readonly background: BackgroundFigures | null;
   readonly unused: UnusedFigures | null;
   readonly claudeAgent: ClaudeAgentFigures | null;
 }
@@ -176,8 +181,10 @@ export function sectionsOf({
   quality,
   uploads,
   traces,
+  webhooks,
   starts,
   keptMemory,
+  background,
   unused,
   claudeAgent,
   ...run
@@ -212,10 +219,12 @@ export function sectionsOf({
     ...(search ? [section('search', 'Searches of knowledge', searchText(search))] : []),
     ...(quality ? [section('quality', 'Questions over real documents', qualityText(quality))] : []),
     ...(traces ? [section('traces', 'Traces', tracesText(traces))] : []),
+    ...(webhooks ? [section('webhooks', 'Deliveries to webhooks', webhooksText(webhooks))] : []),
     ...(uploads ? [section('uploads', 'Uploads', uploadsText(uploads))] : []),
     ...(keptMemory
       ? [section('kept-memory', `Memory after many runs: ${TITLES.postgres}`, keptMemoryText(keptMemory))]
       : []),
+    ...(background ? [section('background', `Background runs: ${TITLES.postgres}`, backgroundText(background))] : []),
     ...(unused ? [section('unused', `What a run does not use: ${TITLES.postgres}`, unusedText(unused, spread))] : []),
     ...(starts ? [section('starts', 'Starts and commands', startsText(starts))] : []),
     ...(claudeAgent ? [section('claude-agent', 'Agents on the Claude Agent SDK', claudeAgentText(claudeAgent))] : []),

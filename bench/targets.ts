@@ -14,6 +14,8 @@ export interface Target {
   readonly threads: readonly string[];
   /** The user in the runs on the service. */
   readonly userId?: string;
+  /** How many tools of the caller each run offers. */
+  readonly clientTools?: number;
   /** Session passes by thread, which replace the key. */
   readonly passes?: Readonly<Record<string, string>>;
 }
@@ -37,7 +39,16 @@ export function runRequest(target: Target, form: RunForm, thread: string, script
   }
   const config = target.userId === undefined ? undefined : { userContext: { userId: target.userId } };
   const path = `/v1/threads/${thread}/runs${form === 'streamed' ? '/stream' : ''}`;
-  return { path, headers, body: JSON.stringify({ message: { role: 'user', content }, config }) };
+  const tools = target.clientTools === undefined ? undefined : clientTools(target.clientTools);
+  return { path, headers, body: JSON.stringify({ message: { role: 'user', content }, tools, config }) };
+}
+
+function clientTools(count: number): object[] {
+  const city = { type: 'string', description: 'The name of a city.' };
+  const parameters = { type: 'object', properties: { city, days: { type: 'integer' } }, required: ['city'] };
+  return Array.from({ length: count }, (_, index) => ({
+    ...{ name: `forecast_${index}`, description: 'The weather of the next days.', parameters },
+  }));
 }
 
 /** The text of the first token in a response, and a text that only a complete response has. */

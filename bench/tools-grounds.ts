@@ -10,7 +10,16 @@ export interface Lane {
 }
 
 export type LaneName =
-  'without' | 'offered' | 'no such tool' | 'json' | 'sse' | 'twenty' | 'many' | 'many, no such tool' | 'find_tools';
+  | 'without'
+  | 'of the caller'
+  | 'offered'
+  | 'no such tool'
+  | 'json'
+  | 'sse'
+  | 'twenty'
+  | 'many'
+  | 'many, no such tool'
+  | 'find_tools';
 
 /** The organizations and agents of runs with tools, made before the service is restarted. */
 export interface ToolGrounds {
@@ -111,8 +120,13 @@ async function hotLanes(
     const target = await threadsOf(of, threads, inTurn.get(of) ?? of.agents.length);
     return { name, target, ...(tool !== undefined && { tool }) };
   };
+  const callerLane = async (): Promise<Lane> => {
+    const plain = await lane('of the caller', without);
+    return { ...plain, target: { ...plain.target, clientTools: 3 } };
+  };
   return [
     await lane('without', without),
+    await callerLane(),
     await lane('offered', json),
     await lane('no such tool', json, UNKNOWN),
     await lane('json', json, CALLED),

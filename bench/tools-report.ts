@@ -6,6 +6,7 @@ import type { ToolsResult } from './tool-servers.ts';
 
 const LANES: Readonly<Record<LaneName, string>> = {
   without: 'an agent without integrations',
+  'of the caller': 'three tools of the caller, no call',
   offered: 'an integration, no call',
   'no such tool': 'a call of no server',
   json: 'an MCP call, answered in JSON',

@@ -34,6 +34,7 @@ export interface ToolRunFigures {
 
 /** What the difference between two lanes measures. */
 const HELD_AGAINST: Readonly<Partial<Record<LaneName, LaneName>>> = {
+  'of the caller': 'without',
   offered: 'without',
   'no such tool': 'without',
   json: 'no such tool',
@@ -118,7 +119,7 @@ async function measureLoaded(
   plan: ToolRuns,
 ): Promise<LoadedLane[]> {
   const measured = lanes
-    .filter(({ lane }) => ['without', 'no such tool', 'json', 'sse'].includes(lane))
+    .filter(({ lane }) => ['without', 'of the caller', 'no such tool', 'json', 'sse'].includes(lane))
     .map((opened) => ({ opened, rounds: [] as Awaited<ReturnType<typeof measureRound>>[] }));
   const { concurrency, seconds } = plan.loaded;
   for (let number = 0; number < plan.loaded.rounds; number += 1) {
