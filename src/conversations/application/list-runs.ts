@@ -3,11 +3,8 @@ import { type ApiKeyPrincipal, ForbiddenByAgentAllowlist, mayUseAgent } from '..
 import { Clock } from '../../platform/clock/index.js';
 import { Cursors, type CursorScope, type Page } from '../../platform/cursors/index.js';
 import { oldestOpenRequests } from '../domain/approval.js';
-import { type Run, type RunStatus, withOpenRequests } from '../domain/run.js';
+import { LONGEST_RUN_MS, type Run, type RunStatus, withOpenRequests } from '../domain/run.js';
 import { type RunFilter, RunList } from '../persistence/run-list.repository.js';
-
-/** Longer than any run lasts: an agent's `timeoutMinutes` is at most 20, and the runs of dead processes end within a minute. */
-const LONGEST_RUN_MS = 3_600_000;
 
 /** A page of a list of runs. */
 export interface RunQuery {

@@ -47,6 +47,9 @@ export interface RunUsage {
   readonly credits: number;
 }
 
+/** In milliseconds; longer than any run: an agent's `timeoutMinutes` is at most 20, and runs of dead processes end within a minute. */
+export const LONGEST_RUN_MS = 3_600_000;
+
 /** Identifies a run. A run's id alone does not: a caller may send the id of another organization's run. */
 export interface RunReference {
   readonly organizationId: string;

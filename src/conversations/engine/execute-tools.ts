@@ -90,7 +90,7 @@ export class ExecuteTools {
     await untilAborted(Promise.all(results), state.context.signal);
     const approved = decisions.filter((decision) => decision.approved && !decision.result);
     const approvals = new Map(approved.map((decision) => [decision.toolCallId, decision]));
-    // The last answer's, of calls with one id.
+    // The arguments as the model wrote them: of calls with one id those of the last answer.
     const requested = new Map(
       state.conversation.current
         .flatMap((entry) => (entry.role === 'assistant' ? entry.toolCalls : []))

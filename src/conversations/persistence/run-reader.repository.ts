@@ -4,7 +4,7 @@ import { Database, toDate } from '../../platform/database/index.js';
 import { derivedId } from '../../platform/ids/index.js';
 import { type ApprovalDecision, type ApprovalRequest, oldestOpenRequests } from '../domain/approval.js';
 import type { Message } from '../domain/message.js';
-import type { FailureFacts, Run, RunReference, RunStatus } from '../domain/run.js';
+import { type FailureFacts, LONGEST_RUN_MS, type Run, type RunReference, type RunStatus } from '../domain/run.js';
 import type { RunContinuation } from '../domain/run-options.js';
 import type { RunUser } from '../domain/user-key.js';
 import { APPROVALS, CONTINUATION, DECISIONS, RUN_ERROR, runs } from './conversations.entities.js';
@@ -12,9 +12,6 @@ import { findMessage } from './message.repository.js';
 import type { RunModel } from './new-run.js';
 import { FIND_RUN, FIND_THREAD_OF_CALLS, FIND_THREAD_OF_RUN, OPEN_APPROVALS } from './run-reader.sql.js';
 import { type RunUserRow, toRunUser } from './run-user.js';
-
-/** Longer than any `timeoutMinutes`: a run whose requests have not expired began no earlier before them. */
-const LONGEST_RUN_MS = 3_600_000;
 
 /** A run as it is stored, with the reply it wrote. */
 export interface StoredRun {
@@ -124,7 +121,7 @@ export class RunReader {
     now: Date,
   ): Promise<string | null> {
     const calls = toolCallIds.map((toolCallId) => ({ toolCallId, kind: 'client_call' }));
-    // Ids of runs begin with the time of their creation.
+    // Ids of runs begin with the time of their creation. A run that has not expired began no earlier.
     const after = derivedId(new Date(oldestOpenRequests(now).getTime() - LONGEST_RUN_MS), []);
     const parameters = { organizationId, agentId, calls, now, after };
     const rows = await FIND_THREAD_OF_CALLS.run<{ id: string }>(this.database, parameters);
